@@ -4,20 +4,31 @@ use serde_json::json;
 
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::effects::{ScriptEnd, ScriptOutcome};
 use crate::reply;
 use crate::role::AgentType;
+use crate::solution::Solution;
 use crate::stop::Stop;
 
 /// Length of the raw output that replaces a missing summary, in characters.
 const FALLBACK: usize = 2000;
 
 /// The summary; an empty reply is replaced by the end of the raw output.
-pub(crate) async fn summarize(ctx: &Ctx<'_>, ablation: &str, raw_result: &str) -> Result<String, Stop> {
-    let inputs = json!({"ablation_code": ablation, "raw_result": raw_result});
+pub(crate) async fn summarize(
+    ctx: &Ctx<'_>,
+    ablation: &Solution,
+    outcome: &ScriptOutcome,
+) -> Result<String, Stop> {
+    let mut raw_result = outcome.stdout.text();
+    if outcome.end == ScriptEnd::TimedOut {
+        let stopped = outcome.headline();
+        raw_result = format!("{raw_result}\n[{stopped} The effects above are all that is known.]");
+    }
+    let inputs = json!({"ablation_code": ablation.text(), "raw_result": raw_result});
     let answer = ctx.ask(Call::new(AgentType::Summarize, "summarize.md", inputs)).await?;
     Ok(reply::prose(&answer).unwrap_or_else(|| {
         ctx.warn(format!("the summary was empty: {}", reply::excerpt(&answer)));
-        format!("[Auto-summary from raw output] {}", last_chars(raw_result, FALLBACK))
+        format!("[Auto-summary from raw output] {}", last_chars(&raw_result, FALLBACK))
     }))
 }
 

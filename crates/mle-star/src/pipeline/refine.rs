@@ -130,7 +130,7 @@ async fn carry_out(
 async fn study(ctx: &Ctx<'_>, ablation: Solution) -> Result<String, Stop> {
     let execution = execute(ctx, Checked::unchecked(ablation), Purpose::Ablation).await?; // 6
     match execution.result {
-        Ok(ran) => agents::summarize(ctx, execution.solution.text(), &ran.outcome.stdout.text()).await, // 7
+        Ok(ran) => agents::summarize(ctx, &execution.solution, &ran.outcome).await, // 7
         Err(failure) => {
             ctx.warn(format!("the ablation study does not run: {}", failure.headline()));
             Ok("Ablation study failed for this step".to_owned())

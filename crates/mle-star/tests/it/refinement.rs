@@ -1,7 +1,7 @@
 //! Phase 2: ablation, extraction, attempts.
 
 use mle_star::answers::CodeBlockCategory;
-use mle_star::effects::Limit;
+use mle_star::effects::{Captured, Limit, ScriptEnd, ScriptOutcome};
 use mle_star::metric::Direction;
 use mle_star::result::Phase2Result;
 use mle_star::testing::{World, frozen, ran};
@@ -183,9 +183,34 @@ async fn an_ablation_that_does_not_run_is_repaired_or_does_without() {
 }
 
 #[tokio::test]
+async fn a_study_that_is_stopped_counts_as_far_as_it_came() {
+    let check = async |printed: &str, expected: &[&str]| {
+        let stopped = ScriptOutcome {
+            end: ScriptEnd::TimedOut,
+            duration_seconds: 600.0,
+            stdout: Captured::whole(printed),
+            ..ran(None)
+        };
+        let world = World::new().script("phase2/path-0/t0/run", stopped);
+        path(&world, 1, 1).await;
+        let trace = world.trace();
+        let steps: Vec<&str> =
+            trace.iter().filter_map(|place| place.strip_prefix("phase2/path-0/t0/")).collect();
+        assert_eq!(steps[..3], *expected, "{printed:?}");
+        world.request("phase2/path-0/t0/summarize").unwrap().inputs["raw_result"].as_str().unwrap().to_owned()
+    };
+    let told = check("Baseline: 0.8\n", &["ablation", "run", "summarize"]).await;
+    let after =
+        "[The script was stopped at its time limit after 600 s. The effects above are all that is known.]";
+    assert_eq!(told, format!("Baseline: 0.8\n\n{after}"));
+    let told = check("\n", &["ablation", "run", "debug-1/debugger"]).await;
+    assert!(!told.contains("stopped"), "{told}");
+}
+
+#[tokio::test]
 async fn an_empty_summary_is_replaced_by_the_output() {
     let mut outcome = ran(None);
-    outcome.stdout = mle_star::effects::Captured::whole("baseline 0.8");
+    outcome.stdout = Captured::whole("baseline 0.8");
     let world = World::new().agent("phase2/path-0/t0/summarize", " ").script("phase2/path-0/t0/run", outcome);
     assert_eq!(path(&world, 1, 1).await.ablation_summaries, ["[Auto-summary from raw output] baseline 0.8"]);
 }
