@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::io::Read;
+use std::mem::take;
 
 use mle_star::measure::Measurement;
 use mle_star::metric::Direction;
@@ -22,6 +23,10 @@ const ROUNDS: usize = 25;
 const CANDIDATES: usize = 20;
 /// The selection reads at most this many rows.
 const ROWS: usize = 10_000;
+/// The most values of all members, which are in memory at once. Members that come later get no weight.
+const VALUES: usize = 50_000_000;
+/// As many members are read whatever their size.
+const FEWEST: usize = 4;
 /// Folds of the honest score.
 const FOLDS: u64 = 4;
 /// An improvement counts if it is at least this share of the score.
@@ -69,23 +74,36 @@ impl Labels {
         if self.has_several_targets() && self.metric().kind() == Kind::Labels {
             return Ok(None);
         }
-        let (mut files, mut durations) = (Vec::new(), Vec::new());
+        let (mut first, mut most): (Option<Vec<Predicted>>, usize) = (None, 1);
+        let (mut files, mut durations): (Vec<Vec<Vec<f64>>>, Vec<f64>) = Default::default();
         for member in members {
-            files.push(self.predicted(member.predictions, layout, Others::Reject));
             durations.push(member.seconds);
+            let file = match files.len() < most {
+                true => self.predicted(member.predictions, layout, Others::Reject),
+                false => Ok(Vec::new()),
+            };
+            let values = |file: &[Predicted]| -> Vec<Vec<f64>> { file.iter().map(spread).collect() };
+            let Some(first) = &first else {
+                let file = file?;
+                files.push(values(&file));
+                most = (VALUES / files[0].iter().map(Vec::len).sum::<usize>().max(1)).max(FEWEST);
+                first = Some(file);
+                continue;
+            };
+            let agrees = |file: &Vec<Predicted>| {
+                file.len() == first.len() && file.iter().zip(first).all(|(one, other)| one.matches(other))
+            };
+            files.push(file.ok().filter(agrees).map(|file| values(&file)).unwrap_or_default());
         }
-        let Some(first) = files.first() else { return Ok(None) };
-        let first = first.clone()?;
-        let agrees = |file: &Vec<Predicted>| file.iter().zip(&first).all(|(one, other)| one.matches(other));
-        let files: Vec<Option<Vec<Predicted>>> =
-            files.into_iter().map(|file| file.ok().filter(agrees)).collect();
-        let library = Library::new(&first, &files, &durations, seconds);
+        let Some(first) = first else { return Ok(None) };
+        let library = Library::new(&first, files, &durations, seconds);
         let weights = library.weights(&library.sample(|_| true));
         if weights.iter().filter(|weight| **weight > 0.0).count() < 2 {
             return Ok(None);
         }
         let combined = library.cross_fitted(Library::weights);
         let best = library.cross_fitted(Library::best);
+        let (Some(combined), Some(best)) = (combined, best) else { return Ok(None) };
         let is_better = goodness(&library.targets, &combined) > goodness(&library.targets, &best);
         let of_target = |(target, values): (&Target<'_>, &Vec<f64>)| {
             target.rows.with_values(target.decide(values)).measure(replicates)
@@ -116,13 +134,13 @@ struct Target<'a> {
 impl<'a> Library<'a> {
     fn new(
         first: &'a [Predicted],
-        files: &[Option<Vec<Predicted>>],
+        mut files: Vec<Vec<Vec<f64>>>,
         durations: &'a [f64],
         seconds: f64,
     ) -> Self {
         let target = |(at, rows): (usize, &'a Predicted)| {
-            let values = |file: &Option<Vec<Predicted>>| file.as_ref().map(|file| spread(&file[at]));
-            let members = files.iter().map(|file| values(file).unwrap_or_default()).collect();
+            let members =
+                files.iter_mut().map(|file| file.get_mut(at).map(take).unwrap_or_default()).collect();
             Target { rows: Cow::Borrowed(rows), members, width: rows.labels().unwrap_or(rows.width) }
         };
         Self { targets: first.iter().enumerate().map(target).collect(), durations, seconds }
@@ -142,10 +160,14 @@ impl<'a> Library<'a> {
         all.into_iter().step_by(step).collect()
     }
 
-    /// The values of each target for all rows, with weights that are chosen on the other folds.
-    fn cross_fitted(&self, choose: impl Fn(&Self, &[usize]) -> Vec<f64>) -> Vec<Vec<f64>> {
+    /// The values of each target for all rows, with weights that are chosen on the other folds. `None` if the other folds
+    /// of one give no score, as for a target whose few positive rows are all in that fold.
+    fn cross_fitted(&self, choose: impl Fn(&Self, &[usize]) -> Vec<f64>) -> Option<Vec<Vec<f64>>> {
         let weights: Vec<Vec<f64>> =
             (0..FOLDS).map(|fold| choose(self, &self.sample(|unit| fold_of(unit) != fold))).collect();
+        if weights.iter().any(|weights| weights.iter().all(|weight| *weight == 0.0)) {
+            return None;
+        }
         let of_target = |target: &Target<'_>| {
             let mut values = vec![0.0; target.rows.rows() * target.width];
             for (place, unit) in self.units().iter().enumerate() {
@@ -158,7 +180,7 @@ impl<'a> Library<'a> {
             }
             values
         };
-        self.targets.iter().map(of_target).collect()
+        Some(self.targets.iter().map(of_target).collect())
     }
 
     /// Weights chosen on the rows at these places.
@@ -404,8 +426,39 @@ mod tests {
 
     #[test]
     fn labels_of_several_targets_are_not_combined() {
-        let (truth, files) = two_targets(300, &[[0.0, 0.0], [0.0, 0.0]]);
-        assert_eq!(select_for_two(Metric::Accuracy, &truth, &files), None);
+        let label = |row: usize, salt: Option<u64>| {
+            let is_wrong = salt.is_some_and(|salt| noise(row, salt) < 0.3);
+            ["low", "mid", "top"][(row + usize::from(is_wrong)) % 3]
+        };
+        let column = |salt| table((0..600).map(|row| label(row, salt).to_owned()));
+        let both = |salt| {
+            let row = |row: usize| format!("{row},{0},{0}\n", label(row, salt));
+            format!("id,y,z\n{}", (0..600).map(row).collect::<String>())
+        };
+        let members = [1, 2, 3].map(Some);
+        assert_eq!(select_for_two(Metric::Accuracy, &both(None), &members.map(both)), None);
+        // The same labels of one target are.
+        let files = members.map(column);
+        let files = files.each_ref().map(|file| (file.as_str(), 1.0));
+        assert!(select(Metric::Accuracy, &column(None), &files, 10.0).is_some());
+    }
+
+    #[test]
+    fn a_target_that_only_one_fold_can_score_is_not_combined() {
+        // The rows with a positive z are all in one fold.
+        let is_rare = |row: usize| row < 400 && fold_of(crate::table::key(&row.to_string())) == 0;
+        let table = |salt: Option<u64>| {
+            let value = |truth: bool, row: usize, target: u64| match salt {
+                None => f64::from(u8::from(truth)),
+                Some(salt) => f64::from(u8::from(truth)) + 2.0 * noise(row, 2 * salt + target),
+            };
+            let row = |row: usize| {
+                format!("{row},{},{}\n", value(row.is_multiple_of(2), row, 0), value(is_rare(row), row, 1))
+            };
+            format!("id,y,z\n{}", (0..400).map(row).collect::<String>())
+        };
+        let files = [0, 1].map(|salt| table(Some(salt)));
+        assert_eq!(select_for_two(Metric::RocAuc, &table(None), &files), None);
     }
 
     #[test]

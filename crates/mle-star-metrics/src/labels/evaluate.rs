@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io::Read;
 
-use csv::StringRecord;
+use csv::{StringRecord, Writer};
 use mle_star::measure::Measurement;
 
 use super::columns::{Cells, cells, positive};
@@ -23,7 +23,7 @@ impl Labels {
     /// The columns do not stand for what the metric needs, whatever they hold.
     pub fn check(&self, layout: &Layout<'_>) -> Result<(), Unscorable> {
         if !self.further.is_empty() {
-            return self.each(layout, Self::check_one).map(drop);
+            return self.each(layout, |_, labels, layout| labels.check_one(layout)).map(drop);
         }
         self.check_one(layout)
     }
@@ -60,11 +60,10 @@ impl Labels {
         replicates: usize,
     ) -> Result<Measurement, Unscorable> {
         let predicted = self.predicted(predictions, layout, others)?;
-        let targets = std::iter::once(self).chain(&self.further);
         let of_target = |(labels, predicted): (&Self, &Predicted)| {
             predicted.measure(replicates).map_err(|error| self.about(labels, error))
         };
-        let measured = targets.zip(&predicted).map(of_target).collect::<Result<Vec<_>, _>>()?;
+        let measured = self.targets().zip(&predicted).map(of_target).collect::<Result<Vec<_>, _>>()?;
         Ok(self.on_test_rows(mean(self.metric, &measured)?))
     }
 
@@ -89,13 +88,13 @@ impl Labels {
         Ok(scores.iter().sum::<f64>() / scores.len() as f64)
     }
 
-    /// Calls `take` with the labels of each target and a layout that has only its column.
-    pub(crate) fn each<T>(
+    /// Calls `take` for each target with its number, its labels, and a layout that has only its column.
+    fn each<T>(
         &self,
         layout: &Layout<'_>,
-        take: impl Fn(&Self, &Layout<'_>) -> Result<T, Unscorable>,
+        take: impl Fn(usize, &Self, &Layout<'_>) -> Result<T, Unscorable>,
     ) -> Result<Vec<T>, Unscorable> {
-        let of_target = |labels: &Self| {
+        let of_target = |(at, labels): (usize, &Self)| {
             if !layout.header.iter().any(|name| name.trim() == labels.target.trim()) {
                 let target = shown(&labels.target);
                 return Err(Unscorable::new(format!(
@@ -104,9 +103,9 @@ impl Labels {
             }
             let id = layout.id_column.map(str::to_owned);
             let header: Vec<String> = id.into_iter().chain([labels.target.clone()]).collect();
-            take(labels, &Layout { header: &header, id_column: layout.id_column })
+            take(at, labels, &Layout { header: &header, id_column: layout.id_column })
         };
-        std::iter::once(self).chain(&self.further).map(of_target).collect()
+        self.targets().enumerate().map(of_target).collect()
     }
 
     /// The predictions of a file for each target, as in [`Labels::evaluate`].
@@ -122,10 +121,18 @@ impl Labels {
         let (mut text, mut predictions) = (Vec::new(), predictions);
         let read = predictions.read_to_end(&mut text);
         read.map_err(|error| Unscorable::new(format!("the file cannot be read: {error}")))?;
-        self.each(layout, |labels, layout| {
-            let predicted = labels.predicted_for_one(text.as_slice(), layout, others);
+        let names: Vec<&str> = self.targets().map(|labels| labels.target.as_str()).collect();
+        let files = one_file_each(&text, layout.id_column, &names);
+        self.each(layout, |at, labels, layout| {
+            let file = files.as_ref().map_or(&text, |files| &files[at]);
+            let predicted = labels.predicted_for_one(file.as_slice(), layout, others);
             predicted.map_err(|error| self.about(labels, error))
         })
+    }
+
+    /// The labels of each target.
+    fn targets(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.further)
     }
 
     /// The error of a target, which is named if there are several.
@@ -163,6 +170,29 @@ impl Labels {
             names: file.names,
             known,
         })
+    }
+}
+
+/// A file for each of these columns, since a file of 200 targets takes long to read 200 times. `None` if it is not such a
+/// table. Who reads the whole file is told why.
+fn one_file_each(text: &[u8], id: Option<&str>, columns: &[&str]) -> Option<Vec<Vec<u8>>> {
+    let mut table = Table::open(text).ok()?;
+    let columns = table.columns(columns).ok()?;
+    let id = table.columns(id.as_slice()).ok()?.first().copied();
+    let cells = |row: &StringRecord, column: usize| -> Vec<String> {
+        let cells = id.into_iter().chain([column]);
+        cells.map(|at| row.get(at).unwrap_or_default().to_owned()).collect()
+    };
+    let header = StringRecord::from(table.header().collect::<Vec<_>>());
+    let mut files: Vec<Writer<Vec<u8>>> = columns.iter().map(|_| Writer::from_writer(Vec::new())).collect();
+    let mut row = header;
+    loop {
+        for (file, column) in files.iter_mut().zip(&columns) {
+            file.write_record(cells(&row, *column)).ok()?;
+        }
+        if !table.read(&mut row).ok()? {
+            return files.into_iter().map(|file| file.into_inner().ok()).collect();
+        }
     }
 }
 

@@ -59,13 +59,13 @@ with multiprocessing.get_context("fork").Pool(1) as pool:
     assert pool.map(value, [1]) == [2]
 "#;
     let members = [
-        (member("id,y\n007,1.0\n8,2.0\n", "id,y\n1,0.5\n2,1.0\n", ends), 0.75),
-        (member("id,y\n8,4.0\n007,5.0\n", "id,y\n1,0.5\n2,3.0\n", parallel), 0.25),
+        (member("id,y,z\n007,1.0,4.0\n8,2.0,8.0\n", "id,y,z\n1,0.5,0.1\n2,1.0,1.0\n", ends), 0.75),
+        (member("id,z,y\n8,0.0,4.0\n007,0.0,5.0\n", "id,y,z\n1,0.5,0.1\n2,3.0,1.0\n", parallel), 0.25),
     ];
     let [printed, test, validation] = run(&members, CombinedBy::Mean, Some("id"));
     assert_eq!(printed, "Combined the predictions of 2 solutions.\n");
-    assert_eq!(test, "id,y\n007,2.0\n8,2.5\n");
-    assert_eq!(validation, "id,y\n1,0.5\n2,1.5\n");
+    assert_eq!(test, "id,y,z\n007,2.0,3.0\n8,2.5,6.0\n");
+    assert_eq!(validation, "id,y,z\n1,0.5,0.1\n2,1.5,1.0\n");
 }
 
 #[test]
