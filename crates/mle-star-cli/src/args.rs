@@ -28,7 +28,8 @@ pub enum Command {
     /// stops a run, and `mle-star resume RUN` continues it. If something cannot be inferred, the program exits with 2 and
     /// names the option to set.
     ///
-    /// Every option can also be set in the config file. Options override the config file, which overrides
+    /// Most options can also be set in the config file; --jobs is called max_concurrent_scripts there, and --time-limit
+    /// time_limit_seconds. Options override the config file, which overrides
     /// the environment variables MLE_STAR_MODEL, MLE_STAR_LOG_LEVEL, MLE_STAR_MAX_BUDGET,
     /// MLE_STAR_TIME_LIMIT, MLE_STAR_CLAUDE_PATH, MLE_STAR_CODEX_PATH, MLE_STAR_OPENAI_URL, MLE_STAR_AGENTS_DIR and
     /// MLE_STAR_RUNS_DIR.

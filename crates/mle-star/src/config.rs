@@ -153,7 +153,8 @@ pub struct Config {
     pub num_parallel_solutions: u32,
     /// R: ensemble rounds.
     pub ensemble_rounds: u32,
-    /// Wall-clock limit of the run, in seconds, without interruptions. The search stops when a tenth is left.
+    /// Wall-clock limit of the run, in seconds, without interruptions. The search stops when a tenth is left, or earlier
+    /// if the last run on all rows needs more, at most half.
     pub time_limit_seconds: u64,
     /// The most training rows that scripts use before finalization.
     pub subsample_limit: u32,
@@ -161,9 +162,10 @@ pub struct Config {
     pub max_debug_attempts: u32,
     /// Limit on the cost of agents, in US dollars. The offline agents cost nothing.
     pub max_budget_usd: Option<f64>,
-    /// Permission mode of `claude` for agents with tools.
+    /// Permission mode of `claude` for agents with tools. With the default, the program itself decides about every use of
+    /// a tool.
     pub permission_mode: String,
-    /// Model of the agents: an alias or a full name.
+    /// Model of the agents: an alias or a full name. The default is for `claude`; `openai` and `codex` need a name.
     pub model: String,
     /// Level of `logs/mle-star.log`: `ERROR`, `WARN`, `INFO` or `DEBUG`. `DEBUG` also logs prompts and replies, and
     /// prints log lines on the console.
@@ -182,7 +184,7 @@ pub struct Config {
     pub overload_patience_seconds: u64,
     /// The most agent calls at once.
     pub max_concurrent_agents: u32,
-    /// The most scripts at once on this machine; each gets an equal share of cores and GPUs. Without it, one per GPU, at
+    /// The most scripts at once on this machine (option `--jobs`); each gets an equal share of cores and GPUs. Without it, one per GPU, at
     /// least one. 0: all scripts run on runners.
     pub max_concurrent_scripts: Option<u32>,
     /// The Python interpreter, used as it is: nothing is installed into it. Without it, the program makes an

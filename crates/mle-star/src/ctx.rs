@@ -20,8 +20,8 @@ use crate::answers::RetrievedModel;
 use crate::call::Call;
 use crate::config::Config;
 use crate::effects::{
-    AgentBackend, AgentReply, AgentRequest, Answer, DataView, Limit, OutOfMemory, Purpose, ScriptOutcome,
-    ScriptRequest, ScriptRunner, Usage,
+    AgentBackend, AgentReply, AgentRequest, Answer, DataView, Limit, OutOfMemory, Purpose, ScriptEnd,
+    ScriptOutcome, ScriptRequest, ScriptRunner, Usage,
 };
 use crate::event::{Event, EventSink};
 use crate::journal::{EffectRecord, Entry, Frozen, Journal, Kind, MadeWith, Recorded};
@@ -234,7 +234,9 @@ impl<'a> Ctx<'a> {
         self.fence_unless_recorded(&entry)?;
         let outcome = self.run.journal.once(entry, self.perform_run(&place, script, purpose)).await?;
         self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
-        if purpose == Purpose::Ablation {
+        if purpose == Purpose::Ablation
+            && (!outcome.value.is_error() || outcome.value.end == ScriptEnd::TimedOut)
+        {
             self.run.limits.studied_in(outcome.value.duration_seconds);
         }
         if purpose == Purpose::Score && !outcome.value.is_error() {
@@ -497,7 +499,7 @@ impl<'a> Ctx<'a> {
     }
 
     pub(super) fn report_outcome(&self, place: &Place, outcome: &Recorded<ScriptOutcome>) {
-        if let crate::effects::ScriptEnd::Refused { limit } = outcome.value.end {
+        if let ScriptEnd::Refused { limit } = outcome.value.end {
             return self.report_refusal(place, limit);
         }
         let (seconds, score, replayed) =

@@ -186,16 +186,17 @@ impl Limits {
 
     /// The time limit that leaves out a step or a script at this place now: what is left is less than the shortest of
     /// the latest scripts took, after an ablation study where there is one (the first is expected to take as long as such
-    /// a script). For a submission script, it is less than its
-    /// run without the held-out rows took.
+    /// a script, or until it is stopped). For a submission script, it is less than its run without the held-out rows took.
     pub fn too_late_to_begin(&self, place: &Place, now: f64) -> Option<Limit> {
         let (shortest, ablation, rehearsed) = {
             let state = self.state();
-            (state.shortest(), state.ablation, state.rehearsed)
+            let shortest = state.shortest();
+            let ablation = state.ablation.unwrap_or_else(|| shortest.min(self.ablation_timeout));
+            (shortest, ablation, state.rehearsed)
         };
         let needed = match (place.phase(), place.step()) {
             (Some(Phase::Finalization), _) => rehearsed * AGAIN,
-            (_, Some(Step::Outer { .. })) => ablation.unwrap_or(shortest) + shortest,
+            (_, Some(Step::Outer { .. })) => ablation + shortest,
             _ => shortest,
         };
         self.exceeded(place, now, needed)

@@ -39,7 +39,7 @@ pub struct Price {
     pub input: f64,
     /// US dollars per million tokens written.
     pub output: f64,
-    /// US dollars per million tokens read from a cache. Without it, the price of all others.
+    /// US dollars per million tokens read from a cache. Without it, that of `input`.
     #[serde(default)]
     pub cached_input: Option<f64>,
 }

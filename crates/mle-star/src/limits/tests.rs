@@ -190,6 +190,10 @@ fn nothing_begins_that_takes_longer_than_what_is_left() {
     // A step needs its ablation study before the first attempt.
     let step = Step::Outer { path: 0, outer: 1 }.place();
     assert_eq!(begins_until(&step), Some(649));
+    // A study is stopped after 125 seconds.
+    [200.0; LATEST].into_iter().for_each(|seconds| limits.scored_in(seconds));
+    assert_eq!(begins_until(&step), Some(424));
+    [50.0; LATEST].into_iter().for_each(|seconds| limits.scored_in(seconds));
     limits.studied_in(100.0);
     assert_eq!(begins_until(&step), Some(599));
     assert_eq!(begins_until(&attempt), Some(699));

@@ -192,7 +192,7 @@ async fn agents_of_a_step_begin_with_the_same_solution() {
     }
     assert_eq!([begins("k1/coder", 1), begins("k1/planner", 1)], [(); 2].map(|()| block.clone()));
     // A service keeps beginnings for requests with the same tools and form of answer.
-    let alike = |name: &str| (asked(name).tools, asked(name).schema);
+    let alike = |name: &str| (asked(name).tools, asked(name).schema, asked(name).system);
     assert_eq!(alike("ablation"), alike("k0/coder"));
     let own = block.strip_prefix(&solution).unwrap();
     assert!(own.starts_with("# Code block\n\nThis part of the solution (line 2), and nothing else"), "{own}");
