@@ -24,10 +24,12 @@ use mle_star::lessons::EarlierRun;
 use mle_star::prompts::Prompts;
 use mle_star::protocol::Protocol;
 use mle_star::search::{plain_rule, solution_pages};
+use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use mle_star_data::holdout::Plan;
 use mle_star_data::infer::Guess;
 use mle_star_data::profile::Profile;
+use mle_star_offline::OfflineAgents;
 
 use crate::args::RunArgs;
 use crate::exit::Failure;
@@ -73,6 +75,17 @@ pub struct Prepared {
     pub guesses: Vec<Guess>,
     /// Where the task, the configuration and the agents come from, a line each.
     pub sources: Vec<String>,
+}
+
+impl Prepared {
+    /// The rules of the offline agents; `None` for other agents.
+    ///
+    /// # Errors
+    /// The rules cannot solve the task.
+    pub fn rules(&self) -> Result<Option<OfflineAgents>, Trouble> {
+        let split = self.protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
+        provider::rules(&self.chosen, &self.task, &self.config, self.profile.clone(), split)
+    }
 }
 
 /// What inputs are prepared for.

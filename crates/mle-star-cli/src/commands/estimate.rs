@@ -6,6 +6,7 @@ use std::path::Path;
 use mle_star::config::{AgentsChoice, Config};
 use mle_star::estimate::{Count, PhaseEstimate, estimate};
 use mle_star::role::AgentType;
+use mle_star::stop::Trouble;
 use serde::Serialize;
 
 use super::print_json;
@@ -40,9 +41,9 @@ pub struct Estimate {
 /// Prints the estimate; creates no run folder.
 ///
 /// # Errors
-/// JSON cannot be written.
+/// The offline agents cannot solve the task, or JSON cannot be written.
 pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
-    let estimate = of(prepared);
+    let estimate = of(prepared)?;
     if prepared.invocation.json {
         print_json(&estimate)?;
     } else {
@@ -53,9 +54,13 @@ pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
 }
 
 /// The estimate for a run, with what earlier runs in the same folder took.
-pub fn of(prepared: &Prepared) -> Estimate {
+///
+/// # Errors
+/// The offline agents cannot solve the task.
+pub fn of(prepared: &Prepared) -> Result<Estimate, Trouble> {
+    prepared.rules()?;
     let runs_dir = prepared.invocation.runs_dir.as_deref().unwrap_or(Path::new(runs::DEFAULT_DIR));
-    made(prepared, &history(runs_dir, &prepared.task.competition_id))
+    Ok(made(prepared, &history(runs_dir, &prepared.task.competition_id)))
 }
 
 fn made(prepared: &Prepared, history: &History) -> Estimate {

@@ -52,7 +52,7 @@ struct Guessed {
 /// Looks at a task.
 pub fn preview(hub: &Hub, input: RunInput) -> Result<Answer<Preview>, Trouble> {
     let prepared = prepared(Intent::Look, &input.into_arguments(hub))?;
-    let estimate = estimate::of(&prepared);
+    let estimate = estimate::of(&prepared)?;
     let guesses: Vec<Guessed> = guesses(&prepared);
     let mut lines = prepared.sources.clone();
     lines.extend(guesses.iter().map(|guess| format!("{}: {} ({})", guess.field, guess.value, guess.reason)));

@@ -8,7 +8,6 @@ use mle_star_data::digest::digest;
 use super::Prepared;
 use crate::drive::{Start, View};
 use crate::exit::Failure;
-use crate::provider;
 use crate::runs::{self, inputs};
 
 /// Writes the inputs into a new run folder and creates its journal.
@@ -17,12 +16,11 @@ use crate::runs::{self, inputs};
 /// A task that the offline agents cannot solve, unreadable data, a run ID that exists, or a folder that cannot be
 /// written.
 pub fn freeze(prepared: Prepared) -> Result<Start, Failure> {
+    let rules = prepared.rules()?;
     let Prepared { task, config, invocation, prompts, retrieved_models, learned, chosen, profile, .. } =
         prepared;
     let (protocol, held_out, data_summary) = (prepared.protocol, prepared.held_out, prepared.data_summary);
     let (guesses, sources) = (prepared.guesses, prepared.sources);
-    let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
-    let rules = provider::rules(&chosen, &task, &config, profile.clone(), split)?;
     let data_id = digest(&task.data_dir)?;
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();

@@ -45,9 +45,11 @@ fn every_layout_can_begin_and_what_the_rules_cannot_do_is_said_in_a_sentence() {
             assert_eq!(said.code, 0, "{name}: {said:?}");
             continue;
         };
-        let said = sealed.run("run data --agents offline");
-        assert!(said.code == 2 && said.stderr.contains(why), "{name}: {said:?}");
-        assert!(said.stderr.contains("hint: ") && said.stderr.lines().count() <= 3, "{name}: {said:?}");
+        for options in ["--agents offline", "--agents offline --estimate"] {
+            let said = sealed.run(&format!("run data {options}"));
+            assert!(said.code == 2 && said.stderr.contains(why), "{name}: {said:?}");
+            assert!(said.stderr.contains("hint: ") && said.stderr.lines().count() <= 3, "{name}: {said:?}");
+        }
         assert!(!Path::new(&sealed.path("runs")).exists(), "{name}");
     }
 }

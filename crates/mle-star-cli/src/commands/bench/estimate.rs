@@ -78,8 +78,8 @@ fn of_task(task: &PlannedTask, plan: &Plan, options: &RunArgs, out: &Path) -> Of
         runs_dir: Some(out.join(RUNS)),
         ..options.clone()
     };
-    let of_run =
-        prepare::prepare(&args, &task.task, &process_environment).map(|prepared| estimate::of(&prepared));
+    let of_run = prepare::prepare(&args, &task.task, &process_environment)
+        .and_then(|prepared| Ok(estimate::of(&prepared)?));
     let nothing = OfTask {
         task: task.name.clone(),
         runs,
