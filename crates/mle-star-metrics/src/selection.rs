@@ -60,7 +60,7 @@ impl Labels {
     /// largest weight. With several targets, a member has the same weight for all of them.
     ///
     /// Members whose rows or columns differ from those of the first one get no weight. `None` if fewer than two members
-    /// get one, or for labels of several targets.
+    /// get one, if a fold of rows cannot be scored without the others, or for labels of several targets.
     ///
     /// # Errors
     /// The first file cannot be scored.

@@ -184,8 +184,8 @@ pub struct Config {
     pub overload_patience_seconds: u64,
     /// The most agent calls at once.
     pub max_concurrent_agents: u32,
-    /// The most scripts at once on this machine (option `--jobs`); each gets an equal share of cores and GPUs. Without it, one per GPU, at
-    /// least one. 0: all scripts run on runners.
+    /// The most scripts at once on this machine (option `--jobs`); each gets an equal share of cores and GPUs. Without it,
+    /// one per GPU, at least one. 0: all scripts run on runners.
     pub max_concurrent_scripts: Option<u32>,
     /// The Python interpreter, used as it is: nothing is installed into it. Without it, the program makes an
     /// environment of its own.

@@ -227,7 +227,10 @@ impl Evaluation {
         };
         let selected = labels.select(files.iter().map(member), layout, seconds, REPLICATES);
         let selected = selected.map_err(|error| error.to_string())?;
-        selected.ok_or_else(|| "no combination is better than one solution, or runs in the time".to_owned())
+        selected.ok_or_else(|| {
+            "no combination is better than one solution, can be scored on every fold, or runs in the time"
+                .to_owned()
+        })
     }
 
     /// Whether a submission has one column, with labels.

@@ -179,16 +179,13 @@ fn one_file_each(text: &[u8], id: Option<&str>, columns: &[&str]) -> Option<Vec<
     let mut table = Table::open(text).ok()?;
     let columns = table.columns(columns).ok()?;
     let id = table.columns(id.as_slice()).ok()?.first().copied();
-    let cells = |row: &StringRecord, column: usize| -> Vec<String> {
-        let cells = id.into_iter().chain([column]);
-        cells.map(|at| row.get(at).unwrap_or_default().to_owned()).collect()
-    };
     let header = StringRecord::from(table.header().collect::<Vec<_>>());
     let mut files: Vec<Writer<Vec<u8>>> = columns.iter().map(|_| Writer::from_writer(Vec::new())).collect();
     let mut row = header;
     loop {
         for (file, column) in files.iter_mut().zip(&columns) {
-            file.write_record(cells(&row, *column)).ok()?;
+            let cells = id.into_iter().chain([*column]);
+            file.write_record(cells.map(|at| row.get(at).unwrap_or_default())).ok()?;
         }
         if !table.read(&mut row).ok()? {
             return files.into_iter().map(|file| file.into_inner().ok()).collect();

@@ -22,7 +22,7 @@ pub(crate) async fn summarize(
     let mut raw_result = outcome.stdout.text();
     if outcome.end == ScriptEnd::TimedOut {
         let stopped = outcome.headline();
-        raw_result = format!("{raw_result}\n[{stopped} The effects above are all that is known.]");
+        raw_result = format!("{raw_result}\n[{stopped} What is printed above is all that is known.]");
     }
     let inputs = json!({"ablation_code": ablation.text(), "raw_result": raw_result});
     let answer = ctx.ask(Call::new(AgentType::Summarize, "summarize.md", inputs)).await?;

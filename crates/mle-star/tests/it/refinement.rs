@@ -201,7 +201,7 @@ async fn a_study_that_is_stopped_counts_as_far_as_it_came() {
     };
     let told = check("Baseline: 0.8\n", &["ablation", "run", "summarize"]).await;
     let after =
-        "[The script was stopped at its time limit after 600 s. The effects above are all that is known.]";
+        "[The script was stopped at its time limit after 600 s. What is printed above is all that is known.]";
     assert_eq!(told, format!("Baseline: 0.8\n\n{after}"));
     let told = check("\n", &["ablation", "run", "debug-1/debugger"]).await;
     assert!(!told.contains("stopped"), "{told}");
