@@ -1,5 +1,6 @@
 //! Words of a command line.
 
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::process::Command;
 use std::str::FromStr;
@@ -56,6 +57,18 @@ impl Arguments {
     pub fn number(&self, name: &str, otherwise: u64) -> Result<u64, String> {
         let Some(value) = self.option(name) else { return Ok(otherwise) };
         value.parse().map_err(|_| format!("--{name} needs a whole number, not `{value}`"))
+    }
+
+    /// Seeds of tasks: `3` is 1 to 3, `2-3` is 2 and 3.
+    ///
+    /// # Errors
+    /// The value is neither.
+    pub fn seeds(&self, otherwise: u64) -> Result<RangeInclusive<u64>, String> {
+        let Some(value) = self.option("seeds") else { return Ok(1..=otherwise) };
+        let (first, last) = value.split_once('-').unwrap_or(("1", value));
+        let seeds = first.parse().and_then(|first: u64| Ok(first..=last.parse()?));
+        let seeds = seeds.ok().filter(|seeds| !seeds.is_empty());
+        seeds.ok_or_else(|| format!("--seeds needs a number or a range, as in 3 or 2-3, not `{value}`"))
     }
 
     /// Whole numbers between commas.
@@ -171,6 +184,18 @@ mod tests {
         check("--seeds", "`--seeds` needs a value");
         check("--seeds x", "--seeds needs a whole number, not `x`");
         assert!(parse("--seeds 1,x").unwrap().numbers("seeds").is_err());
+    }
+
+    #[test]
+    fn seeds_are_a_number_or_a_range() {
+        let seeds = |words: &str| parse(words).unwrap().seeds(3);
+        assert_eq!(seeds(""), Ok(1..=3));
+        assert_eq!(seeds("--seeds 5"), Ok(1..=5));
+        assert_eq!(seeds("--seeds 4-5"), Ok(4..=5));
+        for value in ["0", "5-4", "-4", "4-", "x", "1-2-3"] {
+            let error = seeds(&format!("--seeds {value}")).unwrap_err();
+            assert!(error.ends_with(&format!("not `{value}`")), "{error}");
+        }
         assert!(
             chosen(&["nothing".to_owned()], &TASKS)
                 .is_err_and(|error| error.contains("no task `nothing`; the tasks are loyalty, deliveries"))

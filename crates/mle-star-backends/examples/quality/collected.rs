@@ -92,7 +92,7 @@ mod tests {
     fn filter() -> Filter {
         Filter {
             tasks: TASKS[..2].iter().collect(),
-            seeds: Some(2),
+            seeds: Some(1..=2),
             seconds: Some(vec![120]),
             labels: None,
             against: KINDS.iter().collect(),

@@ -74,7 +74,7 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
 fn measurement(arguments: &Arguments) -> Result<Measurement, Failure> {
     Ok(Measurement {
         tasks: chosen(&arguments.words, &TASKS)?,
-        seeds: arguments.number("seeds", 1)?,
+        seeds: arguments.seeds(1)?,
         seconds: arguments.numbers("seconds")?.unwrap_or_else(|| vec![SECONDS]),
         label: arguments.option("label").unwrap_or(LABEL).to_owned(),
         against: kinds(arguments.option("against"))?,
@@ -90,7 +90,7 @@ fn filter(arguments: &Arguments) -> Result<Filter, Failure> {
     let against = arguments.option("against");
     Ok(Filter {
         tasks: chosen(&arguments.words, &TASKS)?,
-        seeds: arguments.option("seeds").map(|_| arguments.number("seeds", 1)).transpose()?,
+        seeds: arguments.option("seeds").map(|_| arguments.seeds(1)).transpose()?,
         seconds: arguments.numbers("seconds")?,
         labels: arguments.option("label").map(split),
         against: if against.is_some() { kinds(against)? } else { KINDS.iter().collect() },
@@ -146,7 +146,7 @@ mod tests {
         assert!(all.seeds.is_none() && all.seconds.is_none() && all.labels.is_none());
         assert_eq!(all.against.len(), KINDS.len());
         let some = filter(&parse("--seeds 2 --label new,old --against flaml")).unwrap();
-        assert_eq!((some.seeds, some.against.len()), (Some(2), 1));
+        assert_eq!((some.seeds, some.against.len()), (Some(1..=2), 1));
         assert_eq!(some.labels, Some(vec!["new".to_owned(), "old".to_owned()]));
     }
 

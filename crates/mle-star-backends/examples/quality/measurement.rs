@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::anchors::{self, Anchor, KINDS, Kind};
@@ -15,8 +16,8 @@ use crate::tables::{Contestant, Outcome, Range};
 pub struct Measurement {
     /// The tasks.
     pub tasks: Vec<&'static Task>,
-    /// The number of seeds of each task.
-    pub seeds: u64,
+    /// The seeds of each task.
+    pub seeds: RangeInclusive<u64>,
     /// The time limits of runs.
     pub seconds: Vec<u64>,
     /// The name of the build.
@@ -43,8 +44,8 @@ enum Job {
 pub struct Filter {
     /// The tasks.
     pub tasks: Vec<&'static Task>,
-    /// The largest seed.
-    pub seeds: Option<u64>,
+    /// The seeds.
+    pub seeds: Option<RangeInclusive<u64>>,
     /// The time limits of runs.
     pub seconds: Option<Vec<u64>>,
     /// The names of builds, in the order of the tables.
@@ -90,7 +91,7 @@ impl Measurement {
     /// All jobs, in an order in which the first ones already allow comparisons.
     fn jobs(&self) -> Vec<Job> {
         let mut jobs = Vec::new();
-        for seed in 1..=self.seeds {
+        for seed in self.seeds.clone() {
             for &task in &self.tasks {
                 let drawn = Drawn { task, seed };
                 let anchors = anchors_of(drawn, &self.against, &self.against_seconds);
@@ -128,7 +129,7 @@ impl Filter {
 
     /// Whether cases with this seed are shown.
     pub fn has(&self, seed: u64) -> bool {
-        self.seeds.is_none_or(|last| seed <= last)
+        self.seeds.as_ref().is_none_or(|seeds| seeds.contains(&seed))
     }
 }
 

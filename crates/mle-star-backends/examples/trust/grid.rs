@@ -1,5 +1,6 @@
 //! Runs of the program on generated tasks: each task and seed once per configuration.
 
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::common::Failure;
@@ -10,8 +11,8 @@ use crate::common::tasks::Task;
 pub struct Grid {
     /// The tasks.
     pub tasks: Vec<&'static Task>,
-    /// The number of seeds of each task.
-    pub seeds: u64,
+    /// The seeds of each task.
+    pub seeds: RangeInclusive<u64>,
     /// The time limits of the runs.
     pub seconds: Vec<u64>,
     /// The configurations.
@@ -77,7 +78,7 @@ impl Grid {
     pub fn cells(&self) -> Vec<Cell> {
         let mut cells = Vec::new();
         for &seconds in &self.seconds {
-            for seed in 1..=self.seeds {
+            for seed in self.seeds.clone() {
                 for &task in &self.tasks {
                     let drawn = Drawn { task, seed };
                     cells.extend(self.configurations.iter().map(|one| one.cell(drawn, seconds)));
@@ -120,7 +121,7 @@ mod tests {
         let tasks = TASKS[..2].iter().collect();
         let configurations = CONFIGURATIONS[..2].iter().collect();
         let (seconds, folder) = (vec![60, 120], PathBuf::from("out"));
-        let grid = Grid { tasks, seeds: 2, seconds, configurations, jobs: 1, folder };
+        let grid = Grid { tasks, seeds: 1..=2, seconds, configurations, jobs: 1, folder };
         let names: Vec<String> = grid.cells().iter().map(|cell| cell.run.name()).collect();
         assert_eq!(names.len(), 16);
         let expected = [

@@ -72,7 +72,7 @@ fn shown(arguments: &Arguments) -> Result<String, Failure> {
 fn grid(arguments: &Arguments) -> Result<Grid, Failure> {
     Ok(Grid {
         tasks: measured(&arguments.words)?,
-        seeds: arguments.number("seeds", 1)?,
+        seeds: arguments.seeds(1)?,
         seconds: arguments.numbers("seconds")?.unwrap_or_else(|| vec![60]),
         configurations: configurations(arguments.option("rules"))?,
         jobs: usize::try_from(arguments.number("jobs", 1)?)?,
@@ -122,7 +122,7 @@ fn replay_seed_swaps(arguments: &Arguments) -> Result<String, Failure> {
     seed_swaps::replay(&Replay {
         python: python.ok_or("no interpreter: give --python or set MLE_STAR_TEST_PYTHON")?,
         tasks: measured(&arguments.words)?,
-        seeds: arguments.number("seeds", 3)?,
+        seeds: arguments.seeds(3)?,
     })
 }
 

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::io::Write;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -32,8 +33,8 @@ pub struct Replay {
     pub python: PathBuf,
     /// The tasks.
     pub tasks: Vec<&'static Task>,
-    /// The number of seeds of each task.
-    pub seeds: u64,
+    /// The seeds of each task.
+    pub seeds: RangeInclusive<u64>,
 }
 
 /// When a candidate replaces the best so far.
@@ -82,7 +83,7 @@ struct Outcome {
 pub fn replay(replay: &Replay) -> Result<String, Box<dyn Error>> {
     let mut outcomes = Vec::new();
     for task in &replay.tasks {
-        for seed in 1..=replay.seeds {
+        for seed in replay.seeds.clone() {
             let folder = tempfile::tempdir()?;
             let made = tasks::write(task, seed, folder.path())?;
             let candidates = candidates(&replay.python, &made, seed)?;
