@@ -1,8 +1,10 @@
 //! The uncertainty of a score.
 //!
 //! In each replicate, every row has a random weight that follows a Poisson distribution with mean 1. It depends on
-//! the row's unit (its key, or its cluster) and the number of the replicate alone, so that the replicates of two scripts are paired, whatever
-//! rows they share.
+//! the row's unit (its key, or its cluster if there are enough of them) and the number of the replicate alone, so that the
+//! replicates of two scripts are paired, whatever rows they share.
+
+use std::collections::{HashMap, HashSet};
 
 use blake3::Hasher;
 use mle_star::measure::{Measurement, standard_deviation};
@@ -12,6 +14,8 @@ use crate::score::{Predictions, Truth, Unscorable, prepare, score_with};
 
 /// With fewer replicates than this, the interval follows from the standard error instead of percentiles.
 const FEW_REPLICATES: usize = 40;
+/// Of fewer clusters than this, the spread of a bootstrap says little: with one cluster, every replicate has the same score.
+const FEWEST_CLUSTERS: usize = 8;
 /// The half width of a 95 % interval, in standard errors.
 const HALF_WIDTH: f64 = 1.96;
 
@@ -28,6 +32,28 @@ impl<'a> Rows<'a> {
     /// Rows that do not depend on each other.
     pub fn of(keys: &'a [u64]) -> Self {
         Self { keys, units: keys }
+    }
+
+    /// What is drawn: the clusters, or the rows if there are too few clusters.
+    pub(crate) fn drawn(self) -> &'a [u64] {
+        if self.few_clusters().is_some() { self.keys } else { self.units }
+    }
+
+    /// The number of clusters, if it is too small to draw them.
+    fn few_clusters(self) -> Option<u64> {
+        if self.units == self.keys {
+            return None;
+        }
+        let mut clusters = Vec::with_capacity(FEWEST_CLUSTERS);
+        for unit in self.units {
+            if !clusters.contains(unit) {
+                clusters.push(*unit);
+                if clusters.len() == FEWEST_CLUSTERS {
+                    return None;
+                }
+            }
+        }
+        Some(clusters.len() as u64)
     }
 }
 
@@ -46,8 +72,8 @@ pub fn measure(
     replicates: usize,
 ) -> Result<Measurement, Unscorable> {
     let formula = prepare(metric, truth, predictions)?;
-    let Rows { keys, units } = rows;
-    if (keys.len(), units.len()) != (truth.len(), truth.len()) {
+    let (keys, units) = (rows.keys, rows.drawn());
+    if (keys.len(), rows.units.len()) != (truth.len(), truth.len()) {
         return Err(Unscorable::new(format!("there are {} keys for {} rows", keys.len(), truth.len())));
     }
     let mut weights = vec![1.0; keys.len()];
@@ -64,8 +90,8 @@ pub fn measure(
         Unscorable::new(format!("{metric} has no standard error, since there are too few rows"))
     })?;
     let interval = interval(metric, score, standard_error, &mut defined);
-    let (rows, rows_digest) = (keys.len() as u64, digest(keys.to_vec()));
-    Ok(Measurement { score, rows, rows_digest, standard_error, interval, replicates: all })
+    let (clusters, rows, rows_digest) = (rows.few_clusters(), keys.len() as u64, digest(keys.to_vec()));
+    Ok(Measurement { score, rows, clusters, rows_digest, standard_error, interval, replicates: all })
 }
 
 /// The mean of the scores of several targets, which are about the same rows and have as many replicates.
@@ -107,10 +133,24 @@ pub fn weight(row_key: u64, replicate: u64) -> u8 {
     poisson(mix(row_key ^ seed(replicate)))
 }
 
-/// Whether a row belongs to the first of two halves, which depends on its key alone.
-pub fn is_in_first_half(row_key: u64) -> bool {
+/// The units of the first of two halves, which depend on the units alone. `None` if one half would have less than a
+/// quarter of the rows.
+pub(crate) fn first_half(units: &[u64]) -> Option<HashSet<u64>> {
+    let mut rows: HashMap<u64, usize> = HashMap::new();
+    units.iter().for_each(|unit| *rows.entry(*unit).or_default() += 1);
+    let mut order: Vec<u64> = rows.keys().copied().collect();
     // No replicate has this number.
-    mix(row_key ^ seed(u64::MAX)) & 1 == 0
+    order.sort_unstable_by_key(|unit| mix(unit ^ seed(u64::MAX)));
+    let (mut half, mut count) = (HashSet::new(), 0);
+    for unit in order {
+        let more = count + rows[&unit];
+        if more.abs_diff(units.len() - more) > count.abs_diff(units.len() - count) {
+            break;
+        }
+        half.insert(unit);
+        count = more;
+    }
+    (count.min(units.len() - count) * 4 >= units.len()).then_some(half)
 }
 
 /// A digest of row keys, the same in any order.
@@ -243,7 +283,8 @@ mod tests {
         // Bounds of the metric stay.
         let measured = |score, interval| {
             let (rows_digest, replicates) = (String::new(), Vec::new());
-            Measurement { score, rows: 100, rows_digest, standard_error: 0.1, interval, replicates }
+            let (rows, clusters, standard_error) = (100, None, 0.1);
+            Measurement { score, rows, clusters, rows_digest, standard_error, interval, replicates }
         };
         let wide = on_other_rows(Metric::Accuracy, measured(0.9, [0.8, 0.97]), Some(33));
         assert!((wide.interval[0] - 0.699).abs() < 0.001 && wide.interval[1] == 1.0, "{wide:?}");

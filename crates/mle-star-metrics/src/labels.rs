@@ -11,7 +11,7 @@ use std::io::Read;
 use csv::StringRecord;
 use thiserror::Error;
 
-use crate::bootstrap;
+use crate::bootstrap::{self, Rows};
 use crate::names::{Kind, Metric};
 use crate::table::{Table, canonical, is_missing, key, shown};
 
@@ -143,17 +143,26 @@ impl Labels {
         &self.keys
     }
 
-    /// The labels of the rows whose cluster is wanted, or whose key is wanted if there are no clusters. The classes stay
-    /// those of all rows.
-    pub fn subset(&self, wanted: impl Fn(u64) -> bool) -> Self {
-        self.subset_of(&wanted)
+    /// Two halves of the rows, drawn by the IDs alone. Rows of a cluster stay together if there are enough clusters. The
+    /// classes stay those of all rows.
+    pub fn halves(&self) -> [Self; 2] {
+        let rows = Rows { keys: &self.keys, units: &self.units };
+        let of = |units: &[u64]| -> Option<Vec<bool>> {
+            let first = bootstrap::first_half(units)?;
+            Some(units.iter().map(|unit| first.contains(unit)).collect())
+        };
+        let is_first = of(rows.drawn()).or_else(|| of(rows.keys)).unwrap_or_else(|| vec![true; self.rows()]);
+        [true, false].map(|wanted| {
+            let places: Vec<usize> = (0..self.rows()).filter(|place| is_first[*place] == wanted).collect();
+            self.at(&places)
+        })
     }
 
-    fn subset_of(&self, wanted: &dyn Fn(u64) -> bool) -> Self {
-        let places: Vec<usize> = (0..self.rows()).filter(|place| wanted(self.units[*place])).collect();
+    /// The labels of the rows at these places.
+    fn at(&self, places: &[usize]) -> Self {
         let pick = |all: &[u64]| places.iter().map(|place| all[*place]).collect();
-        let (keys, units, known) = (pick(&self.keys), pick(&self.units), self.known.at(&places));
-        let further = self.further.iter().map(|labels| labels.subset_of(wanted)).collect();
+        let (keys, units, known) = (pick(&self.keys), pick(&self.units), self.known.at(places));
+        let further = self.further.iter().map(|labels| labels.at(places)).collect();
         let (metric, target, test_rows) = (self.metric, self.target.clone(), self.test_rows);
         Self { metric, target, keys, units, known, further, test_rows }
     }

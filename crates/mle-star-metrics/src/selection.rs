@@ -146,9 +146,9 @@ impl<'a> Library<'a> {
         Self { targets: first.iter().enumerate().map(target).collect(), durations, seconds }
     }
 
-    /// What makes rows dependent. All targets have the same rows.
+    /// What folds keep together. All targets have the same rows.
     fn units(&self) -> &[u64] {
-        self.targets.first().map_or(&[], |target| target.rows.units())
+        self.targets.first().map_or(&[], |target| target.rows.drawn())
     }
 
     /// The places of the wanted rows, at most [`ROWS`] of them. Rows are in the order of a hash, so every n-th is a

@@ -13,6 +13,10 @@ pub struct Measurement {
     pub score: f64,
     /// The number of rows.
     pub rows: u64,
+    /// The number of groups or times of the rows, if it is too small to draw whole ones. The uncertainty is then that of
+    /// rows that do not depend on each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<u64>,
     /// A digest of the rows' IDs; equal for equal sets of rows.
     pub rows_digest: String,
     /// The standard error of the score.
@@ -73,7 +77,15 @@ mod tests {
 
     fn measurement(score: f64, replicates: &[f64]) -> Measurement {
         let (rows_digest, replicates) = (String::new(), replicates.to_vec());
-        Measurement { score, rows: 10, rows_digest, standard_error: 1.0, interval: [0.0, 1.0], replicates }
+        Measurement {
+            score,
+            rows: 10,
+            clusters: None,
+            rows_digest,
+            standard_error: 1.0,
+            interval: [0.0, 1.0],
+            replicates,
+        }
     }
 
     #[test]

@@ -389,7 +389,7 @@ pub fn measurement(scores: &[f64]) -> Measurement {
     let standard_error = standard_deviation(replicates).unwrap_or_default();
     let interval = [score - 1.96 * standard_error, score + 1.96 * standard_error];
     let (rows_digest, replicates) = ("rows".to_owned(), replicates.to_vec());
-    Measurement { score, rows: 100, rows_digest, standard_error, interval, replicates }
+    Measurement { score, rows: 100, clusters: None, rows_digest, standard_error, interval, replicates }
 }
 
 /// A script that ran, and whose predictions have this measured score and replicates.
@@ -452,6 +452,8 @@ pub fn protocol() -> Protocol {
         holdout: Holdout::Off { why: String::new() },
         rows: 1000,
         verifies: true,
+        unverified: None,
+        class_scores: false,
         comparison: String::new(),
         targets: Vec::new(),
     }

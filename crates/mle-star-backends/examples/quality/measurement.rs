@@ -257,7 +257,7 @@ mod tests {
     fn other_programs_come_before_runs_of_the_same_task() {
         let measurement = Measurement {
             tasks: TASKS[..2].iter().collect(),
-            seeds: 1,
+            seeds: 1..=1,
             seconds: vec![60, 120],
             label: "new".to_owned(),
             against: KINDS.iter().collect(),

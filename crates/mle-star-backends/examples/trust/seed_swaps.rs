@@ -148,7 +148,15 @@ fn candidate(score: f64, hidden: f64, replicates: Vec<f64>) -> Candidate {
     let interval = [score - 1.96 * standard_error, score + 1.96 * standard_error];
     let (rows, rows_digest) = (0, String::new());
     Candidate {
-        validation: Measurement { score, rows, rows_digest, standard_error, interval, replicates },
+        validation: Measurement {
+            score,
+            rows,
+            clusters: None,
+            rows_digest,
+            standard_error,
+            interval,
+            replicates,
+        },
         hidden,
     }
 }

@@ -12,7 +12,6 @@ use mle_star::protocol::{HoldoutPart, Split, SplitKind};
 use mle_star::score::Printed;
 use mle_star_data::altered::Shuffled;
 use mle_star_metrics::average::{class_columns, weighted_average, weighted_labels};
-use mle_star_metrics::bootstrap::is_in_first_half;
 use mle_star_metrics::chance::PermutedLabels;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::{Kind, Metric};
@@ -171,11 +170,10 @@ impl Evaluation {
         let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
         let labels = self.holdout.get_or_init(|| read(setup, &holdout.labels, &columns));
         let labels = labels.as_ref().map_err(Clone::clone)?;
-        let half = match part {
-            HoldoutPart::Whole => None,
-            HoldoutPart::Choosing => Some(labels.subset(is_in_first_half)),
-            HoldoutPart::Reporting => Some(labels.subset(|key| !is_in_first_half(key))),
-        };
+        let half = (part != HoldoutPart::Whole).then(|| {
+            let [choosing, reporting] = labels.halves();
+            if part == HoldoutPart::Choosing { choosing } else { reporting }
+        });
         let file = File::open(submission).map_err(|error| format!("it left no valid submission: {error}"))?;
         self.evaluate(half.as_ref().unwrap_or(labels), file, Others::Ignore, HOLDOUT_REPLICATES)
     }

@@ -214,7 +214,7 @@ pub(crate) struct Predicted {
 impl Predicted {
     /// The score with its uncertainty.
     pub(crate) fn measure(&self, replicates: usize) -> Result<Measurement, Unscorable> {
-        let rows = Rows { keys: &self.keys, units: &self.units };
+        let rows = self.rows_drawn();
         self.read(&self.values, |truth, predicted| measure(self.metric, truth, predicted, rows, replicates))
     }
 
@@ -236,6 +236,15 @@ impl Predicted {
     /// What makes rows dependent, for each row: a hash of its cluster, or else its key.
     pub(crate) fn units(&self) -> &[u64] {
         &self.units
+    }
+
+    /// What is drawn, for each row: its cluster if there are enough of them, or else its key.
+    pub(crate) fn drawn(&self) -> &[u64] {
+        self.rows_drawn().drawn()
+    }
+
+    fn rows_drawn(&self) -> Rows<'_> {
+        Rows { keys: &self.keys, units: &self.units }
     }
 
     /// Whether the same rows and columns are predicted, and only known classes.

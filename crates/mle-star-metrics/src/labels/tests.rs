@@ -85,8 +85,9 @@ fn the_score_of_several_targets_is_their_mean() {
             let labels = Labels::read(table.as_bytes(), &columns, metric).unwrap();
             let found = scored(&labels, columns_of_file, file, Others::Reject);
             assert_eq!(found, expected.map_err(str::to_owned), "{file}");
-            let half = labels.subset(|key| key == labels.keys()[0]);
-            assert_eq!((half.rows(), half.further[0].rows()), (1, 1));
+            let [one, two] = labels.halves();
+            assert_eq!(one.rows() + two.rows(), labels.rows());
+            assert_eq!((one.rows(), two.rows()), (one.further[0].rows(), two.further[0].rows()));
         };
     let numbers = "id,y,z\n1,1,10\n2,2,20\n3,,30\n4,4,\n";
     check(Metric::Mae, numbers, "id,z,y", "id,z,y\n1,12,1\n2,20,1\n", Ok((0.75, 2)));
@@ -207,15 +208,16 @@ fn unusable_predictions_are_explained() {
 }
 
 #[test]
-fn a_subset_keeps_the_classes() {
-    let all = labels("id,y\na,0\nb,1\nc,1\n", Metric::LogLoss);
-    let last = *all.keys().last().unwrap();
-    let rest = all.subset(|key| key != last);
-    assert_eq!((rest.rows(), all.rows()), (2, 3));
-    assert_ne!(rest.digest(), all.digest());
-    assert_eq!(rest.subset(|_| true), rest);
-    let half = all.subset(|key| key == last);
-    assert!(scored(&half, "id,y", "id,y\na,.5\nb,.5\nc,.5\n", Others::Ignore).is_ok());
+fn halves_keep_the_classes() {
+    let all = labels("id,y\na,0\nb,1\nc,1\nd,1\n", Metric::LogLoss);
+    let [one, two] = all.halves();
+    assert_eq!((one.rows(), two.rows()), (2, 2));
+    assert_eq!(all.halves(), [one.clone(), two.clone()]);
+    assert_ne!(one.digest(), two.digest());
+    // One of them has rows of one class alone.
+    for half in [one, two] {
+        assert!(scored(&half, "id,y", "id,y\na,.5\nb,.5\nc,.5\nd,.5\n", Others::Ignore).is_ok());
+    }
 }
 
 #[test]
@@ -242,7 +244,7 @@ fn rows_of_a_cluster_have_the_same_weights_and_stay_in_one_half() {
         let (id, cluster) = (Some("id".to_owned()), cluster.map(str::to_owned));
         let columns = Columns { id, target: "y".to_owned(), further: Vec::new(), cluster };
         let labels = Labels::read(table.as_bytes(), &columns, Metric::Mae).unwrap();
-        let half = labels.subset(bootstrap::is_in_first_half);
+        let [half, _] = labels.halves();
         (labels.evaluate(file.as_bytes(), &layout, Others::Reject, 200).unwrap(), half.rows())
     };
     let ((alone, _), (together, half)) = (measured(None), measured(Some("group")));
@@ -250,6 +252,35 @@ fn rows_of_a_cluster_have_the_same_weights_and_stay_in_one_half() {
     // 20 groups instead of 400 rows: the error is larger by the root of 20.
     let ratio = together.standard_error / alone.standard_error;
     assert!((3.0..7.0).contains(&ratio), "{ratio}");
-    assert_eq!(half % 20, 0);
-    assert!((40..=360).contains(&half), "{half}");
+    assert_eq!(half, 200);
+    assert_eq!((alone.clusters, together.clusters), (None, None));
+}
+
+#[test]
+fn rows_are_drawn_if_there_are_few_clusters() {
+    let check = |sizes: &[usize], clusters: Option<u64>, halves: [usize; 2]| {
+        let times = sizes.iter().enumerate().flat_map(|(time, rows)| std::iter::repeat_n(time, *rows));
+        let times: Vec<usize> = times.collect();
+        let rows: String =
+            times.iter().enumerate().map(|(n, time)| format!("{n},{},{time}\n", n % 7)).collect();
+        let predicted: String = (0..times.len()).map(|n| format!("{n},{}\n", n % 5)).collect();
+        let [id, y] = ["id", "y"].map(str::to_owned);
+        let cluster = Some("time".to_owned());
+        let columns = Columns { id: Some(id.clone()), target: y.clone(), further: Vec::new(), cluster };
+        let labels = Labels::read(format!("id,y,time\n{rows}").as_bytes(), &columns, Metric::Mae).unwrap();
+        let header = [id, y];
+        let layout = Layout { header: &header, id_column: Some("id") };
+        let file = format!("id,y\n{predicted}");
+        let measured = labels.evaluate(file.as_bytes(), &layout, Others::Reject, 200).unwrap();
+        assert_eq!(measured.clusters, clusters, "{sizes:?}");
+        let [low, high] = measured.interval;
+        assert!(measured.standard_error > 0.01 && high - low > 0.04, "{sizes:?}: {measured:?}");
+        assert_eq!(labels.halves().map(|half| half.rows()), halves, "{sizes:?}");
+    };
+    check(&[400], Some(1), [200, 200]);
+    check(&[200, 200], Some(2), [200, 200]);
+    check(&[80; 5], Some(5), [200, 200]);
+    check(&[50; 8], None, [200, 200]);
+    // A half would have too few of them.
+    check(&[10, 10, 10, 10, 10, 10, 10, 330], None, [200, 200]);
 }
