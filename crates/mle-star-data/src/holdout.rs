@@ -6,6 +6,7 @@
 
 mod checks;
 mod choice;
+mod copies;
 mod places;
 pub(crate) mod seeded;
 mod trim;
@@ -82,7 +83,7 @@ pub fn plan(
 ) -> Result<Plan, Off> {
     let listing = folder::list(data_dir).map_err(|trouble| Off(trouble.message))?;
     let tables = checks::tables(profile, &listing, roles)?;
-    checks::files(data_dir, profile, &listing, &tables)?;
+    checks::files(data_dir, &listing, &tables)?;
     checks::ids(data_dir, &tables)?;
     places::check(data_dir, profile, &listing, &tables)?;
     let chosen = choice::choose(data_dir, profile, &tables, split, share, seed)?;

@@ -6,7 +6,7 @@ pub mod groups;
 pub(crate) mod times;
 mod words;
 
-pub(crate) use words::{says_key, says_time};
+pub(crate) use words::{says_key, says_time, words};
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ use super::profile::{Column, Profile, Table};
 /// Describes how the test rows differ from the training rows: they are later, they belong to other groups, or
 /// nothing tells them apart. `classification` is whether the target has classes.
 ///
-/// Dates and columns whose names mean time can tell that rows are later. An ID cannot: IDs usually continue in the test
+/// Dates, columns whose names mean time and numbers like those of a Unix clock can tell that rows are later. An ID cannot: IDs usually continue in the test
 /// table even if its rows were drawn at random.
 pub fn describe(
     data_dir: &Path,
@@ -27,14 +27,14 @@ pub fn describe(
     id: Option<&str>,
     classification: bool,
 ) -> Split {
-    by_time(data_dir, profile, target)
+    by_time(data_dir, profile, target, id)
         .or_else(|| by_groups(profile, target, id))
         .unwrap_or_else(|| at_random(profile, classification))
 }
 
-fn by_time(data_dir: &Path, profile: &Profile, target: Option<&str>) -> Option<Split> {
+fn by_time(data_dir: &Path, profile: &Profile, target: Option<&str>, id: Option<&str>) -> Option<Split> {
     let test = profile.test.as_ref()?;
-    let columns: Vec<&Column> = times::candidates(profile, target);
+    let columns: Vec<&Column> = times::candidates(profile, target, id);
     if columns.is_empty() {
         return None;
     }
@@ -127,6 +127,8 @@ mod tests {
         // The first month ends with a day that cannot be a month.
         let day_first: Cells = |id| format!("{}/{}/2024", id % 28 + 1, id / 28 + 1);
         check("at", day_first, day_first, "at", &runs("at", "1/1/2024", "4/3/2024", "5/3/2024"));
+        let unix: Cells = |id| (1_700_000_000 + id * 3_600).to_string();
+        check("clock", unix, unix, "clock", &runs("clock", "1700000000", "1700212400", "1700216000"));
         // The boundary day is in both tables.
         let boundary: Cells =
             |id| format!("2024-01-{:02} {:02}:00", id / 4 + 1, if id < 60 { 12 } else { id % 4 });

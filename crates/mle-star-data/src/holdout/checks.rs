@@ -1,25 +1,15 @@
 //! Checks whether rows of a data folder can be held out.
 
-use std::collections::HashSet;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use zip::ZipArchive;
-
 use super::seeded::Seeded;
-use super::{Off, Roles};
+use super::{Off, Roles, copies};
 use crate::folder::{Listing, Source};
 use crate::profile::{Profile, Table};
-use crate::records::{self, value};
 use crate::walk::walk;
-
-/// Endings of files with tables.
-const TABLES: [&str; 16] = [
-    ".csv", ".csv.gz", ".csv.zip", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".json", ".jsonl",
-    ".pkl", ".pickle", ".xlsx", ".xls", ".h5", ".npz",
-];
 
 /// Scripts are shown at most this many files and folders beside the tables. Each is made readable by itself, because
 /// their folder has the whole training table.
@@ -103,12 +93,7 @@ fn columns(train: &Table, test: &Table, sample: &Table, targets: &[&str], id: &s
 }
 
 /// Checks that no other file has the labels of training rows as well, and that all can be shown without the table.
-pub(super) fn files(
-    data_dir: &Path,
-    profile: &Profile,
-    listing: &Listing,
-    tables: &Tables<'_>,
-) -> Result<(), Off> {
+pub(super) fn files(data_dir: &Path, listing: &Listing, tables: &Tables<'_>) -> Result<(), Off> {
     let beside = beside(data_dir).map_err(|error| Off(format!("the data folder cannot be read: {error}")))?;
     if beside > MOST_BESIDE {
         let train = tables.train.on_disk.display();
@@ -128,18 +113,16 @@ pub(super) fn files(
     if let Some(name) = others.clone().find(is_train) {
         return off(format!("{} is another name of {}", name.display(), tables.train.on_disk.display()));
     }
-    if let Some(copy) = others.clone().find(|path| may_be_train(path) || has_train(&data_dir.join(path))) {
-        return off(format!("{} may have the labels of the training rows as well", copy.display()));
-    }
-    for table in &profile.auxiliary {
-        let is_of_table = |source: &&Source| source.file == table.file;
-        let Some(source) = listing.auxiliary.iter().find(is_of_table) else { continue };
-        if tables.targets.iter().all(|(target, _)| table.column(target).is_none())
-            || table.column(tables.id).is_none()
-        {
-            continue;
+    for path in others {
+        // What cannot be read tells nothing to scripts either.
+        if copies::has_labels(data_dir, path, tables).unwrap_or_default() {
+            return off(format!("{} may have the labels of the training rows as well", path.display()));
         }
-        if has_rows_of(data_dir, source, tables).map_err(|error| unreadable(source, &error))? {
+    }
+    for source in &listing.auxiliary {
+        if copies::has_rows_of(data_dir, source, data_dir, tables)
+            .map_err(|error| unreadable(source, &error))?
+        {
             return off(format!("{} has labels of training rows as well", source.on_disk.display()));
         }
     }
@@ -150,32 +133,11 @@ fn beside(data_dir: &Path) -> io::Result<usize> {
     Ok(walk(data_dir)?.entries(data_dir, |_| false)?.len())
 }
 
-fn may_be_train(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
-    name.strip_prefix("train").is_some_and(|ending| TABLES.contains(&ending))
-}
-
-/// Whether this is an archive with a training table.
-fn has_train(path: &Path) -> bool {
-    if path.extension().is_none_or(|ending| !ending.eq_ignore_ascii_case("zip")) {
-        return false;
-    }
-    let archive = File::open(path).ok().and_then(|file| ZipArchive::new(file).ok());
-    archive.is_some_and(|archive| {
-        let is_train = |name: String| may_be_train(Path::new(&name)) && !name.starts_with("__MACOSX");
-        archive.file_names().filter_map(|name| name.ok().map(Into::into)).any(is_train)
-    })
-}
-
-fn has_rows_of(data_dir: &Path, other: &Source, tables: &Tables<'_>) -> io::Result<bool> {
-    let train: HashSet<u64> = digests(data_dir, tables.train, tables.id)?.into_iter().collect();
-    Ok(digests(data_dir, other, tables.id)?.iter().any(|id| train.contains(id)))
-}
-
 /// Checks that IDs name rows: each names one row of the training or of the test table, and the sample submission has
 /// those of the test table.
 pub(super) fn ids(data_dir: &Path, tables: &Tables<'_>) -> Result<(), Off> {
-    let digests = |source: &Source| digests(data_dir, source, tables.id).map_err(|e| unreadable(source, &e));
+    let digests =
+        |source: &Source| copies::digests(data_dir, source, &[tables.id]).map_err(|e| unreadable(source, &e));
     let name = |source: &Source| source.file.display().to_string();
     let (id, train, test, sample) = (tables.id, tables.train, tables.test, tables.sample);
     let in_test = digests(test)?;
@@ -199,19 +161,4 @@ pub(super) fn ids(data_dir: &Path, tables: &Tables<'_>) -> Result<(), Off> {
         return off(format!("{} and {} have different values of `{id}`", name(test), name(sample)));
     }
     Ok(())
-}
-
-/// The digests of the IDs of a table, in ascending order.
-fn digests(data_dir: &Path, source: &Source, id: &str) -> io::Result<Vec<u64>> {
-    let seeded = Seeded::new(0, "ids");
-    let mut digests = records::read(data_dir, source, |mut rows| {
-        let position = rows.position(id)?;
-        let mut digests = Vec::new();
-        while rows.next()? {
-            digests.push(seeded.of(value(rows.row(), position).unwrap_or_default().as_bytes()));
-        }
-        Ok(digests)
-    })?;
-    digests.sort_unstable();
-    Ok(digests)
 }

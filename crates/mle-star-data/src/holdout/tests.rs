@@ -228,6 +228,46 @@ fn tables_that_do_not_fit_together_are_named() {
     );
 }
 
+/// Copies with other names, in folders, in other formats, and without the IDs.
+#[test]
+fn copies_of_labels_are_found() {
+    let check = |name: &'static str, text: &str| {
+        let mut files = files();
+        files.push((name, text.to_owned()));
+        planned(folder(&files).path(), &split(SplitKind::Rows, None), FIFTH, 1)
+    };
+    let copies: [(&'static str, &str); 9] = [
+        ("folds/first.csv", "id,y,fold\n3,cat,1\n"),
+        ("train_v2.parquet", "PAR1 ... id x y ..."),
+        ("labels.json", "[{\"id\": 3, \"y\": \"cat\"}]"),
+        ("train.csv.bak", "id,x,g,day,y\n"),
+        ("all.tsv", "id\tx\ty\n"),
+        ("training_data.xlsx", ""),
+        ("raw/train.tar.gz", ""),
+        ("old/history.csv", "x,g,y\n0.3,g0,cow\n0.4,g0,cat\n"),
+        ("history.csv", "x,g,y\n0.3,g0,cow\n0.4,g0,cat\n"),
+    ];
+    for (name, text) in copies {
+        let Off(why) = check(name, text).unwrap_err();
+        assert!(why.starts_with(name) && why.contains("labels of"), "{name}: {why}");
+    }
+    let others: [(&'static str, &str); 9] = [
+        ("folds/first.csv", "id,y,fold\n1003,cat,1\n"),
+        ("history.csv", "x,g,y\n0.3,g1,cow\n0.4,g9,cat\n"),
+        ("animals.csv", "y,legs\ncat,4\n"),
+        ("prices.parquet", "PAR1 ... id x y ..."),
+        ("notes.txt", "the target is y, the id is id\n"),
+        ("train_images.tar.gz", ""),
+        ("trainer.csv", "name\nx\n"),
+        ("labels.json", "[\"cat\", \"dog\"]"),
+        ("sub/notes.csv", ""),
+    ];
+    for (name, text) in others {
+        let planned = check(name, text);
+        assert!(planned.is_ok(), "{name}: {:?}", planned.unwrap_err());
+    }
+}
+
 #[test]
 fn too_few_rows_groups_and_times_are_named() {
     type Change = fn(&mut Vec<File>);

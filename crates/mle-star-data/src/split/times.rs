@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::words::says_time;
+use super::words::{says_key, says_time};
 use crate::dates::{DAY, Reading, seconds};
 use crate::folder::Source;
 use crate::profile::{Column, ColumnKind, Profile};
@@ -47,8 +47,13 @@ struct Moment {
     text: String,
 }
 
-/// The columns that may tell the time: dates, and numbers whose name says so. Dates come first.
-pub(super) fn candidates<'a>(profile: &'a Profile, target: Option<&str>) -> Vec<&'a Column> {
+/// The columns that may tell the time: dates, and numbers whose name says so or that are like those of a Unix clock. Dates
+/// come first.
+pub(super) fn candidates<'a>(
+    profile: &'a Profile,
+    target: Option<&str>,
+    id: Option<&str>,
+) -> Vec<&'a Column> {
     let in_test = |column: &Column| profile.test.as_ref().and_then(|test| test.column(&column.name));
     let of_kind = |wanted: fn(ColumnKind) -> bool| {
         let is_wanted = move |column: &&Column| {
@@ -56,7 +61,10 @@ pub(super) fn candidates<'a>(profile: &'a Profile, target: Option<&str>) -> Vec<
         };
         profile.train.columns.iter().filter(is_wanted).filter(|column| Some(column.name.as_str()) != target)
     };
-    let numbers = of_kind(is_number).filter(|column| says_time(&column.name));
+    let says = |column: &&Column| {
+        says_time(&column.name) || Some(column.name.as_str()) != id && is_unix_time(column)
+    };
+    let numbers = of_kind(is_number).filter(says);
     of_kind(|kind| kind == ColumnKind::Date).chain(numbers).collect()
 }
 
@@ -87,6 +95,18 @@ fn clocks(column: &Column) -> &'static [Clock] {
         kind if is_number(kind) => &[Clock::Number],
         _ => &[],
     }
+}
+
+/// Whether all values are seconds or milliseconds since 1970, between 2001 and 2040, and the name does not say that they
+/// are keys.
+fn is_unix_time(column: &Column) -> bool {
+    const SECONDS: std::ops::Range<f64> = 1e9..2.2e9;
+    let within = |scale: f64| {
+        column.range.is_some_and(|(low, high)| {
+            SECONDS.contains(&(low / scale)) && SECONDS.contains(&(high / scale)) && low < high
+        })
+    };
+    (within(1.0) || within(1e3)) && !says_key(&column.name)
 }
 
 fn is_number(kind: ColumnKind) -> bool {

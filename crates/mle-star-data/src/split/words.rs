@@ -56,7 +56,8 @@ const KEY_WORDS: [&str; 48] = [
 ];
 
 /// Words in column names that mean time.
-const TIME_WORDS: [&str; 16] = [
+const TIME_WORDS: [&str; 20] = [
+    "created",
     "date",
     "datetime",
     "day",
@@ -71,6 +72,9 @@ const TIME_WORDS: [&str; 16] = [
     "step",
     "time",
     "timestamp",
+    "ts",
+    "unix",
+    "utc",
     "week",
     "year",
 ];
@@ -102,7 +106,7 @@ fn has_word(name: &str, wanted: &[&str]) -> bool {
 }
 
 /// The words of a name in lower case, split at punctuation, digits and capitals.
-fn words(name: &str) -> Vec<String> {
+pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut after_lower = false;
     for letter in name.chars() {
