@@ -16,12 +16,14 @@ pub struct Key {
 pub fn key(profile: &Profile, table: &Table, target: Option<&str>) -> Option<Key> {
     let sides = [Some(&profile.train), profile.test.as_ref()];
     let is_shared = |column: &&Column| {
-        let twin = |side: &&Table| side.column(&column.name).is_some_and(|twin| same_type(column, twin));
+        let twin = |side: &&Table| {
+            side.column(&column.name).is_some_and(|twin| same_type(column, twin) && alike(column, twin))
+        };
         Some(column.name.as_str()) != target && column.distinct > 0 && sides.iter().flatten().all(twin)
     };
     let shared: Vec<&Column> =
         table.columns.iter().filter(is_shared).filter(|one| is_nameable(one)).collect();
-    let single = shared.iter().find(|column| column.distinct == table.rows);
+    let single = shared.iter().find(|column| names_rows(std::slice::from_ref(*column), table));
     let keys = single.map_or(shared.as_slice(), std::slice::from_ref);
     let columns: Vec<String> = keys.iter().map(|key| key.name.clone()).collect();
     (!columns.is_empty()).then(|| Key { unique: names_rows(keys, table), columns })
@@ -37,15 +39,19 @@ pub(crate) fn same_type(one: &Column, other: &Column) -> bool {
     one.kind.is_number() == other.kind.is_number()
 }
 
+/// Whether dates can be equal as texts: a day never equals a day with a time.
+fn alike(one: &Column, other: &Column) -> bool {
+    one.has_clock() == other.has_clock()
+}
+
 /// Whether the key columns identify each row.
 fn names_rows(keys: &[&Column], table: &Table) -> bool {
     match keys {
         [] => false,
-        [single] => single.distinct == table.rows && single.missing == 0,
-        several => {
-            several.len() == table.row_key.len()
-                && several.iter().all(|key| table.row_key.contains(&key.name))
-        }
+        [single] if single.missing > 0 => false,
+        [single] if single.distinct == table.rows => true,
+        // Every row was read for the row key; distinct values are counted in the first ones only.
+        _ => keys.len() == table.row_key.len() && keys.iter().all(|key| table.row_key.contains(&key.name)),
     }
 }
 
@@ -61,8 +67,8 @@ mod tests {
         let check = |table: &str, columns: &[&str], unique: bool| {
             let dir = tempfile::tempdir().unwrap();
             let files = [
-                ("train", "store,day,x,y\na,1,0.5,0\nb,1,0.7,1\n"),
-                ("test", "store,day,x\na,2,0.1\n"),
+                ("train", "store,day,at,x,y\na,1,2024-01-05 13:00,0.5,0\nb,1,2024-01-06 13:00,0.7,1\n"),
+                ("test", "store,day,at,x\na,2,2024-01-07 13:00,0.1\n"),
                 ("more", table),
             ];
             for (name, text) in files {
@@ -78,6 +84,27 @@ mod tests {
         check("store,day,size\na,1,3\na,2,4\nb,1,3\n", &["store", "day"], true);
         check("store,day,size\na,1,3\na,1,4\nb,1,3\n", &["store", "day"], false);
         check("day,size\nmonday,3\n", &[], false);
+        check(
+            "store,at,size\na,2024-01-05 13:00,3\na,2024-01-06 13:00,4\nb,2024-01-05 13:00,4\n",
+            &["store", "at"],
+            true,
+        );
+        // A day with a time is never equal to a day.
+        check("store,at,size\na,2024-01-05,3\na,2024-01-06,4\nb,2024-01-05,4\n", &["store"], false);
         check("x,y\n0.5,1\n", &[], false);
+    }
+
+    #[test]
+    fn a_large_table_has_unique_keys_if_all_its_rows_show_it() {
+        let dir = tempfile::tempdir().unwrap();
+        for (name, text) in [("train", "store,y\na,1\nb,0\n"), ("more", "store,size\na,3\nb,4\n")] {
+            fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
+        }
+        let mut profile = profile::read(dir.path()).unwrap();
+        profile.auxiliary[0].rows = 3_000_000;
+        let unique = |profile: &Profile| key(profile, &profile.auxiliary[0], Some("y")).unwrap().unique;
+        assert!(unique(&profile));
+        profile.auxiliary[0].row_key.clear();
+        assert!(!unique(&profile));
     }
 }

@@ -104,6 +104,9 @@ pub struct Column {
     pub padded: usize,
     /// Values that are infinite, or at least [`HUGE`] in size.
     pub huge: usize,
+    /// Whether at least 95 % of the values are numbers, but pandas reads them as text because of words such as `n.d.`, or
+    /// because of cells that are missing except for blanks.
+    pub nearly_numbers: bool,
     /// Whether pandas would write a value in another way than the file, such as 7 for `007`. It is `false` if values mean
     /// the same. Only the values behind `top_values` are considered.
     pub respelled: bool,
@@ -200,6 +203,13 @@ impl ColumnKind {
     }
 }
 
+impl Column {
+    /// Whether these are dates with a time of day. Only the most frequent values are considered.
+    pub fn has_clock(&self) -> bool {
+        self.kind == ColumnKind::Date && self.top_values.iter().any(|(value, _)| value.contains(':'))
+    }
+}
+
 impl Table {
     /// The column with this exact name.
     pub fn column(&self, name: &str) -> Option<&Column> {
@@ -273,6 +283,26 @@ mod tests {
         check(&["a", " a", "b "], 2, 0, false);
         check(&["1", "inf", "-inf", "1e300", "nan"], 0, 3, true);
         check(&["inf", "x"], 0, 0, false);
+    }
+
+    #[test]
+    fn few_words_do_not_hide_numbers() {
+        let check = |values: &[&str], kind, nearly_numbers| {
+            let column = only_column(values);
+            assert_eq!((column.kind, column.nearly_numbers), (kind, nearly_numbers), "{values:?}");
+        };
+        let numbers = |others: &[&'static str]| [["1.5"; 38].as_slice(), others].concat();
+        check(&numbers(&["n.d.", "?"]), ColumnKind::Category, true);
+        check(&numbers(&["n.d.", "?", "x"]), ColumnKind::Category, false);
+        check(&[["?"].as_slice(), &["7"; 30]].concat(), ColumnKind::Category, true);
+        check(&numbers(&[" "]), ColumnKind::Float, true);
+        check(&numbers(&["", "NA"]), ColumnKind::Float, false);
+        check(&["a", "b", " "], ColumnKind::Category, false);
+        // Texts in the middle of many numbers do not end the count.
+        let long = [vec!["1"; 2_000], vec!["?"; 60], vec!["2"; 2_000]].concat();
+        check(&long, ColumnKind::Category, true);
+        check(&[["?"; 40].as_slice(), &["7"; 4_000]].concat(), ColumnKind::Category, false);
+        assert_eq!(only_column(&numbers(&["inf", "?"])).huge, 1);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::problem::{Columns, input_path};
+use crate::problem::{Columns, input_path, is_number};
 use mle_star_data::keys::{Key, key};
 use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
 
@@ -18,6 +18,8 @@ pub(crate) struct Join {
     pub(crate) keys: Vec<String>,
     /// Whether each key occurs once. If not, columns are summarised per key.
     pub(crate) unique: bool,
+    /// Columns with words or blank cells among their numbers.
+    pub(crate) nearly_numbers: Vec<String>,
     /// Columns to summarise, with the functions to use.
     pub(crate) summaries: Vec<(String, &'static [&'static str])>,
     /// The new feature columns.
@@ -45,14 +47,19 @@ fn join(profile: &Profile, table: &Table, targets: &[&str]) -> Option<Join> {
     let name = variable_name(&table.file);
     let summaries = if unique { Vec::new() } else { added.iter().filter_map(|c| summary(c)).collect() };
     let gives = if unique { taken_columns(&name, &added) } else { summary_columns(&name, &summaries) };
-    Some(Join { file: input_path(table), keys: names, unique, summaries, gives, name })
+    let is_nearly = |column: &&Column| {
+        let taken_as_number = column.kind.is_number() || (!names.contains(&column.name) && is_number(column));
+        column.nearly_numbers && taken_as_number && !targets.contains(&column.name.as_str())
+    };
+    let nearly_numbers = table.columns.iter().filter(is_nearly).map(|column| column.name.clone()).collect();
+    Some(Join { file: input_path(table), keys: names, unique, nearly_numbers, summaries, gives, name })
 }
 
 fn summary(column: &Column) -> Option<(String, &'static [&'static str])> {
     let functions: &[&str] = match column.kind {
-        ColumnKind::Integer | ColumnKind::Float => &["mean", "min", "max"],
+        _ if is_number(column) => &["mean", "min", "max"],
         ColumnKind::Category | ColumnKind::Boolean => &["nunique"],
-        ColumnKind::Date | ColumnKind::Text | ColumnKind::Empty => return None,
+        _ => return None,
     };
     Some((column.name.clone(), functions))
 }

@@ -72,6 +72,7 @@ impl OfflineAgents {
     #[must_use]
     pub fn with_seed(mut self, seed: u32) -> Self {
         self.problem.seed = seed;
+        self.problem.sample_seed = seed;
         self
     }
 

@@ -172,6 +172,10 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
         _ => true,
     };
     let mut models: Vec<&Model> = slugs.iter().filter_map(|slug| Model::by_slug(slug)).filter(fits).collect();
+    // Many columns and one tree for each class slow the large model down, so a small one comes first.
+    if !texts && (problem.classes > 2 || problem.is_wide()) {
+        models.sort_by_key(|model| model.slug != "lightgbm");
+    }
     // Boosted trees fit one tree per class in each round.
     if problem.classes > 20 {
         models.sort_by_key(|model| {

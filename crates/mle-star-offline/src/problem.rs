@@ -71,8 +71,10 @@ pub(crate) struct Problem {
     /// Python: the comment that names the columns that a script has dropped, if any.
     pub(crate) dropped: Option<String>,
     pub(crate) folds: usize,
-    /// The seed of everything random in a script.
+    /// The seed of everything random in a script but the rows of the sample.
     pub(crate) seed: u32,
+    /// The seed of the sample, the same in all scripts of a run: predictions for other rows cannot be combined.
+    pub(crate) sample_seed: u32,
     /// What scikit-learn's target encoder calls it: `continuous`, or `auto` for classes, of which few may be present.
     pub(crate) target_type: &'static str,
     /// Share of the rarest class; 1 for numeric targets.
@@ -107,6 +109,8 @@ pub(crate) struct Columns {
     pub(crate) dates: Vec<String>,
     /// Those of `dates` that begin with the day: `31.01.2024`.
     pub(crate) day_first: Vec<String>,
+    /// Those of `dates` that have a time of day.
+    pub(crate) with_hours: Vec<String>,
     pub(crate) texts: Vec<String>,
 }
 
@@ -136,10 +140,9 @@ impl Problem {
         };
         let unequal_classes = stratified && rarest * classes as f64 <= 0.8;
         let time = split.and_then(|split| time_order(split, profile));
-        let time_column = time.as_ref().map(|time| time.column.as_str());
-        let unusual = unusual(profile, task.id_column.as_deref(), target, &metric, time_column);
         let grouping = grouping(split, profile, &Rows { used, unequal_classes }, taken);
         let columns = useful_columns(profile, test, grouping.as_ref(), taken);
+        let unusual = unusual(profile, task.id_column.as_deref(), target, &metric, time.as_ref(), &columns);
         let offered = joins(profile, &all_targets(&target.name, &several));
         if columns.is_empty() && offered.is_empty() {
             return Err(no_features());
@@ -166,6 +169,7 @@ impl Problem {
             stratified,
             folds: folds(used, grouping.as_ref()),
             seed: SEED,
+            sample_seed: SEED,
             names: names(grouping.is_some(), time.is_some()),
             grouping,
             time,
@@ -194,6 +198,11 @@ impl Problem {
         numeric.len() + categorical.len() + many_levels.len() + dates.len() + texts.len()
     }
 
+    /// Whether trees are fast and good only if each looks at a part of the columns.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.width() > 40
+    }
+
     /// This problem with these auxiliary tables joined, and no others.
     pub(crate) fn with_joins(&self, joins: Vec<Join>) -> Self {
         let mut joined = Self { columns: self.own.clone(), ..self.clone() };
@@ -213,8 +222,8 @@ impl Columns {
 
     /// Keeps the columns with these names.
     pub(crate) fn retain(&mut self, wanted: impl Fn(&String) -> bool) {
-        let Self { numeric, categorical, many_levels, dates, day_first, texts } = self;
-        for names in [numeric, categorical, many_levels, dates, day_first, texts] {
+        let Self { numeric, categorical, many_levels, dates, day_first, with_hours, texts } = self;
+        for names in [numeric, categorical, many_levels, dates, day_first, with_hours, texts] {
             names.retain(&wanted);
         }
     }
@@ -222,16 +231,17 @@ impl Columns {
     /// Adds a column by its kind.
     pub(crate) fn add(&mut self, name: String, column: &Column) {
         match column.kind {
-            ColumnKind::Integer | ColumnKind::Float => self.numeric.push(name),
+            _ if is_number(column) => self.numeric.push(name),
+            ColumnKind::Integer | ColumnKind::Float | ColumnKind::Empty => {}
             ColumnKind::Date => {
                 self.day_first.extend(column.day_first.then(|| name.clone()));
+                self.with_hours.extend(has_hours(column).then(|| name.clone()));
                 self.dates.push(name);
             }
             ColumnKind::Text => self.texts.push(name),
             ColumnKind::Boolean => self.categorical.push(name),
             ColumnKind::Category if column.distinct <= FEW_LEVELS => self.categorical.push(name),
             ColumnKind::Category => self.many_levels.push(name),
-            ColumnKind::Empty => {}
         }
     }
 
@@ -241,6 +251,7 @@ impl Columns {
         self.many_levels.extend_from_slice(&other.many_levels);
         self.dates.extend_from_slice(&other.dates);
         self.day_first.extend_from_slice(&other.day_first);
+        self.with_hours.extend_from_slice(&other.with_hours);
         self.texts.extend_from_slice(&other.texts);
     }
 }
@@ -328,21 +339,26 @@ fn useful_columns(
     taken: impl Fn(&str) -> bool,
 ) -> Columns {
     let names_groups = |name: &str| grouping.is_some_and(|grouping| grouping.names(name));
-    let columns = feature_columns(&profile.train, test, |name| taken(name) || names_groups(name));
+    let columns = feature_columns(profile, test, |name| taken(name) || names_groups(name));
     if columns.is_empty() && profile.auxiliary.is_empty() {
-        return feature_columns(&profile.train, test, taken);
+        return feature_columns(profile, test, taken);
     }
     columns
 }
 
-fn feature_columns(train: &Table, test: &Table, taken: impl Fn(&str) -> bool) -> Columns {
+fn feature_columns(profile: &Profile, test: &Table, taken: impl Fn(&str) -> bool) -> Columns {
+    let train = &profile.train;
     let mut columns = Columns::default();
     for column in &train.columns {
         let Some(twin) = test.column(&column.name) else { continue };
-        if taken(&column.name) || column.distinct < 2 || is_row_name(column, train.rows.min(ROWS_LOOKED_AT)) {
+        let mut agreed = agreed(column, twin);
+        // Keys have to be equal in all tables.
+        agreed.nearly_numbers &= !is_auxiliary(profile, &column.name);
+        if taken(&column.name) || column.distinct < 2 || is_row_name(&agreed, train.rows.min(ROWS_LOOKED_AT))
+        {
             continue;
         }
-        columns.add(column.name.clone(), &agreed(column, twin));
+        columns.add(column.name.clone(), &agreed);
     }
     columns
 }
@@ -350,21 +366,39 @@ fn feature_columns(train: &Table, test: &Table, taken: impl Fn(&str) -> bool) ->
 /// Text codes that differ in almost every row that was looked at are not useful as features.
 fn is_row_name(column: &Column, rows: usize) -> bool {
     let present = rows.saturating_sub(column.missing);
-    column.kind == ColumnKind::Category && column.distinct > 30 && column.distinct * 10 > present * 9
+    let is_code = column.kind == ColumnKind::Category && !is_number(column);
+    is_code && column.distinct > 30 && column.distinct * 10 > present * 9
 }
 
-/// A column whose kind differs between train and test is a category.
+/// Whether a model should take the values as numbers. A few words among many numbers say that they are missing; among
+/// few different numbers, they may be one more category.
+pub(crate) fn is_number(column: &Column) -> bool {
+    column.kind.is_number() || (column.nearly_numbers && column.distinct > FEW_LEVELS)
+}
+
+/// Whether dates have times of day other than midnight.
+fn has_hours(column: &Column) -> bool {
+    let is_clock = |part: &str| part.contains(':') && part.contains(|letter| ('1'..='9').contains(&letter));
+    column.has_clock() && column.top_values.iter().any(|(date, _)| date.split([' ', 'T']).any(is_clock))
+}
+
+/// A column of numbers in the training table alone is a category.
 fn agreed(train: &Column, test: &Column) -> Column {
-    use ColumnKind::{Boolean, Category, Empty, Float, Integer};
-    let numeric = |kind| matches!(kind, Integer | Float | Empty);
-    let coded = |kind| matches!(kind, Category | Boolean);
-    let agree = train.kind == test.kind
-        || test.kind == Empty
-        || (numeric(train.kind) && numeric(test.kind))
-        || (coded(train.kind) && coded(test.kind))
-        || !numeric(train.kind);
-    let kind = if agree { train.kind } else { Category };
-    Column { kind, day_first: train.day_first || test.day_first, ..train.clone() }
+    let same = match test.kind {
+        ColumnKind::Integer | ColumnKind::Float | ColumnKind::Empty => true,
+        _ => test.nearly_numbers && train.distinct > FEW_LEVELS,
+    };
+    Column {
+        kind: if train.kind.is_number() && !same { ColumnKind::Category } else { train.kind },
+        nearly_numbers: train.nearly_numbers && same,
+        day_first: train.day_first || test.day_first,
+        ..train.clone()
+    }
+}
+
+/// Whether an auxiliary table has a column of this name.
+pub(crate) fn is_auxiliary(profile: &Profile, name: &str) -> bool {
+    profile.auxiliary.iter().any(|table| table.column(name).is_some())
 }
 
 fn numeric_columns(table: &Table, columns: &Columns, wanted: impl Fn(&Column) -> bool) -> Vec<String> {

@@ -60,6 +60,7 @@ fn whole(target: &Column, columns: &[&Column]) -> Column {
         mean: None,
         huge: columns.iter().map(|column| column.huge).sum(),
         padded: 0,
+        nearly_numbers: false,
         respelled: false,
         day_first: false,
         ..target.clone()

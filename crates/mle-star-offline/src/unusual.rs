@@ -3,6 +3,8 @@
 use serde::Serialize;
 
 use crate::metric_code::Metric;
+use crate::problem::{Columns, is_auxiliary};
+use crate::time_order::TimeOrder;
 use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
 /// What is unusual about the values of a task.
@@ -14,7 +16,10 @@ pub(crate) struct Unusual {
     pub(crate) unseen: bool,
     /// Whether a numeric target has infinite or huge values.
     pub(crate) huge_target: bool,
-    /// The columns to read as text, because pandas would write them in another way: the ID and class labels.
+    /// Numeric features with words or blank cells among their numbers.
+    pub(crate) nearly_numbers: Vec<String>,
+    /// The columns to read as text, because pandas would write them in another way: the ID, class labels, and categories
+    /// that it would write in two ways.
     pub(crate) as_text: Vec<String>,
     /// Python: the argument that reads these columns as text.
     pub(crate) reading: &'static str,
@@ -30,8 +35,10 @@ pub(crate) fn unusual(
     id: Option<&str>,
     target: &Column,
     metric: &Metric,
-    time: Option<&str>,
+    time: Option<&TimeOrder>,
+    columns: &Columns,
 ) -> Unusual {
+    let time = time.map(|time| time.column.as_str());
     let tables = || profile.auxiliary.iter().chain([&profile.train]).chain(&profile.test);
     let unseen = tables().any(|table| table.rows > ROWS_LOOKED_AT);
     let is_huge = |column: &Column| column.huge > 0 && column.name != target.name;
@@ -42,14 +49,40 @@ pub(crate) fn unusual(
     let is_id = |table: &Table| id.and_then(|id| table.column(id)).is_some_and(|column| column.respelled);
     let named = id.filter(|id| time != Some(*id) && tables().chain(&profile.sample).any(is_id));
     let label = (padded || respelled).then_some(target.name.as_str());
-    let as_text: Vec<String> = named.into_iter().chain(label).map(str::to_owned).collect();
+    let as_text: Vec<String> = named
+        .into_iter()
+        .chain(label)
+        .map(str::to_owned)
+        .chain(differently_read(profile, columns, time))
+        .collect();
     Unusual {
         unseen,
         huge: unseen || tables().any(|table| table.columns.iter().any(is_huge)),
         huge_target: !classes && target.huge > 0,
         reading: if as_text.is_empty() { "" } else { ", dtype=AS_TEXT" },
         as_text,
+        nearly_numbers: nearly_numbers(profile, columns),
         padded,
         numbered: respelled && matches!(target.kind, ColumnKind::Integer | ColumnKind::Float),
     }
+}
+
+/// Categories that pandas would read as numbers or truth values in one table and as text in the other, so that `1` would
+/// be another category than `1.0`. The auxiliary tables have none of these columns.
+fn differently_read(profile: &Profile, columns: &Columns, time: Option<&str>) -> Vec<String> {
+    let kind = |table: &Table, name: &str| table.column(name).map(|column| column.kind);
+    let differs = |name: &&String| {
+        let in_test = profile.test.as_ref().and_then(|test| kind(test, name));
+        in_test != Some(ColumnKind::Empty) && in_test != kind(&profile.train, name)
+    };
+    let categories = columns.categorical.iter().chain(&columns.many_levels).filter(differs);
+    categories.filter(|name| time != Some(name.as_str()) && !is_auxiliary(profile, name)).cloned().collect()
+}
+
+fn nearly_numbers(profile: &Profile, columns: &Columns) -> Vec<String> {
+    let tables = || [Some(&profile.train), profile.test.as_ref()].into_iter().flatten();
+    let nearly = |name: &&String| {
+        tables().any(|table| table.column(name.as_str()).is_some_and(|column| column.nearly_numbers))
+    };
+    columns.numeric.iter().filter(nearly).cloned().collect()
 }

@@ -74,7 +74,9 @@ pub(crate) fn decision_rule(problem: &Problem) -> &'static str {
         (Metric::QuadraticKappa, 3..) => "posts/cuts",
         (Metric::F1, 2) => "posts/thresholds",
         (Metric::MacroF1 | Metric::BalancedAccuracy | Metric::Mcc, 2) if unequal => "posts/thresholds",
-        (Metric::MacroF1 | Metric::BalancedAccuracy, 3..=30) if unequal => "posts/class_factors",
+        (Metric::F1 | Metric::MacroF1 | Metric::BalancedAccuracy | Metric::Mcc, 3..=30) if unequal => {
+            "posts/class_factors"
+        }
         _ => "posts/plain",
     }
 }
@@ -104,6 +106,10 @@ pub(crate) fn member_sections(
 fn configured(problem: &Problem, model: &Model, section: String) -> String {
     let mut text = section;
     for (name, value) in model.parameters {
+        // Of a wide table, the template's share of the columns is enough.
+        if *name == "colsample_bytree" && problem.is_wide() {
+            continue;
+        }
         text = catalogue::with_parameter(&text, name, value).unwrap_or(text);
     }
     for name in model.strategies {
@@ -141,15 +147,16 @@ pub(crate) fn training(members: &[Member]) -> Result<Section, TemplateError> {
 fn sizes(problem: &Problem) -> serde_json::Value {
     let many_rows = problem.used_rows >= 10_000;
     let rounds = match problem.classes {
-        11.. => 100,
-        4.. => 180,
+        // Each round fits one tree for each class.
+        3.. => 100,
         _ if many_rows => 200,
         _ => 250,
     };
-    let rate = if many_rows || rounds == 100 { 0.08 } else { 0.04 };
+    let large_steps = many_rows || rounds == 100;
+    let rate = if large_steps { 0.08 } else { 0.04 };
     json!({
-        "rounds": rounds, "rate": rate, "many_rows": many_rows, "small": problem.used_rows < 1_000,
-        "wide": problem.width() > 40,
+        "rounds": rounds, "rate": rate, "large_steps": large_steps, "many_rows": many_rows,
+        "small": problem.used_rows < 1_000, "wide": problem.is_wide(),
         // With few rows of a class, boosting soon learns them by heart.
         "rare": problem.stratified && problem.rarest < 0.1 && problem.rarest * (problem.used_rows as f64) < 500.0,
     })

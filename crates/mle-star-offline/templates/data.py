@@ -32,6 +32,10 @@ DATES = {{ p.columns.dates | py_list }}
 # Their dates begin with the day.
 DAY_FIRST = {{ p.columns.day_first | py_list }}
 {% endif %}
+{% if p.columns.with_hours %}
+# These have a time of day.
+WITH_HOURS = {{ p.columns.with_hours | py_list }}
+{% endif %}
 {% endif %}
 {% if p.columns.texts %}
 TEXTS = {{ p.columns.texts | py_list }}
@@ -43,6 +47,13 @@ AS_TEXT = {{ "{" }}{% for name in p.as_text %}{{ name | py }}: str{{ ", " if not
 
 train = pd.read_csv({{ p.train_file | py }}{{ p.reading }})
 test = pd.read_csv({{ p.test_file | py }}{{ p.reading }})
+{% if p.nearly_numbers %}
+
+# Words and blanks among numbers count as missing.
+numbers = {{ p.nearly_numbers | py_list }}
+for table in (train, test):
+    table[numbers] = table[numbers].apply(pd.to_numeric, errors="coerce")
+{% endif %}
 {% if p.padded %}
 
 # Labels that differ in blanks alone are one class, spelt in its most frequent way.
@@ -74,20 +85,28 @@ CLASSES = sorted(train[TARGET].unique(), key=float)
 {% elif p.classification %}
 CLASSES = pd.factorize(train[TARGET], sort=True)[1]
 {% endif %}
+{% if p.subsample and p.history %}
+
+# Rows that the sample lacks still belong to the history of their series.
+every_row = train[[TIME, {% for name in p.history.series %}{{ name | py }}, {% endfor %}TARGET]]
+{% endif %}
 {% if p.subsample %}
 
 {% if p.grouping and p.grouping.drawn_whole %}
 # The search uses a random part of the groups to stay fast.
 if len(train) > {{ p.subsample }}:
-    drawn = train[GROUP].drop_duplicates().sample(frac=1.0, random_state=SEED)
+    drawn = train[GROUP].drop_duplicates().sample(frac=1.0, random_state=SAMPLE_SEED)
     total = drawn.map(train[GROUP].value_counts()).cumsum()
     drawn = drawn[(total <= {{ p.subsample }}) | (np.arange(len(drawn)) < {{ p.folds }})]
     train = train[train[GROUP].isin(drawn)]
 {% else %}
 # The search uses a random part of the rows to stay fast.
 if len(train) > {{ p.subsample }}:
-    train = train.sample(n={{ p.subsample }}, random_state=SEED)
+    train = train.sample(n={{ p.subsample }}, random_state=SAMPLE_SEED)
 {% endif %}
+{% endif %}
+{% if p.subsample and p.history %}
+left_out = every_row.drop(index=train.index)
 {% endif %}
 {% if not p.layout.named %}
 
@@ -102,10 +121,23 @@ train = train.reset_index(drop=True)
 {% if join.unique %}
 # {{ join.name }} has one row for each key.
 {{ join.name }} = pd.read_csv({{ join.file | py }}{{ p.reading }}).drop_duplicates({{ join.keys | py_list }})
+{% if join.nearly_numbers %}
+# Words and blanks among numbers count as missing.
+numbers = {{ join.nearly_numbers | py_list }}
+{{ join.name }}[numbers] = {{ join.name }}[numbers].apply(pd.to_numeric, errors="coerce")
+{% endif %}
 {{ join.name }} = {{ join.name }}.set_index({{ join.keys | py_list }}).add_prefix({{ (join.name ~ "_") | py }}).reset_index()
 {% else %}
 # {{ join.name }} has several rows for a key, which are summarised.
+{% if join.nearly_numbers %}
+{{ join.name }} = pd.read_csv({{ join.file | py }}{{ p.reading }})
+# Words and blanks among numbers count as missing.
+numbers = {{ join.nearly_numbers | py_list }}
+{{ join.name }}[numbers] = {{ join.name }}[numbers].apply(pd.to_numeric, errors="coerce")
+grouped = {{ join.name }}.groupby({{ join.keys | py_list }})
+{% else %}
 grouped = pd.read_csv({{ join.file | py }}{{ p.reading }}).groupby({{ join.keys | py_list }})
+{% endif %}
 {% if join.summaries %}
 {{ join.name }} = grouped.agg(
     {

@@ -12,11 +12,11 @@ def encode_{{ m.slug }}(fit, y_fit, others):
     """Frames for fitting and predicting; CatBoost encodes categories itself, on the fitting rows."""
     frames = [fit, *others]
 {% if p.columns.texts %}
-    words = TfidfVectorizer(max_features=20000, sublinear_tf=True, stop_words=None).fit(fit["all_text"])
+    words = TfidfVectorizer(max_features=20000, sublinear_tf=True, stop_words=None)
+    counts = [words.fit_transform(fit["all_text"]), *(words.transform(other["all_text"]) for other in others)]
     topics = TruncatedSVD(n_components=max(1, min(40, len(words.vocabulary_) - 1)), random_state=SEED)
-    topics.fit(words.transform(fit["all_text"]))
     names = [f"topic_{position}" for position in range(topics.n_components)]
-    spread = [topics.transform(words.transform(frame["all_text"])) for frame in frames]
+    spread = [topics.fit_transform(counts[0]), *(topics.transform(other) for other in counts[1:])]
     columns = [pd.DataFrame(values, columns=names, index=frame.index) for values, frame in zip(spread, frames)]
     frames = [pd.concat([frame.drop(columns="all_text"), more], axis=1) for frame, more in zip(frames, columns)]
 {% endif %}

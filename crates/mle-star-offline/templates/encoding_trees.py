@@ -42,9 +42,9 @@ def encode_{{ m.slug }}(fit, y_fit, others):
     blocks.append([means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)])
 {% endif %}
 {% if p.columns.texts %}
-    words = TfidfVectorizer(max_features=20000, sublinear_tf=True, stop_words=None).fit(fit["all_text"])
+    words = TfidfVectorizer(max_features=20000, sublinear_tf=True, stop_words=None)
+    counts = [words.fit_transform(fit["all_text"]), *(words.transform(other["all_text"]) for other in others)]
     topics = TruncatedSVD(n_components=max(1, min(40, len(words.vocabulary_) - 1)), random_state=SEED)
-    topics.fit(words.transform(fit["all_text"]))
-    blocks.append([topics.transform(words.transform(frame["all_text"])) for frame in frames])
+    blocks.append([topics.fit_transform(counts[0]), *(topics.transform(other) for other in counts[1:])])
 {% endif %}
     return [np.hstack(parts) for parts in zip(*blocks)]

@@ -26,6 +26,10 @@ def features_{{ m.slug }}(frame):
         x[column + "_days"] = (moment - pd.Timestamp("2000-01-01", tz="UTC")) / pd.Timedelta(days=1)
         x[column + "_month"] = moment.dt.month.astype(float)
         x[column + "_weekday"] = moment.dt.day_of_week.astype(float)
+{% if p.columns.with_hours %}
+        if column in WITH_HOURS:
+            x[column + "_hour"] = moment.dt.hour.astype(float)
+{% endif %}
 {% endif %}
 {% if p.columns.texts %}
     x["all_text"] = frame[TEXTS].astype("object").fillna("").astype("str").agg(" ".join, axis=1)

@@ -9,7 +9,13 @@ WINDOWS = [0.25, 1.0, 4.0]
 TIME_LEFT_OUT = [{{ (p.time.column ~ ("_days" if p.time.is_date else "")) | py }}]
 
 # The time and the series of the rows of both tables, the training rows first.
+{% if p.subsample %}
+# The rows that the sample lacks come last.
+tables = pd.concat([table[[TIME, *SERIES]] for table in (train, test, left_out)], ignore_index=True)
+LEFT_OUT = np.arange(len(train) + len(test), len(tables))
+{% else %}
 tables = pd.concat([train[[TIME, *SERIES]], test[[TIME, *SERIES]]], ignore_index=True)
+{% endif %}
 {% if p.time.is_date %}
 moments = pd.to_datetime(tables[TIME], errors="coerce", format="mixed", utc=True{{ ', dayfirst=True' if p.time.day_first }})
 CLOCK = ((moments - pd.Timestamp("2000-01-01", tz="UTC")) / pd.Timedelta(days=1)).to_numpy(dtype=float)
@@ -35,15 +41,21 @@ def mean_between(codes, times, values, wanted, starts, ends):
 
 
 def with_history(fit, others, y_fit, fit_rows, other_rows):
-    """Both frames with columns for earlier targets of the same series, taken from the fitted rows."""
+    """Both frames with columns for earlier targets of the same series, taken from the fitted rows{{ " and the rows that the sample lacks" if p.subsample }}."""
     if not WINDOWS:
         return fit, others
     has_time = np.isfinite(CLOCK[fit_rows])
-    codes, times, known = CODES[fit_rows][has_time], CLOCK[fit_rows][has_time], y_fit[has_time]
+    known_rows, known = fit_rows[has_time], y_fit[has_time]
+    later = CLOCK[other_rows][np.isfinite(CLOCK[other_rows])]
+{% if p.subsample %}
+    earlier = CLOCK[LEFT_OUT] < later.min(initial=np.inf)
+    known_rows = np.concatenate([known_rows, LEFT_OUT[earlier]])
+    known = np.concatenate([known, to_model_scale(left_out[TARGET].to_numpy(dtype=float)[earlier])])
+{% endif %}
+    codes, times = CODES[known_rows], CLOCK[known_rows]
     order = np.lexsort((times, codes))
     gaps = np.diff(times[order])[np.diff(codes[order]) == 0]
     gap = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
-    later = CLOCK[other_rows][np.isfinite(CLOCK[other_rows])]
     last = times.max(initial=-np.inf)
     begin = min(later.min(initial=np.inf), last + gap) if len(times) else 0.0
     period = later.max(initial=begin) - begin + gap
@@ -66,7 +78,7 @@ def with_history(fit, others, y_fit, fit_rows, other_rows):
         wide = max(4.0 * unit, 28.0)
         hours = np.floor(np.nan_to_num(CLOCK) * 24.0 + 1e-6).astype(int) % 168
         same_hour = CODES * 168 + hours
-        usual = recent(wide, same_hour[fit_rows][has_time], same_hour[rows]) - recent(wide, codes, CODES[rows])
+        usual = recent(wide, same_hour[known_rows], same_hour[rows]) - recent(wide, codes, CODES[rows])
         found["recent_same_hour"] = usual
         found["recent_at_hour"] = found[f"recent_{WINDOWS[len(WINDOWS) // 2]:g}"] + np.nan_to_num(usual)
 {% endif %}

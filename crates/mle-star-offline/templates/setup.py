@@ -5,6 +5,10 @@ import numpy as np
 import pandas as pd
 
 SEED = {{ p.seed }}
+{% if p.subsample %}
+# All scripts validate on the same rows, so that they can be combined.
+SAMPLE_SEED = {{ p.sample_seed }}
+{% endif %}
 {% if p.used_rows < 2000 %}
 # More threads cost more than they save on a table of this size.
 THREADS = 1

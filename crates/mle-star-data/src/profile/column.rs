@@ -11,6 +11,9 @@ const KEPT: usize = 2_000;
 /// Number of their bytes.
 const KEPT_BYTES: usize = 4 << 20;
 
+/// A column with more texts than this, and more than five percent of its cells, does not hold numbers.
+const FEW_TEXTS: usize = 20;
+
 /// Cells that pandas reads as missing, in exactly this spelling.
 const MISSING: [&str; 19] = [
     "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
@@ -25,6 +28,7 @@ type FastHasher = BuildHasherDefault<DefaultHasher>;
 pub(crate) struct Values {
     name: String,
     missing: usize,
+    blank: usize,
     seen: usize,
     integers: usize,
     numbers: usize,
@@ -46,6 +50,7 @@ impl Values {
         Self {
             name,
             missing: 0,
+            blank: 0,
             seen: 0,
             integers: 0,
             numbers: 0,
@@ -67,6 +72,7 @@ impl Values {
         let value = cell.trim();
         if is_missing(value) {
             self.missing += 1;
+            self.blank += usize::from(value.len() < cell.len());
             return;
         }
         self.seen += 1;
@@ -88,8 +94,8 @@ impl Values {
     }
 
     fn take_number(&mut self, value: &str) {
-        // A column with a text among its first values is not numeric; parsing the rest would be wasted time.
-        if self.numbers + 1 < self.seen {
+        // With many texts among its first values, a column is not numeric; parsing the rest would be wasted time.
+        if self.seen - self.numbers > 1 + FEW_TEXTS.max(self.seen / 20) {
             return;
         }
         let Ok(number) = value.parse::<f64>() else { return };
@@ -107,7 +113,11 @@ impl Values {
     /// The profile after the last cell.
     pub(crate) fn finish(self) -> Column {
         let kind = self.kind();
-        let numeric = matches!(kind, ColumnKind::Integer | ColumnKind::Float);
+        let numeric = kind.is_number();
+        let nearly_numbers = match kind {
+            ColumnKind::Category => self.numbers * 20 >= self.seen * 19,
+            _ => numeric && self.blank > 0,
+        };
         let distinct = self.counts.len() + self.further.len();
         let respelled = self.is_respelled(kind);
         let mut top: Vec<(String, usize)> = self.counts.into_iter().collect();
@@ -123,7 +133,8 @@ impl Values {
             mean: if numeric { self.range.map(|_| self.sum / self.seen as f64) } else { None },
             mean_length: mean(self.characters, self.seen),
             padded: self.padded,
-            huge: if numeric { self.huge } else { 0 },
+            huge: if numeric || nearly_numbers { self.huge } else { 0 },
+            nearly_numbers,
             respelled,
             day_first: kind == ColumnKind::Date && self.day_first,
         }

@@ -6,7 +6,7 @@ PARAMS_{{ m.slug | upper }} = {
     "loss_function": "MAE",
 {% endif %}
     "iterations": {{ t.rounds // 2 if t.rare else t.rounds }},
-    "learning_rate": {{ 0.12 if t.many_rows else 0.07 }},
+    "learning_rate": {{ 0.16 if p.classes > 2 else 0.12 if t.many_rows else 0.07 }},
     "depth": {{ 6 if t.many_rows else 4 }},
     "l2_leaf_reg": 3.0,
 {% if t.wide %}

@@ -6,7 +6,7 @@ PARAMS_{{ m.slug | upper }} = {
     "loss": "absolute_error",
 {% endif %}
     "max_iter": {{ t.rounds * 2 // 3 }},
-    "learning_rate": {{ 0.12 if t.many_rows else 0.06 }},
+    "learning_rate": {{ 0.12 if t.large_steps else 0.06 }},
     "max_leaf_nodes": {{ 31 if t.many_rows else 15 }},
     "min_samples_leaf": {{ 10 if t.small else 20 }},
     "l2_regularization": 1.0,

@@ -6,7 +6,7 @@ PARAMS_{{ m.slug | upper }} = {
     "objective": "reg:absoluteerror",
 {% endif %}
     "n_estimators": {{ t.rounds }},
-    "learning_rate": {{ 0.08 if t.many_rows else 0.06 }},
+    "learning_rate": {{ 0.08 if t.large_steps else 0.06 }},
     "max_depth": {{ 5 if t.many_rows else 3 }},
     "min_child_weight": 5,
     "subsample": 0.8,

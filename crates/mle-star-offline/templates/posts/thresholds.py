@@ -7,7 +7,10 @@ def at_threshold(probabilities, threshold):
 
 def best_threshold(probabilities, truth):
     """The probability threshold of the second class with the best metric."""
-    candidates = np.unique(np.quantile(probabilities, np.linspace(0.02, 0.98, 97)))
+    # Closer at both ends, since the class to find may be one row in a thousand.
+    rare = np.geomspace(1e-4, 0.02, 16)
+    shares = np.concatenate([rare, np.linspace(0.03, 0.97, 48), 1.0 - rare])
+    candidates = np.unique([0.5, *np.quantile(probabilities, shares)])
     scores = [metric(truth, at_threshold(probabilities, candidate)) for candidate in candidates]
     # The middle of the best interval is more robust than its edge.
     return float(np.median(candidates[np.asarray(scores) >= max(scores) - 1e-12]))

@@ -8,6 +8,7 @@ use mle_star::score::parse_score;
 use mle_star::task::Task;
 use mle_star_data::infer::{Given, infer};
 use mle_star_data::profile::{self, Unlabelled};
+use mle_star_leakage::Facts;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::Metric;
 use mle_star_offline::OfflineAgents;
@@ -366,6 +367,162 @@ for column in ["at", "due"]:
         batch.add_alone(label.to_owned(), &script, |input| folder.write(input));
     }
     assert_faultless(batch.run(&interpreter()).iter().map(|done| folder.faults(done)));
+}
+
+/// Runs the first scripts of these folders with a check at their end.
+fn check_with(folders: &[(Folder, &str)]) {
+    let mut batch = Batch::new();
+    for (folder, python) in folders {
+        let script = with_few_trees(&initial(&folder.agents(), folder.families[0]));
+        assert!(mle_star_leakage::check(&script, &Facts::default()).unwrap().is_empty(), "{script}");
+        batch.add_alone(folder.name.to_owned(), &format!("{script}\n{python}"), |input| folder.write(input));
+    }
+    let done = batch.run(&interpreter());
+    assert_faultless(folders.iter().zip(&done).map(|((folder, _), done)| folder.faults(done)));
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn hours_of_dates_are_features() {
+    let hours = Folder {
+        name: "hours",
+        features: "id,at,day,a",
+        cells: |row, [a, _]| {
+            format!("{row},2024-01-{:02} {:02}:30,2024-01-05,{a:.3}", row % 28 + 1, row % 24)
+        },
+        families: &["LightGBM"],
+        ..PLAIN
+    };
+    let midnight = Folder {
+        name: "midnight",
+        features: "id,at,a",
+        cells: |row, [a, _]| format!("{row},2024-01-{:02} 00:00:00,{a:.3}", row % 28 + 1),
+        ..hours
+    };
+    check_with(&[
+        (
+            hours,
+            "x = features_lightgbm(train)\nassert (x[\"at_hour\"] == train[\"id\"] % 24).all() and \"day_hour\" not in x",
+        ),
+        (midnight, "assert \"at_hour\" not in features_lightgbm(train)"),
+    ]);
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn a_category_is_spelled_alike_in_both_tables() {
+    let in_test = Folder {
+        name: "a word in the test table",
+        features: "id,kind,a,b",
+        cells: |row, [a, b]| {
+            let kind = match row % 5 {
+                0 if row < TRAIN_ROWS => "",
+                0 => "unknown",
+                1 => "1",
+                2 => "2",
+                _ => "3",
+            };
+            format!("{row},{kind},{a:.3},{b:.3}")
+        },
+        families: &["LightGBM"],
+        ..PLAIN
+    };
+    let in_train = Folder {
+        name: "a word in the training table",
+        cells: |row, [a, b]| {
+            let kind = match row % 5 {
+                0 if row < TRAIN_ROWS => "x",
+                0 => "",
+                1 => "1",
+                2 => "2",
+                _ => "3",
+            };
+            format!("{row},{kind},{a:.3},{b:.3}")
+        },
+        ..in_test
+    };
+    let alike = r#"
+old, new = (set(features_lightgbm(table)["kind"]) for table in (train, test))
+assert {"1", "2", "3"} <= old and {"1", "2", "3"} <= new, (old, new)
+"#;
+    check_with(&[(in_test, alike), (in_train, alike)]);
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn words_and_blanks_among_numbers_are_missing_values() {
+    let folder = Folder {
+        name: "words among numbers",
+        features: "id,price,weight,code,b",
+        cells: |row, [a, b]| {
+            let price = if row % 40 == 7 { "n.d.".to_owned() } else { format!("{a:.5}") };
+            let weight = if row % 30 == 3 { " ".to_owned() } else { format!("{b:.3}") };
+            let code = if row % 40 == 9 { "?".to_owned() } else { (row % 4).to_string() };
+            format!("{row},{price},{weight},{code},{b:.3}")
+        },
+        families: &["LightGBM"],
+        ..PLAIN
+    };
+    let numbers = r#"
+x = features_lightgbm(train)
+assert NUMERIC == ["price", "weight", "b"] and CATEGORICAL == ["code"]
+assert (x["price"].isna() == (train["id"] % 40 == 7)).all() and (x["weight"].isna() == (train["id"] % 30 == 3)).all()
+assert set(x["code"]) == {"0", "1", "2", "3", "?"}
+"#;
+    check_with(&[
+        (folder, numbers),
+        (Folder { families: &["Linear model"], ..folder }, ""),
+        (Folder { families: &["CatBoost"], ..folder }, ""),
+    ]);
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn words_among_the_numbers_of_another_table_are_missing_values() {
+    let folder =
+        Folder { features: "id,place,a", cells: |row, [a, _]| format!("{row},{},{a:.3}", row % 30), ..PLAIN };
+    let place = |number: usize| match number {
+        3 => format!("{number},n.d., "),
+        _ => format!("{number},{number}.5,{}", number * 2),
+    };
+    let once: String = (0..30).map(|number| format!("{}\n", place(number))).collect();
+    let mut batch = Batch::new();
+    for (label, text) in [("once", once.clone()), ("twice", once.repeat(2))] {
+        let write = |input: &Path| {
+            folder.write(input);
+            fs::write(input.join("places.csv"), format!("place,height,people\n{text}")).unwrap();
+        };
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path());
+        let profile = profile::read(dir.path()).unwrap();
+        let agents = OfflineAgents::new(&folder.task(dir.path()), profile, 30_000, None).unwrap();
+        let script = with_few_trees(&initial(&agents, "LightGBM"));
+        assert!(script.contains("\"places_height"), "{script}");
+        let end = if label == "once" { "" } else { "_mean" };
+        let gaps = format!(
+            "for name in (\"height\", \"people\"):\n    gaps = features_lightgbm(train)[\"places_\" + name + \"{end}\"].isna()\n    assert (gaps == (train[\"place\"] == 3)).all()"
+        );
+        batch.add_alone(label.to_owned(), &format!("{script}\n{gaps}"), write);
+    }
+    assert_faultless(batch.run(&interpreter()).iter().map(|done| folder.faults(done)));
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn a_threshold_can_name_one_row_in_a_thousand() {
+    let rare = r#"
+chances, truth = np.linspace(0.0, 0.9, 20_000), (np.arange(20_000) >= 19_980).astype(int)
+named = chances > best_threshold(chances, truth)
+assert 15 <= named.sum() <= 30, named.sum()
+"#;
+    let folder = Folder {
+        name: "rare",
+        metric: "F1",
+        labels: |_, [a, _]| u8::from(a > 0.5).to_string(),
+        wanted: ("y", "0"),
+        ..PLAIN
+    };
+    check_with(&[(folder, rare)]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use mle_star::metric::Direction::{Maximize, Minimize};
 use mle_star::protocol::SplitKind;
-use mle_star::role::AgentType;
+use mle_star::role::{AgentType, Variant};
 use mle_star::task::Task;
 use mle_star_data::profile;
 use mle_star_leakage::{Facts, check};
@@ -107,7 +107,7 @@ fn agents(shape: &Shape, rows: Rows, kind: SplitKind) -> OfflineAgents {
     write(data.path(), rows);
     let task = Task { data_dir: data.path().to_owned(), ..task(shape) };
     let profile = profile::read(data.path()).unwrap();
-    OfflineAgents::new(&task, profile, 30_000, Some(&by(kind, "day"))).unwrap()
+    OfflineAgents::new(&task, profile, shape.subsample, Some(&by(kind, "day"))).unwrap()
 }
 
 fn of_days(metric: &'static str) -> Shape {
@@ -152,8 +152,12 @@ fn scripts(agents: &OfflineAgents, families: [&str; 2]) -> Vec<(String, String)>
 
 #[test]
 fn scripts_with_a_history_pass_the_rules_against_leakage() {
-    let agents = agents(&of_days("RMSLE"), DATED, SplitKind::Time);
     let facts = Facts { targets: vec!["target".to_owned()], ids: vec!["id".to_owned()], ..Facts::default() };
+    let of_sample = agents(&Shape { subsample: 100, ..of_days("RMSLE") }, DATED, SplitKind::Time);
+    let solo = initial(&of_sample, "LightGBM");
+    assert!(solo.contains("left_out"), "{solo}");
+    assert!(check(&solo, &facts).unwrap().is_empty(), "{:#?}", check(&solo, &facts));
+    let agents = agents(&of_days("RMSLE"), DATED, SplitKind::Time);
     let mut strategies = BTreeSet::new();
     for (label, script) in scripts(&agents, ["LightGBM", "CatBoost"]) {
         let findings = check(&script, &facts).unwrap();
@@ -246,6 +250,45 @@ fn a_history_ends_before_the_period_of_its_row() {
             let label = format!("{family}, {}", rows.name);
             batch.add_with(&shape, label, &format!("{script}{CHECKS}"), |input| write(input, rows));
         }
+    }
+    assert_faultless(batch.run(&interpreter()).iter().map(faults));
+}
+
+/// Appended to a script that reads a sample: compares a column with the whole training table.
+const OF_SAMPLE: &str = r#"
+whole = pd.read_csv("./input/train.csv")
+days = (pd.to_datetime(whole[TIME], utc=True) - pd.Timestamp("2000-01-01", tz="UTC")).dt.days
+stores = pd.concat([train["store"], test["store"]]).to_numpy()
+for fit_rows, rows in [*FOLDS, (ORDER, len(train) + np.arange(len(test)))]:
+    empty = pd.DataFrame(index=fit_rows), pd.DataFrame(index=rows)
+    for numbers, frame in zip((fit_rows, rows), with_history(*empty, to_model_scale(y[fit_rows]), fit_rows, rows)):
+        starts = CLOCK[numbers] - frame["recent_distance"].to_numpy()
+        assert (starts <= CLOCK[rows].min() + 1e-6).all()
+        for start, row, value in zip(starts, numbers, frame["recent_4"]):
+            latest = whole[TARGET][(whole["store"] == stores[row]) & (days < start)].to_numpy()[::-1]
+            means = to_model_scale(latest).cumsum() / np.arange(1, len(latest) + 1)
+            assert np.abs(means - value).min() < 1e-6 if len(latest) else np.isnan(value)
+"#;
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn a_sample_has_the_history_of_all_rows() {
+    let shape = Shape { subsample: 100, ..of_days("MAE") };
+    let agents = agents(&shape, DATED, SplitKind::Time);
+    let ask = Asked { agents: &agents, place: "finalization/test" };
+    let script = with_few_trees(&initial(&agents, "LightGBM"));
+    let inputs = json!({ "final_solution": script });
+    let block = ask.code(AgentType::Test, Some(Variant::SubsamplingExtract), inputs);
+    let inputs = json!({ "code_block_with_subsampling": block });
+    let instead = ask.code(AgentType::Test, Some(Variant::SubsamplingRemove), inputs);
+    let whole = script.replacen(&block, &instead, 1);
+    let mut batch = Batch::new();
+    for (shape, label, script, rows) in [
+        (shape, "sample", &script, 100),
+        (Shape { subsample: 30_000, ..shape }, "whole", &whole, DAYS * STORES),
+    ] {
+        let script = format!("{script}\nassert len(train) == {rows}\n{OF_SAMPLE}");
+        batch.add_with(&shape, label.to_owned(), &script, |input| write(input, DATED));
     }
     assert_faultless(batch.run(&interpreter()).iter().map(faults));
 }

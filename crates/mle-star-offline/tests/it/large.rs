@@ -25,7 +25,7 @@ fn a_sample_grows_to_what_fits_into_the_time() {
         });
         let instead = ask.code(AgentType::Test, Some(Variant::SubsamplingRemove), inputs);
         let sample = |rows: usize| {
-            format!("if len(train) > {rows}:\n    train = train.sample(n={rows}, random_state=SEED)")
+            format!("if len(train) > {rows}:\n    train = train.sample(n={rows}, random_state=SAMPLE_SEED)")
         };
         assert_eq!(instead, rows.map_or("# Every training row is used.".to_owned(), sample), "{allowed}");
     };

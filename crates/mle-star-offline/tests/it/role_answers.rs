@@ -11,6 +11,7 @@ use mle_star_offline::OfflineAgents;
 use serde_json::{Value, json};
 
 use super::ask::{Asked, blocks, code_of, ensembles, merged, refinements, with_data};
+use super::grouped::section;
 use super::python::initial;
 use super::tasks::{Shape, agents, column, profile, shape, task};
 
@@ -66,6 +67,65 @@ fn a_seed_is_that_of_every_script() {
         let seed = if name.ends_with(" with another seed") { "SEED = 1199" } else { "SEED = 7" };
         assert!(initial(&agents, name).lines().any(|line| line == seed), "{name}");
     }
+}
+
+#[test]
+fn another_seed_draws_the_same_rows() {
+    let shape = Shape { subsample: 100, ..shape("RMSE", Minimize, 0) };
+    let agents = agents(&shape).with_seed(7);
+    let [first, other] = ["LightGBM", "LightGBM with another seed"].map(|name| initial(&agents, name));
+    assert!(section(&first, "Data").contains("random_state=SAMPLE_SEED"), "{first}");
+    assert_eq!(section(&first, "Data"), section(&other, "Data"));
+    for (script, seed) in [(first, "SEED = 7"), (other, "SEED = 1199")] {
+        let has = |wanted| script.lines().any(|line| line == wanted);
+        assert!(has(seed) && has("SAMPLE_SEED = 7"), "{script}");
+    }
+}
+
+/// The agents for a task whose first class has this many rows.
+fn with_first_class(shape: &Shape, rows: usize) -> OfflineAgents {
+    let mut profile = profile(shape);
+    let target = profile.train.columns.iter_mut().find(|column| column.name == "target").unwrap();
+    target.top_values[0].1 = rows;
+    OfflineAgents::new(&task(shape), profile, shape.subsample, None).unwrap()
+}
+
+#[test]
+fn metrics_that_count_rare_classes_like_others_get_factors_of_classes() {
+    let check = |metric, rows: usize, expected: bool| {
+        let script = initial(&with_first_class(&shape(metric, Maximize, 3), rows), "LightGBM");
+        assert_eq!(script.contains("def class_factors("), expected, "{metric} {rows}");
+    };
+    for metric in ["F1", "macro F1", "balanced accuracy", "MCC"] {
+        check(metric, 600, true);
+        check(metric, 53, false);
+    }
+    check("accuracy", 600, false);
+}
+
+#[test]
+fn a_cheap_model_is_first_where_the_large_one_is_slow() {
+    let check = |classes: usize, numbers: usize, first: [&str; 2], share: &str| {
+        let shape = Shape { rich: false, ..shape("log loss", Minimize, classes) };
+        let mut profile = profile(&shape);
+        for table in [Some(&mut profile.train), profile.test.as_mut()].into_iter().flatten() {
+            let more = (0..numbers).map(|number| column(&format!("x{number}"), ColumnKind::Float, 90));
+            table.columns.extend(more);
+        }
+        let agents = OfflineAgents::new(&task(&shape), profile, shape.subsample, None).unwrap();
+        let reply =
+            asked(&agents, "phase1/retriever").json(AgentType::Retriever, None, json!({ "num_models": 2 }));
+        let names = [0, 1].map(|place| reply["models"][place]["model_name"].as_str().unwrap());
+        assert_eq!(names, first, "{classes} {numbers}");
+        for model in ["Large LightGBM", "Deep XGBoost"] {
+            let script = initial(&agents, model);
+            assert!(script.contains(&format!("\"colsample_bytree\": {share},")), "{script}");
+            assert_eq!(script.contains("\"n_estimators\": 100,"), classes > 2, "{script}");
+        }
+    };
+    check(2, 0, ["Large LightGBM", "CatBoost"], "0.8");
+    check(3, 0, ["LightGBM", "Large LightGBM"], "0.8");
+    check(2, 60, ["LightGBM", "Large LightGBM"], "0.3");
 }
 
 #[test]

@@ -99,6 +99,7 @@ pub(crate) fn column(name: &str, kind: ColumnKind, distinct: usize) -> Column {
         mean_length: 5.0,
         padded: 0,
         huge: 0,
+        nearly_numbers: false,
         respelled: false,
         day_first: false,
     }
