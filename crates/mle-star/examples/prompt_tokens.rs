@@ -265,8 +265,8 @@ fn world() -> World {
         let step = format!("phase2/path-{path}/t{t}");
         let study = lines(&format!("study_{path}_{t}"), LINES);
         world = world.agent(&format!("{step}/ablation"), &fenced(&study));
-        let printed = "without a part: 0.7123 (-0.0101), folds -0.01 -0.02 -0.01 -0.00 -0.01\n".repeat(4);
-        let printed = Captured::whole(printed);
+        let variants = "without a part: 0.7123 (-0.0101), folds -0.01 -0.02 -0.01 -0.00 -0.01\n".repeat(5);
+        let printed = Captured::whole(format!("baseline: 0.7224\n{variants}"));
         world = world.script(&format!("{step}/run"), ScriptOutcome { stdout: printed, ..ran(None) });
         world = world.agent(&format!("{step}/summarize"), &plan.repeat(2));
         let plans = json!({"plans": [{"code_block": block(t), "plan": plan}]});

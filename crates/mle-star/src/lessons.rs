@@ -3,6 +3,7 @@
 //! The lines come from the verdicts of the steps. They are few and short, so that every prompt can afford them.
 
 use std::cmp::Ordering;
+use std::ops::Bound;
 
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
@@ -31,8 +32,10 @@ pub const MOST_LEARNED: usize = 24;
 const LONGEST_DIFF: usize = 100;
 /// Maximum number of lines about a run.
 const MOST: usize = 12;
-/// Maximum length of a plan in a line, in characters.
+/// Maximum length of a plan or an error in a line, in characters.
 const LONGEST: usize = 160;
+/// What lines about attempts begin with; the number of the path follows.
+const OF_PATH: &str = "path ";
 
 /// What earlier runs tried, by their IDs, tasks and verdicts. If there are too many lines, the most useful ones of each run
 /// remain, about as many of each; runs after the first [`MOST_LEARNED`] have none.
@@ -107,8 +110,8 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
         Step::Candidate(_) | Step::Extra(_) => "first solution".to_owned(),
         Step::Merge(_) | Step::DataCheck => String::new(),
         Step::Attempt { path, .. } => match verdict.part.as_str() {
-            "" => format!("path {}", path + 1),
-            part => format!("path {}, {part}", path + 1),
+            "" => format!("{OF_PATH}{}", path + 1),
+            part => format!("{OF_PATH}{}, {part}", path + 1),
         },
         Step::Round(_) | Step::Selection => "ensemble".to_owned(),
         Step::LeakageCheck | Step::Outer { .. } | Step::Choice(_) | Step::Finalization => return None,
@@ -122,17 +125,18 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
     let gain = now.zip(before).map(|(now, before)| now.gain_over(before));
     let effect = match (now, gain) {
         (Some(now), Some(gain)) => {
+            let error = verdict.standard_error.or(verdict.told.standard_error);
             let kept = match verdict.kept {
+                true if is_replaced(verdicts, step) => "kept until a later one replaced it",
                 true => "kept",
-                false if gain > verdict.standard_error.unwrap_or(0.0) => {
-                    "not kept because another was better"
-                }
+                false if gain > error.unwrap_or(0.0) => "not kept because another was better",
                 false => "not kept",
             };
-            format!("{}, {kept} (score {})", gained(gain, verdict.standard_error), number(now.value()))
+            format!("{}, {kept} (score {})", gained(gain, error), number(now.value()))
         }
         (Some(now), None) => format!("score {}", number(now.value())),
-        (None, _) => "it failed".to_owned(),
+        (None, _) if verdict.told.failure.is_empty() => "it failed".to_owned(),
+        (None, _) => format!("it failed ({})", shortened(&verdict.told.failure).trim_end_matches('.')),
     };
     let plan = shortened(&verdict.note);
     let plan = plan.trim_end_matches('.');
@@ -147,12 +151,31 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
     Some((used, format!("{}: {effect}", subject.join(": "))))
 }
 
-/// A plan in one line, cut to its beginning if it is long.
-pub(crate) fn shortened(plan: &str) -> String {
-    let plan = plan.split_whitespace().collect::<Vec<_>>().join(" ");
-    match plan.chars().count() {
-        0..=LONGEST => plan,
-        _ => format!("{}…", plan.chars().take(LONGEST).collect::<String>().trim_end()),
+/// Whether a later attempt of the same outer step, or a later round, was kept instead of this one. They all start from the
+/// same solutions, so only the last one that was kept counts.
+fn is_replaced(verdicts: &Verdicts, step: Step) -> bool {
+    let competes = |other: &Step| match (step, *other) {
+        (Step::Attempt { path, outer, .. }, Step::Attempt { path: p, outer: t, .. }) => {
+            (path, outer) == (p, t)
+        }
+        (Step::Round(_), Step::Round(_)) => true,
+        _ => false,
+    };
+    let later = verdicts.range((Bound::Excluded(step), Bound::Unbounded));
+    later.take_while(|(other, _)| competes(other)).any(|(_, verdict)| verdict.kept)
+}
+
+/// Whether some of these lines are about attempts at blocks.
+pub(crate) fn tell_attempts(lines: &[String]) -> bool {
+    lines.iter().any(|line| line.starts_with(OF_PATH))
+}
+
+/// A plan or an error in one line, cut to its beginning if it is long.
+pub(crate) fn shortened(text: &str) -> String {
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match text.chars().count() {
+        0..=LONGEST => text,
+        _ => format!("{}…", text.chars().take(LONGEST).collect::<String>().trim_end()),
     }
 }
 
@@ -223,6 +246,7 @@ mod tests {
             (merge, kept(verdict(Some(0.75), &[first], "merged with CatBoost"))),
             (attempt(0, 0), Verdict { part, ..verdict(Some(0.5), &[merge], "Lower\n the rate.") }),
             (attempt(0, 1), verdict(None, &[merge], "More trees.")),
+            (attempt(0, 2), verdict(None, &[merge], "Stack.").failed_by("KeyError: 'x'")),
             (attempt(1, 0), Verdict { limit: Some(crate::effects::Limit::Share), ..Verdict::default() }),
             (
                 Step::Round(0),
@@ -234,12 +258,32 @@ mod tests {
             "merged with CatBoost: better by 0.25, kept (score 0.75)",
             "path 2, training: `params = {`: Lower the rate: worse by 0.25, not kept (score 0.5)",
             "path 2: More trees: it failed",
+            "path 2: Stack: it failed (KeyError: 'x')",
             "ensemble: Mean: better by 0.25 (standard error 0.12), kept (score 1)",
         ];
         assert_eq!(lessons(&verdicts, Direction::Maximize, None), expected);
         let others = lessons(&verdicts, Direction::Minimize, Some(Step::Outer { path: 1, outer: 0 }));
         assert_eq!(others.len(), 3);
         assert_eq!(others[1], "merged with CatBoost: worse by 0.25, kept (score 0.75)");
+    }
+
+    #[test]
+    fn only_the_last_attempt_that_was_kept_in_a_step_stays() {
+        let first = Step::Candidate(0);
+        let kept = |score| Verdict { kept: true, ..verdict(Some(score), &[first], "Plan.") };
+        let verdicts = Verdicts::from([
+            (first, verdict(Some(0.0), &[], "LightGBM")),
+            (attempt(0, 0), kept(1.0)),
+            (attempt(0, 1), kept(2.0)),
+            (attempt(0, 2), verdict(Some(-1.0), &[first], "Plan.")),
+            (attempt(1, 0), kept(3.0)),
+            (Step::Round(0), kept(4.0)),
+            (Step::Round(1), kept(5.0)),
+        ]);
+        let lines = lessons(&verdicts, Direction::Maximize, None);
+        let replaced: Vec<bool> = lines.iter().map(|line| line.contains("until a later one")).collect();
+        assert_eq!(replaced, [false, true, false, false, false, true, false], "{lines:?}");
+        assert!(tell_attempts(&lines) && !tell_attempts(&lines[..1]) && !tell_attempts(&lines[5..]));
     }
 
     #[test]

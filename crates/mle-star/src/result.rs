@@ -203,10 +203,11 @@ pub struct RefinementAttempt {
     pub effect: Effect,
 }
 
-/// The effect of an attempt, as far as it is known.
+/// The effect of an attempt or a round, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Effect {
-    /// How much better it scored than the solution that the step began with, in the metric's unit; negative if worse.
+    /// How much better it scored than the solution that the step began with, or than the best of the combined ones, in the
+    /// metric's unit; negative if worse.
     pub gain: Option<f64>,
     /// The standard error of this difference; `None` if the predictions are not known.
     pub standard_error: Option<f64>,
@@ -214,7 +215,7 @@ pub struct Effect {
     pub seconds: Option<f64>,
     /// The last lines that it printed.
     pub printed: String,
-    /// How the script that ran last differs from the solution that the step began with.
+    /// How the script that ran last differs from the solution that the step began with; empty for a round.
     pub diff: String,
     /// What went wrong on the way, one line each.
     pub mishaps: Vec<String>,
@@ -251,6 +252,10 @@ pub struct EnsembleAttempt {
     /// The limit that left it out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
+    /// What later agents are told about it, compared with the best of the combined solutions. Files of results do not
+    /// contain it.
+    #[serde(skip)]
+    pub effect: Effect,
 }
 
 /// Wall-clock seconds.

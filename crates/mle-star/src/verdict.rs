@@ -40,6 +40,20 @@ pub struct Verdict {
     /// The standard error of the difference to the first solution of `from`; `None` if predictions are not known.
     #[serde(default)]
     pub standard_error: Option<f64>,
+    /// What later agents of the same run are told besides.
+    #[serde(skip)]
+    pub told: Told,
+}
+
+/// What agents are told about a step besides its verdict. Journals do not contain it: a replay finds it again, and the
+/// verdicts in older journals remain the same.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// Why no solution ran, in one line; empty if one did, or if the reason is not known.
+    pub failure: String,
+    /// The standard error of the difference to the first solution of `from`, in the metric's unit, of a step whose verdict
+    /// has none.
+    pub standard_error: Option<f64>,
 }
 
 /// The best solution of a phase, a path or the ensembles.
@@ -65,8 +79,16 @@ impl Verdict {
     /// The verdict of a step whose solution was evaluated.
     pub(crate) fn of(evaluated: &Result<Scored, Failure>, kept: bool) -> Self {
         let score = evaluated.as_ref().ok().map(|scored| scored.score().value());
-        let limit = evaluated.as_ref().err().and_then(|failure| failure.limit);
-        Self { score, kept, limit, ..Self::default() }
+        let failure = evaluated.as_ref().err();
+        let limit = failure.and_then(|failure| failure.limit);
+        let headline = failure.map(Failure::headline).unwrap_or_default();
+        Self { score, kept, limit, ..Self::default() }.failed_by(headline)
+    }
+
+    /// Sets the reason why no solution ran, for later agents.
+    #[must_use]
+    pub(crate) fn failed_by(self, failure: &str) -> Self {
+        Self { told: Told { failure: failure.to_owned(), ..self.told }, ..self }
     }
 
     /// Sets the best solution after the step.
@@ -86,6 +108,14 @@ impl Verdict {
     pub(crate) fn compared(self, scored: Option<&Scored>, other: Option<&Scored>) -> Self {
         let difference = scored.zip(other).and_then(|(scored, other)| scored.difference(other));
         Self { standard_error: difference.map(|difference| difference.standard_error), ..self }
+    }
+
+    /// The same as [`Self::compared`], for later agents alone.
+    #[must_use]
+    pub(crate) fn telling_difference(self, scored: Option<&Scored>, other: &Scored) -> Self {
+        let difference = scored.and_then(|scored| scored.difference(other));
+        let standard_error = difference.map(|difference| difference.standard_error);
+        Self { told: Told { standard_error, ..self.told }, ..self }
     }
 
     /// Sets the note.
@@ -165,6 +195,14 @@ pub fn lineage(verdicts: &Verdicts, step: Step) -> Vec<Lineage> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_agents_are_told_besides_is_not_recorded() {
+        let told = Verdict::default().failed_by("KeyError");
+        let text = serde_json::to_string(&told).unwrap();
+        assert_eq!(text, serde_json::to_string(&Verdict::default()).unwrap());
+        assert_eq!(serde_json::from_str::<Verdict>(&text).unwrap(), Verdict::default());
+    }
 
     fn best(step: Step, score: f64) -> Option<Best> {
         Some(Best { step, run: step.place(), score })

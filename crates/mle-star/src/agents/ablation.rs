@@ -2,18 +2,19 @@
 
 use serde_json::{Value, json};
 
-use super::attempts::outcome;
+use super::attempts::outcomes;
 use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::lessons::shortened;
+use crate::place::Step;
 use crate::reply;
 use crate::result::StepRecord;
 use crate::role::AgentType;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
 
-/// Where the paths look first, so that they do not all begin alike.
+/// Where the paths look first, one after another, so that no two of their steps begin alike.
 const ATTENTION: [&str; 8] = [
     "how the features are made: encodings, missing values, combinations, information that is not used",
     "the models: their kind, their loss, how they are regularized and how long they are trained",
@@ -33,9 +34,9 @@ pub(crate) async fn ablation(
 ) -> Result<Solution, Stop> {
     let summaries = StepRecord::summaries(steps);
     let inputs = json!({"solution_script": current.text(), "previous_ablations": summaries});
-    let attempts = steps.iter().flat_map(|step| &step.inner_loop_attempts);
+    let attempts = steps.iter().flat_map(|step| outcomes(&step.inner_loop_attempts));
     let outcomes =
-        attempts.map(|attempt| json!({"plan": shortened(&attempt.plan), "outcome": outcome(attempt)}));
+        attempts.map(|(attempt, outcome)| json!({"plan": shortened(&attempt.plan), "outcome": outcome}));
     let call = Call::new(AgentType::Ablation, "ablation.md", inputs)
         .telling("current", run_of(current))
         .telling("outcomes", outcomes.collect::<Value>())
@@ -44,15 +45,20 @@ pub(crate) async fn ablation(
     Ok(Solution::new(reply::code(&answer).unwrap_or_default(), SolutionPhase::Refined))
 }
 
-/// Where this path looks first; empty if there is only one path.
+/// Where this path looks first in this outer step; empty if there is only one path.
 pub(super) fn attention(ctx: &Ctx<'_>) -> String {
-    let several = ctx.config().num_parallel_solutions > 1;
-    ctx.place().path().filter(|_| several).map(looks_first).unwrap_or_default()
+    let paths = ctx.config().num_parallel_solutions;
+    match ctx.place().step() {
+        // Later steps look at what no path has looked at yet, as long as there is such a thing.
+        Some(Step::Outer { path, outer }) if paths > 1 => looks_first((path + outer * paths) as usize),
+        _ => String::new(),
+    }
 }
 
-/// Where a path looks first. If there are more paths than places to look at, the later ones look at two of them.
-fn looks_first(path: usize) -> String {
-    let (time, first) = (path / ATTENTION.len(), path % ATTENTION.len());
+/// Where the search with this number looks first. If there are more searches than places to look at, the later ones look at
+/// two of them.
+fn looks_first(number: usize) -> String {
+    let (time, first) = (number / ATTENTION.len(), number % ATTENTION.len());
     let second = (first + time) % ATTENTION.len();
     if first == second {
         return ATTENTION[first].to_owned();
@@ -67,7 +73,7 @@ mod tests {
     use super::{ATTENTION, looks_first};
 
     #[test]
-    fn paths_look_at_different_things() {
+    fn searches_look_at_different_things() {
         let all: BTreeSet<String> = (0..64).map(looks_first).collect();
         assert_eq!(all.len(), 64);
         assert_eq!((0..8).map(looks_first).collect::<Vec<_>>(), ATTENTION);

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::effects::Limit;
 use crate::evaluation::Failure;
 use crate::lessons::{diff, gained, number, seconds};
-use crate::result::RefinementAttempt;
+use crate::result::{Effect, RefinementAttempt};
 use crate::solution::Solution;
 
 /// A plan that was tried.
@@ -43,35 +43,57 @@ pub(super) fn history(heading: &str, tried: &[Tried<'_>]) -> String {
     std::iter::once(heading.to_owned()).chain(tried.iter().map(one)).collect::<Vec<_>>().join("\n\n")
 }
 
-/// What became of an attempt, in one line.
-pub(super) fn outcome(attempt: &RefinementAttempt) -> String {
+/// What became of each attempt of a step that has ended. Every attempt starts from the solution that the step began with, so
+/// only the last one that was kept is part of the solution.
+pub(super) fn outcomes(attempts: &[RefinementAttempt]) -> impl Iterator<Item = (&RefinementAttempt, String)> {
+    let last = attempts.iter().rposition(|attempt| attempt.was_improvement);
+    attempts.iter().enumerate().map(move |(index, attempt)| {
+        let kept = if Some(index) == last { "kept" } else { "kept until a later attempt replaced it" };
+        (attempt, outcome(attempt, kept))
+    })
+}
+
+/// What became of an attempt, in one line; `kept` says it of one that became the best solution.
+fn outcome(attempt: &RefinementAttempt, kept: &str) -> String {
     let effect = &attempt.effect;
-    let Some(score) = attempt.score else {
-        let why = match (attempt.limit.map(Limit::name), effect.failure.as_str()) {
-            (Some(limit), _) => limit,
-            (None, "") => "no script",
-            (None, failure) => failure,
-        };
-        return format!("failed: {why}");
-    };
-    let gain = effect.gain.map(|gain| format!(", {}", gained(gain, effect.standard_error)));
+    let Some(score) = attempt.score else { return failed(attempt.limit, effect) };
     let kept = match (attempt.was_improvement, effect.gain) {
-        (true, _) => "kept",
+        (true, _) => kept,
         (false, Some(gain)) if gain > effect.standard_error.unwrap_or(0.0) => {
             "not kept because an earlier attempt was better"
         }
         (false, _) => "not kept",
     };
-    let time = effect.seconds.map(|time| format!(", {}", seconds(time))).unwrap_or_default();
-    format!("score {}{}, {kept}{time}", number(score), gain.unwrap_or_default())
+    scored(score, effect, Some(kept))
 }
 
-/// The attempts for the template `attempts.md`.
+/// The score of a script, its difference to an earlier one, whether it was kept and how long it took, as far as they are
+/// known.
+pub(super) fn scored(score: f64, effect: &Effect, kept: Option<&str>) -> String {
+    let gain = effect.gain.map(|gain| gained(gain, effect.standard_error));
+    let parts = [Some(format!("score {}", number(score))), gain, kept.map(str::to_owned)];
+    parts.into_iter().chain([effect.seconds.map(seconds)]).flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Why there is no score, and after which time.
+pub(super) fn failed(limit: Option<Limit>, effect: &Effect) -> String {
+    let why = match (limit.map(Limit::name), effect.failure.as_str()) {
+        (Some(limit), _) => limit,
+        (None, "") => "no script",
+        (None, failure) => failure,
+    };
+    let after = effect.seconds.map(|time| format!(" after {}", seconds(time))).unwrap_or_default();
+    format!("failed{after}: {why}")
+}
+
+/// The attempts of a step so far, for the template `attempts.md`.
 pub(super) fn told(attempts: &[RefinementAttempt]) -> Value {
     let one = |attempt: &RefinementAttempt| {
         let effect = &attempt.effect;
         let (diff, printed, mishaps) = (&effect.diff, &effect.printed, &effect.mishaps);
-        json!({"plan": attempt.plan, "outcome": outcome(attempt), "diff": diff, "printed": printed, "mishaps": mishaps})
+        // The words do not change with later attempts, so that the prompts of a step begin alike.
+        let outcome = outcome(attempt, "kept as the best so far");
+        json!({"plan": attempt.plan, "outcome": outcome, "diff": diff, "printed": printed, "mishaps": mishaps})
     };
     attempts.iter().map(one).collect()
 }
@@ -86,7 +108,6 @@ impl Repair {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::result::Effect;
 
     #[test]
     fn failed_plans_stay_in_the_history() {
@@ -100,11 +121,14 @@ mod tests {
 
     #[test]
     fn outcomes_say_what_an_attempt_gained_and_why_it_failed() {
-        let check = |attempt: RefinementAttempt, expected: &str| assert_eq!(outcome(&attempt), expected);
+        let check =
+            |attempt: RefinementAttempt, expected: &str| assert_eq!(outcome(&attempt, "kept"), expected);
         let failed = || RefinementAttempt::failed("plan".to_owned(), String::new());
         check(failed(), "failed: no script");
         check(failed().because("KeyError: 'x'"), "failed: KeyError: 'x'");
         check(RefinementAttempt::skipped(Limit::Share), "failed: time share");
+        let effect = Effect { seconds: Some(43.2), failure: "KeyError: 'x'".to_owned(), ..Effect::default() };
+        check(RefinementAttempt { effect, ..failed() }, "failed after 43 s: KeyError: 'x'");
         let scored = |gain, standard_error, was_improvement| RefinementAttempt {
             score: Some(0.8125),
             was_improvement,
@@ -115,5 +139,21 @@ mod tests {
         check(scored(0.0031, Some(0.002), true), better);
         check(scored(-0.5, None, false), "score 0.8125, worse by 0.5, not kept, 43 s");
         check(scored(0.0, None, true), "score 0.8125, no difference, kept, 43 s");
+    }
+
+    #[test]
+    fn only_the_last_attempt_that_was_kept_is_part_of_the_solution() {
+        let scored = |was_improvement| RefinementAttempt {
+            score: Some(0.5),
+            was_improvement,
+            ..RefinementAttempt::failed("plan".to_owned(), String::new())
+        };
+        let step = [true, false, true, false].map(scored);
+        let words: Vec<String> = outcomes(&step).map(|(_, outcome)| outcome).collect();
+        let replaced = "score 0.5, kept until a later attempt replaced it";
+        assert_eq!(words, [replaced, "score 0.5, not kept", "score 0.5, kept", "score 0.5, not kept"]);
+        let so_far = told(&step);
+        assert_eq!(so_far[0]["outcome"], "score 0.5, kept as the best so far");
+        assert_eq!(so_far[2]["outcome"], so_far[0]["outcome"]);
     }
 }

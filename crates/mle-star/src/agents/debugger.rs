@@ -31,7 +31,8 @@ pub(crate) async fn debugger(
         .telling("printed", facts.map_or("", |facts| facts.printed.as_str()))
         .telling("time", facts.map(|facts| seconds(facts.seconds)))
         .telling("repairs", json!(repairs))
-        .telling("script_limit", ctx.script_limit(purpose));
+        .telling("script_limit", ctx.script_limit(purpose))
+        .telling("purpose", json!(purpose));
     let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);
     if code.is_none() {

@@ -2,11 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::attempts::{Tried, history, plans, scores};
+use super::attempts::{Tried, failed, history, plans, scored, scores};
 use super::ensembler::{best_round, members};
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::lessons::number;
 use crate::reply;
 use crate::result::EnsembleAttempt;
 use crate::role::AgentType;
@@ -40,8 +39,9 @@ pub(crate) async fn ens_planner(
     Ok(plan)
 }
 
-/// A round with its outcome.
+/// A round with its outcome. The best one is told apart, so none is said to be kept.
 fn outcome(round: &EnsembleAttempt) -> Value {
-    let outcome = round.score.map_or("it failed".to_owned(), |score| format!("score {}", number(score)));
-    json!({"plan": round.plan, "outcome": outcome})
+    let failure = || failed(round.limit, &round.effect);
+    let outcome = round.score.map_or_else(failure, |score| scored(score, &round.effect, None));
+    json!({"plan": round.plan, "outcome": outcome, "mishaps": round.effect.mishaps})
 }

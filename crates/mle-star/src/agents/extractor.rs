@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::ablation::attention;
-use super::attempts::outcome;
+use super::attempts::outcomes;
 use super::ensembler::run_of;
 use crate::answers::RefinePlan;
 use crate::call::Call;
@@ -83,8 +83,8 @@ fn abridged(block: &str) -> String {
 
 /// A block that was refined, with the outcome of each plan.
 fn refined(step: &StepRecord) -> Option<Value> {
-    let attempts = step.inner_loop_attempts.iter();
-    let attempts = attempts.map(|attempt| json!({"plan": attempt.plan, "outcome": outcome(attempt)}));
+    let attempts = outcomes(&step.inner_loop_attempts);
+    let attempts = attempts.map(|(attempt, outcome)| json!({"plan": attempt.plan, "outcome": outcome}));
     let told = json!({"block": abridged(&step.code_block), "attempts": attempts.collect::<Value>()});
     (!step.code_block.is_empty()).then_some(told)
 }

@@ -41,7 +41,7 @@ pub(crate) async fn subsampling_extract(ctx: &Ctx<'_>, solution: &Solution) -> R
         .ask(call.variant(Variant::SubsamplingExtract).named(Name::Task(Variant::SubsamplingExtract)))
         .await?;
     let Some(quoted) = reply::code(&answer) else {
-        if reply::text(&answer).is_some_and(|text| text.to_lowercase().contains("no subsampling")) {
+        if reply::text(&answer).is_some_and(denies_subsampling) {
             return Ok(Subsampling::None);
         }
         let excerpt = reply::excerpt(&answer);
@@ -50,11 +50,18 @@ pub(crate) async fn subsampling_extract(ctx: &Ctx<'_>, solution: &Solution) -> R
     };
     Ok(match solution.find_first_block(&quoted) {
         Ok(block) => Subsampling::Block(block),
+        // The sentence as a block of code.
+        Err(_) if quoted.trim().lines().count() == 1 && denies_subsampling(&quoted) => Subsampling::None,
         Err(error) => {
             ctx.warn(format!("subsampling is left as it is: {error}: {}", reply::excerpt(&answer)));
             Subsampling::Unknown
         }
     })
+}
+
+/// Whether a reply says that nothing is subsampled.
+fn denies_subsampling(reply: &str) -> bool {
+    reply.to_lowercase().contains("no subsampling")
 }
 
 /// The block without its subsampling, or with a larger sample if not all rows fit into the time; `None` if the reply had

@@ -9,8 +9,9 @@ use crate::call::Call;
 use crate::config::{Acceptance, Context, Switch};
 use crate::effects::Purpose;
 use crate::journal::Frozen;
-use crate::lessons::EarlierRun;
+use crate::lessons::{EarlierRun, tell_attempts};
 use crate::prompts::{PromptError, Values};
+use crate::protocol::SplitKind;
 use crate::role::{self, AgentType, Variant};
 use crate::stop::{Stop, Trouble};
 
@@ -67,11 +68,9 @@ impl<'a> Ctx<'a> {
         let of_run = self.values(call.agent, call.variant);
         let mut values: BTreeMap<&String, &Value> = of_run.iter().collect();
         let system = self.render_template("system.md", &values)?;
-        let lessons = json!(self.lessons());
-        let of_now = self.time_values();
-        let (name, full) = ("lessons".to_owned(), self.tells_more());
-        if full {
-            values.extend([(&name, &lessons)].into_iter().chain(&of_now).chain(&call.context));
+        let of_now = self.values_of_now();
+        if self.tells_more() {
+            values.extend(of_now.iter().chain(&call.context));
         }
         values.extend(call.inputs.iter().chain(&call.rendered_only));
         let (prompt, shared) = parts(&self.render_template(call.template, &values)?);
@@ -97,20 +96,31 @@ impl<'a> Ctx<'a> {
             ("validation", self.validation_rules()),
             ("strict", json!(self.config().acceptance == Acceptance::OneSigma)),
             ("verifies", json!(self.verifies())),
+            ("class_scores", json!(self.protocol().is_some_and(|protocol| protocol.class_scores))),
+            ("later", json!(self.tests_later())),
         ];
         values.extend(of_run.map(|(name, value)| (name.to_owned(), value)));
         values
     }
 
-    /// How long the last scripts took, and how long the next one may run.
-    fn time_values(&self) -> Map<String, Value> {
+    /// Whether the test rows are later than the training rows.
+    fn tests_later(&self) -> bool {
+        let split = self.protocol().and_then(|protocol| protocol.split.as_ref());
+        split.is_some_and(|split| split.kind == SplitKind::Time)
+    }
+
+    /// What the run tried so far, and how many seconds the next script may run.
+    fn values_of_now(&self) -> Map<String, Value> {
+        let lessons = self.lessons();
         let planned = self.run.limits.planned(self.run.journal.elapsed());
         let values = [
-            ("script_limit", self.script_limit(Purpose::Score)),
-            ("study_limit", self.script_limit(Purpose::Ablation)),
-            ("planned", planned.floor()),
+            ("attempts_told", json!(tell_attempts(&lessons))),
+            ("lessons", json!(lessons)),
+            ("script_limit", json!(self.script_limit(Purpose::Score))),
+            ("study_limit", json!(self.script_limit(Purpose::Ablation))),
+            ("planned", json!(planned.floor())),
         ];
-        values.map(|(name, seconds)| (name.to_owned(), json!(seconds))).into_iter().collect()
+        values.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
     }
 
     /// How long a script for this purpose may run now, in whole seconds.

@@ -74,6 +74,7 @@ fn check_full(name: &str, values: &Value, says: &[&str]) {
         ("current", json!({"score": "0.5", "time": "3 s", "printed": ""})),
         ("attempts", json!([])),
         ("solution_script", json!(CODE)),
+        ("purpose", json!("score")),
     ] {
         values[name] = value;
     }
@@ -475,4 +476,121 @@ fn the_file_of_predictions_is_asked_for_while_a_score_is_unverified() {
     let debugger = |verifies| json!({"code": CODE, "bug": "KeyError", "verifies": verifies});
     check("debugger.md", &debugger(true), &["If the error is about", "computed once over all rows"]);
     check_absent("debugger.md", &debugger(false), &["If the error is about", "sample submission"]);
+}
+
+#[test]
+fn later_test_rows_are_predicted_by_a_model_of_all_rows() {
+    let prompt = |later| render("validation.md", &json!({"full": true, "predicts": true, "later": later}));
+    let (of_folds, of_all) =
+        ("with the mean of the models of all folds, and write", "trained on all labelled rows");
+    let (usual, later) = (prompt(false), prompt(true));
+    assert!(usual.contains(of_folds) && !usual.contains(of_all), "{usual}");
+    assert!(later.contains(of_all) && !later.contains(of_folds), "{later}");
+    let scores = json!({"full": true, "predicts": true, "class_scores": true});
+    assert!(render("validation.md", &scores).contains("`./final/validation_class_scores.csv`"));
+    assert!(!usual.contains("class_scores"), "{usual}");
+    let leaks = render("leakage_detection.md", &json!({"code": CODE, "full": true}));
+    assert!(leaks.contains("trained on all labelled rows and predicts only the test rows"), "{leaks}");
+    let ensembler = |later| {
+        let values =
+            json!({"num_solutions": 1, "solutions": [CODE], "plan": "PLAN", "full": true, "later": later});
+        render("ensembler.md", &values)
+    };
+    assert!(
+        ensembler(false)
+            .contains("with the average of the models of all folds, or with models trained on all")
+    );
+    assert!(ensembler(true).contains("Predict the test data with models trained on all rows."));
+}
+
+#[test]
+fn scripts_know_how_long_they_may_take_and_what_the_phase_has_left() {
+    let check = |limit: f64, planned: f64, expected: &str| {
+        let prompt = render("time.md", &json!({"script_limit": limit, "planned": planned}));
+        assert_eq!(prompt.trim(), format!("# Time\n\n{expected}"));
+    };
+    let alone = "A script may run for 600 s now. Then it is stopped and counts as failed.";
+    check(600.0, 600.0, alone);
+    // Both are rounded down, at different moments.
+    check(600.0, 599.0, alone);
+    check(600.0, 7200.0, &format!("{alone} All scripts of this phase together have 7200 s left."));
+    let limit = "It is stopped after 77700 s at the latest, and then counts as failed.";
+    let part = "A script should take a small part of the 8600 s that are planned for all further scripts of this phase.";
+    check(77700.0, 8600.0, &format!("{part} {limit}"));
+    let over =
+        "The time that was planned for the scripts of this phase is used up, so a script should be fast.";
+    check(77700.0, 0.0, &format!("{over} {limit}"));
+}
+
+#[test]
+fn all_solutions_use_the_same_sample() {
+    let model = json!({"model_name": "MODEL", "example_code": CODE, "full": true});
+    let first = render("init.md", &model);
+    assert!(first.contains("`train.sample(n=1234, random_state=42)`"), "{first}");
+    let merged = render("merger.md", &json!({"base_code": CODE, "reference_code": CODE, "full": true}));
+    assert!(merged.contains("Use the sample of the base solution for all models."), "{merged}");
+}
+
+#[test]
+fn the_place_of_the_data_is_told_once() {
+    for (name, mut values) in [
+        ("test.md", json!({"final_solution": CODE})),
+        ("debugger.md", json!({"code": CODE, "bug": "KeyError"})),
+        ("ablation.md", json!({"solution_script": CODE})),
+        ("merger.md", json!({"base_code": CODE, "reference_code": CODE})),
+        ("init.md", json!({"model_name": "MODEL", "example_code": CODE})),
+    ] {
+        (values["full"], values["purpose"]) = (json!(true), json!("score"));
+        assert!(render(name, &values).contains("in `./input`"), "{name}");
+        values["data_summary"] = json!("THE DATA");
+        assert!(!render(name, &values).contains("in `./input`"), "{name}");
+    }
+}
+
+#[test]
+fn the_debugger_knows_what_the_script_is_for() {
+    let debugger = |purpose: &str, validation: &[&str]| {
+        let bug = "The script was stopped at its time limit after 2 s.";
+        let values =
+            json!({"code": CODE, "bug": bug, "full": true, "purpose": purpose, "validation": validation});
+        render("debugger.md", &values)
+    };
+    let check = |prompt: &str, says: &[&str], not: &[&str]| {
+        for phrase in says {
+            assert!(prompt.contains(phrase), "no {phrase:?} in:\n{prompt}");
+        }
+        for phrase in not {
+            assert!(!prompt.contains(phrase), "{phrase:?} in:\n{prompt}");
+        }
+    };
+    let (first_fold, print) =
+        ("only the first fold, as the Validation section allows", "must print its score");
+    check(&debugger("score", &["rule"]), &["is a solution", first_fold, print], &["fewer folds"]);
+    check(&debugger("score", &[]), &["is a solution", "cheaper features.", print], &["fold"]);
+    check(
+        &debugger("ablation", &["rule"]),
+        &["is an ablation study", "for all variants alike"],
+        &[first_fold, print],
+    );
+    check(
+        &debugger("submission", &["rule"]),
+        &["creates the submission", "keep writing it"],
+        &["fold", print],
+    );
+}
+
+#[test]
+fn a_solution_that_is_a_submission_script_already_stays() {
+    let prompt = |full: bool, later: bool| {
+        render(
+            "test.md",
+            &json!({"final_solution": CODE, "task_description": "TASK", "full": full, "later": later}),
+        )
+    };
+    assert!(
+        prompt(true, false)
+            .contains("uses all training rows for that (the models of all folds together do), and")
+    );
+    assert!(prompt(true, true).contains("uses all training rows for that, and writes"));
+    assert!(!prompt(false, false).contains("unchanged"));
 }

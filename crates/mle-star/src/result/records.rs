@@ -149,7 +149,7 @@ impl RefinementAttempt {
         let part = [part].into_iter().chain(self.effect.mishaps.iter().map(String::as_str));
         let (standard_error, part) = (self.effect.standard_error, part.collect::<Vec<_>>().join("; "));
         let verdict = Verdict { score, kept, limit, standard_error, part, ..Verdict::default() };
-        verdict.made_from([current]).best(best).note(&self.plan)
+        verdict.made_from([current]).best(best).note(&self.plan).failed_by(&self.effect.failure)
     }
 }
 
@@ -166,9 +166,9 @@ impl Effect {
     }
 
     fn of_failure(failure: &Failure) -> Self {
-        let facts = failure.facts.clone();
-        let seconds = facts.as_ref().map(|facts| facts.seconds);
-        let printed = facts.map(|facts| facts.printed).unwrap_or_default();
+        let facts = failure.facts.as_ref();
+        let seconds = facts.map(|facts| facts.seconds);
+        let printed = facts.map(|facts| facts.printed.clone()).unwrap_or_default();
         Self { seconds, printed, failure: failure.headline().to_owned(), ..Self::default() }
     }
 }
@@ -187,14 +187,21 @@ impl EnsembleAttempt {
     /// A round without a script from the ensembler.
     pub(crate) fn without_script(plan: String) -> Self {
         let solution = SolutionScript::failed(&Solution::new(String::new(), SolutionPhase::Ensemble));
-        Self { plan, score: None, solution, limit: None }
+        Self { plan, score: None, solution, limit: None, effect: Effect::default() }
     }
 
-    /// A round whose script was evaluated.
-    pub(crate) fn evaluated(plan: String, evaluation: &Evaluation) -> Self {
+    /// A round whose script was evaluated, compared with the best of `solutions`, which it combines.
+    pub(crate) fn evaluated(plan: String, evaluation: &Evaluation, solutions: &[Scored]) -> Self {
         let limit = evaluation.scored.as_ref().err().and_then(|failure| failure.limit);
         let solution = SolutionScript::from(evaluation);
-        Self { plan, score: solution.score, solution, limit }
+        let effect = match &evaluation.scored {
+            Ok(scored) => {
+                best_first(solutions).next().map(|best| Effect::of(scored, best)).unwrap_or_default()
+            }
+            Err(failure) => Effect::of_failure(failure),
+        };
+        let effect = Effect { mishaps: evaluation.mishaps.clone(), ..effect };
+        Self { plan, score: solution.score, solution, limit, effect }
     }
 
     /// Whether the round did not begin.
@@ -205,6 +212,7 @@ impl EnsembleAttempt {
     /// The verdict of the round that combined `solutions` and made `made`.
     pub(crate) fn verdict(&self, solutions: &[Scored], made: Option<&Scored>, kept: bool) -> Verdict {
         let verdict = Verdict { score: self.score, kept, limit: self.limit, ..Verdict::default() };
+        let verdict = verdict.failed_by(&self.effect.failure);
         let best_input = best_first(solutions).next();
         let other_rows = made.zip(best_input).and_then(|(made, input)| made.other_rows(input));
         verdict

@@ -279,7 +279,10 @@ async fn the_debugger_sees_the_failing_line_the_output_and_earlier_repairs() {
         .agent("phase1/candidate-0/debug-1/debugger", "```python\nx = 1\ny = 2\nprint(block)\n```");
     run(&world, &told()).await.unwrap();
     let first = prompt(&world, "phase1/candidate-0/debug-1/debugger");
-    contains_all(&first, &[">    1 print('start')", "```\nloaded\n```"]);
+    contains_all(
+        &first,
+        &[">    1 print('start')", "```\nloaded\n```", "The script is a solution", "must print"],
+    );
     assert!(!first.contains("Repairs so far"));
     let second = prompt(&world, "phase1/candidate-0/debug-2/debugger");
     contains_all(
@@ -293,7 +296,14 @@ async fn the_debugger_of_a_study_knows_its_limit() {
     let study = "phase2/path-0/t0";
     let world = World::new().fails(&format!("{study}/run"));
     run(&world, &told()).await.unwrap();
-    contains_all(&prompt(&world, &format!("{study}/debug-1/debugger")), &["A script may run for 600 s now"]);
+    let asked = prompt(&world, &format!("{study}/debug-1/debugger"));
+    contains_all(
+        &asked,
+        &["A script may run for 600 s now", "is an ablation study", "as soon as it is known"],
+    );
+    for other in ["must print its score", "keep writing it", "is a solution"] {
+        assert!(!asked.contains(other), "{asked}");
+    }
 }
 
 #[tokio::test]
@@ -342,6 +352,10 @@ async fn both_paths_look_at_different_things_and_share_lessons() {
     let first = |path: u32| prompt(&world, &format!("phase2/path-{path}/t0/ablation"));
     contains_all(&first(0), &["Look first at how the features are made"]);
     contains_all(&first(1), &["Look first at the models"]);
+    let second = |path: u32, agent: &str| prompt(&world, &format!("phase2/path-{path}/t1/{agent}"));
+    contains_all(&second(0, "ablation"), &["Look first at how the data is used"]);
+    contains_all(&second(1, "ablation"), &["Look first at what happens to the predictions"]);
+    contains_all(&second(1, "extractor"), &["if the results allow it, what happens to the predictions"]);
     let later = prompt(&world, "phase2/path-0/t1/extractor");
     contains_all(
         &later,
@@ -351,6 +365,89 @@ async fn both_paths_look_at_different_things_and_share_lessons() {
     contains_all(&later, &["Each block is shown as it was before", "(score 0.5, no difference, kept"]);
     let study = prompt(&world, "phase2/path-0/t1/ablation");
     contains_all(&study, &["# Changes tried so far", "in each fold"]);
+}
+
+#[tokio::test]
+async fn the_first_study_is_free_and_later_ones_repeat_nothing() {
+    let mut inputs = told();
+    inputs.config.outer_loop_steps = 2;
+    let world = World::new();
+    run(&world, &inputs).await.unwrap();
+    let study = |step: u32| prompt(&world, &format!("phase2/path-0/t{step}/ablation"));
+    contains_all(&study(0), &["# What was tried in this run"]);
+    assert!(!study(0).contains("Do not test again"), "{}", study(0));
+    contains_all(&study(1), &["Do not test again a change that is listed above"]);
+}
+
+#[tokio::test]
+async fn an_attempt_that_a_later_one_replaced_is_not_part_of_the_solution() {
+    let mut inputs = told();
+    (inputs.config.outer_loop_steps, inputs.config.inner_loop_steps) = (2, 2);
+    let world = World::new().scores("phase2/path-0/t0/k0/run", 0.6).scores("phase2/path-0/t0/k1/run", 0.7);
+    run(&world, &inputs).await.unwrap();
+    let planner = prompt(&world, "phase2/path-0/t0/k1/planner");
+    contains_all(&planner, &["better by 0.1, kept as the best so far", "only the best attempt is kept"]);
+    let replaced = "better by 0.1, kept until a later attempt replaced it";
+    for agent in ["ablation", "extractor"] {
+        let prompt = prompt(&world, &format!("phase2/path-0/t1/{agent}"));
+        contains_all(&prompt, &[replaced, "better by 0.2, kept, "]);
+    }
+    let lines = prompt(&world, "phase2/path-0/t1/k1/planner");
+    contains_all(&lines, &["better by 0.1, kept until a later one replaced it (score 0.6)"]);
+}
+
+#[tokio::test]
+async fn the_planner_of_ensembles_knows_why_a_round_failed_and_what_another_gained() {
+    let mut inputs = told();
+    (inputs.config.num_parallel_solutions, inputs.config.ensemble_rounds) = (2, 3);
+    inputs.config.max_debug_attempts = 1;
+    let output = |score: f64| measured(&[score, score * 0.98, score * 1.02]);
+    let world = || {
+        World::new()
+            .script("phase1/merge-1/run", output(0.5))
+            .script("phase3/r0/run", failed("KeyError: 'x'"))
+            .script("phase3/r0/debug-1/run", failed("KeyError: 'y'"))
+            .script("phase3/r1/run", failed("KeyError: 'z'"))
+            .script("phase3/r1/debug-1/run", output(0.75))
+    };
+    let told = world();
+    run(&told, &inputs).await.unwrap();
+    let last = prompt(&told, "phase3/r2/ens_planner");
+    let says = [
+        "Differences are to the best of the given solutions.",
+        "(failed after less than 1 s: KeyError: 'y')\n  - repaired after KeyError: 'x'\n",
+        "(score 0.75, better by 0.25",
+        ", less than 1 s)\n  - repaired after KeyError: 'z'\n",
+    ];
+    contains_all(&last, &says);
+    inputs.config.context = Context::Paper;
+    let plain = world();
+    run(&plain, &inputs).await.unwrap();
+    let last = prompt(&plain, "phase3/r2/ens_planner");
+    contains_all(&last, &["## Score: N/A (evaluation failed)", "## Score: 0.75"]);
+    assert!(!last.contains("KeyError") && !last.contains("Differences"), "{last}");
+}
+
+#[tokio::test]
+async fn the_ledger_says_why_something_failed() {
+    let mut inputs = told();
+    (inputs.config.outer_loop_steps, inputs.config.max_debug_attempts) = (1, 0);
+    inputs.config.num_parallel_solutions = 2;
+    let world = World::new().script("phase2/path-0/t0/k0/run", failed("KeyError: 'x'"));
+    run(&world, &inputs).await.unwrap();
+    contains_all(&prompt(&world, "phase3/r0/ens_planner"), &["it failed (KeyError: 'x')"]);
+}
+
+#[tokio::test]
+async fn the_use_of_all_data_is_compared_with_its_standard_error() {
+    let output = |score: f64| measured(&[score, score * 0.98, score * 1.02]);
+    let world = World::new()
+        .script("phase1/merge-1/run", output(0.5))
+        .agent("phase1/data/data", "```python\nblock = 'more data'\n```")
+        .script("phase1/data/run", output(0.75));
+    run(&world, &told()).await.unwrap();
+    let study = prompt(&world, "phase2/path-0/t0/ablation");
+    contains_all(&study, &["data left unused is built in: better by 0.25 (standard error 0.0071), kept"]);
 }
 
 #[tokio::test]
@@ -412,6 +509,11 @@ async fn the_papers_preset_adds_nothing() {
         "These are no leaks",
         "best ensemble so far",
         "The line of the script that failed",
+        "The script is a solution",
+        "random_state=",
+        "Only this block will be replaced",
+        "return it unchanged",
+        "predicts only the test rows",
     ];
     for place in world.trace().iter().filter(|place| !place.ends_with("/run")) {
         let request = world.request(place).unwrap();

@@ -153,10 +153,16 @@ fn prompts(world: &World) -> BTreeMap<PathBuf, String> {
     files.chain(system.map(|(file, place)| (PathBuf::from(file), request(place).system))).collect()
 }
 
-/// Seconds that depend on the moment.
+/// Seconds that depend on the moment. What a script may take and what a phase has left are different numbers, as in a run.
 fn timeless(prompt: &str) -> String {
-    let clock = regex::Regex::new(r"(run for|stopped after|together have) \d+ s").unwrap();
-    clock.replace_all(prompt, "$1 8640 s").into_owned()
+    let seconds = [
+        (r"(run for|stopped after) \d+ s", "$1 8640 s"),
+        (r"together have \d+ s", "together have 28800 s"),
+        (r"part of the \d+ s", "part of the 7200 s"),
+    ];
+    seconds.into_iter().fold(prompt.to_owned(), |prompt, (clock, fixed)| {
+        regex::Regex::new(clock).unwrap().replace_all(&prompt, fixed).into_owned()
+    })
 }
 
 #[tokio::test]
