@@ -28,7 +28,6 @@ use mle_star::stop::{Stop, Trouble};
 use mle_star_backends::files::FileAgents;
 use mle_star_backends::runners::entry::RunnerEntry;
 use mle_star_backends::runners::fleet::Fleet;
-use mle_star_backends::script::environment::Environment;
 use mle_star_data::holdout::Plan;
 use mle_star_data::profile::Profile;
 use mle_star_offline::OfflineAgents;
@@ -220,7 +219,7 @@ async fn perform(
         backends = Backends::make(start, &around.shared, say) => backends?,
         () = signals.received() => return Err(interrupted(start, signals)),
     };
-    note_versions(start, &backends.environment, say)?;
+    note_versions(start, &backends, say)?;
     let agents = answering(start, &backends.data_dir, say)?;
     let reporting = Reporting::start(&start.folder);
     let answers = provisional::Writer::start(&start.folder, &backends);
@@ -279,15 +278,11 @@ async fn stranded(fleet: Option<&Fleet>, events: &dyn EventSink) -> Trouble {
 }
 
 /// Records the versions that the run uses; notes when they differ from those of earlier processes.
-fn note_versions(
-    start: &Start,
-    environment: &Environment,
-    say: &(dyn Fn(&str) + Sync),
-) -> Result<(), Failure> {
+fn note_versions(start: &Start, backends: &Backends, say: &(dyn Fn(&str) + Sync)) -> Result<(), Failure> {
     let now = MadeWith {
         at: jiff::Timestamp::now().to_string(),
         mle_star: env!("CARGO_PKG_VERSION").to_owned(),
-        python: environment.version.clone(),
+        python: backends.environment.version.clone(),
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         claude: match &start.chosen {
             Chosen::Claude(claude) => Some(claude.executable.version.to_string()),
@@ -297,6 +292,7 @@ fn note_versions(
             Chosen::Codex(codex) => Some(codex.executable.version.to_string()),
             _ => None,
         },
+        kept_from: backends.kept_from,
         resumed: false,
     };
     let line = format!("continues with {now}");

@@ -30,7 +30,7 @@ use tokio::time::Instant;
 
 pub use error::JournalError;
 pub use lock::{Hold, hold};
-pub use made_with::{MadeWith, in_words};
+pub use made_with::{KeptFrom, MadeWith, in_words};
 pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
 use store::{Found, Inserted, Store};
 

@@ -27,7 +27,7 @@ const MORE_ROWS: f64 = 3.0;
 /// What the submission script takes when it runs again with the held-out rows, relative to its run without them.
 const AGAIN: f64 = 1.2;
 /// The number of scripts that a combination should have time for.
-const COMBINED: f64 = 5.0;
+const COMBINED: f64 = 3.0;
 /// The largest share of the time that is reserved for a combination.
 const LARGEST_FOR_COMBINED: f64 = 0.25;
 /// The largest share of the time that is reserved for it.
@@ -377,7 +377,9 @@ impl Limits {
             return self.total;
         }
         let repeated = (state.repeated * ON_ALL_ROWS * self.more_rows).min(self.total * LARGEST_RESERVE);
-        let combined = if self.combines { state.usual() * COMBINED * TOGETHER_ON_ALL_ROWS } else { 0.0 };
+        // A combination runs only if the submission script sees more rows than the search.
+        let runs = self.combines && state.repeated > 0.0;
+        let combined = if runs { state.usual() * COMBINED * TOGETHER_ON_ALL_ROWS } else { 0.0 };
         let combined = (combined * self.more_rows).min(self.total * LARGEST_FOR_COMBINED);
         (self.total * (1.0 - RESERVE)).min(self.total - repeated.max(combined))
     }

@@ -73,7 +73,7 @@ async fn solve(ctx: &Ctx<'_>) -> Result<Finished, Stop> {
     let solutions: Vec<Scored> = refined.iter().map(|(path, _)| path.best.clone()).collect();
     let ensemble = match solutions.len() {
         1 => ensemble::skipped(ctx, &solutions),
-        _ => combine(&ctx.phase(Phase::Phase3)?, &solutions, &initial.retrieved.others).await?,
+        _ => combine(&ctx.phase(Phase::Phase3)?, &solutions, &initial.further_models()).await?,
     };
     let ensembled = ensemble.iter().map(|ensemble| ensemble.best.clone());
     let solutions: Vec<Scored> = solutions.into_iter().chain(ensembled).collect();

@@ -19,6 +19,12 @@ pub struct Protocol {
     pub rows: u64,
     /// Whether the program can compute scores itself from a script's predictions.
     pub verifies: bool,
+    /// Why it cannot, in one sentence; `None` if it can, or if the run was made by an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unverified: Option<String>,
+    /// Whether scripts are asked for the scores of classes beside the labels that they predict.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub class_scores: bool,
     /// The program's own script that compares training and test table; empty if they cannot be compared.
     pub comparison: String,
     /// The columns to predict; none if the task's target column is all that is known.
@@ -154,10 +160,10 @@ impl Split {
                 "Use five folds with the same share of each class: `StratifiedKFold(n_splits=5, shuffle=True, random_state={seed})`."
             ),
             SplitKind::Groups => format!(
-                "The test rows belong to other values of `{column}` than the training rows. Use five folds of whole groups: `GroupKFold(n_splits=5)` with the groups of `{column}`. Do not use `{column}` as a feature."
+                "The test rows belong to other values of `{column}` than the training rows. Use five folds of whole groups, or as many as there are groups if these are fewer: `GroupKFold(n_splits=min(5, train[\"{column}\"].nunique()))` with the groups of `{column}`. Do not use `{column}` as a feature."
             ),
             SplitKind::Time => format!(
-                "The test rows are later in `{column}` than the training rows. Sort the rows by `{column}` and use three folds: train on the first 55, 70 and 85 % of the rows, validate each time on the next 15 %. Rows of the same time stay together. Never train on rows that are later than the validation rows."
+                "The test rows are later in `{column}` than the training rows. Sort the rows by `{column}` and use three folds: train on the first 55, 70 and 85 % of the rows, validate each time on the next 15 %. Rows of the same time stay together. For the score, never train on rows that are later than the validation rows."
             ),
         }
     }
@@ -263,6 +269,13 @@ mod tests {
         check("{\"auc\": 7.0}\n{\"auc\": NaN}\n[0.5]\n", None);
         let full = shift(0.9, &["week"], &[("scan_no", "It is constant in test.csv.")]);
         assert_eq!(Shift::parse(&serde_json::to_string(&full).unwrap()), Some(full));
+    }
+
+    #[test]
+    fn few_groups_are_few_folds() {
+        let split = Split { kind: SplitKind::Groups, column: Some("patient".to_owned()), why: String::new() };
+        let folds = split.folds(42);
+        assert!(folds.contains("`GroupKFold(n_splits=min(5, train[\"patient\"].nunique()))`"), "{folds}");
     }
 
     #[test]

@@ -19,6 +19,17 @@ pub struct Trust {
     /// `true` if the program's own computation gives the printed score; `None` if it could not be computed. Never `false`,
     /// because a script whose printed score differs has failed.
     pub verified: Option<bool>,
+    /// Why the score could not be computed, in one sentence; `None` if it was, or if the script wrote no predictions that
+    /// can be scored.
+    #[serde(default)]
+    pub unverified: Option<String>,
+    /// The number of groups or times of the validation rows, if it is too small to tell how they differ. The interval is
+    /// then for other rows of the same ones.
+    #[serde(default)]
+    pub validation_clusters: Option<u64>,
+    /// The same number for the held-out rows.
+    #[serde(default)]
+    pub holdout_clusters: Option<u64>,
     /// The score on rows that no script saw before.
     pub holdout_score: Option<f64>,
     /// Its 95 % interval for a score on the test rows.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use mle_star::config::Switch;
+use mle_star::journal::KeptFrom;
 use mle_star::layout;
 use mle_star::slots::Slots;
 use mle_star::stop::Trouble;
@@ -56,6 +57,8 @@ pub struct Backends {
     pub slots: Slots,
     /// Runners on other machines.
     pub fleet: Option<Fleet>,
+    /// What scripts cannot do; `None` if they also run on other machines.
+    pub kept_from: Option<KeptFrom>,
     /// The data as scripts of the search and agents see it.
     pub data_dir: PathBuf,
     /// The data with all rows.
@@ -81,6 +84,8 @@ impl Backends {
         let isolation = Isolation::new(mle_star_backends::script::network(config.network));
         say(&format!("isolation: {}", isolation.line()));
         let all_rows = plain_data(start)?;
+        let kept_from =
+            KeptFrom { network: isolation.closes_network(), other_files: isolation.closes_reads() };
         let held_out = held_out::folder(start, &all_rows)?;
         if held_out.is_some() && !isolation.closes_reads() {
             say("note: nothing on this machine keeps a script from reading the labels of the held-out rows");
@@ -99,7 +104,8 @@ impl Backends {
         if shared.is_for_one_run() {
             scripts.warm_up();
         }
-        Ok(Self { scripts, environment, environment_text, slots, fleet, data_dir, all_rows })
+        let kept_from = start.runners.is_empty().then_some(kept_from);
+        Ok(Self { scripts, environment, environment_text, slots, fleet, kept_from, data_dir, all_rows })
     }
 }
 

@@ -71,7 +71,7 @@ fn link_tables(into: &Path, tables: &[(&PathBuf, &Path)]) -> io::Result<()> {
 pub fn evaluation(start: &Start, data_dir: &Path, held_out: Option<HeldOut>) -> Option<EvaluationSetup> {
     let (task, profile) = (&start.frozen.task, start.profile.as_ref()?);
     let protocol = start.frozen.protocol.as_ref().filter(|protocol| protocol.verifies)?;
-    let columns = verified_columns(task, profile, protocol.split.as_ref())?;
+    let columns = verified_columns(task, profile, protocol.split.as_ref()).ok()?;
     let header: Vec<String> =
         profile.sample.as_ref()?.columns.iter().map(|column| column.name.clone()).collect();
     let named = task.id_column.clone().filter(|id| header.contains(id));

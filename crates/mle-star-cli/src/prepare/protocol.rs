@@ -8,7 +8,7 @@ use mle_star::task::Task;
 use mle_star_data::comparison;
 use mle_star_data::holdout::{Off, Plan, Roles, Share, plan};
 use mle_star_data::infer::Inferred;
-use mle_star_data::profile::{Column, ColumnKind, Profile};
+use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 use mle_star_data::split::describe;
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::{Kind, Metric};
@@ -55,12 +55,13 @@ pub fn decide<'a>(
     }
     let Some(profile) = profile else {
         let why = "there is no training table".to_owned();
-        let holdout = Holdout::Off { why };
         let protocol = Protocol {
             split: None,
-            holdout,
+            holdout: Holdout::Off { why: why.clone() },
             rows: 0,
             verifies: false,
+            unverified: Some(why),
+            class_scores: false,
             comparison: String::new(),
             targets: Vec::new(),
         };
@@ -68,11 +69,14 @@ pub fn decide<'a>(
     };
     let task = task.into();
     let metric = Metric::parse(task.metric);
-    let classification = metric.is_none_or(|metric| !metric.is_for_regression());
     let Evaluated { data_dir, target, id, .. } = task;
+    let classification = match metric {
+        Some(metric) => !metric.is_for_regression(),
+        None => target.and_then(|target| profile.train.column(target)).is_some_and(has_classes),
+    };
     let split = profile.test.is_some().then(|| describe(data_dir, profile, target, id, classification));
-    let verifies = verified_columns(task, profile, split.as_ref()).is_some();
-    let planned = planned(task, config, profile, split.as_ref(), verifies);
+    let verified = verified_columns(task, profile, split.as_ref());
+    let planned = planned(task, config, profile, split.as_ref(), verified.as_ref().err());
     let holdout = match &planned {
         Ok(plan) => plan.holdout(),
         Err(off) => off.clone().into(),
@@ -86,7 +90,9 @@ pub fn decide<'a>(
         split,
         holdout,
         rows: profile.train.rows as u64,
-        verifies,
+        verifies: verified.is_ok(),
+        class_scores: verified.as_ref().is_ok_and(|columns| has_class_scores(metric, columns, profile)),
+        unverified: verified.err(),
         comparison: script.unwrap_or_default(),
         targets,
     };
@@ -98,21 +104,19 @@ fn planned(
     config: &Config,
     profile: &Profile,
     split: Option<&Split>,
-    verifies: bool,
+    unverified: Option<&String>,
 ) -> Result<Plan, Off> {
     let off = |why: &str| Err(Off(why.to_owned()));
     let plan = match (split, config.holdout) {
         (_, HoldoutShare::Off) => return off("`holdout` is off"),
         (None, _) => return off("there is no test table"),
-        _ if Metric::parse(task.metric).is_none() => {
-            return off(&format!("the program cannot compute the metric {}", task.metric));
-        }
+        _ if let (None, Some(why)) = (Metric::parse(task.metric), unverified) => return off(why),
         (Some(split), share) => {
             plan_rows(task, profile, split, share, config.holdout_rows, u64::from(config.seed))
         }
     };
     match plan {
-        Ok(_) if !verifies => off("submissions of this form cannot be scored"),
+        Ok(_) if let Some(why) = unverified => off(why),
         Ok(plan) if let Some(target) = with_a_rare_class(task, profile, plan.rows()) => {
             off(&format!("too few rows of a class of `{target}` would be held out"))
         }
@@ -182,39 +186,70 @@ fn plan_rows(
     plan(task.data_dir, profile, &roles, split, share, seed)
 }
 
-/// The columns by which the program computes scores itself; `None` if it cannot.
+/// Whether a column may hold classes, rather than amounts.
+fn has_classes(column: &Column) -> bool {
+    const MOST: usize = 20;
+    !column.kind.is_number() || column.distinct <= MOST
+}
+
+/// Whether scripts can leave the scores of classes beside the labels that they predict.
+fn has_class_scores(metric: Option<Metric>, columns: &Columns, profile: &Profile) -> bool {
+    let predicted = profile.sample.as_ref().map_or(0, |sample| sample.columns.len());
+    let is_of_labels = metric.is_some_and(|metric| metric.kind() == Kind::Labels);
+    is_of_labels && columns.further.is_empty() && predicted <= 2
+}
+
+/// The columns by which the program computes scores itself.
+///
+/// # Errors
+/// Why it cannot, in one sentence.
 pub fn verified_columns<'a>(
     task: impl Into<Evaluated<'a>>,
     profile: &Profile,
     split: Option<&Split>,
-) -> Option<Columns> {
-    let Evaluated { metric, target, id, .. } = task.into();
-    let (metric, target) = (Metric::parse(metric)?, target?);
-    let sample = profile.sample.as_ref()?;
+) -> Result<Columns, String> {
+    let Evaluated { metric: name, target, id, .. } = task.into();
+    let metric =
+        Metric::parse(name).ok_or_else(|| format!("the program cannot compute the metric {name}"))?;
+    let target = target.ok_or("the target is not known")?;
+    let sample = profile.sample.as_ref().ok_or("there is no sample submission")?;
     let targets = profile.targets(target, id);
     let classes_of = |name: &&str| profile.train.column(name).map(|column| column.distinct);
-    let classes = targets.iter().filter_map(classes_of).max()?;
+    let classes = targets.iter().filter_map(classes_of).max();
+    let classes = classes.ok_or("the training table has no column that is to be predicted")?;
+    let [sample_name, train_name] = [sample, &profile.train].map(|table| table.file.display());
     let one_column_each = targets.len() > 1 || sample.columns.len() <= 2;
     // One column cannot hold the probabilities of three classes.
     if metric.wants_probabilities() && classes > 2 && one_column_each {
-        return None;
+        return Err(format!(
+            "{sample_name} has one column, which cannot hold the probabilities of {classes} classes"
+        ));
     }
     // A sample of probabilities, where the metric needs labels.
     let is_number = |column: &&Column| column.kind == ColumnKind::Float;
     let labels = metric.kind() == Kind::Labels && one_column_each;
     if labels && sample.columns.last().filter(is_number).is_some() {
-        return None;
+        return Err(format!("{sample_name} has numbers, and {metric} needs labels"));
     }
     // The test table has what further columns ask for, so they are no targets.
     let is_copied =
         |name: &str| !targets.contains(&name) && Some(name) != id && profile.train.column(name).is_some();
-    if sample.columns.iter().any(|column| is_copied(&column.name)) {
-        return None;
+    if let Some(column) = sample.columns.iter().find(|column| is_copied(&column.name)) {
+        return Err(format!("{sample_name} asks for `{}`, which is no target", column.name));
     }
     let id = id.filter(|id| profile.train.column(id).is_some()).map(str::to_owned);
+    if let Some(id) = id.as_ref().filter(|id| repeats(&profile.train, id)) {
+        return Err(format!("a value of `{id}` occurs twice in {train_name}"));
+    }
     let cluster = split.and_then(|split| split.column.clone());
     let further = targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
-    Some(Columns { id, target: target.to_owned(), further, cluster })
+    Ok(Columns { id, target: target.to_owned(), further, cluster })
+}
+
+/// Whether a value occurs twice in a column, judged by the rows that were looked at.
+fn repeats(table: &Table, column: &str) -> bool {
+    let column = table.column(column);
+    column.is_some_and(|column| column.distinct + column.missing < table.rows.min(ROWS_LOOKED_AT))
 }
 
 /// What was decided, in lines for the terminal and for a task file.
@@ -226,7 +261,14 @@ pub fn lines(protocol: &Protocol, config: &Config) -> Vec<String> {
         }
         Holdout::Off { why } => format!("holdout: off ({why})"),
     };
-    split.into_iter().chain([holdout]).chain(without_effect(protocol, config)).collect()
+    let off = match &protocol.holdout {
+        Holdout::Off { why } => why.as_str(),
+        Holdout::On { .. } => "",
+    };
+    // It is not said twice.
+    let scores = protocol.unverified.as_ref().filter(|why| *why != off);
+    let scores = scores.map(|why| format!("scores: as scripts print them ({why})"));
+    split.into_iter().chain([holdout]).chain(scores).chain(without_effect(protocol, config)).collect()
 }
 
 /// The settings that need rows which this task does not have.
@@ -263,6 +305,7 @@ mod tests {
     use std::fmt::Write as _;
     use std::fs;
 
+    use mle_star::protocol::SplitKind;
     use mle_star_data::profile;
 
     use super::*;
@@ -301,9 +344,51 @@ mod tests {
         };
         check("accuracy", "id,y", Ok(315));
         check("log loss", "id,a,b,c", Ok(315));
-        let why = "submissions of this form cannot be scored";
+        let why = "sample_submission.csv has one column, which cannot hold the probabilities of 3 classes";
         check("log loss", "id,y", Err(why));
         check("word error rate", "id,y", Err("the program cannot compute the metric word error rate"));
+    }
+
+    #[test]
+    fn amounts_are_not_stratified_whatever_the_metric() {
+        let check = |metric: &str, target: fn(usize) -> String, expected: SplitKind| {
+            let dir = tempfile::tempdir().unwrap();
+            let train =
+                (0..60).fold("id,x,y\n".to_owned(), |all, id| format!("{all}{id},7,{}\n", target(id)));
+            let test = (60..90).fold("id,x\n".to_owned(), |all, id| format!("{all}{id},7\n"));
+            for (name, text) in [("train", train), ("test", test)] {
+                fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
+            }
+            let profile = profile::read(dir.path()).unwrap();
+            let task = Evaluated { data_dir: dir.path(), metric, target: Some("y"), id: Some("id") };
+            let split = protocol(task, &Config::default(), Some(&profile)).unwrap().split.unwrap();
+            assert_eq!(split.kind, expected, "{metric}");
+        };
+        check("MCRMSE", |id| format!("0.{id}1"), SplitKind::Rows);
+        check("MCRMSE", |id| (id % 3).to_string(), SplitKind::Stratified);
+        check("word error rate", |id| format!("word {id}"), SplitKind::Stratified);
+        check("RMSE", |id| (id % 3).to_string(), SplitKind::Rows);
+        check("accuracy", |id| format!("{}.5", id % 30), SplitKind::Stratified);
+    }
+
+    #[test]
+    fn the_reason_for_unverified_scores_is_told_once() {
+        let told = |metric: &str, sample: &str| {
+            let protocol = decided(metric, sample, &Config::default()).unwrap();
+            let lines = lines(&protocol, &Config::default());
+            lines.into_iter().filter(|line| !line.starts_with("split: ")).collect::<Vec<_>>()
+        };
+        let unknown = "the program cannot compute the metric word error rate";
+        assert_eq!(told("word error rate", "id,y"), [format!("holdout: off ({unknown})")]);
+        let off = Config { holdout: HoldoutShare::Off, ..Config::default() };
+        let lines = lines(&decided("word error rate", "id,y", &off).unwrap(), &off);
+        assert_eq!(
+            lines[1..],
+            [
+                "holdout: off (`holdout` is off)".to_owned(),
+                format!("scores: as scripts print them ({unknown})")
+            ]
+        );
     }
 
     #[test]

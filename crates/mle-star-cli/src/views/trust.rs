@@ -38,13 +38,13 @@ pub struct Trust {
     /// How often predictions for held-out rows were scored.
     pub looks: u64,
     /// Whether the program could recompute the validation score, in one sentence.
-    pub verified: &'static str,
+    pub verified: String,
     /// Whether that is `good` or not: `soft`.
     pub verified_mood: &'static str,
     /// The held-out rows, or why there are none.
     pub holdout: String,
-    /// The differences that few rows cannot show.
-    pub few_rows: Option<String>,
+    /// What few rows, groups or times cannot show.
+    pub few: Vec<String>,
     /// All scores, as a picture and a table.
     pub picture: Option<Picture>,
     /// How test rows differ from training rows, and what that means for validation.
@@ -123,7 +123,7 @@ pub struct Probe {
 pub fn trust(context: &Context<'_>) -> Option<Trust> {
     let result = context.result()?;
     let trust = result.trust.as_ref()?;
-    let (verified, verified_mood) = verified(trust.verified);
+    let (verified, verified_mood) = verified(trust);
     Some(Trust {
         metric: result.task.evaluation_metric.clone(),
         validated: validated(trust),
@@ -134,7 +134,7 @@ pub fn trust(context: &Context<'_>) -> Option<Trust> {
         verified,
         verified_mood,
         holdout: holdout(trust),
-        few_rows: few_rows(trust),
+        few: few_rows(trust).into_iter().chain(few_clusters(trust)).collect(),
         picture: picture::picture(context, trust),
         split: trust.split.as_ref().map(split),
         shift: trust.shift.as_ref().map(shift::shift),
@@ -180,14 +180,17 @@ impl fmt::Display for Figure {
 }
 
 /// Whether the validation score was recomputed, and how good that is.
-fn verified(verified: Option<bool>) -> (&'static str, &'static str) {
-    match verified {
-        // A script whose printed score differs has failed, so there is no `Some(false)`.
-        Some(_) => {
-            ("The program recomputed the validation score from the script's predictions: same score.", "good")
-        }
-        None => ("The validation score is not verified: the script wrote no validation predictions.", "soft"),
+fn verified(trust: &trust::Trust) -> (String, &'static str) {
+    // A script whose printed score differs has failed, so there is no `Some(false)`.
+    if trust.verified.is_some() {
+        let words = "The program recomputed the validation score from the script's predictions: same score.";
+        return (words.to_owned(), "good");
     }
+    let why = trust
+        .unverified
+        .as_deref()
+        .unwrap_or("the script wrote no validation predictions that can be scored");
+    (format!("The validation score is not verified. {}", sentence(why)), "soft")
 }
 
 fn rows(trust: &trust::Trust) -> Option<u64> {
@@ -224,6 +227,23 @@ fn few_rows(trust: &trust::Trust) -> Option<String> {
             rounded(least)
         )
     })
+}
+
+/// The score and its rows, if they are of too few groups or times.
+fn few_clusters(trust: &trust::Trust) -> Vec<String> {
+    let Some(split) = &trust.split else { return Vec::new() };
+    let column = line_of(split.column.as_deref().unwrap_or_default());
+    let of = |rows: &str, clusters: Option<u64>| {
+        let values = match clusters? {
+            1 => format!("one value of \"{column}\""),
+            clusters => format!("{clusters} values of \"{column}\""),
+        };
+        Some(format!(
+            "The {rows} rows have {values}, too few to tell how values differ. The interval is for other rows with the same values: with others, the score may be further away."
+        ))
+    };
+    let both = [of("held-out", trust.holdout_clusters), of("validation", trust.validation_clusters)];
+    both.into_iter().flatten().collect()
 }
 
 fn split(split: &Split) -> String {

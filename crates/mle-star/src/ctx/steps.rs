@@ -194,8 +194,7 @@ impl<'a> Ctx<'a> {
         let score = scored.score();
         let mut history = self.history();
         history.scored += 1;
-        if scored.wrote_submission() && scored.measured().is_some() && scored.is_checked() && !scored.leaks()
-        {
+        if scored.wrote_submission() && scored.measured().is_some() && !scored.leaks() {
             history.predicted.push(scored.clone());
         }
         let is_better = |than: Option<Score>| than.is_none_or(|best| score.beats_or_ties(best));
@@ -227,8 +226,8 @@ impl<'a> Ctx<'a> {
         scored.checked(true)
     }
 
-    /// The solutions whose predictions can be combined with those of `like`: they are for the same rows and checked for
-    /// leakage. Best first, each text once.
+    /// The solutions whose predictions can be combined with those of `like`: they are for the same rows, and no leak is
+    /// known. Best first, each text once.
     pub(crate) fn combinable(&self, like: &Measurement) -> Vec<Scored> {
         let mut solutions = self.history().predicted.clone();
         solutions

@@ -22,14 +22,26 @@ pub struct MadeWith {
     /// The version of the `codex` CLI, if it answers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codex: Option<String>,
+    /// What scripts could not do, if the process knew it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept_from: Option<KeptFrom>,
     /// Whether an earlier process did part of the run. The journal sets this.
     pub resumed: bool,
+}
+
+/// What scripts could not do on any machine of a run, whatever they tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KeptFrom {
+    /// Use the network.
+    pub network: bool,
+    /// Read files that they were not given.
+    pub other_files: bool,
 }
 
 impl MadeWith {
     /// Whether the versions are the same, regardless of the start time.
     pub fn is_like(&self, other: &Self) -> bool {
-        let Self { at: _, mle_star, python, platform, claude, codex, resumed: _ } = self;
+        let Self { at: _, mle_star, python, platform, claude, codex, kept_from: _, resumed: _ } = self;
         (mle_star, python, platform, claude, codex)
             == (&other.mle_star, &other.python, &other.platform, &other.claude, &other.codex)
     }

@@ -62,6 +62,20 @@ fn search_leaves_time_for_the_last_run_on_all_rows() {
 }
 
 #[test]
+fn search_leaves_time_for_a_combination_only_if_it_runs_again() {
+    let check = |repeats: bool, ends: u32| {
+        let (limits, _) = limits(100, Config::default());
+        [5.0; LATEST].into_iter().for_each(|seconds| limits.scored_in(seconds));
+        if repeats {
+            limits.will_repeat(5.0);
+        }
+        assert_eq!(refused_at(&limits, &Place::of_path(0)), Some((ends, Limit::Time)), "{repeats}");
+    };
+    check(false, 90);
+    check(true, 81);
+}
+
+#[test]
 fn search_on_a_sample_leaves_time_for_more_rows() {
     for (rows, seconds, ends, members) in
         [(30_000, 8.0, 88, 76), (60_000, 8.0, 76, 38), (90_000, 8.0, 64, 25), (3_000_000, 8.0, 64, 25)]

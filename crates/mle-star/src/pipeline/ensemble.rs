@@ -84,7 +84,7 @@ async fn carry_out(
             ctx.warn(format!("the round failed: {} (plan: {plan})", failure.headline()));
         }
     }
-    Ok((EnsembleAttempt::evaluated(plan, &evaluation), evaluation.scored.ok()))
+    Ok((EnsembleAttempt::evaluated(plan, &evaluation, solutions), evaluation.scored.ok()))
 }
 
 fn fall_back(ctx: &Ctx<'_>, solutions: &[Scored]) -> Option<Scored> {

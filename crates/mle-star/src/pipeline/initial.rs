@@ -25,6 +25,23 @@ pub(super) struct Initial {
     pub leakage_suspected: bool,
 }
 
+impl Initial {
+    /// The models to try after refinement: those that Phase 1 had no time to begin, and those that it had no place for.
+    /// None if the retriever named only as many as wanted.
+    pub fn further_models(&self) -> Vec<RetrievedModel> {
+        let Retrieved { models, others, .. } = &self.retrieved;
+        if others.is_empty() {
+            return Vec::new();
+        }
+        let was_refused = |candidate: &Evaluation| {
+            candidate.solution.text().is_empty()
+                && candidate.scored.as_ref().is_err_and(|failure| failure.limit.is_some())
+        };
+        let refused = models.iter().zip(&self.candidates).filter(|(_, candidate)| was_refused(candidate));
+        refused.map(|(model, _)| model).chain(others).cloned().collect()
+    }
+}
+
 /// Algorithm 1, then the data check and the last leakage check of the paper's section 3.4.
 pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
     let retrieved = retrieve(ctx).await?; // line 1
@@ -110,6 +127,7 @@ async fn use_all_data(ctx: &Ctx<'_>, best: Scored) -> Result<Scored, Stop> {
     let scored = evaluate(ctx, revised, None).await?.scored;
     let verdict =
         Verdict::of(&scored, scored.is_ok()).made_from([&best]).note("data left unused is built in");
+    let verdict = verdict.telling_difference(scored.as_ref().ok(), &best);
     if let Err(failure) = &scored {
         ctx.warn(format!("the revision that uses more data does not run: {}", failure.headline()));
     }
@@ -153,4 +171,49 @@ fn no_candidate(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result<Stop, Stop> 
     let names: Vec<&str> = models.iter().map(|model| model.model_name.as_str()).collect();
     ctx.warn(format!("no candidate runs: {}", names.join(", ")));
     Ok(Stop::NoSolution(format!("Phase 1 failed: all {count} candidates produced execution errors")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::answers::Retrieval;
+    use crate::effects::Limit;
+    use crate::evaluation::Failure;
+    use crate::testing::scored_as;
+
+    #[test]
+    fn models_without_time_come_before_those_without_a_place() {
+        let models = |names: &[&str]| -> Vec<RetrievedModel> {
+            let model = |name: &&str| RetrievedModel {
+                model_name: (*name).to_owned(),
+                example_code: String::new(),
+                sources: Vec::new(),
+            };
+            names.iter().map(model).collect()
+        };
+        let further = |others: &[&str]| {
+            let best = scored_as("a", 0.5).unwrap();
+            let solution = best.solution().clone();
+            let failed = |text: &str, limit| Evaluation {
+                solution: Solution::new(text.to_owned(), SolutionPhase::Init),
+                scored: Err(Failure { limit, ..Failure::new("it failed") }),
+                mishaps: Vec::new(),
+            };
+            let candidates = vec![
+                Evaluation { solution, scored: Ok(best.clone()), mishaps: Vec::new() },
+                failed("", Some(Limit::Share)),
+                failed("stopped()", Some(Limit::Time)),
+                failed("wrong()", None),
+                failed("", Some(Limit::Share)),
+            ];
+            let (models, others) = (models(&["a", "b", "c", "d", "e"]), models(others));
+            let retrieved = Retrieved { models, others, retrieval: Retrieval::Rules, lookups: Vec::new() };
+            let merges = Vec::new();
+            let initial = Initial { retrieved, candidates, merges, best, leakage_suspected: false };
+            let names = initial.further_models().into_iter().map(|model| model.model_name);
+            names.collect::<Vec<String>>()
+        };
+        assert_eq!(further(&["f", "g"]), ["b", "e", "f", "g"]);
+        assert_eq!(further(&[]), Vec::<String>::new());
+    }
 }

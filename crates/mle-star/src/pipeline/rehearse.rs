@@ -44,6 +44,7 @@ pub(super) async fn rehearse(
     let comparison = String::new();
     let mut rehearsal = Rehearsal { predictions, measured, comparison, instead: None };
     compare(ctx, &mut rehearsal, chosen).await?;
+    warn_if_worse(ctx, &rehearsal, chosen);
     let leaks = rehearsal.predictions.leaks;
     Ok((Checked { leaks, checked: true, ..Checked::unchecked(script) }, Some(rehearsal)))
 }
@@ -72,6 +73,21 @@ async fn predict(
             ctx.warn(format!("no score on held-out rows: {}", failure.headline()));
             Ok(None)
         }
+    }
+}
+
+/// Warns if the held-out score is worse than the validation score by more than the rows of both explain. If the script is
+/// not that of the search, nothing else would show that it predicts something else.
+fn warn_if_worse(ctx: &Ctx<'_>, rehearsal: &Rehearsal, chosen: &Chosen) {
+    let both = rehearsal.measured.as_ref().zip(chosen.best.measured());
+    let Some((held_out, validated)) = both else { return };
+    let Some((now, then)) = ctx.score(held_out.score).zip(ctx.score(validated.score)) else { return };
+    let error = held_out.standard_error.hypot(validated.standard_error);
+    if then.gain_over(now) > TOO_FAR * error {
+        ctx.warn(format!(
+            "the score on held-out rows, {:.6}, is worse than the validation score, {:.6}, by more than chance in the rows explains (standard error of the difference {error:.6}): the rows differ, the validation score is too good, or the submission script predicts something else",
+            held_out.score, validated.score
+        ));
     }
 }
 

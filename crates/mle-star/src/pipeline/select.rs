@@ -11,7 +11,7 @@ use crate::composition::Composition;
 use crate::config::Switch;
 use crate::ctx::Ctx;
 use crate::effects::Selection;
-use crate::evaluate::combine;
+use crate::evaluate::{combine, is_clean};
 use crate::place::Step;
 use crate::solution::Scored;
 use crate::stop::Stop;
@@ -46,13 +46,18 @@ pub(super) async fn further_models(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> 
 
 /// The weighted combination of all solutions so far, if it is better than `best`.
 pub(super) async fn select(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Scored>, Stop> {
-    let members = members(ctx, best);
+    let mut members = members(ctx, best);
     if ctx.config().ensemble_selection == Switch::Off || members.len() < 2 {
         return Ok(None);
     }
     let ctx = &ctx.begin(Step::Selection);
-    let Selection { weights, by, measured, is_better, failure } =
-        ctx.select(&members, ctx.time_to_repeat()).await?;
+    let seconds = ctx.time_to_repeat();
+    let mut selection = ctx.select(&members, seconds).await?;
+    if let Some(clean) = without_leaks(ctx, &members, &selection.weights).await? {
+        members = clean;
+        selection = ctx.corrected().select(&members, seconds).await?;
+    }
+    let Selection { weights, by, measured, is_better, failure } = selection;
     let Some(measured) = measured else {
         ctx.close(Verdict::default().note(failure))?;
         return Ok(None);
@@ -68,6 +73,25 @@ pub(super) async fn select(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Scored
     let verdict = verdict.made_from(from).note(note);
     ctx.close(Verdict { best: made.as_ref().map(Best::from), ..verdict })?;
     Ok(made)
+}
+
+/// Checks the solutions with weight for leakage, as far as they were not. If some leak, the solutions that do not.
+async fn without_leaks(
+    ctx: &Ctx<'_>,
+    members: &[Scored],
+    weights: &[f64],
+) -> Result<Option<Vec<Scored>>, Stop> {
+    let mut clean = Vec::new();
+    let mut leaks = false;
+    for (count, (member, weight)) in (1..).zip(members.iter().zip(weights)) {
+        if *weight > 0.0 && !is_clean(&ctx.of_member(count), member).await? {
+            ctx.warn(format!("the solution of {} leaks, so it is not combined with others", member.step()));
+            leaks = true;
+        } else if *weight > 0.0 || member.is_checked() {
+            clean.push(member.clone());
+        }
+    }
+    Ok(leaks.then_some(clean))
 }
 
 /// The solutions that can be combined, best first.

@@ -1,13 +1,14 @@
 //! Phase 3 and the submission.
 
 use mle_star::answers::Contamination;
+use mle_star::config::Context;
 use mle_star::effects::ScriptOutcome;
 use mle_star::event::Event;
 use mle_star::journal::Frozen;
 use mle_star::metric::Direction;
 use mle_star::pipeline::Finished;
 use mle_star::place::Step;
-use mle_star::testing::{World, failed, frozen, ran, submitted};
+use mle_star::testing::{World, failed, frozen, ran, scored_with_submission, submitted};
 
 use crate::{run, warnings};
 
@@ -175,6 +176,23 @@ async fn subsampling_is_removed_where_it_is_found() {
     check(found, "nothing", "print('start')").await;
     check("There is none.", "", "print('start')").await;
     check("```python\ndf = df.sample(10)\n```", "", "print('start')").await;
+}
+
+#[tokio::test]
+async fn no_subsampling_may_be_said_in_a_block_of_code() {
+    let check = async |found: &str, is_understood: bool| {
+        let world = World::new()
+            .script("phase3/r1/run", scored_with_submission(0.8))
+            .agent("finalization/subsampling_extract", found);
+        let mut inputs = frozen();
+        (inputs.config.context, inputs.config.num_parallel_solutions) = (Context::Full, 2);
+        run(&world, &inputs).await.unwrap();
+        assert_eq!(world.request("finalization/test").is_none(), is_understood, "{found}");
+    };
+    check("No subsampling found.", true).await;
+    check("```\nNo subsampling found.\n```", true).await;
+    check("```python\n# No subsampling found\n```", true).await;
+    check("```python\n# no subsampling here\ndf = df.sample(10)\n```", false).await;
 }
 
 #[tokio::test]

@@ -23,6 +23,8 @@ pub fn held_out() -> Frozen {
         holdout,
         rows: 1000,
         verifies: true,
+        unverified: None,
+        class_scores: false,
         comparison: "compare()".to_owned(),
         targets: Vec::new(),
     };
@@ -101,6 +103,21 @@ async fn a_submission_script_worse_than_the_chosen_solution_is_not_submitted() {
         trust.equivalence
     );
     assert_eq!(warnings(&world, "finalization", "worse than chance in the rows explains"), 1);
+}
+
+#[tokio::test]
+async fn a_held_out_score_far_worse_than_the_validation_score_is_a_warning() {
+    let warned = async |held_out_score: [f64; 3]| {
+        let world = World::new()
+            .script("phase3/r0/run", measured(&[0.9, 0.89, 0.91]))
+            .scores("phase3/r1/run", 0.8)
+            .held_out("finalization/holdout/run", &held_out_score);
+        let trust = finish(&world, &held_out()).await.result.trust.unwrap();
+        assert_eq!((trust.holdout_score, trust.equivalence.as_str()), (Some(held_out_score[0]), ""));
+        warnings(&world, "finalization", "is worse than the validation score, 0.900000, by more than chance")
+    };
+    assert_eq!(warned([0.2, 0.19, 0.21]).await, 1);
+    assert_eq!(warned([0.88, 0.87, 0.89]).await, 0);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mle_star::config::{AgentsChoice, Switch};
+use mle_star::config::{AgentsChoice, LeakageCheck, Switch};
 use mle_star::effects::{ScriptOutcome, Selection};
 use mle_star::journal::Frozen;
 use mle_star::testing::{World, frozen, measured, measurement, submitted};
@@ -76,6 +76,38 @@ async fn a_solution_with_a_leak_is_in_no_combination() {
         run(&world, &held_out()).await.unwrap();
         assert_eq!(!places(&world, "phase3/selection").is_empty(), members, "{place}");
     }
+}
+
+#[tokio::test]
+async fn members_that_were_not_checked_are_checked_before_they_are_combined() {
+    let attempts = ["phase2/path-0/t0/k0", "phase2/path-1/t0/k0"];
+    let run_with = async |leaky: Option<&str>| {
+        let mut inputs = held_out();
+        inputs.config.leakage_check = LeakageCheck::Accepted;
+        let mut world =
+            two_candidates().selects("phase3/selection/weights", weights(&[0.5, 0.2, 0.3, 0.0], 0.8));
+        for attempt in attempts {
+            world = world.script(&format!("{attempt}/run"), predicted(0.65));
+        }
+        if let Some(place) = leaky {
+            let leak = r#"[{"leakage_status": "Yes Data Leakage", "code_block": "all of it"}]"#;
+            world = world
+                .agent(&format!("{place}/leakage"), leak)
+                .selects("phase3/selection/corrected/weights", weights(&[0.6, 0.4], 0.75));
+        }
+        let score = run(&world, &inputs).await.unwrap().result.trust.unwrap().validation_score;
+        (places(&world, "phase3/selection"), score)
+    };
+    let (all, score) = run_with(None).await;
+    let checked = ["weights", "member-2/leakage", "member-3/leakage"];
+    let named =
+        |names: &[&str]| names.iter().map(|name| format!("phase3/selection/{name}")).collect::<Vec<_>>();
+    // The member without weight is not checked.
+    assert_eq!(all, named(&[&checked[..], &["run"]].concat()));
+    assert_eq!(score, Some(0.8));
+    let (all, score) = run_with(Some("phase3/selection/member-2")).await;
+    assert_eq!(all, named(&[&checked[..], &["corrected/weights", "run"]].concat()));
+    assert_eq!(score, Some(0.75));
 }
 
 #[tokio::test]

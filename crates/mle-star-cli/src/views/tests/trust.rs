@@ -2,7 +2,7 @@
 
 use mle_star::config::{AgentsChoice, LeakageGate, Switch};
 use mle_star::effects::ScriptOutcome;
-use mle_star::journal::MadeWith;
+use mle_star::journal::{KeptFrom, MadeWith};
 use mle_star::measure::Measurement;
 use mle_star::role::AgentType;
 use mle_star::testing::worlds::attack;
@@ -32,6 +32,7 @@ fn world() -> World {
         let measured = Measurement {
             score: *score,
             rows: 2000,
+            clusters: None,
             rows_digest: "rows".to_owned(),
             standard_error: 0.006,
             interval: [score - 0.0113, score + 0.0107],
@@ -126,7 +127,7 @@ async fn all_that_is_known_about_a_score_is_shown() {
         "one leak in a script before it was scored; probe shuffled-target: passed; probe replaced-test-rows: suspect; probe fits: not carried out.",
         "9 scores of accuracy, 8 with an interval. The chosen solution&#39;s validation score is 0.81230, 95 % interval [0.801, 0.823].",
         "Before the final choice, agents and scripts could use 8,500 of 10,000 labelled rows; the other 1,500 were held out. Predictions for held-out rows were scored 4 times.",
-        "The scripts could not use the network.",
+        "The scripts were not allowed to use the network.",
         "chosen with seed 42",
     ];
     check("whole", &json!({}), &expected, &["says nothing"]).await;
@@ -146,8 +147,20 @@ async fn less_is_shown_if_less_is_known() {
     check("off", &off, &["<dd>none</dd>", reason, "Rule: best validation score."], &absent).await;
 
     let unverified = json!({"verified": none, "validation_interval": none, "validation_rows": none, "split": none, "shift": none});
-    let words = "The validation score is not verified: the script wrote no validation predictions.";
+    let words = "The validation score is not verified. The script wrote no validation predictions that can be scored.";
     check("unverified", &unverified, &[words], &["Training and test rows", "that the script chose"]).await;
+
+    let why = json!({"verified": none, "unverified": "the program cannot compute the metric MCRMSE"});
+    let words = "The validation score is not verified. The program cannot compute the metric MCRMSE.";
+    check("unknown metric", &why, &[words], &["wrote no validation predictions"]).await;
+
+    let clusters = json!({"holdout_clusters": 1, "validation_clusters": 3});
+    let words = [
+        "The held-out rows have one value of",
+        "The validation rows have 3 values of",
+        "The interval is for other rows with the same values",
+    ];
+    check("few clusters", &clusters, &words, &[]).await;
 
     let few = json!({
         "holdout": {"state": "on", "rows": 300, "of": 2000, "seed": 1, "digest": "d"},
@@ -180,6 +193,27 @@ async fn the_disclosure_names_models_network_and_versions() {
         assert!(disclosure.lines().any(|known| known.starts_with(line)), "{line}: {disclosure}");
     }
     assert!(!disclosure.contains("No language model was used"), "{disclosure}");
+}
+
+#[tokio::test]
+async fn the_disclosure_says_what_isolated_scripts() {
+    let disclosed = async |kept_from: Option<KeptFrom>| {
+        let mut made = with(&json!({})).await;
+        let result = made.view.result.as_mut().unwrap();
+        result.made_with = vec![MadeWith { kept_from, ..MadeWith::default() }];
+        of_run(&made.view).trust.unwrap().disclosure
+    };
+    let network = "The scripts were not allowed to use the network";
+    let reads = "Nothing on the machine kept scripts from looking for the labels of held-out rows.";
+    let unknown = disclosed(None).await;
+    assert!(unknown.contains(&format!("{network}.")) && !unknown.contains(reads), "{unknown}");
+    let closed = disclosed(Some(KeptFrom { network: true, other_files: true })).await;
+    assert!(closed.contains("The scripts could not use the network.") && !closed.contains(reads), "{closed}");
+    let open = disclosed(Some(KeptFrom { network: false, other_files: false })).await;
+    assert!(
+        open.contains(&format!("{network}, but nothing on the machine")) && open.contains(reads),
+        "{open}"
+    );
 }
 
 #[tokio::test]

@@ -17,10 +17,10 @@ pub fn disclosure(result: &FinalResult, trust: &Trust) -> String {
         task(result),
         validated(trust),
         held_out(trust),
-        rows(trust),
+        rows(result, trust),
         choice(trust),
         checks(result, trust),
-        network(&result.config),
+        network(result),
         search(result),
         models(&result.config),
         format!("Versions: {}.", in_words(&result.made_with)),
@@ -81,10 +81,11 @@ fn validated(trust: &Trust) -> String {
     let Some(figure) = super::validated(trust) else {
         return "The final solution has no validation score.".to_owned();
     };
-    let (verified, _) = super::verified(trust.verified);
+    let (verified, _) = super::verified(trust);
     let rows = trust.validation_rows.map(|rows| format!(" on {} rows that the script chose", grouped(rows)));
+    let few = super::few_clusters(trust).into_iter().map(|note| format!(" {note}")).collect::<String>();
     format!(
-        "Validation score of the final solution{}: {}. {verified}",
+        "Validation score of the final solution{}: {}. {verified}{few}",
         rows.unwrap_or_default(),
         figure.in_words()
     )
@@ -97,7 +98,7 @@ fn held_out(trust: &Trust) -> String {
     }
 }
 
-fn rows(trust: &Trust) -> String {
+fn rows(result: &FinalResult, trust: &Trust) -> String {
     let looks = match trust.holdout_looks {
         1 => "once".to_owned(),
         looks => format!("{looks} times"),
@@ -105,10 +106,11 @@ fn rows(trust: &Trust) -> String {
     match &trust.holdout {
         Some(Holdout::On { rows, of, .. }) => format!(
             "Before the final choice, agents and scripts could use {} of {} labelled rows; the other {} were held out. \
-             Predictions for held-out rows were scored {looks}.",
+             Predictions for held-out rows were scored {looks}.{}",
             grouped(of.saturating_sub(*rows)),
             grouped(*of),
-            grouped(*rows)
+            grouped(*rows),
+            within_reach(result)
         ),
         Some(Holdout::Off { why }) => {
             format!(
@@ -128,9 +130,36 @@ fn choice(trust: &Trust) -> String {
     format!("The final solution was chosen by this rule: {}{compared}", sentence(&trust.choice.rule))
 }
 
-fn network(config: &Config) -> String {
-    let access = if config.network == Switch::On { "could" } else { "could not" };
-    format!("The scripts {access} use the network.")
+/// Who might have read the labels of held-out rows, in sentences after a blank.
+fn within_reach(result: &FinalResult) -> String {
+    let is_open = result.made_with.iter().any(|made| made.kept_from.is_some_and(|kept| !kept.other_files));
+    let scripts = match is_open {
+        true => " Nothing on the machine kept scripts from looking for the labels of held-out rows.",
+        false => "",
+    };
+    let agents = match result.config.agents {
+        AgentsChoice::Claude | AgentsChoice::Auto => {
+            " The agent that repairs scripts could run commands, which the program checks but does not isolate."
+        }
+        _ => "",
+    };
+    format!("{scripts}{agents}")
+}
+
+fn network(result: &FinalResult) -> String {
+    let known: Option<Vec<bool>> =
+        result.made_with.iter().map(|made| made.kept_from.map(|kept| kept.network)).collect();
+    let words = match (result.config.network, known.as_deref()) {
+        (Switch::On, _) => "The scripts could use the network.",
+        (Switch::Off, Some([_, ..])) if known.iter().flatten().all(|kept| *kept) => {
+            "The scripts could not use the network."
+        }
+        (Switch::Off, Some([_, ..])) => {
+            "The scripts were not allowed to use the network, but nothing on the machine kept them from it."
+        }
+        (Switch::Off, _) => "The scripts were not allowed to use the network.",
+    };
+    words.to_owned()
 }
 
 fn search(result: &FinalResult) -> String {
