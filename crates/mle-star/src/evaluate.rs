@@ -157,13 +157,13 @@ pub(crate) async fn combine(
     Ok(Ok(scored))
 }
 
-/// Whether a solution has no leak. If it was not checked before, it is checked now.
-pub(crate) async fn is_clean(ctx: &Ctx<'_>, scored: &Scored) -> Result<bool, Stop> {
+/// Whether a solution leaks. If it was not checked before, it is checked now; `None` if a limit prevents that.
+pub(crate) async fn leaks(ctx: &Ctx<'_>, scored: &Scored) -> Result<Option<bool>, Stop> {
     if scored.is_checked() {
-        return Ok(!scored.leaks());
+        return Ok(Some(scored.leaks()));
     }
     let leaks = agents::detect_leakage(ctx, scored.solution(), None).await?;
-    Ok(leaks.is_ok_and(|leaks| leaks.is_empty()))
+    Ok(leaks.ok().map(|leaks| !leaks.is_empty()))
 }
 
 fn announce(ctx: &Ctx<'_>, evaluation: &Evaluation) {

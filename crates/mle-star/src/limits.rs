@@ -35,6 +35,8 @@ const LARGEST_RESERVE: f64 = 0.5;
 /// The share of the time that the first solutions may use, if that of Phase 1 is smaller. Everything later builds on
 /// them, so a short run tries all models and merges fewer.
 const FIRST_SOLUTIONS: f64 = 0.35;
+/// What the first ablation study is expected to take, relative to a script: it scores the solution and a few variants.
+const STUDIED: f64 = 3.0;
 /// The largest share of the remaining time that a probe of the final solution takes.
 const PROBE: f64 = 0.1;
 /// The number of latest scripts that tell how long a script takes.
@@ -185,13 +187,14 @@ impl Limits {
     }
 
     /// The time limit that leaves out a step or a script at this place now: what is left is less than the shortest of
-    /// the latest scripts took, after an ablation study where there is one (the first is expected to take as long as such
-    /// a script, or until it is stopped). For a submission script, it is less than its run without the held-out rows took.
+    /// the latest scripts took, after an ablation study where there is one (the first is expected to take as long as the
+    /// solution and a few variants, or until it is stopped). For a submission script, it is less than its run without the held-out rows took.
     pub fn too_late_to_begin(&self, place: &Place, now: f64) -> Option<Limit> {
         let (shortest, ablation, rehearsed) = {
             let state = self.state();
             let shortest = state.shortest();
-            let ablation = state.ablation.unwrap_or_else(|| shortest.min(self.ablation_timeout));
+            let ablation =
+                state.ablation.unwrap_or_else(|| (state.usual() * STUDIED).min(self.ablation_timeout));
             (shortest, ablation, state.rehearsed)
         };
         let needed = match (place.phase(), place.step()) {

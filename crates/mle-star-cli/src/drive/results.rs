@@ -121,10 +121,25 @@ pub fn score_lines(metric: &str, score: f64, trust: &Trust) -> Vec<String> {
         (None, Some(Holdout::On { .. })) => vec![validated, "no score on the held-out rows".to_owned()],
         (None, None) => vec![validated, "no held-out rows".to_owned()],
     };
+    lines.extend(few_clusters(trust));
     if let Some(why) = trust.suspicion() {
         lines.push(format!("note: this score is suspect: {}", first_line(why, 300)));
     }
     lines
+}
+
+/// That the interval is about few groups or times.
+fn few_clusters(trust: &Trust) -> Option<String> {
+    let (rows, clusters) = match (trust.holdout_clusters, trust.validation_clusters) {
+        (Some(clusters), _) => ("held-out", clusters),
+        (None, clusters) => ("validation", clusters?),
+    };
+    let column = trust.split.as_ref()?.column.as_deref()?;
+    let values = if clusters == 1 { "value" } else { "values" };
+    Some(format!(
+        "note: the {rows} rows have {clusters} {values} of `{}`; with other values, the score may be outside the interval",
+        first_line(column, 100)
+    ))
 }
 
 fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
@@ -192,6 +207,20 @@ mod tests {
         );
         let on = json!({"state": "on", "rows": 300, "of": 2000, "seed": 1, "digest": "d"});
         check(json!({"holdout": on}), &[validated, "no score on the held-out rows"]);
+        let split = json!({"kind": "time", "column": "year", "why": ""});
+        let few = |rows: &str, values: &str| {
+            format!(
+                "note: the {rows} rows have {values} of `year`; with other values, the score may be outside the interval"
+            )
+        };
+        check(
+            json!({"split": split, "holdout_clusters": 1, "validation_clusters": 3}),
+            &[validated, "no held-out rows", &few("held-out", "1 value")],
+        );
+        check(
+            json!({"split": split, "validation_clusters": 3}),
+            &[validated, "no held-out rows", &few("validation", "3 values")],
+        );
         let probe =
             json!({"name": "shuffled-target", "verdict": "suspect", "detail": "it is better than chance"});
         let suspect = "note: this score is suspect: it is better than chance";

@@ -5,8 +5,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use super::copies::{self, Copies};
 use super::seeded::Seeded;
-use super::{Off, Roles, copies};
+use super::{Off, Roles};
 use crate::folder::{Listing, Source};
 use crate::profile::{Profile, Table};
 use crate::walk::walk;
@@ -113,16 +114,15 @@ pub(super) fn files(data_dir: &Path, listing: &Listing, tables: &Tables<'_>) -> 
     if let Some(name) = others.clone().find(is_train) {
         return off(format!("{} is another name of {}", name.display(), tables.train.on_disk.display()));
     }
+    let mut copies = Copies::new(data_dir, tables);
     for path in others {
-        // What cannot be read tells nothing to scripts either.
-        if copies::has_labels(data_dir, path, tables).unwrap_or_default() {
+        // A file that cannot be read is no table.
+        if copies.has_labels(path).unwrap_or_default() {
             return off(format!("{} may have the labels of the training rows as well", path.display()));
         }
     }
     for source in &listing.auxiliary {
-        if copies::has_rows_of(data_dir, source, data_dir, tables)
-            .map_err(|error| unreadable(source, &error))?
-        {
+        if copies.has_rows_of(data_dir, source).map_err(|error| unreadable(source, &error))? {
             return off(format!("{} has labels of training rows as well", source.on_disk.display()));
         }
     }

@@ -239,11 +239,11 @@ fn copies_of_labels_are_found() {
     let copies: [(&'static str, &str); 9] = [
         ("folds/first.csv", "id,y,fold\n3,cat,1\n"),
         ("train_v2.parquet", "PAR1 ... id x y ..."),
-        ("labels.json", "[{\"id\": 3, \"y\": \"cat\"}]"),
-        ("train.csv.bak", "id,x,g,day,y\n"),
+        ("labels.json", "[{\"id\": 3, \"y\": \"cat\"}, {\"id\": 4, \"y\": \"cat\"}]"),
+        ("train.csv.bak", "\u{feff}y,x,g,day,id\n"),
         ("all.tsv", "id\tx\ty\n"),
         ("training_data.xlsx", ""),
-        ("raw/train.tar.gz", ""),
+        ("semicolons.csv", "id;x;y\n3;0.3;cat\n"),
         ("old/history.csv", "x,g,y\n0.3,g0,cow\n0.4,g0,cat\n"),
         ("history.csv", "x,g,y\n0.3,g0,cow\n0.4,g0,cat\n"),
     ];
@@ -251,13 +251,17 @@ fn copies_of_labels_are_found() {
         let Off(why) = check(name, text).unwrap_err();
         assert!(why.starts_with(name) && why.contains("labels of"), "{name}: {why}");
     }
-    let others: [(&'static str, &str); 9] = [
+    let others: [(&'static str, &str); 13] = [
         ("folds/first.csv", "id,y,fold\n1003,cat,1\n"),
         ("history.csv", "x,g,y\n0.3,g1,cow\n0.4,g9,cat\n"),
         ("animals.csv", "y,legs\ncat,4\n"),
         ("prices.parquet", "PAR1 ... id x y ..."),
         ("notes.txt", "the target is y, the id is id\n"),
-        ("train_images.tar.gz", ""),
+        ("train.7z", ""),
+        ("y_map.tsv", "y\tname\n"),
+        ("sample_submission.json", "[{\"id\": 3, \"y\": 1}, {\"id\": 4, \"y\": 1}]"),
+        ("schema.json", "{\"fields\": [\"id\", \"y\"]}"),
+        ("days.csv", "g,y\ng0,cat\ng1,dog\n"),
         ("trainer.csv", "name\nx\n"),
         ("labels.json", "[\"cat\", \"dog\"]"),
         ("sub/notes.csv", ""),

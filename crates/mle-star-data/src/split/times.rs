@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use super::words::{says_key, says_time};
+use super::words::{says_counter, says_key, says_time};
 use crate::dates::{DAY, Reading, seconds};
 use crate::folder::Source;
 use crate::profile::{Column, ColumnKind, Profile};
@@ -98,7 +98,7 @@ fn clocks(column: &Column) -> &'static [Clock] {
 }
 
 /// Whether all values are seconds or milliseconds since 1970, between 2001 and 2040, and the name does not say that they
-/// are keys.
+/// are keys or running numbers.
 fn is_unix_time(column: &Column) -> bool {
     const SECONDS: std::ops::Range<f64> = 1e9..2.2e9;
     let within = |scale: f64| {
@@ -106,7 +106,7 @@ fn is_unix_time(column: &Column) -> bool {
             SECONDS.contains(&(low / scale)) && SECONDS.contains(&(high / scale)) && low < high
         })
     };
-    (within(1.0) || within(1e3)) && !says_key(&column.name)
+    (within(1.0) || within(1e3)) && !says_key(&column.name) && !says_counter(&column.name)
 }
 
 fn is_number(kind: ColumnKind) -> bool {

@@ -79,6 +79,14 @@ const TIME_WORDS: [&str; 20] = [
     "year",
 ];
 
+/// Words in column names that mean a running number.
+const COUNTER_WORDS: [&str; 8] = ["account", "invoice", "no", "nr", "number", "order", "phone", "ticket"];
+
+/// Whether the name means a running number.
+pub(super) fn says_counter(name: &str) -> bool {
+    has_word(name, &COUNTER_WORDS)
+}
+
 /// Whether the name identifies the subject of a row.
 pub(crate) fn says_key(name: &str) -> bool {
     has_word(name, &KEY_WORDS)

@@ -29,7 +29,7 @@ pub struct MadeWith {
     pub resumed: bool,
 }
 
-/// What scripts could not do on any machine of a run, whatever they tried.
+/// What scripts could not do, whatever they tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptFrom {
     /// Use the network.
@@ -39,11 +39,13 @@ pub struct KeptFrom {
 }
 
 impl MadeWith {
-    /// Whether the versions are the same, regardless of the start time.
+    /// Whether the versions are the same and scripts could do the same, regardless of the start time.
     pub fn is_like(&self, other: &Self) -> bool {
-        let Self { at: _, mle_star, python, platform, claude, codex, kept_from: _, resumed: _ } = self;
-        (mle_star, python, platform, claude, codex)
-            == (&other.mle_star, &other.python, &other.platform, &other.claude, &other.codex)
+        let Self { at: _, mle_star, python, platform, claude, codex, kept_from, resumed: _ } = self;
+        let differ = kept_from.zip(other.kept_from).is_some_and(|(one, two)| one != two);
+        !differ
+            && (mle_star, python, platform, claude, codex)
+                == (&other.mle_star, &other.python, &other.platform, &other.claude, &other.codex)
     }
 }
 

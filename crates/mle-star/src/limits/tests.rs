@@ -203,7 +203,7 @@ fn nothing_begins_that_takes_longer_than_what_is_left() {
     assert_eq!(begins_until(&Place::from(Phase::Finalization)), Some(999));
     // A step needs its ablation study before the first attempt.
     let step = Step::Outer { path: 0, outer: 1 }.place();
-    assert_eq!(begins_until(&step), Some(649));
+    assert_eq!(begins_until(&step), Some(574));
     // A study is stopped after 125 seconds.
     [200.0; LATEST].into_iter().for_each(|seconds| limits.scored_in(seconds));
     assert_eq!(begins_until(&step), Some(424));

@@ -11,7 +11,7 @@ use crate::composition::Composition;
 use crate::config::Switch;
 use crate::ctx::Ctx;
 use crate::effects::Selection;
-use crate::evaluate::{combine, is_clean};
+use crate::evaluate::{combine, leaks};
 use crate::place::Step;
 use crate::solution::Scored;
 use crate::stop::Stop;
@@ -54,6 +54,10 @@ pub(super) async fn select(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Scored
     let seconds = ctx.time_to_repeat();
     let mut selection = ctx.select(&members, seconds).await?;
     if let Some(clean) = without_leaks(ctx, &members, &selection.weights).await? {
+        if clean.len() < 2 {
+            ctx.close(Verdict::default().note("fewer than two solutions without a leak"))?;
+            return Ok(None);
+        }
         members = clean;
         selection = ctx.corrected().select(&members, seconds).await?;
     }
@@ -75,23 +79,30 @@ pub(super) async fn select(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Scored
     Ok(made)
 }
 
-/// Checks the solutions with weight for leakage, as far as they were not. If some leak, the solutions that do not.
+/// Checks the solutions with weight for leakage, as far as they were not. If some leak or cannot be checked, the solutions
+/// that do not leak.
 async fn without_leaks(
     ctx: &Ctx<'_>,
     members: &[Scored],
     weights: &[f64],
 ) -> Result<Option<Vec<Scored>>, Stop> {
-    let mut clean = Vec::new();
-    let mut leaks = false;
+    let (mut clean, mut are_all) = (Vec::new(), true);
     for (count, (member, weight)) in (1..).zip(members.iter().zip(weights)) {
-        if *weight > 0.0 && !is_clean(&ctx.of_member(count), member).await? {
-            ctx.warn(format!("the solution of {} leaks, so it is not combined with others", member.step()));
-            leaks = true;
-        } else if *weight > 0.0 || member.is_checked() {
-            clean.push(member.clone());
+        if *weight <= 0.0 && !member.is_checked() {
+            continue;
         }
+        let why = match leaks(&ctx.of_member(count), member).await? {
+            Some(false) => {
+                clean.push(member.clone());
+                continue;
+            }
+            Some(true) => "leaks",
+            None => "could not be checked for leakage",
+        };
+        ctx.warn(format!("the solution of {} {why}, so it is not combined with others", member.step()));
+        are_all = false;
     }
-    Ok(leaks.then_some(clean))
+    Ok((!are_all).then_some(clean))
 }
 
 /// The solutions that can be combined, best first.
