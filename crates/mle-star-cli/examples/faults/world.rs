@@ -403,7 +403,7 @@ fn ended(snapshot: &Snapshot) -> BTreeMap<String, usize> {
     times
 }
 
-/// The result and the submission, without times and paths.
+/// The result and the submission, without times and paths, and without what depends on where scripts run.
 fn outcome(folder: &Path) -> Res<Value> {
     let mut result: Value = serde_json::from_str(&fs::read_to_string(folder.join("result.json"))?)?;
     timeless(&mut result);
@@ -413,7 +413,7 @@ fn outcome(folder: &Path) -> Res<Value> {
 }
 
 fn timeless(value: &mut Value) {
-    const LEFT_OUT: [&str; 8] = [
+    const LEFT_OUT: [&str; 9] = [
         "task",
         "config",
         "durations",
@@ -422,6 +422,7 @@ fn timeless(value: &mut Value) {
         "created_at",
         "at",
         "interrupted_calls",
+        "kept_from",
     ];
     match value {
         Value::Object(fields) => {
