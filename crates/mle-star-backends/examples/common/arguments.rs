@@ -6,6 +6,7 @@ use std::process::Command;
 use std::str::FromStr;
 
 use super::Failure;
+use super::runs::Program;
 use super::tasks::{TASKS, Task};
 
 /// Options with a value, and the other words.
@@ -84,9 +85,10 @@ impl Arguments {
     /// The program to measure, which is otherwise built.
     ///
     /// # Errors
-    /// It cannot be built.
-    pub fn program(&self) -> Result<PathBuf, Failure> {
-        self.option("program").map_or_else(build, |program| Ok(std::path::absolute(program)?))
+    /// It cannot be built or read.
+    pub fn program(&self) -> Result<Program, Failure> {
+        let path = self.option("program").map_or_else(build, |program| Ok(std::path::absolute(program)?))?;
+        Program::new(path.clone()).map_err(|error| format!("cannot read {}: {error}", path.display()).into())
     }
 
     /// The folder of tasks and runs, otherwise the one with this name in Cargo's target folder.

@@ -24,8 +24,10 @@ const AVERAGED: usize = 3;
 pub struct Record {
     /// The hidden score of the submission; `None` if there is no valid one.
     pub hidden: Option<f64>,
-    /// The hidden scores of all submissions that scripts of the run wrote.
-    pub others: Vec<f64>,
+    /// The hidden scores of all submissions that scripts wrote in the search, before the last run on all rows.
+    pub searched: Vec<f64>,
+    /// The hidden score of the one that the chosen solution wrote in the search; `None` if it wrote no valid one.
+    pub chosen: Option<f64>,
     /// The different scripts with a validation score.
     pub scripts: Vec<Script>,
     /// How far the run says that its score can be trusted.
@@ -69,7 +71,8 @@ pub fn read(folder: &Path, made: &Made) -> Result<Record, Failure> {
     let trust = result.trust.ok_or("the run says nothing about trust")?;
     Ok(Record {
         hidden: made.score(&folder.join(layout::FINAL).join(layout::SUBMISSION)).ok(),
-        others: submissions(folder)?.iter().filter_map(|file| made.score(file).ok()).collect(),
+        searched: searched(folder, made, &snapshot.effects),
+        chosen: chosen(folder, made, &snapshot.effects, &trust.choice),
         averaged: averaged(made, &scripts),
         scripts,
         chose_another: chose_another(&trust.choice, made.task.metric.direction()),
@@ -126,21 +129,36 @@ fn submission(folder: &Path, place: &Place, script: &str) -> PathBuf {
     folder.join(layout::SUBMISSIONS).join(format!("{}.{}.csv", place.file_stem(), &digest[..8]))
 }
 
-fn submissions(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
-    fs::read_dir(folder.join(layout::SUBMISSIONS))?.map(|entry| Ok(entry?.path())).collect()
+/// The scripts of the search that ran.
+fn of_search(effects: &[EffectRecord]) -> impl Iterator<Item = &EffectRecord> {
+    effects.iter().filter(|effect| {
+        effect.counts() && effect.kind == Kind::Script && effect.place.phase() != Some(Phase::Finalization)
+    })
+}
+
+/// The hidden score of the submission that a script wrote.
+fn hidden(folder: &Path, made: &Made, effect: &EffectRecord) -> Option<f64> {
+    let request = Request::deserialize(&effect.request).ok()?;
+    made.score(&submission(folder, &effect.place, &request.script)).ok()
+}
+
+fn searched(folder: &Path, made: &Made, effects: &[EffectRecord]) -> Vec<f64> {
+    of_search(effects).filter_map(|effect| hidden(folder, made, effect)).collect()
+}
+
+fn chosen(folder: &Path, made: &Made, effects: &[EffectRecord], choice: &Choice) -> Option<f64> {
+    let place = &choice.candidates.first()?.place;
+    hidden(folder, made, of_search(effects).find(|effect| effect.place == *place)?)
 }
 
 /// The scripts that wrote a valid submission before finalization.
 fn submitted_in_search(effects: &[EffectRecord]) -> HashSet<String> {
-    let of_search = |effect: &&EffectRecord| {
-        effect.counts() && effect.kind == Kind::Script && effect.place.phase() != Some(Phase::Finalization)
-    };
     let script = |effect: &EffectRecord| {
         let outcome = ScriptOutcome::deserialize(effect.outcome.as_ref()?).ok()?;
         let is_valid = outcome.submission.is_some_and(|submission| submission.findings.is_empty());
         Request::deserialize(&effect.request).ok().filter(|_| is_valid).map(|request| request.script)
     };
-    effects.iter().filter(of_search).filter_map(script).collect()
+    of_search(effects).filter_map(script).collect()
 }
 
 /// Whether an effect happens because rows are held out: also the last run of a script that had already written its

@@ -1,7 +1,8 @@
 //! Runs of the program on generated tasks.
 //!
-//! A folder has the tasks, and beside each task its runs: `TASK-SEED/`, `TASK-SEED.runs/NAME-SECONDS/`. A run that is
-//! finished is not repeated, so a measurement can be interrupted and extended.
+//! A folder has the tasks, and beside each task its runs: `TASK-SEED/`, `TASK-SEED.runs/NAME-SECONDS/`. A run that has
+//! ended is not repeated, so a measurement can be interrupted and extended. `NAME-SECONDS.ended.json` says by which build
+//! it was made, so that runs of different builds are not mixed.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -14,9 +15,17 @@ use std::thread;
 use std::time::Instant;
 
 use mle_star::layout;
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
 
+use super::Failure;
 use super::statistics::Case;
-use super::tasks::{self, Task};
+use super::tasks::{self, Made, Task};
+
+/// The ending of the files that say how runs ended.
+const ENDED: &str = "ended.json";
+/// The program's exit status if a run fails.
+const FAILED: i32 = 1;
 
 /// A task that is drawn with a seed.
 #[derive(Clone, Copy)]
@@ -25,6 +34,23 @@ pub struct Drawn {
     pub task: &'static Task,
     /// The seed.
     pub seed: u64,
+}
+
+/// The program to measure.
+pub struct Program {
+    path: PathBuf,
+    build: String,
+}
+
+/// How a run ended.
+#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct End {
+    /// The build that made it: the beginning of the executable's hash. `None` for runs that do not say it.
+    pub build: Option<String>,
+    /// Whether it has no result. Such a run is not repeated either, since runs must not be chosen by success.
+    pub failed: bool,
+    /// Seconds of the whole process, if they are known.
+    pub seconds: Option<f64>,
 }
 
 /// One run of the program.
@@ -66,9 +92,15 @@ pub fn side_by_side<J: Send>(
 pub fn logged(command: &Command, cores: &str, log: &Path) -> Result<String, String> {
     let began = Instant::now();
     match status(command, cores, log) {
-        Ok(status) if status.success() => Ok(format!("{:.0} s", began.elapsed().as_secs_f64())),
-        Ok(status) => Err(format!("{status}, see {}", log.display())),
+        Ok(status) => in_words(status, began, log),
         Err(error) => Err(error.to_string()),
+    }
+}
+
+fn in_words(status: ExitStatus, began: Instant, log: &Path) -> Result<String, String> {
+    match status.success() {
+        true => Ok(format!("{:.0} s", began.elapsed().as_secs_f64())),
+        false => Err(format!("{status}, see {}", log.display())),
     }
 }
 
@@ -98,13 +130,43 @@ impl Drawn {
     /// Writes the task once. Runs notice when their data changes.
     ///
     /// # Errors
-    /// A file cannot be written.
-    pub fn prepare(&self, folder: &Path) -> io::Result<()> {
-        let task = self.folder(folder);
-        if !task.join("hidden/answers.csv").is_file() {
-            tasks::write(self.task, self.seed, &task)?;
+    /// A file cannot be written, or the folder has another task of this name.
+    pub fn prepare(&self, folder: &Path) -> Result<(), Failure> {
+        if self.again(folder)?.is_none() {
+            tasks::write(self.task, self.seed, &self.folder(folder))?;
         }
         Ok(())
+    }
+
+    /// The task of a folder, drawn again to another folder; `None` if the folder does not have it.
+    ///
+    /// # Errors
+    /// A file cannot be read or written, or the folder has another task of this name.
+    pub fn again(&self, folder: &Path) -> Result<Option<(TempDir, Made)>, Failure> {
+        let written = self.folder(folder);
+        if !written.join(tasks::ANSWERS).is_file() {
+            return Ok(None);
+        }
+        let scratch = tempfile::tempdir()?;
+        let made = tasks::write(self.task, self.seed, scratch.path())?;
+        for file in [tasks::ANSWERS, "data/train.csv", "data/test.csv"] {
+            if fs::read(scratch.path().join(file))? != fs::read(written.join(file))? {
+                let (task, folder) = (written.display(), folder.display());
+                return Err(format!("{task} was written by other rules than today's; use another folder than {folder}").into());
+            }
+        }
+        Ok(Some((scratch, made)))
+    }
+}
+
+impl Program {
+    /// An executable.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub fn new(path: PathBuf) -> io::Result<Self> {
+        let hash = blake3::hash(&fs::read(&path)?).to_hex();
+        Ok(Self { path, build: hash[..16].to_owned() })
     }
 }
 
@@ -122,28 +184,57 @@ impl Run {
         format!("{} {} {}", self.drawn.task.name, self.drawn.seed, self.id())
     }
 
-    /// Whether it has a result.
-    pub fn is_done(&self, folder: &Path) -> bool {
-        self.folder(folder).join(layout::RESULT).is_file()
+    /// How it ended; `None` if it has to be made.
+    pub fn end(&self, folder: &Path) -> Option<End> {
+        let run = self.folder(folder);
+        let told = fs::read(run.with_extension(ENDED)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        told.or_else(|| run.join(layout::RESULT).is_file().then(End::default))
+    }
+
+    /// Whether it has to be made.
+    ///
+    /// # Errors
+    /// Another build made it.
+    pub fn is_missing(&self, program: &Program, folder: &Path) -> Result<bool, Failure> {
+        let Some(end) = self.end(folder) else { return Ok(true) };
+        match end.build {
+            Some(build) if build != program.build => Err(format!(
+                "another build of the program ({build}, not {}) made {}; use another --out, so that the results of two \
+                 builds are not mixed",
+                program.build,
+                self.name()
+            )
+            .into()),
+            _ => Ok(false),
+        }
     }
 
     /// Makes the run from its beginning; returns how it ended, in words.
-    pub fn make(&self, cores: &str, program: &Path, folder: &Path) -> String {
+    pub fn make(&self, cores: &str, program: &Program, folder: &Path) -> String {
+        self.try_to_make(cores, program, folder).unwrap_or_else(|error| error.to_string())
+    }
+
+    fn try_to_make(&self, cores: &str, program: &Program, folder: &Path) -> Result<String, Failure> {
         let run = self.folder(folder);
-        if run.exists()
-            && let Err(error) = fs::remove_dir_all(&run)
-        {
-            return error.to_string();
+        if run.exists() {
+            fs::remove_dir_all(&run)?;
         }
         let runs = self.drawn.beside(folder, Self::ENDING);
-        if let Err(error) = fs::create_dir_all(&runs) {
-            return error.to_string();
-        }
-        let mut command = Command::new(program);
+        fs::create_dir_all(&runs)?;
+        let mut command = Command::new(&program.path);
         command.arg("run").arg(self.drawn.folder(folder)).arg("--runs-dir").arg(runs);
         command.args(["--run-id", &self.id(), "--time-limit", &self.seconds.to_string()]);
         command.args(["--agents", "offline"]).args(&self.options);
-        logged(&command, cores, &run.with_extension("log")).unwrap_or_else(|error| error)
+        let (began, log) = (Instant::now(), run.with_extension("log"));
+        let status = status(&command, cores, &log)?;
+        let failed = !run.join(layout::RESULT).is_file();
+        // Anything but a failure of the run itself says nothing about the program: a signal, or words it does not know.
+        if !failed || status.code() == Some(FAILED) {
+            let seconds = Some(began.elapsed().as_secs_f64());
+            let end = End { build: Some(program.build.clone()), failed, seconds };
+            fs::write(run.with_extension(ENDED), serde_json::to_vec(&end)?)?;
+        }
+        Ok(in_words(status, began, &log)?)
     }
 
     fn id(&self) -> String {
@@ -186,7 +277,52 @@ mod tests {
         let run = Run { drawn, name: "paper".to_owned(), seconds: 60, options: Vec::new() };
         assert_eq!(run.name(), "loyalty 2 paper-60");
         assert_eq!(run.folder(Path::new("out")), Path::new("out/loyalty-2.runs/paper-60"));
-        assert!(!run.is_done(Path::new("out")));
+        assert_eq!(run.end(Path::new("out")), None);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn runs_are_made_once_and_by_one_build() {
+        use std::os::unix::fs::PermissionsExt;
+
+        let folder = tempfile::tempdir().unwrap();
+        let program = |does: &str| {
+            let path = folder.path().join("program");
+            // Words: run TASK --runs-dir FOLDER --run-id ID
+            fs::write(&path, format!("#!/bin/sh\nmkdir -p \"$4/$6\"\n{does}\n")).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            Program::new(path).unwrap()
+        };
+        let drawn = Drawn { task: &tasks::TASKS[0], seed: 2 };
+        let run = Run { drawn, name: "paper".to_owned(), seconds: 60, options: Vec::new() };
+        let (cores, at) = (cores(&allowed_cores(), 0, 1), folder.path());
+        let make = |program: &Program| run.make(&cores, program, at);
+
+        let interrupted = program("exit 130");
+        assert!(make(&interrupted).contains("130"));
+        assert!(run.is_missing(&interrupted, at).unwrap());
+
+        let failing = program("exit 1");
+        make(&failing);
+        assert!(run.end(at).unwrap().failed && !run.is_missing(&failing, at).unwrap());
+
+        let working = program("echo {} > \"$4/$6/result.json\"");
+        let error = run.is_missing(&working, at).unwrap_err().to_string();
+        assert!(error.starts_with("another build of the program") && error.contains("loyalty 2 paper-60"), "{error}");
+        assert_eq!(make(&working), "0 s");
+        let end = run.end(at).unwrap();
+        assert!(end.build == Some(working.build) && !end.failed && end.seconds.unwrap() < 60.0, "{end:?}");
+    }
+
+    #[test]
+    fn a_folder_keeps_its_tasks() {
+        let folder = tempfile::tempdir().unwrap();
+        let drawn = Drawn { task: tasks::TASKS.iter().find(|task| task.name == "clinic").unwrap(), seed: 1 };
+        assert!(drawn.again(folder.path()).unwrap().is_none());
+        drawn.prepare(folder.path()).unwrap();
+        assert!(drawn.again(folder.path()).unwrap().is_some());
+        fs::write(drawn.folder(folder.path()).join("data/train.csv"), "id").unwrap();
+        assert!(drawn.prepare(folder.path()).is_err_and(|error| error.to_string().contains("clinic-1 was written by")));
     }
 
     #[test]

@@ -21,7 +21,8 @@ pub struct Pair {
     pub hidden: f64,
 }
 
-/// A share of cases with its 95 % interval (Wilson).
+/// A share of cases with its 95 % interval: Wilson's, or that of a bootstrap that draws tasks first, then seeds, where
+/// this one is wider. Cases of one task resemble each other, and a bootstrap of equal cases has no width.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Share {
     /// The number of cases that count.
@@ -122,13 +123,18 @@ pub fn share_of_range(difference: f64, constant: f64, best: f64) -> f64 {
 }
 
 /// How many intervals contain their hidden score.
-pub fn coverage(cases: &[([f64; 2], f64)]) -> Share {
-    let hits = cases.iter().filter(|([low, high], hidden)| (low..=high).contains(&hidden)).count();
-    Share { hits, of: cases.len(), interval: wilson(hits, cases.len()) }
+pub fn coverage(cases: impl Iterator<Item = (Case, [f64; 2], f64)>) -> Share {
+    let is_hit = |[low, high]: [f64; 2], hidden| (low..=high).contains(&hidden);
+    let found: BTreeMap<Case, f64> =
+        cases.map(|(case, interval, hidden)| (case, f64::from(u8::from(is_hit(interval, hidden))))).collect();
+    let hits = found.values().filter(|hit| **hit > 0.0).count();
+    let [low, high] = wilson(hits, found.len());
+    let drawn = mean_of_tasks(&found).map_or([low, high], |mean| mean.interval);
+    Share { hits, of: found.len(), interval: [low.min(drawn[0]), high.max(drawn[1])] }
 }
 
-/// The 95 % interval of a share: low, high; from 0 to 1 without cases.
-pub fn wilson(hits: usize, of: usize) -> [f64; 2] {
+/// Wilson's 95 % interval of a share: low, high; from 0 to 1 without cases.
+fn wilson(hits: usize, of: usize) -> [f64; 2] {
     if of == 0 {
         return [0.0, 1.0];
     }
@@ -262,9 +268,16 @@ mod tests {
 
     #[test]
     fn coverage_counts_intervals_with_their_ends() {
-        let found = coverage(&[([0.0, 1.0], 1.0), ([0.0, 1.0], 1.1), ([0.0, 1.0], 0.5)]);
+        let cases = |hidden: &[(&'static str, u64, f64)]| {
+            coverage(hidden.iter().map(|(task, seed, hidden)| ((*task, *seed), [0.0, 1.0], *hidden)))
+        };
+        let found = cases(&[("a", 1, 1.0), ("a", 2, 1.1), ("a", 3, 0.5)]);
         assert_eq!((found.hits, found.of), (2, 3));
-        assert_eq!(coverage(&[]).interval, [0.0, 1.0]);
+        assert_eq!(cases(&[]).interval, [0.0, 1.0]);
+        // Equal cases have Wilson's interval. Of two tasks, one is often drawn twice.
+        assert_eq!(cases(&[("a", 1, 0.5), ("b", 1, 0.5)]).interval, wilson(2, 2));
+        let one_misses: Vec<_> = (1..=50).flat_map(|seed| [("a", seed, 0.5), ("b", seed, 2.0)]).collect();
+        assert_eq!(cases(&one_misses).interval, [0.0, 1.0]);
     }
 
     #[test]

@@ -64,6 +64,9 @@ pub struct Made {
     pub best: f64,
 }
 
+/// The file with the hidden answers, in the folder of a task.
+pub const ANSWERS: &str = "hidden/answers.csv";
+
 /// Draws a task and writes it to a folder: `data/train.csv`, `data/test.csv`, `data/sample_submission.csv`, further
 /// tables and `description.md` in `data/`, and `hidden/answers.csv`.
 ///
@@ -86,7 +89,7 @@ pub fn write(task: &'static Task, seed: u64, folder: &Path) -> io::Result<Made> 
     let usual = task.constant(&drawn.train);
     let sample = submission(&header, first_test, drawn.test.iter().map(|_| usual.as_slice()))?;
     fs::write(data.join("sample_submission.csv"), &sample)?;
-    let answers_file = hidden.join("answers.csv");
+    let answers_file = folder.join(ANSWERS);
     let targets = drawn.test.iter().map(|row| std::slice::from_ref(&row.target));
     let answers = submission(&[ID.to_owned(), TARGET.to_owned()], first_test, targets)?;
     fs::write(&answers_file, &answers)?;

@@ -26,6 +26,8 @@ struct Line {
     hidden: Option<f64>,
     seconds: f64,
     scripts: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    build: Option<String>,
 }
 
 /// Adds outcomes to a file, and returns all that it then has and that the filter lets through.
@@ -33,8 +35,16 @@ struct Line {
 /// # Errors
 /// The file cannot be read or written.
 pub fn with_earlier(outcomes: &[Outcome], filter: &Filter, file: &Path) -> Result<Vec<Outcome>, Failure> {
+    results::write(file, &merged(results::read(file)?, outcomes.iter().map(Line::of)))?;
+    shown(outcomes, filter, file)
+}
+
+/// Outcomes and those of a file that they do not replace and that the filter lets through.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn shown(outcomes: &[Outcome], filter: &Filter, file: &Path) -> Result<Vec<Outcome>, Failure> {
     let lines = merged(results::read(file)?, outcomes.iter().map(Line::of));
-    results::write(file, &lines)?;
     Ok(lines.into_iter().filter_map(|line| line.outcome(filter)).collect())
 }
 
@@ -57,12 +67,12 @@ impl Line {
             Contestant::Run { label, seconds, .. } => (label.clone(), *seconds),
         };
         let Outcome { case, range, hidden, seconds, scripts, .. } = *outcome;
-        Self { program, limit, case, range, hidden, seconds, scripts }
+        Self { program, limit, case, range, hidden, seconds, scripts, build: outcome.build.clone() }
     }
 
     /// `None` if the filter does not show it.
     fn outcome(self, filter: &Filter) -> Option<Outcome> {
-        let Self { program, limit, case, range, hidden, seconds, scripts } = self;
+        let Self { program, limit, case, range, hidden, seconds, scripts, build } = self;
         let contestant = match KINDS.iter().find(|kind| kind.name == program) {
             Some(kind) => filter.shows(kind, limit).then_some(Contestant::Anchor { kind, seconds: limit }),
             None => {
@@ -72,7 +82,7 @@ impl Line {
         };
         let is_shown = filter.tasks.iter().any(|task| task.name == case.0) && filter.has(case.1);
         let contestant = contestant.filter(|_| is_shown)?;
-        Some(Outcome { contestant, case, range, hidden, seconds, scripts })
+        Some(Outcome { contestant, case, range, hidden, seconds, scripts, build })
     }
 }
 
@@ -121,10 +131,13 @@ mod tests {
             hidden: Some(0.75),
             seconds: 110.0,
             scripts: Some(20),
+            build: Some("b1".to_owned()),
         };
+        let unwritten = shown(std::slice::from_ref(&newer), &filter(), &file).unwrap();
+        assert_eq!(results::read::<Line>(&file).unwrap()[0].hidden, Some(0.7));
         let shown = with_earlier(std::slice::from_ref(&newer), &filter(), &file).unwrap();
         assert_eq!(shown.iter().map(|one| one.hidden).collect::<Vec<_>>(), [Some(0.65), Some(0.75)]);
-        assert_eq!(shown[1], newer);
+        assert_eq!((&shown[1], &unwritten), (&newer, &shown));
         assert_eq!(results::read::<Line>(&file).unwrap().len(), earlier.len());
     }
 }

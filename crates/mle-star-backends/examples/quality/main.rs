@@ -8,7 +8,8 @@
 //!   settings and offline agents on each task and seed, makes submissions of other programs, and prints tables.
 //!   Results in the folder are kept. The program is otherwise built; `--label` names the build in folders and tables.
 //! - `against` takes the same words and makes only submissions of other programs.
-//! - `tables` prints the tables of all results in the folder. The same words limit them; `--label` takes several names.
+//! - `tables` prints the tables of all results in the folder and the file, and changes neither. The same words limit them;
+//!   `--label` takes several names.
 //!
 //! An environment of another program is made in the folder from the package registry, unless one is given.
 
@@ -66,7 +67,11 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
     let filter = filter(&arguments)?;
     let mut outcomes = measurement::outcomes(&arguments.folder("quality")?, &filter)?;
     if let Some(file) = arguments.option("results") {
-        outcomes = collected::with_earlier(&outcomes, &filter, Path::new(file))?;
+        let file = Path::new(file);
+        outcomes = match command.as_deref() {
+            Some("tables") => collected::shown(&outcomes, &filter, file)?,
+            _ => collected::with_earlier(&outcomes, &filter, file)?,
+        };
     }
     Ok(tables::tables(&filter.tasks, &outcomes)?)
 }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use crate::anchors::{self, Anchor, KINDS, Kind};
 use crate::common::Failure;
 use crate::common::record;
-use crate::common::runs::{Drawn, Run, side_by_side};
-use crate::common::tasks::{self, Made, Task};
+use crate::common::runs::{Drawn, Program, Run, side_by_side};
+use crate::common::tasks::{Made, Task};
 use crate::tables::{Contestant, Outcome, Range};
 
 /// What to do.
@@ -60,12 +60,15 @@ impl Measurement {
     /// Does what has no result yet. Without `program`, only submissions of other programs are made.
     ///
     /// # Errors
-    /// A task or an environment cannot be made. A run that fails is told on standard error and is no error here.
-    pub fn make(&self, program: Option<&Path>) -> Result<(), Failure> {
-        let mut jobs = self.jobs();
-        jobs.retain(|job| !job.is_done(&self.folder) && (program.is_some() || matches!(job, Job::Anchor(_))));
-        for job in &jobs {
-            job.drawn().prepare(&self.folder)?;
+    /// A task or an environment cannot be made, or another build made some of the runs. A run that fails is told on standard
+    /// error and is no error here.
+    pub fn make(&self, program: Option<&Program>) -> Result<(), Failure> {
+        let mut jobs = Vec::new();
+        for job in self.jobs() {
+            if job.is_missing(program, &self.folder)? {
+                job.drawn().prepare(&self.folder)?;
+                jobs.push(job);
+            }
         }
         let script = anchors::write_script(&self.folder)?;
         let mut pythons = BTreeMap::new();
@@ -148,10 +151,11 @@ impl Job {
         }
     }
 
-    fn is_done(&self, folder: &Path) -> bool {
+    /// Whether it has to be made; runs only if there is a program.
+    fn is_missing(&self, program: Option<&Program>, folder: &Path) -> Result<bool, Failure> {
         match self {
-            Self::Run(run) => run.is_done(folder),
-            Self::Anchor(anchor) => anchor.is_done(folder),
+            Self::Run(run) => program.map_or(Ok(false), |program| run.is_missing(program, folder)),
+            Self::Anchor(anchor) => Ok(!anchor.is_done(folder)),
         }
     }
 }
@@ -168,9 +172,7 @@ pub fn outcomes(folder: &Path, filter: &Filter) -> Result<Vec<Outcome>, Failure>
                 continue;
             }
             let drawn = Drawn { task, seed };
-            // Into another folder, since runs notice that their data was written again.
-            let scratch = tempfile::tempdir()?;
-            let made = tasks::write(task, seed, scratch.path())?;
+            let Some((_scratch, made)) = drawn.again(folder)? else { continue };
             outcomes.extend(of_anchors(folder, drawn, &made, filter)?);
             outcomes.extend(of_runs(folder, drawn, &made, filter)?);
         }
@@ -193,6 +195,7 @@ fn of_anchors(folder: &Path, drawn: Drawn, made: &Made, filter: &Filter) -> Resu
             hidden: made.score(&submission).ok(),
             seconds: found.seconds,
             scripts: None,
+            build: None,
         });
     }
     Ok(outcomes)
@@ -202,16 +205,21 @@ fn of_runs(folder: &Path, drawn: Drawn, made: &Made, filter: &Filter) -> Result<
     let mut outcomes = Vec::new();
     for (label, seconds) in results(&drawn.beside(folder, Run::ENDING))? {
         let run = Run { drawn, name: label.clone(), seconds, options: Vec::new() };
-        let Some(order) = filter.order(&label, seconds).filter(|_| run.is_done(folder)) else { continue };
-        let record = record::read(&run.folder(folder), made)
-            .map_err(|error| format!("cannot read {}: {error}", run.name()))?;
+        let Some((order, end)) = filter.order(&label, seconds).zip(run.end(folder)) else { continue };
+        let read = || {
+            record::read(&run.folder(folder), made)
+                .map_err(|error| format!("cannot read {}: {error}", run.name()))
+        };
+        let record = if end.failed { None } else { Some(read()?) };
+        let known = record.as_ref();
         outcomes.push(Outcome {
             contestant: Contestant::Run { order, label, seconds },
             case: drawn.case(),
             range: Range::of(made),
-            hidden: record.hidden,
-            seconds: record.seconds,
-            scripts: Some(record.scripts.len()),
+            hidden: known.and_then(|record| record.hidden),
+            seconds: end.seconds.or(known.map(|record| record.seconds)).unwrap_or_default(),
+            scripts: Some(known.map_or(0, |record| record.scripts.len())),
+            build: end.build,
         });
     }
     Ok(outcomes)
@@ -231,13 +239,16 @@ fn seeds(folder: &Path, task: &Task) -> Result<Vec<u64>, Failure> {
     Ok(seeds)
 }
 
-/// Names and seconds of results; none without the folder.
+/// Names and seconds of results.
 fn results(folder: &Path) -> Result<Vec<(String, u64)>, Failure> {
-    let names = if folder.is_dir() { names(folder)? } else { Vec::new() };
-    Ok(names.iter().filter_map(|name| named(name)).collect())
+    Ok(names(folder)?.iter().filter_map(|name| named(name)).collect())
 }
 
+/// The names in a folder; none without the folder.
 fn names(folder: &Path) -> Result<Vec<String>, Failure> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
     let names = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
     names.collect()
 }
@@ -307,5 +318,6 @@ mod tests {
             against_seconds: None,
         };
         assert!(outcomes(folder.path(), &filter).unwrap().is_empty());
+        assert!(outcomes(&folder.path().join("nothing"), &filter).unwrap().is_empty());
     }
 }

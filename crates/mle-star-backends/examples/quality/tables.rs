@@ -3,7 +3,7 @@
 //! A *normalised* score is 0 for a constant and 1 for the best of the other programs on the same task and seed. So
 //! tasks with different metrics can be averaged.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use mle_star::metric::Direction;
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,8 @@ pub struct Outcome {
     pub seconds: f64,
     /// The number of scripts with a validation score, if it is a run.
     pub scripts: Option<usize>,
+    /// The build that made it, if it is known.
+    pub build: Option<String>,
 }
 
 /// The hidden scores of a constant and of somebody who knows the process.
@@ -116,11 +118,21 @@ pub fn tables(tasks: &[&'static Task], outcomes: &[Outcome]) -> Result<String, S
         ));
     }
     sections.push(format!("All tasks:\n\n{}", summary(outcomes, &contestants, &best)));
+    sections.extend(mixed_builds(outcomes, &contestants));
     let differences = differences(outcomes, &contestants);
     if !differences.is_empty() {
         sections.push(format!("Builds with the same time, as shares of the possible gain:\n\n{differences}"));
     }
     Ok(sections.join("\n"))
+}
+
+/// Whose results are of several builds.
+fn mixed_builds(outcomes: &[Outcome], contestants: &[Contestant]) -> Option<String> {
+    let of_several = |contestant: &&Contestant| {
+        of(outcomes, contestant).map(|outcome| outcome.build.as_deref()).collect::<BTreeSet<_>>().len() > 1
+    };
+    let names: Vec<String> = contestants.iter().filter(of_several).map(Contestant::name).collect();
+    (!names.is_empty()).then(|| format!("Results of several builds: {}.\n", names.join(", ")))
 }
 
 /// Who made submissions, in the order of tables.
@@ -252,7 +264,7 @@ fn summary(outcomes: &[Outcome], contestants: &[Contestant], best: &Values) -> S
             contestant.name(),
             count(possible.map(|mean| mean.tasks)),
             count(possible.map(|mean| mean.cases)),
-            with_interval(mean_of_tasks(&normalised(&gains, best))),
+            with_interval(mean_of_tasks(&normalised(&gains, best)), gains.len()),
             percent(possible.map(|mean| 100.0 * mean.mean)),
         ];
         row.extend(references.iter().map(|reference| at_or_above(&gains, reference)));
@@ -267,11 +279,11 @@ fn summary(outcomes: &[Outcome], contestants: &[Contestant], best: &Values) -> S
     markdown(&header.iter().map(String::as_str).collect::<Vec<_>>(), &rows)
 }
 
-fn with_interval(mean: Option<Mean>) -> String {
-    mean.map_or_else(
-        || "-".to_owned(),
-        |Mean { mean, interval: [low, high], .. }| format!("{mean:.3} ({low:.3} to {high:.3})"),
-    )
+/// A mean with its interval, and with its number of cases where this is not that of the row.
+fn with_interval(mean: Option<Mean>, of: usize) -> String {
+    let Some(Mean { mean, interval: [low, high], cases, .. }) = mean else { return "-".to_owned() };
+    let count = if cases == of { String::new() } else { format!("; {cases} cases") };
+    format!("{mean:.3} ({low:.3} to {high:.3}{count})")
 }
 
 /// The number of tasks on which the mean over the common seeds is at least that of the reference.
@@ -334,6 +346,7 @@ mod tests {
             hidden,
             seconds: 45.0,
             scripts: is_run.then_some(7),
+            build: is_run.then(|| format!("build of seed {}", case.1)),
         }
     }
 
@@ -400,6 +413,7 @@ mod tests {
             "| LightGBM | 2 | 2 | -0.250 (-1.000 to 0.500) | 0.00 % | 0 of 2 | 2 of 2 | 0 of 2 | 0 | - | - |\n",
         );
         check("| new 60 s minus old 60 s | 1 | 1 | +25.00 % (+25.00 to +25.00 %) | 1 | 0 |\n");
+        check("\nResults of several builds: new 60 s.\n");
         assert!(tables(&tasks, &[]).is_err());
     }
 

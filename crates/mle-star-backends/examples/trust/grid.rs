@@ -1,10 +1,10 @@
 //! Runs of the program on generated tasks: each task and seed once per configuration.
 
 use std::ops::RangeInclusive;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::common::Failure;
-use crate::common::runs::{Drawn, Run, side_by_side};
+use crate::common::runs::{Drawn, Program, Run, side_by_side};
 use crate::common::tasks::Task;
 
 /// The runs to make.
@@ -43,12 +43,14 @@ pub struct Cell {
 
 /// The paper's rules.
 pub const PAPER: &str = "paper";
+/// Their title.
+pub const PAPER_TITLE: &str = "paper";
 
 /// Every configuration. All settings are given, so that no default matters.
 pub static CONFIGURATIONS: [Configuration; 5] = [
     Configuration {
         name: PAPER,
-        title: "paper",
+        title: PAPER_TITLE,
         settings: ["holdout=off", "acceptance=paper", "final_choice=validation"],
     },
     Configuration {
@@ -88,15 +90,18 @@ impl Grid {
         cells
     }
 
-    /// Makes the runs that have no result yet.
+    /// Makes the runs that have not ended yet.
     ///
     /// # Errors
-    /// A task cannot be written. A run that fails is told on standard error and is no error here.
-    pub fn run(&self, program: &Path) -> Result<(), Failure> {
-        let missing: Vec<Run> =
-            self.cells().into_iter().map(|cell| cell.run).filter(|run| !run.is_done(&self.folder)).collect();
-        for run in &missing {
-            run.drawn.prepare(&self.folder)?;
+    /// A task cannot be written, or another build made some of the runs. A run that fails is told on standard error and
+    /// is no error here.
+    pub fn run(&self, program: &Program) -> Result<(), Failure> {
+        let mut missing = Vec::new();
+        for Cell { run, .. } in self.cells() {
+            if run.is_missing(program, &self.folder)? {
+                run.drawn.prepare(&self.folder)?;
+                missing.push(run);
+            }
         }
         side_by_side(missing, self.jobs, Run::name, |run, cores| run.make(cores, program, &self.folder));
         Ok(())

@@ -5,9 +5,10 @@
 //!
 //! - `run [TASK ...] [--seeds N] [--seconds N,N] [--jobs N] [--rules NAME,NAME] [--out FOLDER] [--results FILE]
 //!   [--program FILE]` runs `mle-star` with offline agents on each task and seed, once per configuration, and prints
-//!   tables. Finished runs in the folder are not repeated. A file of results collects those of several folders, and the
-//!   tables show all of them. The program is otherwise built.
-//! - `tables` takes the same words, starts no run and prints the tables of the runs that are finished.
+//!   tables. Runs in the folder that have ended are not repeated. A file of results collects those of several folders, and
+//!   the tables show all of them. The program is otherwise built.
+//! - `tables` takes the same words, starts no run, changes no file and prints the tables. Without `--seeds`, it shows all
+//!   seeds.
 //! - `tasks FOLDER [TASK ...] [--seed N]` writes tasks and prints the scores of a constant and of somebody who knows
 //!   the process.
 //! - `score TASK SUBMISSION [--seed N]` prints the hidden score of a submission.
@@ -40,6 +41,9 @@ const USAGE: &str =
 const COMMANDS: [&str; 5] = ["run", "tables", "tasks", "score", "seed-swaps"];
 const GRID_OPTIONS: [&str; 7] = ["seeds", "seconds", "jobs", "rules", "out", "results", "program"];
 
+/// Tables look for seeds up to this one.
+const LAST_SEED: u64 = 100;
+
 /// The first tasks are those that `docs/trust.md` measures; the others are for `quality`.
 const MEASURED: usize = 14;
 
@@ -53,7 +57,7 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
     let command = words.next_if(|word| COMMANDS.contains(&word.as_str()));
     match command.as_deref().unwrap_or("run") {
         "run" => run_grid(&Arguments::parse(words, &GRID_OPTIONS)?),
-        "tables" => shown(&Arguments::parse(words, &GRID_OPTIONS)?),
+        "tables" => shown(&Arguments::parse(words, &GRID_OPTIONS)?, LAST_SEED),
         "tasks" => write_tasks(&Arguments::parse(words, &["seed"])?),
         "score" => score(&Arguments::parse(words, &["seed"])?),
         _ => replay_seed_swaps(&Arguments::parse(words, &["seeds", "python"])?),
@@ -61,18 +65,23 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
 }
 
 fn run_grid(arguments: &Arguments) -> Result<String, Failure> {
-    grid(arguments)?.run(&arguments.program()?)?;
-    shown(arguments)
+    let grid = grid(arguments, 1)?;
+    grid.run(&arguments.program()?)?;
+    if let Some(file) = arguments.option("results") {
+        rules::collect(&grid, Path::new(file))?;
+    }
+    shown(arguments, 1)
 }
 
-fn shown(arguments: &Arguments) -> Result<String, Failure> {
-    rules::tables(&grid(arguments)?, arguments.option("results").map(Path::new))
+fn shown(arguments: &Arguments, last_seed: u64) -> Result<String, Failure> {
+    rules::tables(&grid(arguments, last_seed)?, arguments.option("results").map(Path::new))
 }
 
-fn grid(arguments: &Arguments) -> Result<Grid, Failure> {
+/// The grid of a command line, with the seeds from 1 to `last_seed` if it does not say which.
+fn grid(arguments: &Arguments, last_seed: u64) -> Result<Grid, Failure> {
     Ok(Grid {
         tasks: measured(&arguments.words)?,
-        seeds: arguments.seeds(1)?,
+        seeds: arguments.seeds(last_seed)?,
         seconds: arguments.numbers("seconds")?.unwrap_or_else(|| vec![60]),
         configurations: configurations(arguments.option("rules"))?,
         jobs: usize::try_from(arguments.number("jobs", 1)?)?,

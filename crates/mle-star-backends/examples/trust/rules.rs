@@ -1,6 +1,6 @@
 //! Tables of what each rule of accepting, choosing and reporting does to hidden scores.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use mle_star::metric::Direction;
@@ -9,12 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::common::Failure;
 use crate::common::record::{self, Record};
 use crate::common::results;
-use crate::common::runs::Drawn;
 use crate::common::statistics::{
-    Case, Pair, compare, coverage, markdown, mean, optimism, percent, regret, share_of_range, shown, spearman,
+    Case, Pair, compare, coverage, markdown, mean, mean_of_tasks, optimism, percent, regret, share_of_range, shown,
+    spearman,
 };
 use crate::common::tasks::{self, Made, Task};
-use crate::grid::{CONFIGURATIONS, Cell, Grid, PAPER};
+use crate::grid::{CONFIGURATIONS, Cell, Grid, PAPER, PAPER_TITLE};
 
 /// The rule that needs no runs of its own: the average of the best submissions of the paper's runs.
 const AVERAGE: &str = "paper, three best averaged";
@@ -32,7 +32,8 @@ struct Outcome {
     range: [f64; 2],
     /// The hidden score of the submission; `None` without a valid submission.
     hidden: Option<f64>,
-    /// The best hidden score of any submission of the run is better by this much.
+    /// The best hidden score of the search's submissions is better than that of the chosen solution, as it was then,
+    /// by this much.
     regret: Option<f64>,
     validation: Option<Report>,
     holdout: Option<Report>,
@@ -44,8 +45,11 @@ struct Outcome {
     correlation: Option<f64>,
     /// Seconds of the run.
     run_seconds: Option<f64>,
-    /// The share of them that the held-out rows took.
+    /// The share of them that the held-out rows took, if there are any.
     holdout_share: Option<f64>,
+    /// The build that made the run, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    build: Option<String>,
 }
 
 /// What a run says about its score.
@@ -55,38 +59,77 @@ struct Report {
     interval: Option<[f64; 2]>,
 }
 
-/// The tables of all finished runs of a grid. With a file of results, they are added to it, and the tables show all that it
-/// has.
+/// Adds the runs of a grid that have ended to a file of results.
 ///
 /// # Errors
 /// A task cannot be drawn again, or files of a run or of results cannot be read or written.
+pub fn collect(grid: &Grid, file: &Path) -> Result<(), Failure> {
+    results::write(file, &with_earlier(outcomes(grid)?, results::read(file)?))
+}
+
+/// The tables of all runs of a grid that have ended. With a file of results, they also show those of the same tasks, seeds
+/// and rules that it has.
+///
+/// # Errors
+/// A task cannot be drawn again, or files of a run or of results cannot be read.
 pub fn tables(grid: &Grid, collected: Option<&Path>) -> Result<String, Failure> {
     let mut outcomes = outcomes(grid)?;
     if let Some(file) = collected {
-        outcomes = with_earlier(outcomes, results::read(file)?);
-        results::write(file, &outcomes)?;
+        let earlier = results::read(file)?.into_iter().filter(|outcome| is_in(grid, outcome));
+        outcomes = with_earlier(outcomes, earlier.collect());
     }
     let mut sections = Vec::new();
     for seconds in &grid.seconds {
-        let chosen: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.seconds == *seconds).collect();
+        let all: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.seconds == *seconds).collect();
+        let chosen = common_cases(&all);
         if !chosen.is_empty() {
             sections.extend([format!("## {seconds} s a run\n"), per_rule(&chosen)]);
+            sections.extend(notes(&all, &chosen));
             sections.extend([differences(&chosen), reports(&chosen)]);
             sections.extend(PerTask::ALL.map(|table| table.markdown(&grid.tasks, &chosen)));
         }
     }
-    if sections.is_empty() { Err("no run is finished".into()) } else { Ok(sections.join("\n")) }
+    if sections.is_empty() {
+        return Err("there is no task and seed for which a run of each rule has ended".into());
+    }
+    Ok(sections.join("\n"))
+}
+
+fn is_in(grid: &Grid, outcome: &Outcome) -> bool {
+    let has_rule = |rule: &str| grid.configurations.iter().any(|one| one.title == rule);
+    grid.tasks.iter().any(|task| task.name == outcome.case.0)
+        && grid.seeds.contains(&outcome.case.1)
+        && has_rule(if outcome.rule == AVERAGE { PAPER_TITLE } else { outcome.rule })
+}
+
+/// The outcomes of the cases that all rules have: others cannot be compared.
+fn common_cases<'a>(outcomes: &[&'a Outcome]) -> Vec<&'a Outcome> {
+    let rules = rules(outcomes);
+    let has = |case: Case, rule: &str| outcomes.iter().any(|one| (one.case, one.rule) == (case, rule));
+    let is_common = |outcome: &&&Outcome| rules.iter().all(|rule| has(outcome.case, rule));
+    outcomes.iter().filter(is_common).copied().collect()
+}
+
+/// What the tables leave out, and whether their runs are of several builds.
+fn notes(all: &[&Outcome], shown: &[&Outcome]) -> Option<String> {
+    let left_out = (all.len() > shown.len()).then(|| {
+        let count = all.len() - shown.len();
+        format!("{count} results are left out, since the other rules lack these tasks and seeds; `--rules` chooses rules.\n")
+    });
+    let builds: BTreeSet<Option<&str>> = shown.iter().map(|outcome| outcome.build.as_deref()).collect();
+    let mixed = (builds.len() > 1).then(|| format!("The runs are of {} builds.\n", builds.len()));
+    let notes: String = left_out.into_iter().chain(mixed).collect();
+    (!notes.is_empty()).then_some(notes)
 }
 
 fn outcomes(grid: &Grid) -> Result<Vec<Outcome>, Failure> {
     let mut outcomes = Vec::new();
     let mut cells: Vec<Cell> = grid.cells();
+    cells.retain(|cell| cell.run.end(&grid.folder).is_some());
     // Each task is drawn once: into another folder, since runs notice that their data was written again.
     cells.sort_by_key(|cell| cell.run.drawn.case());
     for same in cells.chunk_by(|one, two| one.run.drawn.case() == two.run.drawn.case()) {
-        let scratch = tempfile::tempdir()?;
-        let Drawn { task, seed } = same[0].run.drawn;
-        let made = tasks::write(task, seed, scratch.path())?;
+        let Some((_scratch, made)) = same[0].run.drawn.again(&grid.folder)? else { continue };
         for cell in same {
             outcomes.extend(of_cell(cell, &made, &grid.folder)?);
         }
@@ -100,30 +143,27 @@ fn with_earlier(outcomes: Vec<Outcome>, earlier: Vec<Outcome>) -> Vec<Outcome> {
         let task = tasks::TASKS.iter().position(|task| task.name == outcome.case.0);
         let rule = CONFIGURATIONS.iter().position(|rule| rule.title == outcome.rule);
         // The rule without runs of its own follows the paper's, which comes first.
-        (outcome.seconds, task, outcome.case.1, rule.map_or(1, |rule| 2 * rule))
+        (outcome.seconds, task, outcome.case, rule.map_or(1, |rule| 2 * rule), outcome.rule)
     };
     let all = earlier.into_iter().chain(outcomes).map(|outcome| (key(&outcome), outcome));
     all.collect::<BTreeMap<_, _>>().into_values().collect()
 }
 
-/// The outcomes of the rules that a run shows; none if the run is not finished.
+/// The outcomes of the rules that a run shows; none if it has not ended.
 fn of_cell(cell: &Cell, made: &Made, folder: &Path) -> Result<Vec<Outcome>, Failure> {
-    if !cell.run.is_done(folder) {
-        return Ok(Vec::new());
-    }
-    let folder = cell.run.folder(folder);
-    let record =
-        record::read(&folder, made).map_err(|error| format!("cannot read {}: {error}", folder.display()))?;
-    let own = Outcome::of(cell, made, &record);
-    let averaged = (cell.configuration.name == PAPER).then(|| own.averaged(&record));
+    let Some(end) = cell.run.end(folder) else { return Ok(Vec::new()) };
+    let run = cell.run.folder(folder);
+    let read = || record::read(&run, made).map_err(|error| format!("cannot read {}: {error}", run.display()));
+    let record = if end.failed { None } else { Some(read()?) };
+    let nothing = Outcome::without_submission(cell, made, end.build);
+    let own = record.as_ref().map_or_else(|| nothing.clone(), |record| nothing.of_run(record));
+    let averaged = (cell.configuration.name == PAPER).then(|| nothing.of_average(record.as_ref()));
     Ok([own].into_iter().chain(averaged).collect())
 }
 
 impl Outcome {
-    fn of(cell: &Cell, made: &Made, record: &Record) -> Self {
-        let trust = &record.trust;
-        let report = |score: Option<f64>, interval| Some(Report { score: score?, interval });
-        let outcome = Self {
+    fn without_submission(cell: &Cell, made: &Made, build: Option<String>) -> Self {
+        Self {
             case: cell.run.drawn.case(),
             seconds: cell.run.seconds,
             rule: cell.configuration.title,
@@ -131,21 +171,6 @@ impl Outcome {
             range: [made.constant, made.best],
             hidden: None,
             regret: None,
-            validation: report(trust.validation_score, trust.validation_interval),
-            holdout: report(trust.holdout_score, trust.holdout_interval),
-            chose_another: record.chose_another,
-            scripts: record.scripts.len(),
-            correlation: spearman(&record.pairs()),
-            run_seconds: Some(record.seconds),
-            holdout_share: Some(record.holdout_seconds / record.seconds),
-        };
-        outcome.with_hidden(record.hidden, record)
-    }
-
-    /// The outcome of the average of the run's best submissions.
-    fn averaged(&self, record: &Record) -> Self {
-        let outcome = Self {
-            rule: AVERAGE,
             validation: None,
             holdout: None,
             chose_another: false,
@@ -153,23 +178,47 @@ impl Outcome {
             correlation: None,
             run_seconds: None,
             holdout_share: None,
-            ..*self
-        };
-        outcome.with_hidden(record.averaged, record)
+            build,
+        }
     }
 
-    fn with_hidden(self, hidden: Option<f64>, record: &Record) -> Self {
-        let regret = hidden.map(|hidden| self.share(regret(hidden, &record.others, self.direction)));
-        Self { hidden, regret, ..self }
+    fn of_run(&self, record: &Record) -> Self {
+        let trust = &record.trust;
+        let report = |score: Option<f64>, interval| Some(Report { score: score?, interval });
+        let holdout_share = trust.holdout.is_on().then(|| record.holdout_seconds / record.seconds);
+        Self {
+            hidden: record.hidden,
+            regret: self.regret(record.chosen, record),
+            validation: report(trust.validation_score, trust.validation_interval),
+            holdout: report(trust.holdout_score, trust.holdout_interval),
+            chose_another: record.chose_another,
+            scripts: record.scripts.len(),
+            correlation: spearman(&record.pairs()),
+            run_seconds: Some(record.seconds),
+            holdout_share,
+            ..self.clone()
+        }
+    }
+
+    /// The outcome of the average of the run's best submissions.
+    fn of_average(&self, record: Option<&Record>) -> Self {
+        let hidden = record.and_then(|record| record.averaged);
+        let regret = record.and_then(|record| self.regret(hidden, record));
+        Self { rule: AVERAGE, hidden, regret, ..self.clone() }
+    }
+
+    fn regret(&self, hidden: Option<f64>, record: &Record) -> Option<f64> {
+        hidden.map(|hidden| self.share(regret(hidden, &record.searched, self.direction)))
     }
 
     fn share(&self, difference: f64) -> f64 {
         100.0 * share_of_range(difference, self.range[0], self.range[1])
     }
 
-    /// The hidden score in percent of the way from the constant to the best possible score.
+    /// The hidden score in percent of the way from the constant, which a run without a submission counts as, to the best
+    /// possible score.
     fn gained(&self) -> Option<f64> {
-        let pair = Pair { reported: self.hidden?, hidden: self.range[0] };
+        let pair = Pair { reported: self.hidden.unwrap_or(self.range[0]), hidden: self.range[0] };
         Some(self.share(optimism(pair, self.direction)))
     }
 
@@ -200,7 +249,7 @@ fn rules(outcomes: &[&Outcome]) -> Vec<&'static str> {
     rules
 }
 
-/// Means over all cases: what is submitted.
+/// Means of the tasks' means: what is submitted.
 fn per_rule(outcomes: &[&Outcome]) -> String {
     let header = [
         "rule",
@@ -216,7 +265,7 @@ fn per_rule(outcomes: &[&Outcome]) -> String {
     ];
     let row = |rule: &str| {
         let cases: Vec<&Outcome> = outcomes.iter().filter(|case| case.rule == rule).copied().collect();
-        let average = |value: fn(&Outcome) -> Option<f64>| mean(cases.iter().filter_map(|case| value(case)));
+        let average = |value: fn(&Outcome) -> Option<f64>| average(&cases, value);
         vec![
             rule.to_owned(),
             cases.len().to_string(),
@@ -233,7 +282,13 @@ fn per_rule(outcomes: &[&Outcome]) -> String {
     markdown(&header, &rules(outcomes).into_iter().map(row).collect::<Vec<_>>())
 }
 
-/// Means over all cases: how far the reports can be believed.
+/// The mean of the tasks' means of a value that some of the cases have.
+fn average(cases: &[&Outcome], value: impl Fn(&Outcome) -> Option<f64>) -> Option<f64> {
+    let values = cases.iter().filter_map(|outcome| Some((outcome.case, value(outcome)?)));
+    mean_of_tasks(&values.collect()).map(|mean| mean.mean)
+}
+
+/// Means of the tasks' means: how far the reports can be believed.
 fn reports(outcomes: &[&Outcome]) -> String {
     let header = [
         "report",
@@ -246,19 +301,18 @@ fn reports(outcomes: &[&Outcome]) -> String {
     let row = |rule: &str, kind: &str, report: fn(&Outcome) -> Option<Report>| {
         let has_report = |case: &&&Outcome| case.rule == rule && report(case).is_some();
         let cases: Vec<&Outcome> = outcomes.iter().filter(has_report).copied().collect();
-        let found = || cases.iter().filter_map(|case| case.optimism(report(case)));
-        let intervals = || cases.iter().filter_map(|case| Some((*case, report(case)?.interval?)));
-        let widths = intervals().map(|(case, [low, high])| case.share(high - low));
-        let covered = intervals().filter_map(|(case, interval)| Some((interval, case.hidden?)));
-        let covered = coverage(&covered.collect::<Vec<_>>());
+        let interval = |case: &Outcome| report(case)?.interval;
+        let width = |case: &Outcome| interval(case).map(|[low, high]| case.share(high - low));
+        let covers = |case: &&Outcome| Some((case.case, interval(case)?, case.hidden?));
+        let covered = coverage(cases.iter().filter_map(covers));
         let [low, high] = covered.interval.map(|share| 100.0 * share);
         (!cases.is_empty()).then(|| {
             vec![
                 format!("{rule}: {kind}"),
                 cases.len().to_string(),
-                percent(mean(found())),
-                percent(mean(found().map(f64::abs))),
-                percent(mean(widths)),
+                percent(average(&cases, |case| case.optimism(report(case)))),
+                percent(average(&cases, |case| case.optimism(report(case)).map(f64::abs))),
+                percent(average(&cases, width)),
                 format!("{} of {} ({low:.0} to {high:.0} %)", covered.hits, covered.of),
             ]
         })
@@ -277,16 +331,16 @@ fn has_scripts(outcome: &Outcome) -> Option<f64> {
 /// The comparison of each rule with the paper's in the same cases.
 fn differences(outcomes: &[&Outcome]) -> String {
     let header = ["minus paper", "tasks", "cases", "hidden score", "better", "worse", "size of optimism"];
-    let (baseline, others) = match rules(outcomes).split_first() {
-        Some((first, others)) => (*first, others.to_vec()),
-        None => return String::new(),
-    };
+    let (paper, others): (Vec<_>, Vec<_>) = rules(outcomes).into_iter().partition(|rule| *rule == PAPER_TITLE);
+    if paper.is_empty() || others.is_empty() {
+        return String::new();
+    }
     let row = |rule: &str| {
         let cases = |rule: &str, value: fn(&Outcome) -> Option<f64>| -> BTreeMap<Case, f64> {
             let of_rule = outcomes.iter().filter(|outcome| outcome.rule == rule);
             of_rule.filter_map(|outcome| Some((outcome.case, value(outcome)?))).collect()
         };
-        let compared = |value| compare(&cases(rule, value), &cases(baseline, value));
+        let compared = |value| compare(&cases(rule, value), &cases(PAPER_TITLE, value));
         let words = |value| match compared(value) {
             Some(found) => {
                 let [low, high] = found.interval;
@@ -352,8 +406,9 @@ impl PerTask {
             Self::Hidden => average(Outcome::gained),
             Self::Optimism => average(|outcome| outcome.optimism(outcome.reported())),
             Self::Coverage => {
-                let covers = |outcome: &&Outcome| outcome.reported()?.interval.zip(outcome.hidden);
-                let found = coverage(&outcomes.iter().filter_map(covers).collect::<Vec<_>>());
+                let covers =
+                    |outcome: &&Outcome| Some((outcome.case, outcome.reported()?.interval?, outcome.hidden?));
+                let found = coverage(outcomes.iter().filter_map(covers));
                 if found.of == 0 { "-".to_owned() } else { format!("{} of {}", found.hits, found.of) }
             }
         }
@@ -383,6 +438,7 @@ mod tests {
             correlation: None,
             run_seconds: Some(30.0),
             holdout_share: Some(0.1),
+            build: Some("b1".to_owned()),
         }
     }
 
@@ -406,7 +462,8 @@ mod tests {
         ];
         let outcomes: Vec<&Outcome> = outcomes.iter().collect();
         let check = |table: String, expected: &str| assert!(table.contains(expected), "{table}");
-        check(per_rule(&outcomes), "| paper | 2 | 1 | 75.00 % | 2.00 % | 1 | - | 4.0 | 30 | 10.00 % |\n");
+        // Without a submission, the second run counts as the constant.
+        check(per_rule(&outcomes), "| paper | 2 | 1 | 37.50 % | 2.00 % | 1 | - | 4.0 | 30 | 10.00 % |\n");
         check(
             reports(&outcomes),
             "| paper: validation | 2 | 25.00 % | 25.00 % | 50.00 % | 1 of 1 (21 to 100 %) |\n",
@@ -415,7 +472,20 @@ mod tests {
             "| other | 1 | 1 | -25.00 % (-25.00 to -25.00 %) | 0 | 1 | -12.50 % (-12.50 to -12.50 %) |\n";
         check(differences(&outcomes), compared);
         let tasks = tasks::TASKS.iter().collect::<Vec<_>>();
-        check(PerTask::Hidden.markdown(&tasks, &outcomes), "| loyalty | accuracy | 75.00 % | 50.00 % |\n");
+        check(PerTask::Hidden.markdown(&tasks, &outcomes), "| loyalty | accuracy | 37.50 % | 50.00 % |\n");
+        assert_eq!(differences(&outcomes[2..]), "");
+    }
+
+    #[test]
+    fn only_cases_of_all_rules_are_shown() {
+        let other = Outcome { build: None, ..outcome("other", 1, Some(7.0), 7.5) };
+        let all = [outcome("paper", 1, Some(6.0), 5.0), outcome("paper", 2, Some(5.5), 5.0), other];
+        let all: Vec<&Outcome> = all.iter().collect();
+        let shown = common_cases(&all);
+        assert_eq!(shown.iter().map(|one| (one.case.1, one.rule)).collect::<Vec<_>>(), [(1, "paper"), (1, "other")]);
+        let told = notes(&all, &shown).unwrap();
+        assert!(told.starts_with("1 results are left out") && told.ends_with("The runs are of 2 builds.\n"), "{told}");
+        assert_eq!(notes(&all[..2], &all[..2]), None);
     }
 
     #[test]

@@ -254,9 +254,8 @@ fn per_rule(outcomes: &[Outcome]) -> String {
             format!("{} %", signed(mean(shares), 2))
         };
         let count = |holds: fn(&Outcome) -> bool| cases.iter().filter(|outcome| holds(outcome)).count();
-        let intervals: Vec<_> =
-            cases.iter().map(|outcome| (outcome.interval, outcome.chosen.hidden)).collect();
-        let covered = coverage(&intervals);
+        let intervals = cases.iter().map(|outcome| (outcome.case, outcome.interval, outcome.chosen.hidden));
+        let covered = coverage(intervals);
         let [low, high] = covered.interval.map(|share| 100.0 * share);
         vec![
             rule.name().to_owned(),
