@@ -88,27 +88,23 @@ pub fn side_by_side<J: Send>(
     });
 }
 
-/// Runs a command with these cores and its output in a file; returns how it ended, in words.
-pub fn logged(command: &Command, cores: &str, log: &Path) -> Result<String, String> {
-    let began = Instant::now();
-    match status(command, cores, log) {
-        Ok(status) => in_words(status, began, log),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-fn in_words(status: ExitStatus, began: Instant, log: &Path) -> Result<String, String> {
-    match status.success() {
-        true => Ok(format!("{:.0} s", began.elapsed().as_secs_f64())),
-        false => Err(format!("{status}, see {}", log.display())),
-    }
-}
-
-fn status(command: &Command, cores: &str, log: &Path) -> io::Result<ExitStatus> {
+/// Runs a command with these cores and its output in a file.
+///
+/// # Errors
+/// The file cannot be written, or the command cannot be started.
+pub fn logged(command: &Command, cores: &str, log: &Path) -> io::Result<ExitStatus> {
     let log = File::create(log)?;
     let mut pinned = Command::new("taskset");
     pinned.args(["--cpu-list", cores]).arg(command.get_program()).args(command.get_args());
     pinned.stdout(log.try_clone()?).stderr(log).status()
+}
+
+/// How a command ended that began then, in words.
+pub fn in_words(status: ExitStatus, began: Instant, log: &Path) -> String {
+    match status.success() {
+        true => format!("{:.0} s", began.elapsed().as_secs_f64()),
+        false => format!("{status}, see {}", log.display()),
+    }
 }
 
 impl Drawn {
@@ -152,7 +148,10 @@ impl Drawn {
         for file in [tasks::ANSWERS, "data/train.csv", "data/test.csv"] {
             if fs::read(scratch.path().join(file))? != fs::read(written.join(file))? {
                 let (task, folder) = (written.display(), folder.display());
-                return Err(format!("{task} was written by other rules than today's; use another folder than {folder}").into());
+                return Err(format!(
+                    "{task} was written by other rules than today's; use another folder than {folder}"
+                )
+                .into());
             }
         }
         Ok(Some((scratch, made)))
@@ -187,7 +186,8 @@ impl Run {
     /// How it ended; `None` if it has to be made.
     pub fn end(&self, folder: &Path) -> Option<End> {
         let run = self.folder(folder);
-        let told = fs::read(run.with_extension(ENDED)).ok().and_then(|text| serde_json::from_slice(&text).ok());
+        let told =
+            fs::read(run.with_extension(ENDED)).ok().and_then(|text| serde_json::from_slice(&text).ok());
         told.or_else(|| run.join(layout::RESULT).is_file().then(End::default))
     }
 
@@ -226,7 +226,7 @@ impl Run {
         command.args(["--run-id", &self.id(), "--time-limit", &self.seconds.to_string()]);
         command.args(["--agents", "offline"]).args(&self.options);
         let (began, log) = (Instant::now(), run.with_extension("log"));
-        let status = status(&command, cores, &log)?;
+        let status = logged(&command, cores, &log)?;
         let failed = !run.join(layout::RESULT).is_file();
         // Anything but a failure of the run itself says nothing about the program: a signal, or words it does not know.
         if !failed || status.code() == Some(FAILED) {
@@ -234,7 +234,7 @@ impl Run {
             let end = End { build: Some(program.build.clone()), failed, seconds };
             fs::write(run.with_extension(ENDED), serde_json::to_vec(&end)?)?;
         }
-        Ok(in_words(status, began, &log)?)
+        Ok(in_words(status, began, &log))
     }
 
     fn id(&self) -> String {
@@ -308,7 +308,10 @@ mod tests {
 
         let working = program("echo {} > \"$4/$6/result.json\"");
         let error = run.is_missing(&working, at).unwrap_err().to_string();
-        assert!(error.starts_with("another build of the program") && error.contains("loyalty 2 paper-60"), "{error}");
+        assert!(
+            error.starts_with("another build of the program") && error.contains("loyalty 2 paper-60"),
+            "{error}"
+        );
         assert_eq!(make(&working), "0 s");
         let end = run.end(at).unwrap();
         assert!(end.build == Some(working.build) && !end.failed && end.seconds.unwrap() < 60.0, "{end:?}");
@@ -322,7 +325,11 @@ mod tests {
         drawn.prepare(folder.path()).unwrap();
         assert!(drawn.again(folder.path()).unwrap().is_some());
         fs::write(drawn.folder(folder.path()).join("data/train.csv"), "id").unwrap();
-        assert!(drawn.prepare(folder.path()).is_err_and(|error| error.to_string().contains("clinic-1 was written by")));
+        assert!(
+            drawn
+                .prepare(folder.path())
+                .is_err_and(|error| error.to_string().contains("clinic-1 was written by"))
+        );
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use crate::common::Failure;
-use crate::common::runs::{Drawn, logged};
+use crate::common::runs::{Drawn, in_words, logged};
 
 const SCRIPT: &str = include_str!("anchors.py");
 const SUBMISSION: &str = "submission.csv";
@@ -147,10 +147,13 @@ impl Anchor {
         let mut command = Command::new(python);
         command.arg(script).arg(self.kind.name).arg(self.drawn.folder(folder).join("data"));
         command.args([self.drawn.task.metric.name(), &self.seconds.to_string()]).arg(own.join(SUBMISSION));
-        let told = logged(&command, cores, &own.join("log"))?;
-        let made = Made { seconds: began.elapsed().as_secs_f64() };
-        fs::write(own.join(RESULT), serde_json::to_vec(&made)?)?;
-        Ok(told)
+        let log = own.join("log");
+        let status = logged(&command, cores, &log)?;
+        if status.success() {
+            let made = Made { seconds: began.elapsed().as_secs_f64() };
+            fs::write(own.join(RESULT), serde_json::to_vec(&made)?)?;
+        }
+        Ok(in_words(status, began, &log))
     }
 
     fn folder(&self, folder: &Path) -> PathBuf {

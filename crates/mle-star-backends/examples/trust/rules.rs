@@ -10,8 +10,8 @@ use crate::common::Failure;
 use crate::common::record::{self, Record};
 use crate::common::results;
 use crate::common::statistics::{
-    Case, Pair, compare, coverage, markdown, mean, mean_of_tasks, optimism, percent, regret, share_of_range, shown,
-    spearman,
+    Case, Pair, compare, coverage, markdown, mean, mean_of_tasks, optimism, percent, regret, share_of_range,
+    shown, spearman,
 };
 use crate::common::tasks::{self, Made, Task};
 use crate::grid::{CONFIGURATIONS, Cell, Grid, PAPER, PAPER_TITLE};
@@ -185,7 +185,7 @@ impl Outcome {
     fn of_run(&self, record: &Record) -> Self {
         let trust = &record.trust;
         let report = |score: Option<f64>, interval| Some(Report { score: score?, interval });
-        let holdout_share = trust.holdout.is_on().then(|| record.holdout_seconds / record.seconds);
+        let holdout_share = trust.holdout_rows.is_some().then(|| record.holdout_seconds / record.seconds);
         Self {
             hidden: record.hidden,
             regret: self.regret(record.chosen, record),
@@ -331,7 +331,8 @@ fn has_scripts(outcome: &Outcome) -> Option<f64> {
 /// The comparison of each rule with the paper's in the same cases.
 fn differences(outcomes: &[&Outcome]) -> String {
     let header = ["minus paper", "tasks", "cases", "hidden score", "better", "worse", "size of optimism"];
-    let (paper, others): (Vec<_>, Vec<_>) = rules(outcomes).into_iter().partition(|rule| *rule == PAPER_TITLE);
+    let (paper, others): (Vec<_>, Vec<_>) =
+        rules(outcomes).into_iter().partition(|rule| *rule == PAPER_TITLE);
     if paper.is_empty() || others.is_empty() {
         return String::new();
     }
@@ -482,9 +483,15 @@ mod tests {
         let all = [outcome("paper", 1, Some(6.0), 5.0), outcome("paper", 2, Some(5.5), 5.0), other];
         let all: Vec<&Outcome> = all.iter().collect();
         let shown = common_cases(&all);
-        assert_eq!(shown.iter().map(|one| (one.case.1, one.rule)).collect::<Vec<_>>(), [(1, "paper"), (1, "other")]);
+        assert_eq!(
+            shown.iter().map(|one| (one.case.1, one.rule)).collect::<Vec<_>>(),
+            [(1, "paper"), (1, "other")]
+        );
         let told = notes(&all, &shown).unwrap();
-        assert!(told.starts_with("1 results are left out") && told.ends_with("The runs are of 2 builds.\n"), "{told}");
+        assert!(
+            told.starts_with("1 results are left out") && told.ends_with("The runs are of 2 builds.\n"),
+            "{told}"
+        );
         assert_eq!(notes(&all[..2], &all[..2]), None);
     }
 

@@ -1,9 +1,8 @@
-//! Data folders with unusual values or several targets, from their profile to scripts that a real Python runs.
+//! Data folders with unusual values, from their profile to scripts that a real Python runs.
 
 use std::fs;
 use std::path::Path;
 
-use mle_star::role::AgentType;
 use mle_star::score::parse_score;
 use mle_star::task::Task;
 use mle_star_data::infer::{Given, infer};
@@ -12,13 +11,11 @@ use mle_star_leakage::Facts;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::Metric;
 use mle_star_offline::OfflineAgents;
-use serde_json::json;
 
-use super::ask::{Asked, ensembles, merged, refinements};
 use super::python::{Batch, Done, assert_faultless, fault, initial, interpreter, with_few_trees};
 use super::tasks::Random;
 
-const TRAIN_ROWS: usize = 90;
+pub(super) const TRAIN_ROWS: usize = 90;
 
 /// A data folder. The functions get the number of a row and two random numbers between 0 and 1, which determine the
 /// targets.
@@ -170,6 +167,18 @@ pub(super) fn check(folders: &[Folder]) {
     }
     let done = batch.run(&interpreter());
     assert_faultless(of.iter().zip(&done).map(|(folder, done)| folder.faults(done)));
+}
+
+/// Runs the first scripts of these folders with a check at their end.
+pub(super) fn check_with(folders: &[(Folder, &str)]) {
+    let mut batch = Batch::new();
+    for (folder, python) in folders {
+        let script = with_few_trees(&initial(&folder.agents(), folder.families[0]));
+        assert!(mle_star_leakage::check(&script, &Facts::default()).unwrap().is_empty(), "{script}");
+        batch.add_alone(folder.name.to_owned(), &format!("{script}\n{python}"), |input| folder.write(input));
+    }
+    let done = batch.run(&interpreter());
+    assert_faultless(folders.iter().zip(&done).map(|((folder, _), done)| folder.faults(done)));
 }
 
 fn large(row: usize, number: f64) -> String {
@@ -339,176 +348,6 @@ fn a_class_that_the_sample_lacks_is_predicted() {
 
 #[test]
 #[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
-fn dates_are_read_in_their_order() {
-    let folder = Folder {
-        name: "dates in two orders",
-        features: "id,at,due,a",
-        cells: |row, [a, _]| {
-            let (day, month) = (row % 28 + 1, row % 12 + 1);
-            format!("{row},{day:02}/{month:02}/2024,{month:02}/{day:02}/2024,{a:.3}")
-        },
-        families: &["LightGBM"],
-        ..PLAIN
-    };
-    let agents = folder.agents();
-    let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
-    let script = initial(&agents, "LightGBM");
-    let mut changed = refinements(&asked, &script).into_iter();
-    let calendar = changed.find(|(_, script)| script.contains("_weekend")).unwrap().1;
-    let wrong = r#"
-x, row = features_lightgbm(train), train["id"]
-for column in ["at", "due"]:
-    assert (x[column + "_month"] == row % 12 + 1).all(), column
-    assert (x.get(column + "_day", row % 28 + 1) == row % 28 + 1).all(), column
-"#;
-    let mut batch = Batch::new();
-    for (label, script) in [("first", script), ("calendar", calendar)] {
-        let script = with_few_trees(&format!("{script}\n{wrong}"));
-        batch.add_alone(label.to_owned(), &script, |input| folder.write(input));
-    }
-    assert_faultless(batch.run(&interpreter()).iter().map(|done| folder.faults(done)));
-}
-
-/// Runs the first scripts of these folders with a check at their end.
-fn check_with(folders: &[(Folder, &str)]) {
-    let mut batch = Batch::new();
-    for (folder, python) in folders {
-        let script = with_few_trees(&initial(&folder.agents(), folder.families[0]));
-        assert!(mle_star_leakage::check(&script, &Facts::default()).unwrap().is_empty(), "{script}");
-        batch.add_alone(folder.name.to_owned(), &format!("{script}\n{python}"), |input| folder.write(input));
-    }
-    let done = batch.run(&interpreter());
-    assert_faultless(folders.iter().zip(&done).map(|((folder, _), done)| folder.faults(done)));
-}
-
-#[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
-fn hours_of_dates_are_features() {
-    let hours = Folder {
-        name: "hours",
-        features: "id,at,day,a",
-        cells: |row, [a, _]| {
-            format!("{row},2024-01-{:02} {:02}:30,2024-01-05,{a:.3}", row % 28 + 1, row % 24)
-        },
-        families: &["LightGBM"],
-        ..PLAIN
-    };
-    let midnight = Folder {
-        name: "midnight",
-        features: "id,at,a",
-        cells: |row, [a, _]| format!("{row},2024-01-{:02} 00:00:00,{a:.3}", row % 28 + 1),
-        ..hours
-    };
-    check_with(&[
-        (
-            hours,
-            "x = features_lightgbm(train)\nassert (x[\"at_hour\"] == train[\"id\"] % 24).all() and \"day_hour\" not in x",
-        ),
-        (midnight, "assert \"at_hour\" not in features_lightgbm(train)"),
-    ]);
-}
-
-#[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
-fn a_category_is_spelled_alike_in_both_tables() {
-    let in_test = Folder {
-        name: "a word in the test table",
-        features: "id,kind,a,b",
-        cells: |row, [a, b]| {
-            let kind = match row % 5 {
-                0 if row < TRAIN_ROWS => "",
-                0 => "unknown",
-                1 => "1",
-                2 => "2",
-                _ => "3",
-            };
-            format!("{row},{kind},{a:.3},{b:.3}")
-        },
-        families: &["LightGBM"],
-        ..PLAIN
-    };
-    let in_train = Folder {
-        name: "a word in the training table",
-        cells: |row, [a, b]| {
-            let kind = match row % 5 {
-                0 if row < TRAIN_ROWS => "x",
-                0 => "",
-                1 => "1",
-                2 => "2",
-                _ => "3",
-            };
-            format!("{row},{kind},{a:.3},{b:.3}")
-        },
-        ..in_test
-    };
-    let alike = r#"
-old, new = (set(features_lightgbm(table)["kind"]) for table in (train, test))
-assert {"1", "2", "3"} <= old and {"1", "2", "3"} <= new, (old, new)
-"#;
-    check_with(&[(in_test, alike), (in_train, alike)]);
-}
-
-#[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
-fn words_and_blanks_among_numbers_are_missing_values() {
-    let folder = Folder {
-        name: "words among numbers",
-        features: "id,price,weight,code,b",
-        cells: |row, [a, b]| {
-            let price = if row % 40 == 7 { "n.d.".to_owned() } else { format!("{a:.5}") };
-            let weight = if row % 30 == 3 { " ".to_owned() } else { format!("{b:.3}") };
-            let code = if row % 40 == 9 { "?".to_owned() } else { (row % 4).to_string() };
-            format!("{row},{price},{weight},{code},{b:.3}")
-        },
-        families: &["LightGBM"],
-        ..PLAIN
-    };
-    let numbers = r#"
-x = features_lightgbm(train)
-assert NUMERIC == ["price", "weight", "b"] and CATEGORICAL == ["code"]
-assert (x["price"].isna() == (train["id"] % 40 == 7)).all() and (x["weight"].isna() == (train["id"] % 30 == 3)).all()
-assert set(x["code"]) == {"0", "1", "2", "3", "?"}
-"#;
-    check_with(&[
-        (folder, numbers),
-        (Folder { families: &["Linear model"], ..folder }, ""),
-        (Folder { families: &["CatBoost"], ..folder }, ""),
-    ]);
-}
-
-#[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
-fn words_among_the_numbers_of_another_table_are_missing_values() {
-    let folder =
-        Folder { features: "id,place,a", cells: |row, [a, _]| format!("{row},{},{a:.3}", row % 30), ..PLAIN };
-    let place = |number: usize| match number {
-        3 => format!("{number},n.d., "),
-        _ => format!("{number},{number}.5,{}", number * 2),
-    };
-    let once: String = (0..30).map(|number| format!("{}\n", place(number))).collect();
-    let mut batch = Batch::new();
-    for (label, text) in [("once", once.clone()), ("twice", once.repeat(2))] {
-        let write = |input: &Path| {
-            folder.write(input);
-            fs::write(input.join("places.csv"), format!("place,height,people\n{text}")).unwrap();
-        };
-        let dir = tempfile::tempdir().unwrap();
-        write(dir.path());
-        let profile = profile::read(dir.path()).unwrap();
-        let agents = OfflineAgents::new(&folder.task(dir.path()), profile, 30_000, None).unwrap();
-        let script = with_few_trees(&initial(&agents, "LightGBM"));
-        assert!(script.contains("\"places_height"), "{script}");
-        let end = if label == "once" { "" } else { "_mean" };
-        let gaps = format!(
-            "for name in (\"height\", \"people\"):\n    gaps = features_lightgbm(train)[\"places_\" + name + \"{end}\"].isna()\n    assert (gaps == (train[\"place\"] == 3)).all()"
-        );
-        batch.add_alone(label.to_owned(), &format!("{script}\n{gaps}"), write);
-    }
-    assert_faultless(batch.run(&interpreter()).iter().map(|done| folder.faults(done)));
-}
-
-#[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn a_threshold_can_name_one_row_in_a_thousand() {
     let rare = r#"
 chances, truth = np.linspace(0.0, 0.9, 20_000), (np.arange(20_000) >= 19_980).astype(int)
@@ -625,78 +464,3 @@ pub(super) const THREE_LABELS: Folder = Folder {
     families: &["TF-IDF linear model", "LightGBM", "Extra trees"],
     ..PLAIN
 };
-
-#[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
-fn one_script_predicts_several_targets() {
-    check(&[
-        TWO_NUMBERS,
-        THREE_LABELS,
-        Folder {
-            name: "gaps, categories and an order of their own",
-            metric: "RMSE",
-            features: "id,town,day",
-            cells: |row, _| format!("{row},town {},2024-01-{:02}", row % 40, 1 + row % 28),
-            targets: "y,other,z",
-            labels: |row, [a, b]| {
-                format!("{},7,{b:.3}", if row % 9 == 0 { String::new() } else { format!("{a:.3}") })
-            },
-            wanted: ("z,y", "0.5,0.5"),
-            ..TWO_NUMBERS
-        },
-        Folder {
-            name: "two answers",
-            metric: "F1",
-            targets: "old,tall",
-            labels: |_, [a, b]| format!("{},{}", if a > 0.5 { "yes" } else { "no" }, u8::from(b > 0.5)),
-            wanted: ("old,tall", "no,0"),
-            ..TWO_NUMBERS
-        },
-    ]);
-}
-
-#[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
-fn scripts_for_several_targets_can_be_changed_and_combined() {
-    let mut batch = Batch::new();
-    let mut of = Vec::new();
-    let folders = [TWO_NUMBERS, THREE_LABELS];
-    for folder in &folders {
-        let agents = folder.agents();
-        let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
-        let families = [folder.families[0], folder.families[1]];
-        let script = merged(&asked, families);
-        let changed = refinements(&asked, &script);
-        let combined = ensembles(&asked, &[&script, &initial(&agents, families[0])]);
-        assert!(changed.len() > 8 && combined.len() > 1, "{} {}", changed.len(), combined.len());
-        let inputs = json!({ "solution_script": script, "previous_ablations": [] });
-        let ablation = asked.code(AgentType::Ablation, None, inputs);
-        let all = [("merged".to_owned(), script), ("ablation".to_owned(), ablation)];
-        for (label, script) in all.into_iter().chain(changed).chain(combined) {
-            batch.add_alone(format!("{} {label}", folder.name), &with_few_trees(&script), |input| {
-                folder.write(input);
-            });
-            of.push(folder);
-        }
-    }
-    let check = |(folder, done): (&&Folder, &Done)| {
-        let studied = done.label.ends_with("ablation") && done.stdout.matches("Without ").count() >= 3;
-        if studied && done.stderr.is_empty() { String::new() } else { folder.faults(done) }
-    };
-    assert_faultless(of.iter().zip(&batch.run(&interpreter())).map(check));
-}
-
-#[test]
-fn what_several_targets_cannot_be_is_named() {
-    let refused = |folder: Folder| {
-        let dir = tempfile::tempdir().unwrap();
-        folder.write(dir.path());
-        let profile = profile::read(dir.path()).unwrap();
-        OfflineAgents::new(&folder.task(dir.path()), profile, 30_000, None).unwrap_err().message
-    };
-    let three =
-        Folder { labels: |row, _| format!("{},{}", row % 3, row % 2), metric: "accuracy", ..TWO_NUMBERS };
-    assert_eq!(refused(three), "there are 2 targets, and `energy` has more than two classes");
-    let unknown = Folder { wanted: ("energy,gap,odd", "1,1,1"), ..TWO_NUMBERS };
-    assert!(refused(unknown).contains("the column `odd`, which no table has"));
-}

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod ask;
 #[cfg(test)]
+mod cells;
+#[cfg(test)]
 mod composition;
 #[cfg(test)]
 mod dropped;
@@ -15,11 +17,15 @@ mod grouped;
 #[cfg(test)]
 mod history;
 #[cfg(test)]
+mod joins;
+#[cfg(test)]
 mod large;
 #[cfg(test)]
 mod python;
 #[cfg(test)]
 mod role_answers;
+#[cfg(test)]
+mod several_targets;
 #[cfg(test)]
 mod tasks;
 #[cfg(test)]

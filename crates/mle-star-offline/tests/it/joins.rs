@@ -1,0 +1,90 @@
+//! Joins of further tables.
+
+use mle_star::metric::Direction::Maximize;
+use mle_star::role::AgentType;
+use mle_star_data::profile::ColumnKind;
+use mle_star_offline::OfflineAgents;
+use serde_json::json;
+
+use super::ask::{Asked, code_of, merged};
+use super::tasks::{Shape, agents, column, profile, shape, task};
+
+fn asked(agents: &OfflineAgents) -> Asked<'_> {
+    Asked { agents, place: "phase1/data/data" }
+}
+
+#[test]
+fn tables_join_by_one_key_or_several() {
+    let check = |columns: &[(&str, ColumnKind, usize)], rows: usize, key: &[&str], expected: &[&str]| {
+        let shape = Shape { auxiliary: true, ..shape("accuracy", Maximize, 2) };
+        let mut profile = profile(&shape);
+        profile.auxiliary[0].columns =
+            columns.iter().map(|(name, kind, distinct)| column(name, *kind, *distinct)).collect();
+        profile.auxiliary[0].rows = rows;
+        profile.auxiliary[0].row_key = key.iter().map(|name| (*name).to_owned()).collect();
+        let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
+        let ask = asked(&agents);
+        let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+        for part in expected {
+            assert!(script.contains(part), "{part}\n{script}");
+        }
+        assert_eq!(script.contains("places"), !expected.is_empty(), "{script}");
+    };
+    let (place, day) = (("place", ColumnKind::Category, 40), ("day", ColumnKind::Date, 30));
+    let rain = ("rain", ColumnKind::Float, 900);
+    check(&[place, rain], 40, &["place"], &["on=[\"place\"]", "drop_duplicates", "\"places_rain\""]);
+    check(
+        &[place, day, rain],
+        900,
+        &["place", "day"],
+        &["on=[\"place\", \"day\"]", "drop_duplicates", "\"places_rain\""],
+    );
+    check(&[place, day, rain], 900, &[], &["on=[\"place\", \"day\"]", "groupby", "\"places_rain_mean\""]);
+    check(
+        &[place, rain],
+        5000,
+        &[],
+        &["on=[\"place\"]", "groupby", "\"places_rain_mean\"", "\"places_rows\""],
+    );
+    check(&[("other", ColumnKind::Category, 40), rain], 40, &[], &[]);
+}
+
+#[test]
+fn tables_are_joined_from_the_start_and_only_once() {
+    const USED: &str = "All the provided information is used.";
+    let plain = shape("accuracy", Maximize, 2);
+    let check = |shape: &Shape, key: &str| {
+        let mut profile = profile(shape);
+        profile.auxiliary[0].columns[0].name = key.to_owned();
+        profile.auxiliary[0].columns[0].kind = profile.train.column(key).unwrap().kind;
+        let agents = OfflineAgents::new(&task(shape), profile, 30_000, None).unwrap();
+        let ask = asked(&agents);
+        let own = merged(&ask, ["LightGBM", "CatBoost"]);
+        assert_eq!(own.matches("places = pd.read_csv(\"./input/places.csv\")").count(), 1, "{own}");
+        assert!(own.contains("\"places_height\"") && own.contains(&format!("on=[\"{key}\"]")), "{own}");
+        assert_eq!(ask.ask(AgentType::Data, None, json!({ "initial_solution": own })), USED);
+    };
+    check(&Shape { auxiliary: true, ..plain }, "place");
+    // The groups of the folds are no feature, but join.
+    check(&Shape { auxiliary: true, grouped: true, ..plain }, "patient_id");
+}
+
+#[test]
+fn the_data_check_joins_what_a_script_leaves_out() {
+    const USED: &str = "All the provided information is used.";
+    let plain = shape("accuracy", Maximize, 2);
+    let without = agents(&plain);
+    let own = merged(&asked(&without), ["LightGBM", "CatBoost"]);
+    let check = |auxiliary: bool, script: &str, joined: bool| {
+        let agents = agents(&Shape { auxiliary, ..plain });
+        let ask = asked(&agents);
+        let reply = ask.ask(AgentType::Data, None, json!({ "initial_solution": script }));
+        assert_eq!(reply == USED, !joined, "{reply}");
+        if joined {
+            assert_eq!(code_of(&reply), merged(&ask, ["LightGBM", "CatBoost"]).trim_end());
+        }
+    };
+    check(true, &own, true);
+    check(false, &own, false);
+    check(true, "print('a script from elsewhere')", false);
+}
