@@ -37,6 +37,9 @@ const LARGEST_RESERVE: f64 = 0.5;
 const FIRST_SOLUTIONS: f64 = 0.35;
 /// What the first ablation study is expected to take, relative to a script: it scores the solution and a few variants.
 const STUDIED: f64 = 3.0;
+/// Seconds that the comparison of training and test table may take in short runs: it takes a few, but on a busy core it is
+/// the first script and starts beside the worker's imports. Without it, nobody knows of columns that tell the answer.
+const COMPARISON: f64 = 20.0;
 /// The largest share of the remaining time that a probe of the final solution takes.
 const PROBE: f64 = 0.1;
 /// The number of latest scripts that tell how long a script takes.
@@ -112,7 +115,7 @@ impl Limits {
             script_timeout: config.script_timeout_seconds.map_or(f64::INFINITY, seconds),
             agent_timeout: seconds(config.agent_timeout_seconds),
             combines: config.ensemble_selection == Switch::On && config.num_parallel_solutions > 1,
-            comparison_timeout: (total / 10.0).clamp(1.0, 120.0),
+            comparison_timeout: COMPARISON.min(total / 3.0).max(total / 10.0).clamp(1.0, 120.0),
             more_rows: more_rows(rows, config.subsample_limit),
             ablation_timeout: (total / (f64::from(config.outer_loop_steps) * 2.0)).clamp(1.0, 600.0),
             state: Mutex::new(State {

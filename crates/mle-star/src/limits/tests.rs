@@ -136,6 +136,15 @@ fn scripts_and_agents_have_what_is_left_of_their_phase() {
 }
 
 #[test]
+fn short_runs_have_time_to_compare_the_tables() {
+    for (total, expected) in [(2, 1), (30, 10), (60, 20), (200, 20), (600, 60), (7200, 120)] {
+        let (limits, _) = limits(total, Config::default());
+        let found = limits.script_timeout(&Place::tables(), Purpose::Comparison, 0.0).as_secs();
+        assert_eq!(found, expected, "{total}");
+    }
+}
+
+#[test]
 fn paths_that_share_slots_share_the_time_of_their_scripts() {
     let check = |slots: usize, path_seconds: Option<u64>| {
         let (limits, config) = limits(1000, Config::default());
