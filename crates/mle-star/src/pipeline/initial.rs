@@ -26,15 +26,16 @@ pub(super) struct Initial {
 }
 
 impl Initial {
-    /// The models to try after refinement: those that Phase 1 had no time to begin, and those that it had no place for.
+    /// The models to try after refinement: those that Phase 1 had no time to run, and those that it had no place for.
     /// None if the retriever named only as many as wanted.
     pub fn further_models(&self) -> Vec<RetrievedModel> {
         let Retrieved { models, others, .. } = &self.retrieved;
         if others.is_empty() {
             return Vec::new();
         }
+        // A candidate that ran and was stopped has a mishap: the error that was to be repaired.
         let was_refused = |candidate: &Evaluation| {
-            candidate.solution.text().is_empty()
+            candidate.mishaps.is_empty()
                 && candidate.scored.as_ref().is_err_and(|failure| failure.limit.is_some())
         };
         let refused = models.iter().zip(&self.candidates).filter(|(_, candidate)| was_refused(candidate));
@@ -194,17 +195,17 @@ mod tests {
         let further = |others: &[&str]| {
             let best = scored_as("a", 0.5).unwrap();
             let solution = best.solution().clone();
-            let failed = |text: &str, limit| Evaluation {
+            let failed = |text: &str, limit, mishaps: &[&str]| Evaluation {
                 solution: Solution::new(text.to_owned(), SolutionPhase::Init),
                 scored: Err(Failure { limit, ..Failure::new("it failed") }),
-                mishaps: Vec::new(),
+                mishaps: mishaps.iter().map(|mishap| (*mishap).to_owned()).collect(),
             };
             let candidates = vec![
                 Evaluation { solution, scored: Ok(best.clone()), mishaps: Vec::new() },
-                failed("", Some(Limit::Share)),
-                failed("stopped()", Some(Limit::Time)),
-                failed("wrong()", None),
-                failed("", Some(Limit::Share)),
+                failed("", Some(Limit::Share), &[]),
+                failed("stopped()", Some(Limit::Time), &["repaired after the script was stopped"]),
+                failed("wrong()", None, &[]),
+                failed("waited()", Some(Limit::Share), &[]),
             ];
             let (models, others) = (models(&["a", "b", "c", "d", "e"]), models(others));
             let retrieved = Retrieved { models, others, retrieval: Retrieval::Rules, lookups: Vec::new() };
