@@ -295,10 +295,13 @@ fn note_versions(start: &Start, backends: &Backends, say: &(dyn Fn(&str) + Sync)
         kept_from: backends.kept_from,
         resumed: false,
     };
-    let line = format!("continues with {now}");
-    let before = start.journal.note_made_with(now);
-    let before = before.map_err(|error| Failure::journal(&error))?;
-    before.iter().for_each(|before| say(&format!("note: the run used {before}; it {line}")));
+    let versions = now.to_string();
+    let before = start.journal.note_made_with(now).map_err(|error| Failure::journal(&error))?;
+    match before.map(|before| before.to_string()) {
+        Some(before) if before == versions => say("note: scripts are isolated in another way than before"),
+        Some(before) => say(&format!("note: the run used {before}; it continues with {versions}")),
+        None => {}
+    }
     Ok(())
 }
 

@@ -24,7 +24,7 @@ const HALF_WIDTH: f64 = 1.96;
 pub struct Rows<'a> {
     /// Different numbers that name them.
     pub keys: &'a [u64],
-    /// What draws their weights: the keys, or equal numbers for rows that depend on each other.
+    /// What draws their weights: the keys, or equal numbers for rows that depend on each other, if there are enough numbers.
     pub units: &'a [u64],
 }
 

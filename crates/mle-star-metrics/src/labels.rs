@@ -66,7 +66,7 @@ pub struct Labels {
     target: String,
     /// In ascending order.
     keys: Vec<u64>,
-    /// What draws each row's weights: a hash of its cluster, or else its key.
+    /// What draws each row's weights if there are enough clusters: a hash of its cluster, or else its key.
     units: Vec<u64>,
     known: Known,
     /// The same rows with their labels of further targets.

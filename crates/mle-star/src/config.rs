@@ -223,8 +223,8 @@ pub struct Config {
     pub prompts: Option<PathBuf>,
     /// A set of defaults. Keys that you set win over it.
     pub preset: Preset,
-    /// The seed of the held-out rows, of the folds that agents are told to use, and of the scripts of the offline agents.
-    /// Answers of language models do not depend on it.
+    /// The seed of the held-out rows, of the folds and the sample that agents are told to use, and of the scripts of the
+    /// offline agents. Answers of language models do not depend on it.
     pub seed: u32,
     /// Labelled rows that no script sees before the final choice: `auto` (15 % if at least 2,000 rows are labelled),
     /// `off`, or a share from 0.05 to 0.4.
@@ -244,8 +244,8 @@ pub struct Config {
     /// Whether the final solution is checked before it is submitted: it runs on changed data and with watched fits, to see
     /// whether its score can be believed.
     pub probes: Probes,
-    /// Whether the predictions of all solutions are combined by weights, as one more ensemble. It costs no agent
-    /// call.
+    /// Whether the predictions of all solutions are combined by weights, as one more ensemble. Agents are asked only to
+    /// check its members for leaks and for subsampling.
     pub ensemble_selection: Switch,
 }
 

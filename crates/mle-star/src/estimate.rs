@@ -2,7 +2,8 @@
 //!
 //! [`estimate`] counts along the algorithms, phase by phase. *Fewest* is a run in which everything succeeds the
 //! first time, every merge helps and no attempt does. *Most* is a run that makes every repair, corrects one leak in every check,
-//! repeats every call that can be repeated, and finds unused data and subsampling.
+//! repeats every call that can be repeated, and finds unused data and subsampling. Further models of the offline agents and
+//! checks of the members of a combination are not counted.
 
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Mul};

@@ -381,8 +381,8 @@ impl Journal {
         Ok(self.store().reopen_with(frozen)?)
     }
 
-    /// Records the versions of the programs that this process uses, unless the previous process used the same.
-    /// Returns the previous versions if they differ.
+    /// Records the versions of the programs that this process uses and what it keeps scripts from, unless they are those
+    /// of the previous process. Returns the previous entry if it differs.
     ///
     /// # Errors
     /// When the journal cannot be written.

@@ -37,8 +37,8 @@ const LARGEST_RESERVE: f64 = 0.5;
 const FIRST_SOLUTIONS: f64 = 0.35;
 /// What the first ablation study is expected to take, relative to a script: it scores the solution and a few variants.
 const STUDIED: f64 = 3.0;
-/// Seconds that the comparison of training and test table may take in short runs: it takes a few, but on a busy core it is
-/// the first script and starts beside the worker's imports. Without it, nobody knows of columns that tell the answer.
+/// Seconds that the comparison of training and test table may take in short runs. It usually takes a few, and more on a
+/// busy core, where it starts beside the worker's imports. Without it, nobody knows of columns that tell the answer.
 const COMPARISON: f64 = 20.0;
 /// The largest share of the remaining time that a probe of the final solution takes.
 const PROBE: f64 = 0.1;

@@ -48,7 +48,7 @@ pub enum Step {
     },
     /// Algorithm 3, lines 4-8: one ensemble.
     Round(u32),
-    /// A solution for a model that Phase 1 had no place for, counted from 0.
+    /// A solution for a model that Phase 1 had no time or no place for, counted from 0.
     Extra(u32),
     /// Ensemble selection: the weighted combination of the predictions of all solutions.
     Selection,
@@ -105,7 +105,7 @@ const LEAKAGE_CHECK: &str = "final";
 /// The names of the program's own runs.
 const TABLES: &str = "tables";
 const WITHOUT_LABELS: &str = "holdout";
-/// The name of a second evaluation in a step, of the text without a leak.
+/// The name of a second evaluation or selection in a step, without the leak.
 const CORRECTED: &str = "corrected";
 /// The prefixes of the names with a counter.
 const CANDIDATE: &str = "candidate-";
@@ -175,7 +175,7 @@ impl Place {
         self.step().is_some_and(|step| self.is_within(&step.place().corrected()))
     }
 
-    /// The place of a member of the solution that is finalized, counted from 1.
+    /// The place of a member of a combination, counted from 1.
     #[must_use]
     pub fn member(&self, count: u32) -> Self {
         self.join(format_args!("{MEMBER}{count}"))

@@ -58,7 +58,8 @@ pub struct FinalResult {
     pub phases_completed: Vec<String>,
     /// The limit of the whole run that cut it short.
     pub stopped_by: Option<StoppedBy>,
-    /// The program versions used, one entry for each change on a resume; empty if they were not recorded.
+    /// The program versions used and what scripts were kept from, one entry for each change on a resume; empty if they were
+    /// not recorded.
     #[serde(default)]
     pub made_with: Vec<MadeWith>,
     /// How far the score can be trusted.

@@ -27,7 +27,8 @@ pub struct Trust {
     /// then for other rows of the same ones.
     #[serde(default)]
     pub validation_clusters: Option<u64>,
-    /// The same number for the held-out rows.
+    /// The number of groups or times of the held-out rows, if it is too small to tell how they differ. The interval is then
+    /// for other rows of the same ones.
     #[serde(default)]
     pub holdout_clusters: Option<u64>,
     /// The score on rows that no script saw before.

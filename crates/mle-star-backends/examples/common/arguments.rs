@@ -1,7 +1,7 @@
 //! Words of a command line.
 
 use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::str::FromStr;
 
@@ -82,13 +82,13 @@ impl Arguments {
         numbers.map_err(|_| format!("--{name} needs whole numbers, as in 60,120"))
     }
 
-    /// The program to measure, which is otherwise built.
+    /// The program to measure, which is otherwise built, as a copy in this folder.
     ///
     /// # Errors
-    /// It cannot be built or read.
-    pub fn program(&self) -> Result<Program, Failure> {
+    /// It cannot be built or copied.
+    pub fn program(&self, folder: &Path) -> Result<Program, Failure> {
         let path = self.option("program").map_or_else(build, |program| Ok(std::path::absolute(program)?))?;
-        Program::new(path.clone()).map_err(|error| format!("cannot read {}: {error}", path.display()).into())
+        Program::copied(&path, folder)
     }
 
     /// The folder of tasks and runs, otherwise the one with this name in Cargo's target folder.

@@ -14,6 +14,7 @@ use mle_star::trust::{Choice, ChoiceCandidate, Trust};
 use serde::Deserialize;
 
 use super::Failure;
+use super::runs::{End, Run};
 use super::statistics::Pair;
 use super::tasks::Made;
 
@@ -57,11 +58,19 @@ struct Request {
     purpose: Purpose,
 }
 
-/// Reads a run folder.
+/// How a run ended, and its record; no record if it failed, nothing if it has not ended.
 ///
 /// # Errors
-/// The run has no result, or its files cannot be read.
-pub fn read(folder: &Path, made: &Made) -> Result<Record, Failure> {
+/// Its files cannot be read.
+pub fn of(run: &Run, folder: &Path, made: &Made) -> Result<Option<(End, Option<Record>)>, Failure> {
+    let Some(end) = run.end(folder) else { return Ok(None) };
+    let read = || read(&run.folder(folder), made);
+    let record = if end.failed { Ok(None) } else { read().map(Some) };
+    let record = record.map_err(|error| format!("cannot read {}: {error}", run.name()))?;
+    Ok(Some((end, record)))
+}
+
+fn read(folder: &Path, made: &Made) -> Result<Record, Failure> {
     let result: FinalResult = serde_json::from_slice(&fs::read(folder.join(layout::RESULT))?)?;
     let snapshot = journal::read(folder)?;
     let scripts = scripts(folder, made, &snapshot.effects);

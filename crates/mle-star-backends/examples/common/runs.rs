@@ -1,8 +1,8 @@
 //! Runs of the program on generated tasks.
 //!
 //! A folder has the tasks, and beside each task its runs: `TASK-SEED/`, `TASK-SEED.runs/NAME-SECONDS/`. A run that has
-//! ended is not repeated, so a measurement can be interrupted and extended. `NAME-SECONDS.ended.json` says by which build
-//! it was made, so that runs of different builds are not mixed.
+//! ended is not repeated, so a measurement can be interrupted and extended. `NAME-SECONDS.ended.json` says how it ended and
+//! which build made it, so that runs of different builds are not mixed.
 
 use std::collections::VecDeque;
 use std::fs::{self, File};
@@ -24,8 +24,8 @@ use super::tasks::{self, Made, Task};
 
 /// The ending of the files that say how runs ended.
 const ENDED: &str = "ended.json";
-/// The program's exit status if a run fails.
-const FAILED: i32 = 1;
+/// The program's exit statuses if a run fails, or ends at a limit before it has a solution.
+const FAILED: [i32; 2] = [1, 4];
 
 /// A task that is drawn with a seed.
 #[derive(Clone, Copy)]
@@ -43,14 +43,14 @@ pub struct Program {
 }
 
 /// How a run ended.
-#[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    /// The build that made it: the beginning of the executable's hash. `None` for runs that do not say it.
-    pub build: Option<String>,
+    /// The build that made it: the beginning of the executable's hash.
+    pub build: String,
     /// Whether it has no result. Such a run is not repeated either, since runs must not be chosen by success.
     pub failed: bool,
-    /// Seconds of the whole process, if they are known.
-    pub seconds: Option<f64>,
+    /// Seconds of the whole process.
+    pub seconds: f64,
 }
 
 /// One run of the program.
@@ -128,45 +128,91 @@ impl Drawn {
     /// # Errors
     /// A file cannot be written, or the folder has another task of this name.
     pub fn prepare(&self, folder: &Path) -> Result<(), Failure> {
-        if self.again(folder)?.is_none() {
+        self.redrawn(folder)?;
+        if !self.folder(folder).join(tasks::ANSWERS).is_file() {
             tasks::write(self.task, self.seed, &self.folder(folder))?;
         }
         Ok(())
     }
 
-    /// The task of a folder, drawn again to another folder; `None` if the folder does not have it.
+    /// The task, drawn again to another folder.
     ///
     /// # Errors
     /// A file cannot be read or written, or the folder has another task of this name.
-    pub fn again(&self, folder: &Path) -> Result<Option<(TempDir, Made)>, Failure> {
-        let written = self.folder(folder);
-        if !written.join(tasks::ANSWERS).is_file() {
-            return Ok(None);
-        }
-        let scratch = tempfile::tempdir()?;
+    pub fn redrawn(&self, folder: &Path) -> Result<(TempDir, Made), Failure> {
+        let (scratch, written) = (tempfile::tempdir()?, self.folder(folder));
         let made = tasks::write(self.task, self.seed, scratch.path())?;
-        for file in [tasks::ANSWERS, "data/train.csv", "data/test.csv"] {
-            if fs::read(scratch.path().join(file))? != fs::read(written.join(file))? {
-                let (task, folder) = (written.display(), folder.display());
-                return Err(format!(
-                    "{task} was written by other rules than today's; use another folder than {folder}"
-                )
-                .into());
+        if written.join(tasks::ANSWERS).is_file() {
+            let tables = fs::read_dir(scratch.path().join("data"))?.map(|entry| Ok(entry?.path()));
+            let mut files = tables.collect::<io::Result<Vec<_>>>()?;
+            files.push(scratch.path().join(tasks::ANSWERS));
+            for file in files {
+                let same = written.join(file.strip_prefix(scratch.path())?);
+                if fs::read(&same).ok() != Some(fs::read(&file)?) {
+                    let same = same.display();
+                    return Err(format!("{same} is not what today's rules draw; use another --out").into());
+                }
             }
         }
-        Ok(Some((scratch, made)))
+        Ok((scratch, made))
     }
 }
 
 impl Program {
-    /// An executable.
+    /// A copy of an executable in a folder, so that a build meanwhile does not change it.
     ///
     /// # Errors
-    /// It cannot be read.
-    pub fn new(path: PathBuf) -> io::Result<Self> {
-        let hash = blake3::hash(&fs::read(&path)?).to_hex();
-        Ok(Self { path, build: hash[..16].to_owned() })
+    /// It cannot be read or copied.
+    pub fn copied(path: &Path, folder: &Path) -> Result<Self, Failure> {
+        let unread = |error| format!("cannot read {}: {error}", path.display());
+        let build = blake3::hash(&fs::read(path).map_err(unread)?).to_hex()[..16].to_owned();
+        let copy = folder.join("programs").join(&build);
+        if !copy.is_file() {
+            fs::create_dir_all(folder.join("programs"))?;
+            let draft = copy.with_extension("draft");
+            fs::copy(path, &draft)?;
+            fs::rename(draft, &copy)?;
+        }
+        Ok(Self { path: copy, build })
     }
+
+    /// Fails if another build made runs of a folder whose names `is_compared` accepts.
+    ///
+    /// # Errors
+    /// It did, or the folder cannot be read.
+    pub fn made_all(&self, folder: &Path, is_compared: impl Fn(&str) -> bool) -> Result<(), Failure> {
+        for runs in folders(folder, Run::ENDING)? {
+            for file in folders(&runs, ENDED)? {
+                let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                let Some(end) = ended(&file).filter(|end| end.build != self.build && is_compared(&name))
+                else {
+                    continue;
+                };
+                return Err(format!(
+                    "{} is of another build ({}, not {}); use another --out or --label, so that results are not mixed",
+                    file.display(),
+                    end.build,
+                    self.build
+                )
+                .into());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What is in a folder and has this ending; nothing without the folder.
+fn folders(folder: &Path, ending: &str) -> Result<Vec<PathBuf>, Failure> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let all = fs::read_dir(folder)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    let ending = format!(".{ending}");
+    Ok(all.into_iter().filter(|path| path.to_string_lossy().ends_with(&ending)).collect())
+}
+
+fn ended(file: &Path) -> Option<End> {
+    serde_json::from_slice(&fs::read(file).ok()?).ok()
 }
 
 impl Run {
@@ -185,28 +231,8 @@ impl Run {
 
     /// How it ended; `None` if it has to be made.
     pub fn end(&self, folder: &Path) -> Option<End> {
-        let run = self.folder(folder);
-        let told =
-            fs::read(run.with_extension(ENDED)).ok().and_then(|text| serde_json::from_slice(&text).ok());
-        told.or_else(|| run.join(layout::RESULT).is_file().then(End::default))
-    }
-
-    /// Whether it has to be made.
-    ///
-    /// # Errors
-    /// Another build made it.
-    pub fn is_missing(&self, program: &Program, folder: &Path) -> Result<bool, Failure> {
-        let Some(end) = self.end(folder) else { return Ok(true) };
-        match end.build {
-            Some(build) if build != program.build => Err(format!(
-                "another build of the program ({build}, not {}) made {}; use another --out, so that the results of two \
-                 builds are not mixed",
-                program.build,
-                self.name()
-            )
-            .into()),
-            _ => Ok(false),
-        }
+        let has_result = self.folder(folder).join(layout::RESULT).is_file();
+        ended(&self.beside(folder, ENDED)).filter(|end| end.failed || has_result)
     }
 
     /// Makes the run from its beginning; returns how it ended, in words.
@@ -215,9 +241,12 @@ impl Run {
     }
 
     fn try_to_make(&self, cores: &str, program: &Program, folder: &Path) -> Result<String, Failure> {
-        let run = self.folder(folder);
+        let (run, end, log) = (self.folder(folder), self.beside(folder, ENDED), self.beside(folder, "log"));
         if run.exists() {
             fs::remove_dir_all(&run)?;
+        }
+        if end.exists() {
+            fs::remove_file(&end)?;
         }
         let runs = self.drawn.beside(folder, Self::ENDING);
         fs::create_dir_all(&runs)?;
@@ -225,16 +254,20 @@ impl Run {
         command.arg("run").arg(self.drawn.folder(folder)).arg("--runs-dir").arg(runs);
         command.args(["--run-id", &self.id(), "--time-limit", &self.seconds.to_string()]);
         command.args(["--agents", "offline"]).args(&self.options);
-        let (began, log) = (Instant::now(), run.with_extension("log"));
+        let began = Instant::now();
         let status = logged(&command, cores, &log)?;
         let failed = !run.join(layout::RESULT).is_file();
-        // Anything but a failure of the run itself says nothing about the program: a signal, or words it does not know.
-        if !failed || status.code() == Some(FAILED) {
-            let seconds = Some(began.elapsed().as_secs_f64());
-            let end = End { build: Some(program.build.clone()), failed, seconds };
-            fs::write(run.with_extension(ENDED), serde_json::to_vec(&end)?)?;
+        // Anything but a failure of a run that had begun says nothing about the program: a signal, a full disk.
+        let has_begun = run.join(layout::JOURNAL).is_file();
+        if !failed || has_begun && status.code().is_some_and(|code| FAILED.contains(&code)) {
+            let (build, seconds) = (program.build.clone(), began.elapsed().as_secs_f64());
+            fs::write(end, serde_json::to_vec(&End { build, failed, seconds })?)?;
         }
         Ok(in_words(status, began, &log))
+    }
+
+    fn beside(&self, folder: &Path, ending: &str) -> PathBuf {
+        self.drawn.beside(folder, Self::ENDING).join(format!("{}.{ending}", self.id()))
     }
 
     fn id(&self) -> String {
@@ -289,46 +322,46 @@ mod tests {
         let program = |does: &str| {
             let path = folder.path().join("program");
             // Words: run TASK --runs-dir FOLDER --run-id ID
-            fs::write(&path, format!("#!/bin/sh\nmkdir -p \"$4/$6\"\n{does}\n")).unwrap();
+            fs::write(&path, format!("#!/bin/sh\nmkdir -p \"$4/$6\"; cd \"$4/$6\"\n{does}\n")).unwrap();
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-            Program::new(path).unwrap()
+            Program::copied(&path, folder.path()).unwrap()
         };
         let drawn = Drawn { task: &tasks::TASKS[0], seed: 2 };
-        let run = Run { drawn, name: "paper".to_owned(), seconds: 60, options: Vec::new() };
+        let run = Run { drawn, name: "v0.1".to_owned(), seconds: 60, options: Vec::new() };
         let (cores, at) = (cores(&allowed_cores(), 0, 1), folder.path());
-        let make = |program: &Program| run.make(&cores, program, at);
+        let make = |does: &str| run.make(&cores, &program(does), at);
 
-        let interrupted = program("exit 130");
-        assert!(make(&interrupted).contains("130"));
-        assert!(run.is_missing(&interrupted, at).unwrap());
-
-        let failing = program("exit 1");
-        make(&failing);
-        assert!(run.end(at).unwrap().failed && !run.is_missing(&failing, at).unwrap());
-
-        let working = program("echo {} > \"$4/$6/result.json\"");
-        let error = run.is_missing(&working, at).unwrap_err().to_string();
-        assert!(
-            error.starts_with("another build of the program") && error.contains("loyalty 2 paper-60"),
-            "{error}"
-        );
-        assert_eq!(make(&working), "0 s");
+        assert!(make("touch journal.db; exit 130").contains("130"));
+        assert_eq!((make("exit 1").is_empty(), run.end(at)), (false, None));
+        for status in [1, 4] {
+            make(&format!("touch journal.db; exit {status}"));
+            assert!(run.end(at).unwrap().failed, "{status}");
+        }
+        let working = "echo {} > result.json";
+        let error = program(working).made_all(at, |_| true).unwrap_err().to_string();
+        assert!(error.contains("loyalty-2.runs/v0.1-60.ended.json is of another build"), "{error}");
+        program(working).made_all(at, |name| name.starts_with("v0.2-")).unwrap();
+        assert_eq!(make(working), "0 s");
         let end = run.end(at).unwrap();
-        assert!(end.build == Some(working.build) && !end.failed && end.seconds.unwrap() < 60.0, "{end:?}");
+        assert!(end.build == program(working).build && !end.failed && end.seconds < 60.0, "{end:?}");
+        program(working).made_all(at, |_| true).unwrap();
+        fs::remove_dir_all(run.folder(at)).unwrap();
+        assert_eq!(run.end(at), None);
     }
 
     #[test]
     fn a_folder_keeps_its_tasks() {
         let folder = tempfile::tempdir().unwrap();
         let drawn = Drawn { task: tasks::TASKS.iter().find(|task| task.name == "clinic").unwrap(), seed: 1 };
-        assert!(drawn.again(folder.path()).unwrap().is_none());
+        let made = drawn.redrawn(folder.path()).unwrap().1;
         drawn.prepare(folder.path()).unwrap();
-        assert!(drawn.again(folder.path()).unwrap().is_some());
+        drawn.prepare(folder.path()).unwrap();
+        assert_eq!(made.best.to_bits(), drawn.redrawn(folder.path()).unwrap().1.best.to_bits());
         fs::write(drawn.folder(folder.path()).join("data/train.csv"), "id").unwrap();
         assert!(
             drawn
                 .prepare(folder.path())
-                .is_err_and(|error| error.to_string().contains("clinic-1 was written by"))
+                .is_err_and(|error| error.to_string().contains("clinic-1/data/train.csv is not what"))
         );
     }
 

@@ -43,6 +43,8 @@ pub struct Anchor {
 pub struct Made {
     /// Seconds of the whole process.
     pub seconds: f64,
+    /// What made it: the beginning of the hash of the script and the requirements.
+    pub build: String,
 }
 
 /// Every program. The requirements fix major versions.
@@ -68,6 +70,12 @@ pub static KINDS: [Kind; 3] = [
 ];
 
 impl Kind {
+    fn build(&self) -> String {
+        let text =
+            [SCRIPT, self.name].iter().chain(self.requirements).copied().collect::<Vec<_>>().join("\n");
+        blake3::hash(text.as_bytes()).to_hex()[..16].to_owned()
+    }
+
     /// The interpreter of its environment in a folder, which is made if it does not have these requirements.
     ///
     /// # Errors
@@ -117,16 +125,11 @@ impl Anchor {
         format!("{} {} {}", self.drawn.task.name, self.drawn.seed, self.id())
     }
 
-    /// Whether there is a submission.
-    pub fn is_done(&self, folder: &Path) -> bool {
-        self.folder(folder).join(RESULT).is_file()
-    }
-
-    /// The submission, and what is known about it; `None` if there is none.
+    /// The submission, and what is known about it; `None` if there is none that this script made.
     pub fn found(&self, folder: &Path) -> Option<(PathBuf, Made)> {
         let folder = self.folder(folder);
-        let made = serde_json::from_slice(&fs::read(folder.join(RESULT)).ok()?).ok()?;
-        Some((folder.join(SUBMISSION), made))
+        let made: Made = serde_json::from_slice(&fs::read(folder.join(RESULT)).ok()?).ok()?;
+        (made.build == self.kind.build()).then(|| (folder.join(SUBMISSION), made))
     }
 
     /// Makes the submission; returns how that ended, in words.
@@ -150,7 +153,7 @@ impl Anchor {
         let log = own.join("log");
         let status = logged(&command, cores, &log)?;
         if status.success() {
-            let made = Made { seconds: began.elapsed().as_secs_f64() };
+            let made = Made { seconds: began.elapsed().as_secs_f64(), build: self.kind.build() };
             fs::write(own.join(RESULT), serde_json::to_vec(&made)?)?;
         }
         Ok(in_words(status, began, &log))
@@ -176,10 +179,13 @@ mod tests {
         let drawn = Drawn { task: &TASKS[0], seed: 2 };
         let anchor = Anchor { drawn, kind: &KINDS[1], seconds: 60 };
         assert_eq!(anchor.name(), "loyalty 2 flaml-60");
-        assert!(!anchor.is_done(folder.path()) && anchor.found(folder.path()).is_none());
+        assert!(anchor.found(folder.path()).is_none());
         let own = folder.path().join("loyalty-2.anchors/flaml-60");
         fs::create_dir_all(&own).unwrap();
-        fs::write(own.join("result.json"), r#"{"seconds": 61.5}"#).unwrap();
+        fs::write(own.join("result.json"), r#"{"seconds": 61.5, "build": "another"}"#).unwrap();
+        assert!(anchor.found(folder.path()).is_none());
+        let made = Made { seconds: 61.5, build: KINDS[1].build() };
+        fs::write(own.join("result.json"), serde_json::to_vec(&made).unwrap()).unwrap();
         let (submission, made) = anchor.found(folder.path()).unwrap();
         assert_eq!((submission, made.seconds), (own.join("submission.csv"), 61.5));
     }

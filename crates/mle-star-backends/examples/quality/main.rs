@@ -4,9 +4,10 @@
 //! `cargo run --release -p mle-star-backends --example quality -- COMMAND`, without a command `run`:
 //!
 //! - `run [TASK ...] [--seeds N] [--seconds N,N] [--jobs N] [--out FOLDER] [--program FILE] [--label NAME]
-//!   [--against KIND,KIND] [--against-seconds N,N] [--environment KIND=FOLDER]` runs `mle-star` with its default
-//!   settings and offline agents on each task and seed, makes submissions of other programs, and prints tables.
-//!   Results in the folder are kept. The program is otherwise built; `--label` names the build in folders and tables.
+//!   [--against KIND,KIND] [--against-seconds N,N] [--environment KIND=FOLDER] [--results FILE]` runs `mle-star` with its
+//!   default settings and offline agents on each task and seed, makes submissions of other programs, and prints tables.
+//!   Results in the folder are kept, and a file collects those of several folders. The program is otherwise built;
+//!   `--label` names the build in folders and tables, and another build needs another label or folder.
 //! - `against` takes the same words and makes only submissions of other programs.
 //! - `tables` prints the tables of all results in the folder and the file, and changes neither. The same words limit them;
 //!   `--label` takes several names.
@@ -60,7 +61,10 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
     let command = words.next_if(|word| COMMANDS.contains(&word.as_str()));
     let arguments = Arguments::parse(words, &OPTIONS)?;
     match command.as_deref().unwrap_or("run") {
-        "run" => measurement(&arguments)?.make(Some(&arguments.program()?))?,
+        "run" => {
+            let measurement = measurement(&arguments)?;
+            measurement.make(Some(&arguments.program(&measurement.folder)?))?;
+        }
         "against" => measurement(&arguments)?.make(None)?,
         _ => {}
     }

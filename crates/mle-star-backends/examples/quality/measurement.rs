@@ -63,12 +63,13 @@ impl Measurement {
     /// A task or an environment cannot be made, or another build made some of the runs. A run that fails is told on standard
     /// error and is no error here.
     pub fn make(&self, program: Option<&Program>) -> Result<(), Failure> {
-        let mut jobs = Vec::new();
-        for job in self.jobs() {
-            if job.is_missing(program, &self.folder)? {
-                job.drawn().prepare(&self.folder)?;
-                jobs.push(job);
-            }
+        if let Some(program) = program {
+            program.made_all(&self.folder, |name| name.starts_with(&format!("{}-", self.label)))?;
+        }
+        let mut jobs = self.jobs();
+        jobs.retain(|job| !job.is_done(&self.folder) && (program.is_some() || matches!(job, Job::Anchor(_))));
+        for job in &jobs {
+            job.drawn().prepare(&self.folder)?;
         }
         let script = anchors::write_script(&self.folder)?;
         let mut pythons = BTreeMap::new();
@@ -151,11 +152,10 @@ impl Job {
         }
     }
 
-    /// Whether it has to be made; runs only if there is a program.
-    fn is_missing(&self, program: Option<&Program>, folder: &Path) -> Result<bool, Failure> {
+    fn is_done(&self, folder: &Path) -> bool {
         match self {
-            Self::Run(run) => program.map_or(Ok(false), |program| run.is_missing(program, folder)),
-            Self::Anchor(anchor) => Ok(!anchor.is_done(folder)),
+            Self::Run(run) => run.end(folder).is_some(),
+            Self::Anchor(anchor) => anchor.found(folder).is_some(),
         }
     }
 }
@@ -172,7 +172,7 @@ pub fn outcomes(folder: &Path, filter: &Filter) -> Result<Vec<Outcome>, Failure>
                 continue;
             }
             let drawn = Drawn { task, seed };
-            let Some((_scratch, made)) = drawn.again(folder)? else { continue };
+            let (_scratch, made) = drawn.redrawn(folder)?;
             outcomes.extend(of_anchors(folder, drawn, &made, filter)?);
             outcomes.extend(of_runs(folder, drawn, &made, filter)?);
         }
@@ -195,7 +195,7 @@ fn of_anchors(folder: &Path, drawn: Drawn, made: &Made, filter: &Filter) -> Resu
             hidden: made.score(&submission).ok(),
             seconds: found.seconds,
             scripts: None,
-            build: None,
+            build: Some(found.build),
         });
     }
     Ok(outcomes)
@@ -205,21 +205,16 @@ fn of_runs(folder: &Path, drawn: Drawn, made: &Made, filter: &Filter) -> Result<
     let mut outcomes = Vec::new();
     for (label, seconds) in results(&drawn.beside(folder, Run::ENDING))? {
         let run = Run { drawn, name: label.clone(), seconds, options: Vec::new() };
-        let Some((order, end)) = filter.order(&label, seconds).zip(run.end(folder)) else { continue };
-        let read = || {
-            record::read(&run.folder(folder), made)
-                .map_err(|error| format!("cannot read {}: {error}", run.name()))
-        };
-        let record = if end.failed { None } else { Some(read()?) };
-        let known = record.as_ref();
+        let Some(order) = filter.order(&label, seconds) else { continue };
+        let Some((end, record)) = record::of(&run, folder, made)? else { continue };
         outcomes.push(Outcome {
             contestant: Contestant::Run { order, label, seconds },
             case: drawn.case(),
             range: Range::of(made),
-            hidden: known.and_then(|record| record.hidden),
-            seconds: end.seconds.or(known.map(|record| record.seconds)).unwrap_or_default(),
-            scripts: Some(known.map_or(0, |record| record.scripts.len())),
-            build: end.build,
+            hidden: record.as_ref().and_then(|record| record.hidden),
+            seconds: end.seconds,
+            scripts: Some(record.map_or(0, |record| record.scripts.len())),
+            build: Some(end.build),
         });
     }
     Ok(outcomes)

@@ -96,12 +96,11 @@ impl Grid {
     /// A task cannot be written, or another build made some of the runs. A run that fails is told on standard error and
     /// is no error here.
     pub fn run(&self, program: &Program) -> Result<(), Failure> {
-        let mut missing = Vec::new();
-        for Cell { run, .. } in self.cells() {
-            if run.is_missing(program, &self.folder)? {
-                run.drawn.prepare(&self.folder)?;
-                missing.push(run);
-            }
+        program.made_all(&self.folder, |_| true)?;
+        let runs = self.cells().into_iter().map(|cell| cell.run);
+        let missing: Vec<Run> = runs.filter(|run| run.end(&self.folder).is_none()).collect();
+        for run in &missing {
+            run.drawn.prepare(&self.folder)?;
         }
         side_by_side(missing, self.jobs, Run::name, |run, cores| run.make(cores, program, &self.folder));
         Ok(())

@@ -5,10 +5,10 @@
 //!
 //! - `run [TASK ...] [--seeds N] [--seconds N,N] [--jobs N] [--rules NAME,NAME] [--out FOLDER] [--results FILE]
 //!   [--program FILE]` runs `mle-star` with offline agents on each task and seed, once per configuration, and prints
-//!   tables. Runs in the folder that have ended are not repeated. A file of results collects those of several folders, and
-//!   the tables show all of them. The program is otherwise built.
-//! - `tables` takes the same words, starts no run, changes no file and prints the tables. Without `--seeds`, it shows all
-//!   seeds.
+//!   tables. Runs in the folder that have ended are not repeated, and a folder has runs of one build only. A file of
+//!   results collects those of several folders, and the tables show all of them. The program is otherwise built.
+//! - `tables` takes the same words, starts no run, changes no file and prints the tables. Without `--seeds`, it shows the
+//!   seeds up to 100.
 //! - `tasks FOLDER [TASK ...] [--seed N]` writes tasks and prints the scores of a constant and of somebody who knows
 //!   the process.
 //! - `score TASK SUBMISSION [--seed N]` prints the hidden score of a submission.
@@ -57,7 +57,7 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
     let command = words.next_if(|word| COMMANDS.contains(&word.as_str()));
     match command.as_deref().unwrap_or("run") {
         "run" => run_grid(&Arguments::parse(words, &GRID_OPTIONS)?),
-        "tables" => shown(&Arguments::parse(words, &GRID_OPTIONS)?, LAST_SEED),
+        "tables" => shown(&Arguments::parse(words, &GRID_OPTIONS)?),
         "tasks" => write_tasks(&Arguments::parse(words, &["seed"])?),
         "score" => score(&Arguments::parse(words, &["seed"])?),
         _ => replay_seed_swaps(&Arguments::parse(words, &["seeds", "python"])?),
@@ -66,15 +66,18 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
 
 fn run_grid(arguments: &Arguments) -> Result<String, Failure> {
     let grid = grid(arguments, 1)?;
-    grid.run(&arguments.program()?)?;
-    if let Some(file) = arguments.option("results") {
-        rules::collect(&grid, Path::new(file))?;
+    grid.run(&arguments.program(&grid.folder)?)?;
+    let outcomes = rules::outcomes(&grid)?;
+    let results = arguments.option("results").map(Path::new);
+    if let Some(file) = results {
+        rules::collect(&outcomes, file)?;
     }
-    shown(arguments, 1)
+    rules::tables(&grid, outcomes, results)
 }
 
-fn shown(arguments: &Arguments, last_seed: u64) -> Result<String, Failure> {
-    rules::tables(&grid(arguments, last_seed)?, arguments.option("results").map(Path::new))
+fn shown(arguments: &Arguments) -> Result<String, Failure> {
+    let grid = grid(arguments, LAST_SEED)?;
+    rules::tables(&grid, rules::outcomes(&grid)?, arguments.option("results").map(Path::new))
 }
 
 /// The grid of a command line, with the seeds from 1 to `last_seed` if it does not say which.

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::common::Failure;
 use crate::common::record::{self, Record};
 use crate::common::results;
+use crate::common::runs::End;
 use crate::common::statistics::{
     Case, Pair, compare, coverage, markdown, mean, mean_of_tasks, optimism, percent, regret, share_of_range,
     shown, spearman,
@@ -21,7 +22,7 @@ const AVERAGE: &str = "paper, three best averaged";
 
 /// What a rule did in a case.
 #[derive(Clone, Serialize, Deserialize)]
-struct Outcome {
+pub struct Outcome {
     /// A [`Case`].
     #[serde(borrow)]
     case: (&'static str, u64),
@@ -59,21 +60,19 @@ struct Report {
     interval: Option<[f64; 2]>,
 }
 
-/// Adds the runs of a grid that have ended to a file of results.
+/// Adds outcomes to a file of results.
 ///
 /// # Errors
-/// A task cannot be drawn again, or files of a run or of results cannot be read or written.
-pub fn collect(grid: &Grid, file: &Path) -> Result<(), Failure> {
-    results::write(file, &with_earlier(outcomes(grid)?, results::read(file)?))
+/// The file cannot be read or written.
+pub fn collect(outcomes: &[Outcome], file: &Path) -> Result<(), Failure> {
+    results::write(file, &with_earlier(outcomes.to_vec(), results::read(file)?))
 }
 
-/// The tables of all runs of a grid that have ended. With a file of results, they also show those of the same tasks, seeds
-/// and rules that it has.
+/// The tables of outcomes. With a file of results, they also show those of the same tasks, seeds and rules that it has.
 ///
 /// # Errors
-/// A task cannot be drawn again, or files of a run or of results cannot be read.
-pub fn tables(grid: &Grid, collected: Option<&Path>) -> Result<String, Failure> {
-    let mut outcomes = outcomes(grid)?;
+/// The file cannot be read.
+pub fn tables(grid: &Grid, mut outcomes: Vec<Outcome>, collected: Option<&Path>) -> Result<String, Failure> {
     if let Some(file) = collected {
         let earlier = results::read(file)?.into_iter().filter(|outcome| is_in(grid, outcome));
         outcomes = with_earlier(outcomes, earlier.collect());
@@ -82,6 +81,9 @@ pub fn tables(grid: &Grid, collected: Option<&Path>) -> Result<String, Failure> 
     for seconds in &grid.seconds {
         let all: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.seconds == *seconds).collect();
         let chosen = common_cases(&all);
+        if chosen.is_empty() && !all.is_empty() {
+            sections.push(format!("With {seconds} s, no task and seed has a run of each rule.\n"));
+        }
         if !chosen.is_empty() {
             sections.extend([format!("## {seconds} s a run\n"), per_rule(&chosen)]);
             sections.extend(notes(&all, &chosen));
@@ -90,7 +92,7 @@ pub fn tables(grid: &Grid, collected: Option<&Path>) -> Result<String, Failure> 
         }
     }
     if sections.is_empty() {
-        return Err("there is no task and seed for which a run of each rule has ended".into());
+        return Err("no run has ended".into());
     }
     Ok(sections.join("\n"))
 }
@@ -114,7 +116,7 @@ fn common_cases<'a>(outcomes: &[&'a Outcome]) -> Vec<&'a Outcome> {
 fn notes(all: &[&Outcome], shown: &[&Outcome]) -> Option<String> {
     let left_out = (all.len() > shown.len()).then(|| {
         let count = all.len() - shown.len();
-        format!("{count} results are left out, since the other rules lack these tasks and seeds; `--rules` chooses rules.\n")
+        format!("Results left out, since some rules lack these tasks and seeds: {count}. `--rules` chooses rules.\n")
     });
     let builds: BTreeSet<Option<&str>> = shown.iter().map(|outcome| outcome.build.as_deref()).collect();
     let mixed = (builds.len() > 1).then(|| format!("The runs are of {} builds.\n", builds.len()));
@@ -122,14 +124,18 @@ fn notes(all: &[&Outcome], shown: &[&Outcome]) -> Option<String> {
     (!notes.is_empty()).then_some(notes)
 }
 
-fn outcomes(grid: &Grid) -> Result<Vec<Outcome>, Failure> {
+/// What the runs of a grid did that have ended.
+///
+/// # Errors
+/// A task cannot be drawn again, or files of a run cannot be read.
+pub fn outcomes(grid: &Grid) -> Result<Vec<Outcome>, Failure> {
     let mut outcomes = Vec::new();
     let mut cells: Vec<Cell> = grid.cells();
     cells.retain(|cell| cell.run.end(&grid.folder).is_some());
     // Each task is drawn once: into another folder, since runs notice that their data was written again.
     cells.sort_by_key(|cell| cell.run.drawn.case());
     for same in cells.chunk_by(|one, two| one.run.drawn.case() == two.run.drawn.case()) {
-        let Some((_scratch, made)) = same[0].run.drawn.again(&grid.folder)? else { continue };
+        let (_scratch, made) = same[0].run.drawn.redrawn(&grid.folder)?;
         for cell in same {
             outcomes.extend(of_cell(cell, &made, &grid.folder)?);
         }
@@ -151,18 +157,15 @@ fn with_earlier(outcomes: Vec<Outcome>, earlier: Vec<Outcome>) -> Vec<Outcome> {
 
 /// The outcomes of the rules that a run shows; none if it has not ended.
 fn of_cell(cell: &Cell, made: &Made, folder: &Path) -> Result<Vec<Outcome>, Failure> {
-    let Some(end) = cell.run.end(folder) else { return Ok(Vec::new()) };
-    let run = cell.run.folder(folder);
-    let read = || record::read(&run, made).map_err(|error| format!("cannot read {}: {error}", run.display()));
-    let record = if end.failed { None } else { Some(read()?) };
-    let nothing = Outcome::without_submission(cell, made, end.build);
+    let Some((end, record)) = record::of(&cell.run, folder, made)? else { return Ok(Vec::new()) };
+    let nothing = Outcome::without_submission(cell, made, end);
     let own = record.as_ref().map_or_else(|| nothing.clone(), |record| nothing.of_run(record));
     let averaged = (cell.configuration.name == PAPER).then(|| nothing.of_average(record.as_ref()));
     Ok([own].into_iter().chain(averaged).collect())
 }
 
 impl Outcome {
-    fn without_submission(cell: &Cell, made: &Made, build: Option<String>) -> Self {
+    fn without_submission(cell: &Cell, made: &Made, end: End) -> Self {
         Self {
             case: cell.run.drawn.case(),
             seconds: cell.run.seconds,
@@ -176,9 +179,9 @@ impl Outcome {
             chose_another: false,
             scripts: 0,
             correlation: None,
-            run_seconds: None,
+            run_seconds: Some(end.seconds),
             holdout_share: None,
-            build,
+            build: Some(end.build),
         }
     }
 
@@ -194,7 +197,6 @@ impl Outcome {
             chose_another: record.chose_another,
             scripts: record.scripts.len(),
             correlation: spearman(&record.pairs()),
-            run_seconds: Some(record.seconds),
             holdout_share,
             ..self.clone()
         }
@@ -204,7 +206,7 @@ impl Outcome {
     fn of_average(&self, record: Option<&Record>) -> Self {
         let hidden = record.and_then(|record| record.averaged);
         let regret = record.and_then(|record| self.regret(hidden, record));
-        Self { rule: AVERAGE, hidden, regret, ..self.clone() }
+        Self { rule: AVERAGE, hidden, regret, run_seconds: None, ..self.clone() }
     }
 
     fn regret(&self, hidden: Option<f64>, record: &Record) -> Option<f64> {
@@ -489,7 +491,7 @@ mod tests {
         );
         let told = notes(&all, &shown).unwrap();
         assert!(
-            told.starts_with("1 results are left out") && told.ends_with("The runs are of 2 builds.\n"),
+            told.contains("tasks and seeds: 1. `--rules`") && told.ends_with("The runs are of 2 builds.\n"),
             "{told}"
         );
         assert_eq!(notes(&all[..2], &all[..2]), None);

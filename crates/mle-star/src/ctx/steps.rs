@@ -83,7 +83,7 @@ impl<'a> Ctx<'a> {
         Self { place: self.place.repaired(count), ..self.clone() }
     }
 
-    /// The same run at the second evaluation in this step, of the text without a leak.
+    /// The same run at the second evaluation or selection in this step, without the leak.
     #[must_use]
     pub(crate) fn corrected(&self) -> Self {
         Self { place: self.place.corrected(), ..self.clone() }
@@ -95,7 +95,7 @@ impl<'a> Ctx<'a> {
         Self { place: self.place.without_labels(), ..self.clone() }
     }
 
-    /// The same run at a member of the solution that is finalized, counted from 1.
+    /// The same run at a member of a combination, counted from 1.
     #[must_use]
     pub(crate) fn of_member(&self, count: u32) -> Self {
         Self { place: self.place.member(count), ..self.clone() }

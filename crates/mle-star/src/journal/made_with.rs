@@ -1,11 +1,11 @@
-//! Versions of the programs that a run was made with, for each process that worked on it.
+//! What a run was made with, for each process that worked on it: versions of programs, and what scripts were kept from.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Versions of the programs that one process used.
+/// Versions of the programs that one process used, and what it kept scripts from.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MadeWith {
     /// When the process started work on the run, RFC 3339.
@@ -32,7 +32,7 @@ pub struct MadeWith {
 /// What scripts could not do, whatever they tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptFrom {
-    /// Use the network.
+    /// Use the network in any way; `false` also if only TCP was closed.
     pub network: bool,
     /// Read files that they were not given.
     pub other_files: bool,

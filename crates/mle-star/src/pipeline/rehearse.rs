@@ -11,7 +11,7 @@ use crate::measure::Measurement;
 use crate::solution::Solution;
 use crate::stop::Stop;
 
-/// A score that is worse by more than this many standard errors of the paired difference is a mistake. The standard error
+/// A score that is worse by more than this many standard errors of the difference is a mistake. The standard error
 /// is about the rows alone: other seeds and other training rows may add as much again.
 const TOO_FAR: f64 = 3.0;
 

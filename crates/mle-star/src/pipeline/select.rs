@@ -1,7 +1,7 @@
 //! Solutions for further models, and ensemble selection. Neither is part of the paper.
 //!
-//! Every solution of the run left predictions for the same validation rows, so a combination of them needs no agent and
-//! no training: weights are chosen greedily (Caruana et al., *Ensemble selection from libraries of models*, 2004).
+//! Every solution of the run left predictions for the same validation rows, so a combination of them needs no training, and
+//! agents only to check its members for leaks: weights are chosen greedily (Caruana et al., *Ensemble selection from libraries of models*, 2004).
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ const MOST_MEMBERS: u64 = 40;
 /// The most rows of all of them, which are in memory at once.
 const MOST_ROWS: u64 = 20_000_000;
 
-/// The best solution for a model that Phase 1 had no place for. They are tried while there is time, at most as many as
+/// The best solution for a model that Phase 1 had no time or no place for. They are tried while there is time, at most as many as
 /// Phase 2 has attempts. Only the retriever of the offline agents names such models, because others cost money.
 pub(super) async fn further_models(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result<Option<Scored>, Stop> {
     let mut best: Option<Scored> = None;

@@ -155,7 +155,7 @@ fn network(result: &FinalResult) -> String {
             "The scripts could not use the network."
         }
         (Switch::Off, Some([_, ..])) => {
-            "The scripts were not allowed to use the network, but nothing on the machine kept them from it."
+            "The scripts were not allowed to use the network, but the machine did not close all of it."
         }
         (Switch::Off, _) => "The scripts were not allowed to use the network.",
     };
