@@ -212,7 +212,7 @@ async fn the_disclosure_says_what_isolated_scripts() {
     assert!(closed.contains("The scripts could not use the network.") && !closed.contains(reads), "{closed}");
     let open = disclosed(Some(KeptFrom { network: false, other_files: false })).await;
     assert!(
-        open.contains(&format!("{network}, but nothing on the machine")) && open.contains(reads),
+        open.contains(&format!("{network}, but the machine did not close all of it")) && open.contains(reads),
         "{open}"
     );
 }
