@@ -20,19 +20,41 @@ const SAVE_AS_CSV: &str = "save it as comma-separated UTF-8 text with one header
 /// The file cannot be opened or is not CSV text that scripts can read.
 pub(crate) fn read(data_dir: &Path, source: &Source) -> Result<Table, Trouble> {
     let name = source.on_disk.display().to_string();
-    let opened = source.with_text(data_dir, |text| read_text(text, source, &name));
-    opened.map_err(|error| {
-        Trouble::new(format!("cannot open {name}: {error}"), "check that the file is there and readable")
-    })?
+    let read = |is_looked_at: &dyn Fn(usize) -> bool| {
+        let opened = source.with_text(data_dir, |text| read_text(text, source, &name, is_looked_at));
+        opened.map_err(|error| {
+            Trouble::new(format!("cannot open {name}: {error}"), "check that the file is there and readable")
+        })?
+    };
+    let table = read(&|row| row < ROWS_LOOKED_AT)?;
+    if table.rows <= ROWS_LOOKED_AT {
+        return Ok(table);
+    }
+    // The first rows of a sorted table say little about the others.
+    read(&|row| is_spread(row, table.rows))
 }
 
-fn read_text(text: &mut dyn Read, source: &Source, name: &str) -> Result<Table, Trouble> {
+/// Whether a row of a table of more than [`ROWS_LOOKED_AT`] rows is looked at: half of these rows are the first ones, among
+/// which values repeat as they do in the whole, and half are spread over the others.
+fn is_spread(row: usize, rows: usize) -> bool {
+    const FIRST: usize = ROWS_LOOKED_AT / 2;
+    let Some(row) = row.checked_sub(FIRST) else { return true };
+    let taken = |rows_before: usize| rows_before * (ROWS_LOOKED_AT - FIRST) / (rows - FIRST);
+    taken(row + 1) > taken(row)
+}
+
+fn read_text(
+    text: &mut dyn Read,
+    source: &Source,
+    name: &str,
+    is_looked_at: &dyn Fn(usize) -> bool,
+) -> Result<Table, Trouble> {
     let mut reader = ReaderBuilder::new().buffer_capacity(1 << 18).from_reader(text);
     let mut columns: Vec<Values> = header(&mut reader, name)?.into_iter().map(Values::new).collect();
     let mut record = ByteRecord::new();
     let mut rows = 0;
     while reader.read_byte_record(&mut record).map_err(|error| unreadable(name, &error))? {
-        if rows < ROWS_LOOKED_AT {
+        if is_looked_at(rows) {
             take_row(&mut columns, &record, name)?;
         }
         rows += 1;
@@ -137,4 +159,28 @@ fn unreadable(name: &str, error: &csv::Error) -> Trouble {
     let fields = if *len == 1 { "field" } else { "fields" };
     let message = format!("line {line} of {name} has {len} {fields}, the header has {expected_len}");
     Trouble::new(message, "correct that line; a comma inside a value needs quotes around the value")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_rows_that_are_looked_at_are_spread_over_the_table() {
+        for rows in [ROWS_LOOKED_AT + 1, 150_000, 3_000_000] {
+            let looked: Vec<usize> = (0..rows).filter(|row| is_spread(*row, rows)).collect();
+            assert_eq!(looked.len(), ROWS_LOOKED_AT, "{rows}");
+            let last_tenth = looked.iter().filter(|row| **row >= rows - rows / 10).count();
+            assert!(last_tenth * 21 >= ROWS_LOOKED_AT, "{rows} {last_tenth}");
+        }
+    }
+
+    #[test]
+    fn a_sorted_table_shows_all_of_its_values() {
+        let rows = (0..300_000).map(|row| format!("{},{}\n", row / 100_000, row / 290_000));
+        let text: String = std::iter::once("y,late\n".to_owned()).chain(rows).collect();
+        let dir = crate::testing::folder(&[("train.csv", &text)]);
+        let train = crate::profile::read(dir.path()).unwrap().train;
+        assert_eq!((train.rows, train.columns[0].distinct, train.columns[1].distinct), (300_000, 3, 2));
+    }
 }
