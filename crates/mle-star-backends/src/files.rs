@@ -298,6 +298,7 @@ mod tests {
             shared: Vec::new(),
             // The prompt of an equal question may tell another time.
             inputs: Map::from_iter([("asks".to_owned(), json!(prompt.split(", ").next()))]),
+            told: Map::new(),
             tools: &["Read"],
             schema: Some(Arc::new(json!({"type": "object"}))),
             model: "sonnet".to_owned(),

@@ -177,6 +177,7 @@ pub(crate) mod tests {
             prompt: "/clear @file {x}".to_owned(),
             shared: Vec::new(),
             inputs: serde_json::Map::new(),
+            told: serde_json::Map::new(),
             tools,
             schema: None,
             model: "haiku".to_owned(),

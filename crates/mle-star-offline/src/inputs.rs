@@ -30,6 +30,11 @@ impl<'a> Inputs<'a> {
         self.0.get(name).and_then(Value::as_f64)
     }
 
+    /// A number of an object; `None` if one of them is missing.
+    pub(crate) fn number_of(self, object: &str, name: &str) -> Option<f64> {
+        self.0.get(object)?.get(name).and_then(Value::as_f64)
+    }
+
     /// Whether a switch is on.
     pub(crate) fn is_set(self, name: &str) -> bool {
         self.0.get(name).and_then(Value::as_bool).unwrap_or_default()

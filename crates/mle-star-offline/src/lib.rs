@@ -77,14 +77,14 @@ impl OfflineAgents {
     }
 
     fn answer(&self, request: &AgentRequest) -> Result<String, TemplateError> {
-        let inputs = Inputs(&request.inputs);
+        let (inputs, told) = (Inputs(&request.inputs), Inputs(&request.told));
         let problem = &self.problem;
         let path = request.place.path().unwrap_or(0);
         Ok(match request.agent {
             AgentType::Retriever => propose::retriever(problem, inputs),
             AgentType::Init => propose::init(problem, inputs)?,
             AgentType::Merger => combine::merger(problem, inputs)?,
-            AgentType::Ablation => study::ablation(problem, inputs, path)?,
+            AgentType::Ablation => study::ablation(problem, inputs, told, path)?,
             AgentType::Summarize => study::summarize(inputs),
             AgentType::Extractor => study::extractor(problem, inputs, path),
             AgentType::Coder => refinement::coder(problem, inputs),

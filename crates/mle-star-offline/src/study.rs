@@ -14,6 +14,10 @@ use crate::templates::{TemplateError, render};
 
 /// The number of parts in one study.
 const PARTS: usize = 3;
+/// The share of a study's time that its models are planned to take. Libraries and tables are loaded in the rest.
+const PLANNED: f64 = 0.8;
+/// A study of fewer rows would say little.
+const FEWEST_ROWS: usize = 1_000;
 
 /// One part of a solution, as the ablation template needs it.
 #[derive(Clone, Debug, Serialize)]
@@ -33,11 +37,17 @@ struct Part {
     change: &'static str,
 }
 
-/// The ablation script: the solution and two or three variants, each measured.
+/// The ablation script: the solution and two or three variants, each measured. `told` says how long the solution took
+/// and how long the study may take.
 ///
 /// # Errors
 /// A template is broken.
-pub(crate) fn ablation(problem: &Problem, inputs: Inputs<'_>, path: usize) -> Result<String, TemplateError> {
+pub(crate) fn ablation(
+    problem: &Problem,
+    inputs: Inputs<'_>,
+    told: Inputs<'_>,
+    path: usize,
+) -> Result<String, TemplateError> {
     let Some(mut script) = Script::parse(inputs.text("solution_script")) else {
         return Ok(fenced("print(\"Nothing measured: this script has no parts that can be switched off.\")"));
     };
@@ -46,7 +56,17 @@ pub(crate) fn ablation(problem: &Problem, inputs: Inputs<'_>, path: usize) -> Re
     let mut parts = parts(problem, &script);
     // Only a part that a strategy can change is worth measuring.
     parts.retain(|part| script.section(&part.heading).is_some_and(|section| is_refinable(problem, section)));
-    let parts = studied(&parts, &inputs.texts("previous_ablations"), path);
+    let mut parts = studied(&parts, &inputs.texts("previous_ablations"), path);
+    if let Some(share) = affordable(told, &parts) {
+        let rows = (share * problem.used_rows as f64) as usize;
+        if problem.grouping.is_some() || problem.time.is_some() {
+            let trained = share * (1 + trained(&parts)) as f64;
+            parts.truncate((trained as usize).saturating_sub(1).max(1));
+        } else if let Some(after) = script.sections.iter().position(|section| section.heading == "Data") {
+            let sample = render("sample", &json!({ "rows": rows.max(FEWEST_ROWS) }))?;
+            script.sections.insert(after + 1, Section::new(sample));
+        }
+    }
     let given = given_columns(&script);
     let values = json!({
         "p": problem, "parts": parts, "members": members, "single": members.len() == 1, "given": given,
@@ -56,6 +76,18 @@ pub(crate) fn ablation(problem: &Problem, inputs: Inputs<'_>, path: usize) -> Re
     script.remove("Submission");
     script.sections.push(Section::new(study));
     Ok(fenced(&script.text()))
+}
+
+/// The share of its work that a study has time for; `None` for all of it, and if nothing is known.
+fn affordable(told: Inputs<'_>, parts: &[Part]) -> Option<f64> {
+    let (seconds, limit) = (told.number_of("current", "seconds")?, told.number("study_limit")?);
+    let share = PLANNED * limit / (seconds * (1 + trained(parts)) as f64);
+    (share < 1.0).then_some(share)
+}
+
+/// The number of parts whose variant trains models.
+fn trained(parts: &[Part]) -> usize {
+    parts.iter().filter(|part| !["Blend", "Postprocessing"].contains(&part.kind.as_str())).count()
 }
 
 /// The Python expression for the unchanged columns of the tables.

@@ -18,6 +18,7 @@ macro_rules! templates {
 const SOURCES: &[(&str, &str)] = templates![
     "setup",
     "data",
+    "sample",
     "folds",
     "metric",
     "target",

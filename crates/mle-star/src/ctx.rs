@@ -185,7 +185,7 @@ impl<'a> Ctx<'a> {
     pub(crate) async fn ask(&self, call: Call) -> Result<AgentReply, Stop> {
         let place = self.place.named(call.name);
         let (agent, variant, model) = (call.agent, call.variant, self.model(call.agent));
-        let render::Rendered { system, prompt, shared } = self.render(&call)?;
+        let render::Rendered { system, prompt, shared, told } = self.render(&call)?;
         let templates = [self.run.prompts.text(call.template), self.run.prompts.text("system.md")];
         let (inputs, schema, tools) = (&call.inputs, call.schema.as_deref(), call.tools);
         let input = Input { agent, inputs, model: &model, schema, templates, tools, variant };
@@ -202,6 +202,7 @@ impl<'a> Ctx<'a> {
             prompt,
             shared,
             inputs: call.inputs,
+            told,
             tools: self.tools(agent, call.tools),
             schema: call.schema,
             model,
@@ -335,7 +336,7 @@ impl<'a> Ctx<'a> {
             let Form { tools, schema } = Form::of(agent, variant);
             let tools = self.tools(agent, tools);
             let (system, model) = (self.system(agent, variant), self.model(agent));
-            let (prompt, shared, inputs, timeout, time_left) = Default::default();
+            let (prompt, shared, inputs, told, timeout, time_left) = Default::default();
             AgentRequest {
                 place,
                 agent,
@@ -344,6 +345,7 @@ impl<'a> Ctx<'a> {
                 prompt,
                 shared,
                 inputs,
+                told,
                 tools,
                 schema,
                 model,

@@ -74,6 +74,8 @@ pub struct AgentRequest {
     pub shared: Vec<usize>,
     /// The values that the template was rendered with, by name.
     pub inputs: Map<String, Value>,
+    /// What the prompt tells beyond `inputs`, by name: facts of earlier scripts, and the time that the next one has.
+    pub told: Map<String, Value>,
     /// Tools that the agent may use; empty for none.
     pub tools: &'static [&'static str],
     /// The JSON schema of a structured answer.

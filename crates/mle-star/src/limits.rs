@@ -75,6 +75,8 @@ struct State {
     latest: VecDeque<f64>,
     /// The seconds of the latest ablation study; none before the first.
     ablation: Option<f64>,
+    /// The seconds of the solution that each refinement path changes.
+    changed: HashMap<usize, f64>,
     spent: f64,
     /// Expected cost of the calls in progress.
     in_flight: f64,
@@ -127,6 +129,7 @@ impl Limits {
                 rehearsed: 0.0,
                 latest: VecDeque::new(),
                 ablation: None,
+                changed: HashMap::new(),
                 spent: 0.0,
                 in_flight: 0.0,
                 dearest: HashMap::new(),
@@ -189,21 +192,24 @@ impl Limits {
         (ends >= self.phase_ends(&state, place) || path_is_spent).then_some(Limit::Share)
     }
 
-    /// The time limit that leaves out a step or a script at this place now: what is left is less than the shortest of
-    /// the latest scripts took, after an ablation study where there is one (the first is expected to take as long as the
-    /// solution and a few variants, or until it is stopped). For a submission script, it is less than its run without the held-out rows took.
+    /// The time limit that leaves out a step or a script at this place now: what is left is less than the script is
+    /// expected to take, after an ablation study where there is one (the first is expected to take as long as the
+    /// solution and a few variants, or until it is stopped). A refined solution is expected to take as long as the one that
+    /// it changes, a submission script as long as its run without the held-out rows, and any other script as long as the
+    /// shortest of the latest.
     pub fn too_late_to_begin(&self, place: &Place, now: f64) -> Option<Limit> {
-        let (shortest, ablation, rehearsed) = {
+        let (script, ablation, rehearsed) = {
             let state = self.state();
-            let shortest = state.shortest();
+            let changed = place.path().and_then(|path| state.changed.get(&path).copied());
+            let script = changed.unwrap_or_else(|| state.shortest());
             let ablation =
                 state.ablation.unwrap_or_else(|| (state.usual() * STUDIED).min(self.ablation_timeout));
-            (shortest, ablation, state.rehearsed)
+            (script, ablation, state.rehearsed)
         };
         let needed = match (place.phase(), place.step()) {
             (Some(Phase::Finalization), _) => rehearsed * AGAIN,
-            (_, Some(Step::Outer { .. })) => ablation + shortest,
-            _ => shortest,
+            (_, Some(Step::Outer { .. })) => ablation + script,
+            _ => script,
         };
         self.exceeded(place, now, needed)
     }
@@ -317,6 +323,13 @@ impl Limits {
         latest.push_back(seconds);
         if latest.len() > LATEST {
             latest.pop_front();
+        }
+    }
+
+    /// Notes how long the solution took that the path of this place changes from now on.
+    pub fn changes(&self, place: &Place, seconds: f64) {
+        if let Some(path) = place.path() {
+            self.state().changed.insert(path, seconds);
         }
     }
 

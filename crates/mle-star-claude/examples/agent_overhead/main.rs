@@ -118,6 +118,7 @@ fn request() -> AgentRequest {
         prompt: "Write some.".to_owned(),
         shared: Vec::new(),
         inputs: serde_json::Map::new(),
+        told: serde_json::Map::new(),
         tools: &[],
         schema: None,
         model: "sonnet".to_owned(),

@@ -112,6 +112,7 @@ fn question(config: &Config) -> AgentRequest {
         prompt: "What is 6 times 7? Give the number as `answer`.".to_owned(),
         shared: Vec::new(),
         inputs: Map::new(),
+        told: Map::new(),
         tools: &[],
         schema: Some(Arc::new(json!({
             "type": "object", "properties": {"answer": {"type": "integer"}},

@@ -17,7 +17,18 @@ pub(super) struct Asked<'a> {
 
 impl Asked<'_> {
     pub(super) fn ask(&self, agent: AgentType, variant: Option<Variant>, inputs: Value) -> String {
-        let Value::Object(inputs) = inputs else { panic!("inputs are a map") };
+        self.ask_telling(agent, variant, inputs, json!({}))
+    }
+
+    /// The answer of an agent whose prompt tells this beyond its inputs.
+    pub(super) fn ask_telling(
+        &self,
+        agent: AgentType,
+        variant: Option<Variant>,
+        inputs: Value,
+        told: Value,
+    ) -> String {
+        let (Value::Object(inputs), Value::Object(told)) = (inputs, told) else { panic!("inputs are maps") };
         let request = AgentRequest {
             place: Place::from(self.place),
             agent,
@@ -26,6 +37,7 @@ impl Asked<'_> {
             prompt: "a prompt that a user may have changed".to_owned(),
             shared: Vec::new(),
             inputs,
+            told,
             tools: &[],
             schema: None,
             model: "offline".to_owned(),

@@ -6,7 +6,7 @@ use mle_star_data::profile::ColumnKind;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
-use super::ask::Asked;
+use super::ask::{Asked, code_of};
 use super::python::initial;
 use super::tasks::{Shape, agents, column, profile, shape, task};
 
@@ -33,6 +33,32 @@ fn a_sample_grows_to_what_fits_into_the_time() {
     check(4.0, Some(100));
     check(15.0, Some(150));
     check(10.0 * (all as f64 / 100.0) + 0.1, None);
+}
+
+#[test]
+fn a_study_fits_into_its_time() {
+    let check = |shape: &Shape, seconds: f64, rows: Option<usize>, variants: usize| {
+        let mut profile = profile(shape);
+        profile.train.rows = 20_000;
+        let agents = OfflineAgents::new(&task(shape), profile, 30_000, None).unwrap();
+        let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
+        let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+        let inputs = json!({ "solution_script": script, "previous_ablations": [] });
+        let told = json!({ "current": { "seconds": seconds }, "study_limit": 10.0 });
+        let study = code_of(&ask.ask_telling(AgentType::Ablation, None, inputs, told));
+        let sample = rows.map(|rows| format!("permutation(len(train))[:{rows}]"));
+        assert_eq!(study.contains("# === Sample ==="), sample.is_some(), "{study}");
+        assert!(sample.is_none_or(|sample| study.contains(&sample)), "{study}");
+        assert_eq!(study.matches("\nshow(").count(), variants, "{study}");
+    };
+    let plain = shape("RMSE", Minimize, 0);
+    check(&plain, 1.0, None, 3);
+    check(&plain, 4.0, Some(10_000), 3);
+    check(&plain, 1_000.0, Some(1_000), 3);
+    // Groups stay whole, so there are fewer variants.
+    let grouped = Shape { grouped: true, ..plain };
+    check(&grouped, 1.0, None, 3);
+    check(&grouped, 4.0, None, 1);
 }
 
 #[test]

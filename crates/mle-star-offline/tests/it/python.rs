@@ -14,7 +14,7 @@ use mle_star_data::profile;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
-use super::ask::{Asked, ensembles, merged, refinements, with_data};
+use super::ask::{Asked, code_of, ensembles, merged, refinements, with_data};
 use super::tasks::{NEW_ROWS, ROWS, Random, Shape, agents, shape, task, write};
 
 pub(super) const FAMILIES: [&str; 17] = [
@@ -298,7 +298,12 @@ fn ablations_measure_and_ensembles_run() {
         let families = [FAMILIES[position % FAMILIES.len()], FAMILIES[(position + 4) % FAMILIES.len()]];
         let script = with_data(&asked, &merged(&asked, families));
         let inputs = json!({ "solution_script": script, "previous_ablations": [] });
-        let ablation = asked.code(AgentType::Ablation, None, inputs);
+        // Studies in folds at random have time for a part of the rows.
+        let short = !shape.grouped && shape.time.is_none();
+        let told =
+            if short { json!({ "current": { "seconds": 10.0 }, "study_limit": 10.0 }) } else { json!({}) };
+        let ablation = code_of(&asked.ask_telling(AgentType::Ablation, None, inputs, told));
+        assert_eq!(ablation.contains("# === Sample ==="), short, "{ablation}");
         batch.add(&shape, format!("ablation {position} {shape:?}"), &ablation);
         ablations += 1;
         for (label, ensemble) in ensembles(&asked, &[&script, &initial(&agents, families[0])]) {

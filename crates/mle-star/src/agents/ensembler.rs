@@ -47,10 +47,13 @@ pub(super) fn best_round(best: Option<&Scored>) -> Value {
     })
 }
 
-/// The score of a solution, the seconds that it took, and what it printed at the end.
+/// The score of a solution, how long it took, and what it printed at the end.
 pub(super) fn run_of(solution: &Scored) -> Value {
     let facts = solution.facts();
     let score = number(solution.score().value());
     let memory = facts.peak_memory_mib.map(|mib| format!("{mib} MiB"));
-    json!({"score": score, "time": seconds(facts.seconds), "memory": memory, "printed": facts.printed})
+    json!({
+        "score": score, "time": seconds(facts.seconds), "seconds": facts.seconds, "memory": memory,
+        "printed": facts.printed,
+    })
 }

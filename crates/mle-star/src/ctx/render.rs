@@ -21,6 +21,8 @@ pub(super) struct Rendered {
     pub prompt: String,
     /// Where the prompt's first parts end, which other calls share.
     pub shared: Vec<usize>,
+    /// What the prompt tells beyond the call's inputs.
+    pub told: Map<String, Value>,
 }
 
 /// What a template writes where a part ends that other calls share; never part of a prompt. Unicode has no such
@@ -68,13 +70,13 @@ impl<'a> Ctx<'a> {
         let of_run = self.values(call.agent, call.variant);
         let mut values: BTreeMap<&String, &Value> = of_run.iter().collect();
         let system = self.render_template("system.md", &values)?;
-        let of_now = self.values_of_now();
-        if self.tells_more() {
-            values.extend(of_now.iter().chain(&call.context));
-        }
+        let told = if self.tells_more() { self.values_of_now() } else { Map::new() };
+        let context = call.context.clone().into_iter().filter(|_| self.tells_more());
+        let told: Map<String, Value> = told.into_iter().chain(context).collect();
+        values.extend(&told);
         values.extend(call.inputs.iter().chain(&call.rendered_only));
         let (prompt, shared) = parts(&self.render_template(call.template, &values)?);
-        Ok(Rendered { system, prompt, shared })
+        Ok(Rendered { system, prompt, shared, told })
     }
 
     fn render_template(&self, name: &str, values: &BTreeMap<&String, &Value>) -> Result<String, Stop> {

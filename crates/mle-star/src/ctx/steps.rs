@@ -338,6 +338,11 @@ impl<'a> Ctx<'a> {
         Ok(())
     }
 
+    /// Notes the solution that this path changes from now on.
+    pub(crate) fn changes(&self, solution: &Scored) {
+        self.run.limits.changes(&self.place, solution.facts().seconds);
+    }
+
     /// How long the scripts of a combination may take, which the submission script repeats with more rows, in seconds.
     pub(crate) fn time_to_repeat(&self) -> f64 {
         self.run.limits.repeatable(self.run.journal.elapsed())

@@ -223,6 +223,22 @@ fn nothing_begins_that_takes_longer_than_what_is_left() {
 }
 
 #[test]
+fn an_attempt_is_expected_to_take_as_long_as_what_it_changes() {
+    let (limits, config) = limits(1000, Config::default());
+    limits.begin_phase(Phase::Phase2, &config, 100.0);
+    limits.scored_in(10.0);
+    limits.changes(&Place::of_path(0), 90.0);
+    let begins = |step: Step, now: f64| limits.too_late_to_begin(&step.place(), now).is_none();
+    let attempt = |path: u32| Step::Attempt { path, outer: 0, inner: 0 };
+    assert!(begins(attempt(0), 659.0) && !begins(attempt(0), 661.0));
+    assert!(begins(attempt(1), 739.0) && !begins(attempt(1), 741.0));
+    // With its ablation study.
+    limits.studied_in(100.0);
+    assert!(begins(Step::Outer { path: 0, outer: 1 }, 559.0));
+    assert!(!begins(Step::Outer { path: 0, outer: 1 }, 561.0));
+}
+
+#[test]
 fn nothing_begins_that_takes_longer_than_what_its_path_may_use() {
     let (limits, config) = limits(1000, Config::default());
     limits.begin_phase(Phase::Phase2, &config, 100.0);

@@ -68,6 +68,7 @@ pub fn request(prompt: &str) -> AgentRequest {
         prompt: prompt.to_owned(),
         shared: Vec::new(),
         inputs: Map::new(),
+        told: Map::new(),
         tools: &[],
         schema: None,
         model: "m".to_owned(),
