@@ -7,6 +7,7 @@
 pub mod average;
 pub mod bootstrap;
 pub mod chance;
+pub mod class_columns;
 mod formulas;
 pub mod labels;
 pub mod names;

@@ -4,14 +4,14 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use crate::problem::{Columns, input_path, is_number};
+use crate::problem::{Columns, input_path, is_constant, is_number};
 use mle_star_data::keys::{Key, key};
 use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
 
 /// One auxiliary table, joined to train and test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Join {
-    /// The variable of the table.
+    /// The table's name in scripts: the start of its variable and of its columns.
     pub(crate) name: String,
     pub(crate) file: String,
     /// The key columns, which both tables have.
@@ -28,23 +28,27 @@ pub(crate) struct Join {
 
 /// The possible joins of a data folder, in the order of its tables.
 pub(crate) fn joins(profile: &Profile, targets: &[&str]) -> Vec<Join> {
-    profile.auxiliary.iter().filter_map(|table| join(profile, table, targets)).collect()
+    let mut joins: Vec<Join> = Vec::new();
+    for table in &profile.auxiliary {
+        let name = free_name(profile, table, &joins);
+        joins.extend(join(profile, table, targets, name));
+    }
+    joins
 }
 
-fn join(profile: &Profile, table: &Table, targets: &[&str]) -> Option<Join> {
+fn join(profile: &Profile, table: &Table, targets: &[&str], name: String) -> Option<Join> {
     profile.test.as_ref()?;
     let Key { columns: names, unique } = key(profile, table, targets.first().copied())?;
     let added: Vec<&Column> = table
         .columns
         .iter()
         .filter(|column| {
-            !targets.contains(&column.name.as_str()) && !names.contains(&column.name) && column.distinct > 1
+            !targets.contains(&column.name.as_str()) && !names.contains(&column.name) && !is_constant(column)
         })
         .collect();
     if added.is_empty() {
         return None;
     }
-    let name = variable_name(&table.file);
     let summaries = if unique { Vec::new() } else { added.iter().filter_map(|c| summary(c)).collect() };
     let gives = if unique { taken_columns(&name, &added) } else { summary_columns(&name, &summaries) };
     let is_nearly = |column: &&Column| {
@@ -81,14 +85,31 @@ fn summary_columns(table: &str, summaries: &[(String, &'static [&'static str])])
     Columns { numeric, ..Columns::default() }
 }
 
-/// The file's stem as a Python name.
-fn variable_name(file: &Path) -> String {
-    let stem = file.file_name().and_then(|name| name.to_str()).unwrap_or("table");
-    let stem = stem.split('.').next().unwrap_or("table");
+/// A name that no other table has, and whose columns neither train nor test has.
+fn free_name(profile: &Profile, table: &Table, others: &[Join]) -> String {
+    let plain = plain_name(&table.file);
+    let own = || [Some(&profile.train), profile.test.as_ref()].into_iter().flatten();
+    let starts = |name: &str, start: &str| {
+        name.strip_prefix(start).is_some_and(|rest| {
+            rest == "rows" || table.columns.iter().any(|column| rest.starts_with(&column.name))
+        })
+    };
+    let is_free = |name: &String| {
+        let start = format!("{name}_");
+        let taken = own().flat_map(|own| &own.columns).any(|column| starts(&column.name, &start));
+        !taken && others.iter().all(|other| other.name != *name)
+    };
+    let numbered = (2..).map(|number| format!("{plain}_{number}"));
+    std::iter::once(plain.clone()).chain(numbered).find(is_free).unwrap_or(plain)
+}
+
+/// The file's name without its ending, as a part of a Python name.
+fn plain_name(file: &Path) -> String {
+    let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    let stem = stem.strip_suffix(".csv").unwrap_or(stem);
     let plain: String =
         stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
-    let reserved = ["train", "test", "y", "id", "np", "pd", "os", "oof", "score", "metric", "final", ""];
-    if reserved.contains(&plain.as_str()) || plain.starts_with(|c: char| c.is_ascii_digit()) {
+    if plain.is_empty() || plain.starts_with(|c: char| c.is_ascii_digit()) {
         return format!("table_{plain}");
     }
     plain

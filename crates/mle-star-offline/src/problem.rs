@@ -12,7 +12,7 @@ use crate::grouping::{Grouping, Rows, grouping};
 use crate::history::History;
 use crate::joins::{Join, joins};
 use crate::metric_code::Metric;
-use crate::submission_layout::{Layout, layout};
+use crate::submission_layout::{Layout, LayoutKind, layout};
 use crate::targets::{Targets, targets};
 use crate::time_order::{TimeOrder, time_order};
 use crate::unusual::{Unusual, unusual};
@@ -30,6 +30,8 @@ pub(crate) struct Problem {
     pub(crate) classification: bool,
     /// Number of classes; 0 for a numeric target.
     pub(crate) classes: usize,
+    /// The class that binary predictions are about, if it is not the last one in order.
+    pub(crate) positive: Option<String>,
     /// The target, or the first of several.
     pub(crate) target: String,
     /// The names of all targets if there are several; otherwise none.
@@ -127,11 +129,11 @@ impl Problem {
     ) -> Result<Self, Trouble> {
         let target = known_target(task, profile)?;
         let (metric_id, test) = (known_metric(task)?, known_test(profile)?);
-        let Targets { whole, several } = targets(profile, target, task.id_column.as_deref(), metric_id)?;
-        let target = &whole;
+        let Targets { whole: target, several } =
+            &targets(profile, target, task.id_column.as_deref(), metric_id)?;
         let classes = if metric_id.is_for_regression() { 0 } else { target.distinct };
         let metric = Metric::new(metric_id, classes == 2);
-        let layout = layout(task, profile, target, &metric, classes, &several)?;
+        let layout = layout(task, profile, target, &metric, classes, several)?;
         let (rows, used) = (profile.train.rows, profile.train.rows.min(subsample_limit as usize));
         let rarest = rarest_class(target, classes);
         let stratified = several.is_empty() && classes > 0 && rarest * used as f64 >= 10.0;
@@ -143,16 +145,15 @@ impl Problem {
         let grouping = grouping(split, profile, &Rows { used, unequal_classes }, taken);
         let columns = useful_columns(profile, test, grouping.as_ref(), taken);
         let unusual = unusual(profile, task.id_column.as_deref(), target, &metric, time.as_ref(), &columns);
-        let offered = joins(profile, &all_targets(&target.name, &several));
-        if columns.is_empty() && offered.is_empty() {
-            return Err(no_features());
-        }
+        let offered = joins(profile, &all_targets(&target.name, several));
+        check_features(&columns, &offered)?;
         let problem = Self {
             name: task.competition_id.clone(),
             classification: classes > 0,
             classes,
+            positive: positive(target, classes, &layout),
             target: target.name.clone(),
-            several,
+            several: several.clone(),
             id: task.id_column.clone().filter(|id| test.column(id).is_some()),
             train_file: input_path(&profile.train),
             test_file: input_path(test),
@@ -284,11 +285,14 @@ fn known_test(profile: &Profile) -> Result<&Table, Trouble> {
     })
 }
 
-fn no_features() -> Trouble {
-    Trouble::new(
-        "train and test have no usable feature column in common",
-        "the offline agents need tables; use `--agents claude` for images, audio and other data",
-    )
+fn check_features(columns: &Columns, joins: &[Join]) -> Result<(), Trouble> {
+    if columns.is_empty() && joins.is_empty() {
+        return Err(Trouble::new(
+            "train and test have no usable feature column in common",
+            "the offline agents need tables; use `--agents claude` for images, audio and other data",
+        ));
+    }
+    Ok(())
 }
 
 fn known_metric(task: &Task) -> Result<Known, Trouble> {
@@ -313,6 +317,14 @@ pub(crate) fn check_target(target: &Column, metric: Known) -> Result<(), Trouble
     if metric.is_for_regression() && !numeric {
         return Err(Trouble::new(
             format!("the metric needs a numeric target, but `{}` is not numeric", target.name),
+            "set another `evaluation_metric` (`--metric`) or `target_column` (`--target`)",
+        ));
+    }
+    if let (Known::Rmsle, Some((low, _))) = (metric, target.range)
+        && low <= -1.0
+    {
+        return Err(Trouble::new(
+            format!("RMSLE needs targets above -1, but the smallest value of `{}` is {low}", target.name),
             "set another `evaluation_metric` (`--metric`) or `target_column` (`--target`)",
         ));
     }
@@ -354,13 +366,18 @@ fn feature_columns(profile: &Profile, test: &Table, taken: impl Fn(&str) -> bool
         let mut agreed = agreed(column, twin);
         // Keys have to be equal in all tables.
         agreed.nearly_numbers &= !is_auxiliary(profile, &column.name);
-        if taken(&column.name) || column.distinct < 2 || is_row_name(&agreed, train.rows.min(ROWS_LOOKED_AT))
+        if taken(&column.name) || is_constant(column) || is_row_name(&agreed, train.rows.min(ROWS_LOOKED_AT))
         {
             continue;
         }
         columns.add(column.name.clone(), &agreed);
     }
     columns
+}
+
+/// Whether all rows are alike. With one value and gaps, they are not.
+pub(crate) fn is_constant(column: &Column) -> bool {
+    column.distinct + usize::from(column.missing > 0) < 2
 }
 
 /// Text codes that differ in almost every row that was looked at are not useful as features.
@@ -415,6 +432,20 @@ fn varied(table: &Table, columns: &Columns) -> Vec<String> {
     let mut names: Vec<String> = columns.numeric.iter().filter(|name| distinct(name) > 2).cloned().collect();
     names.sort_by_key(|name| std::cmp::Reverse(distinct(name)));
     names
+}
+
+/// A column of probabilities may have the name of the class that it is about. Otherwise `yes` and `true` are what the
+/// program's own score is about, also where capitals put them first.
+fn positive(target: &Column, classes: usize, layout: &Layout) -> Option<String> {
+    let labels: Vec<&String> = target.top_values.iter().map(|(label, _)| label).collect();
+    let [a, b] = labels[..] else { return None };
+    if classes != 2 || target.kind.is_number() {
+        return None;
+    }
+    let is_named = |label: &&String| layout.kind == LayoutKind::Probability && **label == layout.column;
+    let is_yes = |label: &&String| ["yes", "true"].contains(&label.to_lowercase().as_str());
+    let positive = [a, b].into_iter().find(is_named).or_else(|| [a, b].into_iter().find(is_yes))?;
+    [a, b].into_iter().any(|other| positive < other).then(|| positive.clone())
 }
 
 fn rarest_class(target: &Column, classes: usize) -> f64 {

@@ -7,6 +7,7 @@ use serde::Serialize;
 use crate::metric_code::Metric;
 use crate::problem::input_path;
 use mle_star_data::profile::{Column, Profile, Table};
+use mle_star_metrics::class_columns::matched;
 
 /// The layout of the submission.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,6 +23,8 @@ pub(crate) struct Layout {
     pub(crate) class_columns: Vec<String>,
     /// The prefix of the class label in `class_columns`.
     pub(crate) prefix: String,
+    /// The class label of each of `class_columns`, if they are not a prefix and the label.
+    pub(crate) class_labels: Vec<String>,
     /// Whether the training table has the column that names rows; if not, rows are numbered.
     pub(crate) named: bool,
     /// The columns of validation predictions that are not predicted: first the row's name.
@@ -75,6 +78,7 @@ pub(crate) fn layout(
         column: wanted.first().map_or_else(|| target.name.clone(), |name| (*name).to_owned()),
         class_columns: Vec::new(),
         prefix: String::new(),
+        class_labels: Vec::new(),
         named: false,
         names_rows: false,
         class_scores: false,
@@ -98,12 +102,15 @@ pub(crate) fn layout(
         (count, classes) if count == classes && !metric.labels => {
             layout.column = String::new();
             layout.class_columns = wanted.iter().map(|name| (*name).to_owned()).collect();
-            match class_prefix(&layout.class_columns, target) {
-                Some(prefix) => {
-                    layout.prefix = prefix;
-                    LayoutKind::PerClass
-                }
-                None => LayoutKind::PerClassInOrder,
+            let labels: Vec<&str> = target.top_values.iter().map(|(label, _)| label.as_str()).collect();
+            if let Some(prefix) = class_prefix(&layout.class_columns, target) {
+                layout.prefix = prefix;
+                LayoutKind::PerClass
+            } else if let Some(order) = matched(&layout.class_columns, &labels) {
+                layout.class_labels = order.into_iter().map(|at| labels[at].to_owned()).collect();
+                LayoutKind::PerClass
+            } else {
+                LayoutKind::PerClassInOrder
             }
         }
         _ if wanted.contains(&target.name.as_str()) && metric.labels => {

@@ -84,6 +84,10 @@ LABELS = [pd.factorize(train[target], sort=True)[1] for target in TARGETS]
 CLASSES = sorted(train[TARGET].unique(), key=float)
 {% elif p.classification %}
 CLASSES = pd.factorize(train[TARGET], sort=True)[1]
+{% if p.positive %}
+# Predictions are about this class, so it is the second one.
+CLASSES = sorted(CLASSES, key=lambda label: str(label).strip() == {{ p.positive | py }})
+{% endif %}
 {% endif %}
 {% if p.subsample and p.history %}
 
@@ -120,41 +124,41 @@ train = train.reset_index(drop=True)
 
 {% if join.unique %}
 # {{ join.name }} has one row for each key.
-{{ join.name }} = pd.read_csv({{ join.file | py }}{{ p.reading }}).drop_duplicates({{ join.keys | py_list }})
+{{ join.name }}_table = pd.read_csv({{ join.file | py }}{{ p.reading }}).drop_duplicates({{ join.keys | py_list }})
 {% if join.nearly_numbers %}
 # Words and blanks among numbers count as missing.
 numbers = {{ join.nearly_numbers | py_list }}
-{{ join.name }}[numbers] = {{ join.name }}[numbers].apply(pd.to_numeric, errors="coerce")
+{{ join.name }}_table[numbers] = {{ join.name }}_table[numbers].apply(pd.to_numeric, errors="coerce")
 {% endif %}
-{{ join.name }} = {{ join.name }}.set_index({{ join.keys | py_list }}).add_prefix({{ (join.name ~ "_") | py }}).reset_index()
+{{ join.name }}_table = {{ join.name }}_table.set_index({{ join.keys | py_list }}).add_prefix({{ (join.name ~ "_") | py }}).reset_index()
 {% else %}
 # {{ join.name }} has several rows for a key, which are summarised.
 {% if join.nearly_numbers %}
-{{ join.name }} = pd.read_csv({{ join.file | py }}{{ p.reading }})
+{{ join.name }}_table = pd.read_csv({{ join.file | py }}{{ p.reading }})
 # Words and blanks among numbers count as missing.
 numbers = {{ join.nearly_numbers | py_list }}
-{{ join.name }}[numbers] = {{ join.name }}[numbers].apply(pd.to_numeric, errors="coerce")
-grouped = {{ join.name }}.groupby({{ join.keys | py_list }})
+{{ join.name }}_table[numbers] = {{ join.name }}_table[numbers].apply(pd.to_numeric, errors="coerce")
+grouped = {{ join.name }}_table.groupby({{ join.keys | py_list }})
 {% else %}
 grouped = pd.read_csv({{ join.file | py }}{{ p.reading }}).groupby({{ join.keys | py_list }})
 {% endif %}
 {% if join.summaries %}
-{{ join.name }} = grouped.agg(
+{{ join.name }}_table = grouped.agg(
     {
 {% for pair in join.summaries %}
         {{ pair[0] | py }}: {{ pair[1] | py_list }},
 {% endfor %}
     }
 )
-{{ join.name }}.columns = [{{ (join.name ~ "_") | py }} + "_".join(pair) for pair in {{ join.name }}.columns]
-{{ join.name }}[{{ (join.name ~ "_rows") | py }}] = grouped.size()
+{{ join.name }}_table.columns = [{{ (join.name ~ "_") | py }} + "_".join(pair) for pair in {{ join.name }}_table.columns]
+{{ join.name }}_table[{{ (join.name ~ "_rows") | py }}] = grouped.size()
 {% else %}
-{{ join.name }} = grouped.size().to_frame({{ (join.name ~ "_rows") | py }})
+{{ join.name }}_table = grouped.size().to_frame({{ (join.name ~ "_rows") | py }})
 {% endif %}
-{{ join.name }} = {{ join.name }}.reset_index()
+{{ join.name }}_table = {{ join.name }}_table.reset_index()
 {% endif %}
-train = train.merge({{ join.name }}, on={{ join.keys | py_list }}, how="left")
-test = test.merge({{ join.name }}, on={{ join.keys | py_list }}, how="left")
+train = train.merge({{ join.name }}_table, on={{ join.keys | py_list }}, how="left")
+test = test.merge({{ join.name }}_table, on={{ join.keys | py_list }}, how="left")
 {% endfor %}
 
 {% if p.several and p.classification %}

@@ -12,7 +12,8 @@ def encode_{{ m.slug }}(fit, y_fit, others):
     """Frames for fitting and predicting; CatBoost encodes categories itself, on the fitting rows."""
     frames = [fit, *others]
 {% if p.columns.texts %}
-    words = TfidfVectorizer(max_features=20000, sublinear_tf=True, stop_words=None)
+    # Words may have a single letter.
+    words = TfidfVectorizer(max_features=20000, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
     counts = [words.fit_transform(fit["all_text"]), *(words.transform(other["all_text"]) for other in others)]
     topics = TruncatedSVD(n_components=max(1, min(40, len(words.vocabulary_) - 1)), random_state=SEED)
     names = [f"topic_{position}" for position in range(topics.n_components)]

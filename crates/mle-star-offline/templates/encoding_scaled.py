@@ -36,7 +36,8 @@ def encode_{{ m.slug }}(fit, y_fit, others):
     blocks.append([level.transform(values) for values in encoded])
 {% endif %}
 {% if p.columns.texts %}
-    words = TfidfVectorizer(max_features=50000, ngram_range=(1, 2), min_df=2, sublinear_tf=True)
+    # Words may have a single letter.
+    words = TfidfVectorizer(max_features=50000, ngram_range=(1, 2), min_df=2, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
     blocks.append([words.fit_transform(fit["all_text"]), *(words.transform(other["all_text"]) for other in others)])
     return [hstack([csr_matrix(part) for part in parts]).tocsr() for parts in zip(*blocks)]
 {% else %}

@@ -42,7 +42,8 @@ def encode_{{ m.slug }}(fit, y_fit, others):
     blocks.append([means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)])
 {% endif %}
 {% if p.columns.texts %}
-    words = TfidfVectorizer(max_features=20000, sublinear_tf=True, stop_words=None)
+    # Words may have a single letter.
+    words = TfidfVectorizer(max_features=20000, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
     counts = [words.fit_transform(fit["all_text"]), *(words.transform(other["all_text"]) for other in others)]
     topics = TruncatedSVD(n_components=max(1, min(40, len(words.vocabulary_) - 1)), random_state=SEED)
     blocks.append([topics.fit_transform(counts[0]), *(topics.transform(other) for other in counts[1:])])

@@ -6,8 +6,11 @@ def answers(values):
 {% elif p.layout.kind == "probability" %}
     return {{ "{" }}{{ p.layout.column | py }}: values[:, 1]}
 {% elif p.layout.kind == "per_class" %}
-{% if p.layout.class_columns %}
-    positions = {{ "{" }}{{ p.layout.prefix | py }} + str(label): position for position, label in enumerate(CLASSES)}
+{% if p.layout.class_labels %}
+    positions = {str(label).strip(): position for position, label in enumerate(CLASSES)}
+    return {column: values[:, positions[label]] for column, label in zip({{ p.layout.class_columns | py_list }}, {{ p.layout.class_labels | py_list }})}
+{% elif p.layout.class_columns %}
+    positions = {{ "{" }}{{ p.layout.prefix | py }} + str(label).strip(): position for position, label in enumerate(CLASSES)}
     return {column: values[:, positions[column]] for column in {{ p.layout.class_columns | py_list }}}
 {% else %}
     return {str(label): values[:, position] for position, label in enumerate(CLASSES)}

@@ -1,5 +1,6 @@
 //! What the columns of a file of predictions stand for.
 
+use crate::class_columns::matched;
 use crate::names::{Kind, Metric};
 use crate::table::{canonical, listed};
 
@@ -75,8 +76,9 @@ pub(super) fn positive(names: &[String]) -> u32 {
 
 /// The columns and their classes: the known ones in order, then those that no label has.
 fn per_class(columns: &[String], names: &[String]) -> Option<(Vec<String>, Vec<String>)> {
-    let about = prefixes(columns, names).find_map(|prefix| classes_after(prefix, columns, names));
-    let about = match about {
+    let exactly = prefixes(columns, names).find_map(|prefix| classes_after(prefix, columns, names));
+    let loosely = || Some(matched(columns, names)?.into_iter().map(|class| names[class].clone()).collect());
+    let about = match exactly.or_else(loosely) {
         Some(about) => about,
         None if columns.len() == names.len() && !columns.iter().any(|column| is_named(column, names)) => {
             return Some((columns.to_vec(), names.to_vec()));
@@ -131,6 +133,11 @@ mod tests {
         check(&["class_2", "class_1"], &["1", "2"], Some((&["class_1", "class_2"], &["1", "2"])));
         check(&["p1", "p10", "p2"], &["1", "2", "10"], Some((&["p1", "p2", "p10"], &["1", "2", "10"])));
         check(&["p_0", "p_1", "p_2"], &["0", "2"], Some((&["p_0", "p_2", "p_1"], &["0", "2", "1"])));
+        check(
+            &["prob_low", "prob_high", "prob_medium"],
+            &["High", "Low", "Medium"],
+            Some((&["prob_high", "prob_low", "prob_medium"], &["High", "Low", "Medium"])),
+        );
         check(&["first", "second"], &["a", "b"], Some((&["first", "second"], &["a", "b"])));
         check(&["False", "True"], &["false", "true"], Some((&["False", "True"], &["false", "true"])));
         check(&["a", "x"], &["a", "b"], None);

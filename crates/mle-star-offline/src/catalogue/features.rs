@@ -66,7 +66,9 @@ pub(super) const ENCODINGS: &[Strategy] = &[
         reason: "The order of codes is arbitrary; that of target means is not.",
         how: "Add cross-fitted target means of every categorical column, learnt from the fitting rows alone.",
         edit: |block| {
-            let wanted = !block.problem.columns.categorical.is_empty() && uses_blocks(block);
+            // Several targets share one encoding if no column has many categories.
+            let shared = !block.problem.several.is_empty() && block.problem.columns.many_levels.is_empty();
+            let wanted = !block.problem.columns.categorical.is_empty() && uses_blocks(block) && !shared;
             insert(block, "steps/target_means", wanted, &json!({}))
         },
     },

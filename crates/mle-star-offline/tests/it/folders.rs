@@ -213,6 +213,17 @@ fn unusual_features_are_no_obstacle() {
             ..PLAIN
         },
         Folder {
+            name: "words of one letter",
+            features: "id,text,a",
+            cells: |row, [a, b]| {
+                let letter = |number: f64| ["A", "C", "G", "T"][(number * 4.0) as usize % 4];
+                let many = (1..9).map(|times| letter(a * f64::from(times * times) * 1.7 + b * 0.1));
+                format!("{row},{},{b:.3}", many.collect::<Vec<_>>().join(" "))
+            },
+            families: &["TF-IDF linear model", "LightGBM", "CatBoost"],
+            ..PLAIN
+        },
+        Folder {
             name: "features with the names of classes",
             metric: "log loss",
             labels: |row, [a, _]| {
@@ -417,6 +428,74 @@ fn unusual_labels_are_no_obstacle() {
             ..PLAIN
         },
     ]);
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn predictions_are_about_the_class_that_the_sample_names() {
+    let sexes = Folder {
+        name: "a column with the name of the first class",
+        metric: "average precision",
+        labels: |_, [a, b]| if a + b > 0.8 { "female".to_owned() } else { "male".to_owned() },
+        wanted: ("female", "0.5"),
+        ..PLAIN
+    };
+    let capitals = Folder {
+        name: "capitals come first",
+        metric: "ROC-AUC",
+        labels: |_, [a, b]| if a + b > 0.8 { "YES".to_owned() } else { "no".to_owned() },
+        wanted: ("y", "0.5"),
+        ..PLAIN
+    };
+    let three = Folder {
+        name: "classes in another spelling",
+        metric: "log loss",
+        labels: |_, [a, _]| ["High", "Low", "Medium"][(a * 3.0) as usize].to_owned(),
+        wanted: ("prob_low,prob_medium,prob_high", "0.3,0.3,0.4"),
+        ..PLAIN
+    };
+    check(&[
+        sexes,
+        capitals,
+        Folder { name: "capitals come first, F1", metric: "F1", wanted: ("y", "no"), ..capitals },
+        three,
+        Folder {
+            name: "blanks around all labels",
+            labels: |_, [a, _]| [" a", " b", " c"][(a * 3.0) as usize].to_owned(),
+            wanted: ("c_a,c_b,c_c", "0.3,0.3,0.4"),
+            ..three
+        },
+    ]);
+}
+
+#[test]
+fn a_column_of_one_value_with_gaps_is_a_feature() {
+    let folder = Folder {
+        features: "id,a,flag,one,same",
+        cells: |row, [a, _]| {
+            let [flag, one] = [["yes", ""], ["1", ""]].map(|values| values[row % 2]);
+            format!("{row},{a:.3},{flag},{one},7")
+        },
+        ..PLAIN
+    };
+    let script = initial(&folder.agents(), "LightGBM");
+    assert!(script.contains("\"flag\"") && script.contains("\"one\""), "{script}");
+    assert!(!script.contains("\"same\""), "{script}");
+}
+
+#[test]
+fn targets_without_a_logarithm_are_refused_for_rmsle() {
+    let folder = Folder {
+        metric: "RMSLE",
+        labels: |row, [a, _]| if row == 7 { "-3".to_owned() } else { format!("{a:.3}") },
+        wanted: ("y", "0"),
+        ..PLAIN
+    };
+    let dir = tempfile::tempdir().unwrap();
+    folder.write(dir.path());
+    let profile = profile::read(dir.path()).unwrap();
+    let trouble = OfflineAgents::new(&folder.task(dir.path()), profile, 30_000, None).unwrap_err();
+    assert_eq!(trouble.message, "RMSLE needs targets above -1, but the smallest value of `y` is -3");
 }
 
 #[test]

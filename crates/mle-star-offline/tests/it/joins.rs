@@ -50,6 +50,27 @@ fn tables_join_by_one_key_or_several() {
 }
 
 #[test]
+fn names_of_tables_collide_with_nothing() {
+    let check = |file: &str, expected: &[&str]| {
+        let shape = Shape { auxiliary: true, ..shape("accuracy", Maximize, 2) };
+        let mut profile = profile(&shape);
+        profile.auxiliary[0].file = file.into();
+        for table in [Some(&mut profile.train), profile.test.as_mut()].into_iter().flatten() {
+            table.columns.push(column("shops_height", ColumnKind::Float, 50));
+        }
+        let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
+        let script = asked(&agents).code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+        for part in expected {
+            assert!(script.contains(part), "{part}\n{script}");
+        }
+    };
+    check("class.csv", &["class_table = pd.read_csv(\"./input/class.csv\")", "\"class_height\""]);
+    check("2019.csv", &["table_2019_table = ", "\"table_2019_height\""]);
+    check("shops.2019.csv", &["shops_2019_table = "]);
+    check("shops.csv", &["shops_2_table = ", "\"shops_2_height\"", "\"shops_height\""]);
+}
+
+#[test]
 fn tables_are_joined_from_the_start_and_only_once() {
     const USED: &str = "All the provided information is used.";
     let plain = shape("accuracy", Maximize, 2);
@@ -60,7 +81,7 @@ fn tables_are_joined_from_the_start_and_only_once() {
         let agents = OfflineAgents::new(&task(shape), profile, 30_000, None).unwrap();
         let ask = asked(&agents);
         let own = merged(&ask, ["LightGBM", "CatBoost"]);
-        assert_eq!(own.matches("places = pd.read_csv(\"./input/places.csv\")").count(), 1, "{own}");
+        assert_eq!(own.matches("places_table = pd.read_csv(\"./input/places.csv\")").count(), 1, "{own}");
         assert!(own.contains("\"places_height\"") && own.contains(&format!("on=[\"{key}\"]")), "{own}");
         assert_eq!(ask.ask(AgentType::Data, None, json!({ "initial_solution": own })), USED);
     };

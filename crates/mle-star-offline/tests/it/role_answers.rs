@@ -460,7 +460,7 @@ fn submissions_follow_sample_and_metric() {
     );
     check(&shape("RMSE", Minimize, 0), "return {\"target\": values}\n");
     let per_class = Shape { per_class: true, ..shape("log loss", Minimize, 3) };
-    check(&per_class, "{\"p_\" + str(label): position for position, label in enumerate(CLASSES)}");
+    check(&per_class, "{\"p_\" + str(label).strip(): position for position, label in enumerate(CLASSES)}");
     check(&per_class, "for column in [\"p_0\", \"p_1\", \"p_2\"]}");
 }
 
