@@ -104,11 +104,14 @@ fn is_in(grid: &Grid, outcome: &Outcome) -> bool {
         && has_rule(if outcome.rule == AVERAGE { PAPER_TITLE } else { outcome.rule })
 }
 
-/// The outcomes of the cases that all rules have: others cannot be compared.
+/// The outcomes of the cases that all rules have from one build: others cannot be compared.
 fn common_cases<'a>(outcomes: &[&'a Outcome]) -> Vec<&'a Outcome> {
     let rules = rules(outcomes);
-    let has = |case: Case, rule: &str| outcomes.iter().any(|one| (one.case, one.rule) == (case, rule));
-    let is_common = |outcome: &&&Outcome| rules.iter().all(|rule| has(outcome.case, rule));
+    let is_alike = |one: &Outcome, two: &Outcome| (one.case, &one.build) == (two.case, &two.build);
+    let has = |outcome: &Outcome, rule: &str| {
+        outcomes.iter().any(|other| other.rule == rule && is_alike(other, outcome))
+    };
+    let is_common = |outcome: &&&Outcome| rules.iter().all(|rule| has(outcome, rule));
     outcomes.iter().filter(is_common).copied().collect()
 }
 
@@ -116,10 +119,15 @@ fn common_cases<'a>(outcomes: &[&'a Outcome]) -> Vec<&'a Outcome> {
 fn notes(all: &[&Outcome], shown: &[&Outcome]) -> Option<String> {
     let left_out = (all.len() > shown.len()).then(|| {
         let count = all.len() - shown.len();
-        format!("Results left out, since some rules lack these tasks and seeds: {count}. `--rules` chooses rules.\n")
+        format!(
+            "Results left out, since some rules lack these tasks and seeds, or have them from another build: {count}. \
+             `--rules` chooses rules.\n"
+        )
     });
     let builds: BTreeSet<Option<&str>> = shown.iter().map(|outcome| outcome.build.as_deref()).collect();
-    let mixed = (builds.len() > 1).then(|| format!("The runs are of {} builds.\n", builds.len()));
+    let mixed = (builds.len() > 1).then(|| {
+        format!("The runs are of {} builds; all rules of a task and seed are of one.\n", builds.len())
+    });
     let notes: String = left_out.into_iter().chain(mixed).collect();
     (!notes.is_empty()).then_some(notes)
 }
@@ -480,18 +488,20 @@ mod tests {
     }
 
     #[test]
-    fn only_cases_of_all_rules_are_shown() {
-        let other = Outcome { build: None, ..outcome("other", 1, Some(7.0), 7.5) };
-        let all = [outcome("paper", 1, Some(6.0), 5.0), outcome("paper", 2, Some(5.5), 5.0), other];
-        let all: Vec<&Outcome> = all.iter().collect();
+    fn only_cases_of_all_rules_by_one_build_are_shown() {
+        let of_build = |build: &str, outcome| Outcome { build: Some(build.to_owned()), ..outcome };
+        let paper = |seed| outcome("paper", seed, Some(6.0), 5.0);
+        let other = |seed| outcome("other", seed, Some(7.0), 7.5);
+        let all = [paper(1), other(1), of_build("b2", paper(2)), of_build("b2", other(2))];
+        let left_out = [paper(3), paper(4), of_build("b2", other(4))];
+        let all: Vec<&Outcome> = all.iter().chain(&left_out).collect();
         let shown = common_cases(&all);
-        assert_eq!(
-            shown.iter().map(|one| (one.case.1, one.rule)).collect::<Vec<_>>(),
-            [(1, "paper"), (1, "other")]
-        );
+        let cases: Vec<_> = shown.iter().map(|one| (one.case.1, one.rule)).collect();
+        assert_eq!(cases, [(1, "paper"), (1, "other"), (2, "paper"), (2, "other")]);
         let told = notes(&all, &shown).unwrap();
+        assert!(told.contains("from another build: 3. `--rules`"), "{told}");
         assert!(
-            told.contains("tasks and seeds: 1. `--rules`") && told.ends_with("The runs are of 2 builds.\n"),
+            told.ends_with("The runs are of 2 builds; all rules of a task and seed are of one.\n"),
             "{told}"
         );
         assert_eq!(notes(&all[..2], &all[..2]), None);
