@@ -3,7 +3,7 @@
 pub(crate) mod averages;
 pub(crate) mod counts;
 pub(crate) mod curves;
-mod ranking;
+pub(crate) mod ranking;
 pub(crate) mod relations;
 
 /// A score as a function of the rows' weights.

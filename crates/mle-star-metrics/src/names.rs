@@ -96,6 +96,11 @@ impl Metric {
         Self::Pearson,
     ];
 
+    /// Whether the order of predictions counts alone, not how large they are.
+    pub(crate) fn is_by_order(self) -> bool {
+        matches!(self, Self::RocAuc | Self::AveragePrecision | Self::Spearman)
+    }
+
     /// The usual name, for example `ROC-AUC`.
     pub fn name(self) -> &'static str {
         match self {

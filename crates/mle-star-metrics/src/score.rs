@@ -160,7 +160,7 @@ fn for_probabilities(
     classes: Classes<'_>,
     predictions: &Predictions<'_>,
 ) -> Result<Box<dyn Formula>, Unscorable> {
-    let by_order = matches!(metric, Metric::RocAuc | Metric::AveragePrecision);
+    let by_order = metric.is_by_order();
     if let (false, Predictions::Numbers(values) | Predictions::Probabilities { values, .. }) =
         (by_order, predictions)
     {

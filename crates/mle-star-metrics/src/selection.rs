@@ -12,6 +12,7 @@ use mle_star::measure::Measurement;
 use mle_star::metric::Direction;
 
 use crate::bootstrap::mean;
+use crate::formulas::ranking::Ranking;
 use crate::labels::evaluate::Predicted;
 use crate::labels::{Labels, Layout, Others};
 use crate::names::Kind;
@@ -170,12 +171,12 @@ impl<'a> Library<'a> {
         }
         let of_target = |target: &Target<'_>| {
             let mut values = vec![0.0; target.rows.rows() * target.width];
-            for (place, unit) in self.units().iter().enumerate() {
-                let row = place * target.width..(place + 1) * target.width;
-                let weights = weights[fold_of(*unit) as usize].iter();
-                for (weight, member) in weights.zip(&target.members).filter(|(weight, _)| **weight > 0.0) {
-                    let sums = values[row.clone()].iter_mut();
-                    sums.zip(&member[row.clone()]).for_each(|(sum, value)| *sum += weight * value);
+            for (fold, weights) in (0..).zip(&weights) {
+                let combined = target.combined(weights);
+                let units = self.units().iter().enumerate();
+                for (place, _) in units.filter(|(_, unit)| fold_of(**unit) == fold) {
+                    let row = place * target.width..(place + 1) * target.width;
+                    values[row.clone()].copy_from_slice(&combined[row]);
                 }
             }
             values
@@ -209,6 +210,25 @@ impl Target<'_> {
         };
         let members = self.members.iter().map(pick).collect();
         Target { rows: Cow::Owned(self.rows.at(places)), members, width: self.width }
+    }
+
+    /// The weighted mean of the members for all rows. If the metric is about their order, it is their rank: scores of members
+    /// may have any scale, and rows of different folds, whose weights differ, are compared.
+    fn combined(&self, weights: &[f64]) -> Vec<f64> {
+        let rows = self.rows.rows();
+        let mut values = vec![0.0; rows * self.width];
+        for (weight, member) in weights.iter().zip(&self.members).filter(|(weight, _)| **weight > 0.0) {
+            values.iter_mut().zip(member).for_each(|(sum, value)| *sum += weight * value);
+        }
+        if self.rows.metric().is_by_order() {
+            for column in 0..self.width {
+                let ranking = Ranking::descending(rows, |row| values[row * self.width + column]);
+                let ranks = ranking.ranks(&vec![1.0; rows]);
+                let column = values.iter_mut().skip(column).step_by(self.width);
+                column.zip(ranks).for_each(|(value, rank)| *value = -rank);
+            }
+        }
+        values
     }
 
     /// What a file would hold: the values, or the label with the largest one.
@@ -408,6 +428,25 @@ mod tests {
         let layout = Layout { header: &header, id_column: Some("id") };
         let members = files.iter().map(|file| Member { predictions: file.as_bytes(), seconds: 1.0 });
         labels.select(members, &layout, 10.0, 50).unwrap()
+    }
+
+    #[test]
+    fn members_of_any_scale_are_compared_by_order() {
+        let rows = 2_000;
+        let truth = |row: usize| f64::from(u8::from(noise(row, 90) < 0.2));
+        let file = |(salt, scale): (u64, f64)| {
+            table((0..rows).map(|row| (scale * (truth(row) + 2.0 * noise(row, salt))).to_string()))
+        };
+        // Equally good, so that folds choose different ones.
+        let files: Vec<String> = (0..).zip([1.0, 1e3, 1e-3, 1e6, 10.0]).map(file).collect();
+        let truth = table((0..rows).map(|row| truth(row).to_string()));
+        let files: Vec<(&str, f64)> = files.iter().map(|file| (file.as_str(), 1.0)).collect();
+        for (metric, least) in
+            [(Metric::RocAuc, 0.85), (Metric::AveragePrecision, 0.6), (Metric::Spearman, 0.45)]
+        {
+            let found = select(metric, &truth, &files, 10.0).unwrap();
+            assert!(found.measured.score > least, "{metric} {}", found.measured.score);
+        }
     }
 
     #[test]
