@@ -1,4 +1,4 @@
-//! The retriever's list of models, the first script for one of them, and repetitions of scripts.
+//! The retriever's list of models, and the first script for one of them.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,6 @@ use crate::families::Family;
 use crate::inputs::{Inputs, fenced};
 use crate::portfolio::{Model, ranked};
 use crate::problem::Problem;
-use crate::sections::Script;
 use crate::templates::TemplateError;
 use crate::writer;
 
@@ -19,8 +18,6 @@ const MORE_FOLDS: &str = " with ten folds";
 const OTHER_SEED: &str = " with another seed";
 /// How far the other seed is from that of the run. Scripts use a few seeds after theirs.
 const FARTHER: u32 = 1_192;
-/// The number of folds where there are more.
-const MANY_FOLDS: usize = 10;
 
 /// The models that fit the task as JSON, the most promising first: as many as asked for, or the whole portfolio.
 pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>) -> String {
@@ -41,40 +38,15 @@ pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>) -> String {
     json!({ "models": models }).to_string()
 }
 
-/// The problem for models that are tried again under names that end like this; `None` if it has no more folds.
+/// The problem for models that are tried again under names that end like this; `None` if groups or times decide on the
+/// folds.
 fn again(problem: &Problem, ending: &str) -> Option<Problem> {
+    const FOLDS: usize = 10;
+    let chooses = problem.grouping.is_none() && problem.time.is_none() && problem.used_rows >= 10 * FOLDS;
     match ending {
         OTHER_SEED => Some(Problem { seed: problem.seed + FARTHER, ..problem.clone() }),
-        _ => has_more_folds(problem).then(|| Problem { folds: MANY_FOLDS, ..problem.clone() }),
+        _ => chooses.then(|| Problem { folds: FOLDS, ..problem.clone() }),
     }
-}
-
-/// Whether time does not decide on the folds, and rows or groups are enough for more of them.
-fn has_more_folds(problem: &Problem) -> bool {
-    let divided = problem.grouping.as_ref().map_or(problem.used_rows, |grouping| grouping.groups);
-    problem.time.is_none() && divided >= 10 * MANY_FOLDS
-}
-
-/// A script with another seed for each repetition and, if possible, with more folds.
-fn repeated(problem: &Problem, mut script: Script, repetition: u32) -> Script {
-    let seed = problem.seed + FARTHER * (repetition + 1);
-    let edit = |script: &mut Script, heading: &str, edit: &dyn Fn(&str) -> String| {
-        if let Some(section) = script.section(heading) {
-            let lines: Vec<String> = section.text.lines().map(edit).collect();
-            script.replace(heading, lines.join("\n"));
-        }
-    };
-    edit(&mut script, "Setup", &|line| match line.strip_prefix("SEED = ") {
-        Some(_) => format!("SEED = {seed}"),
-        None => line.to_owned(),
-    });
-    if has_more_folds(problem) {
-        let [few, many] = [problem.folds, MANY_FOLDS].map(|folds| format!("n_splits={folds}"));
-        edit(&mut script, "Folds", &|line| line.replace(&few, &many));
-        let [few, many] = [problem.folds, MANY_FOLDS].map(|folds| format!(": {folds} folds"));
-        script.preamble = script.preamble.replacen(&few, &many, 1);
-    }
-    script
 }
 
 fn example(problem: &Problem, family: Family) -> String {
@@ -94,15 +66,11 @@ fn example(problem: &Problem, family: Family) -> String {
 }
 
 /// A complete script with the given model, or with the best fitting one if the rules do not know it. Suspicious
-/// columns are not its features. For a repetition, the example with another seed.
+/// columns are not its features.
 ///
 /// # Errors
 /// A template is broken.
 pub(crate) fn init(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
-    let repetition = inputs.count("repetition").and_then(|count| u32::try_from(count).ok());
-    if let Some((repetition, script)) = repetition.zip(Script::parse(inputs.text("example_code"))) {
-        return Ok(fenced(&repeated(problem, script, repetition).text()));
-    }
     let problem = problem.without(&inputs.texts("suspicious_columns"));
     let name = inputs.text("model_name");
     let ending = [MORE_FOLDS, OTHER_SEED].into_iter().find_map(|ending| {

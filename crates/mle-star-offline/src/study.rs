@@ -18,6 +18,8 @@ const PARTS: usize = 3;
 const PLANNED: f64 = 0.8;
 /// A study of fewer rows would say little.
 const FEWEST_ROWS: usize = 1_000;
+/// About as many rows of each class are in a sample, so that all folds have some.
+const FEWEST_OF_A_CLASS: f64 = 30.0;
 
 /// One part of a solution, as the ablation template needs it.
 #[derive(Clone, Debug, Serialize)]
@@ -58,12 +60,16 @@ pub(crate) fn ablation(
     parts.retain(|part| script.section(&part.heading).is_some_and(|section| is_refinable(problem, section)));
     let mut parts = studied(&parts, &inputs.texts("previous_ablations"), path);
     if let Some(share) = affordable(told, &parts) {
-        let rows = (share * problem.used_rows as f64) as usize;
         if problem.grouping.is_some() || problem.time.is_some() {
-            let trained = share * (1 + trained(&parts)) as f64;
-            parts.truncate((trained as usize).saturating_sub(1).max(1));
+            let most = (share * (1 + trained(&parts)) as f64) as usize;
+            let mut left = most.saturating_sub(1).max(1);
+            parts.retain(|part| {
+                let stays = !trains(part) || left > 0;
+                left -= usize::from(trains(part) && stays);
+                stays
+            });
         } else if let Some(after) = script.sections.iter().position(|section| section.heading == "Data") {
-            let sample = render("sample", &json!({ "rows": rows.max(FEWEST_ROWS) }))?;
+            let sample = render("sample", &json!({ "rows": sampled_rows(problem, share) }))?;
             script.sections.insert(after + 1, Section::new(sample));
         }
     }
@@ -87,7 +93,18 @@ fn affordable(told: Inputs<'_>, parts: &[Part]) -> Option<f64> {
 
 /// The number of parts whose variant trains models.
 fn trained(parts: &[Part]) -> usize {
-    parts.iter().filter(|part| !["Blend", "Postprocessing"].contains(&part.kind.as_str())).count()
+    parts.iter().filter(|part| trains(part)).count()
+}
+
+fn trains(part: &Part) -> bool {
+    !["Blend", "Postprocessing"].contains(&part.kind.as_str())
+}
+
+/// The rows of a study that has time for this share of its work: enough of them, also of the rarest class.
+fn sampled_rows(problem: &Problem, share: f64) -> usize {
+    let afforded = (share * problem.used_rows as f64) as usize;
+    let rare = if problem.rarest > 0.0 { (FEWEST_OF_A_CLASS / problem.rarest).ceil() as usize } else { 0 };
+    afforded.max(FEWEST_ROWS).max(rare)
 }
 
 /// The Python expression for the unchanged columns of the tables.

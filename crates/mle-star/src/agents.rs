@@ -30,7 +30,7 @@ pub(crate) use self::{
     ens_planner::ens_planner,
     ensembler::ensembler,
     extractor::{Extraction, Question, extractor},
-    init::{init, repeat},
+    init::init,
     leakage::{Gain, correct_leakage, detect_leakage},
     merger::merger,
     planner::{Focus, planner},

@@ -75,8 +75,8 @@ struct State {
     latest: VecDeque<f64>,
     /// The seconds of the latest ablation study; none before the first.
     ablation: Option<f64>,
-    /// What a script is expected to take that changes an earlier one: on each refinement path, and elsewhere.
-    changed: HashMap<Option<usize>, f64>,
+    /// The seconds of the solution that each refinement path changes.
+    changed: HashMap<usize, f64>,
     spent: f64,
     /// Expected cost of the calls in progress.
     in_flight: f64,
@@ -194,14 +194,13 @@ impl Limits {
 
     /// The time limit that leaves out a step or a script at this place now: what is left is less than the script is
     /// expected to take, after an ablation study where there is one (the first is expected to take as long as the
-    /// solution and a few variants, or until it is stopped). A script that changes another is expected to take what was said of
-    /// it ([`changes`](Self::changes)), a submission script as long as its run without the held-out rows, and any other script as
-    /// long as the shortest of the latest.
+    /// solution and a few variants, or until it is stopped). A refined solution is expected to take as long as the one that
+    /// it changes, a submission script as long as its run without the held-out rows, and any other script as long as the
+    /// shortest of the latest.
     pub fn too_late_to_begin(&self, place: &Place, now: f64) -> Option<Limit> {
         let (script, ablation, rehearsed) = {
             let state = self.state();
-            let may_change = place.path().is_some() || matches!(place.step(), Some(Step::Extra(_)));
-            let changed = state.changed.get(&place.path()).filter(|_| may_change).copied();
+            let changed = place.path().and_then(|path| state.changed.get(&path).copied());
             let script = changed.unwrap_or_else(|| state.shortest());
             let ablation =
                 state.ablation.unwrap_or_else(|| (state.usual() * STUDIED).min(self.ablation_timeout));
@@ -327,9 +326,11 @@ impl Limits {
         }
     }
 
-    /// Notes what scripts are expected to take that change a solution from now on, on the path of this place.
+    /// Notes how long the solution took that the path of this place changes from now on.
     pub fn changes(&self, place: &Place, seconds: f64) {
-        self.state().changed.insert(place.path(), seconds);
+        if let Some(path) = place.path() {
+            self.state().changed.insert(path, seconds);
+        }
     }
 
     /// Counts the time of an ablation study.

@@ -113,16 +113,11 @@ async fn combine(
     let ensemble = ctx.isolated(ensemble::ensemble(ctx, solutions)).await?.ok().flatten();
     let (rounds, made) = ensemble.map_or_else(Default::default, |all| (all.rounds, Some(all.best)));
     let best = best_of_all(solutions.iter().chain(&further).chain(&made), |best| best.score());
-    let repeated = match best {
-        Some(best) => ctx.isolated(select::repetitions(ctx, models, best)).await?.ok().flatten(),
-        None => None,
-    };
-    let best = best_of_all(best.into_iter().chain(&repeated), |best| best.score());
     let selected = match best {
         Some(best) => ctx.isolated(select::select(ctx, best)).await?.ok().flatten(),
         None => None,
     };
-    let made = best_of_all(further.into_iter().chain(made).chain(repeated), Scored::score);
+    let made = best_of_all(further.into_iter().chain(made), Scored::score);
     let ensemble = selected.or(made).map(|best| Ensemble { rounds, best });
     ctx.end_phase(ensemble.as_ref().map(|ensemble| &ensemble.best))?;
     Ok(ensemble)

@@ -199,7 +199,7 @@ pub fn step_name(step: Step) -> String {
             format!("{}, attempt {}", step_name(Step::Outer { path, outer }), inner + 1)
         }
         Step::Round(round) => format!("round {}", round + 1),
-        Step::Extra(index) => format!("further solution {}", index + 1),
+        Step::Extra(index) => format!("further model {}", index + 1),
         Step::Selection => "ensemble selection".to_owned(),
         Step::Choice(index) => format!("finalist {}", index + 1),
         Step::Finalization => "finalization".to_owned(),

@@ -85,12 +85,6 @@ pub(super) fn merged_without(asked: &Asked<'_>, families: [&str; 2], suspicious:
     asked.code(AgentType::Merger, None, inputs)
 }
 
-/// A script with another seed and, if possible, more folds.
-pub(super) fn repeated(asked: &Asked<'_>, script: &str, repetition: u32) -> String {
-    let inputs = json!({ "model_name": "a model", "example_code": script, "repetition": repetition });
-    asked.code(AgentType::Init, None, inputs)
-}
-
 /// The script after the data check: unused tables joined.
 pub(super) fn with_data(asked: &Asked<'_>, script: &str) -> String {
     let reply =

@@ -2,7 +2,7 @@
 
 use mle_star::metric::Direction::{Maximize, Minimize};
 use mle_star::role::{AgentType, Variant};
-use mle_star_data::profile::ColumnKind;
+use mle_star_data::profile::{ColumnKind, Profile};
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
@@ -37,24 +37,33 @@ fn a_sample_grows_to_what_fits_into_the_time() {
 
 #[test]
 fn a_study_fits_into_its_time() {
-    let check = |shape: &Shape, seconds: f64, rows: Option<usize>, variants: usize| {
-        let mut profile = profile(shape);
-        profile.train.rows = 20_000;
-        let agents = OfflineAgents::new(&task(shape), profile, 30_000, None).unwrap();
-        let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
-        let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
-        let inputs = json!({ "solution_script": script, "previous_ablations": [] });
-        let told = json!({ "current": { "seconds": seconds }, "study_limit": 10.0 });
-        let study = code_of(&ask.ask_telling(AgentType::Ablation, None, inputs, told));
-        let sample = rows.map(|rows| format!("permutation(len(train))[:{rows}]"));
-        assert_eq!(study.contains("# === Sample ==="), sample.is_some(), "{study}");
-        assert!(sample.is_none_or(|sample| study.contains(&sample)), "{study}");
-        assert_eq!(study.matches("\nshow(").count(), variants, "{study}");
-    };
+    let check_with =
+        |change: fn(&mut Profile), shape: &Shape, seconds: f64, rows: Option<usize>, variants: usize| {
+            let mut profile = profile(shape);
+            profile.train.rows = 20_000;
+            change(&mut profile);
+            let agents = OfflineAgents::new(&task(shape), profile, 30_000, None).unwrap();
+            let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
+            let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+            let inputs = json!({ "solution_script": script, "previous_ablations": [] });
+            let told = json!({ "current": { "seconds": seconds }, "study_limit": 10.0 });
+            let study = code_of(&ask.ask_telling(AgentType::Ablation, None, inputs, told));
+            let sample = rows.map(|rows| format!("permutation(len(train))[:{rows}]"));
+            assert_eq!(study.contains("# === Sample ==="), sample.is_some(), "{study}");
+            assert!(sample.is_none_or(|sample| study.contains(&sample)), "{study}");
+            assert_eq!(study.matches("\nshow(").count(), variants, "{study}");
+        };
+    let check = |shape: &Shape, seconds, rows, variants| check_with(|_| (), shape, seconds, rows, variants);
     let plain = shape("RMSE", Minimize, 0);
     check(&plain, 1.0, None, 3);
     check(&plain, 4.0, Some(10_000), 3);
     check(&plain, 1_000.0, Some(1_000), 3);
+    // The rarest class has a hundredth of the rows.
+    let rare = |profile: &mut Profile| {
+        let target = profile.train.columns.iter_mut().find(|column| column.name == "target").unwrap();
+        target.top_values.iter_mut().zip([19_800, 200]).for_each(|((_, count), rows)| *count = rows);
+    };
+    check_with(rare, &shape("accuracy", Maximize, 2), 1_000.0, Some(3_000), 3);
     // Groups stay whole, so there are fewer variants.
     let grouped = Shape { grouped: true, ..plain };
     check(&grouped, 1.0, None, 3);

@@ -14,7 +14,7 @@ use mle_star_data::profile;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
-use super::ask::{Asked, code_of, ensembles, merged, refinements, repeated, with_data};
+use super::ask::{Asked, code_of, ensembles, merged, refinements, with_data};
 use super::tasks::{NEW_ROWS, ROWS, Random, Shape, agents, shape, task, write};
 
 pub(super) const FAMILIES: [&str; 17] = [
@@ -274,7 +274,6 @@ fn every_strategy_of_every_block_runs() {
         let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
         let families = [FAMILIES[position % FAMILIES.len()], FAMILIES[(position + 4) % FAMILIES.len()]];
         let script = merged(&asked, families);
-        batch.add(&shape, format!("repetition {shape:?}"), &repeated(&asked, &script, 1));
         for (label, changed) in refinements(&asked, &script) {
             // Each strategy runs once for classes and once for numbers.
             if seen.insert((label.clone(), shape.classes > 0)) {

@@ -10,7 +10,7 @@ use mle_star_data::profile::{ColumnKind, Profile};
 use mle_star_offline::OfflineAgents;
 use serde_json::{Value, json};
 
-use super::ask::{Asked, blocks, code_of, ensembles, merged, refinements, repeated, with_data};
+use super::ask::{Asked, blocks, code_of, ensembles, merged, refinements, with_data};
 use super::grouped::section;
 use super::python::initial;
 use super::tasks::{Shape, agents, column, profile, shape, task};
@@ -80,30 +80,6 @@ fn another_seed_draws_the_same_rows() {
         let has = |wanted| script.lines().any(|line| line == wanted);
         assert!(has(seed) && has("SAMPLE_SEED = 7"), "{script}");
     }
-}
-
-#[test]
-fn repetitions_have_other_seeds_and_more_folds() {
-    let check = |shape: &Shape, folds: bool| {
-        let agents = agents(shape).with_seed(7);
-        let asked = asked(&agents, "phase3/extra-20/init");
-        let script = merged(&asked, ["LightGBM", "CatBoost"]);
-        let refined = script.replace("\"num_leaves\": 8", "\"num_leaves\": 9");
-        assert_ne!(refined, script);
-        let [first, second] = [1, 2].map(|repetition| repeated(&asked, &refined, repetition));
-        let has = |script: &str, wanted: &str| script.lines().any(|line| line == wanted);
-        assert!(has(&first, "SEED = 2391") && has(&second, "SEED = 3583"), "{first}");
-        assert_eq!(first.contains("n_splits=10"), folds, "{first}");
-        assert_eq!(first.lines().next().unwrap().contains(": 10 folds"), folds, "{first}");
-        let changed: Vec<_> = refined.lines().zip(first.lines()).filter(|(one, two)| one != two).collect();
-        assert_eq!(changed.len(), if folds { 3 } else { 1 }, "{changed:?}");
-        // A repetition can be repeated.
-        assert_eq!(repeated(&asked, &first, 2), second);
-    };
-    let plain = shape("RMSE", Minimize, 0);
-    check(&plain, true);
-    check(&shape("accuracy", Maximize, 2), true);
-    check(&Shape { grouped: true, ..plain }, false);
 }
 
 /// The agents for a task whose first class has this many rows.

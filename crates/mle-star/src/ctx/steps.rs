@@ -338,9 +338,9 @@ impl<'a> Ctx<'a> {
         Ok(())
     }
 
-    /// Notes the solution that scripts change from now on, here or on this path, and that they may take so many times as long.
-    pub(crate) fn changes(&self, solution: &Scored, longer: f64) {
-        self.run.limits.changes(&self.place, longer * solution.facts().seconds);
+    /// Notes the solution that this path changes from now on.
+    pub(crate) fn changes(&self, solution: &Scored) {
+        self.run.limits.changes(&self.place, solution.facts().seconds);
     }
 
     /// How long the scripts of a combination may take, which the submission script repeats with more rows, in seconds.

@@ -27,7 +27,7 @@ pub(super) async fn refine(ctx: &Ctx<'_>, path: &mut Refined) -> Result<(), Stop
     for outer in 0..ctx.config().outer_loop_steps {
         let ctx = &ctx.at(Step::Outer { path: path.path, outer }); // line 4
         path.current = path.best.clone();
-        ctx.changes(&path.current, 1.0);
+        ctx.changes(&path.current);
         let step = match ctx.skip(ctx.config().outer_loop_steps)? {
             Some(limit) => StepRecord::skipped(String::new(), Some(limit)),
             None => outer_step(ctx, path).await?, // 5-25
