@@ -63,8 +63,8 @@ pub(crate) struct Limits {
 struct State {
     /// When the current phase's share ends.
     phase_ends: f64,
-    /// Script seconds each refinement path may use; unlimited when paths do not compete for slots.
-    path_allowance: f64,
+    /// Script seconds that each refinement path may use; empty when paths do not compete for slots.
+    allowances: Vec<f64>,
     path_used: HashMap<usize, f64>,
     has_solution: bool,
     /// The longest run that the submission script may have to repeat on more rows.
@@ -122,7 +122,7 @@ impl Limits {
             ablation_timeout: (total / (f64::from(config.outer_loop_steps) * 2.0)).clamp(1.0, 600.0),
             state: Mutex::new(State {
                 phase_ends: total,
-                path_allowance: f64::INFINITY,
+                allowances: Vec::new(),
                 path_used: HashMap::new(),
                 has_solution: false,
                 repeated: 0.0,
@@ -166,13 +166,17 @@ impl Limits {
         state.phase_ends = now + planned.min(left);
     }
 
-    /// Divides the remaining time of Phase 2 among its paths if they share the script slots.
-    pub fn divide_among_paths(&self, paths: usize, slots: usize, now: f64) {
+    /// Divides the remaining time of Phase 2 among its paths if they share the script slots. They begin with a solution
+    /// that took this many seconds. If the time is too short for the first attempt of each, the first paths have it.
+    pub fn divide_among_paths(&self, paths: usize, slots: usize, seconds: f64, now: f64) {
         let mut state = self.state();
         let left = (state.phase_ends - now).max(0.0);
+        let needed = self.study(&state) + seconds;
         #[expect(clippy::cast_precision_loss, reason = "a handful of paths")]
-        let share = left / paths as f64;
-        state.path_allowance = if slots >= paths { f64::INFINITY } else { share };
+        let share = |paths: usize| left * slots as f64 / paths as f64;
+        let with_time = (1..=paths).rev().find(|paths| share(*paths) > needed).unwrap_or(paths);
+        let allowance = |path: usize| if path < with_time { share(with_time) } else { 0.0 };
+        state.allowances = if slots >= paths { Vec::new() } else { (0..paths).map(allowance).collect() };
     }
 
     /// The time limit that refuses work at this place now, if any.
@@ -187,8 +191,7 @@ impl Limits {
         if ends >= self.search_ends(&state, place) {
             return Some(Limit::Time);
         }
-        let path_is_spent =
-            place.path().is_some_and(|path| state.used(path) + needed >= state.path_allowance);
+        let path_is_spent = place.path().is_some_and(|path| needed >= state.allowance_left(path));
         (ends >= self.phase_ends(&state, place) || path_is_spent).then_some(Limit::Share)
     }
 
@@ -202,9 +205,7 @@ impl Limits {
             let state = self.state();
             let changed = place.path().and_then(|path| state.changed.get(&path).copied());
             let script = changed.unwrap_or_else(|| state.shortest());
-            let ablation =
-                state.ablation.unwrap_or_else(|| (state.usual() * STUDIED).min(self.ablation_timeout));
-            (script, ablation, state.rehearsed)
+            (script, self.study(&state), state.rehearsed)
         };
         let needed = match (place.phase(), place.step()) {
             (Some(Phase::Finalization), _) => rehearsed * AGAIN,
@@ -220,6 +221,11 @@ impl Limits {
             AgentType::Leakage => (now >= self.checks_end(place)).then_some(Limit::Time),
             _ => self.out_of_time(place, now),
         }
+    }
+
+    /// How long the next ablation study is expected to take, in seconds.
+    fn study(&self, state: &State) -> f64 {
+        state.ablation.unwrap_or_else(|| (state.usual() * STUDIED).min(self.ablation_timeout))
     }
 
     /// The expected cost of an agent call, or the limit that refuses it.
@@ -300,7 +306,7 @@ impl Limits {
         };
         let cap = self.script_timeout.min(own);
         let state = self.state();
-        let path = place.path().map_or(f64::INFINITY, |path| state.path_allowance - state.used(path));
+        let path = place.path().map_or(f64::INFINITY, |path| state.allowance_left(path));
         drop(state);
         Duration::from_secs_f64(cap.min(path).min(self.left(place, now)).max(1.0))
     }
@@ -435,8 +441,10 @@ impl Warning {
 }
 
 impl State {
-    fn used(&self, path: usize) -> f64 {
-        self.path_used.get(&path).copied().unwrap_or(0.0)
+    /// The script seconds that a path may still use.
+    fn allowance_left(&self, path: usize) -> f64 {
+        let used = self.path_used.get(&path).copied().unwrap_or(0.0);
+        self.allowances.get(path).map_or(f64::INFINITY, |allowance| allowance - used)
     }
 
     /// The expected cost of a call of this agent.

@@ -89,7 +89,7 @@ async fn solve(ctx: &Ctx<'_>) -> Result<Finished, Stop> {
 /// Runs Algorithm 2 on L paths in parallel. A failed path keeps its best solution, and the others continue.
 async fn refine_paths(ctx: &Ctx<'_>, initial: &Scored) -> Result<Vec<(refine::Refined, PathRecord)>, Stop> {
     let paths = ctx.config().num_parallel_solutions;
-    ctx.divide_among_paths(paths)?;
+    ctx.divide_among_paths(paths, initial)?;
     ctx.warn_of_queued_paths();
     let refined = try_join_all((0..paths).map(async |path| {
         let ctx = &ctx.on_path(path);

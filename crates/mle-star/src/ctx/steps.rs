@@ -331,10 +331,10 @@ impl<'a> Ctx<'a> {
         self.emit(Event::PathEnded { path, status, cause, best: Best::from(best) });
     }
 
-    /// Divides the phase's time among the paths if they share the script slots.
-    pub(crate) fn divide_among_paths(&self, paths: u32) -> Result<(), Stop> {
-        let began = self.run.journal.mark(&self.place)?;
-        self.run.limits.divide_among_paths(paths as usize, self.run.scripts.most(), began);
+    /// Divides the phase's time among the paths, which begin with this solution, if they share the script slots.
+    pub(crate) fn divide_among_paths(&self, paths: u32, initial: &Scored) -> Result<(), Stop> {
+        let (began, seconds) = (self.run.journal.mark(&self.place)?, initial.facts().seconds);
+        self.run.limits.divide_among_paths(paths as usize, self.run.scripts.most(), seconds, began);
         Ok(())
     }
 

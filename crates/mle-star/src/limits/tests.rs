@@ -149,7 +149,7 @@ fn paths_that_share_slots_share_the_time_of_their_scripts() {
     let check = |slots: usize, path_seconds: Option<u64>| {
         let (limits, config) = limits(1000, Config::default());
         limits.begin_phase(Phase::Phase2, &config, 100.0);
-        limits.divide_among_paths(2, slots, 100.0);
+        limits.divide_among_paths(2, slots, 10.0, 100.0);
         let [place, other] = [0, 1].map(Place::of_path);
         let left = |place| limits.script_timeout(place, Purpose::Score, 100.0).as_secs();
         assert_eq!(left(&place), path_seconds.unwrap_or(650), "{slots} slots");
@@ -166,6 +166,31 @@ fn paths_that_share_slots_share_the_time_of_their_scripts() {
     check(1, Some(325));
     check(2, None);
     check(3, None);
+}
+
+#[test]
+fn as_many_paths_have_time_as_can_make_an_attempt() {
+    // Three paths have 650 s: the seconds of the solution that they begin with, slots, seconds of each path.
+    let check = |seconds: f64, slots: usize, expected: [u64; 3]| {
+        let (limits, config) = limits(1000, Config::default());
+        limits.begin_phase(Phase::Phase2, &config, 100.0);
+        limits.scored_in(10.0); // a study takes three times as long
+        limits.divide_among_paths(3, slots, seconds, 100.0);
+        let left = |path| {
+            let place = Place::of_path(path);
+            let refused = limits.out_of_time(&place, 100.0).is_some();
+            if refused { 0 } else { limits.script_timeout(&place, Purpose::Score, 100.0).as_secs() }
+        };
+        assert_eq!([0, 1, 2].map(left), expected, "{seconds} s, {slots} slots");
+    };
+    check(180.0, 1, [216, 216, 216]);
+    check(190.0, 1, [325, 325, 0]);
+    check(300.0, 1, [650, 0, 0]);
+    // There is no time for a single attempt.
+    check(700.0, 1, [216, 216, 216]);
+    check(300.0, 2, [433, 433, 433]);
+    check(600.0, 2, [650, 650, 0]);
+    check(600.0, 3, [650, 650, 650]);
 }
 
 #[test]
@@ -242,7 +267,7 @@ fn an_attempt_is_expected_to_take_as_long_as_what_it_changes() {
 fn nothing_begins_that_takes_longer_than_what_its_path_may_use() {
     let (limits, config) = limits(1000, Config::default());
     limits.begin_phase(Phase::Phase2, &config, 100.0);
-    limits.divide_among_paths(2, 1, 100.0);
+    limits.divide_among_paths(2, 1, 10.0, 100.0);
     let begins = |path: u32| {
         limits.too_late_to_begin(&Step::Attempt { path, outer: 0, inner: 0 }.place(), 200.0).is_none()
     };

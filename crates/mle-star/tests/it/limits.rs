@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use mle_star::effects::{Limit, Usage};
+use mle_star::effects::{Limit, ScriptOutcome, Usage};
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
 use mle_star::place::Step;
@@ -10,7 +10,7 @@ use mle_star::result::{FinalResult, StoppedBy};
 use mle_star::slots::Slots;
 use mle_star::solution::SolutionPhase;
 use mle_star::stop::Stop;
-use mle_star::testing::{World, frozen};
+use mle_star::testing::{World, frozen, ran};
 
 use crate::{Folder, go_on, go_on_with, run};
 
@@ -116,6 +116,38 @@ async fn scripts_may_take_the_share_of_their_phase() {
     )
     .await;
     check(1, &[("phase2/path-0/t0/k0/run", 80.0 / 90.0 * whole), ("finalization/run", whole)]).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_solution_is_not_refined_where_its_next_version_does_not_fit() {
+    // The path may use scripts for 889 s. All scripts but those of the second candidate, the best one, take no time.
+    for (seconds, refined) in [(600.0, true), (900.0, false)] {
+        let slow = ScriptOutcome { duration_seconds: seconds, ..ran(Some(0.99)) };
+        let world = World::new().script("phase1/candidate-1/run", slow);
+        let mut inputs = timed(1000);
+        inputs.config.num_parallel_solutions = 1;
+        let result = run(&world, &inputs).await.unwrap().result;
+        assert_eq!(result.phase1.candidate_scores.len(), 2);
+        let began = world.trace().iter().any(|place| place.starts_with("phase2/"));
+        assert_eq!(began, refined, "{seconds} s");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_path_gets_the_time_that_is_too_short_for_two() {
+    // Each of two paths could use scripts for 361 s.
+    for (seconds, paths) in [(200.0, 2), (400.0, 1)] {
+        let slow = ScriptOutcome { duration_seconds: seconds, ..ran(Some(0.99)) };
+        let world = World::new().script("phase1/candidate-1/run", slow);
+        let result = run(&world, &timed(1000)).await.unwrap().result;
+        let began = |path: usize| {
+            world.trace().iter().any(|place| place.starts_with(&format!("phase2/path-{path}/")))
+        };
+        assert!(began(0));
+        assert_eq!(began(1), paths == 2, "{seconds} s");
+        assert_eq!(result.paths[1].cause.as_deref(), (paths == 1).then_some("time share"));
+        records_are_whole(&result);
+    }
 }
 
 #[tokio::test(start_paused = true)]
