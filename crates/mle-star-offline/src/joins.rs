@@ -1,5 +1,6 @@
 //! Auxiliary tables: the columns that join them to the training table, and the columns that they add.
 
+use std::collections::HashSet;
 use std::path::Path;
 
 use serde::Serialize;
@@ -7,6 +8,11 @@ use serde::Serialize;
 use crate::problem::{Columns, input_path, is_constant, is_number};
 use mle_star_data::keys::{Key, key};
 use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
+
+/// The functions that summarise numbers.
+const NUMBERS: &[&str] = &["mean", "min", "max"];
+/// The functions that summarise categories.
+const WORDS: &[&str] = &["nunique"];
 
 /// One auxiliary table, joined to train and test.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -28,10 +34,16 @@ pub(crate) struct Join {
 
 /// The possible joins of a data folder, in the order of its tables.
 pub(crate) fn joins(profile: &Profile, targets: &[&str]) -> Vec<Join> {
+    let own = [Some(&profile.train), profile.test.as_ref()].into_iter().flatten();
+    let mut taken: HashSet<String> =
+        own.flat_map(|own| &own.columns).map(|column| column.name.clone()).collect();
     let mut joins: Vec<Join> = Vec::new();
     for table in &profile.auxiliary {
-        let name = free_name(profile, table, &joins);
-        joins.extend(join(profile, table, targets, name));
+        let name = free_name(table, &taken);
+        if let Some(join) = join(profile, table, targets, name) {
+            taken.extend(column_names(&join.name, table));
+            joins.push(join);
+        }
     }
     joins
 }
@@ -60,9 +72,9 @@ fn join(profile: &Profile, table: &Table, targets: &[&str], name: String) -> Opt
 }
 
 fn summary(column: &Column) -> Option<(String, &'static [&'static str])> {
-    let functions: &[&str] = match column.kind {
-        _ if is_number(column) => &["mean", "min", "max"],
-        ColumnKind::Category | ColumnKind::Boolean => &["nunique"],
+    let functions = match column.kind {
+        _ if is_number(column) => NUMBERS,
+        ColumnKind::Category | ColumnKind::Boolean => WORDS,
         _ => return None,
     };
     Some((column.name.clone(), functions))
@@ -85,22 +97,22 @@ fn summary_columns(table: &str, summaries: &[(String, &'static [&'static str])])
     Columns { numeric, ..Columns::default() }
 }
 
-/// A name that no other table has, and whose columns neither train nor test has.
-fn free_name(profile: &Profile, table: &Table, others: &[Join]) -> String {
+/// A name whose columns are not taken.
+fn free_name(table: &Table, taken: &HashSet<String>) -> String {
     let plain = plain_name(&table.file);
-    let own = || [Some(&profile.train), profile.test.as_ref()].into_iter().flatten();
-    let starts = |name: &str, start: &str| {
-        name.strip_prefix(start).is_some_and(|rest| {
-            rest == "rows" || table.columns.iter().any(|column| rest.starts_with(&column.name))
-        })
-    };
-    let is_free = |name: &String| {
-        let start = format!("{name}_");
-        let taken = own().flat_map(|own| &own.columns).any(|column| starts(&column.name, &start));
-        !taken && others.iter().all(|other| other.name != *name)
-    };
+    let is_free = |name: &String| column_names(name, table).all(|column| !taken.contains(&column));
     let numbered = (2..).map(|number| format!("{plain}_{number}"));
     std::iter::once(plain.clone()).chain(numbered).find(is_free).unwrap_or(plain)
+}
+
+/// The columns that a table of this name may give.
+fn column_names(name: &str, table: &Table) -> impl Iterator<Item = String> {
+    let of_column = move |column: &Column| {
+        let plain = format!("{name}_{}", column.name);
+        let summaries = NUMBERS.iter().chain(WORDS).map(|function| format!("{plain}_{function}"));
+        summaries.chain([plain.clone()]).collect::<Vec<_>>()
+    };
+    table.columns.iter().flat_map(of_column).chain([format!("{name}_rows")])
 }
 
 /// The file's name without its ending, as a part of a Python name.

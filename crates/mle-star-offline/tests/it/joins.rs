@@ -71,6 +71,34 @@ fn names_of_tables_collide_with_nothing() {
 }
 
 #[test]
+fn names_of_tables_do_not_give_equal_columns() {
+    let check = |tables: [(&str, &str); 2], expected: &[&str]| {
+        let shape = Shape { auxiliary: true, ..shape("accuracy", Maximize, 2) };
+        let mut profile = profile(&shape);
+        let [first, second] = tables.map(|(file, name)| {
+            let mut table = profile.auxiliary[0].clone();
+            table.file = file.into();
+            table.columns.iter_mut().find(|column| column.name == "height").unwrap().name = name.to_owned();
+            table
+        });
+        profile.auxiliary = vec![first, second];
+        let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
+        let script = asked(&agents).code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
+        for part in expected {
+            assert!(script.contains(part), "{part}\n{script}");
+        }
+    };
+    let clash = ["a_table = ", "\"a_b_c\"", "a_b_2_table = ", "\"a_b_2_c\""];
+    check([("a.csv", "b_c"), ("a_b.csv", "c")], &clash);
+    check(
+        [("a_b.csv", "c"), ("a.csv", "b_c")],
+        &["a_b_table = ", "\"a_b_c\"", "a_2_table = ", "\"a_2_b_c\""],
+    );
+    check([("a.csv", "d"), ("a_b.csv", "c")], &["a_table = ", "a_b_table = "]);
+    check([("a.csv", "d"), ("a.csv", "d")], &["a_table = ", "a_2_table = "]);
+}
+
+#[test]
 fn tables_are_joined_from_the_start_and_only_once() {
     const USED: &str = "All the provided information is used.";
     let plain = shape("accuracy", Maximize, 2);

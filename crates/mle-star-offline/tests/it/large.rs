@@ -6,7 +6,7 @@ use mle_star_data::profile::{ColumnKind, Profile};
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
-use super::ask::{Asked, code_of};
+use super::ask::{Asked, code_of, merged};
 use super::python::initial;
 use super::tasks::{Shape, agents, column, profile, shape, task};
 
@@ -68,6 +68,26 @@ fn a_study_fits_into_its_time() {
     let grouped = Shape { grouped: true, ..plain };
     check(&grouped, 1.0, None, 3);
     check(&grouped, 4.0, None, 1);
+}
+
+#[test]
+fn a_short_study_in_folds_of_groups_leaves_out_only_parts_that_train() {
+    let shape = Shape { grouped: true, ..shape("RMSE", Minimize, 0) };
+    let mut profile = profile(&shape);
+    profile.train.rows = 20_000;
+    let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
+    let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
+    let script = merged(&ask, ["LightGBM", "CatBoost"]);
+    let variants = |seconds: f64, measured: &[&str]| {
+        let inputs = json!({ "solution_script": script, "previous_ablations": measured });
+        let told = json!({ "current": { "seconds": seconds }, "study_limit": 10.0 });
+        let study = code_of(&ask.ask_telling(AgentType::Ablation, None, inputs, told));
+        let shown = study.split("\nshow(\"").skip(1).filter_map(|rest| rest.split('"').next());
+        shown.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let measured = ["Encoding: LightGBM, Features: CatBoost, Model: CatBoost, Target, Blend"];
+    assert_eq!(variants(1.0, &measured), ["Features: LightGBM", "Model: LightGBM", "Postprocessing"]);
+    assert_eq!(variants(100.0, &measured), ["Features: LightGBM", "Postprocessing"]);
 }
 
 #[test]
