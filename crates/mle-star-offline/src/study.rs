@@ -211,7 +211,8 @@ fn plain_part(kind: &str, heading: &str) -> Part {
 
 fn defaults(slug: &str, classification: bool) -> &'static str {
     match Model::by_slug(slug).map(|model| model.family) {
-        Some(Family::CatBoost) => "{\"iterations\": 100}",
+        // With all columns at each split, a wide table would take several times as long as the solution.
+        Some(Family::CatBoost) => "{\"iterations\": 100, \"rsm\": tuned.get(\"rsm\")}",
         Some(Family::Linear | Family::TfidfLinear | Family::Kernel) if classification => {
             "{\"C\": 0.01, \"max_iter\": 3000}"
         }
