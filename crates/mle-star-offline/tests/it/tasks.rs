@@ -10,7 +10,7 @@ use mle_star_data::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
 use mle_star_offline::OfflineAgents;
 
 /// Rows of a generated training table.
-pub(crate) const ROWS: usize = 160;
+pub(crate) const ROWS: usize = 240;
 /// Rows of one patient, in a table that has patients.
 pub(crate) const PATIENT_ROWS: usize = 4;
 /// Rows of a generated test table.
