@@ -193,6 +193,8 @@ def write_scores(folder: Path, results: list[str]) -> None:
         sign = 1 if source.metric in LOWER_IS_BETTER else -1
         gains.append([sign * (constant - value) for value in scores])
         print(f"| {name} | {source.metric} |", " | ".join(f"{value:.4f}" for value in [constant, *scores]), "|")
+    if not gains:
+        sys.exit("no task has all of these submissions and runs")
     relative = np.array(gains)
     for at, base in enumerate(others):
         shares = relative / relative[:, [at]]

@@ -211,7 +211,10 @@ fn frequencies(block: &Block<'_>) -> Option<String> {
 fn group_statistics(block: &Block<'_>) -> Option<String> {
     let columns = &block.problem.columns;
     let groups: Vec<&String> = columns.categorical.iter().chain(&columns.many_levels).take(3).collect();
-    let numbers: Vec<&String> = block.problem.varied.iter().take(3).collect();
+    // Models of a series do not see the time itself.
+    let time = block.problem.time.as_ref().map(|time| &time.column);
+    let numbers: Vec<&String> =
+        block.problem.varied.iter().filter(|number| Some(*number) != time).take(3).collect();
     let wanted = uses_blocks(block) && !groups.is_empty() && !numbers.is_empty();
     insert(block, "steps/group_statistics", wanted, &json!({ "groups": groups, "numbers": numbers }))
 }

@@ -303,6 +303,8 @@ fn most_trees(problem: &Problem, family: Family) -> usize {
     let most = if family == Family::CatBoost { 400 } else { 1_000 };
     // Each round fits one tree for each class.
     let (classes, fewest) = if problem.classes > 2 { (problem.classes, 100) } else { (1, 200) };
-    let affordable = CELLS / (problem.used_rows * problem.width()).max(1);
+    // A text becomes forty columns.
+    let columns = problem.width() + 40 * problem.columns.texts.len();
+    let affordable = CELLS / (problem.used_rows * columns).max(1);
     (affordable.min(most) / classes).max(fewest)
 }

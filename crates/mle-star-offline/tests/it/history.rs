@@ -297,12 +297,16 @@ fn a_sample_has_the_history_of_all_rows() {
 #[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn scripts_with_a_history_run() {
     let mut batch = Batch::new();
-    for (metric, families) in [("RMSLE", ["LightGBM", "CatBoost"]), ("MAE", ["Linear model", "Extra trees"])]
-    {
+    let numbered = Rows { name: "numbered days", day: |day| day.to_string(), ..DATED };
+    for (metric, families, rows) in [
+        ("RMSLE", ["LightGBM", "CatBoost"], DATED),
+        ("MAE", ["Linear model", "Extra trees"], DATED),
+        ("MAE", ["LightGBM", "Extra trees"], numbered),
+    ] {
         let shape = of_days(metric);
-        let agents = agents(&shape, DATED, SplitKind::Time);
+        let agents = agents(&shape, rows, SplitKind::Time);
         for (label, script) in scripts(&agents, families) {
-            batch.add_with(&shape, label, &with_few_trees(&script), |input| write(input, DATED));
+            batch.add_with(&shape, label, &with_few_trees(&script), |input| write(input, rows));
         }
     }
     assert_faultless(batch.run(&interpreter()).iter().map(|done| match done.label.as_str() {
