@@ -166,7 +166,7 @@ const WHOLE_GROUPS: &str = "
 parts = [(set(train[GROUP].iloc[fit]), set(train[GROUP].iloc[valid])) for fit, valid in FOLDS]
 assert all(fit and valid and not fit & valid for fit, valid in parts), parts
 assert sum(len(valid) for _, valid in parts) == train[GROUP].nunique()
-assert len(train) in (60, 100, 160) and (len(train) == 60 or train.groupby(GROUP).size().eq(4).all())
+assert len(train) in (60, 100, 240) and (len(train) == 60 or train.groupby(GROUP).size().eq(4).all())
 ";
 
 #[test]

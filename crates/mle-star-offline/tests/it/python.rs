@@ -123,8 +123,9 @@ impl Batch {
 
 /// The script with small forests, since the test only checks that it runs.
 pub(super) fn with_few_trees(script: &str) -> String {
-    let counts = regex::Regex::new(r#""(n_estimators|iterations|max_iter)": [1-6]?\d?\d\d,"#).unwrap();
-    counts.replace_all(script, "\"$1\": 10,").into_owned()
+    let counts =
+        regex::Regex::new(r#"("(?:n_estimators|iterations)": )\d+,|("max_iter": )[1-6]?\d\d,"#).unwrap();
+    counts.replace_all(script, "${1}${2}10,").into_owned()
 }
 
 pub(super) fn initial(agents: &OfflineAgents, family: &str) -> String {
