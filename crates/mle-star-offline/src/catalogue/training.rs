@@ -243,53 +243,65 @@ pub(crate) fn stops_early(problem: &Problem) -> bool {
     alike && divisible && problem.used_rows >= 200
 }
 
+/// How a library finds the number of trees, as Python.
+struct Stopping {
+    /// The parameter for the number of trees.
+    trees: &'static str,
+    /// More arguments of the model.
+    made: &'static str,
+    /// More arguments of `fit`.
+    fitted: &'static str,
+    /// The number of trees that was best.
+    best: &'static str,
+}
+
+const fn stopping(family: Family) -> Option<Stopping> {
+    match family {
+        Family::LightGbm => Some(Stopping {
+            trees: "n_estimators",
+            made: "",
+            fitted: ", eval_X=(x_stop,), eval_y=(y_stop,), callbacks=[early_stopping(50, verbose=False)]",
+            best: "model.best_iteration_",
+        }),
+        Family::XgBoost => Some(Stopping {
+            trees: "n_estimators",
+            made: ", early_stopping_rounds=50",
+            fitted: ", eval_set=[(x_stop, y_stop)], verbose=False",
+            best: "(model.best_iteration + 1)",
+        }),
+        Family::CatBoost => Some(Stopping {
+            trees: "iterations",
+            made: "",
+            fitted: ", eval_set=(x_stop, y_stop), early_stopping_rounds=50",
+            best: "(model.best_iteration_ + 1)",
+        }),
+        _ => None,
+    }
+}
+
 /// Finds the number of trees on a part of the fitting rows, and fits all of them with it.
 fn early_stopping(block: &Block<'_>) -> Option<String> {
-    let problem = &block.problem;
-    if !stops_early(problem) {
-        return None;
-    }
-    let family = block.family()?;
-    let (trees, option, wait, best) = match family {
-        Family::LightGbm => (
-            "n_estimators",
-            "",
-            ", eval_X=(x_stop,), eval_y=(y_stop,), callbacks=[early_stopping(50, verbose=False)]",
-            "model.best_iteration_",
-        ),
-        Family::XgBoost => (
-            "n_estimators",
-            ", early_stopping_rounds=50",
-            ", eval_set=[(x_stop, y_stop)], verbose=False",
-            "(model.best_iteration + 1)",
-        ),
-        Family::CatBoost => (
-            "iterations",
-            "",
-            ", eval_set=(x_stop, y_stop), early_stopping_rounds=50",
-            "(model.best_iteration_ + 1)",
-        ),
-        _ => return None,
-    };
+    let (problem, family) = (&block.problem, block.family()?);
+    let Stopping { trees, made, fitted, best } = stopping(family).filter(|_| stops_early(problem))?;
     // Only at the start of a line, not in a loop over seeds.
     let start = block.text.find("\n    model = ")? + 1;
     let (head, body) = block.text.split_at(start);
-    let (made, rest) = body.split_once('\n')?;
-    let (fitted, rest) = rest.split_once('\n')?;
+    let (make, rest) = body.split_once('\n')?;
+    let (fit, rest) = rest.split_once('\n')?;
     let parameters = format!("**PARAMS_{}", block.slug.to_uppercase());
-    if !fitted.starts_with("    model.fit(x, y_fit") || !made.contains(&parameters) {
+    if !fit.starts_with("    model.fit(x, y_fit") || !make.contains(&parameters) {
         return None;
     }
-    let first = made.replacen(&parameters, &format!("{parameters}{option}"), 1);
-    let second = made.replacen(&parameters, &format!("**{{{parameters}, \"{trees}\": trees}}"), 1);
-    let stopped = fitted.replacen("x, y_fit", &format!("x_in, y_in{wait}"), 1);
+    let make_first = make.replacen(&parameters, &format!("{parameters}{made}"), 1);
+    let make_second = make.replacen(&parameters, &format!("**{{{parameters}, \"{trees}\": trees}}"), 1);
+    let fit_first = fit.replacen("x, y_fit", &format!("x_in, y_in{fitted}"), 1);
     let stratify = if problem.classification { ", stratify=y_fit" } else { "" };
     let text = format!(
         "{head}    # A part of the fitting rows says how many trees are enough. Then all of them are fitted.\n    \
          x_in, x_stop, y_in, y_stop = train_test_split(x, y_fit, test_size=0.15, random_state=SEED{stratify})\n\
-         {first}\n{stopped}\n    \
+         {make_first}\n{fit_first}\n    \
          trees = max(1, round(1.1 * {best}))\n\
-         {second}\n{fitted}\n{rest}"
+         {make_second}\n{fit}\n{rest}"
     );
     let text = text.replacen("from lightgbm import ", "from lightgbm import early_stopping, ", 1);
     let text = set(&text, trees, &most_trees(problem, family).to_string())?;

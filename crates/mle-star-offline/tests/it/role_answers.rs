@@ -104,14 +104,15 @@ fn metrics_that_count_rare_classes_like_others_get_factors_of_classes() {
 }
 
 #[test]
-fn wide_tables_give_models_fewer_columns_and_classes_fewer_trees() {
-    let check = |classes: usize, numbers: usize, share: &str, trees: [usize; 2]| {
+fn wide_tables_give_models_fewer_columns_and_classes_and_large_tables_fewer_trees() {
+    let check = |rows: usize, classes: usize, numbers: usize, share: &str, trees: [usize; 2]| {
         let shape = Shape { rich: false, ..shape("log loss", Minimize, classes) };
         let mut profile = profile(&shape);
         for table in [Some(&mut profile.train), profile.test.as_mut()].into_iter().flatten() {
             let more = (0..numbers).map(|number| column(&format!("x{number}"), ColumnKind::Float, 90));
             table.columns.extend(more);
         }
+        profile.train.rows = rows;
         let agents = OfflineAgents::new(&task(&shape), profile, shape.subsample, None).unwrap();
         for (place, model) in ["Large LightGBM", "Deep XGBoost"].into_iter().enumerate() {
             let script = initial(&agents, model);
@@ -119,27 +120,32 @@ fn wide_tables_give_models_fewer_columns_and_classes_fewer_trees() {
             assert!(script.contains(&format!("\"n_estimators\": {},", trees[place])), "{script}");
         }
     };
-    check(2, 0, "0.8", [250, 1000]);
-    check(3, 0, "0.8", [100, 333]);
-    check(2, 60, "0.3", [250, 1000]);
+    check(ROWS, 2, 0, "0.8", [250, 1000]);
+    check(ROWS, 3, 0, "0.8", [100, 333]);
+    check(ROWS, 2, 60, "0.3", [250, 1000]);
+    check(30_000, 2, 0, "0.8", [200, 1000]);
+    check(30_000, 2, 30, "0.8", [200, 260]);
+    check(30_000, 2, 60, "0.3", [200, 200]);
 }
 
 #[test]
 fn the_large_model_is_first_where_nothing_decides_on_the_number_of_trees() {
-    let check = |shape: &Shape, first: &str, stops: bool| {
+    let check = |shape: &Shape, first: &str, rate: &str, stops: bool| {
         let agents = agents(shape);
         let reply =
             asked(&agents, "phase1/retriever").json(AgentType::Retriever, None, json!({ "num_models": 1 }));
         assert_eq!(reply["models"][0]["model_name"], first, "{shape:?}");
+        let small = initial(&agents, "LightGBM");
+        assert!(small.contains(&format!("\"learning_rate\": {rate},")), "{small}");
         for model in ["LightGBM", "XGBoost", "Deep CatBoost"] {
             assert_eq!(initial(&agents, model).contains("x_stop, y_in"), stops, "{model} {shape:?}");
         }
     };
     let plain = |classes| Shape { rich: false, ..shape("log loss", Minimize, classes) };
-    check(&plain(2), "LightGBM", true);
-    check(&plain(5), "LightGBM", true);
-    check(&Shape { grouped: true, ..plain(2) }, "Large LightGBM", false);
-    check(&Shape { grouped: true, ..plain(5) }, "LightGBM", false);
+    check(&plain(2), "LightGBM", "0.06", true);
+    check(&plain(5), "LightGBM", "0.08", true);
+    check(&Shape { grouped: true, ..plain(2) }, "Large LightGBM", "0.04", false);
+    check(&Shape { grouped: true, ..plain(5) }, "LightGBM", "0.08", false);
 }
 
 #[test]
