@@ -96,7 +96,8 @@ pub struct Watched {
 /// Waits for news of a run.
 pub async fn watch(hub: Arc<Hub>, input: WatchInput, caller: Caller) -> Result<Answer<Watched>, Trouble> {
     let wait = Duration::from_secs(input.wait_seconds.unwrap_or(WAIT).min(LONGEST_WAIT));
-    let until = Instant::now() + wait;
+    let began = Instant::now();
+    let until = began + wait;
     let folder = loop {
         match hub.find(&input.run) {
             Ok(folder) => break folder,
@@ -114,7 +115,7 @@ pub async fn watch(hub: Arc<Hub>, input: WatchInput, caller: Caller) -> Result<A
     watching.read()?;
     // What happened before is known to the caller, unless it says otherwise.
     let since = since.unwrap_or(watching.news.read);
-    let is_running = watching.wait(&caller, input.until, since, until).await?;
+    let is_running = watching.wait(&caller, input.until, since, began, until).await?;
     let watched = watching.seen(is_running, since);
     Ok(Answer::new(&watched.lines(), watched))
 }
@@ -134,15 +135,18 @@ impl Watching {
     }
 
     /// Waits until there is what is waited for, time is over or the caller has left; returns whether the run is running.
+    /// The caller's call began at `began`: the first read can take seconds.
     async fn wait(
         &mut self,
         caller: &Caller,
         until: Until,
         since: usize,
+        began: Instant,
         mut end: Instant,
     ) -> Result<bool, Trouble> {
-        let began = Instant::now();
-        let (mut told, mut told_at) = (self.items.len(), began);
+        // What the caller has missed is news to it, too: a run may have ended before the first read.
+        let missed = self.items.iter().filter(|item| item.at >= since).count();
+        let (mut told, mut told_at) = (self.items.len() - missed, began);
         let mut has_news = false;
         loop {
             // Checked before reading, so that the last lines of a process that ends now are read, too.
