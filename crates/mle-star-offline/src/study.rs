@@ -134,6 +134,12 @@ fn parts(problem: &Problem, script: &Script) -> Vec<Part> {
         !(columns.categorical.is_empty() && columns.many_levels.is_empty() && columns.texts.is_empty());
     let members = script.members();
     let mut parts = Vec::new();
+    // Series depend on their history more than on anything else.
+    if script.section("History").is_some() {
+        let mut history = plain_part("History", "History");
+        history.members = in_dictionary(&members);
+        parts.push(history);
+    }
     for (position, member) in members.iter().enumerate() {
         for part in ["Features", "Model", "Encoding"] {
             let heading = format!("{part}: {}", member.title);
@@ -172,11 +178,6 @@ fn shared_parts(problem: &Problem, script: &Script) -> Vec<Part> {
         (true, false) => ("Probabilities made more extreme", "probabilities made more extreme"),
     };
     parts.push(rule);
-    if script.section("History").is_some() {
-        let mut history = plain_part("History", "History");
-        history.members = in_dictionary(&members);
-        parts.push(history);
-    }
     if let (Some(section), true) = (script.section("Target"), problem.target_range.0 >= 0.0) {
         let mut target = plain_part("Target", "Target");
         target.scale = if section.text.contains("log1p") { "log" } else { "plain" };

@@ -8,8 +8,10 @@ def out_of_fold(features, encode, fit_predict):
         """Predictions for the rows of the frame, numbered as in `CLOCK`, by a model of the fitting rows."""
         y_fit = to_model_scale(y[fit_rows])
         fit, frame = with_history(x_train.iloc[fit_rows], frame, y_fit, fit_rows, rows)
-        fit, others = encode(fit, y_fit, [frame])
-        return np.asarray(fit_predict(fit, y_fit, [others])[0], dtype=float)
+        known_level, level = levels([fit, frame], y_fit)
+        distance = y_fit - known_level
+        fit, others = encode(fit, distance, [frame])
+        return level + np.asarray(fit_predict(fit, distance, [others])[0], dtype=float)
 
     oof = np.concatenate([learnt_from(earlier, x_train.iloc[later], later) for earlier, later in FOLDS])
     # The test rows come next in time, so their model learns from the latest rows too.

@@ -7,6 +7,8 @@ SERIES = {{ p.history.series | py_list }}
 # left out.
 WINDOWS = [0.25, 1.0, 4.0]
 TIME_LEFT_OUT = [{{ (p.time.column ~ ("_days" if p.time.is_date else "")) | py }}]
+# Models predict the distance from the first of these columns that has a value; without columns, the target itself.
+LEVEL = []
 
 # The time and the series of the rows of both tables, the training rows first.
 {% if p.subsample %}
@@ -40,6 +42,14 @@ def mean_between(codes, times, values, wanted, starts, ends):
     return np.where(last > first, middle + (sums[last] - sums[first]) / np.maximum(last - first, 1), np.nan)
 
 
+def last_before(codes, times, values, wanted, ends):
+    """The latest of each wanted code's values before an end; NaN if there are none."""
+    known = pd.DataFrame({"code": codes, "time": times, "value": values}).sort_values("time", kind="stable")
+    asked = pd.DataFrame({"code": wanted, "time": np.nan_to_num(ends, nan=-np.inf)}).rename_axis("row").reset_index()
+    found = pd.merge_asof(asked.sort_values("time"), known, on="time", by="code", allow_exact_matches=False)
+    return found.sort_values("row")["value"].to_numpy()
+
+
 def with_history(fit, others, y_fit, fit_rows, other_rows):
     """Both frames with columns for earlier targets of the same series, taken from the fitted rows{{ " and the rows that the sample lacks" if p.subsample }}."""
     if not WINDOWS:
@@ -71,6 +81,7 @@ def with_history(fit, others, y_fit, fit_rows, other_rows):
             return mean_between(within, times, known, of, starts - width, starts)
 
         found = {f"recent_{width:g}": recent(width * unit, codes, CODES[rows]) for width in WINDOWS}
+        found["recent_last"] = last_before(codes, times, known, CODES[rows], starts)
         found["recent_trend"] = found[f"recent_{WINDOWS[0]:g}"] - found[f"recent_{WINDOWS[-1]:g}"]
         found["recent_distance"] = CLOCK[rows] - starts
 {% if p.time.is_date %}
@@ -86,3 +97,11 @@ def with_history(fit, others, y_fit, fit_rows, other_rows):
 
     frames = [frame.drop(columns=TIME_LEFT_OUT, errors="ignore") for frame in (fit, others)]
     return [frame.assign(**history(rows)) for frame, rows in zip(frames, (fit_rows, other_rows))]
+
+
+def levels(frames, y_fit):
+    """What models predict the distance from, for the rows of each frame."""
+    columns = [column for column in LEVEL if column in frames[0]]
+    if not columns:
+        return [0.0 for _ in frames]
+    return [frame[columns].bfill(axis=1).iloc[:, 0].fillna(y_fit.mean()).to_numpy() for frame in frames]

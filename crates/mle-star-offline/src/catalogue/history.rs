@@ -7,6 +7,20 @@ const NO_WINDOWS: &str = "WINDOWS = []";
 
 pub(super) const HISTORY: &[Strategy] = &[
     Strategy {
+        name: "distance from the last value",
+        part: "History",
+        reason: "Series that go on from where they are leave the range of values that models know.",
+        how: "Predict the distance from the last known value of the series.",
+        edit: |block| with_level(block, &["recent_last"]),
+    },
+    Strategy {
+        name: "distance from the recent mean",
+        part: "History",
+        reason: "Series with different levels share their changes, and a mean is less noisy than one value.",
+        how: "Predict the distance from the mean over the shortest window.",
+        edit: |block| with_level(block, &["recent_0.25", "recent_1", "recent_4"]),
+    },
+    Strategy {
         name: "more windows of earlier targets",
         part: "History",
         reason: "How far back the level of a series counts depends on how fast it changes.",
@@ -48,4 +62,11 @@ fn replaced(block: &Block<'_>, old: &str, new: &str) -> Option<String> {
 fn time_kept(block: &Block<'_>) -> Option<String> {
     let line = block.text.lines().find(|line| line.starts_with("TIME_LEFT_OUT = [\""))?;
     replaced(block, line, "TIME_LEFT_OUT = []")
+}
+
+/// The block with the first of these columns that has a value as the level that models start from.
+fn with_level(block: &Block<'_>, columns: &[&str]) -> Option<String> {
+    let line = block.text.lines().find(|line| line.starts_with("LEVEL = ["))?;
+    let wanted = format!("LEVEL = {columns:?}");
+    (line != wanted && !block.text.contains(NO_WINDOWS)).then(|| block.text.replacen(line, &wanted, 1))
 }

@@ -168,7 +168,13 @@ fn scripts_with_a_history_pass_the_rules_against_leakage() {
         assert_eq!(found["answers"][0]["leakage_status"], "No Data Leakage", "{label}");
         strategies.insert(label);
     }
-    for name in ["no earlier targets", "more windows of earlier targets", "time beside earlier targets"] {
+    for name in [
+        "distance from the last value",
+        "distance from the recent mean",
+        "no earlier targets",
+        "more windows of earlier targets",
+        "time beside earlier targets",
+    ] {
         assert!(strategies.contains(&format!("Strategy: {name}")), "{name} {strategies:?}");
     }
 }
@@ -188,6 +194,11 @@ fn history_can_be_left_out_and_taken_back() {
     assert_eq!(follow(&without, "no earlier targets"), without.trim_end());
     assert_eq!(follow(&without, "earlier targets again"), block.trim_end());
     assert!(follow(block, "time beside earlier targets").contains("\nTIME_LEFT_OUT = []\n"));
+    let from_last = follow(block, "distance from the last value");
+    assert!(from_last.contains("\nLEVEL = [\"recent_last\"]\n"), "{from_last}");
+    let from_mean = follow(&from_last, "distance from the recent mean");
+    assert!(from_mean.contains("\nLEVEL = [\"recent_0.25\", \"recent_1\", \"recent_4\"]\n"), "{from_mean}");
+    assert_eq!(follow(&without, "distance from the last value"), without.trim_end());
 }
 
 /// Appended to a script: compares a column with plain loops, and checks that no row depends on later targets.
@@ -198,12 +209,18 @@ def columns_of(targets, fit_rows, rows):
     return with_history(*empty, targets[fit_rows], fit_rows, rows)
 
 
-def is_a_mean_of_latest(found, row, start, fit_rows):
-    """Whether it is the mean of the latest targets of the row's series before the start; NaN if there are none."""
+def are_latest(mean, last, row, start, fit_rows):
+    """Whether one is the mean of the latest targets of the row's series before the start and one is the latest of them.
+
+    Both are NaN if there are none.
+    """
     same = fit_rows[(CODES[fit_rows] == CODES[row]) & (CLOCK[fit_rows] < start)]
+    if len(same) == 0:
+        return np.isnan(mean) and np.isnan(last)
     latest = y[same[np.argsort(-CLOCK[same], kind="stable")]]
     means = np.cumsum(latest) / np.arange(1, len(latest) + 1)
-    return len(same) == 0 if np.isnan(found) else np.abs(means - found).min() < 1e-6
+    at_the_end = y[same[CLOCK[same] == CLOCK[same].max()]]
+    return last in at_the_end and np.abs(means - mean).min() < 1e-6
 
 
 found = 0
@@ -218,9 +235,9 @@ for fit_rows, rows in [*FOLDS, (ORDER, len(train) + np.arange(len(test)))]:
         assert (np.isfinite(starts) == has_time).all() and frame[~has_time].isna().all(axis=None)
         assert (starts[has_time] <= np.minimum(CLOCK[numbers], first + 1e-6)[has_time]).all()
         for position in np.flatnonzero(has_time)[::3]:
-            value = frame["recent_4"].iloc[position]
-            assert is_a_mean_of_latest(value, numbers[position], starts[position], fit_rows), (position, value)
-            found += np.isfinite(value)
+            mean, last = frame[["recent_4", "recent_last"]].iloc[position]
+            assert are_latest(mean, last, numbers[position], starts[position], fit_rows), (position, mean, last)
+            found += np.isfinite(mean)
     # A row stays the same if targets from the beginning of its period on change.
     starts = CLOCK[fit_rows] - frames[0]["recent_distance"].to_numpy()
     for moment in np.unique(starts[np.isfinite(starts)]):
