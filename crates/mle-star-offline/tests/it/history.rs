@@ -12,7 +12,7 @@ use mle_star_leakage::{Facts, check};
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
-use super::ask::{Asked, ensembles, merged, refinements};
+use super::ask::{Asked, code_of, ensembles, merged, refinements};
 use super::grouped::section;
 use super::python::{
     Batch, Done, assert_faultless, fault, initial, interpreter, is_recomputed, with_few_trees,
@@ -199,6 +199,19 @@ fn history_can_be_left_out_and_taken_back() {
     let from_mean = follow(&from_last, "distance from the recent mean");
     assert!(from_mean.contains("\nLEVEL = [\"recent_0.25\", \"recent_1\", \"recent_4\"]\n"), "{from_mean}");
     assert_eq!(follow(&without, "distance from the last value"), without.trim_end());
+}
+
+#[test]
+fn a_study_begins_with_the_history() {
+    let agents = agents(&of_days("MAE"), DATED, SplitKind::Time);
+    let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
+    let inputs = json!({ "solution_script": initial(&agents, "LightGBM"), "previous_ablations": [] });
+    let study = |told| code_of(&ask.ask_telling(AgentType::Ablation, None, inputs.clone(), told));
+    assert_eq!(study(json!({})).matches("\nshow(").count(), 3);
+    // There is time for the solution and one variant.
+    let short = study(json!({ "current": { "seconds": 10.0 }, "study_limit": 26.0 }));
+    assert_eq!(short.matches("\nshow(").count(), 1, "{short}");
+    assert!(short.contains("\nshow(\"History\""), "{short}");
 }
 
 /// Appended to a script: compares a column with plain loops, and checks that no row depends on later targets.
