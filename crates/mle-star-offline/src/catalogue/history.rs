@@ -17,7 +17,7 @@ pub(super) const HISTORY: &[Strategy] = &[
         name: "distance from the recent mean",
         part: "History",
         reason: "Series with different levels share their changes, and a mean is less noisy than one value.",
-        how: "Predict the distance from the mean over the shortest window.",
+        how: "Predict the distance from the mean over a quarter of a period.",
         edit: |block| with_level(block, &["recent_0.25", "recent_1", "recent_4"]),
     },
     Strategy {
