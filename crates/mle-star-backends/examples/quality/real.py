@@ -158,8 +158,10 @@ SOURCES |= {
         "MAE",
         "Predict the temperature at an airport at an hour.",
         later_by="time_hour",
-        without=("year", "month", "day", "hour", "dewp", "humid", "wind_dir", "wind_speed", "wind_gust", "precip")
-        + ("pressure", "visib"),
+        without=(
+            *("year", "month", "day", "hour"),
+            *("dewp", "humid", "wind_dir", "wind_speed", "wind_gust", "precip", "pressure", "visib"),
+        ),
     ),
 }
 

@@ -69,6 +69,11 @@ fn watching_waits_for_news_and_says_what_was_missed() {
     assert!(text(&end).contains("run r is finished"), "{end}");
     assert!(end["structuredContent"]["news"].to_string().contains("candidate 1"), "{end}");
     check_progress(&client, "");
+
+    // The run has ended long ago.
+    let mut client = Client::of(&sealed);
+    client.ask("tools/call", &call(&quiet["next"], 60));
+    check_progress(&client, "candidate 1");
 }
 
 /// The client heard of progress, which grows, with `part` in a message.
