@@ -13,8 +13,9 @@ use crate::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT};
 use crate::records::{self, digest, value};
 use crate::split::{says_key, says_time};
 
-/// With fewer rows of a series, its history tells little.
-const FEWEST_ROWS: usize = 5;
+/// With fewer rows of a series, no model learns from earlier targets before it is validated: two times are for fitting, one
+/// is for validation.
+const FEWEST_ROWS: usize = 3;
 /// Pairs of columns are tried too, so only the most promising columns are candidates.
 const MOST_CANDIDATES: usize = 6;
 /// With fewer pairs of rows that meet by chance, meeting less often may be chance as well.
@@ -192,6 +193,8 @@ mod tests {
             |row| format!("{},t{},{}", row / 12, row % 3, row / 3 % 4),
             &["town", "product"],
         );
+        // Three rows of each, and the latest in the test table.
+        check("day,person", |row| format!("{},p{}", row / 200, row % 200), &["person"]);
         // The time of each row is its own.
         check("day,sensor,x", |row| format!("{row},{},a{}", drawn(row, 6), drawn(row + 7, 6)), &["sensor"]);
     }
@@ -205,6 +208,9 @@ mod tests {
         check("day,store", at_random, at_random);
         let weekday: Cells = |row| format!("{},{}", row / 12, row / 12 % 7);
         check("day,weekday", weekday, weekday);
+        // Two rows of each.
+        let twice: Cells = |row| format!("{},p{}", row / 300, row % 300);
+        check("day,person", twice, twice);
         let number: Cells = |row| format!("{},{}", row / 12, row);
         check("day,customer", number, number);
         let measured: Cells = |row| format!("{},{}.5", row / 12, row % 12);

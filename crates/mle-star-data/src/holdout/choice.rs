@@ -178,8 +178,8 @@ fn by_time(train: &Train<'_>, profile: &Profile, share: Share, column: &str) -> 
     Ok((labelled, Rule::From { column: column.to_owned(), clock, time }))
 }
 
-/// The time from which on rows are held out, so that they are about as many as wanted, at most half of all, and not more
-/// than `most` if possible. Rows of the same time are on the same side.
+/// The time from which on rows are held out, so that they are about as many as wanted, at most twice as many and at most
+/// half of all, and not more than `most` if possible. Rows of the same time are on the same side.
 fn boundary(times: &[f64], (wanted, most): (u64, u64)) -> Option<f64> {
     let half = times.len() / 2;
     let [wanted, most] =
@@ -188,7 +188,7 @@ fn boundary(times: &[f64], (wanted, most): (u64, u64)) -> Option<f64> {
     let with = times.partition_point(|time| time < at);
     let without = times.partition_point(|time| time <= at);
     let rows = |from: usize| times.len() - from;
-    let fits = |from: &usize| (1..=half).contains(&rows(*from));
+    let fits = |from: &usize| (1..=half.min(2 * wanted)).contains(&rows(*from));
     let from = [with, without]
         .into_iter()
         .filter(fits)
