@@ -115,6 +115,22 @@ pub(crate) fn applicable(block: &Block<'_>, path: usize) -> Vec<&'static Strateg
     strategies
 }
 
+/// The strategies that change this block, without those that did not help on it when other steps tried them, as the
+/// lessons of the run tell.
+pub(crate) fn promising(block: &Block<'_>, path: usize, lessons: &[&str]) -> Vec<&'static Strategy> {
+    let heading = block.text.lines().find_map(heading).unwrap_or_default();
+    let about = format!("`# === {heading} ===`");
+    let failed: Vec<_> = lessons
+        .iter()
+        .filter(|line| line.contains(&about) && line.contains(", not kept ("))
+        .map(|line| named(line))
+        .collect();
+    let helps_not = |strategy: &Strategy| {
+        failed.iter().any(|names| matches!(names.as_slice(), [only] if only.name == strategy.name))
+    };
+    applicable(block, path).into_iter().filter(|strategy| !helps_not(strategy)).collect()
+}
+
 /// The strategies that a plan names, in its order.
 pub(crate) fn named(plan: &str) -> Vec<&'static Strategy> {
     let mut found: Vec<(usize, &Strategy)> = all()

@@ -37,9 +37,12 @@ def encode_{{ m.slug }}(fit, y_fit, others):
 {% endif %}
 {% endif %}
 {% if p.columns.many_levels %}
-    # For columns with many categories, cross-fitted target means are better than codes.
+    # For columns with many categories, cross-fitted target means are better than codes. A mean of more rows is surer.
     means = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ p.inner_folds }})
     blocks.append([means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)])
+    for column in MANY_LEVELS:
+        rows = fit[column].value_counts()
+        blocks.append([frame[column].map(rows).fillna(0.0).to_numpy(dtype=float)[:, None] for frame in frames])
 {% endif %}
 {% if p.columns.texts %}
     # Words may have a single letter.

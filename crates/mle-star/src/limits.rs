@@ -77,6 +77,8 @@ struct State {
     ablation: Option<f64>,
     /// The seconds of the solution that each refinement path changes.
     changed: HashMap<usize, f64>,
+    /// The seconds of the longest solution that merges and ensembles now combine.
+    combined: f64,
     spent: f64,
     /// Expected cost of the calls in progress.
     in_flight: f64,
@@ -130,6 +132,7 @@ impl Limits {
                 latest: VecDeque::new(),
                 ablation: None,
                 changed: HashMap::new(),
+                combined: 0.0,
                 spent: 0.0,
                 in_flight: 0.0,
                 dearest: HashMap::new(),
@@ -198,13 +201,16 @@ impl Limits {
     /// The time limit that leaves out a step or a script at this place now: what is left is less than the script is
     /// expected to take, after an ablation study where there is one (the first is expected to take as long as the
     /// solution and a few variants, or until it is stopped). A refined solution is expected to take as long as the one that
-    /// it changes, a submission script as long as its run without the held-out rows, and any other script as long as the
-    /// shortest of the latest.
+    /// it changes, a merge or an ensemble at least as long as the longest of its solutions, a submission script as long as
+    /// its run without the held-out rows, and any other script as long as the shortest of the latest.
     pub fn too_late_to_begin(&self, place: &Place, now: f64) -> Option<Limit> {
         let (script, ablation, rehearsed) = {
             let state = self.state();
             let changed = place.path().and_then(|path| state.changed.get(&path).copied());
-            let script = changed.unwrap_or_else(|| state.shortest());
+            let script = match place.step() {
+                Some(Step::Merge(_) | Step::Round(_)) => state.combined.max(state.shortest()),
+                _ => changed.unwrap_or_else(|| state.shortest()),
+            };
             (script, self.study(&state), state.rehearsed)
         };
         let needed = match (place.phase(), place.step()) {
@@ -337,6 +343,11 @@ impl Limits {
         if let Some(path) = place.path() {
             self.state().changed.insert(path, seconds);
         }
+    }
+
+    /// Notes how long the longest solution took that merges or ensembles combine from now on.
+    pub fn combines(&self, seconds: f64) {
+        self.state().combined = seconds;
     }
 
     /// Counts the time of an ablation study.

@@ -204,8 +204,12 @@ fn indicators(block: &Block<'_>) -> Option<String> {
 }
 
 fn frequencies(block: &Block<'_>) -> Option<String> {
-    let categories = categories(block)?;
-    insert(block, "steps/frequencies", uses_blocks(block), &json!({ "categories": categories }))
+    // Trees have the numbers of rows of columns with many categories from the start.
+    let for_trees = block.family().map(Family::encoding) == Some("encoding_trees");
+    let all = categories(block)?;
+    let categories = if for_trees { "CATEGORICAL" } else { all };
+    let wanted = uses_blocks(block) && all.contains(categories);
+    insert(block, "steps/frequencies", wanted, &json!({ "categories": categories }))
 }
 
 fn group_statistics(block: &Block<'_>) -> Option<String> {

@@ -23,6 +23,8 @@ mod large;
 #[cfg(test)]
 mod python;
 #[cfg(test)]
+mod refining;
+#[cfg(test)]
 mod role_answers;
 #[cfg(test)]
 mod several_targets;

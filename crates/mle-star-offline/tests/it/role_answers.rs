@@ -16,11 +16,11 @@ use super::python::initial;
 use super::tasks::{ROWS, Shape, agents, column, profile, shape, task};
 
 /// Whether the text parses as Python.
-fn is_code(text: &str) -> bool {
+pub(super) fn is_code(text: &str) -> bool {
     ruff_python_parser::parse_module(text).is_ok_and(|parsed| !parsed.suite().is_empty())
 }
 
-fn asked<'a>(agents: &'a OfflineAgents, place: &'a str) -> Asked<'a> {
+pub(super) fn asked<'a>(agents: &'a OfflineAgents, place: &'a str) -> Asked<'a> {
     Asked { agents, place }
 }
 
@@ -281,63 +281,6 @@ fn blocks_are_exact_and_edits_stay_inside() {
         let sentences = plan.matches(". ").count() + 1;
         assert!((3..=5).contains(&sentences), "{plan}");
     }
-}
-
-#[test]
-fn the_extractor_follows_the_study_and_prefers_new_parts() {
-    let agents = agents(&shape("F1", Maximize, 2));
-    let output = "Baseline: 0.800000\n\
-        Without Model: LightGBM (the library's own defaults): 0.790000 | baseline 0.800000 | difference -0.010000\n\
-        Without Features: XGBoost (half of it): 0.700000 | baseline 0.800000 | difference -0.100000\n\
-        Without Blend (LightGBM alone): 0.805000 | baseline 0.800000 | difference +0.005000\n";
-    let ask = asked(&agents, "phase2/path-0/t0");
-    let script = merged(&ask, ["LightGBM", "XGBoost"]);
-    let summary = ask.ask(AgentType::Summarize, None, json!({ "ablation_code": "", "raw_result": output }));
-    let mut previous: Vec<Value> = Vec::new();
-    for expected in ["Features: XGBoost", "Model: LightGBM", "Blend"] {
-        let inputs = json!({
-            "solution_script": script, "ablation_summary": summary, "previous_code_blocks": previous, "note": "",
-        });
-        let plans = ask.json(AgentType::Extractor, None, inputs);
-        let block = plans["plans"][0]["code_block"].clone();
-        assert_eq!(block.as_str().unwrap().lines().next(), Some(format!("# === {expected} ===").as_str()));
-        previous.push(block);
-    }
-}
-
-#[test]
-fn paths_begin_differently_and_answers_repeat() {
-    let agents = agents(&shape("RMSE", Minimize, 0));
-    let script = merged(&asked(&agents, "phase1/merge-1"), ["LightGBM", "CatBoost"]);
-    let study = |place: &str| {
-        let inputs = json!({ "solution_script": script, "previous_ablations": [] });
-        asked(&agents, place).code(AgentType::Ablation, None, inputs)
-    };
-    assert_eq!(study("phase2/path-0/t0/ablation"), study("phase2/path-0/t0/ablation"));
-    assert_ne!(study("phase2/path-0/t0/ablation"), study("phase2/path-1/t0/ablation"));
-}
-
-#[test]
-fn planners_propose_what_was_not_tried() {
-    let agents = agents(&shape("accuracy", Maximize, 3));
-    let ask = asked(&agents, "phase2/path-0/t0");
-    let script = merged(&ask, ["LightGBM", "XGBoost"]);
-    let mut pairs = 0;
-    for (block, first) in blocks(&ask, &script) {
-        let mut plans = vec![first];
-        for _ in 0..3 {
-            let scores: Vec<Value> =
-                (0..plans.len()).map(|at| if at == 2 { Value::Null } else { json!(0.5) }).collect();
-            let inputs = json!({ "code_block": block, "plans": plans, "scores": scores });
-            let plan = ask.ask(AgentType::Planner, None, inputs);
-            assert!(!plans.contains(&plan) || plan.starts_with("Keep"), "{plan}");
-            let edited = ask.code(AgentType::Coder, None, json!({ "code_block": block, "plan": plan }));
-            assert!(is_code(&edited), "{edited}");
-            pairs += usize::from(plan.matches("Strategy: ").count() == 2 && edited != block);
-            plans.push(plan);
-        }
-    }
-    assert!(pairs > 0, "no plan builds on two that scored");
 }
 
 #[test]

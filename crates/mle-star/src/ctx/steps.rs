@@ -343,6 +343,12 @@ impl<'a> Ctx<'a> {
         self.run.limits.changes(&self.place, solution.facts().seconds);
     }
 
+    /// Notes the solutions that merges or ensembles combine from now on.
+    pub(crate) fn combines<'s>(&self, solutions: impl IntoIterator<Item = &'s Scored>) {
+        let seconds = solutions.into_iter().map(|one| one.facts().seconds);
+        self.run.limits.combines(seconds.fold(0.0, f64::max));
+    }
+
     /// How long the scripts of a combination may take, which the submission script repeats with more rows, in seconds.
     pub(crate) fn time_to_repeat(&self) -> f64 {
         self.run.limits.repeatable(self.run.journal.elapsed())

@@ -264,6 +264,20 @@ fn an_attempt_is_expected_to_take_as_long_as_what_it_changes() {
 }
 
 #[test]
+fn a_merge_or_an_ensemble_is_expected_to_take_as_long_as_the_longest_of_its_solutions() {
+    let (limits, config) = limits(1000, Config::default());
+    limits.begin_phase(Phase::Phase3, &config, 100.0);
+    limits.scored_in(10.0);
+    let begins = |step: Step, now: f64| limits.too_late_to_begin(&step.place(), now).is_none();
+    assert!(begins(Step::Round(0), 629.0));
+    limits.combines(90.0);
+    assert!(begins(Step::Round(0), 549.0) && !begins(Step::Round(0), 551.0));
+    assert!(begins(Step::Merge(1), 549.0) && !begins(Step::Merge(1), 551.0));
+    // It is one model.
+    assert!(begins(Step::Extra(0), 851.0));
+}
+
+#[test]
 fn nothing_begins_that_takes_longer_than_what_its_path_may_use() {
     let (limits, config) = limits(1000, Config::default());
     limits.begin_phase(Phase::Phase2, &config, 100.0);

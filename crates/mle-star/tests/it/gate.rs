@@ -365,7 +365,7 @@ async fn a_score_that_does_not_change_was_not_computed() {
 async fn an_unprobed_solution_that_replaces_a_suspect_one_is_named_so() {
     let mut inputs = held_out();
     inputs.config.probes = Probes::Final;
-    let slow = ScriptOutcome { duration_seconds: 1e6, ..with_round(0.8) };
+    let slow = ScriptOutcome { duration_seconds: 1e4, ..with_round(0.8) };
     let world = with_rounds()
         .script("phase2/path-0/t0/k0/run", slow)
         .script("finalization/probe-0/shuffled-target/run", by_chance(4.0));
