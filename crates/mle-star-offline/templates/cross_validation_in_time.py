@@ -3,39 +3,35 @@ def out_of_fold(features, encode, fit_predict):
     """Predictions for the validated rows, each from earlier rows, and for the test rows, from all rows."""
     x_train, x_test = features(train), features(test)
 
-{% if p.history %}
-    def learnt_from(fit_rows, frame, rows):
-        """Predictions for the rows of the frame, numbered as in `CLOCK`, by a model of the fitting rows."""
-        y_fit = to_model_scale(y[fit_rows])
-        fit, frame = with_history(x_train.iloc[fit_rows], frame, y_fit, fit_rows, rows)
-        known_level, level = levels([fit, frame], y_fit)
-        distance = y_fit - known_level
-        fit, others = encode(fit, distance, [frame])
-        return level + np.asarray(fit_predict(fit, distance, [others])[0], dtype=float)
-
-    oof = np.concatenate([learnt_from(earlier, x_train.iloc[later], later) for earlier, later in FOLDS])
-    # The test rows come next in time, so their model learns from the latest rows too.
-    return oof, learnt_from(ORDER, x_test, len(train) + np.arange(len(test)))
-{% else %}
-    def learnt_from(fit_rows, frame):
-        """Predictions for the rows of the frame by a model of the fitting rows."""
+    def learnt_from(fit_rows, frame{{ ", rows" if p.history }}):
+        """Predictions for the rows of the frame{{ ", numbered as in `CLOCK`," if p.history }} by a model of the fitting rows."""
+        fit = x_train.iloc[fit_rows]
 {% if p.classification %}
+{% if p.history %}
+        fit, frame = with_history(fit, frame, y[fit_rows].astype(float), fit_rows, rows)
+{% endif %}
         # A class may be missing in the fitting rows; its probability is 0 then.
         present, y_fit = np.unique(y[fit_rows], return_inverse=True)
         values = np.zeros((len(frame), len(CLASSES)))
         if len(present) == 1:
             values[:, present] = 1.0
             return values
-        fit, others = encode(x_train.iloc[fit_rows], y_fit, [frame])
+        fit, others = encode(fit, y_fit, [frame])
         values[:, present] = fit_predict(fit, y_fit, [others])[0]
         return values
+{% elif p.history %}
+        y_fit = to_model_scale(y[fit_rows])
+        fit, frame = with_history(fit, frame, y_fit, fit_rows, rows)
+        known_level, level = levels([fit, frame], y_fit)
+        distance = y_fit - known_level
+        fit, others = encode(fit, distance, [frame])
+        return level + np.asarray(fit_predict(fit, distance, [others])[0], dtype=float)
 {% else %}
         y_fit = to_model_scale(y[fit_rows])
-        fit, others = encode(x_train.iloc[fit_rows], y_fit, [frame])
+        fit, others = encode(fit, y_fit, [frame])
         return np.asarray(fit_predict(fit, y_fit, [others])[0], dtype=float)
 {% endif %}
 
-    oof = np.concatenate([learnt_from(earlier, x_train.iloc[later]) for earlier, later in FOLDS])
+    oof = np.concatenate([learnt_from(earlier, x_train.iloc[later]{{ ", later" if p.history }}) for earlier, later in FOLDS])
     # The test rows come next in time, so their model learns from the latest rows too.
-    return oof, learnt_from(ORDER, x_test)
-{% endif %}
+    return oof, learnt_from(ORDER, x_test{{ ", len(train) + np.arange(len(test))" if p.history }})

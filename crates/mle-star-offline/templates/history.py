@@ -7,8 +7,10 @@ SERIES = {{ p.history.series | py_list }}
 # left out.
 WINDOWS = [0.25, 1.0, 4.0]
 TIME_LEFT_OUT = [{{ (p.time.column ~ ("_days" if p.time.is_date else "")) | py }}]
+{% if not p.classification %}
 # Models predict the distance from the first of these columns that has a value; without columns, the target itself.
 LEVEL = []
+{% endif %}
 
 # The time and the series of the rows of both tables, the training rows first.
 {% if p.subsample %}
@@ -60,7 +62,12 @@ def with_history(fit, others, y_fit, fit_rows, other_rows):
 {% if p.subsample %}
     earlier = CLOCK[LEFT_OUT] < later.min(initial=np.inf)
     known_rows = np.concatenate([known_rows, LEFT_OUT[earlier]])
-    known = np.concatenate([known, to_model_scale(left_out[TARGET].to_numpy(dtype=float)[earlier])])
+{% if p.classification %}
+    targets = left_out[TARGET].map({label: code for code, label in enumerate(CLASSES)}).to_numpy(dtype=float)
+{% else %}
+    targets = to_model_scale(left_out[TARGET].to_numpy(dtype=float))
+{% endif %}
+    known = np.concatenate([known, targets[earlier]])
 {% endif %}
     codes, times = CODES[known_rows], CLOCK[known_rows]
     order = np.lexsort((times, codes))
@@ -97,6 +104,7 @@ def with_history(fit, others, y_fit, fit_rows, other_rows):
 
     frames = [frame.drop(columns=TIME_LEFT_OUT, errors="ignore") for frame in (fit, others)]
     return [frame.assign(**history(rows)) for frame, rows in zip(frames, (fit_rows, other_rows))]
+{% if not p.classification %}
 
 
 def levels(frames, y_fit):
@@ -105,3 +113,4 @@ def levels(frames, y_fit):
     if not columns:
         return [0.0 for _ in frames]
     return [frame[columns].bfill(axis=1).iloc[:, 0].fillna(y_fit.mean()).to_numpy() for frame in frames]
+{% endif %}

@@ -165,6 +165,22 @@ SOURCES |= {
     ),
 }
 
+# Later classes of the same persons and states.
+SOURCES |= {
+    "collars": Source(
+        "AER", "PSID7682", "occupation", "ROC-AUC", "Predict whether a job is a white-collar one.", later_by="year"
+    ),
+    "laws": Source(
+        "AER", "Guns", "law", "ROC-AUC", "Predict whether a state has a shall-carry law in a year.", later_by="year"
+    ),
+    "members": Source(
+        "AER", "PSID7682", "union", "ROC-AUC", "Predict whether a union sets a person's wage.", later_by="year"
+    ),
+    "unions": Source(
+        "plm", "Males", "union", "ROC-AUC", "Predict whether a union sets a young man's wage.", later_by="year"
+    ),
+}
+
 
 def rows(source: Source) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The training rows and the hidden rows, with an ID and the target under its common name."""

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mle_star::metric::Direction::{Maximize, Minimize};
+use mle_star::metric::Direction::Minimize;
 use mle_star::protocol::SplitKind;
 use mle_star::role::{AgentType, Variant};
 use mle_star::task::Task;
@@ -34,6 +34,8 @@ struct Rows {
     times: fn(usize, usize) -> usize,
     /// The name of a store in the training table (`true`) or the test table.
     store: fn(usize, bool) -> String,
+    /// The target of a store on a day, from a number that rises.
+    target: fn(usize, usize, f64) -> String,
 }
 
 const DATED: Rows = Rows {
@@ -41,6 +43,14 @@ const DATED: Rows = Rows {
     day: |day| format!("2024-{:02}-{:02}", 1 + day / 28, 1 + day % 28),
     times: |_, _| 1,
     store: |store, _| format!("s{store}"),
+    target: |_, _, value| format!("{value:.3}"),
+};
+
+/// Classes that last for days.
+const LABELLED: Rows = Rows {
+    name: "classes",
+    target: |store, day, value| usize::from((store + day / 9) % 3 == 0 || value * 10.0 % 7.0 < 1.0).to_string(),
+    ..DATED
 };
 
 const ODD: [Rows; 7] = [
@@ -87,7 +97,7 @@ fn write(folder: &Path, rows: Rows) {
                 let cells =
                     format!("{id},{},{},{offer:.3}", (rows.day)(day), (rows.store)(store, day < DAYS));
                 if day < DAYS {
-                    tables[0].push_str(&format!("{cells},{target:.3}\n"));
+                    tables[0].push_str(&format!("{cells},{}\n", (rows.target)(store, day, target)));
                 } else {
                     tables[1].push_str(&format!("{cells}\n"));
                     sample.push_str(&format!("{id},0\n"));
@@ -112,6 +122,10 @@ fn agents(shape: &Shape, rows: Rows, kind: SplitKind) -> OfflineAgents {
 
 fn of_days(metric: &'static str) -> Shape {
     Shape { time: Some("day"), rich: false, ..shape(metric, Minimize, 0) }
+}
+
+fn of_classes(classes: usize) -> Shape {
+    Shape { time: Some("day"), rich: false, ..shape("log loss", Minimize, classes) }
 }
 
 #[test]
@@ -153,20 +167,23 @@ fn scripts(agents: &OfflineAgents, families: [&str; 2]) -> Vec<(String, String)>
 #[test]
 fn scripts_with_a_history_pass_the_rules_against_leakage() {
     let facts = Facts { targets: vec!["target".to_owned()], ids: vec!["id".to_owned()], ..Facts::default() };
-    let of_sample = agents(&Shape { subsample: 100, ..of_days("RMSLE") }, DATED, SplitKind::Time);
-    let solo = initial(&of_sample, "LightGBM");
-    assert!(solo.contains("left_out"), "{solo}");
-    assert!(check(&solo, &facts).unwrap().is_empty(), "{:#?}", check(&solo, &facts));
-    let agents = agents(&of_days("RMSLE"), DATED, SplitKind::Time);
     let mut strategies = BTreeSet::new();
-    for (label, script) in scripts(&agents, ["LightGBM", "CatBoost"]) {
-        let findings = check(&script, &facts).unwrap();
-        assert!(findings.is_empty(), "{label}\n{findings:#?}\n{script}");
-        assert!(label == "ablation" || script.contains("with_history("), "{label}\n{script}");
-        let from = Asked { agents: &agents, place: "phase2/path-0/t0" };
-        let found = from.json(AgentType::Leakage, None, json!({ "code": script }));
-        assert_eq!(found["answers"][0]["leakage_status"], "No Data Leakage", "{label}");
-        strategies.insert(label);
+    for (shape, rows) in [(of_classes(2), LABELLED), (of_days("RMSLE"), DATED)] {
+        let of_sample = agents(&Shape { subsample: 100, ..shape }, rows, SplitKind::Time);
+        let solo = initial(&of_sample, "LightGBM");
+        assert!(solo.contains("left_out"), "{solo}");
+        assert!(check(&solo, &facts).unwrap().is_empty(), "{:#?}", check(&solo, &facts));
+        let agents = agents(&shape, rows, SplitKind::Time);
+        strategies.clear();
+        for (label, script) in scripts(&agents, ["LightGBM", "CatBoost"]) {
+            let findings = check(&script, &facts).unwrap();
+            assert!(findings.is_empty(), "{label}\n{findings:#?}\n{script}");
+            assert!(label == "ablation" || script.contains("with_history("), "{label}\n{script}");
+            let from = Asked { agents: &agents, place: "phase2/path-0/t0" };
+            let found = from.json(AgentType::Leakage, None, json!({ "code": script }));
+            assert_eq!(found["answers"][0]["leakage_status"], "No Data Leakage", "{label}");
+            strategies.insert(label);
+        }
     }
     for name in [
         "distance from the last value",
@@ -281,6 +298,10 @@ fn a_history_ends_before_the_period_of_its_row() {
             batch.add_with(&shape, label, &format!("{script}{CHECKS}"), |input| write(input, rows));
         }
     }
+    let shape = of_classes(2);
+    let script = with_few_trees(&initial(&agents(&shape, LABELLED, SplitKind::Time), "LightGBM"));
+    let script = format!("{script}\ny = y.astype(float)\n{CHECKS}");
+    batch.add_with(&shape, "classes".to_owned(), &script, |input| write(input, LABELLED));
     assert_faultless(batch.run(&interpreter()).iter().map(faults));
 }
 
@@ -328,12 +349,13 @@ fn a_sample_has_the_history_of_all_rows() {
 fn scripts_with_a_history_run() {
     let mut batch = Batch::new();
     let numbered = Rows { name: "numbered days", day: |day| day.to_string(), ..DATED };
-    for (metric, families, rows) in [
-        ("RMSLE", ["LightGBM", "CatBoost"], DATED),
-        ("MAE", ["Linear model", "Extra trees"], DATED),
-        ("MAE", ["LightGBM", "Extra trees"], numbered),
+    for (shape, families, rows) in [
+        (of_days("RMSLE"), ["LightGBM", "CatBoost"], DATED),
+        (of_days("MAE"), ["Linear model", "Extra trees"], DATED),
+        (of_days("MAE"), ["LightGBM", "Extra trees"], numbered),
+        (of_classes(2), ["LightGBM", "Linear model"], LABELLED),
+        (Shape { subsample: 100, ..of_classes(2) }, ["CatBoost", "XGBoost"], LABELLED),
     ] {
-        let shape = of_days(metric);
         let agents = agents(&shape, rows, SplitKind::Time);
         for (label, script) in scripts(&agents, families) {
             batch.add_with(&shape, label, &with_few_trees(&script), |input| write(input, rows));
@@ -351,19 +373,12 @@ fn faults(done: &Done) -> String {
 }
 
 #[test]
-fn classes_have_no_history() {
-    let shape = Shape { time: Some("day"), rich: false, ..shape("accuracy", Maximize, 2) };
-    let data = tempfile::tempdir().unwrap();
-    write(data.path(), DATED);
-    let text = std::fs::read_to_string(data.path().join("train.csv")).unwrap();
-    let label = |(row, line): (usize, &str)| match row {
-        0 => format!("{line}\n"),
-        _ => format!("{},{}\n", line.rsplit_once(',').unwrap().0, row * 7 % 2),
+fn two_classes_have_a_history_and_more_have_none() {
+    let script = |classes: usize, rows: Rows| {
+        initial(&agents(&of_classes(classes), rows, SplitKind::Time), "LightGBM")
     };
-    let labelled: String = text.lines().enumerate().map(label).collect();
-    std::fs::write(data.path().join("train.csv"), labelled).unwrap();
-    let task = Task { data_dir: data.path().to_owned(), ..task(&shape) };
-    let profile = profile::read(data.path()).unwrap();
-    let agents = OfflineAgents::new(&task, profile, 30_000, Some(&by(SplitKind::Time, "day"))).unwrap();
-    assert!(!initial(&agents, "LightGBM").contains("History"));
+    let two = script(2, LABELLED);
+    assert!(two.contains("with_history(") && !two.contains("LEVEL"), "{two}");
+    let three = Rows { target: |store, day, _| ((store + day) % 3).to_string(), ..DATED };
+    assert!(!script(3, three).contains("History"));
 }
