@@ -117,7 +117,7 @@ pub struct RunArgs {
     pub tasks: Vec<PathBuf>,
     #[command(flatten)]
     pub settings: SettingsArgs,
-    /// Stop the run after this time [default: 86400, a day]
+    /// Stop the run after this time; 10m and 2h work, too [default: 86400, a day]
     #[arg(long, value_name = "SECONDS")]
     pub time_limit: Option<String>,
     /// Tell the agents what this earlier run tried, and with what effect (repeatable)

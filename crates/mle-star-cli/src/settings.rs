@@ -9,6 +9,7 @@ mod sources;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use jiff::SignedDuration;
 use mle_star::config::{Config, FinalChoice, HoldoutShare, Preset};
 use mle_star::metric::Direction;
 use mle_star::role::AgentType;
@@ -185,8 +186,19 @@ fn checked_value(key: &str, value: &Value) -> Value {
         // Some tools write `holdout: off` as a boolean.
         Value::Bool(false) if key == "holdout" => Value::from("off"),
         Value::String(level) if key == "log_level" => Value::from(level.to_uppercase()),
+        Value::String(text) if is_time(key) => whole_seconds(text).map_or_else(|| value.clone(), Value::from),
         other => other.clone(),
     }
+}
+
+fn is_time(key: &str) -> bool {
+    key.ends_with("_seconds")
+}
+
+/// The seconds of a time such as `90s`, `10m` or `1h 30m`.
+fn whole_seconds(text: &str) -> Option<u64> {
+    let time: SignedDuration = text.parse().ok()?;
+    u64::try_from(time.as_secs()).ok().filter(|_| time.subsec_nanos() == 0)
 }
 
 /// Checks the type of one setting; `before` has the known nested keys.
@@ -242,7 +254,10 @@ fn wrong_value(setting: &Setting, error: &str, known: Option<&Value>) -> Trouble
         return Trouble::new(message, "set all its fields together, in a config file or as one JSON value");
     }
     let shown = value.as_str().map_or_else(|| value.to_string(), |text| format!("\"{text}\""));
-    let wanted = wanted(error);
+    let wanted = match wanted(error) {
+        number if is_time(key) => format!("{number} (seconds), or a time such as 10m or 2h"),
+        other => other,
+    };
     Trouble::new(
         format!("{origin}: {key} is {shown}, but must be {wanted}"),
         format!("set {key} to {wanted}"),
@@ -349,6 +364,12 @@ mod tests {
             options(|a| a.time_limit = Some("7".to_owned())),
             ("sonnet", 7, "INFO"),
         );
+        for (written, seconds) in [("90s", 90), ("10m", 600), ("2h", 7_200), ("1h 30m", 5_400)] {
+            let env = [("MLE_STAR_TIME_LIMIT", written)];
+            check(&env, "", RunArgs::default(), ("sonnet", seconds, "INFO"));
+            let file = format!("time_limit_seconds: {written}\n");
+            check(&[], &file, RunArgs::default(), ("sonnet", seconds, "INFO"));
+        }
     }
 
     #[test]
@@ -459,7 +480,10 @@ mod tests {
             "--direction",
             "maximize or minimize",
         );
-        check(&[], "", options(|a| a.time_limit = Some("-3".to_owned())), "--time-limit", "whole number");
+        for wrong in ["-3", "2.5", "0.5s", "-10m", "2 fortnights"] {
+            let time = options(|a| a.time_limit = Some(wrong.to_owned()));
+            check(&[], "", time, "--time-limit", "whole number, 0 or more (seconds), or a time such as 10m or 2h");
+        }
         check(&[], "openai:\n  urll: x\n", none(), "config.yaml:2:3: unknown", "did you mean openai.url?");
         check(&[], "prices:\n  m: {in: 1}\n", none(), "config.yaml:1:1: ", "");
         check(&[], "openai:\n  stall_seconds: 0\n", none(), "openai.stall_seconds must be at least 1", "");

@@ -102,33 +102,19 @@ pub(crate) fn carried_out(name: &str, block: &Block<'_>) -> Option<String> {
     (strategy.edit)(block)
 }
 
-/// The strategies that change this block, rotated so that paths start with different ones.
+/// The strategies that change this block, the most promising first. Of two paths, one begins with every other of them and
+/// one with the rest, so that they try the same ones last; further paths begin farther back.
 pub(crate) fn applicable(block: &Block<'_>, path: usize) -> Vec<&'static Strategy> {
     let fits = |strategy: &&Strategy| {
         strategy.part == block.kind && (strategy.edit)(block).is_some_and(|text| text != block.text)
     };
-    let mut strategies: Vec<_> = all().filter(fits).collect();
+    let mut strategies: Vec<_> = all().filter(fits).enumerate().collect();
     if !strategies.is_empty() {
-        let start = path % strategies.len();
-        strategies.rotate_left(start);
+        let farther = (path - path % 2) % strategies.len();
+        strategies.rotate_left(farther);
     }
-    strategies
-}
-
-/// The strategies that change this block, without those that did not help on it when other steps tried them, as the
-/// lessons of the run tell.
-pub(crate) fn promising(block: &Block<'_>, path: usize, lessons: &[&str]) -> Vec<&'static Strategy> {
-    let heading = block.text.lines().find_map(heading).unwrap_or_default();
-    let about = format!("`# === {heading} ===`");
-    let failed: Vec<_> = lessons
-        .iter()
-        .filter(|line| line.contains(&about) && line.contains(", not kept ("))
-        .map(|line| named(line))
-        .collect();
-    let helps_not = |strategy: &Strategy| {
-        failed.iter().any(|names| matches!(names.as_slice(), [only] if only.name == strategy.name))
-    };
-    applicable(block, path).into_iter().filter(|strategy| !helps_not(strategy)).collect()
+    strategies.sort_by_key(|(place, _)| (place + path) % 2);
+    strategies.into_iter().map(|(_, strategy)| strategy).collect()
 }
 
 /// The strategies that a plan names, in its order.

@@ -14,16 +14,10 @@ struct Tried<'a> {
 }
 
 /// The next plan: an untried strategy or, from time to time, the two best ones together.
-pub(crate) fn planner(
-    problem: &Problem,
-    direction: Direction,
-    inputs: Inputs<'_>,
-    told: Inputs<'_>,
-    path: usize,
-) -> String {
+pub(crate) fn planner(problem: &Problem, direction: Direction, inputs: Inputs<'_>, path: usize) -> String {
     let block = Block::read(problem, inputs.text("code_block"));
     let history = history(direction, inputs);
-    let fitting = catalogue::promising(&block, path, &told.texts("lessons"));
+    let fitting = catalogue::applicable(&block, path);
     let was_tried = |strategy: &&&'static Strategy| {
         history.iter().any(|tried| tried.strategies.iter().any(|one| one.name == strategy.name))
     };

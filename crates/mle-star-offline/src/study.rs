@@ -273,15 +273,14 @@ pub(crate) fn summarize(inputs: Inputs<'_>) -> String {
 }
 
 /// The part to refine and its first plan, as JSON.
-pub(crate) fn extractor(problem: &Problem, inputs: Inputs<'_>, told: Inputs<'_>, path: usize) -> String {
+pub(crate) fn extractor(problem: &Problem, inputs: Inputs<'_>, path: usize) -> String {
     let script = Script::split(inputs.text("solution_script"));
-    let lessons = told.texts("lessons");
     let previous = inputs.texts("previous_code_blocks");
     let summary = inputs.text("ablation_summary").replace("- Without ", "Without ");
     let blocks = ranked(problem, &script, &summary, &previous, path);
     let plan = |section: &&Section| {
         let block = Block::read(problem, &section.text);
-        let strategy = catalogue::promising(&block, path, &lessons).into_iter().next()?;
+        let strategy = catalogue::applicable(&block, path).into_iter().next()?;
         Some(json!({ "code_block": section.text, "plan": strategy.plan(), "category": category(section) }))
     };
     let plans: Vec<_> = blocks.iter().filter_map(plan).take(3).collect();

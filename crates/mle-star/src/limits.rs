@@ -77,8 +77,8 @@ struct State {
     ablation: Option<f64>,
     /// The seconds of the solution that each refinement path changes.
     changed: HashMap<usize, f64>,
-    /// The seconds of the longest solution that merges and ensembles now combine.
-    combined: f64,
+    /// The seconds of the longest solution that merges and ensembles are now made of.
+    built_on: f64,
     spent: f64,
     /// Expected cost of the calls in progress.
     in_flight: f64,
@@ -132,7 +132,7 @@ impl Limits {
                 latest: VecDeque::new(),
                 ablation: None,
                 changed: HashMap::new(),
-                combined: 0.0,
+                built_on: 0.0,
                 spent: 0.0,
                 in_flight: 0.0,
                 dearest: HashMap::new(),
@@ -208,7 +208,7 @@ impl Limits {
             let state = self.state();
             let changed = place.path().and_then(|path| state.changed.get(&path).copied());
             let script = match place.step() {
-                Some(Step::Merge(_) | Step::Round(_)) => state.combined.max(state.shortest()),
+                Some(Step::Merge(_) | Step::Round(_)) => state.built_on.max(state.shortest()),
                 _ => changed.unwrap_or_else(|| state.shortest()),
             };
             (script, self.study(&state), state.rehearsed)
@@ -345,9 +345,9 @@ impl Limits {
         }
     }
 
-    /// Notes how long the longest solution took that merges or ensembles combine from now on.
-    pub fn combines(&self, seconds: f64) {
-        self.state().combined = seconds;
+    /// Notes how long the longest solution took that merges or ensembles are made of from now on.
+    pub fn builds_on(&self, seconds: f64) {
+        self.state().built_on = seconds;
     }
 
     /// Counts the time of an ablation study.

@@ -215,12 +215,6 @@ impl CodeBlock {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-
-    /// The block in a few words: its first line, shortened.
-    pub fn label(&self) -> String {
-        let first = self.0.trim().lines().next().unwrap_or_default();
-        format!("block `{}`", first.chars().take(60).collect::<String>())
-    }
 }
 
 impl Scored {

@@ -165,7 +165,7 @@ SOURCES |= {
     ),
 }
 
-# Later classes of the same persons and states.
+# Classes at later times, of the same persons and states.
 SOURCES |= {
     "collars": Source(
         "AER", "PSID7682", "occupation", "ROC-AUC", "Predict whether a job is a white-collar one.", later_by="year"

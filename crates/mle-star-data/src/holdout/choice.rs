@@ -24,6 +24,8 @@ const FEWEST_LABELLED: u64 = 50;
 const FEWEST_HELD: u64 = 20;
 /// The rows of smaller classes all remain.
 const SMALLEST_CLASS: usize = 5;
+/// With a larger share of rows at the last time, none is held out unless a share is given.
+const LARGEST_AUTO: f64 = 0.3;
 /// Fewer groups are too few for two sides.
 const FEWEST_GROUPS: usize = 10;
 
@@ -165,6 +167,10 @@ fn by_time(train: &Train<'_>, profile: &Profile, share: Share, column: &str) -> 
     let labelled =
         train.each(Some(column), |row| times.extend(row.part.and_then(|time| clock.read(time))))?;
     let wanted = wanted(share, labelled)?;
+    let largest = match share {
+        Share::Auto { .. } => LARGEST_AUTO,
+        Share::Of(..) => 0.5,
+    };
     times.sort_unstable_by(f64::total_cmp);
     let (Some(first), Some(last)) = (times.first(), times.last()) else {
         return off(format!("no labelled row has a value of `{column}`"));
@@ -172,23 +178,23 @@ fn by_time(train: &Train<'_>, profile: &Profile, share: Share, column: &str) -> 
     if first == last {
         return off(format!("all labelled rows have the same value of `{column}`"));
     }
-    let Some(time) = boundary(&times, wanted) else {
+    let Some(time) = boundary(&times, wanted, largest) else {
         return off(format!("too many rows have the last value of `{column}`"));
     };
     Ok((labelled, Rule::From { column: column.to_owned(), clock, time }))
 }
 
-/// The time from which on rows are held out, so that they are about as many as wanted, at most twice as many and at most
-/// half of all, and not more than `most` if possible. Rows of the same time are on the same side.
-fn boundary(times: &[f64], (wanted, most): (u64, u64)) -> Option<f64> {
-    let half = times.len() / 2;
+/// The time from which on rows are held out, so that they are about as many as wanted, at most the `largest` share, and not
+/// more than `most` if possible. Rows of the same time are on the same side.
+fn boundary(times: &[f64], (wanted, most): (u64, u64), largest: f64) -> Option<f64> {
+    let limit = usize::try_from(rounded(largest * times.len() as f64)).ok()?.min(times.len() / 2);
     let [wanted, most] =
-        [wanted, most].map(|rows| usize::try_from(rows).unwrap_or(half).clamp(1, half.max(1)));
+        [wanted, most].map(|rows| usize::try_from(rows).unwrap_or(limit).clamp(1, limit.max(1)));
     let at = times.get(times.len().checked_sub(wanted)?)?;
     let with = times.partition_point(|time| time < at);
     let without = times.partition_point(|time| time <= at);
     let rows = |from: usize| times.len() - from;
-    let fits = |from: &usize| (1..=half.min(2 * wanted)).contains(&rows(*from));
+    let fits = |from: &usize| (1..=limit).contains(&rows(*from));
     let from = [with, without]
         .into_iter()
         .filter(fits)

@@ -127,6 +127,30 @@ fn the_latest_rows_are_held_out_and_ties_stay_together() {
 }
 
 #[test]
+fn the_last_time_may_have_twice_the_usual_share_of_rows() {
+    let check = |last: u64, share: Share, expected: Option<u64>| {
+        let mut files = files();
+        files[0] = table("train.csv", "id,x,g,day,y", 0..2_000, |n| {
+            let day = if n as u64 >= 2_000 - last { 40 } else { n / 100 };
+            format!("t{n},0,g,{day},1")
+        });
+        files[1] = table("test.csv", "id,x,g,day", 2_000..2_040, |n| format!("{n},0,g,41"));
+        files[2] = table("sample_submission.csv", "id,y", 2_000..2_040, |n| format!("{n},0"));
+        let found = planned(folder(&files).path(), &split(SplitKind::Time, Some("day")), share, 1);
+        let rows = found.map(|plan| plan.rows()).map_err(|Off(why)| why);
+        match expected {
+            Some(expected) => assert_eq!(rows, Ok(expected), "{last}"),
+            None => assert!(rows.unwrap_err().contains("too many rows have the last value"), "{last}"),
+        }
+    };
+    check(600, Share::Auto { most: MOST }, Some(600));
+    check(601, Share::Auto { most: MOST }, None);
+    // An upper bound changes nothing about that.
+    check(400, Share::Auto { most: 100 }, Some(400));
+    check(601, Share::Of(0.15, MOST), Some(601));
+}
+
+#[test]
 fn the_usual_share_is_limited_and_needs_many_rows() {
     let mut files = files();
     files[0] = table("train.csv", "id,x,g,day,y", 0..2_000, |n| format!("t{n},0,g,0,1"));
@@ -307,13 +331,9 @@ fn too_few_rows_groups_and_times_are_named() {
     let time = split(SplitKind::Time, Some("day"));
     let one: Change = |f| f[0] = table("train.csv", "id,x,g,day,y", 0..100, |n| format!("{n},0,g,7,1"));
     check(one, &time, FIFTH, "all labelled rows have the same value of `day`");
-    // Days 0 and 1; the second has 41 and 51 rows of 100.
-    let twice: Change =
-        |f| f[0] = table("train.csv", "id,x,g,day,y", 0..100, |n| format!("{n},0,g,{},1", (n / 59).min(1)));
-    check(twice, &time, FIFTH, "too many rows have the last value of `day`");
     let most: Change =
         |f| f[0] = table("train.csv", "id,x,g,day,y", 0..100, |n| format!("{n},0,g,{},1", (n / 49).min(1)));
-    check(most, &time, Share::Of(0.4, MOST), "too many rows have the last value of `day`");
+    check(most, &time, FIFTH, "too many rows have the last value of `day`");
     check(|_| (), &split(SplitKind::Time, Some("g")), FIFTH, "the values of `g` have no order of time");
 }
 

@@ -204,7 +204,7 @@ fn indicators(block: &Block<'_>) -> Option<String> {
 }
 
 fn frequencies(block: &Block<'_>) -> Option<String> {
-    // Trees have the numbers of rows of columns with many categories from the start.
+    // Tree encodings have the number of rows of each category from the start, for columns with many categories.
     let for_trees = block.family().map(Family::encoding) == Some("encoding_trees");
     let all = categories(block)?;
     let categories = if for_trees { "CATEGORICAL" } else { all };

@@ -1,15 +1,14 @@
 //! Refinement: which block comes first, and which plans are proposed for it.
 
-use mle_star::lessons::lessons;
+use std::collections::BTreeSet;
+
 use mle_star::metric::Direction::{Maximize, Minimize};
-use mle_star::place::Step;
 use mle_star::role::AgentType;
-use mle_star::solution::{Solution, SolutionPhase};
-use mle_star::verdict::{Verdict, Verdicts};
 use serde_json::{Value, json};
 
 use super::ask::{blocks, merged};
-use super::role_answers::{asked, is_code};
+use super::grouped::section;
+use super::role_answers::{asked, is_code, strategies};
 use super::tasks::{agents, shape};
 
 #[test]
@@ -70,44 +69,41 @@ fn planners_propose_what_was_not_tried() {
 }
 
 #[test]
-fn what_did_not_help_elsewhere_is_not_proposed_for_the_same_block() {
+fn paths_share_the_strategies_of_a_block() {
     let agents = agents(&shape("RMSE", Minimize, 0));
-    let ask = asked(&agents, "phase2/path-1/t0");
-    let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
-    let solution = Solution::new(script.clone(), SolutionPhase::Init);
-    let (block, first) = blocks(&ask, &script).swap_remove(0);
-    let block = solution.find_block(&block).unwrap();
-    // The lessons of a run in which path 1 tried this plan.
-    let told = |plan: &str, kept: bool, part: String| {
-        let start = Step::Candidate(0);
-        let attempt = Step::Attempt { path: 0, outer: 0, inner: 0 };
-        let began = Verdict { score: Some(1.0), ..Verdict::default() };
-        let note = plan.to_owned();
-        let tried = Verdict { score: Some(1.5), kept, from: vec![start], note, part, ..Verdict::default() };
-        let lines = lessons(&Verdicts::from([(start, began), (attempt, tried)]), Minimize, None);
-        json!({ "lessons": lines })
+    let script = merged(&asked(&agents, "phase1/merge-1"), ["LightGBM", "CatBoost"]);
+    let plans = |path: usize, block: &str| -> Vec<String> {
+        let place = format!("phase2/path-{path}/t0");
+        strategies(&asked(&agents, &place), block)
     };
-    let first_plan = |told: Value| {
-        let inputs = json!({
-            "solution_script": script, "ablation_summary": "", "previous_code_blocks": [], "note": "",
-        });
-        let reply = ask.ask_telling(AgentType::Extractor, None, inputs, told);
-        let plans: Value = serde_json::from_str(&reply).unwrap();
-        let plans = plans["plans"].as_array().unwrap();
-        let of_block = plans.iter().find(|plan| plan["code_block"] == block.as_str()).unwrap();
-        of_block["plan"].as_str().unwrap().to_owned()
-    };
-    let next_plan = |told: Value| {
-        let inputs = json!({ "code_block": block.as_str(), "plans": [], "scores": [] });
-        ask.ask_telling(AgentType::Planner, None, inputs, told)
-    };
-    for plan_of in [&first_plan as &dyn Fn(Value) -> String, &next_plan] {
-        assert!(plan_of(json!({})).starts_with(&first), "{first}");
-        assert!(!plan_of(told(&first, false, block.label())).starts_with(&first));
-        // It helped, it was tried on another block, or only together with another strategy.
-        assert!(plan_of(told(&first, true, block.label())).starts_with(&first));
-        assert!(plan_of(told(&first, false, "block `# === Other ===`".to_owned())).starts_with(&first));
-        let together = first.replacen(". ", ". Strategy: clipping to the range seen in training. ", 1);
-        assert!(plan_of(told(&together, false, block.label())).starts_with(&first));
+    let mut shared = 0;
+    for (block, _) in blocks(&asked(&agents, "phase2/path-0/t0"), &script) {
+        let [all, other, third] = [0, 1, 2].map(|path| plans(path, &block));
+        let set = |plans: &[String]| plans.iter().cloned().collect::<BTreeSet<String>>();
+        assert_eq!((set(&all), set(&all)), (set(&other), set(&third)));
+        let half = all.len() / 2;
+        assert!(set(&all[..half]).is_disjoint(&set(&other[..half])), "{all:?}\n{other:?}");
+        // The first strategy is the most promising of all, and every path begins with another one.
+        if all.len() >= 4 {
+            assert!(all[0] != third[0] && other[0] != third[0], "{all:?}\n{third:?}");
+            shared += 1;
+        }
     }
+    assert!(shared > 1, "{script}");
+}
+
+#[test]
+fn trees_know_how_many_rows_a_target_mean_is_of() {
+    let agents = agents(&shape("RMSE", Minimize, 0));
+    let ask = asked(&agents, "phase2/path-0/t0");
+    let check = |model: &str, knows: bool, frequencies_of: &str| {
+        let script = ask.code(AgentType::Init, None, json!({ "model_name": model }));
+        let block = section(&script, &format!("Encoding: {model}"));
+        assert_eq!(block.contains("for column in MANY_LEVELS:\n        rows = fit[column].value_counts()"), knows);
+        let plan = "Strategy: category frequencies. Everything else stays.";
+        let edited = ask.code(AgentType::Coder, None, json!({ "code_block": block, "plan": plan }));
+        assert!(edited.contains(&format!("    for column in {frequencies_of}:\n        shares = ")), "{edited}");
+    };
+    check("LightGBM", true, "CATEGORICAL");
+    check("Linear model", false, "CATEGORICAL + MANY_LEVELS");
 }

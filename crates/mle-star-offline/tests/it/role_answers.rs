@@ -482,7 +482,7 @@ fn any_two_strategies_fit_into_one_block() {
 }
 
 /// The names of all strategies that the planner has for a block, each with its `Strategy: `.
-fn strategies(ask: &Asked<'_>, block: &str) -> Vec<String> {
+pub(super) fn strategies(ask: &Asked<'_>, block: &str) -> Vec<String> {
     let mut plans: Vec<String> = Vec::new();
     loop {
         // Without scores, the planner never combines plans.

@@ -343,10 +343,10 @@ impl<'a> Ctx<'a> {
         self.run.limits.changes(&self.place, solution.facts().seconds);
     }
 
-    /// Notes the solutions that merges or ensembles combine from now on.
-    pub(crate) fn combines<'s>(&self, solutions: impl IntoIterator<Item = &'s Scored>) {
+    /// Notes the solutions that merges or ensembles are made of from now on.
+    pub(crate) fn builds_on<'s>(&self, solutions: impl IntoIterator<Item = &'s Scored>) {
         let seconds = solutions.into_iter().map(|one| one.facts().seconds);
-        self.run.limits.combines(seconds.fold(0.0, f64::max));
+        self.run.limits.builds_on(seconds.fold(0.0, f64::max));
     }
 
     /// How long the scripts of a combination may take, which the submission script repeats with more rows, in seconds.

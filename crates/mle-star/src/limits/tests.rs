@@ -269,11 +269,11 @@ fn a_merge_or_an_ensemble_is_expected_to_take_as_long_as_the_longest_of_its_solu
     limits.begin_phase(Phase::Phase3, &config, 100.0);
     limits.scored_in(10.0);
     let begins = |step: Step, now: f64| limits.too_late_to_begin(&step.place(), now).is_none();
-    assert!(begins(Step::Round(0), 629.0));
-    limits.combines(90.0);
+    assert!(begins(Step::Round(0), 629.0) && !begins(Step::Round(0), 631.0));
+    limits.builds_on(90.0);
     assert!(begins(Step::Round(0), 549.0) && !begins(Step::Round(0), 551.0));
     assert!(begins(Step::Merge(1), 549.0) && !begins(Step::Merge(1), 551.0));
-    // It is one model.
+    // A further model is made of none.
     assert!(begins(Step::Extra(0), 851.0));
 }
 

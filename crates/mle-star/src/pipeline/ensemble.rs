@@ -29,7 +29,7 @@ pub(super) async fn ensemble(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Opti
         ctx.info("all paths have the same solution, so there is nothing to combine");
         return Ok(None);
     }
-    ctx.combines(solutions);
+    ctx.builds_on(solutions);
     let mut rounds: Vec<EnsembleAttempt> = Vec::new();
     let mut best: Option<Scored> = None;
     for r in 0..ctx.config().ensemble_rounds {

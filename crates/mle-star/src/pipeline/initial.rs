@@ -56,7 +56,7 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
     let mut merges = Vec::new();
     for (count, reference) in (1..).zip(ranked) {
         let ctx = &ctx.at(Step::Merge(count)); // 8
-        ctx.combines([&best, &reference]);
+        ctx.builds_on([&best, &reference]);
         if let Some(limit) = ctx.skip(ctx.config().num_retrieved_models - 1)? {
             ctx.close(Verdict::skipped(limit).best(&best))?;
             break;

@@ -76,10 +76,16 @@ async fn refine_block(
             attempt.was_improvement = true;
             path.best = better; // 12-15, 21-24
         }
-        ctx.close(attempt.verdict(&current, &path.best, &block.label()).remark(other_rows))?;
+        ctx.close(attempt.verdict(&current, &path.best, &part(block)).remark(other_rows))?;
         attempts.push(attempt);
     }
     Ok(attempts)
+}
+
+/// The block in a few words.
+fn part(block: &CodeBlock) -> String {
+    let first = block.as_str().trim().lines().next().unwrap_or_default();
+    format!("block `{}`", first.chars().take(60).collect::<String>())
 }
 
 /// The next plan: p_0 from the extractor, later ones from the planner; `None` if the planner gave none.

@@ -134,6 +134,24 @@ async fn a_solution_is_not_refined_where_its_next_version_does_not_fit() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn merges_and_ensembles_begin_only_if_the_longest_of_their_solutions_fits() {
+    // The first solutions may use scripts for 100 s, ensembles for 600 s. All other scripts take no time.
+    for (slow, seconds, next, begins) in [
+        ("phase1/candidate-1/run", 90.0, "phase1/merge-1/merger", true),
+        ("phase1/candidate-1/run", 110.0, "phase1/merge-1/merger", false),
+        ("phase2/path-0/t0/k0/run", 590.0, "phase3/r0/ens_planner", true),
+        ("phase2/path-0/t0/k0/run", 610.0, "phase3/r0/ens_planner", false),
+    ] {
+        let taken = ScriptOutcome { duration_seconds: seconds, ..ran(Some(0.99)) };
+        let world = World::new().script(slow, taken);
+        let mut inputs = timed(1000);
+        (inputs.config.outer_loop_steps, inputs.config.inner_loop_steps) = (1, 1);
+        run(&world, &inputs).await.unwrap();
+        assert_eq!(world.trace().iter().any(|place| place == next), begins, "{slow} {seconds}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_path_gets_the_time_that_is_too_short_for_two() {
     // Each of two paths could use scripts for 361 s.
     for (seconds, paths) in [(200.0, 2), (400.0, 1)] {
