@@ -320,7 +320,7 @@ for fit_rows, rows in [*FOLDS, (ORDER, len(train) + np.arange(len(test)))]:
 #[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn a_sample_has_the_history_of_all_rows() {
     let mut batch = Batch::new();
-    let named = Rows { target: |store, day, _| ["no", "Yes"][(store + day / 9) % 2].to_owned(), ..DATED };
+    let named = Rows { target: |store, day, _| ["c0", "c1"][(store + day / 9) % 2].to_owned(), ..DATED };
     let classes = Shape { subsample: 100, text_labels: true, ..of_classes(2) };
     let script = with_few_trees(&initial(&agents(&classes, named, SplitKind::Time), "LightGBM"));
     let scale = "def to_model_scale(values):\n    \
