@@ -482,7 +482,13 @@ mod tests {
         );
         for wrong in ["-3", "2.5", "0.5s", "-10m", "2 fortnights"] {
             let time = options(|a| a.time_limit = Some(wrong.to_owned()));
-            check(&[], "", time, "--time-limit", "whole number, 0 or more (seconds), or a time such as 10m or 2h");
+            check(
+                &[],
+                "",
+                time,
+                "--time-limit",
+                "whole number, 0 or more (seconds), or a time such as 10m or 2h",
+            );
         }
         check(&[], "openai:\n  urll: x\n", none(), "config.yaml:2:3: unknown", "did you mean openai.url?");
         check(&[], "prices:\n  m: {in: 1}\n", none(), "config.yaml:1:1: ", "");

@@ -16,8 +16,10 @@ use crate::split::{says_key, says_time};
 /// With fewer rows of a series, no model learns from earlier targets before it is validated: two times are for fitting, one
 /// is for validation.
 const FEWEST_ROWS: usize = 3;
-/// Pairs of columns are tried too, so only the most promising columns are candidates.
-const MOST_CANDIDATES: usize = 6;
+/// Every candidate costs time and memory, so only the most promising columns are some.
+const MOST_CANDIDATES: usize = 24;
+/// Only the most promising candidates are tried in pairs.
+const MOST_IN_PAIRS: usize = 6;
 /// With fewer pairs of rows that meet by chance, meeting less often may be chance as well.
 const FEWEST_MEETINGS: f64 = 20.0;
 
@@ -44,7 +46,8 @@ pub fn columns(data_dir: &Path, profile: &Profile, time: &str, taken: impl Fn(&s
         (!is_whole || are_known(&test_keys, &train_keys)).then_some(series)
     };
     let single = (0..names.len()).map(|at| vec![at]);
-    let pairs = (0..names.len()).flat_map(|at| (at + 1..names.len()).map(move |other| vec![at, other]));
+    let paired = names.len().min(MOST_IN_PAIRS);
+    let pairs = (0..paired).flat_map(|at| (at + 1..paired).map(move |other| vec![at, other]));
     // The widest series have the most history.
     let widest = |sets: &mut dyn Iterator<Item = Vec<usize>>| {
         sets.filter_map(|set| Some((fits(&set)?, set))).min_by_key(|(series, _)| *series)
@@ -192,6 +195,15 @@ mod tests {
             "day,town,product",
             |row| format!("{},t{},{}", row / 12, row % 3, row / 3 % 4),
             &["town", "product"],
+        );
+        // A number after many columns of categories.
+        check(
+            "day,a,b,c,d,e,f,g,nr",
+            |row| {
+                let words = (0..7).map(|at| format!("w{},", drawn(row + at, 3))).collect::<String>();
+                format!("{},{words}{}", row / 20, row % 20)
+            },
+            &["nr"],
         );
         // Three rows of each, and the latest in the test table.
         check("day,person", |row| format!("{},p{}", row / 200, row % 200), &["person"]);

@@ -49,7 +49,9 @@ const DATED: Rows = Rows {
 /// Classes that last for days.
 const LABELLED: Rows = Rows {
     name: "classes",
-    target: |store, day, value| usize::from((store + day / 9) % 3 == 0 || value * 10.0 % 7.0 < 1.0).to_string(),
+    target: |store, day, value| {
+        usize::from((store + day / 9) % 3 == 0 || value * 10.0 % 7.0 < 1.0).to_string()
+    },
     ..DATED
 };
 

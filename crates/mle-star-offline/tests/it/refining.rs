@@ -99,10 +99,16 @@ fn trees_know_how_many_rows_a_target_mean_is_of() {
     let check = |model: &str, knows: bool, frequencies_of: &str| {
         let script = ask.code(AgentType::Init, None, json!({ "model_name": model }));
         let block = section(&script, &format!("Encoding: {model}"));
-        assert_eq!(block.contains("for column in MANY_LEVELS:\n        rows = fit[column].value_counts()"), knows);
+        assert_eq!(
+            block.contains("for column in MANY_LEVELS:\n        rows = fit[column].value_counts()"),
+            knows
+        );
         let plan = "Strategy: category frequencies. Everything else stays.";
         let edited = ask.code(AgentType::Coder, None, json!({ "code_block": block, "plan": plan }));
-        assert!(edited.contains(&format!("    for column in {frequencies_of}:\n        shares = ")), "{edited}");
+        assert!(
+            edited.contains(&format!("    for column in {frequencies_of}:\n        shares = ")),
+            "{edited}"
+        );
     };
     check("LightGBM", true, "CATEGORICAL");
     check("Linear model", false, "CATEGORICAL + MANY_LEVELS");
