@@ -430,6 +430,16 @@ mod tests {
     }
 
     #[test]
+    fn wrong_times_name_what_would_be_right() {
+        for wrong in ["-3", "2.5", "0.5s", "-10m", "2 fortnights"] {
+            let args = options(|args| args.time_limit = Some(wrong.to_owned()));
+            let trouble = layered(&[], "", &args).unwrap_err();
+            let right = "a whole number, 0 or more (seconds), or a time such as 10m or 2h";
+            assert!(trouble.message.contains("--time-limit") && trouble.hint.contains(right), "{trouble:?}");
+        }
+    }
+
+    #[test]
     fn mistakes_name_their_place_and_what_is_right() {
         let check = |env: &[(&str, &str)], file: &str, options: RunArgs, message: &str, hint: &str| {
             let trouble = layered(env, file, &options).unwrap_err();
@@ -480,16 +490,6 @@ mod tests {
             "--direction",
             "maximize or minimize",
         );
-        for wrong in ["-3", "2.5", "0.5s", "-10m", "2 fortnights"] {
-            let time = options(|a| a.time_limit = Some(wrong.to_owned()));
-            check(
-                &[],
-                "",
-                time,
-                "--time-limit",
-                "whole number, 0 or more (seconds), or a time such as 10m or 2h",
-            );
-        }
         check(&[], "openai:\n  urll: x\n", none(), "config.yaml:2:3: unknown", "did you mean openai.url?");
         check(&[], "prices:\n  m: {in: 1}\n", none(), "config.yaml:1:1: ", "");
         check(&[], "openai:\n  stall_seconds: 0\n", none(), "openai.stall_seconds must be at least 1", "");
