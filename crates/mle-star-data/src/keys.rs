@@ -1,6 +1,7 @@
 //! The columns that join an auxiliary table to the training table and the test table.
 
-use super::profile::{Column, ColumnKind, Profile, Table};
+use super::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
+use super::split::{says_code, says_time};
 
 /// The columns that join an auxiliary table, and whether they identify each of its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,31 @@ pub fn key(profile: &Profile, table: &Table, target: Option<&str>) -> Option<Key
 /// Whether values of this column can name something.
 pub(crate) fn is_nameable(column: &Column) -> bool {
     !matches!(column.kind, ColumnKind::Float | ColumnKind::Text)
+}
+
+/// Whether whole numbers are the names of things, such as shops, of which a table with this many rows has several rows each.
+/// Their column says so, or they leave out most numbers of their range.
+pub fn names_things(column: &Column, rows: usize) -> bool {
+    const FEWEST: usize = 16;
+    const FEWEST_ROWS: usize = 3;
+    let Some((low, high)) = column.range.filter(|_| column.kind == ColumnKind::Integer) else { return false };
+    let looked = rows.min(ROWS_LOOKED_AT) - column.missing.min(rows);
+    let repeats = column.distinct >= FEWEST && column.distinct * FEWEST_ROWS <= looked;
+    let numbers = (high - low) / step(column, low) + 1.0;
+    let has_gaps = column.distinct as f64 * 10.0 < numbers;
+    repeats && !says_time(&column.name) && (says_code(&column.name) || has_gaps)
+}
+
+/// The largest number that the frequent values of a column are multiples of, counted from the smallest one.
+fn step(column: &Column, low: f64) -> f64 {
+    let distance = |(value, _): &(String, usize)| value.parse::<f64>().ok().map(|value| (value - low).abs());
+    let common = |mut a: f64, mut b: f64| {
+        while b > 0.5 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    column.top_values.iter().filter_map(distance).fold(0.0, common).max(1.0)
 }
 
 /// Whether both columns hold numbers, or both hold texts.
@@ -92,6 +118,27 @@ mod tests {
         // A day with a time is never equal to a day.
         check("store,at,size\na,2024-01-05,3\na,2024-01-06,4\nb,2024-01-05,4\n", &["store"], false);
         check("x,y\n0.5,1\n", &[], false);
+    }
+
+    #[test]
+    fn codes_are_numbers_with_gaps_or_with_a_name_that_says_so() {
+        let check = |header: &str, cell: fn(usize) -> usize, expected: bool| {
+            let dir = tempfile::tempdir().unwrap();
+            let rows = (0..400).map(|row| format!("{},0\n", cell(row))).collect::<String>();
+            fs::write(dir.path().join("train.csv"), format!("{header},y\n{rows}")).unwrap();
+            let profile = profile::read(dir.path()).unwrap();
+            assert_eq!(names_things(&profile.train.columns[0], 400), expected, "{header}");
+        };
+        check("shop", |row| row % 40, true);
+        check("zip_code", |row| 10_000 + row % 40, true);
+        check("x", |row| (row % 40).pow(2) * 7 + 3, true);
+        check("x", |row| row % 40, false);
+        // All are multiples of a hundred.
+        check("price", |row| row % 40 * 100 + 5, false);
+        // Few rows of each, few values, times, and no whole numbers.
+        check("shop", |row| row / 2, false);
+        check("shop", |row| row % 9, false);
+        check("store_hour", |row| row % 24, false);
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 mod column;
 mod groups;
+mod parts;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -17,6 +18,7 @@ use super::folder::{self, Listing};
 use super::media::{Media, media};
 
 pub(crate) use column::{Values, is_missing};
+pub use parts::Parts;
 pub(crate) use table::read as read_table;
 
 /// The number of rows from which the kinds of the columns are inferred.
@@ -113,6 +115,8 @@ pub struct Column {
     pub respelled: bool,
     /// Whether a date shows that the day comes first: `31/01/2024`.
     pub day_first: bool,
+    /// For a category: the parts that its values are made of. Only the values behind `top_values` are considered.
+    pub parts: Option<Parts>,
 }
 
 /// The kind of a column's values.

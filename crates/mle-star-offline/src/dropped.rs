@@ -15,13 +15,16 @@ impl Problem {
     /// feature is left.
     pub(crate) fn without(&self, columns: &[&str]) -> Cow<'_, Self> {
         let stays = |name: &String| !columns.contains(&name.as_str());
-        let mut kept = self.columns.clone();
-        kept.retain(stays);
-        if kept == self.columns || kept.is_empty() {
+        let mut rest = self.clone();
+        rest.own.retain(stays);
+        rest.offered.retain(stays);
+        let mut tables = rest.own.clone();
+        self.joins.iter().for_each(|join| tables.append(&join.gives));
+        tables.retain(stays);
+        rest = rest.with_columns(tables);
+        if rest.columns == self.columns || rest.columns.is_empty() {
             return Cow::Borrowed(self);
         }
-        let mut rest = Self { columns: kept, ..self.clone() };
-        rest.own.retain(stays);
         for names in [&mut rest.gappy, &mut rest.skewed, &mut rest.varied] {
             names.retain(stays);
         }

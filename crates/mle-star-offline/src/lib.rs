@@ -6,6 +6,7 @@
 
 mod catalogue;
 mod combine;
+mod derived;
 mod dropped;
 mod families;
 mod finalization;

@@ -8,6 +8,7 @@ use mle_star::stop::Trouble;
 use mle_star::task::Task;
 use serde::Serialize;
 
+use crate::derived::{Derived, Offered};
 use crate::grouping::{Grouping, Rows, grouping};
 use crate::history::History;
 use crate::joins::{Join, joins};
@@ -47,9 +48,14 @@ pub(crate) struct Problem {
     /// Row limit of the search, if the table is larger.
     pub(crate) subsample: Option<u32>,
     pub(crate) columns: Columns,
-    /// The feature columns without those of auxiliary tables.
+    /// The feature columns without those of auxiliary tables and computed ones.
     #[serde(skip)]
     pub(crate) own: Columns,
+    /// What the tables offer for computed columns.
+    #[serde(skip)]
+    pub(crate) offered: Offered,
+    /// The columns that scripts compute from others.
+    pub(crate) derived: Derived,
     /// Numeric columns with missing values.
     pub(crate) gappy: Vec<String>,
     /// Numeric columns that span several orders of magnitude.
@@ -128,33 +134,30 @@ impl Problem {
         split: Option<&Split>,
     ) -> Result<Self, Trouble> {
         let target = known_target(task, profile)?;
-        let (metric_id, test) = (known_metric(task)?, known_test(profile)?);
-        let Targets { whole: target, several } =
-            &targets(profile, target, task.id_column.as_deref(), metric_id)?;
+        let (metric_id, test, id) = (known_metric(task)?, known_test(profile)?, task.id_column.as_deref());
+        let Targets { whole: target, several } = &targets(profile, target, id, metric_id)?;
         let classes = if metric_id.is_for_regression() { 0 } else { target.distinct };
         let metric = Metric::new(metric_id, classes == 2);
         let layout = layout(task, profile, target, &metric, classes, several)?;
         let (rows, used) = (profile.train.rows, profile.train.rows.min(subsample_limit as usize));
         let rarest = rarest_class(target, classes);
         let stratified = several.is_empty() && classes > 0 && rarest * used as f64 >= 10.0;
-        let taken = |name: &str| {
-            name == target.name || task.id_column.as_deref() == Some(name) || layout.predicts(name)
-        };
+        let taken = |name: &str| name == target.name || id == Some(name) || layout.predicts(name);
         let unequal_classes = stratified && rarest * classes as f64 <= 0.8;
         let time = split.and_then(|split| time_order(split, profile));
         let grouping = grouping(split, profile, &Rows { used, unequal_classes }, taken);
-        let columns = useful_columns(profile, test, grouping.as_ref(), taken);
-        let unusual = unusual(profile, task.id_column.as_deref(), target, &metric, time.as_ref(), &columns);
-        let offered = joins(profile, &all_targets(&target.name, several));
-        check_features(&columns, &offered)?;
-        let problem = Self {
+        let (columns, offered) = useful_columns(profile, test, grouping.as_ref(), taken);
+        let unusual = unusual(profile, id, target, &metric, time.as_ref(), &columns);
+        let joined = joins(profile, &all_targets(&target.name, several));
+        check_features(&columns, &joined, &offered)?;
+        Ok(Self {
             name: task.competition_id.clone(),
             classification: classes > 0,
             classes,
             positive: positive(target, classes, &layout),
             target: target.name.clone(),
             several: several.clone(),
-            id: task.id_column.clone().filter(|id| test.column(id).is_some()),
+            id: id.filter(|id| test.column(id).is_some()).map(str::to_owned),
             train_file: input_path(&profile.train),
             test_file: input_path(test),
             target_missing: target.missing > 0 || rows > ROWS_LOOKED_AT,
@@ -164,8 +167,10 @@ impl Problem {
             gappy: numeric_columns(&profile.train, &columns, |column| column.missing > 0),
             skewed: numeric_columns(&profile.train, &columns, is_skewed),
             varied: varied(&profile.train, &columns),
-            own: columns.clone(),
-            columns,
+            own: columns,
+            offered,
+            columns: Columns::default(),
+            derived: Derived::default(),
             joins: Vec::new(),
             stratified,
             folds: folds(used, grouping.as_ref()),
@@ -184,8 +189,8 @@ impl Problem {
             scale: default_scale(target, metric_id),
             layout,
             metric,
-        };
-        Ok(problem.with_joins(offered))
+        }
+        .with_joins(joined))
     }
 
     /// The names of all targets.
@@ -206,12 +211,18 @@ impl Problem {
 
     /// This problem with these auxiliary tables joined, and no others.
     pub(crate) fn with_joins(&self, joins: Vec<Join>) -> Self {
-        let mut joined = Self { columns: self.own.clone(), ..self.clone() };
+        let mut columns = self.own.clone();
         for join in &joins {
-            joined.columns.append(&join.gives);
+            columns.append(&join.gives);
         }
-        joined.joins = joins;
-        joined
+        Self { joins, ..self.clone() }.with_columns(columns)
+    }
+
+    /// This problem with these columns of tables, and what is computed from them.
+    pub(crate) fn with_columns(self, mut columns: Columns) -> Self {
+        let (derived, gives) = self.offered.derived(&columns);
+        columns.append(&gives);
+        Self { columns, derived, ..self }
     }
 }
 
@@ -246,7 +257,7 @@ impl Columns {
         }
     }
 
-    fn append(&mut self, other: &Self) {
+    pub(crate) fn append(&mut self, other: &Self) {
         self.numeric.extend_from_slice(&other.numeric);
         self.categorical.extend_from_slice(&other.categorical);
         self.many_levels.extend_from_slice(&other.many_levels);
@@ -285,8 +296,8 @@ fn known_test(profile: &Profile) -> Result<&Table, Trouble> {
     })
 }
 
-fn check_features(columns: &Columns, joins: &[Join]) -> Result<(), Trouble> {
-    if columns.is_empty() && joins.is_empty() {
+fn check_features(columns: &Columns, joins: &[Join], offered: &Offered) -> Result<(), Trouble> {
+    if columns.is_empty() && joins.is_empty() && offered.is_empty() {
         return Err(Trouble::new(
             "train and test have no usable feature column in common",
             "the offline agents need tables; use `--agents claude` for images, audio and other data",
@@ -343,19 +354,20 @@ pub(crate) fn check_target(target: &Column, metric: Known) -> Result<(), Trouble
     Ok(())
 }
 
-/// The feature columns without those that only name groups, unless there are no others.
+/// The feature columns without those that only name groups, unless there are no others, and what can be computed from them.
 fn useful_columns(
     profile: &Profile,
     test: &Table,
     grouping: Option<&Grouping>,
     taken: impl Fn(&str) -> bool,
-) -> Columns {
-    let names_groups = |name: &str| grouping.is_some_and(|grouping| grouping.names(name));
-    let columns = feature_columns(profile, test, |name| taken(name) || names_groups(name));
-    if columns.is_empty() && profile.auxiliary.is_empty() {
-        return feature_columns(profile, test, taken);
+) -> (Columns, Offered) {
+    let excluded = |name: &str| taken(name) || grouping.is_some_and(|grouping| grouping.names(name));
+    let columns = feature_columns(profile, test, excluded);
+    let offered = Offered::new(profile, test, &columns, excluded);
+    if columns.is_empty() && offered.is_empty() && profile.auxiliary.is_empty() {
+        return (feature_columns(profile, test, taken), offered);
     }
-    columns
+    (columns, offered)
 }
 
 fn feature_columns(profile: &Profile, test: &Table, taken: impl Fn(&str) -> bool) -> Columns {
@@ -382,9 +394,13 @@ pub(crate) fn is_constant(column: &Column) -> bool {
 
 /// Text codes that differ in almost every row that was looked at are not useful as features.
 fn is_row_name(column: &Column, rows: usize) -> bool {
-    let present = rows.saturating_sub(column.missing);
     let is_code = column.kind == ColumnKind::Category && !is_number(column);
-    is_code && column.distinct > 30 && column.distinct * 10 > present * 9
+    is_code && is_nearly_unique(column, rows.saturating_sub(column.missing))
+}
+
+/// Whether most values that are present occur once.
+pub(crate) fn is_nearly_unique(column: &Column, present: usize) -> bool {
+    column.distinct > 30 && column.distinct * 10 > present * 9
 }
 
 /// Whether a model should take the values as numbers. A few words among many numbers say that they are missing; among

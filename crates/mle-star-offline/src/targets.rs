@@ -63,6 +63,7 @@ fn whole(target: &Column, columns: &[&Column]) -> Column {
         nearly_numbers: false,
         respelled: false,
         day_first: false,
+        parts: None,
         ..target.clone()
     }
 }

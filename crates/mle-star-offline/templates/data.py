@@ -133,15 +133,25 @@ numbers = {{ join.nearly_numbers | py_list }}
 {{ join.name }}_table = {{ join.name }}_table.set_index({{ join.keys | py_list }}).add_prefix({{ (join.name ~ "_") | py }}).reset_index()
 {% else %}
 # {{ join.name }} has several rows for a key, which are summarised.
-{% if join.nearly_numbers %}
 {{ join.name }}_table = pd.read_csv({{ join.file | py }}{{ p.reading }})
+{% if join.nearly_numbers %}
 # Words and blanks among numbers count as missing.
 numbers = {{ join.nearly_numbers | py_list }}
 {{ join.name }}_table[numbers] = {{ join.name }}_table[numbers].apply(pd.to_numeric, errors="coerce")
-grouped = {{ join.name }}_table.groupby({{ join.keys | py_list }})
-{% else %}
-grouped = pd.read_csv({{ join.file | py }}{{ p.reading }}).groupby({{ join.keys | py_list }})
 {% endif %}
+{% if join.order %}
+# Dates are days before the last one, and rows are in their order.
+moments = pd.to_datetime({{ join.name }}_table[{{ join.order.column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if join.order.day_first }})
+{{ join.name }}_table[{{ join.order.column | py }}] = (moments - moments.max()) / pd.Timedelta(days=1)
+{{ join.name }}_table = {{ join.name }}_table.sort_values({{ join.order.column | py }}, kind="stable")
+{% endif %}
+{% if join.shares %}
+# The share of each value among the rows of a key is the mean of these columns.
+{% for share in join.shares %}
+{{ join.name }}_table[{{ share.name | py }}] = ({{ join.name }}_table[{{ share.column | py }}].astype("str") == {{ share.value | py }}).astype(float)
+{% endfor %}
+{% endif %}
+grouped = {{ join.name }}_table.groupby({{ join.keys | py_list }})
 {% if join.summaries %}
 {{ join.name }}_table = grouped.agg(
     {
@@ -155,11 +165,65 @@ grouped = pd.read_csv({{ join.file | py }}{{ p.reading }}).groupby({{ join.keys 
 {% else %}
 {{ join.name }}_table = grouped.size().to_frame({{ (join.name ~ "_rows") | py }})
 {% endif %}
+{% if join.shares %}
+shares = {{ "[" }}{% for share in join.shares %}{{ share.name | py }}{{ ", " if not loop.last }}{% endfor %}{{ "]" }}
+{{ join.name }}_table[shares] = grouped[shares].mean()
+{% endif %}
 {{ join.name }}_table = {{ join.name }}_table.reset_index()
 {% endif %}
 train = train.merge({{ join.name }}_table, on={{ join.keys | py_list }}, how="left")
 test = test.merge({{ join.name }}_table, on={{ join.keys | py_list }}, how="left")
 {% endfor %}
+{% if p.derived.names %}
+
+# The order of these numbers may mean nothing, so they are categories, too.
+for table in (train, test):
+{% for pair in p.derived.names %}
+    table[{{ pair[1] | py }}] = table[{{ pair[0] | py }}].astype(float).astype("str")
+{% endfor %}
+{% endif %}
+{% if p.derived.codes %}
+
+# The parts of codes.
+for table in (train, test):
+{% for code in p.derived.codes %}
+    parts = table[{{ code.column | py }}].astype("str").where(table[{{ code.column | py }}].notna()).str.extract({{ code.pattern | py }})
+{% if code.single %}
+    # Letters and digits as numbers, in their order.
+    parts = parts.apply(lambda letters: letters.map(ord, na_action="ignore"))
+{% endif %}
+{% for pair in code.numbers %}
+    table[{{ pair[1] | py }}] = pd.to_numeric(parts[{{ pair[0] }}], errors="coerce")
+{% endfor %}
+{% for pair in code.words %}
+    table[{{ pair[1] | py }}] = parts[{{ pair[0] }}]
+{% endfor %}
+{% endfor %}
+{% endif %}
+{% if p.derived.spans %}
+
+# Days between dates.
+for table in (train, test):
+    moments = {column: pd.to_datetime(table[column], errors="coerce", format="mixed", utc=True{{ ", dayfirst=column in DAY_FIRST" if p.columns.day_first }}) for column in DATES}
+{% for span in p.derived.spans %}
+    table[{{ span.name | py }}] = (moments[{{ span.to | py }}] - moments[{{ span.from | py }}]) / pd.Timedelta(days=1)
+{% endfor %}
+{% endif %}
+{% if p.derived.ways %}
+
+
+def kilometres(latitude, longitude, to_latitude, to_longitude):
+    """The way between places: in a straight line on the earth, to the north, and to the east."""
+    one, other, turn = np.radians(latitude), np.radians(to_latitude), np.radians(to_longitude - longitude)
+    chord = np.sin((other - one) / 2) ** 2 + np.cos(one) * np.cos(other) * np.sin(turn / 2) ** 2
+    return 12742 * np.arcsin(np.sqrt(chord)), 6371 * (other - one), 6371 * turn * np.cos((one + other) / 2)
+
+
+for table in (train, test):
+{% for way in p.derived.ways %}
+    table[{{ way.names[0] | py }}], table[{{ way.names[1] | py }}], table[{{ way.names[2] | py }}] = kilometres({% for name in way.from + way.to %}table[{{ name | py }}]{{ ", " if not loop.last }}{% endfor %})
+{% endfor %}
+{% endif %}
 
 {% if p.several and p.classification %}
 # One column of 0 and 1 for each target.

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
+use super::parts::parts;
 use super::{Column, ColumnKind, HUGE};
 use crate::dates::{begins_with_day, is_date};
 
@@ -120,6 +121,11 @@ impl Values {
         };
         let distinct = self.counts.len() + self.further.len();
         let respelled = self.is_respelled(kind);
+        let parts = (kind == ColumnKind::Category && !nearly_numbers).then(|| {
+            let mut values: Vec<&str> = self.counts.keys().map(String::as_str).collect();
+            values.sort_unstable();
+            parts(&values, distinct * 2 < self.seen)
+        });
         let mut top: Vec<(String, usize)> = self.counts.into_iter().collect();
         top.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         top.truncate(10);
@@ -137,6 +143,7 @@ impl Values {
             nearly_numbers,
             respelled,
             day_first: kind == ColumnKind::Date && self.day_first,
+            parts: parts.flatten(),
         }
     }
 

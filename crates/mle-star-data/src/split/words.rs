@@ -55,6 +55,34 @@ const KEY_WORDS: [&str; 48] = [
     "well",
 ];
 
+/// Further words in column names of numbers that only name something.
+const CODE_WORDS: [&str; 24] = [
+    "agent",
+    "article",
+    "book",
+    "branch",
+    "brand",
+    "campaign",
+    "category",
+    "department",
+    "dept",
+    "district",
+    "film",
+    "item",
+    "merchant",
+    "movie",
+    "postal",
+    "postcode",
+    "product",
+    "region",
+    "resource",
+    "route",
+    "seller",
+    "sku",
+    "zip",
+    "zone",
+];
+
 /// Words in column names that mean time.
 const TIME_WORDS: [&str; 20] = [
     "created",
@@ -90,6 +118,11 @@ pub(super) fn says_counter(name: &str) -> bool {
 /// Whether the name identifies the subject of a row.
 pub(crate) fn says_key(name: &str) -> bool {
     has_word(name, &KEY_WORDS)
+}
+
+/// Whether numbers with this name are codes, so that their order may mean nothing.
+pub(crate) fn says_code(name: &str) -> bool {
+    says_key(name) || has_word(name, &CODE_WORDS)
 }
 
 /// Whether the name means time.

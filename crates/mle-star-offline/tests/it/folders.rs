@@ -37,6 +37,8 @@ pub(super) struct Folder {
     pub(super) limit: u32,
     /// The rows of the training table that the profile counts, though the folder has fewer.
     pub(super) counted_rows: usize,
+    /// A further table: its file and its text.
+    pub(super) further: Option<(&'static str, fn() -> String)>,
 }
 
 /// Two numbers and a class.
@@ -52,6 +54,7 @@ pub(super) const PLAIN: Folder = Folder {
     test_rows: 12,
     limit: 30_000,
     counted_rows: TRAIN_ROWS,
+    further: None,
 };
 
 impl Folder {
@@ -74,6 +77,9 @@ impl Folder {
         }
         for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
             fs::write(into.join(format!("{name}.csv")), text).unwrap();
+        }
+        if let Some((file, text)) = self.further {
+            fs::write(into.join(file), text()).unwrap();
         }
     }
 

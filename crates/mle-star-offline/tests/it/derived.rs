@@ -1,0 +1,176 @@
+//! Columns that scripts compute from others, and summaries of tables with several rows for a key.
+
+use std::fmt::Write as _;
+
+use mle_star::role::AgentType;
+use serde_json::json;
+
+use super::ask::{Asked, ensembles, merged, refinements};
+use super::folders::{Folder, PLAIN, TRAIN_ROWS, check, check_with};
+use super::python::{Batch, assert_faultless, initial, interpreter, with_few_trees};
+
+const WORD: [&str; 5] = ["A", "B", "C", "D", "E"];
+
+/// A code with slashes, single letters, a letter with a number, a number that names a shop, two dates and two places.
+const COMPOSED: Folder = Folder {
+    name: "composed",
+    features: "id,cabin,serial,seat,shop,opened,closed,from_lat,from_lon,to_lat,to_lon",
+    cells: |row, [a, b]| {
+        let letter = |at: usize| char::from(b'A' + u8::try_from(row * (at + 3) / 2 % 7).unwrap());
+        let (cabin, seat) = match row % 11 {
+            3 => (String::new(), String::new()),
+            _ => (
+                format!("{}/{}/{}", WORD[row % 5], row * 7 % 90, WORD[row % 2]),
+                format!("{}{row}", WORD[row % 3]),
+            ),
+        };
+        let serial: String =
+            (0..8).map(letter).chain([char::from(b'A' + u8::try_from(row % 26).unwrap())]).collect();
+        let (opened, closed) = (row % 28 + 1, row * 5 % 28 + 1);
+        format!(
+            "{row},{cabin},{serial}{:03},{seat},{},2024-01-{opened:02},2024-02-{closed:02},{:.4},{:.4},{:.4},{:.4}",
+            row,
+            row % 20 * 131 + 7,
+            40.0 + a,
+            -73.0 - b,
+            41.0 - b,
+            179.0 * a,
+        )
+    },
+    ..PLAIN
+};
+
+/// What the computed columns have to be, as Python.
+const COMPUTED: &str = r#"
+from math import acos, cos, radians, sin
+for table in (train, test):
+    for _, row in table.iterrows():
+        if isinstance(row["cabin"], str):
+            deck, number, side = row["cabin"].split("/")
+            assert (row["cabin_1"], row["cabin_2"], row["cabin_3"]) == (deck, float(number), side)
+            assert (row["seat_1"], row["seat_2"]) == (row["seat"][0], float(row["seat"][1:]))
+        else:
+            assert all(pd.isna(row[name]) for name in ("cabin_1", "cabin_2", "cabin_3", "seat_1", "seat_2"))
+        for position, letter in enumerate(row["serial"], 1):
+            if f"serial_{position}" in table:
+                assert row[f"serial_{position}"] == ord(letter)
+        assert float(row["shop_name"]) == row["shop"]
+        days = pd.Timestamp(row["closed"]) - pd.Timestamp(row["opened"])
+        assert row["opened_to_closed"] == days.days
+        one, other = radians(row["from_lat"]), radians(row["to_lat"])
+        turn = radians(row["to_lon"] - row["from_lon"])
+        apart = 6371 * acos(sin(one) * sin(other) + cos(one) * cos(other) * cos(turn))
+        assert abs(row["way_km"] - apart) < 1e-6 * apart, (row["way_km"], apart)
+        assert row["way_north"] * (row["to_lat"] - row["from_lat"]) > 0
+assert table["shop_name"].dtype != float and "serial_9" in table and "serial_12" in table
+assert {"cabin_2", "seat_2", "serial_1", "opened_to_closed", "way_km"} <= set(NUMERIC)
+assert {"cabin_1", "cabin_3", "seat_1"} <= set(CATEGORICAL) and "shop_name" in MANY_LEVELS
+"#;
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn columns_are_computed_from_codes_numbers_dates_and_places() {
+    check_with(&[(COMPOSED, COMPUTED)]);
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn scripts_of_every_kind_run_with_computed_columns() {
+    let families = &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linear model", "Neural network"];
+    check(&[Folder { families, ..COMPOSED }]);
+    let agents = COMPOSED.agents();
+    let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
+    let both = merged(&asked, ["LightGBM", "Linear model"]);
+    let first = initial(&agents, "LightGBM");
+    let mut batch = Batch::new();
+    let changed = refinements(&asked, &both).into_iter().chain(ensembles(&asked, &[&first, &both]));
+    for (label, script) in changed {
+        batch.add_alone(label, &with_few_trees(&script), |input| COMPOSED.write(input));
+    }
+    assert!(batch.len() > 20, "{}", batch.len());
+    assert_faultless(batch.run(&interpreter()).iter().map(|done| COMPOSED.faults(done)));
+}
+
+#[test]
+fn nothing_is_computed_from_columns_that_do_not_fit() {
+    let script = |folder: &Folder| initial(&folder.agents(), "LightGBM");
+    let check = |features: &'static str, cells: fn(usize, [f64; 2]) -> String, absent: &[&str]| {
+        let text = script(&Folder { features, cells, ..PLAIN });
+        for part in absent {
+            assert!(!text.contains(part), "{part}: {text}");
+        }
+    };
+    // The name is taken, another form in the test table, a code that repeats, few values.
+    check("id,cabin,cabin_1", |row, [a, _]| format!("{row},{row}/{},{a:.3}", row % 9), &["extract"]);
+    let other_form: fn(usize, [f64; 2]) -> String = |row, [a, _]| {
+        let form = if row < TRAIN_ROWS { "/" } else { ":" };
+        format!("{row},{}{form}{row},{a:.3}", row % 9)
+    };
+    let in_both = Folder { features: "id,cabin,a", cells: other_form, test_rows: 40, ..PLAIN };
+    assert!(!script(&in_both).contains("extract"));
+    check("id,hash,a", |row, [a, _]| format!("{row},{:08x},{a:.3}", row % 20 * 91_911_123), &["extract"]);
+    check("id,kind,a", |row, [a, _]| format!("{row},{}/x,{a:.3}", row % 9), &["extract"]);
+    // Neither codes nor places, and a single date.
+    check(
+        "id,age,lat,day",
+        |row, [a, _]| format!("{row},{},{a:.3},2024-01-{:02}", row % 30 + 18, row % 28 + 1),
+        &["_name", "kilometres", "_to_"],
+    );
+}
+
+#[test]
+fn what_is_computed_from_a_dropped_column_is_dropped_too() {
+    let agents = COMPOSED.agents();
+    let asked = Asked { agents: &agents, place: "phase1/candidate-0/init" };
+    let suspicious =
+        json!({ "model_name": "LightGBM", "suspicious_columns": ["cabin", "shop", "opened", "to_lon"] });
+    let script = asked.code(AgentType::Init, None, suspicious);
+    for gone in ["cabin_1", "shop_name", "opened_to_closed", "kilometres"] {
+        assert!(!script.contains(gone), "{gone}: {script}");
+    }
+    assert!(script.contains("\"seat_1\""), "{script}");
+}
+
+/// Purchases of clients: few kinds, an amount and a day; clients without any, and rows of clients that nobody knows.
+fn purchases() -> String {
+    (0..700).fold("client,kind,amount,day\n".to_owned(), |mut text, row| {
+        let (client, amount) = (row * row % 97, row * 31 % 83);
+        let day = format!("2024-{:02}-{:02}", row * 7 % 12 + 1, row * 11 % 28 + 1);
+        writeln!(text, "{client},{},{amount}.5,{day}", ["buy", "send back", ""][row * row % 3]).unwrap();
+        text
+    })
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn a_table_with_several_rows_for_a_key_is_summarised() {
+    let folder = Folder {
+        name: "clients",
+        features: "id,client,a,b",
+        cells: |row, [a, b]| format!("{row},{},{a:.3},{b:.3}", row % 120),
+        families: &["LightGBM"],
+        further: Some(("purchases.csv", purchases)),
+        ..PLAIN
+    };
+    let compared = r#"
+rows = pd.read_csv("./input/purchases.csv")
+rows["day"] = (pd.to_datetime(rows["day"]) - pd.to_datetime(rows["day"]).max()).dt.days
+for table in (train, test):
+    for _, row in table.iterrows():
+        own = rows[rows["client"] == row["client"]]
+        if own.empty:
+            assert pd.isna(row["purchases_rows"])
+            continue
+        assert row["purchases_rows"] == len(own)
+        for kind in ("buy", "send back"):
+            assert abs(row[f"purchases_kind_{kind}"] - (own["kind"] == kind).mean()) < 1e-9
+        assert row["purchases_day_max"] == own["day"].max() and row["purchases_day_min"] == own["day"].min()
+        assert abs(row["purchases_amount_mean"] - own["amount"].mean()) < 1e-9
+        latest = own[own["day"] == own["day"].max()]
+        assert row["purchases_amount_last"] in set(latest["amount"])
+        if len(own) > 1:
+            assert abs(row["purchases_amount_std"] - own["amount"].std()) < 1e-9
+assert train["purchases_rows"].notna().sum() > 20
+"#;
+    check_with(&[(folder, compared)]);
+}
