@@ -36,28 +36,14 @@ pub(crate) fn is_nameable(column: &Column) -> bool {
 }
 
 /// Whether whole numbers are the names of things, such as shops, of which a table with this many rows has several rows each.
-/// Their column says so, or they leave out most numbers of their range.
+/// Their column says so, or they are scattered.
 pub fn names_things(column: &Column, rows: usize) -> bool {
     const FEWEST: usize = 16;
     const FEWEST_ROWS: usize = 3;
-    let Some((low, high)) = column.range.filter(|_| column.kind == ColumnKind::Integer) else { return false };
-    let looked = rows.min(ROWS_LOOKED_AT) - column.missing.min(rows);
+    let looked = rows.min(ROWS_LOOKED_AT).saturating_sub(column.missing);
     let repeats = column.distinct >= FEWEST && column.distinct * FEWEST_ROWS <= looked;
-    let numbers = (high - low) / step(column, low) + 1.0;
-    let has_gaps = column.distinct as f64 * 10.0 < numbers;
-    repeats && !says_time(&column.name) && (says_code(&column.name) || has_gaps)
-}
-
-/// The largest number that the frequent values of a column are multiples of, counted from the smallest one.
-fn step(column: &Column, low: f64) -> f64 {
-    let distance = |(value, _): &(String, usize)| value.parse::<f64>().ok().map(|value| (value - low).abs());
-    let common = |mut a: f64, mut b: f64| {
-        while b > 0.5 {
-            (a, b) = (b, a % b);
-        }
-        a
-    };
-    column.top_values.iter().filter_map(distance).fold(0.0, common).max(1.0)
+    let is_named = says_code(&column.name) || column.scattered;
+    column.kind == ColumnKind::Integer && repeats && is_named && !says_time(&column.name)
 }
 
 /// Whether both columns hold numbers, or both hold texts.
@@ -133,8 +119,9 @@ mod tests {
         check("zip_code", |row| 10_000 + row % 40, true);
         check("x", |row| (row % 40).pow(2) * 7 + 3, true);
         check("x", |row| row % 40, false);
-        // All are multiples of a hundred.
+        // All are multiples of a hundred, or few of them are large.
         check("price", |row| row % 40 * 100 + 5, false);
+        check("votes", |row| if row % 8 == 0 { row % 40 * 911 } else { row % 35 }, false);
         // Few rows of each, few values, times, and no whole numbers.
         check("shop", |row| row / 2, false);
         check("shop", |row| row % 9, false);

@@ -113,6 +113,9 @@ pub struct Column {
     /// Whether pandas would write a value in another way than the file, such as 7 for `007`. It is `false` if values mean
     /// the same. Only the values behind `top_values` are considered.
     pub respelled: bool,
+    /// Whether the middle half of whole numbers leaves out most numbers between them, as codes do. Only the values behind
+    /// `top_values` are considered.
+    pub scattered: bool,
     /// Whether a date shows that the day comes first: `31/01/2024`.
     pub day_first: bool,
     /// For a category: the parts that its values are made of. Only the values behind `top_values` are considered.

@@ -3,6 +3,8 @@
 //!
 //! Models could not find any of this with a few splits. It depends on names and forms of values alone, never on targets.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use crate::problem::{Columns, is_nearly_unique};
@@ -12,17 +14,19 @@ use mle_star_data::profile::{Column, Profile, Table};
 
 /// With more dates or places, there would be too many pairs.
 const MOST_IN_PAIRS: usize = 4;
-/// More numbers than this would slow models down.
+/// More numbers than this would slow models down; as texts, those of a large table need much memory.
 const MOST_NAMES: usize = 8;
+const MOST_NAMES_OF_MANY_ROWS: usize = 2;
+const MANY_ROWS: usize = 500_000;
 
 /// What a table offers: columns that others can be computed from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Offered {
     codes: Vec<Code>,
     /// Numbers that only name something.
-    numbers: Vec<(String, Column)>,
-    /// Every name that the tables use.
-    taken: Vec<String>,
+    numbers: Vec<String>,
+    /// The columns that the tables have, and how many different values each has in the training table.
+    given: HashMap<String, usize>,
 }
 
 /// The computed columns of a script.
@@ -75,15 +79,17 @@ impl Offered {
         excluded: impl Fn(&str) -> bool,
     ) -> Self {
         let train = &profile.train;
-        let taken = train.columns.iter().chain(&test.columns).map(|column| column.name.clone()).collect();
+        // Columns of the training table come last, so that their numbers of values stay.
+        let given = test.columns.iter().chain(&train.columns);
+        let given = given.map(|column| (column.name.clone(), column.distinct)).collect();
         let features = train.columns.iter().filter(|column| !excluded(&column.name));
         let codes = features.filter_map(|column| Code::new(column, test.column(&column.name)?)).collect();
-        let number = |name: &String| {
-            let column = train.column(name).filter(|column| names_things(column, train.rows))?;
-            Some((name.clone(), column.clone()))
-        };
-        let numbers = columns.numeric.iter().filter_map(number).take(MOST_NAMES).collect();
-        Self { codes, numbers, taken }
+        let is_name =
+            |name: &&String| train.column(name).is_some_and(|column| names_things(column, train.rows));
+        let is_large = train.rows.max(test.rows) > MANY_ROWS;
+        let most = if is_large { MOST_NAMES_OF_MANY_ROWS } else { MOST_NAMES };
+        let numbers = columns.numeric.iter().filter(is_name).take(most).cloned().collect();
+        Self { codes, numbers, given }
     }
 
     /// Whether nothing can be computed.
@@ -94,23 +100,27 @@ impl Offered {
     /// Without what is computed from other columns than these.
     pub(crate) fn retain(&mut self, stays: impl Fn(&String) -> bool) {
         self.codes.retain(|code| stays(&code.column));
-        self.numbers.retain(|(number, _)| stays(number));
+        self.numbers.retain(stays);
+    }
+
+    /// These columns with the number of their different values, where tables have them or the numbers that they are made of.
+    pub(crate) fn levels<'a>(&self, columns: &'a [String]) -> impl Iterator<Item = (&'a String, usize)> {
+        let number = |name: &String| self.numbers.iter().find(|number| name_of(number) == *name);
+        columns.iter().filter_map(move |name| {
+            let levels = self.given.get(name).or_else(|| self.given.get(number(name)?))?;
+            Some((name, *levels))
+        })
     }
 
     /// The columns to compute if scripts have these, and the kinds of the computed ones.
     pub(crate) fn derived(&self, columns: &Columns) -> (Derived, Columns) {
         let mut gives = Columns::default();
-        let is_free = |name: &String| !self.taken.contains(name);
+        let is_free = |name: &String| !self.given.contains_key(name);
         let codes = self.codes.iter().filter(|code| code.names().all(is_free)).cloned().collect::<Vec<_>>();
         codes.iter().for_each(|code| gives.append(&code.gives));
-        let mut names = Vec::new();
-        for (number, column) in &self.numbers {
-            let name = format!("{number}_name");
-            if is_free(&name) {
-                gives.many_levels.push(name.clone());
-                names.push((column.name.clone(), name));
-            }
-        }
+        let named = |number: &String| (number.clone(), name_of(number));
+        let names: Vec<_> = self.numbers.iter().map(named).filter(|(_, name)| is_free(name)).collect();
+        gives.many_levels.extend(names.iter().map(|(_, name)| name.clone()));
         let spans: Vec<Span> = pairs(&columns.dates)
             .map(|(from, to)| Span::new(from, to))
             .filter(|span| is_free(&span.name))
@@ -124,6 +134,22 @@ impl Offered {
             .collect();
         gives.numeric.extend(ways.iter().flat_map(|way| way.names.iter().cloned()));
         (Derived { codes, names, spans, ways }, gives)
+    }
+}
+
+/// The name of a column of numbers as texts.
+fn name_of(number: &str) -> String {
+    format!("{number}_name")
+}
+
+impl Derived {
+    /// What is computed, in words.
+    pub(crate) fn words(&self) -> impl Iterator<Item = String> {
+        let codes = self.codes.iter().map(|code| format!("the parts of {}", code.column));
+        let names = self.names.iter().map(|(number, _)| format!("{number} as a category, too"));
+        let spans = self.spans.iter().map(|span| format!("the days from {} to {}", span.from, span.to));
+        let ways = self.ways.iter().map(|way| format!("the way from {} to {}", way.from[0], way.to[0]));
+        codes.chain(names).chain(spans).chain(ways)
     }
 }
 

@@ -16,6 +16,7 @@ mod inputs;
 mod joins;
 mod leak_rules;
 mod metric_code;
+mod pair;
 mod portfolio;
 mod problem;
 mod propose;
@@ -75,6 +76,21 @@ impl OfflineAgents {
         self.problem.seed = seed;
         self.problem.sample_seed = seed;
         self
+    }
+
+    /// What models get beside the columns of the training table, in one line; `None` if it is nothing.
+    pub fn features(&self) -> Option<String> {
+        let problem = &self.problem;
+        let history = problem.history.iter().map(|history| {
+            format!("earlier values of {} for each {}", problem.target, history.series.join(" and "))
+        });
+        let pair = problem.pair.iter().map(|[one, other]| format!("factors of {one} and {other}"));
+        let joins = problem.joins.iter().map(|join| {
+            let file = join.file.trim_start_matches("./input/");
+            format!("{file} by {}", join.keys.join(" and "))
+        });
+        let found: Vec<String> = history.chain(joins).chain(problem.derived.words()).chain(pair).collect();
+        (!found.is_empty()).then(|| format!("features: {}", found.join("; ")))
     }
 
     fn answer(&self, request: &AgentRequest) -> Result<String, TemplateError> {

@@ -74,6 +74,8 @@ pub(crate) struct Problem {
     pub(crate) time: Option<TimeOrder>,
     /// The series whose earlier targets are features, if any.
     pub(crate) history: Option<History>,
+    /// Two columns of many categories whose values go together in a way to learn, if any.
+    pub(crate) pair: Option<[String; 2]>,
     #[serde(flatten)]
     pub(crate) names: Names,
     /// Python: the comment that names the columns that a script has dropped, if any.
@@ -180,6 +182,7 @@ impl Problem {
             grouping,
             time,
             history: None,
+            pair: None,
             dropped: None,
             unusual,
             target_type: if classes > 0 { "auto" } else { "continuous" },
@@ -222,7 +225,7 @@ impl Problem {
     pub(crate) fn with_columns(self, mut columns: Columns) -> Self {
         let (derived, gives) = self.offered.derived(&columns);
         columns.append(&gives);
-        Self { columns, derived, ..self }
+        Self { columns, derived, ..self }.with_pair()
     }
 }
 

@@ -62,6 +62,7 @@ fn whole(target: &Column, columns: &[&Column]) -> Column {
         padded: 0,
         nearly_numbers: false,
         respelled: false,
+        scattered: false,
         day_first: false,
         parts: None,
         ..target.clone()

@@ -41,6 +41,7 @@ const SOURCES: &[(&str, &str)] = templates![
     "cross_validation_in_time",
     "cross_validation_of_targets",
     "history",
+    "pair",
     "training",
     "blends/mean",
     "posts/plain",

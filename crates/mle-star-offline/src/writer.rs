@@ -23,6 +23,9 @@ pub(crate) fn solution(problem: &Problem, model: &Model) -> Result<Script, Templ
         Some(_) => "cross_validation_in_time",
         None => "cross_validation",
     };
+    if problem.pair.is_some() {
+        sections.push(section(problem, "pair")?);
+    }
     if problem.history.is_some() {
         sections.push(section(problem, "history")?);
     }

@@ -11,6 +11,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 def encode_{{ m.slug }}(fit, y_fit, others):
     """Frames for fitting and predicting; CatBoost encodes categories itself, on the fitting rows."""
     frames = [fit, *others]
+{% if p.pair %}
+    known = pair_factors(fit, y_fit, others)
+    frames = [frame.assign(pair_alone=values[:, 0], pair=values[:, 1]) for frame, values in zip(frames, known)]
+{% endif %}
 {% if p.columns.texts %}
     # Words may have a single letter.
     words = TfidfVectorizer(max_features=20000, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")

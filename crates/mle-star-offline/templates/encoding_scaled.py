@@ -35,6 +35,11 @@ def encode_{{ m.slug }}(fit, y_fit, others):
     level = StandardScaler().fit(encoded[0])
     blocks.append([level.transform(values) for values in encoded])
 {% endif %}
+{% if p.pair %}
+    known = pair_factors(fit, y_fit, others)
+    level = StandardScaler().fit(known[0])
+    blocks.append([level.transform(values) for values in known])
+{% endif %}
 {% if p.columns.texts %}
     # Words may have a single letter.
     words = TfidfVectorizer(max_features=50000, ngram_range=(1, 2), min_df=2, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")

@@ -44,6 +44,9 @@ def encode_{{ m.slug }}(fit, y_fit, others):
         rows = fit[column].value_counts()
         blocks.append([frame[column].map(rows).fillna(0.0).to_numpy(dtype=float)[:, None] for frame in frames])
 {% endif %}
+{% if p.pair %}
+    blocks.append(pair_factors(fit, y_fit, others))
+{% endif %}
 {% if p.columns.texts %}
     # Words may have a single letter.
     words = TfidfVectorizer(max_features=20000, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use mle_star::journal::{Frozen, Journal};
 use mle_star_data::digest::digest;
+use mle_star_offline::OfflineAgents;
 
 use super::Prepared;
 use crate::drive::{Start, View};
@@ -46,7 +47,8 @@ pub fn freeze(prepared: Prepared) -> Result<Start, Failure> {
     let guessed =
         guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason));
     let run = format!("run: {}", folder.display());
-    let opening = sources.into_iter().chain(guessed).chain([run]).collect();
+    let features = rules.as_ref().and_then(OfflineAgents::features);
+    let opening = sources.into_iter().chain(features).chain(guessed).chain([run]).collect();
     let runners = invocation.runners;
     Ok(Start { folder, frozen, prompts, journal, chosen, rules, profile, held_out, runners, view, opening })
 }

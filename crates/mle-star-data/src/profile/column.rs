@@ -121,6 +121,7 @@ impl Values {
         };
         let distinct = self.counts.len() + self.further.len();
         let respelled = self.is_respelled(kind);
+        let scattered = kind == ColumnKind::Integer && self.is_scattered();
         let parts = (kind == ColumnKind::Category && !nearly_numbers).then(|| {
             let mut values: Vec<&str> = self.counts.keys().map(String::as_str).collect();
             values.sort_unstable();
@@ -142,6 +143,7 @@ impl Values {
             huge: if numeric || nearly_numbers { self.huge } else { 0 },
             nearly_numbers,
             respelled,
+            scattered,
             day_first: kind == ColumnKind::Date && self.day_first,
             parts: parts.flatten(),
         }
@@ -169,6 +171,26 @@ impl Values {
     fn is_respelled(&self, kind: ColumnKind) -> bool {
         let written: HashSet<String> = self.counts.keys().map(|value| written(value, kind)).collect();
         written.len() == self.counts.len() && self.counts.keys().any(|value| !written.contains(value))
+    }
+
+    /// Whether most whole numbers between the first and the third quartile are left out.
+    fn is_scattered(&self) -> bool {
+        let number = |(value, count): (&String, &usize)| Some((value.parse::<i64>().ok()?, *count));
+        let mut counts: Vec<(i64, usize)> = self.counts.iter().filter_map(number).collect();
+        counts.sort_unstable();
+        let rows: usize = counts.iter().map(|(_, count)| count).sum();
+        let mut before = 0;
+        let middle = counts.iter().filter(|(_, count)| {
+            before += count;
+            (rows..=rows * 3).contains(&((before - count / 2) * 4))
+        });
+        let middle: Vec<i64> = middle.map(|(value, _)| *value).collect();
+        let (Some(low), Some(high)) = (middle.first(), middle.last()) else { return false };
+        // Numbers that all are multiples of a thousand leave out none.
+        let step = middle.iter().fold(0, |step, value| divisor(step, value.abs_diff(*low))).max(1);
+        // Of the values beyond those that are kept, as many are in the middle.
+        let values = middle.len() * (self.counts.len() + self.further.len()) / self.counts.len();
+        (high.abs_diff(*low) / step) as f64 > 10.0 * values as f64
     }
 
     fn is_boolean(&self) -> bool {
@@ -212,6 +234,14 @@ fn written(value: &str, kind: ColumnKind) -> String {
         _ => None,
     };
     number.unwrap_or_else(|| value.to_owned())
+}
+
+/// The greatest common divisor.
+fn divisor(mut one: u64, mut other: u64) -> u64 {
+    while other > 0 {
+        (one, other) = (other, one % other);
+    }
+    one
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of cells are far below 2^52")]

@@ -32,13 +32,15 @@ pub(super) struct Folder {
     pub(super) wanted: (&'static str, &'static str),
     /// The model that solves the task.
     pub(super) families: &'static [&'static str],
+    /// The rows of the training table and of the test table.
+    pub(super) rows: usize,
     pub(super) test_rows: usize,
     /// Scripts read at most this many training rows.
     pub(super) limit: u32,
-    /// The rows of the training table that the profile counts, though the folder has fewer.
-    pub(super) counted_rows: usize,
-    /// A further table: its file and its text.
-    pub(super) further: Option<(&'static str, fn() -> String)>,
+    /// The rows of the training table that the profile counts, if the folder has fewer.
+    pub(super) counted_rows: Option<usize>,
+    /// The text of a further table, `further.csv`.
+    pub(super) further: Option<fn() -> String>,
 }
 
 /// Two numbers and a class.
@@ -51,9 +53,10 @@ pub(super) const PLAIN: Folder = Folder {
     labels: |_, [a, b]| if a + b > 1.0 { "yes".to_owned() } else { "no".to_owned() },
     wanted: ("y", "no"),
     families: &["LightGBM", "Linear model"],
+    rows: TRAIN_ROWS,
     test_rows: 12,
     limit: 30_000,
-    counted_rows: TRAIN_ROWS,
+    counted_rows: None,
     further: None,
 };
 
@@ -65,10 +68,10 @@ impl Folder {
         let mut test = format!("{}\n", self.features);
         let id = self.features.split(',').next().unwrap();
         let mut sample = format!("{id},{}\n", self.wanted.0);
-        for row in 0..TRAIN_ROWS + self.test_rows {
+        for row in 0..self.rows + self.test_rows {
             let numbers = [random.next(), random.next()];
             let cells = (self.cells)(row, numbers);
-            if row < TRAIN_ROWS {
+            if row < self.rows {
                 train.push_str(&format!("{cells},{}\n", (self.labels)(row, numbers)));
             } else {
                 test.push_str(&format!("{cells}\n"));
@@ -78,8 +81,8 @@ impl Folder {
         for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
             fs::write(into.join(format!("{name}.csv")), text).unwrap();
         }
-        if let Some((file, text)) = self.further {
-            fs::write(into.join(file), text()).unwrap();
+        if let Some(text) = self.further {
+            fs::write(into.join("further.csv"), text()).unwrap();
         }
     }
 
@@ -109,7 +112,7 @@ impl Folder {
         let dir = tempfile::tempdir().unwrap();
         self.write(dir.path());
         let mut profile = profile::read(dir.path()).unwrap();
-        profile.train.rows = self.counted_rows;
+        profile.train.rows = self.counted_rows.unwrap_or(self.rows);
         OfflineAgents::new(&self.task(dir.path()), profile, self.limit, None).unwrap()
     }
 
@@ -295,7 +298,7 @@ fn every_bad_table_ends_in_a_submission() {
 #[test]
 #[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn rows_that_were_not_looked_at_are_no_obstacle() {
-    let known = Folder { counted_rows: 200_000, families: MOST, ..PLAIN };
+    let known = Folder { counted_rows: Some(200_000), families: MOST, ..PLAIN };
     let whole = Folder {
         cells: |row, [a, b]| match row {
             70 => format!("{row},unknown,{b:.3}"),

@@ -101,6 +101,7 @@ pub(crate) fn column(name: &str, kind: ColumnKind, distinct: usize) -> Column {
         huge: 0,
         nearly_numbers: false,
         respelled: false,
+        scattered: false,
         day_first: false,
         parts: None,
     }
@@ -130,7 +131,7 @@ fn features(shape: &Shape) -> Vec<Column> {
     ];
     if shape.rich {
         columns.extend([
-            Column { missing: 20, range: Some((18.0, 80.0)), ..column("age", ColumnKind::Integer, 50) },
+            Column { missing: 20, ..column("age", ColumnKind::Integer, 50) },
             column("colour", ColumnKind::Category, 4),
             column("place", ColumnKind::Category, 40),
             column("active", ColumnKind::Boolean, 2),

@@ -1,0 +1,30 @@
+//! Two columns whose values go together: users and what they rate, shops and what they sell.
+//!
+//! How they do is no property of either, so models get factors of both that are learnt together (matrix factorisation,
+//! as in Koren, Bell and Volinsky, 2009).
+
+use crate::problem::Problem;
+
+/// Of fewer categories, models learn all pairs by themselves.
+const FEWEST_LEVELS: usize = 20;
+/// Of fewer rows, there are no factors to learn.
+const FEWEST_ROWS: usize = 5;
+
+impl Problem {
+    /// This problem with the two columns of most categories as a pair, if each category has some rows and the target is one
+    /// number, or one of two classes.
+    pub(crate) fn with_pair(self) -> Self {
+        let has_rows = |(_, levels): &(&String, usize)| {
+            *levels >= FEWEST_LEVELS && levels * FEWEST_ROWS <= self.used_rows
+        };
+        let mut found: Vec<_> = self.offered.levels(&self.columns.many_levels).filter(has_rows).collect();
+        found.sort_by_key(|(_, levels)| std::cmp::Reverse(*levels));
+        let pair = match found.as_slice() {
+            [(one, _), (other, _), ..] if self.classes <= 2 && self.several.is_empty() => {
+                Some([one, other].map(|name| (*name).clone()))
+            }
+            _ => None,
+        };
+        Self { pair, ..self }
+    }
+}
