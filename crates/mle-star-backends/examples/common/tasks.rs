@@ -7,6 +7,7 @@
 mod amounts;
 mod draw;
 mod list;
+mod meanings;
 mod outcomes;
 
 use std::collections::BTreeMap;

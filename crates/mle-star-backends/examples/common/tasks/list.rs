@@ -3,10 +3,10 @@
 use mle_star::protocol::SplitKind;
 use mle_star_metrics::names::Metric;
 
-use super::{Task, amounts, outcomes};
+use super::{Task, amounts, meanings, outcomes};
 
 /// Every task. New ones come last: the first fourteen are those of `docs/trust.md`.
-pub static TASKS: [Task; 20] = [
+pub static TASKS: [Task; 25] = [
     Task {
         name: "loyalty",
         metric: Metric::Accuracy,
@@ -190,5 +190,51 @@ pub static TASKS: [Task; 20] = [
         about: "Each row is a day of a store. Predict its sales. The test table has the next 28 days of the same stores. \
                 Promotions and prices are planned in advance.",
         draw: amounts::stores,
+    },
+    Task {
+        name: "clients",
+        metric: Metric::RocAuc,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [4_000, 8_000],
+        about: "Each row is a client. Predict whether the client defaults (1) or not (0). `transactions.csv` has the \
+                transactions of a year.",
+        draw: meanings::clients,
+    },
+    Task {
+        name: "rides",
+        metric: Metric::Rmsle,
+        split: SplitKind::Rows,
+        column: None,
+        rows: [6_000, 8_000],
+        about: "Each row is a ride in a taxi. Predict its seconds.",
+        draw: meanings::rides,
+    },
+    Task {
+        name: "cases",
+        metric: Metric::Mae,
+        split: SplitKind::Rows,
+        column: None,
+        rows: [3_300, 8_000],
+        about: "Each row is a case. Predict its cost.",
+        draw: meanings::cases,
+    },
+    Task {
+        name: "parts",
+        metric: Metric::RocAuc,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [6_000, 8_000],
+        about: "Each row is a part of a ship. Predict whether it fails (1) or not (0).",
+        draw: meanings::parts,
+    },
+    Task {
+        name: "ratings",
+        metric: Metric::Rmse,
+        split: SplitKind::Rows,
+        column: None,
+        rows: [8_000, 8_000],
+        about: "Each row is the rating of a film by a user. Predict the rating.",
+        draw: meanings::ratings,
     },
 ];

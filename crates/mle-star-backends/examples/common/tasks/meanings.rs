@@ -1,0 +1,136 @@
+//! Tasks whose columns have to be understood first: codes, numbers that only name something, dates and places that matter
+//! by their distance, and a table with several rows for a key. The comment of each function is its process.
+
+use jiff::ToSpan as _;
+use jiff::civil::date;
+
+use super::draw::{Cell, Draw, Random, Row, cell, decimal, logistic, number, outcome};
+
+/// Each client has some twelve transactions in another table (`transactions.csv`). Three hidden habits of the client decide
+/// how often they are refunds and fees, and how large they are; the answer is a logistic draw from the habits and the age.
+/// Nobody can know the habits exactly, but the best possible score does.
+pub fn clients(random: &mut Random, rows: [usize; 2]) -> Draw {
+    const KINDS: [&str; 6] = ["purchase", "refund", "transfer", "fee", "salary", "cash"];
+    let mut table = "client,day,kind,amount\n".to_owned();
+    let mut next = 0;
+    let mut draw = Draw::of(random, rows, |random, _| {
+        let [returns, fees, size] = random.normals();
+        let weights = [4.0, (0.9 * returns).exp(), 2.0, 0.7 * (0.7 * fees).exp(), 1.0, 1.5];
+        let total: f64 = weights.iter().sum();
+        for _ in 0..=random.events(12.0) {
+            let day = random.below(365) as i64;
+            let kind = KINDS[random.one_of(&weights.map(|weight| weight / total))];
+            let trend = 0.002 * fees * (day as f64 - 180.0);
+            let amount = (3.0 + 0.5 * size + 0.8 * random.normal() + trend).exp();
+            table += &format!("{next},{},{kind},{amount:.2}\n", date(2023, 1, 1).saturating_add(day.days()));
+        }
+        let age = 18 + random.below(62);
+        let margin = -1.2 + 1.1 * returns + 0.8 * fees - 0.5 * size + 0.02 * (age as f64 - 45.0);
+        let region = ["north", "south", "east", "west"][random.below(4)];
+        let cells = vec![cell("client", &next), cell("age", &age), cell("region", region)];
+        next += 1;
+        outcome(random, cells, logistic(margin))
+    });
+    draw.others.push(("transactions.csv", table));
+    draw
+}
+
+/// Seconds are log-normal around the way between two places, rush hours and a slow centre.
+pub fn rides(random: &mut Random, rows: [usize; 2]) -> Draw {
+    let bell = |x: f64, width: f64| (-(x / width).powi(2)).exp();
+    Draw::of(random, rows, |random, _| {
+        let [north, east, to_north, to_east] = random.normals();
+        let (latitude, longitude) = (40.75 + 0.05 * north, -73.97 + 0.05 * east);
+        let (to_latitude, to_longitude) = (latitude + 0.03 * to_north, longitude + 0.03 * to_east);
+        let minute = random.below(180 * 24 * 60) as i64;
+        let at = date(2016, 1, 1).at(0, 0, 0, 0).saturating_add(minute.minutes());
+        let hour = f64::from(at.hour()) + f64::from(at.minute()) / 60.0;
+        let is_weekend = at.weekday().to_monday_zero_offset() >= 5;
+        let rush = 0.5 * bell(hour - 17.5, 2.5) + if is_weekend { 0.0 } else { 0.3 * bell(hour - 8.5, 2.0) };
+        let centre = 0.6 * bell(latitude - 40.75, 0.02) * bell(longitude + 73.98, 0.02);
+        let kilometres = 111.2 * (0.03 * to_north).hypot(0.03 * to_east * latitude.to_radians().cos());
+        let seconds = 120.0 + 170.0 * kilometres * (1.0 + rush) * (1.0 + centre);
+        let degrees = |name: &'static str, value: f64| (name.into(), format!("{value:.5}"));
+        let cells = vec![
+            cell("pickup_time", &at.to_string().replace('T', " ")),
+            cell("passengers", &(1 + random.below(5))),
+            degrees("pickup_latitude", latitude),
+            degrees("pickup_longitude", longitude),
+            degrees("dropoff_latitude", to_latitude),
+            degrees("dropoff_longitude", to_longitude),
+            cell("vendor", ["A", "B"][random.below(2)]),
+        ];
+        number(cells, seconds * (0.25 * random.normal()).exp(), seconds)
+    })
+}
+
+/// Costs are log-normal around the days from the opening to the closing of a case, the client's age at the opening, and
+/// winter. The best prediction is the median.
+pub fn cases(random: &mut Random, rows: [usize; 2]) -> Draw {
+    Draw::of(random, rows, |random, _| {
+        let (lived, opened) = (random.below(50 * 365) as i64, random.below(6 * 365) as i64);
+        let (birth, opening) =
+            (date(1950, 1, 1).saturating_add(lived.days()), date(2015, 1, 1).saturating_add(opened.days()));
+        let days = random.exponential(60.0).round();
+        let closing = opening.saturating_add((days as i64).days());
+        let age = f64::from((opening - birth).get_days()) / 365.25;
+        let winter = if [12, 1].contains(&closing.month()) { 0.15 } else { 0.0 };
+        let cost = (4.0 + 0.5 * days.ln_1p() + 0.015 * (age - 40.0) + winter).exp();
+        let cells = vec![
+            cell("birth_date", &birth),
+            cell("opened", &opening),
+            cell("closed", &closing),
+            cell("channel", ["web", "phone", "shop"][random.below(3)]),
+        ];
+        number(cells, cost * (0.4 * random.normal()).exp(), cost)
+    })
+}
+
+/// A logistic draw from some letters of a serial number, from deck, number and side of a place such as `B/45/P`, and from
+/// two measurements and their product.
+pub fn parts(random: &mut Random, rows: [usize; 2]) -> Draw {
+    let (letters, decks) = (random.levels(10, 0.75), random.levels(7, 0.8));
+    Draw::of(random, rows, |random, _| {
+        let serial: Vec<usize> = (0..8).map(|_| random.below(10)).collect();
+        let (deck, place, side) = (random.below(7), random.below(1_500), random.below(2));
+        let [load, heat] = random.normals();
+        let outer = if (side == 0) == (place > 700) { 0.5 } else { -0.5 };
+        let margin = 0.7 * letters[serial[0]]
+            + 0.7 * letters[serial[3]]
+            + 0.12 * (serial[6] as f64 - 4.5)
+            + decks[deck]
+            + outer
+            + 0.6 * load
+            - 0.4 * load * heat;
+        let letter = |at: usize| char::from(b"ABCDEFGHIJ"[at]);
+        let cells = vec![
+            cell("serial", &serial.into_iter().map(letter).collect::<String>()),
+            cell("place", &format!("{}/{place}/{}", letter(deck), ["P", "S"][side])),
+            decimal("load", load),
+            decimal("heat", heat),
+        ];
+        outcome(random, cells, logistic(margin))
+    })
+}
+
+/// Ratings are the level of a user and that of a film, with three traits of each that go together or not, and normal
+/// noise. Users and films are numbers, some far more frequent than others; they come again with others.
+pub fn ratings(random: &mut Random, rows: [usize; 2]) -> Draw {
+    let kind = |random: &mut Random, count: usize, level: f64| -> Vec<(f64, [f64; 3])> {
+        (0..count).map(|_| (level * random.normal(), random.normals())).collect()
+    };
+    let (users, films) = (kind(random, 500, 0.5), kind(random, 250, 0.6));
+    // The square of a number between 0 and 1 is often small.
+    let often =
+        |random: &mut Random, count: usize| (random.between(0.0, 1.0).powi(2) * count as f64) as usize;
+    Draw::of(random, rows, |random, _| {
+        let (user, film) = (often(random, users.len()), often(random, films.len()));
+        let (like, good) = (&users[user], &films[film]);
+        let together: f64 = like.1.iter().zip(good.1).map(|(one, other)| one * other).sum();
+        let expected = 3.3 + like.0 + good.0 + 0.45 * together;
+        let cells: Vec<Cell> =
+            vec![cell("user", &user), cell("film", &film), cell("hour", &random.below(24))];
+        let row: Row = number(cells, expected + 0.5 * random.normal(), expected);
+        row
+    })
+}
