@@ -38,7 +38,8 @@ pub(crate) fn is_nameable(column: &Column) -> bool {
 /// Whether whole numbers are the names of things, such as shops, of which a table with this many rows has several rows each.
 /// Their column says so, or they are scattered.
 pub fn names_things(column: &Column, rows: usize) -> bool {
-    const FEWEST: usize = 16;
+    // A tree takes fewer apart by itself.
+    const FEWEST: usize = 25;
     const FEWEST_ROWS: usize = 3;
     let looked = rows.min(ROWS_LOOKED_AT).saturating_sub(column.missing);
     let repeats = column.distinct >= FEWEST && column.distinct * FEWEST_ROWS <= looked;

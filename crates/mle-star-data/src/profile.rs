@@ -18,7 +18,7 @@ use super::folder::{self, Listing};
 use super::media::{Media, media};
 
 pub(crate) use column::{Values, is_missing};
-pub use parts::Parts;
+pub use parts::{PartKind, Parts};
 pub(crate) use table::read as read_table;
 
 /// The number of rows from which the kinds of the columns are inferred.

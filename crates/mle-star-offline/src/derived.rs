@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::problem::{Columns, is_nearly_unique};
 use mle_star_data::keys::names_things;
 use mle_star_data::places::{Place, places};
-use mle_star_data::profile::{Column, Profile, Table};
+use mle_star_data::profile::{Column, PartKind, Profile, Table};
 
 /// With more dates or places, there would be too many pairs.
 const MOST_IN_PAIRS: usize = 4;
@@ -163,16 +163,18 @@ impl Code {
     fn new(column: &Column, twin: &Column) -> Option<Self> {
         let parts = column.parts.as_ref()?;
         // The test table may have too few values to show how they are made.
-        if twin.parts.as_ref().is_some_and(|other| other.pattern != parts.pattern)
-            || parts.useful().count() < 2
-        {
+        let differs = twin.parts.as_ref().is_some_and(|other| other.pattern != parts.pattern);
+        // A code with a single part that differs, such as `shop_12`, says no more than the whole.
+        let fewest = if parts.kind == PartKind::Measured { 1 } else { 2 };
+        if differs || parts.useful().count() < fewest {
             return None;
         }
         let mut gives = Columns::default();
         let (mut numbers, mut words) = (Vec::new(), Vec::new());
+        let single = parts.kind == PartKind::Letters;
         for (at, part) in parts.useful() {
             let name = format!("{}_{}", column.name, part.name);
-            let is_number = parts.single || part.kind.is_number();
+            let is_number = single || part.kind.is_number();
             match is_number {
                 true => gives.numeric.push(name.clone()),
                 // Of parts that name each row, nothing can be learnt.
@@ -181,8 +183,8 @@ impl Code {
             }
             if is_number { &mut numbers } else { &mut words }.push((at, name));
         }
-        let (pattern, single) = (parts.pattern.clone(), parts.single);
-        Some(Self { column: column.name.clone(), pattern, single, numbers, words, gives })
+        let (column, pattern) = (column.name.clone(), parts.pattern.clone());
+        Some(Self { column, pattern, single, numbers, words, gives })
     }
 
     fn names(&self) -> impl Iterator<Item = &String> {

@@ -29,8 +29,15 @@ const fn plain(family: Family) -> Model {
 /// the columns.
 const EARLY: &[&str] = &["early stopping"];
 
-static MODELS: [Model; 17] = [
+static MODELS: [Model; 18] = [
     plain(Family::TfidfLinear),
+    Model {
+        title: "TF-IDF linear model of characters",
+        slug: "tfidf_characters",
+        parameters: &[("C", "8.0")],
+        strategies: &["character pieces of texts"],
+        ..plain(Family::TfidfLinear)
+    },
     Model { strategies: EARLY, ..plain(Family::LightGbm) },
     Model { strategies: EARLY, ..plain(Family::XgBoost) },
     plain(Family::CatBoost),
@@ -119,9 +126,10 @@ const WITHOUT_TEXTS: [&str; 16] = [
     "neighbors",
 ];
 
-const WITH_TEXTS: [&str; 11] = [
+const WITH_TEXTS: [&str; 12] = [
     "tfidf_linear",
     "lightgbm",
+    "tfidf_characters",
     "catboost",
     "lightgbm_large",
     "extra_trees",
@@ -142,7 +150,7 @@ impl Model {
     /// The plain model of a family.
     pub(crate) fn of(family: Family) -> &'static Self {
         // Every family has a plain model.
-        MODELS.iter().find(|model| model.slug == family.slug()).unwrap_or(&MODELS[1])
+        MODELS.iter().find(|model| model.slug == family.slug()).unwrap_or(&MODELS[2])
     }
 
     /// The model with this slug, ignoring a number at its end (`lightgbm_2`).
@@ -165,7 +173,7 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
     let texts = !columns.texts.is_empty();
     let only_texts = texts && problem.width() == columns.texts.len();
     let slugs: &[&str] = match (texts, only_texts) {
-        (_, true) => &["tfidf_linear", "lightgbm", "extra_trees", "xgboost"],
+        (_, true) => &["tfidf_linear", "tfidf_characters", "lightgbm", "extra_trees", "xgboost"],
         (true, _) => &WITH_TEXTS,
         (false, _) => &WITHOUT_TEXTS,
     };

@@ -48,6 +48,7 @@ const SOURCES: &[(&str, &str)] = templates![
     "validation",
     "submission",
     "steps/calendar",
+    "steps/character_counts",
     "steps/character_ngrams",
     "steps/clusters",
     "steps/frequencies",

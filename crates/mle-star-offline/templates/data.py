@@ -193,7 +193,7 @@ for table in (train, test):
     parts = parts.apply(lambda letters: letters.map(ord, na_action="ignore"))
 {% endif %}
 {% for pair in code.numbers %}
-    table[{{ pair[1] | py }}] = pd.to_numeric(parts[{{ pair[0] }}], errors="coerce")
+    table[{{ pair[1] | py }}] = pd.to_numeric(parts[{{ pair[0] }}]{{ '.str.replace(",", "")' if not code.single }}, errors="coerce")
 {% endfor %}
 {% for pair in code.words %}
     table[{{ pair[1] | py }}] = parts[{{ pair[0] }}]

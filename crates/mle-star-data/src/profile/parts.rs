@@ -1,4 +1,4 @@
-//! The parts that codes such as `B/45/P`, `C85` and `AHJDF` are made of.
+//! The parts that codes such as `B/45/P`, `C85` and `AHJDF` are made of, and numbers with a unit such as `36 months`.
 
 use super::column::Values;
 use super::{Column, ColumnKind};
@@ -11,25 +11,72 @@ const MOST_PARTS: usize = 6;
 const LETTERS: std::ops::RangeInclusive<usize> = 3..=16;
 /// Codes with fewer different values are categories.
 const FEWEST: usize = 16;
+/// So are numbers with a unit.
+const FEWEST_NUMBERS: usize = 5;
+/// What may stand before a number with a unit.
+const BEFORE: [char; 12] =
+    ['<', '>', '~', '\u{2264}', '\u{2265}', '$', '\u{20ac}', '\u{a3}', '\u{a5}', '\u{20b9}', ' ', '+'];
+/// A number, perhaps with commas between thousands, and what follows it.
+const MEASURED: &str =
+    "^[<>~\u{2264}\u{2265}$\u{20ac}\u{a3}\u{a5}\u{20b9} +]*(-?[0-9,]*[.]?[0-9]+)([^0-9]*)$";
 
 /// The parts that all values of a column have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parts {
     /// A regular expression with a group for each part.
     pub pattern: String,
-    /// Whether the parts are single letters and digits.
-    pub single: bool,
-    /// The profiles of the parts, with numbers from 1 as names.
+    /// What the parts are.
+    pub kind: PartKind,
+    /// The profiles of the parts, with numbers from 1 as names, or `number` and `unit`.
     pub columns: Vec<Column>,
+}
+
+/// What the parts of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PartKind {
+    /// Numbers and words: `B/45/P`, `C85`.
+    Fields,
+    /// Single letters and digits.
+    Letters,
+    /// A number and its unit: `36 months`, `$1,200`.
+    Measured,
 }
 
 /// The parts of these values, if all are made alike; `repeat` says whether most of them occur several times.
 pub(super) fn parts(values: &[&str], repeat: bool) -> Option<Parts> {
+    if let Some(measured) = measured(values) {
+        return Some(measured);
+    }
     if values.len() < FEWEST {
         return None;
     }
     let separated = SEPARATORS.iter().find_map(|separator| separated(values, *separator));
     separated.or_else(|| worded(values)).or_else(|| lettered(values).filter(|_| !repeat))
+}
+
+/// Numbers with a unit, perhaps after a sign of a currency. Some values may be words.
+fn measured(values: &[&str]) -> Option<Parts> {
+    let numbers: Vec<&str> =
+        values.iter().copied().filter(|value| number_and_unit(value).is_some()).collect();
+    let enough = values.len() >= FEWEST_NUMBERS && numbers.len() * 20 >= values.len() * 19;
+    enough.then(|| {
+        Parts::new(MEASURED.to_owned(), PartKind::Measured, &numbers, |value| {
+            let (number, unit) = number_and_unit(value).unwrap_or_default();
+            vec![number, unit]
+        })
+    })
+}
+
+/// The number and its unit, as [`MEASURED`] finds them.
+fn number_and_unit(value: &str) -> Option<(&str, &str)> {
+    let number = value.trim_start_matches(BEFORE);
+    let at = number.rfind(|letter: char| letter.is_ascii_digit())? + 1;
+    let (number, unit) = number.split_at(at);
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    let whole = digits.rsplit_once('.').map_or(digits, |(whole, _)| whole);
+    let is_plain = |text: &str| text.bytes().all(|letter| letter.is_ascii_digit());
+    let fraction = digits.get(whole.len() + 1..).unwrap_or_default();
+    (is_plain(&whole.replace(',', "")) && is_plain(fraction)).then_some((number, unit))
 }
 
 fn separated(values: &[&str], separator: char) -> Option<Parts> {
@@ -40,7 +87,7 @@ fn separated(values: &[&str], separator: char) -> Option<Parts> {
     }
     // In brackets, no separator has another meaning; `-` alone has none either.
     let pattern = format!("^{}$", vec![format!("([^{separator}]*)"); count].join(&format!("[{separator}]")));
-    Some(Parts::new(pattern, false, values, |value| value.split(separator).collect()))
+    Some(Parts::new(pattern, PartKind::Fields, values, |value| value.split(separator).collect()))
 }
 
 /// Letters and a number.
@@ -54,7 +101,7 @@ fn worded(values: &[&str]) -> Option<Parts> {
             && number.bytes().all(|digit| digit.is_ascii_digit())
     };
     values.iter().all(is_word).then(|| {
-        Parts::new("^([A-Za-z]+)([0-9]+)$".to_owned(), false, values, |value| {
+        Parts::new("^([A-Za-z]+)([0-9]+)$".to_owned(), PartKind::Fields, values, |value| {
             let (word, number) = value.split_at(cut(&value));
             vec![word, number]
         })
@@ -68,23 +115,25 @@ fn lettered(values: &[&str]) -> Option<Parts> {
         |value: &&str| value.len() == count && value.bytes().all(|letter| letter.is_ascii_alphanumeric());
     (LETTERS.contains(&count) && values.iter().all(alike)).then(|| {
         let pattern = format!("^{}$", "(.)".repeat(count));
-        Parts::new(pattern, true, values, |value| (0..value.len()).map(|at| &value[at..=at]).collect())
+        Parts::new(pattern, PartKind::Letters, values, |value| {
+            (0..value.len()).map(|at| &value[at..=at]).collect()
+        })
     })
 }
 
 impl Parts {
-    fn new(pattern: String, single: bool, values: &[&str], cut: impl Fn(&str) -> Vec<&str>) -> Self {
+    fn new(pattern: String, kind: PartKind, values: &[&str], cut: impl Fn(&str) -> Vec<&str>) -> Self {
         let mut columns: Vec<Values> = Vec::new();
         for value in values {
             for (at, part) in cut(value).into_iter().enumerate() {
                 if columns.len() == at {
-                    columns.push(Values::new((at + 1).to_string()));
+                    columns.push(Values::new(kind.name(at)));
                 }
-                columns[at].take(part);
+                columns[at].take(&part.replace(',', ""));
             }
         }
         let columns = columns.into_iter().map(Values::finish).map(|column| Column { parts: None, ..column });
-        Self { pattern, single, columns: columns.collect() }
+        Self { pattern, kind, columns: columns.collect() }
     }
 
     /// The parts that differ between values and are numbers or categories, with their positions from 0.
@@ -94,5 +143,66 @@ impl Parts {
                 && matches!(column.kind, ColumnKind::Integer | ColumnKind::Float | ColumnKind::Category)
         };
         self.columns.iter().enumerate().filter(move |(_, column)| is_useful(column))
+    }
+}
+
+impl PartKind {
+    /// The name of the part at this position.
+    fn name(self, at: usize) -> String {
+        match (self, at) {
+            (Self::Measured, 0) => "number".to_owned(),
+            (Self::Measured, _) => "unit".to_owned(),
+            _ => (at + 1).to_string(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use PartKind::{Fields, Letters, Measured};
+
+    #[test]
+    fn values_that_are_made_alike_have_parts() {
+        let check = |value: &dyn Fn(usize) -> String, expected: Option<(PartKind, &[&str])>| {
+            let values: Vec<String> = (0..40).map(value).collect();
+            let values: Vec<&str> = values.iter().map(String::as_str).collect();
+            let found = parts(&values, false);
+            let useful: Vec<&str> =
+                found.iter().flat_map(Parts::useful).map(|(_, part)| part.name.as_str()).collect();
+            let pattern = found.as_ref().map(|parts| regex::Regex::new(&parts.pattern).unwrap());
+            assert!(
+                pattern
+                    .is_none_or(|pattern| values.iter().filter(|value| pattern.is_match(value)).count() > 37)
+            );
+            assert_eq!(
+                found.as_ref().map(|parts| (parts.kind, useful.as_slice())),
+                expected,
+                "{}",
+                values[1]
+            );
+        };
+        let letter = |at: usize| ["A", "B", "C"][at % 3];
+        check(&|at| format!("{}/{at}/x", letter(at)), Some((Fields, &["1", "2"])));
+        check(&|at| format!("{at:02}:{:02}", at * 7 % 60), Some((Fields, &["1", "2"])));
+        check(&|at| format!("{at}-{}", at + 5), Some((Fields, &["1", "2"])));
+        check(&|at| format!("{}{at}", letter(at)), Some((Fields, &["1", "2"])));
+        check(&|at| format!("site_{at}"), Some((Fields, &["2"])));
+        check(
+            &|at| format!("{}{}{}QX{at:02}", letter(at), letter(at / 3), letter(at / 9)),
+            Some((Letters, &["1", "2", "3", "6", "7"])),
+        );
+        check(&|at| format!("{at} months"), Some((Measured, &["number"])));
+        check(&|at| format!("{at}.5 {}", ["km", "miles"][at % 2]), Some((Measured, &["number", "unit"])));
+        check(&|at| format!("${at},{:03}.25", at * 7), Some((Measured, &["number"])));
+        check(&|at| format!("{}%", at as f64 / 8.0 - 1.0), Some((Measured, &["number"])));
+        check(
+            &|at| if at == 3 { "unknown".to_owned() } else { format!("{at}+ years") },
+            Some((Measured, &["number"])),
+        );
+        check(&|at| format!("{}/{at}{}", letter(at), ["/", ""][at % 2]), None);
+        check(&|at| ["red", "green", "blue"][at % 3].repeat(at + 1), None);
+        check(&|at| if at % 9 == 3 { "unknown".to_owned() } else { format!("{at} years") }, None);
+        check(&|at| format!("1.2.{at}"), Some((Fields, &["3"])));
     }
 }

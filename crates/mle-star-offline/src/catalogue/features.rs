@@ -115,11 +115,8 @@ pub(super) const ENCODINGS: &[Strategy] = &[
         name: "character pieces of texts",
         part: "Encoding",
         reason: "Pieces of words survive misspellings, endings and compounds.",
-        how: "Add components of the TF-IDF of character n-grams, learnt from the fitting rows.",
-        edit: |block| {
-            let wanted = !block.problem.columns.texts.is_empty() && uses_blocks(block);
-            insert(block, "steps/character_ngrams", wanted, &json!({}))
-        },
+        how: "Add the TF-IDF of character n-grams, learnt from the fitting rows, or its components.",
+        edit: characters,
     },
     Strategy {
         name: "distances to typical rows",
@@ -178,6 +175,14 @@ fn quantiles(block: &Block<'_>) -> Option<String> {
         let text = block.text.replacen(step, &transformer, 1);
         text.replacen(import, "QuantileTransformer, StandardScaler", 1)
     })
+}
+
+/// Linear models take all pieces, other models a few components of them.
+fn characters(block: &Block<'_>) -> Option<String> {
+    let wanted = !block.problem.columns.texts.is_empty() && uses_blocks(block);
+    let linear = matches!(block.family()?, Family::Linear | Family::TfidfLinear);
+    let step = if linear { "steps/character_counts" } else { "steps/character_ngrams" };
+    insert(block, step, wanted, &json!({}))
 }
 
 /// The expression for all categorical columns of the script.

@@ -30,7 +30,7 @@ const COMPOSED: Folder = Folder {
         format!(
             "{row},{cabin},{serial}{:03},{seat},{},2024-01-{opened:02},2024-02-{closed:02},{:.4},{:.4},{:.4},{:.4}",
             row,
-            row % 20 * 131 + 7,
+            row % 30 * 131 + 7,
             40.0 + a,
             -73.0 - b,
             41.0 - b,
@@ -75,6 +75,41 @@ fn columns_are_computed_from_codes_numbers_dates_and_places() {
 
 #[test]
 #[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn numbers_with_a_unit_are_numbers() {
+    let folder = Folder {
+        name: "units",
+        features: "id,way,price,term,left",
+        cells: |row, [a, _]| {
+            let unit = ["km", "miles"][row % 2];
+            let term = if row % 31 == 3 { "n/a".to_owned() } else { format!("{} months", row % 7 * 6) };
+            let left = if row % 5 == 2 { String::new() } else { format!("{}%", row % 40) };
+            format!(
+                "{row},{} {unit},\"${},{:03}.5\",{term},{left}",
+                row as f64 + 0.5,
+                row % 9 + 1,
+                (a * 999.0).round()
+            )
+        },
+        families: &["LightGBM"],
+        ..PLAIN
+    };
+    let compared = r#"
+for table in (train, test):
+    assert (table["way_number"] == table["id"] + 0.5).all()
+    assert (table["way_unit"] == np.where(table["id"] % 2 == 0, " km", " miles")).all()
+    assert (table["price_number"] == table["price"].str.replace("[$,]", "", regex=True).astype(float)).all()
+    known = table["term"].notna()
+    assert (table["term_number"][known] == table["id"][known] % 7 * 6).all()
+    given = table["left"].notna()
+    assert (table["left_number"].notna() == given).all()
+    assert (table["left_number"][given] == table["id"][given] % 40).all()
+assert {"way_number", "price_number", "term_number", "left_number"} <= set(NUMERIC)
+"#;
+    check_with(&[(folder, compared)]);
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn scripts_of_every_kind_run_with_computed_columns() {
     let families = &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linear model", "Neural network"];
     check(&[Folder { families, ..COMPOSED }]);
@@ -110,7 +145,7 @@ fn nothing_is_computed_from_columns_that_do_not_fit() {
     let in_both = Folder { features: "id,cabin,a", cells: other_form, test_rows: 40, ..PLAIN };
     assert!(!script(&in_both).contains("extract"));
     check("id,hash,a", |row, [a, _]| format!("{row},{:08x},{a:.3}", row % 20 * 91_911_123), &["extract"]);
-    check("id,kind,a", |row, [a, _]| format!("{row},{}/x,{a:.3}", row % 9), &["extract"]);
+    check("id,kind,a", |row, [a, _]| format!("{row},{}/{}/x,{a:.3}", WORD[row % 5], row % 2), &["extract"]);
     // Neither codes nor places, and a single date.
     check(
         "id,age,lat,day",
