@@ -40,11 +40,14 @@ pub(crate) fn is_nameable(column: &Column) -> bool {
 pub fn names_things(column: &Column, rows: usize) -> bool {
     // A tree takes fewer apart by itself.
     const FEWEST: usize = 25;
-    const FEWEST_ROWS: usize = 3;
+    // Larger numbers have no exact form as floats.
+    const LARGEST: f64 = 9e15;
+    let is_exact = column.range.is_some_and(|(low, high)| low >= -LARGEST && high <= LARGEST);
     let looked = rows.min(ROWS_LOOKED_AT).saturating_sub(column.missing);
-    let repeats = column.distinct >= FEWEST && column.distinct * FEWEST_ROWS <= looked;
-    let is_named = says_code(&column.name) || column.scattered;
-    column.kind == ColumnKind::Integer && repeats && is_named && !says_time(&column.name)
+    let repeats = |times: usize| column.distinct >= FEWEST && column.distinct * times <= looked;
+    // Scattered numbers may be amounts, which repeat seldom.
+    let is_code = says_code(&column.name) && repeats(3) || column.scattered && repeats(8);
+    column.kind == ColumnKind::Integer && is_exact && is_code && !says_time(&column.name)
 }
 
 /// Whether both columns hold numbers, or both hold texts.
@@ -118,6 +121,7 @@ mod tests {
         };
         check("shop", |row| row % 40, true);
         check("zip_code", |row| 10_000 + row % 40, true);
+        check("customer", |row| 9_200_000_000_000_000_000 + row % 40, false);
         check("x", |row| (row % 40).pow(2) * 7 + 3, true);
         check("x", |row| row % 40, false);
         // All are multiples of a hundred, or few of them are large.

@@ -6,7 +6,8 @@ pub mod groups;
 pub(crate) mod times;
 mod words;
 
-pub(crate) use words::{says_code, says_key, says_time, words};
+pub use words::says_code;
+pub(crate) use words::{says_key, says_time, words};
 
 use std::path::Path;
 

@@ -3,20 +3,26 @@
 //!
 //! Models could not find any of this with a few splits. It depends on names and forms of values alone, never on targets.
 
-use std::collections::HashMap;
+use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
+use std::iter;
 
 use serde::Serialize;
 
-use crate::problem::{Columns, is_nearly_unique};
+use crate::problem::{Columns, is_nearly_unique, is_number};
 use mle_star_data::keys::names_things;
 use mle_star_data::places::{Place, places};
-use mle_star_data::profile::{Column, PartKind, Profile, Table};
+use mle_star_data::profile::{Column, PartKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_data::split::says_code;
 
 /// With more dates or places, there would be too many pairs.
 const MOST_IN_PAIRS: usize = 4;
-/// More numbers than this would slow models down; as texts, those of a large table need much memory.
+/// More numbers than this as names, and more codes, would slow models down.
 const MOST_NAMES: usize = 8;
-const MOST_NAMES_OF_MANY_ROWS: usize = 2;
+const MOST_CODES: usize = 4;
+/// So many rows of a code tell all about it.
+const ENOUGH_ROWS: usize = 20;
+/// As texts, columns of a table with more rows than this need much time and memory, so there are at most two of each kind.
 const MANY_ROWS: usize = 500_000;
 
 /// What a table offers: columns that others can be computed from.
@@ -82,13 +88,14 @@ impl Offered {
         // Columns of the training table come last, so that their numbers of values stay.
         let given = test.columns.iter().chain(&train.columns);
         let given = given.map(|column| (column.name.clone(), column.distinct)).collect();
+        let most = if train.rows.max(test.rows) > MANY_ROWS { 2 } else { usize::MAX };
+        let looked = train.rows.min(ROWS_LOOKED_AT);
         let features = train.columns.iter().filter(|column| !excluded(&column.name));
-        let codes = features.filter_map(|column| Code::new(column, test.column(&column.name)?)).collect();
+        let codes = features.filter_map(|column| Code::new(column, test.column(&column.name)?, looked));
+        let codes = codes.take(MOST_CODES.min(most)).collect();
         let is_name =
             |name: &&String| train.column(name).is_some_and(|column| names_things(column, train.rows));
-        let is_large = train.rows.max(test.rows) > MANY_ROWS;
-        let most = if is_large { MOST_NAMES_OF_MANY_ROWS } else { MOST_NAMES };
-        let numbers = columns.numeric.iter().filter(is_name).take(most).cloned().collect();
+        let numbers = columns.numeric.iter().filter(is_name).take(MOST_NAMES.min(most)).cloned().collect();
         Self { codes, numbers, given }
     }
 
@@ -103,43 +110,46 @@ impl Offered {
         self.numbers.retain(stays);
     }
 
-    /// These columns with the number of their different values, where tables have them or the numbers that they are made of.
-    pub(crate) fn levels<'a>(&self, columns: &'a [String]) -> impl Iterator<Item = (&'a String, usize)> {
-        let number = |name: &String| self.numbers.iter().find(|number| name_of(number) == *name);
-        columns.iter().filter_map(move |name| {
-            let levels = self.given.get(name).or_else(|| self.given.get(number(name)?))?;
-            Some((name, *levels))
-        })
+    /// Columns that may name things, with the number of their different values where that is known; first those whose kind or
+    /// name says that they do.
+    pub(crate) fn levels<'a>(&self, columns: &'a [String]) -> Vec<(&'a String, usize)> {
+        let level = |name: &'a String| {
+            let number = self.numbers.iter().find(|number| name_of(number) == *name);
+            let levels = self.given.get(name).or_else(|| self.given.get(number?))?;
+            Some((name, *levels, number.is_none_or(|number| says_code(number))))
+        };
+        let mut found: Vec<_> = columns.iter().filter_map(level).collect();
+        found.sort_by_key(|(_, levels, is_named)| (!is_named, Reverse(*levels)));
+        found.into_iter().map(|(name, levels, _)| (name, levels)).collect()
     }
 
-    /// The columns to compute if scripts have these, and the kinds of the computed ones.
-    pub(crate) fn derived(&self, columns: &Columns) -> (Derived, Columns) {
+    /// What to compute if scripts have these columns of tables, and the kinds of the computed ones. `summarised` columns
+    /// stand for several rows, so they are no places.
+    pub(crate) fn derived(&self, columns: &Columns, summarised: &[&String]) -> (Derived, Columns) {
+        let mut taken: HashSet<String> = self.given.keys().chain(columns.all()).cloned().collect();
+        // Each part of a script has all of its columns or none.
+        let mut are_free = |names: &mut dyn Iterator<Item = &String>| {
+            let names: Vec<String> = names.cloned().collect();
+            let free = names.iter().all(|name| !taken.contains(name));
+            taken.extend(names.into_iter().filter(|_| free));
+            free
+        };
         let mut gives = Columns::default();
-        let is_free = |name: &String| !self.given.contains_key(name);
-        let codes = self.codes.iter().filter(|code| code.names().all(is_free)).cloned().collect::<Vec<_>>();
+        let codes: Vec<Code> =
+            self.codes.iter().filter(|code| are_free(&mut code.names())).cloned().collect();
         codes.iter().for_each(|code| gives.append(&code.gives));
-        let named = |number: &String| (number.clone(), name_of(number));
-        let names: Vec<_> = self.numbers.iter().map(named).filter(|(_, name)| is_free(name)).collect();
+        let named = self.numbers.iter().map(|number| (number.clone(), name_of(number)));
+        let names: Vec<_> = named.filter(|(_, name)| are_free(&mut iter::once(name))).collect();
         gives.many_levels.extend(names.iter().map(|(_, name)| name.clone()));
-        let spans: Vec<Span> = pairs(&columns.dates)
-            .map(|(from, to)| Span::new(from, to))
-            .filter(|span| is_free(&span.name))
-            .collect();
+        let spans = pairs(&columns.dates).map(|(from, to)| Span::new(from, to));
+        let spans: Vec<Span> = spans.filter(|span| are_free(&mut iter::once(&span.name))).collect();
         gives.numeric.extend(spans.iter().map(|span| span.name.clone()));
-        let places = places(&columns.numeric);
-        let ways: Vec<Way> = pairs(&places)
-            .enumerate()
-            .map(|(at, (from, to))| Way::new(from, to, at))
-            .filter(|way| way.names.iter().all(is_free))
-            .collect();
+        let places = places(columns.numeric.iter().filter(|name| !summarised.contains(name)));
+        let ways = pairs(&places).enumerate().map(|(at, (from, to))| Way::new(from, to, at));
+        let ways: Vec<Way> = ways.filter(|way| are_free(&mut way.names.iter())).collect();
         gives.numeric.extend(ways.iter().flat_map(|way| way.names.iter().cloned()));
         (Derived { codes, names, spans, ways }, gives)
     }
-}
-
-/// The name of a column of numbers as texts.
-fn name_of(number: &str) -> String {
-    format!("{number}_name")
 }
 
 impl Derived {
@@ -153,15 +163,24 @@ impl Derived {
     }
 }
 
-/// All pairs of a few items; none of many.
+/// The name of a column of numbers as texts.
+fn name_of(number: &str) -> String {
+    format!("{number}_name")
+}
+
+/// All pairs of the first items. The columns of the training table come before those of joined ones.
 fn pairs<T>(items: &[T]) -> impl Iterator<Item = (&T, &T)> {
-    let items = if items.len() > MOST_IN_PAIRS { &[] } else { items };
+    let items = &items[..items.len().min(MOST_IN_PAIRS)];
     items.iter().enumerate().flat_map(move |(at, one)| items[at + 1..].iter().map(move |other| (one, other)))
 }
 
 impl Code {
-    fn new(column: &Column, twin: &Column) -> Option<Self> {
+    fn new(column: &Column, twin: &Column, rows: usize) -> Option<Self> {
         let parts = column.parts.as_ref()?;
+        // With many rows of each code, nothing is gained from its parts, unless they are numbers with a unit.
+        if parts.kind != PartKind::Measured && column.distinct * ENOUGH_ROWS <= rows {
+            return None;
+        }
         // The test table may have too few values to show how they are made.
         let differs = twin.parts.as_ref().is_some_and(|other| other.pattern != parts.pattern);
         // A code with a single part that differs, such as `shop_12`, says no more than the whole.
@@ -174,14 +193,19 @@ impl Code {
         let single = parts.kind == PartKind::Letters;
         for (at, part) in parts.useful() {
             let name = format!("{}_{}", column.name, part.name);
-            let is_number = single || part.kind.is_number();
+            let is_number = single || is_number(part);
             match is_number {
                 true => gives.numeric.push(name.clone()),
                 // Of parts that name each row, nothing can be learnt.
-                false if is_nearly_unique(part, column.distinct) => continue,
+                false if is_nearly_unique(part, parts.values) => continue,
+                // There may be more of them among the other values.
+                false if column.distinct > parts.values => gives.many_levels.push(name.clone()),
                 false => gives.add(name.clone(), part),
             }
             if is_number { &mut numbers } else { &mut words }.push((at, name));
+        }
+        if numbers.is_empty() && words.is_empty() {
+            return None;
         }
         let (column, pattern) = (column.name.clone(), parts.pattern.clone());
         Some(Self { column, pattern, single, numbers, words, gives })

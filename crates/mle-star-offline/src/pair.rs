@@ -11,14 +11,14 @@ const FEWEST_LEVELS: usize = 20;
 const FEWEST_ROWS: usize = 5;
 
 impl Problem {
-    /// This problem with the two columns of most categories as a pair, if each category has some rows and the target is one
+    /// This problem with two columns of many categories as a pair, if each category has some rows and the target is one
     /// number, or one of two classes.
     pub(crate) fn with_pair(self) -> Self {
-        let has_rows = |(_, levels): &(&String, usize)| {
+        let has_rows = |(_, levels): &&(&String, usize)| {
             *levels >= FEWEST_LEVELS && levels * FEWEST_ROWS <= self.used_rows
         };
-        let mut found: Vec<_> = self.offered.levels(&self.columns.many_levels).filter(has_rows).collect();
-        found.sort_by_key(|(_, levels)| std::cmp::Reverse(*levels));
+        let found = self.offered.levels(&self.columns.many_levels);
+        let found: Vec<_> = found.iter().filter(has_rows).collect();
         let pair = match found.as_slice() {
             [(one, _), (other, _), ..] if self.classes <= 2 && self.several.is_empty() => {
                 Some([one, other].map(|name| (*name).clone()))

@@ -203,8 +203,7 @@ impl Problem {
 
     /// Number of feature columns of every kind.
     pub(crate) fn width(&self) -> usize {
-        let Columns { numeric, categorical, many_levels, dates, texts, .. } = &self.columns;
-        numeric.len() + categorical.len() + many_levels.len() + dates.len() + texts.len()
+        self.columns.all().count()
     }
 
     /// Whether trees are fast and good only if each looks at a part of the columns.
@@ -223,7 +222,9 @@ impl Problem {
 
     /// This problem with these columns of tables, and what is computed from them.
     pub(crate) fn with_columns(self, mut columns: Columns) -> Self {
-        let (derived, gives) = self.offered.derived(&columns);
+        let summaries = self.joins.iter().filter(|join| !join.unique);
+        let summarised: Vec<&String> = summaries.flat_map(|join| &join.gives.numeric).collect();
+        let (derived, gives) = self.offered.derived(&columns, &summarised);
         columns.append(&gives);
         Self { columns, derived, ..self }.with_pair()
     }
@@ -233,6 +234,12 @@ impl Columns {
     /// Whether there is no column.
     pub(crate) fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Every column.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &String> {
+        let Self { numeric, categorical, many_levels, dates, texts, .. } = self;
+        [numeric, categorical, many_levels, dates, texts].into_iter().flatten()
     }
 
     /// Keeps the columns with these names.

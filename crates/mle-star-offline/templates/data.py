@@ -143,12 +143,12 @@ numbers = {{ join.nearly_numbers | py_list }}
 # Dates are days before the last one, and rows are in their order.
 moments = pd.to_datetime({{ join.name }}_table[{{ join.order.column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if join.order.day_first }})
 {{ join.name }}_table[{{ join.order.column | py }}] = (moments - moments.max()) / pd.Timedelta(days=1)
-{{ join.name }}_table = {{ join.name }}_table.sort_values({{ join.order.column | py }}, kind="stable")
+{{ join.name }}_table = {{ join.name }}_table.sort_values({{ join.order.column | py }}, kind="stable", na_position="first")
 {% endif %}
 {% if join.shares %}
 # The share of each value among the rows of a key is the mean of these columns.
 {% for share in join.shares %}
-{{ join.name }}_table[{{ share.name | py }}] = ({{ join.name }}_table[{{ share.column | py }}].astype("str") == {{ share.value | py }}).astype(float)
+{{ join.name }}_table[{{ share.name | py }}] = {{ join.name }}_table[{{ share.column | py }}] == {{ share.value | py }}
 {% endfor %}
 {% endif %}
 grouped = {{ join.name }}_table.groupby({{ join.keys | py_list }})
@@ -179,7 +179,7 @@ test = test.merge({{ join.name }}_table, on={{ join.keys | py_list }}, how="left
 # The order of these numbers may mean nothing, so they are categories, too.
 for table in (train, test):
 {% for pair in p.derived.names %}
-    table[{{ pair[1] | py }}] = table[{{ pair[0] | py }}].astype(float).astype("str")
+    table[{{ pair[1] | py }}] = pd.to_numeric(table[{{ pair[0] | py }}], errors="coerce").astype(float).astype("str")
 {% endfor %}
 {% endif %}
 {% if p.derived.codes %}
@@ -212,16 +212,20 @@ for table in (train, test):
 {% if p.derived.ways %}
 
 
-def kilometres(latitude, longitude, to_latitude, to_longitude):
-    """The way between places: in a straight line on the earth, to the north, and to the east."""
-    one, other, turn = np.radians(latitude), np.radians(to_latitude), np.radians(to_longitude - longitude)
+def kilometres(degrees):
+    """The way from one place to another, whose latitude and longitude are columns of `degrees`: in a straight line on the
+    earth, to the north, and to the east."""
+    degrees = degrees.apply(pd.to_numeric, errors="coerce").astype(float)
+    latitude, longitude, to_latitude, to_longitude = degrees.where(degrees.abs() <= 360).to_numpy().T
+    one, other = np.radians(latitude), np.radians(to_latitude)
+    turn = np.radians((to_longitude - longitude + 180) % 360 - 180)
     chord = np.sin((other - one) / 2) ** 2 + np.cos(one) * np.cos(other) * np.sin(turn / 2) ** 2
     return 12742 * np.arcsin(np.sqrt(chord)), 6371 * (other - one), 6371 * turn * np.cos((one + other) / 2)
 
 
 for table in (train, test):
 {% for way in p.derived.ways %}
-    table[{{ way.names[0] | py }}], table[{{ way.names[1] | py }}], table[{{ way.names[2] | py }}] = kilometres({% for name in way.from + way.to %}table[{{ name | py }}]{{ ", " if not loop.last }}{% endfor %})
+    table[{{ way.names[0] | py }}], table[{{ way.names[1] | py }}], table[{{ way.names[2] | py }}] = kilometres(table[{{ (way.from + way.to) | py_list }}])
 {% endfor %}
 {% endif %}
 

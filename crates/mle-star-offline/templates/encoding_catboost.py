@@ -13,7 +13,9 @@ def encode_{{ m.slug }}(fit, y_fit, others):
     frames = [fit, *others]
 {% if p.pair %}
     known = pair_factors(fit, y_fit, others)
-    frames = [frame.assign(pair_alone=values[:, 0], pair=values[:, 1]) for frame, values in zip(frames, known)]
+    names = ["means of both categories", "factors of both categories"]
+    columns = [pd.DataFrame(values, columns=names, index=frame.index) for values, frame in zip(known, frames)]
+    frames = [pd.concat([frame, more], axis=1) for frame, more in zip(frames, columns)]
 {% endif %}
 {% if p.columns.texts %}
     # Words may have a single letter.

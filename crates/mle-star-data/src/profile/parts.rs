@@ -27,6 +27,8 @@ pub struct Parts {
     pub pattern: String,
     /// What the parts are.
     pub kind: PartKind,
+    /// The number of values that were considered.
+    pub values: usize,
     /// The profiles of the parts, with numbers from 1 as names, or `number` and `unit`.
     pub columns: Vec<Column>,
 }
@@ -133,14 +135,15 @@ impl Parts {
             }
         }
         let columns = columns.into_iter().map(Values::finish).map(|column| Column { parts: None, ..column });
-        Self { pattern, kind, columns: columns.collect() }
+        Self { pattern, kind, values: values.len(), columns: columns.collect() }
     }
 
     /// The parts that differ between values and are numbers or categories, with their positions from 0.
     pub fn useful(&self) -> impl Iterator<Item = (usize, &Column)> {
         let is_useful = |column: &Column| {
+            let kind = column.kind;
             column.distinct > 1
-                && matches!(column.kind, ColumnKind::Integer | ColumnKind::Float | ColumnKind::Category)
+                && (kind.is_number() || matches!(kind, ColumnKind::Category | ColumnKind::Boolean))
         };
         self.columns.iter().enumerate().filter(move |(_, column)| is_useful(column))
     }

@@ -121,7 +121,7 @@ pub(crate) fn says_key(name: &str) -> bool {
 }
 
 /// Whether numbers with this name are codes, so that their order may mean nothing.
-pub(crate) fn says_code(name: &str) -> bool {
+pub fn says_code(name: &str) -> bool {
     says_key(name) || has_word(name, &CODE_WORDS)
 }
 

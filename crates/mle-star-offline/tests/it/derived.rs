@@ -144,6 +144,16 @@ fn nothing_is_computed_from_columns_that_do_not_fit() {
     };
     let in_both = Folder { features: "id,cabin,a", cells: other_form, test_rows: 40, ..PLAIN };
     assert!(!script(&in_both).contains("extract"));
+    // Many rows of each code, and a code that says nothing but which row it is.
+    let enough: fn(usize, [f64; 2]) -> String =
+        |row, [a, _]| format!("{row},{}/{},{a:.3}", WORD[row % 5], row % 4);
+    let codes = Folder { features: "id,code,a", cells: enough, rows: 900, ..PLAIN };
+    assert!(!script(&codes).contains("extract"));
+    check(
+        "id,word,a",
+        |row, [a, _]| format!("{row},w{:x}q v{:x}z,{a:.3}", row * 7919, row * 104_729),
+        &["extract"],
+    );
     check("id,hash,a", |row, [a, _]| format!("{row},{:08x},{a:.3}", row % 20 * 91_911_123), &["extract"]);
     check("id,kind,a", |row, [a, _]| format!("{row},{}/{}/x,{a:.3}", WORD[row % 5], row % 2), &["extract"]);
     // Neither codes nor places, and a single date.
@@ -165,6 +175,57 @@ fn what_is_computed_from_a_dropped_column_is_dropped_too() {
         assert!(!script.contains(gone), "{gone}: {script}");
     }
     assert!(script.contains("\"seat_1\""), "{script}");
+}
+
+/// A table with a column whose name a computed column would have.
+fn shops() -> String {
+    (0..30)
+        .fold("shop,name\n".to_owned(), |text, shop| text + &format!("{},s{}\n", shop * 131 + 7, shop % 20))
+}
+
+/// Words among numbers, coordinates beyond the earth, a day that some rows lack.
+fn stays() -> String {
+    (0..300).fold("shop,day,amount\n".to_owned(), |mut text, row| {
+        let day = if row % 4 == 1 { String::new() } else { format!("2024-01-{:02}", row / 30 + 1) };
+        writeln!(text, "{},{day},{}", row % 30 * 131 + 7, if row % 4 == 1 { 999 } else { row / 30 }).unwrap();
+        text
+    })
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn odd_values_break_no_computed_column() {
+    let odd = Folder {
+        name: "odd",
+        features: "id,shop,code,pair,from_lat,from_lon,to_lat,to_lon",
+        cells: |row, [a, b]| {
+            let number = if row % 45 == 7 { "81a".to_owned() } else { row.to_string() };
+            let latitude = if row % 9 == 4 { "inf".to_owned() } else { format!("{a:.4}") };
+            format!(
+                "{row},{},{}/{number}/{},{},{latitude},179.{},{b:.4},-179.{}",
+                row % 30 * 131 + 7,
+                WORD[row % 5],
+                ["Y", "N"][row % 2],
+                WORD[row % 4],
+                8 + row % 2,
+                8 + row / 2 % 2,
+            )
+        },
+        families: &["LightGBM", "CatBoost"],
+        further: Some(stays),
+        ..PLAIN
+    };
+    let compared = r#"
+for table in (train, test):
+    assert table["way_east"].dropna().abs().max() < 50 and table["way_km"].notna().sum() > 5
+    assert set(table["code_3"]) <= {"Y", "N"} and table["code_2"].notna().sum() > 5
+    assert set(table["further_amount_last"].dropna()) <= set(range(10)), table["further_amount_last"]
+late = test.assign(**{"from_lat": "unknown"}) if len(test) else test
+assert np.isnan(kilometres(late[["from_lat", "from_lon", "to_lat", "to_lon"]])[0]).all()
+"#;
+    let taken = Folder { name: "taken", further: Some(shops), families: &["LightGBM"], ..odd };
+    check_with(&[(odd, compared), (taken, "assert list(train.columns).count('shop_name') <= 1")]);
+    check(&[odd, taken]);
 }
 
 #[test]
