@@ -1,5 +1,7 @@
 //! The parts that codes such as `B/45/P`, `C85` and `AHJDF` are made of, and numbers with a unit such as `36 months`.
 
+use std::collections::HashSet;
+
 use super::column::Values;
 use super::{Column, ColumnKind};
 
@@ -53,7 +55,14 @@ pub(super) fn parts(values: &[&str], repeat: bool) -> Option<Parts> {
         return None;
     }
     let separated = SEPARATORS.iter().find_map(|separator| separated(values, *separator));
-    separated.or_else(|| worded(values)).or_else(|| lettered(values).filter(|_| !repeat))
+    let with_words = separated.or_else(|| worded(values));
+    with_words.or_else(|| lettered(values).filter(|_| !repeat)).or_else(|| first_word(values))
+}
+
+/// The values that fit, if most do; the others have no parts.
+fn most<'a>(values: &[&'a str], fits: impl Fn(&str) -> bool) -> Option<Vec<&'a str>> {
+    let found: Vec<&str> = values.iter().copied().filter(|value| fits(value)).collect();
+    (found.len() * 10 >= values.len() * 9).then_some(found)
 }
 
 /// Numbers with a unit, perhaps after a sign of a currency. Some values may be words.
@@ -82,30 +91,48 @@ fn number_and_unit(value: &str) -> Option<(&str, &str)> {
 }
 
 fn separated(values: &[&str], separator: char) -> Option<Parts> {
-    let count = values.first()?.split(separator).count();
-    let alike = |value: &&str| value.split(separator).count() == count;
-    if !(2..=MOST_PARTS).contains(&count) || !values.iter().all(alike) {
+    let mut counts: Vec<usize> = values.iter().map(|value| value.split(separator).count()).collect();
+    counts.sort_unstable();
+    let count = *counts.get(counts.len() / 2)?;
+    if !(2..=MOST_PARTS).contains(&count) {
         return None;
     }
+    let values = most(values, |value| value.split(separator).count() == count)?;
     // In brackets, no separator has another meaning; `-` alone has none either.
     let pattern = format!("^{}$", vec![format!("([^{separator}]*)"); count].join(&format!("[{separator}]")));
-    Some(Parts::new(pattern, PartKind::Fields, values, |value| value.split(separator).collect()))
+    Some(Parts::new(pattern, PartKind::Fields, &values, |value| value.split(separator).collect()))
 }
 
 /// Letters and a number.
 fn worded(values: &[&str]) -> Option<Parts> {
-    let cut = |value: &&str| value.find(|letter: char| letter.is_ascii_digit()).unwrap_or(value.len());
-    let is_word = |value: &&str| {
+    let cut = |value: &str| value.find(|letter: char| letter.is_ascii_digit()).unwrap_or(value.len());
+    let is_word = |value: &str| {
         let (word, number) = value.split_at(cut(value));
         (1..=4).contains(&word.len())
             && word.bytes().all(|letter| letter.is_ascii_alphabetic())
             && (1..=8).contains(&number.len())
             && number.bytes().all(|digit| digit.is_ascii_digit())
     };
-    values.iter().all(is_word).then(|| {
-        Parts::new("^([A-Za-z]+)([0-9]+)$".to_owned(), PartKind::Fields, values, |value| {
-            let (word, number) = value.split_at(cut(&value));
-            vec![word, number]
+    let values = most(values, is_word)?;
+    Some(Parts::new("^([A-Za-z]+)([0-9]+)$".to_owned(), PartKind::Fields, &values, |value| {
+        let (word, number) = value.split_at(cut(value));
+        vec![word, number]
+    }))
+}
+
+/// The first word of several, such as the maker in `Ford Focus Turnier`, if it repeats.
+fn first_word(values: &[&str]) -> Option<Parts> {
+    let cut = |value: &str| value.find(' ').unwrap_or(value.len());
+    let (mut firsts, mut several) = (HashSet::new(), 0);
+    for value in values {
+        firsts.insert(&value[..cut(value)]);
+        several += usize::from(value.contains(' '));
+    }
+    let repeats = firsts.len() * 3 <= values.len() && several * 2 >= values.len();
+    repeats.then(|| {
+        Parts::new("^([^ ]+)( .*)?$".to_owned(), PartKind::Fields, values, |value| {
+            let (first, rest) = value.split_at(cut(value));
+            vec![first, rest]
         })
     })
 }
@@ -176,7 +203,7 @@ mod tests {
             let pattern = found.as_ref().map(|parts| regex::Regex::new(&parts.pattern).unwrap());
             assert!(
                 pattern
-                    .is_none_or(|pattern| values.iter().filter(|value| pattern.is_match(value)).count() > 37)
+                    .is_none_or(|pattern| values.iter().filter(|value| pattern.is_match(value)).count() >= 36)
             );
             assert_eq!(
                 found.as_ref().map(|parts| (parts.kind, useful.as_slice())),
@@ -207,5 +234,17 @@ mod tests {
         check(&|at| ["red", "green", "blue"][at % 3].repeat(at + 1), None);
         check(&|at| if at % 9 == 3 { "unknown".to_owned() } else { format!("{at} years") }, None);
         check(&|at| format!("1.2.{at}"), Some((Fields, &["3"])));
+        // Some have another form.
+        check(
+            &|at| if at % 13 == 5 { "C23 C25".to_owned() } else { format!("{}{at}", letter(at)) },
+            Some((Fields, &["1", "2"])),
+        );
+        check(&|at| if at % 6 == 5 { "C23 C25".to_owned() } else { format!("{}{at}", letter(at)) }, None);
+        // The rest has no number of words.
+        check(
+            &|at| format!("{} model{}{at}", ["Ford", "Opel", "Kia"][at % 3], " x".repeat(at % 4)),
+            Some((Fields, &["1", "2"])),
+        );
+        check(&|at| format!("first{at} last{}", " x".repeat(at % 4)), None);
     }
 }
