@@ -109,8 +109,8 @@ pub(crate) fn member_sections(
 fn configured(problem: &Problem, model: &Model, section: String) -> String {
     let mut text = section;
     for (name, value) in model.parameters {
-        // Of a wide table, the template's share of the columns is enough.
-        if *name == "colsample_bytree" && problem.is_wide() {
+        // Of a wide table, the template's share of the columns is enough. Linear models of numbers have no inverse penalty.
+        if *name == "colsample_bytree" && problem.is_wide() || *name == "C" && !problem.classification {
             continue;
         }
         text = catalogue::with_parameter(&text, name, value).unwrap_or(text);

@@ -181,6 +181,20 @@ SOURCES |= {
     ),
 }
 
+# Names that are numbers, coordinates, codes.
+SOURCES |= {
+    "films": Source(
+        "ggplot2movies",
+        "movies",
+        "rating",
+        "RMSE",
+        "Predict the mean rating of a film.",
+        without=tuple(f"r{stars}" for stars in range(1, 11)),
+    ),
+    "homes": Source("modeldata", "Sacramento", "price", "RMSLE", "Predict the price of a house."),
+    "movielens": Source("dslabs", "movielens", "rating", "RMSE", "Predict the rating that a user gives a film."),
+}
+
 
 def rows(source: Source) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The training rows and the hidden rows, with an ID and the target under its common name."""
