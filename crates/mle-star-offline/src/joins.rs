@@ -154,7 +154,11 @@ fn shares(table: &str, added: &[&Column]) -> Vec<Share> {
         };
         column.top_values.iter().map(share).collect::<Vec<_>>()
     };
-    added.iter().filter(has_few).flat_map(of_column).take(MOST_SHARES).collect()
+    // Columns such as `a_b` and `a` may have values that give the same name.
+    let mut taken: HashSet<String> = added.iter().map(|column| column.name.clone()).collect();
+    let mut is_new = |share: &Share| taken.insert(share.name.clone());
+    let offered = added.iter().filter(has_few).flat_map(of_column);
+    offered.filter(|share| is_new(share)).take(MOST_SHARES).collect()
 }
 
 fn summary(column: &Column, numbers: &'static [&'static str]) -> Option<(String, &'static [&'static str])> {

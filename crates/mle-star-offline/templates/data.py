@@ -220,7 +220,7 @@ def kilometres(degrees):
     one, other = np.radians(latitude), np.radians(to_latitude)
     turn = np.radians((to_longitude - longitude + 180) % 360 - 180)
     chord = np.sin((other - one) / 2) ** 2 + np.cos(one) * np.cos(other) * np.sin(turn / 2) ** 2
-    return 12742 * np.arcsin(np.sqrt(chord)), 6371 * (other - one), 6371 * turn * np.cos((one + other) / 2)
+    return 12742 * np.arcsin(np.sqrt(np.minimum(chord, 1))), 6371 * (other - one), 6371 * turn * np.cos((one + other) / 2)
 
 
 for table in (train, test):

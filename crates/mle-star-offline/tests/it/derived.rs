@@ -253,6 +253,18 @@ const CLIENTS: Folder = Folder {
     ..PLAIN
 };
 
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn shares_of_equal_names_are_one_column() {
+    let visits = || {
+        (0..300).fold("client,a,a_b,further_a_c\n".to_owned(), |text, row| {
+            text + &format!("{},{},{},{row}\n", row % 97, ["b_c", "d", "c"][row % 3], ["c", "e"][row / 3 % 2])
+        })
+    };
+    let folder = Folder { name: "equal names", further: Some(visits), ..CLIENTS };
+    check_with(&[(folder, "assert train.columns.is_unique and 'further_a_b_c' in train")]);
+}
+
 /// Purchases of clients: few kinds, an amount and a day; clients without any, and rows of clients that nobody knows.
 fn purchases() -> String {
     (0..700).fold("client,kind,amount,day\n".to_owned(), |mut text, row| {
