@@ -22,8 +22,8 @@ const MOST_NAMES: usize = 8;
 const MOST_CODES: usize = 4;
 /// So many rows of a code tell all about it.
 const ENOUGH_ROWS: usize = 20;
-/// As texts, columns of a table with more rows than this need much time and memory, so there are at most two of each kind.
-const MANY_ROWS: usize = 500_000;
+/// As texts, cells need much time and memory, so a large table has fewer of them.
+const MOST_CELLS: usize = 10_000_000;
 
 /// What a table offers: columns that others can be computed from.
 #[derive(Clone, Debug, Default)]
@@ -88,14 +88,22 @@ impl Offered {
         // Columns of the training table come last, so that their numbers of values stay.
         let given = test.columns.iter().chain(&train.columns);
         let given = given.map(|column| (column.name.clone(), column.distinct)).collect();
-        let most = if train.rows.max(test.rows) > MANY_ROWS { 2 } else { usize::MAX };
+        let mut left = MOST_CELLS / train.rows.max(test.rows).max(1);
+        let is_name =
+            |name: &&String| train.column(name).is_some_and(|column| names_things(column, train.rows));
+        let numbers: Vec<String> =
+            columns.numeric.iter().filter(is_name).take(MOST_NAMES.min(left)).cloned().collect();
+        left -= numbers.len();
         let looked = train.rows.min(ROWS_LOOKED_AT);
         let features = train.columns.iter().filter(|column| !excluded(&column.name));
         let codes = features.filter_map(|column| Code::new(column, test.column(&column.name)?, looked));
-        let codes = codes.take(MOST_CODES.min(most)).collect();
-        let is_name =
-            |name: &&String| train.column(name).is_some_and(|column| names_things(column, train.rows));
-        let numbers = columns.numeric.iter().filter(is_name).take(MOST_NAMES.min(most)).cloned().collect();
+        let fits = |code: &Code| {
+            let parts = code.names().count();
+            let fits = parts <= left;
+            left -= if fits { parts } else { 0 };
+            fits
+        };
+        let codes = codes.filter(fits).take(MOST_CODES).collect();
         Self { codes, numbers, given }
     }
 

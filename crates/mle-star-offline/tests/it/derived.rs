@@ -156,6 +156,11 @@ fn nothing_is_computed_from_columns_that_do_not_fit() {
     );
     check("id,hash,a", |row, [a, _]| format!("{row},{:08x},{a:.3}", row % 20 * 91_911_123), &["extract"]);
     check("id,kind,a", |row, [a, _]| format!("{row},{}/{}/x,{a:.3}", WORD[row % 5], row % 2), &["extract"]);
+    // Of very many rows, there would be too many cells.
+    let told =
+        |rows: usize| Folder { counted_rows: Some(rows), limit: 60, ..COMPOSED }.agents().features().unwrap();
+    assert!(told(4_000_000).contains("shop as a category"));
+    assert!(!told(20_000_000).contains("shop as a category"));
     // Neither codes nor places, and a single date.
     check(
         "id,age,lat,day",
