@@ -22,7 +22,7 @@ const BEFORE: [char; 12] =
 const MEASURED: &str =
     "^[<>~\u{2264}\u{2265}$\u{20ac}\u{a3}\u{a5}\u{20b9} +]*(-?[0-9,]*[.]?[0-9]+)([^0-9]*)$";
 
-/// The parts that all values of a column have.
+/// The parts that most values of a column have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parts {
     /// A regular expression with a group for each part.
@@ -46,7 +46,7 @@ pub enum PartKind {
     Measured,
 }
 
-/// The parts of these values, if all are made alike; `repeat` says whether most of them occur several times.
+/// The parts of these values, if most are made alike; `repeat` says whether most of them occur several times.
 pub(super) fn parts(values: &[&str], repeat: bool) -> Option<Parts> {
     if let Some(measured) = measured(values) {
         return Some(measured);
@@ -90,6 +90,7 @@ fn number_and_unit(value: &str) -> Option<(&str, &str)> {
     (is_plain(&whole.replace(',', "")) && is_plain(fraction)).then_some((number, unit))
 }
 
+/// Fields with a separator between them.
 fn separated(values: &[&str], separator: char) -> Option<Parts> {
     let mut counts: Vec<usize> = values.iter().map(|value| value.split(separator).count()).collect();
     counts.sort_unstable();
@@ -98,7 +99,7 @@ fn separated(values: &[&str], separator: char) -> Option<Parts> {
         return None;
     }
     let values = most(values, |value| value.split(separator).count() == count)?;
-    // In brackets, no separator has another meaning; `-` alone has none either.
+    // In brackets, these separators have no other meaning.
     let pattern = format!("^{}$", vec![format!("([^{separator}]*)"); count].join(&format!("[{separator}]")));
     Some(Parts::new(pattern, PartKind::Fields, &values, |value| value.split(separator).collect()))
 }
