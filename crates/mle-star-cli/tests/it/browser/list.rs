@@ -36,9 +36,10 @@ fn the_list_is_filtered_and_sorted() {
     browser.until("document.querySelector('th[aria-sort=descending] a[href*=\"sort=run\"]')");
     assert_eq!(browser.run(order), "second,first");
     browser.audit("list");
-    browser.fill("input[name=text]", "fir");
+    // The filter looks at tasks too, and this task has the random name of its folder: few letters may be in it.
+    browser.fill("input[name=text]", "first");
     browser.click("form.filter button");
-    browser.until("location.search === '?text=fir&state=&sort=run&order=down'");
+    browser.until("location.search === '?text=first&state=&sort=run&order=down'");
     assert_eq!(browser.run(order), "first");
 }
 
