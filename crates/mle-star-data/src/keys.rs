@@ -5,22 +5,24 @@ use super::split::{says_code, says_time};
 
 /// The columns that join an auxiliary table, and whether they identify each of its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Key {
+pub(crate) struct Key {
     /// Their names, the same in all tables.
-    pub columns: Vec<String>,
+    pub(crate) columns: Vec<String>,
     /// Whether each key occurs once.
-    pub unique: bool,
+    pub(crate) unique: bool,
 }
 
 /// The key of an auxiliary table: a single column that identifies each row, otherwise all shared columns that look like
-/// keys. `None` if there is none.
-pub fn key(profile: &Profile, table: &Table, target: Option<&str>) -> Option<Key> {
+/// keys. `None` if there is none beside the `excluded` columns.
+pub(crate) fn key(profile: &Profile, table: &Table, excluded: &[Option<&str>]) -> Option<Key> {
     let sides = [Some(&profile.train), profile.test.as_ref()];
     let is_shared = |column: &&Column| {
         let twin = |side: &&Table| {
             side.column(&column.name).is_some_and(|twin| same_type(column, twin) && alike(column, twin))
         };
-        Some(column.name.as_str()) != target && column.distinct > 0 && sides.iter().flatten().all(twin)
+        !excluded.contains(&Some(column.name.as_str()))
+            && column.distinct > 0
+            && sides.iter().flatten().all(twin)
     };
     let shared: Vec<&Column> =
         table.columns.iter().filter(is_shared).filter(|one| is_nameable(one)).collect();
@@ -56,7 +58,7 @@ pub(crate) fn same_type(one: &Column, other: &Column) -> bool {
 }
 
 /// Whether dates can be equal as texts: a day never equals a day with a time.
-fn alike(one: &Column, other: &Column) -> bool {
+pub(crate) fn alike(one: &Column, other: &Column) -> bool {
     one.has_clock() == other.has_clock()
 }
 
@@ -91,7 +93,7 @@ mod tests {
                 fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
             }
             let profile = profile::read(dir.path()).unwrap();
-            let found = key(&profile, &profile.auxiliary[0], Some("y"));
+            let found = key(&profile, &profile.auxiliary[0], &[Some("y")]);
             let columns: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
             assert_eq!(found, (!columns.is_empty()).then_some(Key { columns, unique }), "{table}");
         };
@@ -141,7 +143,7 @@ mod tests {
         }
         let mut profile = profile::read(dir.path()).unwrap();
         profile.auxiliary[0].rows = 3_000_000;
-        let unique = |profile: &Profile| key(profile, &profile.auxiliary[0], Some("y")).unwrap().unique;
+        let unique = |profile: &Profile| key(profile, &profile.auxiliary[0], &[Some("y")]).unwrap().unique;
         assert!(unique(&profile));
         profile.auxiliary[0].row_key.clear();
         assert!(!unique(&profile));

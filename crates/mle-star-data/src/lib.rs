@@ -18,6 +18,7 @@ pub mod infer;
 pub mod input;
 pub mod keys;
 pub mod knowing;
+pub mod links;
 pub mod media;
 pub mod places;
 pub mod profile;

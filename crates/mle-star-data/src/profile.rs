@@ -84,7 +84,7 @@ pub struct Table {
 }
 
 /// One column of a table.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Column {
     /// The header's text.
     pub name: String,
@@ -123,7 +123,7 @@ pub struct Column {
 }
 
 /// The kind of a column's values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ColumnKind {
     /// All values are integers.
     Integer,
@@ -138,6 +138,7 @@ pub enum ColumnKind {
     /// Free text: many distinct values of several words.
     Text,
     /// All values are missing.
+    #[default]
     Empty,
 }
 

@@ -21,6 +21,7 @@ use mle_star::protocol::{Split, SplitKind};
 
 use super::folder::{self, Listing};
 use super::holdout::Plan;
+use super::links::links;
 use super::profile::{self, Column, Profile, Table};
 use tables::TableFacts;
 use target::Labels;
@@ -74,8 +75,9 @@ pub fn summarize(asked: &Asked<'_>) -> String {
 
 fn with_profile(asked: &Asked<'_>, profile: &Profile, listing: &Listing) -> String {
     let chosen = columns::in_detail(asked, profile);
-    let joins = auxiliary::joins(asked, profile);
-    let keys: Vec<Vec<String>> = joins.iter().map(|join| join.columns.clone()).collect();
+    let links = links(profile, asked.target, asked.id);
+    let direct = links.iter().filter(|link| link.to.is_none());
+    let keys: Vec<Vec<String>> = direct.map(|link| link.columns.clone()).collect();
     let facts = match tables::read(asked, profile, listing, &chosen, &keys) {
         Ok(facts) => facts,
         Err(error) => return format!("The tables cannot be read: {}.", words::sentence(&error.to_string())),
@@ -84,7 +86,7 @@ fn with_profile(asked: &Asked<'_>, profile: &Profile, listing: &Listing) -> Stri
     let before = [tables_section(asked, profile, listing, &facts), target_section(&facts.labels)];
     let after = [
         first_rows_section(profile, &facts.first_rows),
-        auxiliary::section(asked.data_dir, profile, listing, (&joins, &facts)),
+        auxiliary::section(asked.data_dir, profile, listing, (&links, &facts)),
         files::section(asked.data_dir, listing, &named, FILES),
     ];
     let used: usize = before.iter().chain(&after).map(|section| section.chars().count() + 2).sum();

@@ -133,7 +133,7 @@ impl Offered {
 
     /// What to compute if scripts have these columns of tables, and the kinds of the computed ones. `summarised` columns
     /// stand for several rows, so they are no places.
-    pub(crate) fn derived(&self, columns: &Columns, summarised: &[&String]) -> (Derived, Columns) {
+    pub(crate) fn derived(&self, columns: &Columns, summarised: &[String]) -> (Derived, Columns) {
         let mut taken: HashSet<String> = self.given.keys().chain(columns.all()).cloned().collect();
         // Each part of a script has all of its columns or none.
         let mut are_free = |names: &mut dyn Iterator<Item = &String>| {

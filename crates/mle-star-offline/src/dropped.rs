@@ -19,7 +19,7 @@ impl Problem {
         rest.own.retain(stays);
         rest.offered.retain(stays);
         let mut tables = rest.own.clone();
-        self.joins.iter().for_each(|join| tables.append(&join.gives));
+        self.joins.iter().for_each(|join| tables.append(&join.gives()));
         tables.retain(stays);
         rest = rest.with_columns(tables);
         if rest.columns == self.columns || rest.columns.is_empty() {

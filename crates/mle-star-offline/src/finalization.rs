@@ -25,7 +25,7 @@ pub(crate) fn data(
 ) -> Result<String, TemplateError> {
     const USED: &str = "All the provided information is used.";
     let code = inputs.text("initial_solution");
-    let offered = joins(profile, &problem.targets());
+    let offered = joins(profile, &problem.targets(), problem.id.as_deref());
     let used: Vec<Join> = offered.iter().filter(|join| code.contains(&join.file)).cloned().collect();
     let Some(mut script) = Script::parse(code).filter(|_| used.len() < offered.len()) else {
         return Ok(USED.to_owned());

@@ -1,4 +1,4 @@
-//! Auxiliary tables: the columns that join them to the training table, and the columns that they add.
+//! Auxiliary tables: the columns that join them to the training table or to each other, and the columns that they add.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -6,8 +6,9 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::problem::{Columns, input_path, is_constant, is_number};
-use mle_star_data::keys::{Key, key};
-use mle_star_data::profile::{Column, ColumnKind, Profile, Table};
+use mle_star_data::keys::names_things;
+use mle_star_data::links::{Link, links};
+use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
 /// The functions that summarise numbers.
 const NUMBERS: &[&str] = &["mean", "min", "max"];
@@ -16,22 +17,32 @@ const MORE: &[&str] = &["mean", "min", "max", "std"];
 /// Those for rows in the order of time.
 const IN_ORDER: &[&str] = &["mean", "min", "max", "std", "last"];
 const MANY_NUMBERS: usize = 12;
+/// Those for what a joined table has summarised already.
+const AGAIN: &[&str] = &["mean"];
+/// Those for numbers of a table that joins another auxiliary one.
+const PARTS: &[&str] = &["mean", "max", "sum"];
 /// The functions that summarise dates, as days before the last one of the table.
 const DATES: &[&str] = &["min", "max"];
-/// The functions that summarise categories.
+/// The functions that summarise categories, and numbers that only name something.
 const WORDS: &[&str] = &["nunique"];
 /// Of categories with as few values as a profile keeps, the share of each value is known, too.
 const FEW_VALUES: usize = 10;
 /// The greatest number of such shares of a table.
 const MOST_SHARES: usize = 40;
+/// The greatest number of cells that a table gets from the tables that join it.
+const MOST_CELLS: usize = 30_000_000;
 
-/// One auxiliary table, joined to train and test.
+/// One auxiliary table, joined to train and test, or to another auxiliary table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Join {
     /// The table's name in scripts: the start of its variable and of its columns.
     pub(crate) name: String,
     pub(crate) file: String,
-    /// The key columns, which both tables have.
+    /// The tables that join this one.
+    pub(crate) joins: Vec<Join>,
+    /// Its key columns.
+    pub(crate) own: Vec<String>,
+    /// The names of the same columns in the table that it joins.
     pub(crate) keys: Vec<String>,
     /// Whether each key occurs once. If not, columns are summarised per key.
     pub(crate) unique: bool,
@@ -43,8 +54,9 @@ pub(crate) struct Join {
     pub(crate) shares: Vec<Share>,
     /// The dates that order rows.
     pub(crate) order: Option<Order>,
-    /// The new feature columns.
-    pub(crate) gives: Columns,
+    /// The new columns.
+    #[serde(skip)]
+    columns: Vec<Column>,
 }
 
 /// The share of one value among the rows of a key.
@@ -64,67 +76,138 @@ pub(crate) struct Order {
 }
 
 /// The possible joins of a data folder, in the order of its tables.
-pub(crate) fn joins(profile: &Profile, targets: &[&str]) -> Vec<Join> {
-    let own = [Some(&profile.train), profile.test.as_ref()].into_iter().flatten();
-    let mut taken: HashSet<String> =
-        own.flat_map(|own| &own.columns).map(|column| column.name.clone()).collect();
-    let mut joins: Vec<Join> = Vec::new();
-    for table in &profile.auxiliary {
-        let name = free_name(table, &taken);
-        if let Some(join) = join(profile, table, targets, name) {
-            taken.extend(column_names(&join.name, table));
-            joins.push(join);
-        }
+pub(crate) fn joins(profile: &Profile, targets: &[&str], id: Option<&str>) -> Vec<Join> {
+    if profile.test.is_none() {
+        return Vec::new();
     }
-    joins
+    let links = links(profile, targets.first().copied(), id);
+    let joined = links.iter().filter_map(|link| link.to).map(|to| &profile.auxiliary[to]);
+    let own = [Some(&profile.train), profile.test.as_ref()].into_iter().flatten().chain(joined);
+    let taken = own.flat_map(|own| &own.columns).map(|column| column.name.clone()).collect();
+    let mut tree = Tree { profile, targets, links: &links, taken };
+    tree.joins_to(None)
 }
 
-fn join(profile: &Profile, table: &Table, targets: &[&str], name: String) -> Option<Join> {
-    profile.test.as_ref()?;
-    let Key { columns: names, unique } = key(profile, table, targets.first().copied())?;
+/// The links of the tables, on the way to joins.
+struct Tree<'a> {
+    profile: &'a Profile,
+    targets: &'a [&'a str],
+    links: &'a [Link],
+    /// Names of columns.
+    taken: HashSet<String>,
+}
+
+impl Tree<'_> {
+    /// The joins to a table, and those to their tables.
+    fn joins_to(&mut self, to: Option<usize>) -> Vec<Join> {
+        let links = self.links;
+        links.iter().filter(|link| link.to == to).filter_map(|link| self.join(link)).collect()
+    }
+
+    fn join(&mut self, link: &Link) -> Option<Join> {
+        let mut table = self.profile.auxiliary[link.table].clone();
+        let mut joins = self.joins_to(Some(link.table));
+        let mut left = MOST_CELLS / table.rows.max(1);
+        joins.retain(|join| {
+            let fits = join.columns.len() <= left;
+            left -= if fits { join.columns.len() } else { 0 };
+            fits
+        });
+        table.columns.extend(joins.iter().flat_map(|join| join.columns.clone()));
+        let name = free_name(&table, &self.taken);
+        let join = join(link, &table, joins, self.targets, name)?;
+        self.taken.extend(column_names(&join.name, &table));
+        Some(join)
+    }
+}
+
+impl Join {
+    /// The new feature columns.
+    pub(crate) fn gives(&self) -> Columns {
+        let mut columns = Columns::default();
+        self.columns.iter().for_each(|column| columns.add(column.name.clone(), column));
+        columns
+    }
+
+    /// What is joined, in words.
+    pub(crate) fn words(&self) -> String {
+        let file = self.file.trim_start_matches("./input/");
+        let further = self.joins.iter().map(Self::words).collect::<Vec<_>>().join(", ");
+        let further = if further.is_empty() { further } else { format!(" (with {further})") };
+        format!("{file} by {}{further}", self.keys.join(" and "))
+    }
+
+    fn gave(&self, column: &Column) -> bool {
+        self.columns.iter().any(|own| own.name == column.name)
+    }
+}
+
+/// The join of a table to which `joins` have added columns.
+fn join(link: &Link, table: &Table, joins: Vec<Join>, targets: &[&str], name: String) -> Option<Join> {
+    let Link { own, columns: keys, unique, .. } = link.clone();
     let added: Vec<&Column> = table
         .columns
         .iter()
         .filter(|column| {
-            !targets.contains(&column.name.as_str()) && !names.contains(&column.name) && !is_constant(column)
+            !targets.contains(&column.name.as_str()) && !own.contains(&column.name) && !is_constant(column)
         })
         .collect();
     if added.is_empty() {
         return None;
     }
     let summed: &[&Column] = if unique { &[] } else { &added };
-    let order = order(summed);
-    let functions = number_functions(summed, order.is_some());
-    // Several columns of dates are left out.
-    let is_summed = |column: &&&Column| column.kind != ColumnKind::Date || order.is_some();
-    let summaries: Vec<_> =
-        summed.iter().filter(is_summed).filter_map(|column| summary(column, functions)).collect();
+    let is_own = |column: &&&Column| !joins.iter().any(|join| join.gave(column));
+    let order = order(summed.iter().filter(is_own));
+    let numbers = match link.to {
+        None => number_functions(summed, order.is_some()),
+        Some(_) => PARTS,
+    };
+    let is_summary = |column: &Column| joins.iter().any(|join| !join.unique && join.gave(column));
+    let functions = |column: &Column| if is_summary(column) { AGAIN } else { numbers };
+    // Other columns of dates are left out.
+    let is_summed = |column: &&&Column| {
+        column.kind != ColumnKind::Date || order.as_ref().is_some_and(|order| order.column == column.name)
+    };
+    let is_key = |column: &Column| joins.iter().any(|join| join.keys.contains(&column.name));
+    let summary = |column: &&Column| match names_things(column, table.rows) || is_key(column) {
+        true if names_rows(column, table) => None,
+        true => Some((column.name.clone(), WORDS)),
+        false => summary(column, functions(column)),
+    };
+    let summaries: Vec<_> = summed.iter().filter(is_summed).filter_map(summary).collect();
     let shares = shares(&name, summed);
-    let gives =
+    let columns =
         if unique { taken_columns(&name, &added) } else { summary_columns(&name, &summaries, &shares) };
     let is_nearly = |column: &&Column| {
-        let taken_as_number = column.kind.is_number() || (!names.contains(&column.name) && is_number(column));
+        let taken_as_number = column.kind.is_number() || (!own.contains(&column.name) && is_number(column));
         column.nearly_numbers && taken_as_number && !targets.contains(&column.name.as_str())
     };
     let nearly_numbers = table.columns.iter().filter(is_nearly).map(|column| column.name.clone()).collect();
     Some(Join {
         file: input_path(table),
-        keys: names,
+        joins,
+        own,
+        keys,
         unique,
         nearly_numbers,
         summaries,
         shares,
         order,
-        gives,
+        columns,
         name,
     })
 }
 
 /// The dates of a table that has one column of them.
-fn order(added: &[&Column]) -> Option<Order> {
-    let mut dates = added.iter().filter(|column| column.kind == ColumnKind::Date);
+fn order<'a>(added: impl Iterator<Item = &'a &'a Column>) -> Option<Order> {
+    let mut dates = added.filter(|column| column.kind == ColumnKind::Date);
     let only = dates.next().filter(|_| dates.next().is_none())?;
     Some(Order { column: only.name.clone(), day_first: only.day_first })
+}
+
+/// Whether every row that was looked at has another value.
+fn names_rows(column: &Column, table: &Table) -> bool {
+    column.distinct == table.rows.min(ROWS_LOOKED_AT)
 }
 
 fn number_functions(added: &[&Column], in_order: bool) -> &'static [&'static str] {
@@ -171,26 +254,33 @@ fn summary(column: &Column, numbers: &'static [&'static str]) -> Option<(String,
     Some((column.name.clone(), functions))
 }
 
-fn taken_columns(table: &str, added: &[&Column]) -> Columns {
-    let mut columns = Columns::default();
-    for column in added {
-        columns.add(format!("{table}_{}", column.name), column);
-    }
-    columns
+fn taken_columns(table: &str, added: &[&Column]) -> Vec<Column> {
+    let taken = |column: &&Column| {
+        let mut taken = (**column).clone();
+        taken.name = format!("{table}_{}", column.name);
+        if is_number(column) && column.nearly_numbers {
+            // Scripts have made numbers of its words.
+            (taken.kind, taken.nearly_numbers) = (ColumnKind::Float, false);
+        }
+        taken
+    };
+    added.iter().map(taken).collect()
 }
 
 fn summary_columns(
     table: &str,
     summaries: &[(String, &'static [&'static str])],
     shares: &[Share],
-) -> Columns {
+) -> Vec<Column> {
     let one = |(column, functions): &(String, &'static [&'static str])| {
         functions.iter().map(|function| format!("{table}_{column}_{function}")).collect::<Vec<_>>()
     };
-    let mut numeric: Vec<String> = summaries.iter().flat_map(one).collect();
-    numeric.extend(shares.iter().map(|share| share.name.clone()));
-    numeric.push(format!("{table}_rows"));
-    Columns { numeric, ..Columns::default() }
+    let summed = summaries.iter().flat_map(one);
+    let names = summed.chain(shares.iter().map(|share| share.name.clone())).chain([format!("{table}_rows")]);
+    // Nobody has counted the values; they may be many.
+    let number =
+        |name| Column { name, kind: ColumnKind::Float, distinct: ROWS_LOOKED_AT, ..Column::default() };
+    names.map(number).collect()
 }
 
 /// A name whose columns are not taken.
@@ -205,7 +295,8 @@ fn free_name(table: &Table, taken: &HashSet<String>) -> String {
 fn column_names(name: &str, table: &Table) -> impl Iterator<Item = String> {
     let of_column = move |column: &Column| {
         let plain = format!("{name}_{}", column.name);
-        let summaries = IN_ORDER.iter().chain(WORDS).map(|function| format!("{plain}_{function}"));
+        let summaries =
+            IN_ORDER.iter().chain(WORDS).chain(PARTS).map(|function| format!("{plain}_{function}"));
         let values = column.top_values.iter().map(|(value, _)| format!("{plain}_{value}"));
         summaries.chain(values).chain([plain.clone()]).collect::<Vec<_>>()
     };

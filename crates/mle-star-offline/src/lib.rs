@@ -41,6 +41,7 @@ use mle_star::stop::{Stop, Trouble};
 use mle_star::task::Task;
 
 use inputs::Inputs;
+use joins::Join;
 use mle_star_data::profile::Profile;
 use problem::Problem;
 use templates::TemplateError;
@@ -85,10 +86,7 @@ impl OfflineAgents {
             format!("earlier values of {} for each {}", problem.target, history.series.join(" and "))
         });
         let pair = problem.pair.iter().map(|[one, other]| format!("factors of {one} and {other}"));
-        let joins = problem.joins.iter().map(|join| {
-            let file = join.file.trim_start_matches("./input/");
-            format!("{file} by {}", join.keys.join(" and "))
-        });
+        let joins = problem.joins.iter().map(Join::words);
         let found: Vec<String> = history.chain(joins).chain(problem.derived.words()).chain(pair).collect();
         (!found.is_empty()).then(|| format!("features: {}", found.join("; ")))
     }

@@ -150,7 +150,7 @@ impl Problem {
         let grouping = grouping(split, profile, &Rows { used, unequal_classes }, taken);
         let (columns, offered) = useful_columns(profile, test, grouping.as_ref(), taken);
         let unusual = unusual(profile, id, target, &metric, time.as_ref(), &columns);
-        let joined = joins(profile, &all_targets(&target.name, several));
+        let joined = joins(profile, &all_targets(&target.name, several), id);
         check_features(&columns, &joined, &offered)?;
         Ok(Self {
             name: task.competition_id.clone(),
@@ -215,7 +215,7 @@ impl Problem {
     pub(crate) fn with_joins(&self, joins: Vec<Join>) -> Self {
         let mut columns = self.own.clone();
         for join in &joins {
-            columns.append(&join.gives);
+            columns.append(&join.gives());
         }
         Self { joins, ..self.clone() }.with_columns(columns)
     }
@@ -223,7 +223,7 @@ impl Problem {
     /// This problem with these columns of tables, and what is computed from them.
     pub(crate) fn with_columns(self, mut columns: Columns) -> Self {
         let summaries = self.joins.iter().filter(|join| !join.unique);
-        let summarised: Vec<&String> = summaries.flat_map(|join| &join.gives.numeric).collect();
+        let summarised: Vec<String> = summaries.flat_map(|join| join.gives().numeric).collect();
         let (derived, gives) = self.offered.derived(&columns, &summarised);
         columns.append(&gives);
         Self { columns, derived, ..self }.with_pair()

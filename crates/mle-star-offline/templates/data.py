@@ -120,59 +120,64 @@ ROWS = train.index.to_numpy()
 {% if p.target_missing or p.subsample or p.huge_target %}
 train = train.reset_index(drop=True)
 {% endif %}
-{% for join in p.joins %}
+{% for join in p.joins recursive %}
+{% if join.joins %}
+{{ loop(join.joins) }}
+{% endif %}
+{% set table = join.name ~ "_table" %}
 
+# {{ join.name }} has {{ "one row for each key" if join.unique else "several rows for a key, which are summarised" }}.
+{{ table }} = pd.read_csv({{ join.file | py }}{{ p.reading }}){{ ".drop_duplicates(" ~ (join.own | py_list) ~ ")" if join.unique }}
+{% if join.nearly_numbers %}
+# Words and blanks among numbers count as missing.
+numbers = {{ join.nearly_numbers | py_list }}
+{{ table }}[numbers] = {{ table }}[numbers].apply(pd.to_numeric, errors="coerce")
+{% endif %}
+{% for further in join.joins %}
+{{ table }} = {{ table }}.merge({{ further.name }}_table, on={{ further.keys | py_list }}, how="left")
+{% endfor %}
 {% if join.unique %}
-# {{ join.name }} has one row for each key.
-{{ join.name }}_table = pd.read_csv({{ join.file | py }}{{ p.reading }}).drop_duplicates({{ join.keys | py_list }})
-{% if join.nearly_numbers %}
-# Words and blanks among numbers count as missing.
-numbers = {{ join.nearly_numbers | py_list }}
-{{ join.name }}_table[numbers] = {{ join.name }}_table[numbers].apply(pd.to_numeric, errors="coerce")
-{% endif %}
-{{ join.name }}_table = {{ join.name }}_table.set_index({{ join.keys | py_list }}).add_prefix({{ (join.name ~ "_") | py }}).reset_index()
+{{ table }} = {{ table }}.set_index({{ join.own | py_list }}).add_prefix({{ (join.name ~ "_") | py }}).reset_index()
 {% else %}
-# {{ join.name }} has several rows for a key, which are summarised.
-{{ join.name }}_table = pd.read_csv({{ join.file | py }}{{ p.reading }})
-{% if join.nearly_numbers %}
-# Words and blanks among numbers count as missing.
-numbers = {{ join.nearly_numbers | py_list }}
-{{ join.name }}_table[numbers] = {{ join.name }}_table[numbers].apply(pd.to_numeric, errors="coerce")
-{% endif %}
 {% if join.order %}
 # Dates are days before the last one, and rows are in their order.
-moments = pd.to_datetime({{ join.name }}_table[{{ join.order.column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if join.order.day_first }})
-{{ join.name }}_table[{{ join.order.column | py }}] = (moments - moments.max()) / pd.Timedelta(days=1)
-{{ join.name }}_table = {{ join.name }}_table.sort_values({{ join.order.column | py }}, kind="stable", na_position="first")
+moments = pd.to_datetime({{ table }}[{{ join.order.column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if join.order.day_first }})
+{{ table }}[{{ join.order.column | py }}] = (moments - moments.max()) / pd.Timedelta(days=1)
+{{ table }} = {{ table }}.sort_values({{ join.order.column | py }}, kind="stable", na_position="first")
 {% endif %}
 {% if join.shares %}
 # The share of each value among the rows of a key is the mean of these columns.
 {% for share in join.shares %}
-{{ join.name }}_table[{{ share.name | py }}] = {{ join.name }}_table[{{ share.column | py }}] == {{ share.value | py }}
+{{ table }}[{{ share.name | py }}] = {{ table }}[{{ share.column | py }}] == {{ share.value | py }}
 {% endfor %}
 {% endif %}
-grouped = {{ join.name }}_table.groupby({{ join.keys | py_list }})
+grouped = {{ table }}.groupby({{ join.own | py_list }})
 {% if join.summaries %}
-{{ join.name }}_table = grouped.agg(
+{{ table }} = grouped.agg(
     {
 {% for pair in join.summaries %}
         {{ pair[0] | py }}: {{ pair[1] | py_list }},
 {% endfor %}
     }
 )
-{{ join.name }}_table.columns = [{{ (join.name ~ "_") | py }} + "_".join(pair) for pair in {{ join.name }}_table.columns]
-{{ join.name }}_table[{{ (join.name ~ "_rows") | py }}] = grouped.size()
+{{ table }}.columns = [{{ (join.name ~ "_") | py }} + "_".join(pair) for pair in {{ table }}.columns]
+{{ table }}[{{ (join.name ~ "_rows") | py }}] = grouped.size()
 {% else %}
-{{ join.name }}_table = grouped.size().to_frame({{ (join.name ~ "_rows") | py }})
+{{ table }} = grouped.size().to_frame({{ (join.name ~ "_rows") | py }})
 {% endif %}
 {% if join.shares %}
 shares = {{ "[" }}{% for share in join.shares %}{{ share.name | py }}{{ ", " if not loop.last }}{% endfor %}{{ "]" }}
-{{ join.name }}_table[shares] = grouped[shares].mean()
+{{ table }}[shares] = grouped[shares].mean()
 {% endif %}
-{{ join.name }}_table = {{ join.name }}_table.reset_index()
+{{ table }} = {{ table }}.reset_index()
 {% endif %}
-train = train.merge({{ join.name }}_table, on={{ join.keys | py_list }}, how="left")
-test = test.merge({{ join.name }}_table, on={{ join.keys | py_list }}, how="left")
+{% if join.own != join.keys %}
+{{ table }} = {{ table }}.rename(columns=dict(zip({{ join.own | py_list }}, {{ join.keys | py_list }})))
+{% endif %}
+{% if loop.depth0 == 0 %}
+train = train.merge({{ table }}, on={{ join.keys | py_list }}, how="left")
+test = test.merge({{ table }}, on={{ join.keys | py_list }}, how="left")
+{% endif %}
 {% endfor %}
 {% if p.derived.names %}
 

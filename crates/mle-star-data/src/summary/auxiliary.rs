@@ -5,25 +5,14 @@ use std::io;
 use std::path::Path;
 
 use super::tables::{Keys, TableFacts};
-use super::{AUXILIARY, Asked, columns, words};
+use super::{AUXILIARY, columns, words};
 use crate::folder::{Listing, Source};
-use crate::keys::{self, Key};
+use crate::links::Link;
 use crate::profile::{self, Column, Profile, Table};
 use crate::records;
 
 /// Columns of a table that are shown.
 const SHOWN: usize = 12;
-
-/// An auxiliary table that joins the others.
-pub(super) struct Join {
-    /// The position among the auxiliary tables.
-    table: usize,
-    /// The key columns of the table.
-    own: Vec<String>,
-    /// The same columns in the training and the test table.
-    pub(super) columns: Vec<String>,
-    unique: bool,
-}
 
 /// How many keys an auxiliary table has.
 struct Found {
@@ -33,64 +22,12 @@ struct Found {
     rows: usize,
 }
 
-/// The joins of the auxiliary tables.
-pub(super) fn joins(asked: &Asked<'_>, profile: &Profile) -> Vec<Join> {
-    let tables = profile.auxiliary.iter().enumerate();
-    tables.filter_map(|(at, table)| join(asked, profile, table, at)).collect()
-}
-
-fn join(asked: &Asked<'_>, profile: &Profile, table: &Table, at: usize) -> Option<Join> {
-    let same = keys::key(profile, table, asked.target).map(|Key { columns, unique }| Join {
-        table: at,
-        own: columns.clone(),
-        columns,
-        unique,
-    });
-    // Several tables may call their IDs just `id`.
-    let is_id = |join: &Join| join.columns.iter().eq(asked.id);
-    match same {
-        Some(join) if !is_id(&join) => Some(join),
-        same => by_similar_names(profile, table, asked, at).or(same),
-    }
-}
-
-/// A column that identifies the rows of the table, and one of the other tables whose name says the same.
-fn by_similar_names(profile: &Profile, table: &Table, asked: &Asked<'_>, at: usize) -> Option<Join> {
-    let is_key =
-        |column: &&Column| keys::is_nameable(column) && column.missing == 0 && column.distinct == table.rows;
-    let in_test = |column: &&Column| {
-        profile.test.as_ref().is_none_or(|test| test.column(&column.name).is_some())
-            && ![asked.target, asked.id].contains(&Some(column.name.as_str()))
-    };
-    table.columns.iter().filter(is_key).find_map(|own| {
-        let is_twin = |column: &&Column| keys::same_type(own, column) && means_same(table, own, column);
-        let twin = profile.train.columns.iter().filter(in_test).find(is_twin)?;
-        let (own, columns) = (vec![own.name.clone()], vec![twin.name.clone()]);
-        Some(Join { table: at, own, columns, unique: true })
-    })
-}
-
-/// Whether the names differ in their spelling only, or the training table's name has the table's name before it, such as
-/// `store_id` for `id` of `stores.csv`.
-fn means_same(table: &Table, own: &Column, column: &Column) -> bool {
-    let letters = |text: &str| -> String {
-        text.chars().filter(|letter| letter.is_alphanumeric()).flat_map(char::to_lowercase).collect()
-    };
-    let (own, name) = (letters(&own.name), letters(&column.name));
-    let stem = letters(&table.file.file_stem().unwrap_or_default().to_string_lossy());
-    let singular = stem.strip_suffix('s').unwrap_or(&stem);
-    name == own
-        || name == format!("{singular}{own}")
-        || own == format!("{name}id")
-        || name == format!("{own}id")
-}
-
 /// The section of the auxiliary tables.
 pub(super) fn section(
     data_dir: &Path,
     profile: &Profile,
     listing: &Listing,
-    (joins, facts): (&[Join], &TableFacts),
+    (links, facts): (&[Link], &TableFacts),
 ) -> String {
     let line = |source: &Source| {
         let file = words::path(&source.file);
@@ -99,12 +36,18 @@ pub(super) fn section(
             return format!("- {file} cannot be read: {}.", words::sentence(&why.unwrap_or_default()));
         };
         let table = &profile.auxiliary[at];
-        let joined = joins.iter().enumerate().find(|(_, join)| join.table == at);
-        let joined = joined.map(|(number, join)| how(data_dir, source, join, (number, facts)));
+        let mut direct = links.iter().filter(|link| link.to.is_none()).enumerate();
+        let direct = direct.find(|(_, link)| link.table == at);
+        let indirect = links.iter().find_map(|link| Some((link, link.to?)).filter(|_| link.table == at));
+        let joined = match (direct, indirect) {
+            (Some((number, link)), _) => Some(how(data_dir, source, link, (number, facts))),
+            (_, Some((link, to))) => Some(how_indirectly(link, &profile.auxiliary[to])),
+            _ => None,
+        };
         format!(
             "- {file}: {}, {}; {}",
             words::counted(table.rows, "row"),
-            joined.unwrap_or_else(|| "no column in common with both tables".to_owned()),
+            joined.unwrap_or_else(|| "no column in common with other tables".to_owned()),
             columns_of(table)
         )
     };
@@ -118,16 +61,11 @@ fn columns_of(table: &Table) -> String {
 }
 
 /// How a table joins, in a few words.
-fn how(data_dir: &Path, source: &Source, join: &Join, (number, facts): (usize, &TableFacts)) -> String {
-    let pair = |(own, column): (&String, &String)| match own == column {
-        true => words::name(own),
-        false => format!("{} = {} of the training table", words::name(own), words::name(column)),
-    };
-    let on: Vec<String> = join.own.iter().zip(&join.columns).map(pair).collect();
-    let on = on.join(" and ");
+fn how(data_dir: &Path, source: &Source, link: &Link, (number, facts): (usize, &TableFacts)) -> String {
+    let on = keys_of(link, |name| format!("{name} of the training table"));
     let sides = [Some(&facts.train), facts.test.as_ref()];
     let sides: Vec<&Keys> = sides.into_iter().flatten().filter_map(|side| side.keys.get(number)).collect();
-    let Ok(found) = find(data_dir, source, &join.own, &sides) else {
+    let Ok(found) = find(data_dir, source, &link.own, &sides) else {
         return format!("joins on {on}");
     };
     let share = |keys: &Keys| {
@@ -140,10 +78,26 @@ fn how(data_dir: &Path, source: &Source, join: &Join, (number, facts): (usize, &
         .map(|(keys, side)| format!("{} of {side} rows", share(keys)))
         .collect();
     let per_key = match found.rows as f64 / found.keys.len().max(1) as f64 {
-        _ if join.unique => "one row per key".to_owned(),
+        _ if link.unique => "one row per key".to_owned(),
         rows => format!("{} rows per key on average", words::number((rows * 10.0).round() / 10.0)),
     };
     format!("joins on {on} (found for {}; {per_key})", shares.join(" and "))
+}
+
+/// How a table joins another auxiliary one, in a few words.
+fn how_indirectly(link: &Link, to: &Table) -> String {
+    let per_key = if link.unique { "one row per key" } else { "several rows per key" };
+    let on = keys_of(link, |name| format!("its {name}"));
+    format!("joins {} on {on} ({per_key})", words::path(&to.file))
+}
+
+/// The key columns, with those of the other table if their names differ.
+fn keys_of(link: &Link, other: impl Fn(String) -> String) -> String {
+    let pair = |(own, column): (&String, &String)| match own == column {
+        true => words::name(own),
+        false => format!("{} = {}", words::name(own), other(words::name(column))),
+    };
+    link.own.iter().zip(&link.columns).map(pair).collect::<Vec<_>>().join(" and ")
 }
 
 /// Reads the auxiliary table for the keys of the other tables.

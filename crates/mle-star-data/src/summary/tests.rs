@@ -165,11 +165,13 @@ fn auxiliary_tables_say_how_they_join() {
             ("stores.csv", &stores),
             ("weather.csv", &weather),
             ("names.csv", "a,b\nc,d\n"),
+            ("towns.csv", "id,people\ntown 1,2.5\ntown 2,3.5\n"),
             ("broken.csv", "a,b\nc\n"),
         ],
         &[
             "- `weather.csv`: 8 rows, joins on `day` (found for 100% of train rows and 100% of test rows; 2 rows per key on average); `day` integer, `hour` integer, `rain` number",
-            "- `names.csv`: 1 row, no column in common with both tables; `a` category, `b` category\n",
+            "- `names.csv`: 1 row, no column in common with other tables; `a` category, `b` category\n",
+            "- `towns.csv`: 2 rows, joins `stores.csv` on `id` = its `town` (one row per key); `id` category, `people` number\n",
             "- `broken.csv` cannot be read: line 2 of broken.csv has 1 field, the header has 2.\n",
         ],
     );

@@ -217,7 +217,7 @@ fn odd_values_break_no_computed_column() {
             )
         },
         families: &["LightGBM", "CatBoost"],
-        further: Some(stays),
+        further: &[("further", stays)],
         ..PLAIN
     };
     let compared = r#"
@@ -228,7 +228,7 @@ for table in (train, test):
 late = test.assign(**{"from_lat": "unknown"}) if len(test) else test
 assert np.isnan(kilometres(late[["from_lat", "from_lon", "to_lat", "to_lon"]])[0]).all()
 "#;
-    let taken = Folder { name: "taken", further: Some(shops), families: &["LightGBM"], ..odd };
+    let taken = Folder { name: "taken", further: &[("further", shops)], families: &["LightGBM"], ..odd };
     check_with(&[(odd, compared), (taken, "assert list(train.columns).count('shop_name') <= 1")]);
     check(&[odd, taken]);
 }
@@ -254,19 +254,21 @@ const CLIENTS: Folder = Folder {
     features: "id,client,a,b",
     cells: |row, [a, b]| format!("{row},{},{a:.3},{b:.3}", row % 120),
     families: &["LightGBM"],
-    further: Some(purchases),
+    further: &[("further", purchases)],
     ..PLAIN
 };
+
+/// Categories whose shares would have equal names.
+fn visits() -> String {
+    (0..300).fold("client,a,a_b,further_a_c\n".to_owned(), |text, row| {
+        text + &format!("{},{},{},{row}\n", row % 97, ["b_c", "d", "c"][row % 3], ["c", "e"][row / 3 % 2])
+    })
+}
 
 #[test]
 #[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn shares_of_equal_names_are_one_column() {
-    let visits = || {
-        (0..300).fold("client,a,a_b,further_a_c\n".to_owned(), |text, row| {
-            text + &format!("{},{},{},{row}\n", row % 97, ["b_c", "d", "c"][row % 3], ["c", "e"][row / 3 % 2])
-        })
-    };
-    let folder = Folder { name: "equal names", further: Some(visits), ..CLIENTS };
+    let folder = Folder { name: "equal names", further: &[("further", visits)], ..CLIENTS };
     check_with(&[(folder, "assert train.columns.is_unique and 'further_a_b_c' in train")]);
 }
 

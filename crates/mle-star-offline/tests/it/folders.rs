@@ -17,6 +17,9 @@ use super::tasks::Random;
 
 pub(super) const TRAIN_ROWS: usize = 90;
 
+/// The name of a further table, and its text.
+pub(super) type Further = (&'static str, fn() -> String);
+
 /// A data folder. The functions get the number of a row and two random numbers between 0 and 1, which determine the
 /// targets.
 #[derive(Clone, Copy)]
@@ -39,8 +42,8 @@ pub(super) struct Folder {
     pub(super) limit: u32,
     /// The rows of the training table that the profile counts, if the folder has fewer.
     pub(super) counted_rows: Option<usize>,
-    /// The text of a further table, `further.csv`.
-    pub(super) further: Option<fn() -> String>,
+    /// The names and texts of further tables.
+    pub(super) further: &'static [Further],
 }
 
 /// Two numbers and a class.
@@ -57,7 +60,7 @@ pub(super) const PLAIN: Folder = Folder {
     test_rows: 12,
     limit: 30_000,
     counted_rows: None,
-    further: None,
+    further: &[],
 };
 
 impl Folder {
@@ -81,8 +84,8 @@ impl Folder {
         for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
             fs::write(into.join(format!("{name}.csv")), text).unwrap();
         }
-        if let Some(text) = self.further {
-            fs::write(into.join("further.csv"), text()).unwrap();
+        for (name, text) in self.further {
+            fs::write(into.join(format!("{name}.csv")), text()).unwrap();
         }
     }
 

@@ -7,6 +7,7 @@ use mle_star_offline::OfflineAgents;
 use serde_json::json;
 
 use super::ask::{Asked, code_of, merged};
+use super::folders::{Folder, PLAIN, check, check_with};
 use super::tasks::{Shape, agents, column, profile, shape, task};
 
 fn asked(agents: &OfflineAgents) -> Asked<'_> {
@@ -136,4 +137,99 @@ fn the_data_check_joins_what_a_script_leaves_out() {
     check(true, &own, true);
     check(false, &own, false);
     check(true, "print('a script from elsewhere')", false);
+}
+
+/// Clients of a shop, whose orders have items, which are of products.
+const SHOP: Folder = Folder {
+    name: "shop",
+    features: "id,client,city,a,b",
+    cells: |row, [a, b]| format!("{row},{},{},{a:.3},{b:.3}", row % 120, row % 7),
+    families: &["LightGBM"],
+    further: &[
+        ("cities", || table("id,land_id,people", 7, |at| format!("{at},{},{at}00", at % 3))),
+        ("items", || {
+            table("order_id,product,pieces", 900, |at| {
+                format!("{},{},{}", at * at % 311, at * 7 % 23, at % 4 + 1)
+            })
+        }),
+        ("lands", || table("id,name,since", 3, |at| format!("{at},land {},19{at}0-01-02", at % 2))),
+        ("orders", || {
+            table("id,client,day", 300, |at| {
+                format!("{at},{},2024-{:02}-{:02}", at * 3 % 97, at * 7 % 12 + 1, at * 11 % 28 + 1)
+            })
+        }),
+        ("products", || {
+            table("product,kind,price,from", 23, |at| {
+                let price = if at == 5 { "free".to_owned() } else { format!("{at}.5") };
+                format!("{at},{},{price},2023-01-{:02}", ["food", "toy"][at % 2], at + 1)
+            })
+        }),
+    ],
+    ..PLAIN
+};
+
+/// A table with these columns and as many rows.
+fn table(header: &str, rows: usize, row: impl Fn(usize) -> String) -> String {
+    (0..rows).fold(format!("{header}\n"), |text, at| text + &row(at) + "\n")
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn tables_are_joined_by_way_of_others() {
+    let compared = r#"
+cities, lands = pd.read_csv("./input/cities.csv"), pd.read_csv("./input/lands.csv")
+orders, items = pd.read_csv("./input/orders.csv"), pd.read_csv("./input/items.csv")
+products = pd.read_csv("./input/products.csv")
+products["price"] = pd.to_numeric(products["price"], errors="coerce")
+near = lambda one, other: abs(one - other) < 1e-9 or pd.isna(one) and pd.isna(other)
+for table in (train, test):
+    for _, row in table.iterrows():
+        city = cities[cities["id"] == row["city"]].iloc[0]
+        land = lands[lands["id"] == city["land_id"]].iloc[0]
+        assert (row["cities_people"], row["cities_lands_name"]) == (city["people"], land["name"])
+        own = orders[orders["client"] == row["client"]]
+        if own.empty:
+            assert pd.isna(row["orders_rows"])
+            continue
+        sold = [items[items["order_id"] == order].merge(products, on="product") for order in own["id"]]
+        each = lambda summary: pd.Series([summary(part) if len(part) else np.nan for part in sold]).mean()
+        assert row["orders_rows"] == len(own)
+        assert near(row["orders_items_pieces_sum_mean"], each(lambda part: part["pieces"].sum()))
+        assert near(row["orders_items_products_price_max_mean"], each(lambda part: part["price"].max()))
+        assert near(row["orders_items_products_kind_toy_mean"], each(lambda part: (part["kind"] == "toy").mean()))
+        assert near(row["orders_items_rows_mean"], each(len))
+        assert near(row["orders_items_product_nunique_mean"], each(lambda part: part["product"].nunique()))
+        assert np.isfinite(row["orders_day_max"])
+assert train["orders_items_products_price_max_mean"].notna().sum() > 20
+# Names of other tables' rows are counted, and dates of products left out.
+assert not any("from" in name or "orders_id" in name or "product_mean" in name for name in NUMERIC), NUMERIC
+assert DATES == ["cities_lands_since"] and train.columns.is_unique
+"#;
+    check_with(&[(SHOP, compared)]);
+    check(&[SHOP]);
+}
+
+#[test]
+fn the_way_to_a_table_is_told() {
+    assert_eq!(
+        SHOP.agents().features().as_deref(),
+        Some(
+            "features: cities.csv by city (with lands.csv by land_id); \
+             orders.csv by client (with items.csv by id (with products.csv by product))"
+        )
+    );
+}
+
+#[test]
+fn tables_of_very_many_rows_are_not_widened() {
+    let dir = tempfile::tempdir().unwrap();
+    SHOP.write(dir.path());
+    let told = |rows: usize| {
+        let mut profile = mle_star_data::profile::read(dir.path()).unwrap();
+        profile.auxiliary.iter_mut().find(|table| table.file.ends_with("items.csv")).unwrap().rows = rows;
+        let agents = OfflineAgents::new(&SHOP.task(dir.path()), profile, 30_000, None).unwrap();
+        agents.features().unwrap()
+    };
+    assert!(told(3_000_000).contains("products.csv"));
+    assert!(!told(20_000_000).contains("products.csv"));
 }

@@ -91,19 +91,11 @@ pub(crate) fn column(name: &str, kind: ColumnKind, distinct: usize) -> Column {
     Column {
         name: name.to_owned(),
         kind,
-        missing: 0,
         distinct,
-        top_values: Vec::new(),
         range: matches!(kind, ColumnKind::Integer | ColumnKind::Float).then_some((0.0, 5_000.0)),
         mean: matches!(kind, ColumnKind::Integer | ColumnKind::Float).then_some(2_500.0),
         mean_length: 5.0,
-        padded: 0,
-        huge: 0,
-        nearly_numbers: false,
-        respelled: false,
-        scattered: false,
-        day_first: false,
-        parts: None,
+        ..Column::default()
     }
 }
 

@@ -6,7 +6,7 @@ use mle_star_metrics::names::Metric;
 use super::{Task, amounts, meanings, outcomes};
 
 /// Every task. New ones come last: the first fourteen are those of `docs/trust.md`.
-pub static TASKS: [Task; 25] = [
+pub static TASKS: [Task; 26] = [
     Task {
         name: "loyalty",
         metric: Metric::Accuracy,
@@ -200,6 +200,16 @@ pub static TASKS: [Task; 25] = [
         about: "Each row is a client. Predict whether the client defaults (1) or not (0). `transactions.csv` has the \
                 transactions of a year.",
         draw: meanings::clients,
+    },
+    Task {
+        name: "shoppers",
+        metric: Metric::RocAuc,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [4_000, 8_000],
+        about: "Each row is a customer of a shop, whose orders are in `orders.csv`. Their items are in `items.csv`, and what \
+                they are in `products.csv`. Predict whether the customer comes back.",
+        draw: meanings::shoppers,
     },
     Task {
         name: "rides",

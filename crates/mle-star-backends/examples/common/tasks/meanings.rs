@@ -35,6 +35,53 @@ pub fn clients(random: &mut Random, rows: [usize; 2]) -> Draw {
     draw
 }
 
+/// Each customer has some five orders of some three items (`orders.csv`, `items.csv`), and `products.csv` knows the kind and
+/// the price of each of 200 products. Two hidden habits of the customer decide what kinds are bought and how dear ones; the
+/// answer is a logistic draw from the habits, the number of orders and the age. Nobody can know the habits exactly, but the
+/// best possible score does.
+pub fn shoppers(random: &mut Random, rows: [usize; 2]) -> Draw {
+    const KINDS: [&str; 5] = ["food", "toys", "tools", "books", "clothes"];
+    let products: Vec<(usize, f64)> =
+        (0..200).map(|_| (random.below(KINDS.len()), (2.5 + 0.8 * random.normal()).exp())).collect();
+    let [mut orders, mut items] =
+        ["order,customer,day,channel\n", "order,product,pieces\n"].map(str::to_owned);
+    let (mut next, mut order) = (0, 0);
+    let mut draw = Draw::of(random, rows, |random, _| {
+        let [tools, dear] = random.normals();
+        let weight = |(kind, price): &(usize, f64)| match kind {
+            2 => (0.8 * tools).exp() * price.powf(0.6 * dear),
+            _ => price.powf(0.6 * dear),
+        };
+        let total: f64 = products.iter().map(weight).sum();
+        let shares: Vec<f64> = products.iter().map(|product| weight(product) / total).collect();
+        let count = 1 + random.events(4.0);
+        for _ in 0..count {
+            let day = date(2023, 1, 1).saturating_add((random.below(365) as i64).days());
+            orders += &format!("{order},{next},{day},{}\n", ["web", "shop"][random.below(2)]);
+            for _ in 0..=random.events(2.0) {
+                items += &format!("{order},{},{}\n", random.one_of(&shares), 1 + random.below(3));
+            }
+            order += 1;
+        }
+        let age = 18 + random.below(62);
+        let margin =
+            -0.9 + 1.2 * tools + 0.8 * dear + 0.15 * (count as f64 - 5.0) + 0.02 * (age as f64 - 45.0);
+        let region = ["north", "south", "east", "west"][random.below(4)];
+        let cells = vec![cell("customer", &next), cell("age", &age), cell("region", region)];
+        next += 1;
+        outcome(random, cells, logistic(margin))
+    });
+    let line =
+        |(product, (kind, price)): (usize, &(usize, f64))| format!("{product},{},{price:.2}\n", KINDS[*kind]);
+    let lines: String = products.iter().enumerate().map(line).collect();
+    draw.others.extend([
+        ("items.csv", items),
+        ("orders.csv", orders),
+        ("products.csv", format!("product,kind,price\n{lines}")),
+    ]);
+    draw
+}
+
 /// Seconds are log-normal around the way between two places, rush hours and a slow centre.
 pub fn rides(random: &mut Random, rows: [usize; 2]) -> Draw {
     let bell = |x: f64, width: f64| (-(x / width).powi(2)).exp();
