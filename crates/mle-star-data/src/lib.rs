@@ -10,6 +10,7 @@ pub mod agreement;
 pub mod altered;
 mod archives;
 pub mod comparison;
+pub mod cutoff;
 mod dates;
 pub mod digest;
 pub mod folder;

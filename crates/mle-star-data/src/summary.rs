@@ -86,7 +86,7 @@ fn with_profile(asked: &Asked<'_>, profile: &Profile, listing: &Listing) -> Stri
     let before = [tables_section(asked, profile, listing, &facts), target_section(&facts.labels)];
     let after = [
         first_rows_section(profile, &facts.first_rows),
-        auxiliary::section(asked.data_dir, profile, listing, (&links, &facts)),
+        auxiliary::section(asked, profile, listing, (&links, &facts)),
         files::section(asked.data_dir, listing, &named, FILES),
     ];
     let used: usize = before.iter().chain(&after).map(|section| section.chars().count() + 2).sum();

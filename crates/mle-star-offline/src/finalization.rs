@@ -6,26 +6,21 @@ use serde_json::json;
 
 use crate::families::Family;
 use crate::inputs::{Inputs, fenced};
-use crate::joins::{Join, joins};
+use crate::joins::Join;
 use crate::portfolio::Model;
 use crate::problem::Problem;
 use crate::sections::Script;
 use crate::templates::TemplateError;
 use crate::writer;
-use mle_star_data::profile::Profile;
 
 /// The solution with the auxiliary tables joined that it leaves out, or the statement that there are none.
 ///
 /// # Errors
 /// A template is broken.
-pub(crate) fn data(
-    problem: &Problem,
-    profile: &Profile,
-    inputs: Inputs<'_>,
-) -> Result<String, TemplateError> {
+pub(crate) fn data(problem: &Problem, inputs: Inputs<'_>) -> Result<String, TemplateError> {
     const USED: &str = "All the provided information is used.";
     let code = inputs.text("initial_solution");
-    let offered = joins(profile, &problem.targets(), problem.id.as_deref());
+    let offered = problem.tables.clone();
     let used: Vec<Join> = offered.iter().filter(|join| code.contains(&join.file)).cloned().collect();
     let Some(mut script) = Script::parse(code).filter(|_| used.len() < offered.len()) else {
         return Ok(USED.to_owned());

@@ -1,11 +1,14 @@
 //! Auxiliary tables: the columns that join them to the training table or to each other, and the columns that they add.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
+use mle_star::task::Task;
 use serde::Serialize;
 
 use crate::problem::{Columns, input_path, is_constant, is_number};
+use crate::time_order::TimeOrder;
+use mle_star_data::cutoff::{Cutoff, cutoff};
 use mle_star_data::keys::names_things;
 use mle_star_data::links::{Link, links};
 use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
@@ -14,6 +17,8 @@ use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table}
 const NUMBERS: &[&str] = &["mean", "min", "max"];
 /// Further ones, unless a table has many numbers.
 const MORE: &[&str] = &["mean", "min", "max", "std"];
+/// Parts of a table's time, of each of which the last one is recent.
+const RECENT: [u32; 3] = [3, 10, 30];
 /// Those for rows in the order of time.
 const IN_ORDER: &[&str] = &["mean", "min", "max", "std", "last"];
 const MANY_NUMBERS: usize = 12;
@@ -54,6 +59,10 @@ pub(crate) struct Join {
     pub(crate) shares: Vec<Share>,
     /// The dates that order rows.
     pub(crate) order: Option<Order>,
+    /// The columns of recent rows: parts of the table's time, each with the share of rows in the last such part.
+    pub(crate) recent: Vec<(u32, String)>,
+    /// The dates of training and test rows, if only rows before them are known.
+    pub(crate) before: Option<Order>,
     /// The new columns.
     #[serde(skip)]
     columns: Vec<Column>,
@@ -76,23 +85,26 @@ pub(crate) struct Order {
 }
 
 /// The possible joins of a data folder, in the order of its tables.
-pub(crate) fn joins(profile: &Profile, targets: &[&str], id: Option<&str>) -> Vec<Join> {
-    if profile.test.is_none() {
-        return Vec::new();
-    }
-    let links = links(profile, targets.first().copied(), id);
+pub(crate) fn joins(task: &Task, profile: &Profile, targets: &[&str], time: Option<&TimeOrder>) -> Vec<Join> {
+    let Some(test) = &profile.test else { return Vec::new() };
+    let links = links(profile, targets.first().copied(), task.id_column.as_deref());
     let joined = links.iter().filter_map(|link| link.to).map(|to| &profile.auxiliary[to]);
-    let own = [Some(&profile.train), profile.test.as_ref()].into_iter().flatten().chain(joined);
+    let own = [&profile.train, test].into_iter().chain(joined);
     let taken = own.flat_map(|own| &own.columns).map(|column| column.name.clone()).collect();
-    let mut tree = Tree { profile, targets, links: &links, taken };
-    tree.joins_to(None)
+    let time = time.map(|time| time.column.as_str());
+    let cutoff = |link: &Link| Some((link.table, cutoff(&task.data_dir, profile, link, time)?));
+    let cutoffs = links.iter().filter_map(cutoff).collect();
+    Tree { profile, test, targets, links: &links, cutoffs, taken }.joins_to(None)
 }
 
 /// The links of the tables, on the way to joins.
 struct Tree<'a> {
     profile: &'a Profile,
+    test: &'a Table,
     targets: &'a [&'a str],
     links: &'a [Link],
+    /// Tables of which only earlier rows are known.
+    cutoffs: HashMap<usize, Cutoff>,
     /// Names of columns.
     taken: HashSet<String>,
 }
@@ -115,7 +127,16 @@ impl Tree<'_> {
         });
         table.columns.extend(joins.iter().flat_map(|join| join.columns.clone()));
         let name = free_name(&table, &self.taken);
-        let join = join(link, &table, joins, self.targets, name)?;
+        let mut link = link.clone();
+        let before = self.cutoffs.get(&link.table).map(|cutoff| {
+            let (own, columns) = (cutoff.own.clone(), cutoff.columns.clone());
+            link = Link { own, columns, unique: false, ..link.clone() };
+            let sides = [&self.profile.train, self.test].map(|side| side.column(&cutoff.date));
+            let day_first = sides.into_iter().flatten().any(|column| column.day_first);
+            Order { column: cutoff.date.clone(), day_first }
+        });
+        let join = join(&link, &table, joins, self.targets, name)?;
+        let join = Join { before: before.filter(|_| join.order.is_some()), ..join };
         self.taken.extend(column_names(&join.name, &table));
         Some(join)
     }
@@ -134,7 +155,8 @@ impl Join {
         let file = self.file.trim_start_matches("./input/");
         let further = self.joins.iter().map(Self::words).collect::<Vec<_>>().join(", ");
         let further = if further.is_empty() { further } else { format!(" (with {further})") };
-        format!("{file} by {}{further}", self.keys.join(" and "))
+        let before = self.before.iter().map(|date| format!(" before {}", date.column)).collect::<String>();
+        format!("{file} by {}{before}{further}", self.keys.join(" and "))
     }
 
     fn gave(&self, column: &Column) -> bool {
@@ -176,8 +198,13 @@ fn join(link: &Link, table: &Table, joins: Vec<Join>, targets: &[&str], name: St
     };
     let summaries: Vec<_> = summed.iter().filter(is_summed).filter_map(summary).collect();
     let shares = shares(&name, summed);
+    let moments = order.iter().filter(|_| link.to.is_none());
+    let recent = |order: &Order| RECENT.map(|part| (part, recent_name(&name, &order.column, part)));
+    let recent: Vec<_> = moments.flat_map(recent).collect();
+    let further: Vec<&String> =
+        recent.iter().map(|(_, name)| name).chain(shares.iter().map(|share| &share.name)).collect();
     let columns =
-        if unique { taken_columns(&name, &added) } else { summary_columns(&name, &summaries, &shares) };
+        if unique { taken_columns(&name, &added) } else { summary_columns(&name, &summaries, &further) };
     let is_nearly = |column: &&Column| {
         let taken_as_number = column.kind.is_number() || (!own.contains(&column.name) && is_number(column));
         column.nearly_numbers && taken_as_number && !targets.contains(&column.name.as_str())
@@ -193,6 +220,8 @@ fn join(link: &Link, table: &Table, joins: Vec<Join>, targets: &[&str], name: St
         summaries,
         shares,
         order,
+        recent,
+        before: None,
         columns,
         name,
     })
@@ -244,6 +273,11 @@ fn shares(table: &str, added: &[&Column]) -> Vec<Share> {
     offered.filter(|share| is_new(share)).take(MOST_SHARES).collect()
 }
 
+/// The column of the share of rows in the last part of the time of a table.
+fn recent_name(table: &str, date: &str, part: u32) -> String {
+    format!("{table}_{date}_recent_{part}")
+}
+
 fn summary(column: &Column, numbers: &'static [&'static str]) -> Option<(String, &'static [&'static str])> {
     let functions = match column.kind {
         _ if is_number(column) => numbers,
@@ -270,13 +304,13 @@ fn taken_columns(table: &str, added: &[&Column]) -> Vec<Column> {
 fn summary_columns(
     table: &str,
     summaries: &[(String, &'static [&'static str])],
-    shares: &[Share],
+    further: &[&String],
 ) -> Vec<Column> {
     let one = |(column, functions): &(String, &'static [&'static str])| {
         functions.iter().map(|function| format!("{table}_{column}_{function}")).collect::<Vec<_>>()
     };
     let summed = summaries.iter().flat_map(one);
-    let names = summed.chain(shares.iter().map(|share| share.name.clone())).chain([format!("{table}_rows")]);
+    let names = summed.chain(further.iter().map(|name| (*name).clone())).chain([format!("{table}_rows")]);
     // Nobody has counted the values; they may be many.
     let number =
         |name| Column { name, kind: ColumnKind::Float, distinct: ROWS_LOOKED_AT, ..Column::default() };
@@ -298,7 +332,8 @@ fn column_names(name: &str, table: &Table) -> impl Iterator<Item = String> {
         let summaries =
             IN_ORDER.iter().chain(WORDS).chain(PARTS).map(|function| format!("{plain}_{function}"));
         let values = column.top_values.iter().map(|(value, _)| format!("{plain}_{value}"));
-        summaries.chain(values).chain([plain.clone()]).collect::<Vec<_>>()
+        let recent = RECENT.map(|part| recent_name(name, &column.name, part));
+        summaries.chain(values).chain(recent).chain([plain.clone()]).collect::<Vec<_>>()
     };
     table.columns.iter().flat_map(of_column).chain([format!("{name}_rows")])
 }

@@ -50,7 +50,6 @@ use templates::TemplateError;
 #[derive(Clone, Debug)]
 pub struct OfflineAgents {
     problem: Problem,
-    profile: Profile,
     direction: Direction,
 }
 
@@ -62,13 +61,13 @@ impl OfflineAgents {
     /// The rules cannot solve this task; the hint names the field to set.
     pub fn new(
         task: &Task,
-        profile: Profile,
+        profile: &Profile,
         subsample_limit: u32,
         split: Option<&Split>,
     ) -> Result<Self, Trouble> {
-        let problem = Problem::new(task, &profile, subsample_limit, split)?;
-        let problem = problem.with_history(&task.data_dir, &profile);
-        Ok(Self { problem, profile, direction: task.metric_direction })
+        let problem = Problem::new(task, profile, subsample_limit, split)?;
+        let problem = problem.with_history(&task.data_dir, profile);
+        Ok(Self { problem, direction: task.metric_direction })
     }
 
     /// The agents with this seed in their scripts, instead of the default one.
@@ -111,7 +110,7 @@ impl OfflineAgents {
                 leak_rules::correction(&problem.target, inputs)
             }
             AgentType::Leakage => leak_rules::detection(&problem.target, inputs),
-            AgentType::Data => finalization::data(problem, &self.profile, inputs)?,
+            AgentType::Data => finalization::data(problem, inputs)?,
             AgentType::Test => match request.variant {
                 Some(Variant::SubsamplingExtract) => finalization::subsampling_extract(inputs),
                 Some(Variant::SubsamplingRemove) => finalization::subsampling_remove(problem, inputs),

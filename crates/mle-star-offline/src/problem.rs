@@ -64,6 +64,9 @@ pub(crate) struct Problem {
     pub(crate) varied: Vec<String>,
     /// Auxiliary tables that are joined.
     pub(crate) joins: Vec<Join>,
+    /// Those that can be.
+    #[serde(skip)]
+    pub(crate) tables: Vec<Join>,
     /// Whether every class has enough rows for every fold.
     pub(crate) stratified: bool,
     #[serde(flatten)]
@@ -150,8 +153,8 @@ impl Problem {
         let grouping = grouping(split, profile, &Rows { used, unequal_classes }, taken);
         let (columns, offered) = useful_columns(profile, test, grouping.as_ref(), taken);
         let unusual = unusual(profile, id, target, &metric, time.as_ref(), &columns);
-        let joined = joins(profile, &all_targets(&target.name, several), id);
-        check_features(&columns, &joined, &offered)?;
+        let tables = joins(task, profile, &all_targets(&target.name, several), time.as_ref());
+        check_features(&columns, &tables, &offered)?;
         Ok(Self {
             name: task.competition_id.clone(),
             classification: classes > 0,
@@ -174,6 +177,7 @@ impl Problem {
             columns: Columns::default(),
             derived: Derived::default(),
             joins: Vec::new(),
+            tables: tables.clone(),
             stratified,
             folds: folds(used, grouping.as_ref()),
             seed: SEED,
@@ -193,12 +197,7 @@ impl Problem {
             layout,
             metric,
         }
-        .with_joins(joined))
-    }
-
-    /// The names of all targets.
-    pub(crate) fn targets(&self) -> Vec<&str> {
-        all_targets(&self.target, &self.several)
+        .with_joins(tables))
     }
 
     /// Number of feature columns of every kind.

@@ -120,6 +120,56 @@ ROWS = train.index.to_numpy()
 {% if p.target_missing or p.subsample or p.huge_target %}
 train = train.reset_index(drop=True)
 {% endif %}
+{% if p.joins | selectattr("before") | list %}
+
+
+def so_far(table, keys, functions, shares, prefix):
+    """For each row of a table in the order of time: the summaries of all rows of its key up to it."""
+    by = [table[key] for key in keys]
+    total = lambda values: values.groupby(by).cumsum()
+    columns = {f"{prefix}rows": table.groupby(keys).cumcount() + 1}
+    for column, names in functions.items():
+        values = table[column]
+        number = total(values.notna())
+        for name in names:
+            if name == "nunique":
+                found = total(values.notna() & ~table.duplicated([*keys, column]))
+            elif name == "last":
+                found = values.groupby(by).ffill()
+            elif name in ("min", "max"):
+                running = values.groupby(by).cummin() if name == "min" else values.groupby(by).cummax()
+                found = running.groupby(by).ffill()
+            elif name == "mean":
+                found = total(values.fillna(0)) / number
+            else:
+                centred = values - values.mean()
+                mean = total(centred.fillna(0)) / number
+                squares = total((centred**2).fillna(0)) / number - mean**2
+                found = np.sqrt(squares.clip(lower=0) * number / (number - 1))
+            columns[f"{prefix}{column}_{name}"] = found
+    for share in shares:
+        columns[share] = total(table[share]) / columns[f"{prefix}rows"]
+    return pd.DataFrame({**{key: table[key] for key in keys}, **columns})
+
+
+def with_earlier(rows, found, keys, moments, days, number, recent):
+    """The rows with what was known of their keys before their own moments."""
+    codes = found[keys].drop_duplicates()
+    codes["_key"] = np.arange(len(codes))
+    own = rows[keys].assign(_row=rows.index, _moment=moments).dropna()
+    own = own.merge(codes, on=keys).sort_values("_moment")
+    found = found.merge(codes, on=keys).drop(columns=keys).sort_values("_moment", kind="stable")
+    known = pd.merge_asof(own, found, on="_moment", by="_key", allow_exact_matches=False)
+    for name, time in recent.items():
+        before = own.assign(_moment=own["_moment"] - time)
+        before = pd.merge_asof(before, found[["_key", "_moment", number]], on="_moment", by="_key")
+        known[name] = 1 - before[number].fillna(0) / known[number]
+    rows = rows.join(known.set_index("_row").drop(columns=[*keys, "_key", "_moment"]))
+    rows[days] = rows[days].sub(moments, axis=0)
+    return rows
+
+
+{% endif %}
 {% for join in p.joins recursive %}
 {% if join.joins %}
 {{ loop(join.joins) }}
@@ -142,13 +192,37 @@ numbers = {{ join.nearly_numbers | py_list }}
 {% if join.order %}
 # Dates are days before the last one, and rows are in their order.
 moments = pd.to_datetime({{ table }}[{{ join.order.column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if join.order.day_first }})
-{{ table }}[{{ join.order.column | py }}] = (moments - moments.max()) / pd.Timedelta(days=1)
+last = moments.max()
+{{ table }}[{{ join.order.column | py }}] = (moments - last) / pd.Timedelta(days=1)
 {{ table }} = {{ table }}.sort_values({{ join.order.column | py }}, kind="stable", na_position="first")
 {% endif %}
 {% if join.shares %}
 # The share of each value among the rows of a key is the mean of these columns.
 {% for share in join.shares %}
 {{ table }}[{{ share.name | py }}] = {{ table }}[{{ share.column | py }}] == {{ share.value | py }}
+{% endfor %}
+{% endif %}
+{% if join.recent %}
+time = -{{ table }}[{{ join.order.column | py }}].min()
+{% endif %}
+{% if join.before %}
+{{ table }} = so_far(
+    {{ table }}.dropna(subset=[{{ join.order.column | py }}]),
+    {{ join.own | py_list }},
+    {
+{% for pair in join.summaries %}
+        {{ pair[0] | py }}: {{ pair[1] | py_list }},
+{% endfor %}
+    },
+    {{ "[" }}{% for share in join.shares %}{{ share.name | py }}{{ ", " if not loop.last }}{% endfor %}{{ "]" }},
+    {{ (join.name ~ "_") | py }},
+)
+{{ table }}["_moment"] = {{ table }}[{{ (join.name ~ "_" ~ join.order.column ~ "_max") | py }}]
+{% else %}
+{% if join.recent %}
+# The share of rows in the last part of the table's time.
+{% for pair in join.recent %}
+{{ table }}[{{ pair[1] | py }}] = {{ table }}[{{ join.order.column | py }}] > -time / {{ pair[0] }}
 {% endfor %}
 {% endif %}
 grouped = {{ table }}.groupby({{ join.own | py_list }})
@@ -165,16 +239,30 @@ grouped = {{ table }}.groupby({{ join.own | py_list }})
 {% else %}
 {{ table }} = grouped.size().to_frame({{ (join.name ~ "_rows") | py }})
 {% endif %}
-{% if join.shares %}
-shares = {{ "[" }}{% for share in join.shares %}{{ share.name | py }}{{ ", " if not loop.last }}{% endfor %}{{ "]" }}
+{% if join.shares or join.recent %}
+shares = {{ "[" }}{% for pair in join.recent %}{{ pair[1] | py }}, {% endfor %}{% for share in join.shares %}{{ share.name | py }}, {% endfor %}{{ "]" }}
 {{ table }}[shares] = grouped[shares].mean()
 {% endif %}
 {{ table }} = {{ table }}.reset_index()
 {% endif %}
+{% endif %}
 {% if join.own != join.keys %}
 {{ table }} = {{ table }}.rename(columns=dict(zip({{ join.own | py_list }}, {{ join.keys | py_list }})))
 {% endif %}
-{% if loop.depth0 == 0 %}
+{% if join.before %}
+# The dates of rows as days, too. Summarised dates become days before them.
+moments = [
+    (pd.to_datetime(rows[{{ join.before.column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if join.before.day_first }}) - last) / pd.Timedelta(days=1)
+    for rows in (train, test)
+]
+# The share of rows in the last part of the table's time before a row.
+recent = {{ "{" }}{% for pair in join.recent %}{{ pair[1] | py }}: time / {{ pair[0] }}{{ ", " if not loop.last }}{% endfor %}{{ "}" }}
+days = [{{ (join.name ~ "_" ~ join.order.column ~ "_min") | py }}, {{ (join.name ~ "_" ~ join.order.column ~ "_max") | py }}]
+train, test = (
+    with_earlier(rows, {{ table }}, {{ join.keys | py_list }}, own, days, {{ (join.name ~ "_rows") | py }}, recent)
+    for rows, own in zip((train, test), moments)
+)
+{% elif loop.depth0 == 0 %}
 train = train.merge({{ table }}, on={{ join.keys | py_list }}, how="left")
 test = test.merge({{ table }}, on={{ join.keys | py_list }}, how="left")
 {% endif %}

@@ -73,7 +73,7 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
     })?;
     let profile = data.profile;
     let split = frozen.protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
-    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.clone(), split)?;
+    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), split)?;
     let view = View { json: args.json, quiet: args.quiet };
     let mut opening = vec![
         choice.line(),

@@ -156,7 +156,7 @@ pub fn rules(
     chosen: &Chosen,
     task: &Task,
     config: &Config,
-    profile: Option<Profile>,
+    profile: Option<&Profile>,
     split: Option<&Split>,
 ) -> Result<Option<OfflineAgents>, Trouble> {
     match (chosen, profile) {

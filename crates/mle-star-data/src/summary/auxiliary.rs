@@ -4,8 +4,11 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
+use mle_star::protocol::SplitKind;
+
 use super::tables::{Keys, TableFacts};
-use super::{AUXILIARY, columns, words};
+use super::{AUXILIARY, Asked, columns, words};
+use crate::cutoff::{Cutoff, cutoff};
 use crate::folder::{Listing, Source};
 use crate::links::Link;
 use crate::profile::{self, Column, Profile, Table};
@@ -24,11 +27,14 @@ struct Found {
 
 /// The section of the auxiliary tables.
 pub(super) fn section(
-    data_dir: &Path,
+    asked: &Asked<'_>,
     profile: &Profile,
     listing: &Listing,
     (links, facts): (&[Link], &TableFacts),
 ) -> String {
+    let data_dir = asked.data_dir;
+    let time =
+        asked.split.filter(|split| split.kind == SplitKind::Time).and_then(|split| split.column.as_deref());
     let line = |source: &Source| {
         let file = words::path(&source.file);
         let Some(at) = profile.auxiliary.iter().position(|table| table.file == source.file) else {
@@ -40,7 +46,13 @@ pub(super) fn section(
         let direct = direct.find(|(_, link)| link.table == at);
         let indirect = links.iter().find_map(|link| Some((link, link.to?)).filter(|_| link.table == at));
         let joined = match (direct, indirect) {
-            (Some((number, link)), _) => Some(how(data_dir, source, link, (number, facts))),
+            (Some((number, link)), _) => {
+                let cutoff = cutoff(data_dir, profile, link, time);
+                Some(
+                    how(data_dir, source, link, (number, facts))
+                        + &cutoff.iter().map(not_later).collect::<String>(),
+                )
+            }
             (_, Some((link, to))) => Some(how_indirectly(link, &profile.auxiliary[to])),
             _ => None,
         };
@@ -89,6 +101,17 @@ fn how_indirectly(link: &Link, to: &Table) -> String {
     let per_key = if link.unique { "one row per key" } else { "several rows per key" };
     let on = keys_of(link, |name| format!("its {name}"));
     format!("joins {} on {on} ({per_key})", words::path(&to.file))
+}
+
+/// What not to join, in a few words.
+fn not_later(cutoff: &Cutoff) -> String {
+    let keys: Vec<String> = cutoff.columns.iter().map(|name| words::name(name)).collect();
+    format!(
+        "; of the rows with the same {}, summarise only those before the {} of the row, since later ones are not known for \
+         the test rows as they are for the training rows",
+        keys.join(" and "),
+        words::name(&cutoff.date)
+    )
 }
 
 /// The key columns, with those of the other table if their names differ.

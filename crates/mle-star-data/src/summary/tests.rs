@@ -185,6 +185,22 @@ fn auxiliary_tables_say_how_they_join() {
 }
 
 #[test]
+fn auxiliary_tables_say_what_is_known_too_early() {
+    let day = |day: usize| format!("2024-{:02}-{:02}", day / 28 + 1, day % 28 + 1);
+    let train =
+        table("id,client,asked,y", 80, |at| format!("{at},{},{},{}", at % 40, day(61 + at % 50), at % 2));
+    let test = table("id,client,asked", 80, |at| format!("{},{},{}", at + 80, at % 40, day(221 + at % 50)));
+    let events = table("client,bought,cost", 1400, |at| format!("{},{},{at}", at % 40, day(at / 40 * 8)));
+    check(
+        &[("train.csv", &train), ("test.csv", &test), ("events.csv", &events)],
+        &[
+            "35 rows per key on average); of the rows with the same `client`, summarise only those before the `asked` of \
+           the row, since later ones are not known for the test rows as they are for the training rows; `client` integer",
+        ],
+    );
+}
+
+#[test]
 fn other_files_are_counted_by_folder_and_ending() {
     let train = table("id,y", 50, |at| format!("a{at},{}", at % 2));
     let dir = folder(&[("train.csv", &train), ("notes/b.txt", "some words"), ("more.json", "{}")]);

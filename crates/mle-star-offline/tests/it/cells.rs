@@ -156,7 +156,7 @@ fn words_among_the_numbers_of_another_table_are_missing_values() {
         let dir = tempfile::tempdir().unwrap();
         write(dir.path());
         let profile = profile::read(dir.path()).unwrap();
-        let agents = OfflineAgents::new(&folder.task(dir.path()), profile, 30_000, None).unwrap();
+        let agents = OfflineAgents::new(&folder.task(dir.path()), &profile, 30_000, None).unwrap();
         let script = with_few_trees(&initial(&agents, "LightGBM"));
         assert!(script.contains("\"places_height"), "{script}");
         let end = if label == "once" { "" } else { "_mean" };

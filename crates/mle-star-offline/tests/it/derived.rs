@@ -299,6 +299,7 @@ for table in (train, test):
             assert abs(row[f"further_kind_{kind}"] - (own["kind"] == kind).mean()) < 1e-9
         assert row["further_day_max"] == own["day"].max() and row["further_day_min"] == own["day"].min()
         assert abs(row["further_amount_mean"] - own["amount"].mean()) < 1e-9
+        assert abs(row["further_day_recent_10"] - (own["day"] > rows["day"].min() / 10).mean()) < 1e-9
         latest = own[own["day"] == own["day"].max()]
         assert row["further_amount_last"] in set(latest["amount"])
         if len(own) > 1:

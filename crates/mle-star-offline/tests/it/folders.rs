@@ -116,7 +116,7 @@ impl Folder {
         self.write(dir.path());
         let mut profile = profile::read(dir.path()).unwrap();
         profile.train.rows = self.counted_rows.unwrap_or(self.rows);
-        OfflineAgents::new(&self.task(dir.path()), profile, self.limit, None).unwrap()
+        OfflineAgents::new(&self.task(dir.path()), &profile, self.limit, None).unwrap()
     }
 
     /// What is wrong with a finished script; empty if nothing is.
@@ -506,7 +506,7 @@ fn targets_without_a_logarithm_are_refused_for_rmsle() {
     let dir = tempfile::tempdir().unwrap();
     folder.write(dir.path());
     let profile = profile::read(dir.path()).unwrap();
-    let trouble = OfflineAgents::new(&folder.task(dir.path()), profile, 30_000, None).unwrap_err();
+    let trouble = OfflineAgents::new(&folder.task(dir.path()), &profile, 30_000, None).unwrap_err();
     assert_eq!(trouble.message, "RMSLE needs targets above -1, but the smallest value of `y` is -3");
 }
 

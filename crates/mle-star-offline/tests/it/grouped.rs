@@ -28,7 +28,7 @@ fn script_with(shape: &Shape, columns: &[(&str, ColumnKind, usize, bool)]) -> St
         }
         profile.groups.push(GroupColumn { column: (*name).to_owned(), groups: *groups, ordered: *ordered });
     }
-    let agents = OfflineAgents::new(&task(shape), profile, shape.subsample, None).unwrap();
+    let agents = OfflineAgents::new(&task(shape), &profile, shape.subsample, None).unwrap();
     initial(&agents, "LightGBM")
 }
 
@@ -81,7 +81,7 @@ fn folds_follow_classes_and_the_number_of_groups() {
             first.1 = largest;
         }
         profile.groups[0].groups = groups;
-        let agents = OfflineAgents::new(&task(shape), profile, shape.subsample, None).unwrap();
+        let agents = OfflineAgents::new(&task(shape), &profile, shape.subsample, None).unwrap();
         let script = initial(&agents, "LightGBM");
         assert!(script.contains(expected), "{expected}\n{script}");
         assert_eq!(script.matches("KFold(n_splits=").count(), 2, "{script}");
@@ -102,7 +102,7 @@ fn a_lone_group_column_stays_a_feature() {
     let mut profile = super::tasks::profile(&shape);
     let kept = ["id", "patient_id", "target"];
     profile.train.columns.retain(|column| kept.contains(&column.name.as_str()));
-    let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
+    let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
     let script = initial(&agents, "LightGBM");
     assert!(script.contains(BY_GROUP) && script.contains("NUMERIC = [\"patient_id\"]"), "{script}");
 }
@@ -265,7 +265,7 @@ fn validation_by_groups_foretells_the_score_on_other_groups() {
         let by_rows = Profile { groups: Vec::new(), ..by_groups.clone() };
         let mut batch = Batch::new();
         for profile in [by_groups, by_rows] {
-            let agents = OfflineAgents::new(&task(shape), profile, 30_000, None).unwrap();
+            let agents = OfflineAgents::new(&task(shape), &profile, 30_000, None).unwrap();
             let script = initial(&agents, family);
             batch.add_with(shape, family.to_owned(), &script, |input| {
                 drop(write_fingerprints(input, classes));

@@ -119,7 +119,7 @@ fn agents(shape: &Shape, rows: Rows, kind: SplitKind) -> OfflineAgents {
     write(data.path(), rows);
     let task = Task { data_dir: data.path().to_owned(), ..task(shape) };
     let profile = profile::read(data.path()).unwrap();
-    OfflineAgents::new(&task, profile, shape.subsample, Some(&by(kind, "day"))).unwrap()
+    OfflineAgents::new(&task, &profile, shape.subsample, Some(&by(kind, "day"))).unwrap()
 }
 
 fn of_days(metric: &'static str) -> Shape {

@@ -23,7 +23,7 @@ fn tables_join_by_one_key_or_several() {
             columns.iter().map(|(name, kind, distinct)| column(name, *kind, *distinct)).collect();
         profile.auxiliary[0].rows = rows;
         profile.auxiliary[0].row_key = key.iter().map(|name| (*name).to_owned()).collect();
-        let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
+        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
         let ask = asked(&agents);
         let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
         for part in expected {
@@ -59,7 +59,7 @@ fn names_of_tables_collide_with_nothing() {
         for table in [Some(&mut profile.train), profile.test.as_mut()].into_iter().flatten() {
             table.columns.push(column("shops_height", ColumnKind::Float, 50));
         }
-        let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
+        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
         let script = asked(&agents).code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
         for part in expected {
             assert!(script.contains(part), "{part}\n{script}");
@@ -83,7 +83,7 @@ fn names_of_tables_do_not_give_equal_columns() {
             table
         });
         profile.auxiliary = vec![first, second];
-        let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
+        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
         let script = asked(&agents).code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
         for part in expected {
             assert!(script.contains(part), "{part}\n{script}");
@@ -107,7 +107,7 @@ fn tables_are_joined_from_the_start_and_only_once() {
         let mut profile = profile(shape);
         profile.auxiliary[0].columns[0].name = key.to_owned();
         profile.auxiliary[0].columns[0].kind = profile.train.column(key).unwrap().kind;
-        let agents = OfflineAgents::new(&task(shape), profile, 30_000, None).unwrap();
+        let agents = OfflineAgents::new(&task(shape), &profile, 30_000, None).unwrap();
         let ask = asked(&agents);
         let own = merged(&ask, ["LightGBM", "CatBoost"]);
         assert_eq!(own.matches("places_table = pd.read_csv(\"./input/places.csv\")").count(), 1, "{own}");
@@ -227,9 +227,65 @@ fn tables_of_very_many_rows_are_not_widened() {
     let told = |rows: usize| {
         let mut profile = mle_star_data::profile::read(dir.path()).unwrap();
         profile.auxiliary.iter_mut().find(|table| table.file.ends_with("items.csv")).unwrap().rows = rows;
-        let agents = OfflineAgents::new(&SHOP.task(dir.path()), profile, 30_000, None).unwrap();
+        let agents = OfflineAgents::new(&SHOP.task(dir.path()), &profile, 30_000, None).unwrap();
         agents.features().unwrap()
     };
     assert!(told(3_000_000).contains("products.csv"));
     assert!(!told(20_000_000).contains("products.csv"));
+}
+
+/// Clients whose purchases are known to the end of 2024. The folder has training rows of its first half and test rows of
+/// its second one.
+const DATED: Folder = Folder {
+    name: "dated",
+    features: "id,client,asked,a,b",
+    cells: |row, [a, b]| {
+        let month = if row < 90 { row % 5 + 2 } else { row % 3 + 10 };
+        format!("{row},{},2024-{month:02}-{:02},{a:.3},{b:.3}", row % 40, row % 28 + 1)
+    },
+    families: &["LightGBM"],
+    further: &[
+        ("kinds", || table("kind,margin", 3, |at| format!("k{at},{at}.5"))),
+        ("purchases", || {
+            table("client,bought,kind,amount", 900, |at| {
+                let day = format!("2024-{:02}-{:02}", at * 5 % 12 + 1, at * 11 % 28 + 1);
+                let amount = if at % 13 == 2 { String::new() } else { format!("{}", at * 31 % 83) };
+                format!("{},{day},k{},{amount}", at * at % 37, at % 3)
+            })
+        }),
+    ],
+    ..PLAIN
+};
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn later_rows_are_left_out_if_test_rows_have_fewer_of_them() {
+    let compared = r#"
+events = pd.read_csv("./input/purchases.csv").merge(pd.read_csv("./input/kinds.csv"), on="kind")
+near = lambda one, other: abs(one - other) < 1e-9 or pd.isna(one) and pd.isna(other)
+time = (pd.to_datetime(events["bought"]).max() - pd.to_datetime(events["bought"]).min()).days
+for table in (train, test):
+    for _, row in table.iterrows():
+        own = events[(events["client"] == row["client"]) & (events["bought"] < row["asked"])]
+        if own.empty:
+            assert pd.isna(row["purchases_rows"]) and pd.isna(row["purchases_amount_mean"])
+            continue
+        for name in ("mean", "min", "max", "std"):
+            assert near(row[f"purchases_amount_{name}"], own["amount"].agg(name)), name
+            assert near(row[f"purchases_kinds_margin_{name}"], own["margin"].agg(name)), name
+        assert row["purchases_rows"] == len(own)
+        assert row["purchases_kind_nunique"] == own["kind"].nunique()
+        assert near(row["purchases_kind_k1"], (own["kind"] == "k1").mean())
+        days = (pd.to_datetime(own["bought"]) - pd.Timestamp(row["asked"])).dt.days
+        assert (row["purchases_bought_min"], row["purchases_bought_max"]) == (days.min(), days.max())
+        assert near(row["purchases_bought_recent_3"], (days > -time / 3).mean())
+        assert near(row["purchases_bought_recent_30"], (days > -time / 30).mean())
+        latest = own[own["bought"] == own["bought"].max()]["amount"].dropna()
+        assert latest.empty or row["purchases_amount_last"] in set(latest)
+assert train["purchases_rows"].notna().sum() > 20 and len(train) == 90 and len(test) == 12
+"#;
+    check_with(&[(DATED, compared)]);
+    check(&[DATED]);
+    let told = DATED.agents().features().unwrap();
+    assert_eq!(told, "features: purchases.csv by client before asked (with kinds.csv by kind)");
 }

@@ -42,7 +42,7 @@ fn a_study_fits_into_its_time() {
             let mut profile = profile(shape);
             profile.train.rows = 20_000;
             change(&mut profile);
-            let agents = OfflineAgents::new(&task(shape), profile, 30_000, None).unwrap();
+            let agents = OfflineAgents::new(&task(shape), &profile, 30_000, None).unwrap();
             let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
             let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
             let inputs = json!({ "solution_script": script, "previous_ablations": [] });
@@ -75,7 +75,7 @@ fn a_short_study_in_folds_of_groups_leaves_out_only_parts_that_train() {
     let shape = Shape { grouped: true, ..shape("RMSE", Minimize, 0) };
     let mut profile = profile(&shape);
     profile.train.rows = 20_000;
-    let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
+    let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
     let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
     let script = merged(&ask, ["LightGBM", "CatBoost"]);
     let variants = |seconds: f64, measured: &[&str]| {
@@ -99,7 +99,7 @@ fn codes_of_a_large_table_that_differ_in_every_row_are_no_features() {
         for table in [Some(&mut profile.train), profile.test.as_mut()].into_iter().flatten() {
             table.columns.push(column("code", ColumnKind::Category, distinct));
         }
-        let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
+        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
         assert_eq!(initial(&agents, "LightGBM").contains("\"code\""), is_feature, "{distinct}");
     };
     check(100_000, false);

@@ -257,7 +257,7 @@ fn odd_names_and_missing_classes_run() {
     let data = tempfile::tempdir().unwrap();
     write_odd(data.path());
     let profile = profile::read(data.path()).unwrap();
-    let agents = OfflineAgents::new(&task(&shape), profile, 30_000, None).unwrap();
+    let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
     for family in FAMILIES {
         let script = with_few_trees(&initial(&agents, family));
         batch.add_with(&shape, family.to_owned(), &script, write_odd);

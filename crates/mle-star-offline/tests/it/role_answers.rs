@@ -30,7 +30,7 @@ fn tasks_that_rules_cannot_do_name_the_field() {
         let shape = shape("RMSE", Minimize, 0);
         let (mut task, mut profile) = (task(&shape), profile(&shape));
         change(&mut task, &mut profile);
-        let trouble = OfflineAgents::new(&task, profile, 30_000, None).unwrap_err();
+        let trouble = OfflineAgents::new(&task, &profile, 30_000, None).unwrap_err();
         assert!(trouble.hint.contains(hint), "{trouble:?}");
         assert!(trouble.message.chars().next().is_some_and(char::is_lowercase), "{trouble:?}");
     };
@@ -87,7 +87,7 @@ fn with_first_class(shape: &Shape, rows: usize) -> OfflineAgents {
     let mut profile = profile(shape);
     let target = profile.train.columns.iter_mut().find(|column| column.name == "target").unwrap();
     target.top_values[0].1 = rows;
-    OfflineAgents::new(&task(shape), profile, shape.subsample, None).unwrap()
+    OfflineAgents::new(&task(shape), &profile, shape.subsample, None).unwrap()
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn wide_tables_give_models_fewer_columns_and_classes_and_large_tables_fewer_tree
             table.columns.extend(more);
         }
         profile.train.rows = rows;
-        let agents = OfflineAgents::new(&task(&shape), profile, shape.subsample, None).unwrap();
+        let agents = OfflineAgents::new(&task(&shape), &profile, shape.subsample, None).unwrap();
         for (place, model) in ["Large LightGBM", "Deep XGBoost"].into_iter().enumerate() {
             let script = initial(&agents, model);
             assert!(script.contains(&format!("\"colsample_bytree\": {share},")), "{script}");
@@ -221,7 +221,7 @@ fn a_median_of_a_long_tail_is_learnt_as_a_logarithm() {
         let mut profile = profile(&shape);
         let target = profile.train.columns.iter_mut().find(|column| column.name == "target").unwrap();
         (target.mean, target.range) = (Some(mean), Some((low, 5_000.0)));
-        let agents = OfflineAgents::new(&task(&shape), profile, shape.subsample, None).unwrap();
+        let agents = OfflineAgents::new(&task(&shape), &profile, shape.subsample, None).unwrap();
         let script = initial(&agents, "LightGBM");
         if script.contains("return np.log1p(") { "log" } else { "plain" }
     };
@@ -505,7 +505,7 @@ fn validation_predictions_have_the_columns_of_the_sample() {
         let shape = shape("RMSE", Minimize, 0);
         let (mut task, mut profile) = (task(&shape), profile(&shape));
         change(&mut task, &mut profile);
-        let agents = OfflineAgents::new(&task, profile, 100, None).unwrap();
+        let agents = OfflineAgents::new(&task, &profile, 100, None).unwrap();
         let ask = asked(&agents, "phase1/candidate-0/init");
         let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
         assert!(script.contains(&format!("\nchecked = {expected}\n")), "{expected}\n{script}");

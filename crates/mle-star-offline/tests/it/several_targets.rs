@@ -75,7 +75,7 @@ fn what_several_targets_cannot_be_is_named() {
         let dir = tempfile::tempdir().unwrap();
         folder.write(dir.path());
         let profile = profile::read(dir.path()).unwrap();
-        OfflineAgents::new(&folder.task(dir.path()), profile, 30_000, None).unwrap_err().message
+        OfflineAgents::new(&folder.task(dir.path()), &profile, 30_000, None).unwrap_err().message
     };
     let three =
         Folder { labels: |row, _| format!("{},{}", row % 3, row % 2), metric: "accuracy", ..TWO_NUMBERS };

@@ -58,7 +58,7 @@ pub(crate) fn shape(metric: &'static str, direction: Direction, classes: usize) 
 }
 
 pub(crate) fn agents(shape: &Shape) -> OfflineAgents {
-    OfflineAgents::new(&task(shape), profile(shape), shape.subsample, split(shape).as_ref()).unwrap()
+    OfflineAgents::new(&task(shape), &profile(shape), shape.subsample, split(shape).as_ref()).unwrap()
 }
 
 /// A split by time, for a task that has times.

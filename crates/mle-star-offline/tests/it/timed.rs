@@ -27,7 +27,7 @@ fn times_are_read_by_their_kind() {
         let mut profile = super::tasks::profile(&shape);
         profile.train.columns.push(Column { day_first, ..column("moment", kind, 50) });
         let split = by(SplitKind::Time, "moment");
-        let agents = OfflineAgents::new(&task(&shape), profile, 30_000, Some(&split)).unwrap();
+        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, Some(&split)).unwrap();
         let script = initial(&agents, "LightGBM");
         assert!(script.contains("TIME = \"moment\"") && script.contains(expected), "{expected}\n{script}");
     };
@@ -47,7 +47,7 @@ fn prompts_name_the_folds_of_the_template() {
     let mut profile = super::tasks::profile(&shape);
     profile.train.columns.push(column("moment", ColumnKind::Integer, 50));
     let split = by(SplitKind::Time, "moment");
-    let agents = OfflineAgents::new(&task(&shape), profile, 30_000, Some(&split)).unwrap();
+    let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, Some(&split)).unwrap();
     let script = initial(&agents, "LightGBM");
     let (_, shares) = script.split_once("for share in (").unwrap();
     let (shares, _) = shares.split_once(')').unwrap();
@@ -73,7 +73,7 @@ fn folds_follow_the_kind_of_the_split() {
         let shape = Shape { grouped: true, ..shape("accuracy", Maximize, 2) };
         let profile = super::tasks::profile(&shape);
         let split = by(kind, column);
-        let agents = OfflineAgents::new(&task(&shape), profile, 30_000, Some(&split)).unwrap();
+        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, Some(&split)).unwrap();
         let script = initial(&agents, "LightGBM");
         let folds = section(&script, "Folds");
         assert!(folds.contains(expected), "{expected}\n{folds}");
@@ -213,7 +213,7 @@ fn few_times_give_fewer_cuts() {
         write(data.path());
         let split = by(SplitKind::Time, "time");
         let profile = profile::read(data.path()).unwrap();
-        let agents = OfflineAgents::new(&task(&shape), profile, 30_000, Some(&split)).unwrap();
+        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, Some(&split)).unwrap();
         // Those without a time are never validated.
         let asserted = format!(
             "\nassert len(FOLDS) == {cuts}, len(FOLDS)\nassert times.iloc[VALIDATED].notna().all()\n\
@@ -286,7 +286,7 @@ fn validation_in_time_foretells_the_score_on_later_rows() {
         for kind in [SplitKind::Time, SplitKind::Rows] {
             let profile = profile::read(data.path()).unwrap();
             let split = by(kind, "day");
-            let agents = OfflineAgents::new(&task(shape), profile, 30_000, Some(&split)).unwrap();
+            let agents = OfflineAgents::new(&task(shape), &profile, 30_000, Some(&split)).unwrap();
             let shape = Shape { time: (kind == SplitKind::Time).then_some("day"), ..*shape };
             let script = initial(&agents, family);
             batch.add_with(&shape, family.to_owned(), &script, |input| drop(write_drift(input, classes)));

@@ -6,7 +6,7 @@ use mle_star_metrics::names::Metric;
 use super::{Task, amounts, meanings, outcomes};
 
 /// Every task. New ones come last: the first fourteen are those of `docs/trust.md`.
-pub static TASKS: [Task; 26] = [
+pub static TASKS: [Task; 27] = [
     Task {
         name: "loyalty",
         metric: Metric::Accuracy,
@@ -210,6 +210,16 @@ pub static TASKS: [Task; 26] = [
         about: "Each row is a customer of a shop, whose orders are in `orders.csv`. Their items are in `items.csv`, and what \
                 they are in `products.csv`. Predict whether the customer comes back.",
         draw: meanings::shoppers,
+    },
+    Task {
+        name: "subscribers",
+        metric: Metric::RocAuc,
+        split: SplitKind::Time,
+        column: Some("asked"),
+        rows: [4_000, 8_000],
+        about: "Each row is a subscriber at a date. Predict whether the subscriber leaves (1) or not (0). `purchases.csv` has \
+                what subscribers have bought.",
+        draw: meanings::subscribers,
     },
     Task {
         name: "rides",

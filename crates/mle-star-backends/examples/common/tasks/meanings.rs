@@ -4,7 +4,7 @@
 use jiff::ToSpan as _;
 use jiff::civil::date;
 
-use super::draw::{Cell, Draw, Random, Row, cell, decimal, logistic, number, outcome};
+use super::draw::{Cell, Draw, Part, Random, Row, cell, decimal, logistic, number, outcome};
 
 /// Each client has some twelve transactions in another table (`transactions.csv`). Three hidden habits of the client decide
 /// how often they are refunds and fees, and how large they are; the answer is a logistic draw from the habits and the age.
@@ -79,6 +79,51 @@ pub fn shoppers(random: &mut Random, rows: [usize; 2]) -> Draw {
         ("orders.csv", orders),
         ("products.csv", format!("product,kind,price\n{lines}")),
     ]);
+    draw
+}
+
+/// Each subscriber has purchases in another table (`purchases.csv`), which become fewer in the sixty days before the row's date
+/// if the interest fades. The answer, whether the subscriber leaves at this date, is a logistic draw from that, the usual
+/// number of purchases and the age. Who leaves buys nothing afterwards. The training rows are of 2023, the test rows of the
+/// next spring, and purchases are known until the end of 2023 and the date of a test row. Nobody can know the interest
+/// exactly, but the best possible score does.
+pub fn subscribers(random: &mut Random, rows: [usize; 2]) -> Draw {
+    const FADING: i64 = 60;
+    let (first, end) = (date(2022, 7, 1), (date(2024, 1, 1) - date(2022, 7, 1)).get_days());
+    let mut table = "subscriber,bought,kind,amount\n".to_owned();
+    let mut next = 0;
+    let mut draw = Draw::of(random, rows, |random, part| {
+        let [fading, often] = random.normals();
+        let asked = match part {
+            Part::Train => 184 + random.below(270) as i64,
+            Part::Test => i64::from(end) + random.below(90) as i64,
+        };
+        let age = 18 + random.below(62);
+        let margin = -0.8 + 1.4 * fading - 0.5 * often + 0.02 * (age as f64 - 45.0);
+        let cells = vec![
+            cell("subscriber", &next),
+            cell("asked", &first.saturating_add(asked.days())),
+            cell("age", &age),
+            cell("plan", ["basic", "family", "student"][random.below(3)]),
+        ];
+        let row = outcome(random, cells, logistic(margin));
+        let rate = (0.4 * often - 2.6).exp();
+        for day in 0..asked.max(i64::from(end)) {
+            let rate = match day {
+                day if day >= asked && row.target == "1" => 0.0,
+                day if day >= asked - FADING && day < asked => rate * (-0.9 * fading).exp(),
+                _ => rate,
+            };
+            if random.chance(rate.min(0.9)) {
+                let (kind, amount) =
+                    (["food", "books", "games"][random.below(3)], (2.0 + 0.6 * random.normal()).exp());
+                table += &format!("{next},{},{kind},{amount:.2}\n", first.saturating_add(day.days()));
+            }
+        }
+        next += 1;
+        row
+    });
+    draw.others.push(("purchases.csv", table));
     draw
 }
 
