@@ -14,15 +14,13 @@ pub(crate) struct Key {
 
 /// The key of an auxiliary table: a single column that identifies each row, otherwise all shared columns that look like
 /// keys. `None` if there is none beside the `excluded` columns.
-pub(crate) fn key(profile: &Profile, table: &Table, excluded: &[Option<&str>]) -> Option<Key> {
+pub(crate) fn key(profile: &Profile, table: &Table, excluded: &[&str]) -> Option<Key> {
     let sides = [Some(&profile.train), profile.test.as_ref()];
     let is_shared = |column: &&Column| {
         let twin = |side: &&Table| {
             side.column(&column.name).is_some_and(|twin| same_type(column, twin) && alike(column, twin))
         };
-        !excluded.contains(&Some(column.name.as_str()))
-            && column.distinct > 0
-            && sides.iter().flatten().all(twin)
+        !excluded.contains(&column.name.as_str()) && column.distinct > 0 && sides.iter().flatten().all(twin)
     };
     let shared: Vec<&Column> =
         table.columns.iter().filter(is_shared).filter(|one| is_nameable(one)).collect();
@@ -93,7 +91,7 @@ mod tests {
                 fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
             }
             let profile = profile::read(dir.path()).unwrap();
-            let found = key(&profile, &profile.auxiliary[0], &[Some("y")]);
+            let found = key(&profile, &profile.auxiliary[0], &["y"]);
             let columns: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
             assert_eq!(found, (!columns.is_empty()).then_some(Key { columns, unique }), "{table}");
         };
@@ -143,7 +141,7 @@ mod tests {
         }
         let mut profile = profile::read(dir.path()).unwrap();
         profile.auxiliary[0].rows = 3_000_000;
-        let unique = |profile: &Profile| key(profile, &profile.auxiliary[0], &[Some("y")]).unwrap().unique;
+        let unique = |profile: &Profile| key(profile, &profile.auxiliary[0], &["y"]).unwrap().unique;
         assert!(unique(&profile));
         profile.auxiliary[0].row_key.clear();
         assert!(!unique(&profile));

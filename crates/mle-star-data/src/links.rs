@@ -1,10 +1,21 @@
 //! How the auxiliary tables of a data folder hang together, as the tables of a database do.
 
+use std::collections::HashMap;
+
 use super::keys::{Key, alike, is_nameable, key, same_type};
-use super::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
+use super::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
+use super::split::{says_code, says_counter, words};
 
 /// Names of columns that number the rows of any table.
 const BARE: [&str; 5] = ["id", "index", "no", "row", "unnamed0"];
+/// Names of columns that name the rows of any table, so that other tables may call them like the table.
+const NAMES: [&str; 4] = ["code", "id", "key", "name"];
+/// Less of the values of a column in the key column of another table are chance.
+const SHARE: f64 = 0.5;
+/// Less of the rows are chance if a table has just numbers of rows.
+const FEW: f64 = 0.1;
+/// The greatest number of auxiliary tables that join others.
+const MOST_TABLES: usize = 12;
 
 /// An auxiliary table that joins another table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,131 +35,208 @@ pub struct Link {
 /// The links of the auxiliary tables. A table that joins neither the training table and the test table nor a table that does
 /// has none.
 pub fn links(profile: &Profile, target: Option<&str>, id: Option<&str>) -> Vec<Link> {
-    let mut links = Vec::new();
+    let targets = target.map_or_else(Vec::new, |target| profile.targets(target, id));
+    let tables = profile.auxiliary.iter().map(|table| Named::new(table, &targets)).collect();
+    let train = Named::new(&profile.train, &targets);
+    let mut links = Links { profile, targets, id, train, tables, found: Vec::new() };
     // Every table may call its rows `id`, so such a name alone is the last resort.
-    let bare = id.filter(|id| BARE.contains(&letters(id).as_str()));
-    for excluded in [[target, bare], [target, None]] {
-        for (at, table) in profile.auxiliary.iter().enumerate() {
-            if !is_linked(&links, at) {
-                links.extend(direct(profile, (at, table), &excluded, id));
+    links.find(|table, id| !is_bare(id) || has_rows_of_both(profile, table));
+    links.find(|_, _| true);
+    links.found
+}
+
+/// The links found so far.
+struct Links<'a> {
+    profile: &'a Profile,
+    targets: Vec<&'a str>,
+    id: Option<&'a str>,
+    train: Named<'a>,
+    tables: Vec<Named<'a>>,
+    found: Vec<Link>,
+}
+
+/// A table, and its columns by the letters of their names.
+struct Named<'a> {
+    table: &'a Table,
+    columns: HashMap<String, &'a Column>,
+    /// The table's name, and what one of its rows may be called.
+    names: Vec<String>,
+}
+
+impl Links<'_> {
+    /// Adds the tables that join the training table and the test table, those that join these, and so on. `joins_by_id` tells
+    /// whether a table may join by the ID.
+    fn find(&mut self, joins_by_id: impl Fn(&Table, &str) -> bool) {
+        for at in 0..self.tables.len() {
+            if !self.is_linked(at) {
+                let id = self.id.filter(|id| joins_by_id(self.tables[at].table, id));
+                self.found.extend(self.direct(at, id));
             }
         }
-        follow(profile, &mut links);
-    }
-    links
-}
-
-/// Adds the tables that join linked ones, those that join the added ones, and so on.
-fn follow(profile: &Profile, links: &mut Vec<Link>) {
-    let mut next = 0;
-    while let Some(link) = links.get(next) {
-        let to = link.table;
-        for (at, table) in profile.auxiliary.iter().enumerate() {
-            if !is_linked(links, at) {
-                links.extend(indirect((at, table), (to, &profile.auxiliary[to])));
-            }
+        let mut next = 0;
+        while let Some(to) = self.found.get(next).map(|link| link.table) {
+            let left = MOST_TABLES.saturating_sub(self.found.iter().filter(|link| link.to.is_some()).count());
+            let free = (0..self.tables.len()).filter(|at| !self.is_linked(*at));
+            let added: Vec<Link> = free.filter_map(|at| self.indirect(at, to)).take(left).collect();
+            self.found.extend(added);
+            next += 1;
         }
-        next += 1;
+    }
+
+    fn is_linked(&self, table: usize) -> bool {
+        self.found.iter().any(|link| link.table == table)
+    }
+
+    /// The link to the training table and the test table. `id` is the ID if the table may join by it.
+    fn direct(&self, at: usize, id: Option<&str>) -> Option<Link> {
+        let mut excluded = self.targets.clone();
+        excluded.extend(self.id.filter(|_| id.is_none()));
+        let same = key(self.profile, self.tables[at].table, &excluded).map(|Key { columns, unique }| Link {
+            table: at,
+            to: None,
+            own: columns.clone(),
+            columns,
+            unique,
+        });
+        let is_id = |link: &Link| link.columns.iter().map(String::as_str).eq(self.id);
+        match same {
+            Some(link) if !is_id(&link) => Some(link),
+            Some(link) if is_bare(&link.columns[0]) => {
+                Some(link).filter(|link| self.names_rows_of_both(link))
+            }
+            same => self.by_similar_names(at).or(same),
+        }
+    }
+
+    /// Whether the key column of a link names training and test rows, too.
+    fn names_rows_of_both(&self, link: &Link) -> bool {
+        let own = self.tables[link.table].table.column(&link.own[0]);
+        let tables = [Some(&self.profile.train), self.profile.test.as_ref()].into_iter().flatten();
+        let columns = tables.filter_map(|table| table.column(&link.columns[0]));
+        let few =
+            |one: &Column, own: &Column| one.sketch.share_in(&own.sketch).is_some_and(|share| share < FEW);
+        own.is_some_and(|own| columns.into_iter().all(|column| could_be(column, own) && !few(column, own)))
+    }
+
+    /// A column that identifies the rows of the table, and one of the training table and the test table that refers to it.
+    fn by_similar_names(&self, at: usize) -> Option<Link> {
+        let is_fine = |own: &Column, column: &Column| {
+            let twin = |test: &Table| test.column(&column.name).is_some_and(|twin| could_be(twin, own));
+            Some(column.name.as_str()) != self.id && self.profile.test.as_ref().is_none_or(twin)
+        };
+        let (own, column) = self.tables[at].reference(&self.train, is_fine)?;
+        Some(link((at, None), own, column, true))
+    }
+
+    /// The link of a table to another auxiliary table: one of both has a row for each key.
+    fn indirect(&self, at: usize, to: usize) -> Option<Link> {
+        let (table, other) = (&self.tables[at], &self.tables[to]);
+        let is_small = [table, other].iter().all(|named| named.table.rows <= ROWS_LOOKED_AT);
+        let known = |one: &Column, other: &Column| {
+            one.sketch.share_in(&other.sketch).filter(|_| is_small).is_none_or(|share| share >= SHARE)
+        };
+        let lookup = table.reference(other, |own, column| known(column, own));
+        let lookup = lookup.map(|(own, column)| link((at, Some(to)), own, column, true));
+        lookup.or_else(|| {
+            // There may be rows of things that the other table lacks.
+            let (column, own) =
+                other.reference(table, |own, column| known(column, own) || known(own, column))?;
+            Some(link((at, Some(to)), own, column, false))
+        })
     }
 }
 
-fn is_linked(links: &[Link], table: usize) -> bool {
-    links.iter().any(|link| link.table == table)
-}
+impl<'a> Named<'a> {
+    /// The table without its targets, and with the columns that may name something.
+    fn new(table: &'a Table, targets: &[&str]) -> Self {
+        let is_wanted = |column: &&Column| is_nameable(column) && !targets.contains(&column.name.as_str());
+        let columns = table.columns.iter().filter(is_wanted).map(|column| (letters(&column.name), column));
+        let stem = letters(&table.file.file_stem().unwrap_or_default().to_string_lossy());
+        let singulars =
+            [("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x"), ("s", "")]
+                .map(|(end, instead)| stem.strip_suffix(end).map(|begin| format!("{begin}{instead}")));
+        let names =
+            singulars.into_iter().flatten().chain([stem.clone()]).filter(|name| !name.is_empty()).collect();
+        Self { table, columns: columns.filter(|(letters, _)| !letters.is_empty()).collect(), names }
+    }
 
-/// The link to the training table and the test table, by other columns than the `excluded` ones.
-fn direct(
-    profile: &Profile,
-    (at, table): (usize, &Table),
-    excluded: &[Option<&str>],
-    id: Option<&str>,
-) -> Option<Link> {
-    let same = key(profile, table, excluded).map(|Key { columns, unique }| Link {
-        table: at,
-        to: None,
-        own: columns.clone(),
-        columns,
-        unique,
-    });
-    let is_id = |link: &Link| link.columns.iter().eq(id);
-    match same {
-        Some(link) if !is_id(&link) => Some(link),
-        same => by_similar_names(profile, (at, table), &[excluded, &[id]].concat()).or(same),
+    /// A column that identifies the rows of the table, and a column of another table that refers to it. Codes come first, and
+    /// columns named like the table.
+    fn reference(
+        &self,
+        other: &Named<'a>,
+        is_fine: impl Fn(&Column, &Column) -> bool,
+    ) -> Option<(&'a Column, &'a Column)> {
+        let names_rows = |(_, column): &(&String, &&Column)| names_its_rows(column, self.table);
+        let mut pairs: Vec<(usize, &Column, &Column)> = Vec::new();
+        for (letters, own) in self.columns.iter().filter(names_rows) {
+            let found =
+                self.said(letters, own).into_iter().filter_map(|said| other.columns.get(&said).copied());
+            let rank = usize::from(
+                !(says_code(&own.name) || says_counter(&own.name) || self.names.contains(letters)),
+            );
+            let fine = found.filter(|column| could_refer(column, own) && is_fine(own, column));
+            pairs.extend(fine.map(|column| (rank, *own, column)));
+        }
+        let position = |column: &Column| self.table.columns.iter().position(|own| own.name == column.name);
+        let best = pairs.into_iter().min_by_key(|(rank, own, _)| (*rank, position(own)));
+        best.map(|(_, own, column)| (own, column))
+    }
+
+    /// What other tables may call a column, such as `store_id` or `store` for `id` of `stores.csv`; letters only.
+    fn said(&self, letters: &str, own: &Column) -> Vec<String> {
+        let mut said: Vec<String> = self.names.iter().map(|name| format!("{name}{letters}")).collect();
+        if NAMES.contains(&letters) {
+            said.extend(self.names.iter().cloned());
+        }
+        if !BARE.contains(&letters) {
+            said.extend([letters.to_owned(), format!("{letters}id")]);
+            said.extend(without_id(&own.name));
+        }
+        said
     }
 }
 
-/// A column that identifies the rows of the table, and one of the other tables whose name says the same.
-fn by_similar_names(
-    profile: &Profile,
-    (at, table): (usize, &Table),
-    excluded: &[Option<&str>],
-) -> Option<Link> {
-    let in_test = |column: &&Column| {
-        profile.test.as_ref().is_none_or(|test| test.column(&column.name).is_some())
-            && !excluded.contains(&Some(column.name.as_str()))
-    };
-    let own = table.columns.iter().filter(|column| names_its_rows(column, table));
-    let pair = |own: &Column| {
-        let is_twin = |column: &&Column| could_refer(column, own) && means_same(table, own, column);
-        let twin = profile.train.columns.iter().filter(in_test).find(is_twin)?;
-        Some(link((at, None), own, twin, true))
-    };
-    own.into_iter().find_map(pair)
-}
-
-/// The link of a table to another auxiliary table: one of both has a row for each key.
-fn indirect((at, table): (usize, &Table), (to, other): (usize, &Table)) -> Option<Link> {
-    let lookup = reference(table, other).map(|(own, column)| link((at, Some(to)), own, column, true));
-    lookup.or_else(|| reference(other, table).map(|(column, own)| link((at, Some(to)), own, column, false)))
+/// The name without `id` as its last word, in letters only.
+fn without_id(name: &str) -> Option<String> {
+    let words = words(name);
+    let (last, begin) = words.split_last()?;
+    (last == "id" && !begin.is_empty()).then(|| letters(&begin.concat()))
 }
 
 fn link((table, to): (usize, Option<usize>), own: &Column, column: &Column, unique: bool) -> Link {
     Link { table, to, own: vec![own.name.clone()], columns: vec![column.name.clone()], unique }
 }
 
-/// The column that identifies the rows of a table, and the column of another one that refers to it.
-fn reference<'a>(named: &'a Table, other: &'a Table) -> Option<(&'a Column, &'a Column)> {
-    named.columns.iter().filter(|column| names_its_rows(column, named)).find_map(|own| {
-        let refers = |column: &&Column| {
-            let is_same = own.name == column.name && !BARE.contains(&letters(&own.name).as_str());
-            (is_same || means_same(named, own, column)) && could_refer(column, own)
-        };
-        Some((own, other.columns.iter().find(refers)?))
-    })
+fn is_bare(name: &str) -> bool {
+    BARE.contains(&letters(name).as_str())
+}
+
+/// Whether a table has about as many rows as the training and the test table together.
+fn has_rows_of_both(profile: &Profile, table: &Table) -> bool {
+    let rows = profile.train.rows + profile.test.as_ref().map_or(0, |test| test.rows);
+    table.rows.abs_diff(rows) * 100 <= rows
 }
 
 /// Whether every row that was looked at has another value.
 fn names_its_rows(column: &Column, table: &Table) -> bool {
-    is_nameable(column) && column.missing == 0 && column.distinct == table.rows.min(ROWS_LOOKED_AT)
+    column.missing == 0 && column.distinct == table.rows.min(ROWS_LOOKED_AT)
+}
+
+/// Whether a column that has several values can be the key of another table's rows.
+fn could_refer(column: &Column, named: &Column) -> bool {
+    column.distinct > 1 && could_be(column, named)
 }
 
 /// Whether values of one column can be those of the other.
-fn could_refer(column: &Column, named: &Column) -> bool {
+fn could_be(column: &Column, named: &Column) -> bool {
     let overlap = match (column.range, named.range) {
         (Some((low, high)), Some((first, last))) => low <= last && first <= high,
         _ => true,
     };
-    is_nameable(column) && column.distinct > 1 && same_type(column, named) && alike(column, named) && overlap
-}
-
-/// Whether the names differ in their spelling only, or the column's name has the table's name in it, such as `store_id` or
-/// `store` for `id` of `stores.csv`.
-fn means_same(table: &Table, own: &Column, column: &Column) -> bool {
-    let (own, name) = (letters(&own.name), letters(&column.name));
-    let stem = letters(&table.file.file_stem().unwrap_or_default().to_string_lossy());
-    let is_bare = BARE.contains(&own.as_str());
-    name == own && !is_bare
-        || name.strip_suffix(&own).is_some_and(|begin| !begin.is_empty() && is_singular(begin, &stem))
-        || ["id", "name", "code"].contains(&own.as_str()) && is_singular(&name, &stem)
-        || own == format!("{name}id")
-        || name == format!("{own}id")
-}
-
-/// Whether a word is another one, or its singular.
-fn is_singular(word: &str, plural: &str) -> bool {
-    let stem = word.strip_suffix('y').map_or_else(|| word.to_owned(), |stem| format!("{stem}ie"));
-    plural == word
-        || [format!("{word}s"), format!("{word}es"), format!("{stem}s")].iter().any(|form| form == plural)
+    // Scripts read truth values unlike other words.
+    let same_kind = (column.kind == ColumnKind::Boolean) == (named.kind == ColumnKind::Boolean);
+    is_nameable(column) && same_type(column, named) && same_kind && alike(column, named) && overlap
 }
 
 fn letters(text: &str) -> String {
@@ -172,10 +260,15 @@ mod tests {
 
     #[track_caller]
     fn check_with(own: [(&str, &str); 2], id: &str, tables: &[(&str, &str)], expected: &[&str]) {
+        check_for("y", own, id, tables, expected);
+    }
+
+    #[track_caller]
+    fn check_for(target: &str, own: [(&str, &str); 2], id: &str, tables: &[(&str, &str)], expected: &[&str]) {
         let dir = folder(&[own.as_slice(), tables].concat());
         let profile = profile::read(dir.path()).unwrap();
         let name = |at: usize| profile.auxiliary[at].file.file_stem().unwrap().to_str().unwrap().to_owned();
-        let found: Vec<String> = links(&profile, Some("y"), Some(id))
+        let found: Vec<String> = links(&profile, Some(target), Some(id))
             .iter()
             .map(|link| {
                 let to = link.to.map_or_else(|| "train".to_owned(), name);
@@ -219,13 +312,49 @@ mod tests {
 
     #[test]
     fn columns_of_the_same_name_may_be_no_link() {
-        // Numbers of rows, ranges without a common value, values that repeat on both sides, numbers and texts.
-        let orders = ("orders.csv", "id,client,day,amount\n1,1,3,20\n2,1,4,20\n3,4,5,30\n");
+        // Numbers of rows, ranges without a common value, values that repeat on both sides, numbers and texts, other values.
+        let orders = ("orders.csv", "id,client,day,amount,#\n1,1,3,20,5\n2,1,4,20,6\n3,4,5,30,7\n");
         let only = ["orders client=client train many"];
         check(&[orders, ("notes.csv", "id,length\n1,20\n2,30\n3,40\n")], &only);
         check(&[orders, ("rates.csv", "day,rate\n2000,0.2\n2001,0.3\n2002,0.4\n")], &only);
         check(&[orders, ("prices.csv", "amount,sort\n20,a\n20,b\n30,c\n")], &only);
         check(&[orders, ("days.csv", "day,rate\nmonday,0.2\nfriday,0.3\nsunday,0.4\n")], &only);
+        check(&[orders, ("texts.csv", "#,length\n1,20\n2,30\n3,40\n")], &only);
+        let clients = ("clients.csv", "client,name,rank\n1,Ann,2\n2,Bob,1\n3,Cem,3\n");
+        let only = ["clients client=client train one"];
+        check(&[clients, ("films.csv", "name,stars\nHeat,1.5\nUp,2.5\nAlien,3.5\n")], &only);
+        // The first of the columns with a value for each row is not the key.
+        check(
+            &[
+                ("items.csv", "client,product,price\n1,7,30\n2,8,20\n1,9,10\n3,7,30\n"),
+                ("products.csv", "price,product,weight\n30,7,1\n20,8,1\n10,9,2\n"),
+            ],
+            &["items client=client train many", "products product=product items one"],
+        );
+    }
+
+    #[test]
+    fn the_target_links_nothing() {
+        let own = [
+            ("train.csv", "row,plot,species\n1,1,oak\n2,2,elm\n3,3,oak\n"),
+            ("test.csv", "row,plot\n4,4\n5,5\n"),
+        ];
+        let tables = [
+            ("plots.csv", "plot,species,wet\n1,oak,3\n2,elm,4\n3,oak,3\n4,ash,2\n"),
+            ("species.csv", "species,height\noak,20.5\nelm,30.5\nash,25.5\n"),
+        ];
+        check_for("species", own, "row", &tables, &["plots plot=plot train one"]);
+    }
+
+    #[test]
+    fn no_table_is_joined_by_very_many_others() {
+        let names: Vec<String> = (0..20).map(|at| format!("prices{at:02}.csv")).collect();
+        let prices = |name| (name, "day,price\n3,1.5\n4,2.5\n5,2.5\n");
+        let mut tables: Vec<(&str, &str)> = names.iter().map(|name| prices(name.as_str())).collect();
+        tables.push(("orders.csv", "client,day\n1,3\n1,4\n4,5\n4,3\n"));
+        let dir = folder(&[[TRAIN, TEST].as_slice(), &tables].concat());
+        let profile = profile::read(dir.path()).unwrap();
+        assert_eq!(links(&profile, Some("y"), Some("client")).len(), 1 + MOST_TABLES);
     }
 
     #[test]
@@ -236,7 +365,7 @@ mod tests {
             own,
             "id",
             &[
-                ("more.csv", "id,height\n1,2.5\n2,3.5\n3,1.5\n4,2.5\n5,0.5\n"),
+                ("more.csv", "id,height\n1,2.5\n2,3.5\n4,2.5\n5,0.5\n"),
                 ("orders.csv", "id,client,day\n1,1,3\n2,1,4\n3,2,5\n"),
                 ("refunds.csv", "id,order_id,amount\n1,1,0.5\n2,3,0.5\n"),
             ],
@@ -245,13 +374,34 @@ mod tests {
     }
 
     #[test]
-    fn words_have_a_singular() {
-        let check =
-            |word: &str, plural: &str, expected| assert_eq!(is_singular(word, plural), expected, "{word}");
-        check("store", "stores", true);
-        check("store", "store", true);
-        check("category", "categories", true);
-        check("branch", "branches", true);
-        check("play", "players", false);
+    fn an_id_joins_a_table_with_a_row_for_each_row() {
+        let own = [
+            ("train.csv", "id,client,score,y\n1,1,3,0\n2,2,1,1\n3,1,2,0\n"),
+            ("test.csv", "id,client,score\n4,2,1\n5,1,4\n"),
+        ];
+        let scores = ("scores.csv", "id,first\n1,0.5\n2,1.5\n3,0.5\n4,1.5\n5,0.5\n");
+        let extra = ("extra.csv", "id,client,height\n1,1,7\n2,2,8\n3,1,9\n4,2,8\n5,1,7\n");
+        check_with(own, "id", &[scores], &["scores id=id train one"]);
+        check_with(own, "id", &[extra], &["extra id=id train one"]);
+    }
+
+    #[test]
+    fn columns_are_called_like_tables() {
+        let check = |file: &str, own: &str, expected: &[&str]| {
+            let text = format!("{own}\n1\n2\n");
+            let dir = folder(&[TRAIN, (file, &text)]);
+            let profile = profile::read(dir.path()).unwrap();
+            let table = Named::new(&profile.auxiliary[0], &[]);
+            let mut said = table.said(&letters(own), &profile.auxiliary[0].columns[0]);
+            said.sort();
+            said.dedup();
+            assert_eq!(said, expected, "{file} {own}");
+        };
+        check("stores.csv", "id", &["store", "storeid", "stores", "storesid"]);
+        check("stores.csv", "store_id", &["store", "storeid", "storeidid", "storesstoreid", "storestoreid"]);
+        check("branch.csv", "code", &["branch", "branchcode", "code", "codeid"]);
+        check("branches.csv", "no", &["brancheno", "branchesno", "branchno"]);
+        // The last letters of a word are no ID.
+        check("b.csv", "bid", &["bbid", "bid", "bidid"]);
     }
 }

@@ -8,6 +8,7 @@
 mod column;
 mod groups;
 mod parts;
+mod sketch;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -19,6 +20,7 @@ use super::media::{Media, media};
 
 pub(crate) use column::{Values, is_missing};
 pub use parts::{PartKind, Parts};
+pub use sketch::Sketch;
 pub(crate) use table::read as read_table;
 
 /// The number of rows from which the kinds of the columns are inferred.
@@ -120,6 +122,8 @@ pub struct Column {
     pub day_first: bool,
     /// For a category: the parts that its values are made of. Only the values behind `top_values` are considered.
     pub parts: Option<Parts>,
+    /// A sample of the distinct values, unless they are numbers with a point or texts.
+    pub sketch: Sketch,
 }
 
 /// The kind of a column's values.

@@ -5,13 +5,15 @@ use std::path::Path;
 
 use mle_star::task::Task;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::problem::{Columns, input_path, is_constant, is_number};
 use crate::time_order::TimeOrder;
 use mle_star_data::cutoff::{Cutoff, cutoff};
 use mle_star_data::keys::names_things;
-use mle_star_data::links::{Link, links};
+use mle_star_data::links::Link;
 use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_data::split::says_code;
 
 /// The functions that summarise numbers.
 const NUMBERS: &[&str] = &["mean", "min", "max"];
@@ -34,7 +36,8 @@ const WORDS: &[&str] = &["nunique"];
 const FEW_VALUES: usize = 10;
 /// The greatest number of such shares of a table.
 const MOST_SHARES: usize = 40;
-/// The greatest number of cells that a table gets from the tables that join it.
+/// The greatest numbers of columns and of cells that a table gets from the tables that join it.
+const MOST_COLUMNS: usize = 100;
 const MOST_CELLS: usize = 30_000_000;
 
 /// One auxiliary table, joined to train and test, or to another auxiliary table.
@@ -51,6 +54,8 @@ pub(crate) struct Join {
     pub(crate) keys: Vec<String>,
     /// Whether each key occurs once. If not, columns are summarised per key.
     pub(crate) unique: bool,
+    /// Key columns that are read as text.
+    pub(crate) as_text: Vec<String>,
     /// Columns with words or blank cells among their numbers.
     pub(crate) nearly_numbers: Vec<String>,
     /// Columns to summarise, with the functions to use.
@@ -72,6 +77,7 @@ pub(crate) struct Join {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Share {
     pub(crate) column: String,
+    /// As Python.
     pub(crate) value: String,
     /// The column that it becomes.
     pub(crate) name: String,
@@ -84,17 +90,24 @@ pub(crate) struct Order {
     pub(crate) day_first: bool,
 }
 
-/// The possible joins of a data folder, in the order of its tables.
-pub(crate) fn joins(task: &Task, profile: &Profile, targets: &[&str], time: Option<&TimeOrder>) -> Vec<Join> {
+/// The possible joins of a data folder with these links, in the order of its tables. Columns of the training table and the test
+/// table with a name in `as_text` are read as text.
+pub(crate) fn joins(
+    task: &Task,
+    profile: &Profile,
+    links: &[Link],
+    targets: &[&str],
+    time: Option<&TimeOrder>,
+    as_text: &[String],
+) -> Vec<Join> {
     let Some(test) = &profile.test else { return Vec::new() };
-    let links = links(profile, targets.first().copied(), task.id_column.as_deref());
     let joined = links.iter().filter_map(|link| link.to).map(|to| &profile.auxiliary[to]);
     let own = [&profile.train, test].into_iter().chain(joined);
     let taken = own.flat_map(|own| &own.columns).map(|column| column.name.clone()).collect();
     let time = time.map(|time| time.column.as_str());
     let cutoff = |link: &Link| Some((link.table, cutoff(&task.data_dir, profile, link, time)?));
     let cutoffs = links.iter().filter_map(cutoff).collect();
-    Tree { profile, test, targets, links: &links, cutoffs, taken }.joins_to(None)
+    Tree { profile, test, targets, links, cutoffs, taken }.joins_to(None, as_text)
 }
 
 /// The links of the tables, on the way to joins.
@@ -111,15 +124,22 @@ struct Tree<'a> {
 
 impl Tree<'_> {
     /// The joins to a table, and those to their tables.
-    fn joins_to(&mut self, to: Option<usize>) -> Vec<Join> {
+    fn joins_to(&mut self, to: Option<usize>, as_text: &[String]) -> Vec<Join> {
         let links = self.links;
-        links.iter().filter(|link| link.to == to).filter_map(|link| self.join(link)).collect()
+        links.iter().filter(|link| link.to == to).filter_map(|link| self.join(link, as_text)).collect()
     }
 
-    fn join(&mut self, link: &Link) -> Option<Join> {
+    /// The join of a link to a table of which these columns are read as text. Keys have to be equal in all tables.
+    fn join(&mut self, link: &Link, as_text: &[String]) -> Option<Join> {
+        let pairs = link.own.iter().zip(&link.columns);
+        let as_text: Vec<String> =
+            pairs.filter(|(_, column)| as_text.contains(column)).map(|(own, _)| own.clone()).collect();
         let mut table = self.profile.auxiliary[link.table].clone();
-        let mut joins = self.joins_to(Some(link.table));
-        let mut left = MOST_CELLS / table.rows.max(1);
+        let mut joins = self.joins_to(Some(link.table), &as_text);
+        for column in table.columns.iter_mut().filter(|column| !column.kind.is_number()) {
+            column.nearly_numbers &= !joins.iter().any(|join| join.keys.contains(&column.name));
+        }
+        let mut left = MOST_COLUMNS.min(MOST_CELLS / table.rows.max(1));
         joins.retain(|join| {
             let fits = join.columns.len() <= left;
             left -= if fits { join.columns.len() } else { 0 };
@@ -136,7 +156,7 @@ impl Tree<'_> {
             Order { column: cutoff.date.clone(), day_first }
         });
         let join = join(&link, &table, joins, self.targets, name)?;
-        let join = Join { before: before.filter(|_| join.order.is_some()), ..join };
+        let join = Join { before: before.filter(|_| join.order.is_some()), as_text, ..join };
         self.taken.extend(column_names(&join.name, &table));
         Some(join)
     }
@@ -180,23 +200,7 @@ fn join(link: &Link, table: &Table, joins: Vec<Join>, targets: &[&str], name: St
     let summed: &[&Column] = if unique { &[] } else { &added };
     let is_own = |column: &&&Column| !joins.iter().any(|join| join.gave(column));
     let order = order(summed.iter().filter(is_own));
-    let numbers = match link.to {
-        None => number_functions(summed, order.is_some()),
-        Some(_) => PARTS,
-    };
-    let is_summary = |column: &Column| joins.iter().any(|join| !join.unique && join.gave(column));
-    let functions = |column: &Column| if is_summary(column) { AGAIN } else { numbers };
-    // Other columns of dates are left out.
-    let is_summed = |column: &&&Column| {
-        column.kind != ColumnKind::Date || order.as_ref().is_some_and(|order| order.column == column.name)
-    };
-    let is_key = |column: &Column| joins.iter().any(|join| join.keys.contains(&column.name));
-    let summary = |column: &&Column| match names_things(column, table.rows) || is_key(column) {
-        true if names_rows(column, table) => None,
-        true => Some((column.name.clone(), WORDS)),
-        false => summary(column, functions(column)),
-    };
-    let summaries: Vec<_> = summed.iter().filter(is_summed).filter_map(summary).collect();
+    let summaries = summaries(link, table, &joins, summed, order.as_ref());
     let shares = shares(&name, summed);
     let moments = order.iter().filter(|_| link.to.is_none());
     let recent = |order: &Order| RECENT.map(|part| (part, recent_name(&name, &order.column, part)));
@@ -216,6 +220,7 @@ fn join(link: &Link, table: &Table, joins: Vec<Join>, targets: &[&str], name: St
         own,
         keys,
         unique,
+        as_text: Vec::new(),
         nearly_numbers,
         summaries,
         shares,
@@ -225,6 +230,35 @@ fn join(link: &Link, table: &Table, joins: Vec<Join>, targets: &[&str], name: St
         columns,
         name,
     })
+}
+
+/// The columns to summarise, with their functions.
+fn summaries(
+    link: &Link,
+    table: &Table,
+    joins: &[Join],
+    summed: &[&Column],
+    order: Option<&Order>,
+) -> Vec<(String, &'static [&'static str])> {
+    let numbers = match link.to {
+        None => number_functions(summed, order.is_some()),
+        Some(_) => PARTS,
+    };
+    let is_summary = |column: &Column| joins.iter().any(|join| !join.unique && join.gave(column));
+    let functions = |column: &Column| if is_summary(column) { AGAIN } else { numbers };
+    let is_order = |column: &Column| order.is_some_and(|order| order.column == column.name);
+    // Other columns of dates are left out.
+    let is_summed = |column: &&&Column| column.kind != ColumnKind::Date || is_order(column);
+    let is_key = |column: &Column| joins.iter().any(|join| join.keys.contains(&column.name));
+    let names = |column: &Column| {
+        !is_order(column) && (is_key(column) || says_code(&column.name) && names_things(column, table.rows))
+    };
+    let summary = |column: &&Column| match names(column) {
+        true if names_rows(column, table) => None,
+        true => Some((column.name.clone(), WORDS)),
+        false => summary(column, functions(column)),
+    };
+    summed.iter().filter(is_summed).filter_map(summary).collect()
 }
 
 /// The dates of a table that has one column of them.
@@ -261,7 +295,7 @@ fn shares(table: &str, added: &[&Column]) -> Vec<Share> {
     let of_column = |column: &&Column| {
         let share = |(value, _): &(String, usize)| Share {
             column: column.name.clone(),
-            value: value.clone(),
+            value: as_python(value, column.kind),
             name: format!("{table}_{}_{value}", column.name),
         };
         column.top_values.iter().map(share).collect::<Vec<_>>()
@@ -276,6 +310,15 @@ fn shares(table: &str, added: &[&Column]) -> Vec<Share> {
 /// The column of the share of rows in the last part of the time of a table.
 fn recent_name(table: &str, date: &str, part: u32) -> String {
     format!("{table}_{date}_recent_{part}")
+}
+
+/// A value of a category as scripts read it.
+fn as_python(value: &str, kind: ColumnKind) -> String {
+    match (kind, value.to_lowercase().as_str()) {
+        (ColumnKind::Boolean, "true") => "True".to_owned(),
+        (ColumnKind::Boolean, "false") => "False".to_owned(),
+        _ => json!(value).to_string(),
+    }
 }
 
 fn summary(column: &Column, numbers: &'static [&'static str]) -> Option<(String, &'static [&'static str])> {

@@ -17,6 +17,7 @@ use crate::submission_layout::{Layout, LayoutKind, layout};
 use crate::targets::{Targets, targets};
 use crate::time_order::{TimeOrder, time_order};
 use crate::unusual::{Unusual, unusual};
+use mle_star_data::links::{Link, links};
 use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 use mle_star_metrics::names::Metric as Known;
 
@@ -142,18 +143,18 @@ impl Problem {
         let (metric_id, test, id) = (known_metric(task)?, known_test(profile)?, task.id_column.as_deref());
         let Targets { whole: target, several } = &targets(profile, target, id, metric_id)?;
         let classes = if metric_id.is_for_regression() { 0 } else { target.distinct };
-        let metric = Metric::new(metric_id, classes == 2);
+        let (time, metric) = (time_order(split, profile), Metric::new(metric_id, classes == 2));
         let layout = layout(task, profile, target, &metric, classes, several)?;
         let (rows, used) = (profile.train.rows, profile.train.rows.min(subsample_limit as usize));
         let rarest = rarest_class(target, classes);
         let stratified = several.is_empty() && classes > 0 && rarest * used as f64 >= 10.0;
         let taken = |name: &str| name == target.name || id == Some(name) || layout.predicts(name);
         let unequal_classes = stratified && rarest * classes as f64 <= 0.8;
-        let time = split.and_then(|split| time_order(split, profile));
         let grouping = grouping(split, profile, &Rows { used, unequal_classes }, taken);
-        let (columns, offered) = useful_columns(profile, test, grouping.as_ref(), taken);
+        let (links, targets) = (links(profile, Some(&target.name), id), all_targets(&target.name, several));
+        let (columns, offered) = useful_columns(profile, test, &links, grouping.as_ref(), taken);
         let unusual = unusual(profile, id, target, &metric, time.as_ref(), &columns);
-        let tables = joins(task, profile, &all_targets(&target.name, several), time.as_ref());
+        let tables = joins(task, profile, &links, &targets, time.as_ref(), &unusual.as_text);
         check_features(&columns, &tables, &offered)?;
         Ok(Self {
             name: task.competition_id.clone(),
@@ -367,26 +368,28 @@ pub(crate) fn check_target(target: &Column, metric: Known) -> Result<(), Trouble
 fn useful_columns(
     profile: &Profile,
     test: &Table,
+    links: &[Link],
     grouping: Option<&Grouping>,
     taken: impl Fn(&str) -> bool,
 ) -> (Columns, Offered) {
     let excluded = |name: &str| taken(name) || grouping.is_some_and(|grouping| grouping.names(name));
-    let columns = feature_columns(profile, test, excluded);
+    let columns = feature_columns(profile, test, links, excluded);
     let offered = Offered::new(profile, test, &columns, excluded);
     if columns.is_empty() && offered.is_empty() && profile.auxiliary.is_empty() {
-        return (feature_columns(profile, test, taken), offered);
+        return (feature_columns(profile, test, links, taken), offered);
     }
     (columns, offered)
 }
 
-fn feature_columns(profile: &Profile, test: &Table, taken: impl Fn(&str) -> bool) -> Columns {
+fn feature_columns(profile: &Profile, test: &Table, links: &[Link], taken: impl Fn(&str) -> bool) -> Columns {
     let train = &profile.train;
+    let is_key = |name: &String| links.iter().any(|link| link.to.is_none() && link.columns.contains(name));
     let mut columns = Columns::default();
     for column in &train.columns {
         let Some(twin) = test.column(&column.name) else { continue };
         let mut agreed = agreed(column, twin);
         // Keys have to be equal in all tables.
-        agreed.nearly_numbers &= !is_auxiliary(profile, &column.name);
+        agreed.nearly_numbers &= !is_key(&column.name);
         if taken(&column.name) || is_constant(column) || is_row_name(&agreed, train.rows.min(ROWS_LOOKED_AT))
         {
             continue;
@@ -436,11 +439,6 @@ fn agreed(train: &Column, test: &Column) -> Column {
         day_first: train.day_first || test.day_first,
         ..train.clone()
     }
-}
-
-/// Whether an auxiliary table has a column of this name.
-pub(crate) fn is_auxiliary(profile: &Profile, name: &str) -> bool {
-    profile.auxiliary.iter().any(|table| table.column(name).is_some())
 }
 
 fn numeric_columns(table: &Table, columns: &Columns, wanted: impl Fn(&Column) -> bool) -> Vec<String> {

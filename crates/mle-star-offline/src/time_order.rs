@@ -16,7 +16,8 @@ pub(crate) struct TimeOrder {
 }
 
 /// The order of a split by time; `None` for other splits, and for a column that has no two times.
-pub(crate) fn time_order(split: &Split, profile: &Profile) -> Option<TimeOrder> {
+pub(crate) fn time_order(split: Option<&Split>, profile: &Profile) -> Option<TimeOrder> {
+    let split = split?;
     let column = profile.train.column(split.column.as_deref()?)?;
     let twin = profile.test.as_ref().and_then(|test| test.column(&column.name));
     (split.kind == SplitKind::Time && column.distinct > 1).then(|| TimeOrder {

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::metric_code::Metric;
-use crate::problem::{Columns, is_auxiliary};
+use crate::problem::Columns;
 use crate::time_order::TimeOrder;
 use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
@@ -68,7 +68,7 @@ pub(crate) fn unusual(
 }
 
 /// Categories that pandas would read as numbers or truth values in one table and as text in the other, so that `1` would
-/// be another category than `1.0`. The auxiliary tables have none of these columns.
+/// be another category than `1.0`.
 fn differently_read(profile: &Profile, columns: &Columns, time: Option<&str>) -> Vec<String> {
     let kind = |table: &Table, name: &str| table.column(name).map(|column| column.kind);
     let differs = |name: &&String| {
@@ -76,7 +76,7 @@ fn differently_read(profile: &Profile, columns: &Columns, time: Option<&str>) ->
         in_test != Some(ColumnKind::Empty) && in_test != kind(&profile.train, name)
     };
     let categories = columns.categorical.iter().chain(&columns.many_levels).filter(differs);
-    categories.filter(|name| time != Some(name.as_str()) && !is_auxiliary(profile, name)).cloned().collect()
+    categories.filter(|name| time != Some(name.as_str())).cloned().collect()
 }
 
 fn nearly_numbers(profile: &Profile, columns: &Columns) -> Vec<String> {

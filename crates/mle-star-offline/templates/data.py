@@ -177,7 +177,7 @@ def with_earlier(rows, found, keys, moments, days, number, recent):
 {% set table = join.name ~ "_table" %}
 
 # {{ join.name }} has {{ "one row for each key" if join.unique else "several rows for a key, which are summarised" }}.
-{{ table }} = pd.read_csv({{ join.file | py }}{{ p.reading }}){{ ".drop_duplicates(" ~ (join.own | py_list) ~ ")" if join.unique }}
+{{ table }} = pd.read_csv({{ join.file | py }}{% if join.as_text %}, dtype={{ "{" }}{% for name in join.as_text %}{{ name | py }}: str{{ ", " if not loop.last }}{% endfor %}{{ "}" }}{% endif %}){{ ".drop_duplicates(" ~ (join.own | py_list) ~ ")" if join.unique }}
 {% if join.nearly_numbers %}
 # Words and blanks among numbers count as missing.
 numbers = {{ join.nearly_numbers | py_list }}
@@ -199,7 +199,7 @@ last = moments.max()
 {% if join.shares %}
 # The share of each value among the rows of a key is the mean of these columns.
 {% for share in join.shares %}
-{{ table }}[{{ share.name | py }}] = {{ table }}[{{ share.column | py }}] == {{ share.value | py }}
+{{ table }}[{{ share.name | py }}] = {{ table }}[{{ share.column | py }}] == {{ share.value }}
 {% endfor %}
 {% endif %}
 {% if join.recent %}

@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
 use super::parts::parts;
+use super::sketch::Sketch;
 use super::{Column, ColumnKind, HUGE};
 use crate::dates::{begins_with_day, is_date};
 
@@ -127,6 +128,13 @@ impl Values {
             values.sort_unstable();
             parts(&values, distinct * 2 < self.seen)
         });
+        let sketch = match kind {
+            ColumnKind::Float | ColumnKind::Text => Sketch::default(),
+            _ => {
+                let kept = self.counts.keys().map(|value| FastHasher::default().hash_one(value));
+                Sketch::new(kept.chain(self.further).collect())
+            }
+        };
         let mut top: Vec<(String, usize)> = self.counts.into_iter().collect();
         top.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         top.truncate(10);
@@ -146,6 +154,7 @@ impl Values {
             scattered,
             day_first: kind == ColumnKind::Date && self.day_first,
             parts: parts.flatten(),
+            sketch,
         }
     }
 

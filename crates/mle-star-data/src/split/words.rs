@@ -111,7 +111,7 @@ const TIME_WORDS: [&str; 20] = [
 const COUNTER_WORDS: [&str; 8] = ["account", "invoice", "no", "nr", "number", "order", "phone", "ticket"];
 
 /// Whether the name means a running number.
-pub(super) fn says_counter(name: &str) -> bool {
+pub(crate) fn says_counter(name: &str) -> bool {
     has_word(name, &COUNTER_WORDS)
 }
 

@@ -59,7 +59,7 @@ pub(super) fn section(
         format!(
             "- {file}: {}, {}; {}",
             words::counted(table.rows, "row"),
-            joined.unwrap_or_else(|| "no column in common with other tables".to_owned()),
+            joined.unwrap_or_else(|| "no link to another table was found".to_owned()),
             columns_of(table)
         )
     };

@@ -157,6 +157,7 @@ fn auxiliary_tables_say_how_they_join() {
     let train = table("id,store_id,day,y", 100, |at| format!("{at},{},{},{}", at % 10, at % 4, at % 2));
     let test = table("id,store_id,day", 20, |at| format!("{},{},{}", at + 100, at % 20, at % 4));
     let stores = table("id,town", 8, |at| format!("{at},town {at}"));
+    let towns = table("id,people", 6, |at| format!("town {at},0.{at}"));
     let weather = table("day,hour,rain", 8, |at| format!("{},{},0.{at}", at % 4, at / 4));
     check(
         &[
@@ -165,13 +166,13 @@ fn auxiliary_tables_say_how_they_join() {
             ("stores.csv", &stores),
             ("weather.csv", &weather),
             ("names.csv", "a,b\nc,d\n"),
-            ("towns.csv", "id,people\ntown 1,2.5\ntown 2,3.5\n"),
+            ("towns.csv", &towns),
             ("broken.csv", "a,b\nc\n"),
         ],
         &[
             "- `weather.csv`: 8 rows, joins on `day` (found for 100% of train rows and 100% of test rows; 2 rows per key on average); `day` integer, `hour` integer, `rain` number",
-            "- `names.csv`: 1 row, no column in common with other tables; `a` category, `b` category\n",
-            "- `towns.csv`: 2 rows, joins `stores.csv` on `id` = its `town` (one row per key); `id` category, `people` number\n",
+            "- `names.csv`: 1 row, no link to another table was found; `a` category, `b` category\n",
+            "- `towns.csv`: 6 rows, joins `stores.csv` on `id` = its `town` (one row per key); `id` category, `people` number\n",
             "- `broken.csv` cannot be read: line 2 of broken.csv has 1 field, the header has 2.\n",
         ],
     );

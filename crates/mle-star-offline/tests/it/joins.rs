@@ -289,3 +289,106 @@ assert train["purchases_rows"].notna().sum() > 20 and len(train) == 90 and len(t
     let told = DATED.agents().features().unwrap();
     assert_eq!(told, "features: purchases.csv by client before asked (with kinds.csv by kind)");
 }
+
+/// Names with a word among many numbers, in two tables that are not joined to the training table.
+const GIFTS: Folder = Folder {
+    name: "gifts",
+    features: "id,client,a,b",
+    further: &[
+        ("items", || {
+            table("client,product,pieces", 600, |at| format!("{},{},{}", at % 97, gift(at), at % 4))
+        }),
+        ("products", || table("product,price", 41, |at| format!("{},{at}.5", gift(at)))),
+    ],
+    ..SHOP_ROWS
+};
+
+/// The same in a table that calls the column by another name.
+const STORES: Folder = Folder {
+    name: "stores",
+    features: "id,store_id,a,b",
+    cells: |row, [a, b]| format!("{row},{},{a:.3},{b:.3}", gift(row + 30)),
+    further: &[("stores", || table("id,size", 41, |at| format!("{},{at}.5", gift(at))))],
+    ..SHOP_ROWS
+};
+
+/// A code that only the test table has a word for.
+const ONLINE: Folder = Folder {
+    name: "online",
+    features: "id,store,a,b",
+    cells: |row, [a, b]| {
+        let store = if row > 95 { "online".to_owned() } else { (row % 9 + 1).to_string() };
+        format!("{row},{store},{a:.3},{b:.3}")
+    },
+    further: &[("stores", || table("id,size", 9, |at| format!("{},{at}.5", at + 1)))],
+    ..SHOP_ROWS
+};
+
+/// An ID with zeros before it, and another table whose numbers are called `id`.
+const PADDED: Folder = Folder {
+    name: "padded",
+    features: "id,city_id,a,b",
+    cells: |row, [a, b]| format!("{row:03},{},{a:.3},{b:.3}", row % 9),
+    further: &[("cities", || table("id,people", 9, |at| format!("{at},{at}00")))],
+    ..SHOP_ROWS
+};
+
+/// A date that orders rows and joins another table.
+const WEATHER: Folder = Folder {
+    name: "weather",
+    further: &[
+        ("purchases", || {
+            table("client,bought,amount", 900, |at| format!("{},{},{at}", at * at % 37, bought(at)))
+        }),
+        ("weather", || {
+            table("bought,rain", 336, |at| format!("2024-{:02}-{:02},{}", at / 28 + 1, at % 28 + 1, at % 7))
+        }),
+    ],
+    ..DATED
+};
+
+/// Truth values, and amounts with gaps between them.
+const BILLS: Folder = Folder {
+    name: "bills",
+    further: &[("bills", || {
+        let paid = |at: usize| if at.is_multiple_of(3) { "True" } else { "False" };
+        table("client,paid,total", 900, |at| format!("{},{},{}", at % 97, paid(at), at % 30 * 997 + 300))
+    })],
+    ..SHOP_ROWS
+};
+
+const SHOP_ROWS: Folder = Folder {
+    features: "id,client,a,b",
+    cells: |row, [a, b]| format!("{row},{},{a:.3},{b:.3}", row % 120),
+    families: &["LightGBM"],
+    ..PLAIN
+};
+
+/// One of forty numbers, or a word.
+fn gift(at: usize) -> String {
+    if at % 41 == 40 { "gift".to_owned() } else { (at % 41 + 1).to_string() }
+}
+
+/// A day of 2024.
+fn bought(at: usize) -> String {
+    format!("2024-{:02}-{:02}", at * 5 % 12 + 1, at * 11 % 28 + 1)
+}
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn odd_keys_join() {
+    check_with(&[
+        (GIFTS, "assert train['items_products_price_mean'].notna().sum() > 20, NUMERIC"),
+        (STORES, "assert train['stores_size'].notna().all() and 'store_id' not in NUMERIC"),
+        (ONLINE, "assert 'stores_size' not in train"),
+        (PADDED, "assert train['cities_people'].notna().all() and train['id'].str.len().eq(3).all()"),
+        (WEATHER, "assert {'purchases_bought_max', 'purchases_weather_rain_mean'} <= set(NUMERIC), NUMERIC"),
+        (
+            BILLS,
+            "known = train[train['client'] < 97]\n\
+             assert abs(known['bills_paid_True'].mean() - 1 / 3) < 0.05, known['bills_paid_True']\n\
+             assert (known['bills_paid_True'] + known['bills_paid_False'] == 1).all()\n\
+             assert {'bills_total_mean', 'bills_total_std'} <= set(NUMERIC), NUMERIC",
+        ),
+    ]);
+}
