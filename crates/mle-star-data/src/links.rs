@@ -10,7 +10,7 @@ use super::split::{says_code, says_counter, words};
 const BARE: [&str; 5] = ["id", "index", "no", "row", "unnamed0"];
 /// Names of columns that name the rows of any table, so that other tables may call them like the table.
 const NAMES: [&str; 4] = ["code", "id", "key", "name"];
-/// Less of the values of a column in the key column of another table are chance.
+/// Fewer values in common with the key column of another table are chance: of one of both columns, at least this share.
 const SHARE: f64 = 0.5;
 /// Less of the rows are chance if a table has just numbers of rows.
 const FEW: f64 = 0.1;
@@ -132,15 +132,16 @@ impl Links<'_> {
     fn indirect(&self, at: usize, to: usize) -> Option<Link> {
         let (table, other) = (&self.tables[at], &self.tables[to]);
         let is_small = [table, other].iter().all(|named| named.table.rows <= ROWS_LOOKED_AT);
-        let known = |one: &Column, other: &Column| {
-            one.sketch.share_in(&other.sketch).filter(|_| is_small).is_none_or(|share| share >= SHARE)
+        let share = |one: &Column, other: &Column| one.sketch.share_in(&other.sketch);
+        // Either table may lack rows, such as the days that are no holidays.
+        let has_common = |own: &Column, column: &Column| {
+            let shares = [share(own, column), share(column, own)].into_iter().flatten();
+            !is_small || shares.reduce(f64::max).is_none_or(|share| share >= SHARE)
         };
-        let lookup = table.reference(other, |own, column| known(column, own));
+        let lookup = table.reference(other, has_common);
         let lookup = lookup.map(|(own, column)| link((at, Some(to)), own, column, true));
         lookup.or_else(|| {
-            // There may be rows of things that the other table lacks.
-            let (column, own) =
-                other.reference(table, |own, column| known(column, own) || known(own, column))?;
+            let (column, own) = other.reference(table, has_common)?;
             Some(link((at, Some(to)), own, column, false))
         })
     }
