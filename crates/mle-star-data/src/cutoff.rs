@@ -13,10 +13,10 @@ use crate::links::Link;
 use crate::profile::{Column, ColumnKind, Profile, Table};
 use crate::records::{self, Records, digest, value};
 
-/// If the shares of later rows differ by more than this between training and test rows, models see something else in both.
+/// If the shares of later rows differ by more than this between training and test rows, and not by chance, models see something
+/// else in both.
 const SHIFT: f64 = 0.1;
-/// Summaries of earlier rows are of use if at least this share of the rows has some, and rows of the same date if at least
-/// this share does.
+/// Rows of the same date, or earlier ones, are of use if at least this share of the rows has some.
 const ENOUGH: f64 = 0.2;
 
 /// The date before which the rows of an auxiliary table have to be.
@@ -24,8 +24,10 @@ const ENOUGH: f64 = 0.2;
 pub struct Cutoff {
     /// The column of dates that the training table and the test table have.
     pub date: String,
-    /// The column of dates of the auxiliary table.
-    pub own_date: String,
+    /// The columns of dates of the auxiliary table. A row is known from its last date on.
+    pub own_dates: Vec<String>,
+    /// Whether dates begin with the day in all tables: `31/01/2024`.
+    pub day_first: bool,
     /// The key columns of the auxiliary table that are no dates.
     pub own: Vec<String>,
     /// The same columns of the training table and the test table.
@@ -35,13 +37,13 @@ pub struct Cutoff {
 /// What rows find in an auxiliary table.
 #[derive(Debug, Default)]
 struct Found {
-    /// Rows whose key is there.
     rows: f64,
-    /// Those with rows of the same date, and those with earlier ones.
+    /// Those that find rows of the same date, and those that find earlier ones.
     together: f64,
     earlier: f64,
-    /// The sum of the shares of later rows.
+    /// The sum of the shares of later rows, and that of their squares.
     later: f64,
+    squares: f64,
 }
 
 /// The cutoff of a table that joins the training table and the test table: if summaries of all its rows say something else
@@ -49,23 +51,39 @@ struct Found {
 /// that puts rows in order, if there is one. `None` if a table cannot be read.
 pub fn cutoff(data_dir: &Path, profile: &Profile, link: &Link, time: Option<&str>) -> Option<Cutoff> {
     let table = &profile.auxiliary[link.table];
-    let own_date = only(table.columns.iter().filter(|column| column.kind == ColumnKind::Date))?;
-    let is_date = |own: &String| *own == own_date.name;
+    let dates: Vec<&Column> =
+        table.columns.iter().filter(|column| column.kind == ColumnKind::Date && has_days(column)).collect();
+    let is_date = |own: &String| dates.iter().any(|date| date.name == *own);
     let by_date = link.own.iter().position(is_date);
-    if link.to.is_some() || (link.unique && by_date.is_none()) {
+    if dates.is_empty() || link.to.is_some() || (link.unique && by_date.is_none()) {
         return None;
     }
     let date = match by_date {
         Some(at) => link.columns[at].clone(),
         None => date_of(profile, time)?,
     };
+    let sides = [Some(&profile.train), profile.test.as_ref()].into_iter().flatten();
+    let sides: Vec<&Column> = sides.filter_map(|side| side.column(&date)).collect();
+    if !sides.iter().all(|column| has_days(column)) {
+        return None;
+    }
     let keys = link.own.iter().zip(&link.columns).filter(|(own, _)| !is_date(own));
     let (own, columns): (Vec<String>, Vec<String>) =
         keys.map(|(own, column)| (own.clone(), column.clone())).unzip();
-    let cutoff = Cutoff { date, own_date: own_date.name.clone(), own, columns };
+    let day_first = dates.iter().chain(&sides).any(|column| column.day_first);
+    let own_dates = dates.iter().map(|date| date.name.clone()).collect();
+    let cutoff = Cutoff { date, own_dates, day_first, own, columns };
     let is_needed = !cutoff.own.is_empty()
-        && cutoff.found(data_dir, profile, table).is_ok_and(|found| is_needed(&found, by_date.is_some()));
+        && cutoff.found(data_dir, table).is_ok_and(|found| is_needed(&found, by_date.is_some()));
     is_needed.then_some(cutoff)
+}
+
+/// Whether the dates have days. Scripts read dates such as `Feb-24` in another way.
+fn has_days(column: &Column) -> bool {
+    let numbers = |text: &str| {
+        text.split(|letter: char| !letter.is_ascii_digit()).filter(|part| !part.is_empty()).count()
+    };
+    column.top_values.iter().all(|(value, _)| numbers(value) > 1)
 }
 
 /// The column that tells the date of the rows of both tables, if it is clear which one does.
@@ -85,31 +103,41 @@ fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
     items.next().filter(|_| items.next().is_none())
 }
 
-fn is_needed([train, test]: &[Found; 2], by_date: bool) -> bool {
+fn is_needed(found: &[Found; 2], by_date: bool) -> bool {
     let share = |part: f64, side: &Found| part / side.rows.max(1.0);
-    let has_earlier = [train, test].into_iter().all(|side| share(side.earlier, side) >= ENOUGH);
-    let shift = (share(train.later, train) - share(test.later, test)).abs();
-    has_earlier && (shift > SHIFT || by_date && share(train.together, train) < ENOUGH)
+    if by_date {
+        let has_few =
+            |side: &Found| share(side.together, side) < ENOUGH && share(side.earlier, side) >= ENOUGH;
+        return found.iter().any(has_few);
+    }
+    let [train, test] = found.each_ref().map(|side| share(side.later, side));
+    let variance = |side: &Found| {
+        let mean = share(side.later, side);
+        (share(side.squares, side) - mean * mean) / side.rows.max(1.0)
+    };
+    let error = found.iter().map(variance).sum::<f64>().max(0.0).sqrt();
+    (train - test).abs() > SHIFT + 2.0 * error
 }
 
 impl Cutoff {
     /// What the training rows and the test rows find.
-    fn found(&self, data_dir: &Path, profile: &Profile, table: &Table) -> io::Result<[Found; 2]> {
+    fn found(&self, data_dir: &Path, table: &Table) -> io::Result<[Found; 2]> {
         let listing = folder::list(data_dir).map_err(|trouble| io::Error::other(trouble.message))?;
         let source = listing.auxiliary.iter().find(|source| source.file == table.file);
         let (Some(train), Some(test), Some(source)) = (&listing.train, &listing.test, source) else {
             return Err(io::Error::other("a table is missing"));
         };
+        let reading = if self.day_first { Reading::DayFirst } else { Reading::MonthFirst };
         let mut known: HashMap<u64, Vec<f64>> = HashMap::new();
-        read(data_dir, source, (&self.own, &self.own_date), reading(table, &self.own_date), |key, at| {
+        read(data_dir, source, (&self.own, &self.own_dates), reading, |key, at| {
             known.entry(key).or_default().push(at);
         })?;
         known.values_mut().for_each(|moments| moments.sort_by(f64::total_cmp));
         let side = |source: &Source| {
             let mut found = Found::default();
-            let reading = reading(&profile.train, &self.date);
-            read(data_dir, source, (&self.columns, &self.date), reading, |key, at| {
-                known.get(&key).into_iter().for_each(|moments| found.add(moments, at));
+            let date = std::slice::from_ref(&self.date);
+            read(data_dir, source, (&self.columns, date), reading, |key, at| {
+                found.add(known.get(&key).map_or(&[], Vec::as_slice), at);
             })?;
             io::Result::Ok(found)
         };
@@ -122,34 +150,32 @@ impl Found {
     fn add(&mut self, moments: &[f64], at: f64) {
         let earlier = moments.partition_point(|moment| *moment < at);
         let not_later = moments.partition_point(|moment| *moment <= at);
+        let later = (moments.len() - not_later) as f64 / moments.len().max(1) as f64;
         self.rows += 1.0;
         self.earlier += f64::from(u8::from(earlier > 0));
         self.together += f64::from(u8::from(not_later > earlier));
-        self.later += (moments.len() - not_later) as f64 / moments.len() as f64;
+        self.later += later;
+        self.squares += later * later;
     }
 }
 
-fn reading(table: &Table, column: &str) -> Reading {
-    let day_first = table.column(column).is_some_and(|column| column.day_first);
-    if day_first { Reading::DayFirst } else { Reading::MonthFirst }
-}
-
-/// Calls `take` with a digest of the key and the moment of each row that has both.
+/// Calls `take` with a digest of the key and the last moment of each row that has both.
 fn read(
     data_dir: &Path,
     source: &Source,
-    (keys, date): (&[String], &str),
+    (keys, dates): (&[String], &[String]),
     reading: Reading,
     mut take: impl FnMut(u64, f64),
 ) -> io::Result<()> {
     records::read(data_dir, source, |mut rows: Records<'_>| {
-        let keys: Vec<usize> = keys.iter().map(|key| rows.position(key)).collect::<io::Result<_>>()?;
-        let date = rows.position(date)?;
+        let positions =
+            |names: &[String]| names.iter().map(|name| rows.position(name)).collect::<io::Result<Vec<_>>>();
+        let (keys, dates) = (positions(keys)?, positions(dates)?);
         while rows.next()? {
             let row = rows.row();
             let key: Option<Vec<&str>> = keys.iter().map(|key| value(row, *key)).collect();
-            let at = value(row, date).and_then(|text| seconds(text, reading));
-            if let (Some(key), Some(at)) = (key, at) {
+            let moments = dates.iter().filter_map(|date| seconds(value(row, *date)?, reading));
+            if let (Some(key), Some(at)) = (key, moments.reduce(f64::max)) {
                 take(digest(&key), at);
             }
         }
@@ -192,7 +218,8 @@ mod tests {
                 let texts = |name: &str| vec![name.to_owned()];
                 let wanted = Cutoff {
                     date: date.to_owned(),
-                    own_date: own_date.to_owned(),
+                    own_dates: texts(own_date),
+                    day_first: false,
                     own: texts("client"),
                     columns: texts("client"),
                 };
@@ -202,10 +229,12 @@ mod tests {
             [|row| 61 + row % 50, |row| 221 + row % 50, |row| 61 + row * 7 % 200];
         check(["asked", "bought"], early, late, true);
         check(["asked", "bought"], any, any, false);
-        // Without earlier rows, later ones are all there is.
-        check(["asked", "bought"], |_| 0, late, false);
+        // Later rows are left out even if there are no earlier ones.
+        check(["asked", "bought"], |_| 0, late, true);
         // A date of the same name is no key if it is hardly ever the same.
         check(["day", "day"], any, any, true);
         check(["day", "day"], |row| row / 40 * 8 + 80, |row| row / 40 * 8 + 80, false);
+        // Where it is, rows of later days do not join.
+        check(["day", "day"], |row| row / 40 * 8 + 40, |row| row / 40 * 8 + 160, false);
     }
 }

@@ -88,6 +88,14 @@ pub(crate) struct Share {
 pub(crate) struct Order {
     pub(crate) column: String,
     pub(crate) day_first: bool,
+    /// Further columns of dates, the last of which counts.
+    pub(crate) further: Vec<String>,
+}
+
+impl Order {
+    fn new(column: &str, day_first: bool) -> Self {
+        Self { column: column.to_owned(), day_first, further: Vec::new() }
+    }
 }
 
 /// The possible joins of a data folder with these links, in the order of its tables. Columns of the training table and the test
@@ -107,13 +115,12 @@ pub(crate) fn joins(
     let time = time.map(|time| time.column.as_str());
     let cutoff = |link: &Link| Some((link.table, cutoff(&task.data_dir, profile, link, time)?));
     let cutoffs = links.iter().filter_map(cutoff).collect();
-    Tree { profile, test, targets, links, cutoffs, taken }.joins_to(None, as_text)
+    Tree { profile, targets, links, cutoffs, taken }.joins_to(None, as_text)
 }
 
 /// The links of the tables, on the way to joins.
 struct Tree<'a> {
     profile: &'a Profile,
-    test: &'a Table,
     targets: &'a [&'a str],
     links: &'a [Link],
     /// Tables of which only earlier rows are known.
@@ -147,16 +154,9 @@ impl Tree<'_> {
         });
         table.columns.extend(joins.iter().flat_map(|join| join.columns.clone()));
         let name = free_name(&table, &self.taken);
-        let mut link = link.clone();
-        let before = self.cutoffs.get(&link.table).map(|cutoff| {
-            let (own, columns) = (cutoff.own.clone(), cutoff.columns.clone());
-            link = Link { own, columns, unique: false, ..link.clone() };
-            let sides = [&self.profile.train, self.test].map(|side| side.column(&cutoff.date));
-            let day_first = sides.into_iter().flatten().any(|column| column.day_first);
-            Order { column: cutoff.date.clone(), day_first }
-        });
-        let join = join(&link, &table, joins, self.targets, name)?;
-        let join = Join { before: before.filter(|_| join.order.is_some()), as_text, ..join };
+        let cutoff = self.cutoffs.get(&link.table);
+        let join = join(link, cutoff, &table, joins, self.targets, name)?;
+        let join = Join { as_text, ..join };
         self.taken.extend(column_names(&join.name, &table));
         Some(join)
     }
@@ -185,8 +185,18 @@ impl Join {
 }
 
 /// The join of a table to which `joins` have added columns.
-fn join(link: &Link, table: &Table, joins: Vec<Join>, targets: &[&str], name: String) -> Option<Join> {
-    let Link { own, columns: keys, unique, .. } = link.clone();
+fn join(
+    link: &Link,
+    cutoff: Option<&Cutoff>,
+    table: &Table,
+    joins: Vec<Join>,
+    targets: &[&str],
+    name: String,
+) -> Option<Join> {
+    let (own, keys, unique) = match cutoff {
+        Some(cutoff) => (cutoff.own.clone(), cutoff.columns.clone(), false),
+        None => (link.own.clone(), link.columns.clone(), link.unique),
+    };
     let added: Vec<&Column> = table
         .columns
         .iter()
@@ -199,7 +209,12 @@ fn join(link: &Link, table: &Table, joins: Vec<Join>, targets: &[&str], name: St
     }
     let summed: &[&Column] = if unique { &[] } else { &added };
     let is_own = |column: &&&Column| !joins.iter().any(|join| join.gave(column));
-    let order = order(summed.iter().filter(is_own));
+    let order = match cutoff {
+        Some(cutoff) => order_of(cutoff, summed),
+        None => order(summed.iter().filter(is_own)),
+    };
+    let before = cutoff.filter(|_| order.is_some());
+    let before = before.map(|cutoff| Order::new(&cutoff.date, cutoff.day_first));
     let summaries = summaries(link, table, &joins, summed, order.as_ref());
     let shares = shares(&name, summed);
     let moments = order.iter().filter(|_| link.to.is_none());
@@ -226,7 +241,7 @@ fn join(link: &Link, table: &Table, joins: Vec<Join>, targets: &[&str], name: St
         shares,
         order,
         recent,
-        before: None,
+        before,
         columns,
         name,
     })
@@ -265,7 +280,15 @@ fn summaries(
 fn order<'a>(added: impl Iterator<Item = &'a &'a Column>) -> Option<Order> {
     let mut dates = added.filter(|column| column.kind == ColumnKind::Date);
     let only = dates.next().filter(|_| dates.next().is_none())?;
-    Some(Order { column: only.name.clone(), day_first: only.day_first })
+    Some(Order::new(&only.name, only.day_first))
+}
+
+/// The dates from which the rows of a table are known, if models get one of them.
+fn order_of(cutoff: &Cutoff, summed: &[&Column]) -> Option<Order> {
+    let mut dates = cutoff.own_dates.clone();
+    let first = dates.iter().position(|date| summed.iter().any(|column| column.name == *date))?;
+    let column = dates.remove(first);
+    Some(Order { further: dates, ..Order::new(&column, cutoff.day_first) })
 }
 
 /// Whether every row that was looked at has another value.

@@ -125,11 +125,14 @@ train = train.reset_index(drop=True)
 
 def so_far(table, keys, functions, shares, prefix):
     """For each row of a table in the order of time: the summaries of all rows of its key up to it."""
-    by = [table[key] for key in keys]
+    by = table.groupby(keys).ngroup()
     total = lambda values: values.groupby(by).cumsum()
-    columns = {f"{prefix}rows": table.groupby(keys).cumcount() + 1}
+    columns = {f"{prefix}rows": table.groupby(by).cumcount() + 1}
     for column, names in functions.items():
         values = table[column]
+        if names != ["nunique"]:
+            values = values.astype(float)
+            values = values.where(np.isfinite(values))
         number = total(values.notna())
         for name in names:
             if name == "nunique":
@@ -142,7 +145,7 @@ def so_far(table, keys, functions, shares, prefix):
             elif name == "mean":
                 found = total(values.fillna(0)) / number
             else:
-                centred = values - values.mean()
+                centred = values - values.groupby(by).transform("mean")
                 mean = total(centred.fillna(0)) / number
                 squares = total((centred**2).fillna(0)) / number - mean**2
                 found = np.sqrt(squares.clip(lower=0) * number / (number - 1))
@@ -155,16 +158,16 @@ def so_far(table, keys, functions, shares, prefix):
 def with_earlier(rows, found, keys, moments, days, number, recent):
     """The rows with what was known of their keys before their own moments."""
     codes = found[keys].drop_duplicates()
-    codes["_key"] = np.arange(len(codes))
-    own = rows[keys].assign(_row=rows.index, _moment=moments).dropna()
-    own = own.merge(codes, on=keys).sort_values("_moment")
-    found = found.merge(codes, on=keys).drop(columns=keys).sort_values("_moment", kind="stable")
-    known = pd.merge_asof(own, found, on="_moment", by="_key", allow_exact_matches=False)
+    codes["key of the row"] = np.arange(len(codes))
+    own = rows[keys].assign(**{"number of the row": rows.index, "moment of the row": moments}).dropna()
+    own = own.merge(codes, on=keys).sort_values("moment of the row")
+    found = found.merge(codes, on=keys).drop(columns=keys).sort_values("moment of the row", kind="stable")
+    known = pd.merge_asof(own, found, on="moment of the row", by="key of the row", allow_exact_matches=False)
     for name, time in recent.items():
-        before = own.assign(_moment=own["_moment"] - time)
-        before = pd.merge_asof(before, found[["_key", "_moment", number]], on="_moment", by="_key")
+        before = own.assign(**{"moment of the row": own["moment of the row"] - time})
+        before = pd.merge_asof(before, found[["key of the row", "moment of the row", number]], on="moment of the row", by="key of the row")
         known[name] = 1 - before[number].fillna(0) / known[number]
-    rows = rows.join(known.set_index("_row").drop(columns=[*keys, "_key", "_moment"]))
+    rows = rows.join(known.set_index("number of the row").drop(columns=[*keys, "key of the row", "moment of the row"]))
     rows[days] = rows[days].sub(moments, axis=0)
     return rows
 
@@ -192,6 +195,10 @@ numbers = {{ join.nearly_numbers | py_list }}
 {% if join.order %}
 # Dates are days before the last one, and rows are in their order.
 moments = pd.to_datetime({{ table }}[{{ join.order.column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if join.order.day_first }})
+{% for column in join.order.further %}
+further = pd.to_datetime({{ table }}[{{ column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if join.order.day_first }})
+moments = pd.concat([moments, further], axis=1).max(axis=1)
+{% endfor %}
 last = moments.max()
 {{ table }}[{{ join.order.column | py }}] = (moments - last) / pd.Timedelta(days=1)
 {{ table }} = {{ table }}.sort_values({{ join.order.column | py }}, kind="stable", na_position="first")
@@ -203,12 +210,15 @@ last = moments.max()
 {% endfor %}
 {% endif %}
 {% if join.recent %}
-time = -{{ table }}[{{ join.order.column | py }}].min()
+# Single dates far from all others do not count.
+low, high = {{ table }}[{{ join.order.column | py }}].quantile([0.01, 0.99])
 {% endif %}
 {% if join.before %}
+# Only the keys of training and test rows are of use.
+keys = pd.concat([rows[{{ join.keys | py_list }}] for rows in (train, test)]).drop_duplicates().set_axis({{ join.own | py_list }}, axis=1)
 {{ table }} = so_far(
-    {{ table }}.dropna(subset=[{{ join.order.column | py }}]),
-    {{ join.own | py_list }},
+    {{ table }}.dropna(subset=[*keys.columns, {{ join.order.column | py }}]).merge(keys, on=list(keys.columns)),
+    list(keys.columns),
     {
 {% for pair in join.summaries %}
         {{ pair[0] | py }}: {{ pair[1] | py_list }},
@@ -217,12 +227,12 @@ time = -{{ table }}[{{ join.order.column | py }}].min()
     {{ "[" }}{% for share in join.shares %}{{ share.name | py }}{{ ", " if not loop.last }}{% endfor %}{{ "]" }},
     {{ (join.name ~ "_") | py }},
 )
-{{ table }}["_moment"] = {{ table }}[{{ (join.name ~ "_" ~ join.order.column ~ "_max") | py }}]
+{{ table }}["moment of the row"] = {{ table }}[{{ (join.name ~ "_" ~ join.order.column ~ "_max") | py }}]
 {% else %}
 {% if join.recent %}
 # The share of rows in the last part of the table's time.
 {% for pair in join.recent %}
-{{ table }}[{{ pair[1] | py }}] = {{ table }}[{{ join.order.column | py }}] > -time / {{ pair[0] }}
+{{ table }}[{{ pair[1] | py }}] = {{ table }}[{{ join.order.column | py }}] > high - (high - low) / {{ pair[0] }}
 {% endfor %}
 {% endif %}
 grouped = {{ table }}.groupby({{ join.own | py_list }})
@@ -256,7 +266,7 @@ moments = [
     for rows in (train, test)
 ]
 # The share of rows in the last part of the table's time before a row.
-recent = {{ "{" }}{% for pair in join.recent %}{{ pair[1] | py }}: time / {{ pair[0] }}{{ ", " if not loop.last }}{% endfor %}{{ "}" }}
+recent = {{ "{" }}{% for pair in join.recent %}{{ pair[1] | py }}: (high - low) / {{ pair[0] }}{{ ", " if not loop.last }}{% endfor %}{{ "}" }}
 days = [{{ (join.name ~ "_" ~ join.order.column ~ "_min") | py }}, {{ (join.name ~ "_" ~ join.order.column ~ "_max") | py }}]
 train, test = (
     with_earlier(rows, {{ table }}, {{ join.keys | py_list }}, own, days, {{ (join.name ~ "_rows") | py }}, recent)
