@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 
-use crate::dates::{Reading, seconds};
+use crate::dates::{DAY, Reading, seconds};
 use crate::folder::{self, Source};
 use crate::links::Link;
 use crate::profile::{Column, ColumnKind, Profile, Table};
@@ -20,7 +20,7 @@ const SHIFT: f64 = 0.1;
 const ENOUGH: f64 = 0.2;
 
 /// The date before which the rows of an auxiliary table have to be.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Cutoff {
     /// The column of dates that the training table and the test table have.
     pub date: String,
@@ -28,6 +28,9 @@ pub struct Cutoff {
     pub own_dates: Vec<String>,
     /// Whether dates begin with the day in all tables: `31/01/2024`.
     pub day_first: bool,
+    /// The days from the end of the auxiliary table to the test rows, in the median. Training rows must not know what happened
+    /// in so many days before them either.
+    pub lag: f64,
     /// The key columns of the auxiliary table that are no dates.
     pub own: Vec<String>,
     /// The same columns of the training table and the test table.
@@ -44,6 +47,8 @@ struct Found {
     /// The sum of the shares of later rows, and that of their squares.
     later: f64,
     squares: f64,
+    /// The moments of the rows.
+    moments: Vec<f64>,
 }
 
 /// The cutoff of a table that joins the training table and the test table: if summaries of all its rows say something else
@@ -72,10 +77,17 @@ pub fn cutoff(data_dir: &Path, profile: &Profile, link: &Link, time: Option<&str
         keys.map(|(own, column)| (own.clone(), column.clone())).unzip();
     let day_first = dates.iter().chain(&sides).any(|column| column.day_first);
     let own_dates = dates.iter().map(|date| date.name.clone()).collect();
-    let cutoff = Cutoff { date, own_dates, day_first, own, columns };
-    let is_needed = !cutoff.own.is_empty()
-        && cutoff.found(data_dir, table).is_ok_and(|found| is_needed(&found, by_date.is_some()));
-    is_needed.then_some(cutoff)
+    let mut cutoff = Cutoff { date, own_dates, day_first, lag: 0.0, own, columns };
+    let (found, end) = cutoff.found(data_dir, table).ok().filter(|_| !cutoff.own.is_empty())?;
+    cutoff.lag = lag(&found[1], end);
+    is_needed(&found, by_date.is_some()).then_some(cutoff)
+}
+
+/// The days from this moment to the rows, in the median; 0 if it is later.
+fn lag(rows: &Found, end: f64) -> f64 {
+    let mut moments = rows.moments.clone();
+    moments.sort_by(f64::total_cmp);
+    moments.get(moments.len() / 2).map_or(0.0, |middle| ((middle - end) / DAY).max(0.0))
 }
 
 /// Whether the dates have days. Scripts read dates such as `Feb-24` in another way.
@@ -120,8 +132,8 @@ fn is_needed(found: &[Found; 2], by_date: bool) -> bool {
 }
 
 impl Cutoff {
-    /// What the training rows and the test rows find.
-    fn found(&self, data_dir: &Path, table: &Table) -> io::Result<[Found; 2]> {
+    /// What the training rows and the test rows find, and the last moment of the table.
+    fn found(&self, data_dir: &Path, table: &Table) -> io::Result<([Found; 2], f64)> {
         let listing = folder::list(data_dir).map_err(|trouble| io::Error::other(trouble.message))?;
         let source = listing.auxiliary.iter().find(|source| source.file == table.file);
         let (Some(train), Some(test), Some(source)) = (&listing.train, &listing.test, source) else {
@@ -133,6 +145,8 @@ impl Cutoff {
             known.entry(key).or_default().push(at);
         })?;
         known.values_mut().for_each(|moments| moments.sort_by(f64::total_cmp));
+        let end =
+            known.values().filter_map(|moments| moments.last().copied()).fold(f64::NEG_INFINITY, f64::max);
         let side = |source: &Source| {
             let mut found = Found::default();
             let date = std::slice::from_ref(&self.date);
@@ -141,7 +155,7 @@ impl Cutoff {
             })?;
             io::Result::Ok(found)
         };
-        Ok([side(train)?, side(test)?])
+        Ok(([side(train)?, side(test)?], end))
     }
 }
 
@@ -156,6 +170,7 @@ impl Found {
         self.together += f64::from(u8::from(not_later > earlier));
         self.later += later;
         self.squares += later * later;
+        self.moments.push(at);
     }
 }
 
@@ -205,7 +220,7 @@ mod tests {
     #[test]
     fn later_rows_count_if_only_training_rows_have_them() {
         let check =
-            |names: [&str; 2], train: fn(usize) -> usize, test: fn(usize) -> usize, expected: bool| {
+            |names: [&str; 2], train: fn(usize) -> usize, test: fn(usize) -> usize, expected: Option<f64>| {
                 let [date, own_date] = names;
                 let train = rows(&format!("row,client,{date},y"), 0..80, train);
                 let test = rows(&format!("row,client,{date},z"), 80..160, test);
@@ -220,21 +235,24 @@ mod tests {
                     date: date.to_owned(),
                     own_dates: texts(own_date),
                     day_first: false,
+                    lag: 0.0,
                     own: texts("client"),
                     columns: texts("client"),
                 };
-                assert_eq!(found, expected.then_some(wanted), "{names:?} {train}");
+                assert_eq!(found, expected.map(|lag| Cutoff { lag, ..wanted }), "{names:?} {train}");
             };
         let [early, late, any]: [fn(usize) -> usize; 3] =
             [|row| 61 + row % 50, |row| 221 + row % 50, |row| 61 + row * 7 % 200];
-        check(["asked", "bought"], early, late, true);
-        check(["asked", "bought"], any, any, false);
+        check(["asked", "bought"], early, late, Some(0.0));
+        check(["asked", "bought"], any, any, None);
+        // From the end of the events, 21 October, to the test rows of 3 December.
+        check(["asked", "bought"], early, |row| 300 + row % 20, Some(43.0));
         // Later rows are left out even if there are no earlier ones.
-        check(["asked", "bought"], |_| 0, late, true);
+        check(["asked", "bought"], |_| 0, late, Some(0.0));
         // A date of the same name is no key if it is hardly ever the same.
-        check(["day", "day"], any, any, true);
-        check(["day", "day"], |row| row / 40 * 8 + 80, |row| row / 40 * 8 + 80, false);
+        check(["day", "day"], any, any, Some(0.0));
+        check(["day", "day"], |row| row / 40 * 8 + 80, |row| row / 40 * 8 + 80, None);
         // Where it is, rows of later days do not join.
-        check(["day", "day"], |row| row / 40 * 8 + 40, |row| row / 40 * 8 + 160, false);
+        check(["day", "day"], |row| row / 40 * 8 + 40, |row| row / 40 * 8 + 160, None);
     }
 }

@@ -68,6 +68,8 @@ pub(crate) struct Join {
     pub(crate) recent: Vec<(u32, String)>,
     /// The dates of training and test rows, if only rows before them are known.
     pub(crate) before: Option<Order>,
+    /// The days that the test rows are later than the last row of the table.
+    pub(crate) lag: f64,
     /// The new columns.
     #[serde(skip)]
     columns: Vec<Column>,
@@ -242,6 +244,7 @@ fn join(
         order,
         recent,
         before,
+        lag: cutoff.map_or(0.0, |cutoff| cutoff.lag),
         columns,
         name,
     })

@@ -155,19 +155,23 @@ def so_far(table, keys, functions, shares, prefix):
     return pd.DataFrame({**{key: table[key] for key in keys}, **columns})
 
 
-def with_earlier(rows, found, keys, moments, days, number, recent):
-    """The rows with what was known of their keys before their own moments."""
+def with_earlier(rows, found, keys, moments, lag, days, number, recent):
+    """The rows with what was known of their keys before their own moments, or `lag` days earlier if the table goes on."""
     codes = found[keys].drop_duplicates()
     codes["key of the row"] = np.arange(len(codes))
-    own = rows[keys].assign(**{"number of the row": rows.index, "moment of the row": moments}).dropna()
-    own = own.merge(codes, on=keys).sort_values("moment of the row")
+    known_at = moments.where(moments > 0, moments - lag)
+    own = rows[keys].assign(**{"number of the row": rows.index, "moment of the row": known_at, "own moment": moments})
+    own = own.dropna().merge(codes, on=keys).sort_values("moment of the row")
     found = found.merge(codes, on=keys).drop(columns=keys).sort_values("moment of the row", kind="stable")
-    known = pd.merge_asof(own, found, on="moment of the row", by="key of the row", allow_exact_matches=False)
+    by = {"on": "moment of the row", "by": "key of the row"}
+    known = pd.merge_asof(own, found, allow_exact_matches=False, **by)
     for name, time in recent.items():
-        before = own.assign(**{"moment of the row": own["moment of the row"] - time})
-        before = pd.merge_asof(before, found[["key of the row", "moment of the row", number]], on="moment of the row", by="key of the row")
-        known[name] = 1 - before[number].fillna(0) / known[number]
-    rows = rows.join(known.set_index("number of the row").drop(columns=[*keys, "key of the row", "moment of the row"]))
+        before = own[["key of the row"]].assign(
+            **{"moment of the row": np.minimum(own["own moment"] - time, own["moment of the row"])}
+        )
+        before = pd.merge_asof(before, found[[*by.values(), number]], **by)
+        known[name] = (1 - before[number].fillna(0) / known[number]).clip(lower=0)
+    rows = rows.join(known.set_index("number of the row").drop(columns=[*keys, *by.values(), "own moment"]))
     rows[days] = rows[days].sub(moments, axis=0)
     return rows
 
@@ -269,7 +273,7 @@ moments = [
 recent = {{ "{" }}{% for pair in join.recent %}{{ pair[1] | py }}: (high - low) / {{ pair[0] }}{{ ", " if not loop.last }}{% endfor %}{{ "}" }}
 days = [{{ (join.name ~ "_" ~ join.order.column ~ "_min") | py }}, {{ (join.name ~ "_" ~ join.order.column ~ "_max") | py }}]
 train, test = (
-    with_earlier(rows, {{ table }}, {{ join.keys | py_list }}, own, days, {{ (join.name ~ "_rows") | py }}, recent)
+    with_earlier(rows, {{ table }}, {{ join.keys | py_list }}, own, {{ join.lag }}, days, {{ (join.name ~ "_rows") | py }}, recent)
     for rows, own in zip((train, test), moments)
 )
 {% elif loop.depth0 == 0 %}

@@ -106,9 +106,16 @@ fn how_indirectly(link: &Link, to: &Table) -> String {
 /// What not to join, in a few words.
 fn not_later(cutoff: &Cutoff) -> String {
     let keys: Vec<String> = cutoff.columns.iter().map(|name| words::name(name)).collect();
+    let lag = match cutoff.lag.round() {
+        days if days >= 1.0 => format!(
+            "; the table ends {} days before most test rows, so leave out as many days before each training row",
+            words::number(days)
+        ),
+        _ => String::new(),
+    };
     format!(
         "; of the rows with the same {}, summarise only those before the {} of the row, since later ones are not known for \
-         the test rows as they are for the training rows",
+         the test rows as they are for the training rows{lag}",
         keys.join(" and "),
         words::name(&cutoff.date)
     )

@@ -202,6 +202,17 @@ fn auxiliary_tables_say_what_is_known_too_early() {
 }
 
 #[test]
+fn auxiliary_tables_say_that_they_end_before_the_test_rows() {
+    let day = |day: usize| format!("2024-{:02}-{:02}", day / 28 + 1, day % 28 + 1);
+    let train =
+        table("id,client,asked,y", 80, |at| format!("{at},{},{},{}", at % 40, day(61 + at % 50), at % 2));
+    let test = table("id,client,asked", 80, |at| format!("{},{},{}", at + 80, at % 40, day(300 + at % 20)));
+    let events = table("client,bought,cost", 1400, |at| format!("{},{},{at}", at % 40, day(at / 40 * 8)));
+    let part = "; the table ends 43 days before most test rows, so leave out as many days before each training row; `client`";
+    check(&[("train.csv", &train), ("test.csv", &test), ("events.csv", &events)], &[part]);
+}
+
+#[test]
 fn other_files_are_counted_by_folder_and_ending() {
     let train = table("id,y", 50, |at| format!("a{at},{}", at % 2));
     let dir = folder(&[("train.csv", &train), ("notes/b.txt", "some words"), ("more.json", "{}")]);

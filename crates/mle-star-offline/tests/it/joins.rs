@@ -394,3 +394,46 @@ fn odd_keys_join() {
         ),
     ]);
 }
+
+/// Purchases that end in June, and test rows of July to September.
+const ENDED: Folder = Folder {
+    name: "ended",
+    cells: |row, [a, b]| {
+        let month = if row < 90 { row % 5 + 2 } else { row % 3 + 7 };
+        format!("{row},{},2024-{month:02}-{:02},{a:.3},{b:.3}", row % 40, row % 28 + 1)
+    },
+    further: &[("purchases", || {
+        table("client,bought,amount", 900, |at| {
+            format!("{},2024-{:02}-{:02},{}", at * at % 37, at * 5 % 6 + 1, at * 11 % 28 + 1, at * 31 % 83)
+        })
+    })],
+    ..DATED
+};
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn training_rows_know_as_little_of_the_last_days_as_test_rows() {
+    let compared = r#"
+events = pd.read_csv("./input/purchases.csv", parse_dates=["bought"])
+end = events["bought"].max()
+middle = sorted(pd.to_datetime(test["asked"]))[len(test) // 2]
+assert (middle - end).days > 30
+low, high = (events["bought"] - end).dt.days.quantile([0.01, 0.99])
+for table in (train, test):
+    for _, row in table.iterrows():
+        asked = pd.Timestamp(row["asked"])
+        known_at = asked if asked > end else asked - (middle - end)
+        own = events[(events["client"] == row["client"]) & (events["bought"] < known_at)]
+        if own.empty:
+            assert pd.isna(row["purchases_rows"])
+            continue
+        assert row["purchases_rows"] == len(own)
+        days = (own["bought"] - asked).dt.days
+        assert (row["purchases_bought_min"], row["purchases_bought_max"]) == (days.min(), days.max())
+        for part in (3, 10, 30):
+            share = (days > -(high - low) / part).mean()
+            assert abs(row[f"purchases_bought_recent_{part}"] - share) < 1e-9, (part, share)
+assert train["purchases_rows"].notna().sum() > 20 and test["purchases_rows"].notna().sum() > 2
+"#;
+    check_with(&[(ENDED, compared)]);
+}
