@@ -219,7 +219,8 @@ fn join(
     let before = before.map(|cutoff| Order::new(&cutoff.date, cutoff.day_first));
     let summaries = summaries(link, table, &joins, summed, order.as_ref());
     let shares = shares(&name, summed);
-    let moments = order.iter().filter(|_| link.to.is_none());
+    // Of rows without a date of their own, the first and the last date tell as much.
+    let moments = order.iter().filter(|_| before.is_some());
     let recent = |order: &Order| RECENT.map(|part| (part, recent_name(&name, &order.column, part)));
     let recent: Vec<_> = moments.flat_map(recent).collect();
     let further: Vec<&String> =

@@ -213,11 +213,9 @@ last = moments.max()
 {{ table }}[{{ share.name | py }}] = {{ table }}[{{ share.column | py }}] == {{ share.value }}
 {% endfor %}
 {% endif %}
-{% if join.recent %}
+{% if join.before %}
 # Single dates far from all others do not count.
 low, high = {{ table }}[{{ join.order.column | py }}].quantile([0.01, 0.99])
-{% endif %}
-{% if join.before %}
 # Only the keys of training and test rows are of use.
 keys = pd.concat([rows[{{ join.keys | py_list }}] for rows in (train, test)]).drop_duplicates().set_axis({{ join.own | py_list }}, axis=1)
 {{ table }} = so_far(
@@ -233,12 +231,6 @@ keys = pd.concat([rows[{{ join.keys | py_list }}] for rows in (train, test)]).dr
 )
 {{ table }}["moment of the row"] = {{ table }}[{{ (join.name ~ "_" ~ join.order.column ~ "_max") | py }}]
 {% else %}
-{% if join.recent %}
-# The share of rows in the last part of the table's time.
-{% for pair in join.recent %}
-{{ table }}[{{ pair[1] | py }}] = {{ table }}[{{ join.order.column | py }}] > high - (high - low) / {{ pair[0] }}
-{% endfor %}
-{% endif %}
 grouped = {{ table }}.groupby({{ join.own | py_list }})
 {% if join.summaries %}
 {{ table }} = grouped.agg(
@@ -253,8 +245,8 @@ grouped = {{ table }}.groupby({{ join.own | py_list }})
 {% else %}
 {{ table }} = grouped.size().to_frame({{ (join.name ~ "_rows") | py }})
 {% endif %}
-{% if join.shares or join.recent %}
-shares = {{ "[" }}{% for pair in join.recent %}{{ pair[1] | py }}, {% endfor %}{% for share in join.shares %}{{ share.name | py }}, {% endfor %}{{ "]" }}
+{% if join.shares %}
+shares = {{ "[" }}{% for share in join.shares %}{{ share.name | py }}, {% endfor %}{{ "]" }}
 {{ table }}[shares] = grouped[shares].mean()
 {% endif %}
 {{ table }} = {{ table }}.reset_index()
