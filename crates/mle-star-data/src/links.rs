@@ -110,11 +110,14 @@ impl Links<'_> {
 
     /// Whether the key column of a link names training and test rows, too.
     fn names_rows_of_both(&self, link: &Link) -> bool {
-        let own = self.tables[link.table].table.column(&link.own[0]);
-        let tables = [Some(&self.profile.train), self.profile.test.as_ref()].into_iter().flatten();
-        let columns = tables.filter_map(|table| table.column(&link.columns[0]));
-        let few =
-            |one: &Column, own: &Column| one.sketch.share_in(&own.sketch).is_some_and(|share| share < FEW);
+        let table = self.tables[link.table].table;
+        let own = table.column(&link.own[0]);
+        let sides = || [Some(&self.profile.train), self.profile.test.as_ref()].into_iter().flatten();
+        let columns = sides().filter_map(|side| side.column(&link.columns[0]));
+        let is_small = sides().chain([table]).all(is_whole);
+        let few = |one: &Column, own: &Column| {
+            is_small && one.sketch.share_in(&own.sketch).is_some_and(|share| share < FEW)
+        };
         own.is_some_and(|own| columns.into_iter().all(|column| could_be(column, own) && !few(column, own)))
     }
 
@@ -131,7 +134,7 @@ impl Links<'_> {
     /// The link of a table to another auxiliary table: one of both has a row for each key.
     fn indirect(&self, at: usize, to: usize) -> Option<Link> {
         let (table, other) = (&self.tables[at], &self.tables[to]);
-        let is_small = [table, other].iter().all(|named| named.table.rows <= ROWS_LOOKED_AT);
+        let is_small = [table, other].iter().all(|named| is_whole(named.table));
         let share = |one: &Column, other: &Column| one.sketch.share_in(&other.sketch);
         // Either table may lack rows, such as the days that are no holidays.
         let has_common = |own: &Column, column: &Column| {
@@ -217,6 +220,11 @@ fn is_bare(name: &str) -> bool {
 fn has_rows_of_both(profile: &Profile, table: &Table) -> bool {
     let rows = profile.train.rows + profile.test.as_ref().map_or(0, |test| test.rows);
     table.rows.abs_diff(rows) * 100 <= rows
+}
+
+/// Whether all rows were looked at, so that sketches are of all values.
+fn is_whole(table: &Table) -> bool {
+    table.rows <= ROWS_LOOKED_AT
 }
 
 /// Whether every row that was looked at has another value.
