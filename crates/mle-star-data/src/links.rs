@@ -228,7 +228,7 @@ fn is_whole(table: &Table) -> bool {
 }
 
 /// Whether every row that was looked at has another value.
-fn names_its_rows(column: &Column, table: &Table) -> bool {
+pub fn names_its_rows(column: &Column, table: &Table) -> bool {
     column.missing == 0 && column.distinct == table.rows.min(ROWS_LOOKED_AT)
 }
 

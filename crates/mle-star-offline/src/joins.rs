@@ -11,7 +11,7 @@ use crate::problem::{Columns, input_path, is_constant, is_number};
 use crate::time_order::TimeOrder;
 use mle_star_data::cutoff::{Cutoff, cutoff};
 use mle_star_data::keys::names_things;
-use mle_star_data::links::Link;
+use mle_star_data::links::{Link, names_its_rows};
 use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 use mle_star_data::split::says_code;
 
@@ -273,7 +273,7 @@ fn summaries(
         !is_order(column) && (is_key(column) || says_code(&column.name) && names_things(column, table.rows))
     };
     let summary = |column: &&Column| match names(column) {
-        true if names_rows(column, table) => None,
+        true if names_its_rows(column, table) => None,
         true => Some((column.name.clone(), WORDS)),
         false => summary(column, functions(column)),
     };
@@ -293,11 +293,6 @@ fn order_of(cutoff: &Cutoff, summed: &[&Column]) -> Option<Order> {
     let first = dates.iter().position(|date| summed.iter().any(|column| column.name == *date))?;
     let column = dates.remove(first);
     Some(Order { further: dates, ..Order::new(&column, cutoff.day_first) })
-}
-
-/// Whether every row that was looked at has another value.
-fn names_rows(column: &Column, table: &Table) -> bool {
-    column.distinct == table.rows.min(ROWS_LOOKED_AT)
 }
 
 fn number_functions(added: &[&Column], in_order: bool) -> &'static [&'static str] {

@@ -190,26 +190,21 @@ fn auxiliary_tables_say_what_is_known_too_early() {
     let day = |day: usize| format!("2024-{:02}-{:02}", day / 28 + 1, day % 28 + 1);
     let train =
         table("id,client,asked,y", 80, |at| format!("{at},{},{},{}", at % 40, day(61 + at % 50), at % 2));
-    let test = table("id,client,asked", 80, |at| format!("{},{},{}", at + 80, at % 40, day(221 + at % 50)));
     let events = table("client,bought,cost", 1400, |at| format!("{},{},{at}", at % 40, day(at / 40 * 8)));
+    let check = |first: usize, part: &str| {
+        let row = |at: usize| format!("{},{},{}", at + 80, at % 40, day(first + at % 20));
+        let test = table("id,client,asked", 80, row);
+        check(&[("train.csv", &train), ("test.csv", &test), ("events.csv", &events)], &[part]);
+    };
     check(
-        &[("train.csv", &train), ("test.csv", &test), ("events.csv", &events)],
-        &[
-            "35 rows per key on average); of the rows with the same `client`, summarise only those before the `asked` of \
-           the row, since later ones are not known for the test rows as they are for the training rows; `client` integer",
-        ],
+        221,
+        "35 rows per key on average); of the rows with the same `client`, summarise only those before the `asked` of \
+         the row, since later ones are not known for the test rows as they are for the training rows; `client` integer",
     );
-}
-
-#[test]
-fn auxiliary_tables_say_that_they_end_before_the_test_rows() {
-    let day = |day: usize| format!("2024-{:02}-{:02}", day / 28 + 1, day % 28 + 1);
-    let train =
-        table("id,client,asked,y", 80, |at| format!("{at},{},{},{}", at % 40, day(61 + at % 50), at % 2));
-    let test = table("id,client,asked", 80, |at| format!("{},{},{}", at + 80, at % 40, day(300 + at % 20)));
-    let events = table("client,bought,cost", 1400, |at| format!("{},{},{at}", at % 40, day(at / 40 * 8)));
-    let part = "; the table ends 43 days before most test rows, so leave out as many days before each training row; `client`";
-    check(&[("train.csv", &train), ("test.csv", &test), ("events.csv", &events)], &[part]);
+    check(
+        300,
+        "; the table ends 43 days before most test rows, so leave out as many days before each training row; `client`",
+    );
 }
 
 #[test]
