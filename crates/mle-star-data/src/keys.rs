@@ -61,7 +61,7 @@ pub(crate) fn alike(one: &Column, other: &Column) -> bool {
 }
 
 /// Whether the key columns identify each row.
-fn names_rows(keys: &[&Column], table: &Table) -> bool {
+pub(crate) fn names_rows(keys: &[&Column], table: &Table) -> bool {
     match keys {
         [] => false,
         [single] if single.missing > 0 => false,

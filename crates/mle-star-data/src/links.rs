@@ -1,5 +1,7 @@
 //! How the auxiliary tables of a data folder hang together, as the tables of a database do.
 
+mod roles;
+
 use std::collections::HashMap;
 
 use super::keys::{Key, alike, is_nameable, key, same_type};
@@ -33,7 +35,7 @@ pub struct Link {
 }
 
 /// The links of the auxiliary tables. A table that joins neither the training table and the test table nor a table that does
-/// has none.
+/// has none. It has several if several columns refer to it, or several tables look its rows up.
 pub fn links(profile: &Profile, target: Option<&str>, id: Option<&str>) -> Vec<Link> {
     let targets = target.map_or_else(Vec::new, |target| profile.targets(target, id));
     let tables = profile.auxiliary.iter().map(|table| Named::new(table, &targets)).collect();
@@ -70,17 +72,35 @@ impl Links<'_> {
         for at in 0..self.tables.len() {
             if !self.is_linked(at) {
                 let id = self.id.filter(|id| joins_by_id(self.tables[at].table, id));
-                self.found.extend(self.direct(at, id));
+                self.found.extend(self.with_roles(at, self.direct(at, id)));
             }
         }
         let mut next = 0;
         while let Some(to) = self.found.get(next).map(|link| link.table) {
             let left = MOST_TABLES.saturating_sub(self.found.iter().filter(|link| link.to.is_some()).count());
-            let free = (0..self.tables.len()).filter(|at| !self.is_linked(*at));
-            let added: Vec<Link> = free.filter_map(|at| self.indirect(at, to)).take(left).collect();
+            let new = |at: &usize| !self.is_linked(*at);
+            let is_done = self.found[..next].iter().any(|link| link.table == to);
+            let shared = |at: &usize| self.is_shared(*at, to);
+            let tables = (0..self.tables.len()).filter(|at| !is_done && (new(at) || shared(at)));
+            let links = tables.filter_map(|at| self.indirect(at, to).filter(|link| new(&at) || link.unique));
+            let added: Vec<Link> = links.take(left).collect();
             self.found.extend(added);
             next += 1;
         }
+    }
+
+    /// Whether a table that other auxiliary tables look up may be looked up by this one, too.
+    fn is_shared(&self, at: usize, by: usize) -> bool {
+        let mut own = self.found.iter().filter(|link| link.table == at).peekable();
+        own.peek().is_some()
+            && own.all(|link| link.unique && link.to.is_some_and(|to| to != by))
+            && !self.leads_to(by, at)
+    }
+
+    /// Whether a table joins the other one, or one that does.
+    fn leads_to(&self, from: usize, other: usize) -> bool {
+        let joined = self.found.iter().filter(|link| link.table == from).filter_map(|link| link.to);
+        from == other || joined.into_iter().any(|to| self.leads_to(to, other))
     }
 
     fn is_linked(&self, table: usize) -> bool {
@@ -268,7 +288,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_with(own: [(&str, &str); 2], id: &str, tables: &[(&str, &str)], expected: &[&str]) {
+    pub(super) fn check_with(own: [(&str, &str); 2], id: &str, tables: &[(&str, &str)], expected: &[&str]) {
         check_for("y", own, id, tables, expected);
     }
 

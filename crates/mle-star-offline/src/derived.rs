@@ -1,5 +1,5 @@
 //! Columns that scripts compute from others in their section `Data`, row by row, before anything is learnt: the parts of
-//! codes, numbers as names, days between dates, and ways between places.
+//! codes, numbers as names, days between dates, ways between places, and what two rows of a table differ in.
 //!
 //! Models could not find any of this with a few splits. It depends on names and forms of values alone, never on targets.
 
@@ -9,6 +9,7 @@ use std::iter;
 
 use serde::Serialize;
 
+use crate::joins::Twins;
 use crate::problem::{Columns, is_nearly_unique, is_number};
 use mle_star_data::keys::names_things;
 use mle_star_data::places::{Place, places};
@@ -20,6 +21,8 @@ const MOST_IN_PAIRS: usize = 4;
 /// More numbers than this as names, and more codes, would slow models down.
 const MOST_NAMES: usize = 8;
 const MOST_CODES: usize = 4;
+/// More comparisons of two rows of a table would, too.
+const MOST_COMPARED: usize = 20;
 /// So many rows of a code tell all about it.
 const ENOUGH_ROWS: usize = 20;
 /// As texts, cells need much time and memory, so a large table has fewer of them.
@@ -43,6 +46,13 @@ pub(crate) struct Derived {
     names: Vec<(String, String)>,
     spans: Vec<Span>,
     ways: Vec<Way>,
+    /// Numbers of two rows of a table, and the column of their difference.
+    differences: Vec<([String; 2], String)>,
+    /// Categories of two rows of a table, and the column that tells whether they are equal.
+    equals: Vec<([String; 2], String)>,
+    /// What these rows are called.
+    #[serde(skip)]
+    rows: Vec<[String; 2]>,
 }
 
 /// A column whose values are made of parts.
@@ -132,8 +142,13 @@ impl Offered {
     }
 
     /// What to compute if scripts have these columns of tables, and the kinds of the computed ones. `summarised` columns
-    /// stand for several rows, so they are no places.
-    pub(crate) fn derived(&self, columns: &Columns, summarised: &[String]) -> (Derived, Columns) {
+    /// stand for several rows, so they are no places; `twins` are the same column of two rows of a table.
+    pub(crate) fn derived(
+        &self,
+        columns: &Columns,
+        summarised: &[String],
+        twins: &[Twins<'_>],
+    ) -> (Derived, Columns) {
         let mut taken: HashSet<String> = self.given.keys().chain(columns.all()).cloned().collect();
         // Each part of a script has all of its columns or none.
         let mut are_free = |names: &mut dyn Iterator<Item = &String>| {
@@ -156,7 +171,22 @@ impl Offered {
         let ways = pairs(&places).enumerate().map(|(at, (from, to))| Way::new(from, to, at));
         let ways: Vec<Way> = ways.filter(|way| are_free(&mut way.names.iter())).collect();
         gives.numeric.extend(ways.iter().flat_map(|way| way.names.iter().cloned()));
-        (Derived { codes, names, spans, ways }, gives)
+        let mut compared = |kinds: &[&Vec<String>], word: &str| -> Vec<([String; 2], String)> {
+            let are_of =
+                |kind: &&Vec<String>, pair: &[String; 2]| pair.iter().all(|name| kind.contains(name));
+            let all = twins.iter().flat_map(|twins| &twins.columns);
+            let all = all.filter(|pair| kinds.iter().any(|kind| are_of(kind, pair)));
+            let named = all.map(|pair| (pair.clone(), pair.join(word)));
+            named.filter(|(_, name)| are_free(&mut iter::once(name))).take(MOST_COMPARED).collect()
+        };
+        let differences = compared(&[&columns.numeric], "_minus_");
+        let equals = compared(&[&columns.categorical, &columns.many_levels], "_is_");
+        gives.numeric.extend(differences.iter().chain(&equals).map(|(_, name)| name.clone()));
+        let has_some = |twins: &&Twins<'_>| {
+            differences.iter().chain(&equals).any(|(pair, _)| twins.columns.contains(pair))
+        };
+        let rows = twins.iter().filter(has_some).map(|twins| twins.names.map(str::to_owned)).collect();
+        (Derived { codes, names, spans, ways, differences, equals, rows }, gives)
     }
 }
 
@@ -167,7 +197,8 @@ impl Derived {
         let names = self.names.iter().map(|(number, _)| format!("{number} as a category, too"));
         let spans = self.spans.iter().map(|span| format!("the days from {} to {}", span.from, span.to));
         let ways = self.ways.iter().map(|way| format!("the way from {} to {}", way.from[0], way.to[0]));
-        codes.chain(names).chain(spans).chain(ways)
+        let compared = self.rows.iter().map(|[one, other]| format!("what {one} and {other} differ in"));
+        codes.chain(names).chain(spans).chain(ways).chain(compared)
     }
 }
 

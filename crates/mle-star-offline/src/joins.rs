@@ -1,6 +1,6 @@
 //! Auxiliary tables: the columns that join them to the training table or to each other, and the columns that they add.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::path::Path;
 
 use mle_star::task::Task;
@@ -115,8 +115,7 @@ pub(crate) fn joins(
     let own = [&profile.train, test].into_iter().chain(joined);
     let taken = own.flat_map(|own| &own.columns).map(|column| column.name.clone()).collect();
     let time = time.map(|time| time.column.as_str());
-    let cutoff = |link: &Link| Some((link.table, cutoff(&task.data_dir, profile, link, time)?));
-    let cutoffs = links.iter().filter_map(cutoff).collect();
+    let cutoffs = links.iter().map(|link| cutoff(&task.data_dir, profile, link, time)).collect();
     Tree { profile, targets, links, cutoffs, taken }.joins_to(None, as_text)
 }
 
@@ -125,8 +124,8 @@ struct Tree<'a> {
     profile: &'a Profile,
     targets: &'a [&'a str],
     links: &'a [Link],
-    /// Tables of which only earlier rows are known.
-    cutoffs: HashMap<usize, Cutoff>,
+    /// For each link, the cutoff if only earlier rows are known.
+    cutoffs: Vec<Option<Cutoff>>,
     /// Names of columns.
     taken: HashSet<String>,
 }
@@ -134,12 +133,12 @@ struct Tree<'a> {
 impl Tree<'_> {
     /// The joins to a table, and those to their tables.
     fn joins_to(&mut self, to: Option<usize>, as_text: &[String]) -> Vec<Join> {
-        let links = self.links;
-        links.iter().filter(|link| link.to == to).filter_map(|link| self.join(link, as_text)).collect()
+        let links = self.links.iter().enumerate().filter(|(_, link)| link.to == to);
+        links.filter_map(|(at, link)| self.join(at, link, as_text)).collect()
     }
 
     /// The join of a link to a table of which these columns are read as text. Keys have to be equal in all tables.
-    fn join(&mut self, link: &Link, as_text: &[String]) -> Option<Join> {
+    fn join(&mut self, at: usize, link: &Link, as_text: &[String]) -> Option<Join> {
         let pairs = link.own.iter().zip(&link.columns);
         let as_text: Vec<String> =
             pairs.filter(|(_, column)| as_text.contains(column)).map(|(own, _)| own.clone()).collect();
@@ -155,9 +154,15 @@ impl Tree<'_> {
             fits
         });
         table.columns.extend(joins.iter().flat_map(|join| join.columns.clone()));
-        let name = free_name(&table, &self.taken);
-        let cutoff = self.cutoffs.get(&link.table);
-        let join = join(link, cutoff, &table, joins, self.targets, name)?;
+        let is_twin = |other: &&Link| (other.table, other.to) == (link.table, link.to);
+        let mut names = vec![plain_name(&table.file)];
+        if self.links.iter().filter(is_twin).count() > 1 {
+            // Of several joins of a table, each is called like the column that refers to it.
+            let role = plain(link.columns.last()?);
+            names = vec![role.clone(), format!("{role}_{}", names[0])];
+        }
+        let name = free_name(&names, &table, &self.taken);
+        let join = join(link, self.cutoffs[at].as_ref(), &table, joins, self.targets, name)?;
         let join = Join { as_text, ..join };
         self.taken.extend(column_names(&join.name, &table));
         Some(join)
@@ -183,6 +188,31 @@ impl Join {
 
     fn gave(&self, column: &Column) -> bool {
         self.columns.iter().any(|own| own.name == column.name)
+    }
+}
+
+/// Two joins that look up rows of the same table.
+pub(crate) struct Twins<'a> {
+    /// Their names.
+    pub(crate) names: [&'a str; 2],
+    /// The columns that they give alike.
+    pub(crate) columns: Vec<[String; 2]>,
+}
+
+/// All pairs of such joins.
+pub(crate) fn twins(joins: &[Join]) -> Vec<Twins<'_>> {
+    let pairs = joins.iter().enumerate();
+    let pairs = pairs.flat_map(|(at, one)| joins[at + 1..].iter().map(move |other| (one, other)));
+    pairs.filter_map(|(one, other)| Twins::new(one, other)).collect()
+}
+
+impl<'a> Twins<'a> {
+    fn new(one: &'a Join, other: &'a Join) -> Option<Self> {
+        let names = [one.name.as_str(), other.name.as_str()];
+        let columns = one.columns.iter().zip(&other.columns);
+        let columns = columns.map(|(one, other)| [one.name.clone(), other.name.clone()]).collect();
+        let are_alike = one.unique && other.unique && (&one.file, &one.own) == (&other.file, &other.own);
+        are_alike.then_some(Self { names, columns })
     }
 }
 
@@ -382,12 +412,12 @@ fn summary_columns(
     names.map(number).collect()
 }
 
-/// A name whose columns are not taken.
-fn free_name(table: &Table, taken: &HashSet<String>) -> String {
-    let plain = plain_name(&table.file);
+/// The first of these names whose columns are not taken, or the last one with a number.
+fn free_name(names: &[String], table: &Table, taken: &HashSet<String>) -> String {
     let is_free = |name: &String| column_names(name, table).all(|column| !taken.contains(&column));
-    let numbered = (2..).map(|number| format!("{plain}_{number}"));
-    std::iter::once(plain.clone()).chain(numbered).find(is_free).unwrap_or(plain)
+    let last = names.last().map_or("", String::as_str);
+    let numbered = (2..).map(|number| format!("{last}_{number}"));
+    names.iter().cloned().chain(numbered).find(is_free).unwrap_or_default()
 }
 
 /// The columns that a table of this name may give.
@@ -403,12 +433,16 @@ fn column_names(name: &str, table: &Table) -> impl Iterator<Item = String> {
     table.columns.iter().flat_map(of_column).chain([format!("{name}_rows")])
 }
 
-/// The file's name without its ending, as a part of a Python name.
+/// The file's name without its ending, like a column.
 fn plain_name(file: &Path) -> String {
     let stem = file.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
-    let stem = stem.strip_suffix(".csv").unwrap_or(stem);
+    plain(stem.strip_suffix(".csv").unwrap_or(stem))
+}
+
+/// A name as a part of a Python name.
+fn plain(name: &str) -> String {
     let plain: String =
-        stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
     if plain.is_empty() || plain.starts_with(|c: char| c.is_ascii_digit()) {
         return format!("table_{plain}");
     }

@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::derived::{Derived, Offered};
 use crate::grouping::{Grouping, Rows, grouping};
 use crate::history::History;
-use crate::joins::{Join, joins};
+use crate::joins::{Join, joins, twins};
 use crate::metric_code::Metric;
 use crate::submission_layout::{Layout, LayoutKind, layout};
 use crate::targets::{Targets, targets};
@@ -224,7 +224,7 @@ impl Problem {
     pub(crate) fn with_columns(self, mut columns: Columns) -> Self {
         let summaries = self.joins.iter().filter(|join| !join.unique);
         let summarised: Vec<String> = summaries.flat_map(|join| join.gives().numeric).collect();
-        let (derived, gives) = self.offered.derived(&columns, &summarised);
+        let (derived, gives) = self.offered.derived(&columns, &summarised, &twins(&self.joins));
         columns.append(&gives);
         Self { columns, derived, ..self }.with_pair()
     }

@@ -327,6 +327,17 @@ for table in (train, test):
     table[{{ way.names[0] | py }}], table[{{ way.names[1] | py }}], table[{{ way.names[2] | py }}] = kilometres(table[{{ (way.from + way.to) | py_list }}])
 {% endfor %}
 {% endif %}
+{% if p.derived.differences or p.derived.equals %}
+
+# What two rows of the same table differ in.
+for table in (train, test):
+{% for pair in p.derived.differences %}
+    table[{{ pair[1] | py }}] = table[{{ pair[0][0] | py }}].astype(float) - table[{{ pair[0][1] | py }}].astype(float)
+{% endfor %}
+{% for pair in p.derived.equals %}
+    table[{{ pair[1] | py }}] = (table[{{ pair[0][0] | py }}] == table[{{ pair[0][1] | py }}]).astype(float)
+{% endfor %}
+{% endif %}
 
 {% if p.several and p.classification %}
 # One column of 0 and 1 for each target.

@@ -11,6 +11,7 @@ use mle_star::stop::Trouble;
 use super::column::Values;
 use super::{Column, ColumnKind, ROWS_LOOKED_AT, Table};
 use crate::folder::Source;
+use crate::split::{says_role, words};
 
 const SAVE_AS_CSV: &str = "save it as comma-separated UTF-8 text with one header line";
 
@@ -69,18 +70,29 @@ fn read_text(
     Ok(Table { file: source.file.clone(), rows, columns, row_key: Vec::new() })
 }
 
-/// Adds the row key to the table by reading it again.
+/// Adds the row key to the table by reading it again: columns that the training table has, too. If these do not tell rows apart,
+/// columns count that it has in a role, such as `home_team` for `team`.
 pub(super) fn with_row_key(data_dir: &Path, source: &Source, mut table: Table, train: &Table) -> Table {
     let nameable = |column: &&Column| !matches!(column.kind, ColumnKind::Float | ColumnKind::Text);
-    let shared =
-        |column: &&Column| nameable(column) && train.column(&column.name).is_some_and(|twin| nameable(&twin));
-    let key: Vec<String> = table.columns.iter().filter(shared).map(|column| column.name.clone()).collect();
-    let positions: Vec<usize> =
-        (0..table.columns.len()).filter(|at| key.contains(&table.columns[*at].name)).collect();
-    let unique = source.with_text(data_dir, |text| !key.is_empty() && names_each_row(text, &positions));
-    if unique.unwrap_or(false) {
-        table.row_key = key;
-    }
+    let shared = |column: &Column| train.column(&column.name).is_some_and(|twin| nameable(&twin));
+    let in_role = |column: &Column| {
+        let letters = words(&column.name).concat();
+        let mut roles = train.columns.iter().filter(nameable);
+        shared(column) || roles.any(|role| says_role(&role.name, &letters))
+    };
+    let key = |is_wanted: &dyn Fn(&Column) -> bool| {
+        let places =
+            table.columns.iter().enumerate().filter(|(_, column)| nameable(column) && is_wanted(column));
+        places.map(|(at, _)| at).collect::<Vec<usize>>()
+    };
+    let (same, wide) = (key(&shared), key(&in_role));
+    let is_key = |places: &&Vec<usize>| {
+        let unique = source.with_text(data_dir, |text| !places.is_empty() && names_each_row(text, places));
+        unique.unwrap_or(false)
+    };
+    let further = (wide != same).then_some(&wide);
+    let found = [Some(&same), further].into_iter().flatten().find(is_key);
+    table.row_key = found.into_iter().flatten().map(|at| table.columns[*at].name.clone()).collect();
     table
 }
 

@@ -135,6 +135,18 @@ pub(super) fn says_row(name: &str) -> bool {
     has_word(name, &ROW_WORDS)
 }
 
+/// Whether a name says that values are another column's in a role of their own: `home_team`, `team_2` and `team_b` are teams.
+pub(crate) fn says_role(name: &str, of: &str) -> bool {
+    // Fewer letters end many names.
+    const SHORTEST: usize = 4;
+    let mut words = words(name);
+    let ends_so = of.chars().count() >= SHORTEST && words.concat().ends_with(of);
+    if words.last().is_some_and(|last| last.chars().count() == 1) {
+        words.pop();
+    }
+    ends_so || (0..words.len()).any(|first| words[first..].concat() == of)
+}
+
 /// Whether the name contains one of these words. `patient_id`, `PatientID`, `patientid` and `patients` contain
 /// `patient`.
 fn has_word(name: &str, wanted: &[&str]) -> bool {

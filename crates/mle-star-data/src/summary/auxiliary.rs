@@ -42,26 +42,25 @@ pub(super) fn section(
             return format!("- {file} cannot be read: {}.", words::sentence(&why.unwrap_or_default()));
         };
         let table = &profile.auxiliary[at];
-        let mut direct = links.iter().filter(|link| link.to.is_none()).enumerate();
-        let direct = direct.find(|(_, link)| link.table == at);
-        let indirect = links.iter().find_map(|link| Some((link, link.to?)).filter(|_| link.table == at));
-        let joined = match (direct, indirect) {
-            (Some((number, link)), _) => {
+        let mut ways: Vec<String> = links
+            .iter()
+            .filter(|link| link.to.is_none())
+            .enumerate()
+            .filter(|(_, link)| link.table == at)
+            .map(|(number, link)| {
                 let cutoff = cutoff(data_dir, profile, link, time);
-                Some(
-                    how(data_dir, source, link, (number, facts))
-                        + &cutoff.iter().map(not_later).collect::<String>(),
-                )
-            }
-            (_, Some((link, to))) => Some(how_indirectly(link, &profile.auxiliary[to])),
-            _ => None,
+                let how = how(data_dir, source, link, (number, facts));
+                how + &cutoff.iter().map(not_later).collect::<String>()
+            })
+            .collect();
+        let indirect = links.iter().filter(|link| link.table == at);
+        ways.extend(indirect.filter_map(|link| Some(how_indirectly(link, &profile.auxiliary[link.to?]))));
+        let joined = if ways.is_empty() {
+            "no link to another table was found".to_owned()
+        } else {
+            ways.join(", and ")
         };
-        format!(
-            "- {file}: {}, {}; {}",
-            words::counted(table.rows, "row"),
-            joined.unwrap_or_else(|| "no link to another table was found".to_owned()),
-            columns_of(table)
-        )
+        format!("- {file}: {}, {}; {}", words::counted(table.rows, "row"), joined, columns_of(table))
     };
     super::section("Auxiliary tables", &listing.auxiliary.iter().map(line).collect::<Vec<_>>(), AUXILIARY)
 }

@@ -186,6 +186,22 @@ fn auxiliary_tables_say_how_they_join() {
 }
 
 #[test]
+fn an_auxiliary_table_may_join_in_several_ways() {
+    let row = |at: usize| format!("{at},T{},T{}", at % 5, at * 3 % 7);
+    let train = table("id,home_team,away_team,y", 100, |at| format!("{},{}", row(at), at % 2));
+    let test = table("id,home_team,away_team", 20, row);
+    let teams = table("team,rank", 6, |at| format!("T{at},{at}"));
+    check(
+        &[("train.csv", &train), ("test.csv", &test), ("teams.csv", &teams)],
+        &[
+            "- `teams.csv`: 6 rows, joins on `team` = `home_team` of the training table (found for 100% of train rows and 100% of \
+           test rows; one row per key), and joins on `team` = `away_team` of the training table (found for 86% of train rows \
+           and 85% of test rows; one row per key); `team` category, `rank` integer",
+        ],
+    );
+}
+
+#[test]
 fn auxiliary_tables_say_what_is_known_too_early() {
     let day = |day: usize| format!("2024-{:02}-{:02}", day / 28 + 1, day % 28 + 1);
     let train =

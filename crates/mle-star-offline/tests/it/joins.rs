@@ -169,7 +169,7 @@ const SHOP: Folder = Folder {
 };
 
 /// A table with these columns and as many rows.
-fn table(header: &str, rows: usize, row: impl Fn(usize) -> String) -> String {
+pub(super) fn table(header: &str, rows: usize, row: impl Fn(usize) -> String) -> String {
     (0..rows).fold(format!("{header}\n"), |text, at| text + &row(at) + "\n")
 }
 

@@ -28,6 +28,7 @@ mod python;
 mod refining;
 #[cfg(test)]
 mod role_answers;
+mod roles;
 #[cfg(test)]
 mod several_targets;
 #[cfg(test)]

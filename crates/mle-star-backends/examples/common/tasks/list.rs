@@ -6,7 +6,7 @@ use mle_star_metrics::names::Metric;
 use super::{Task, amounts, meanings, outcomes};
 
 /// Every task. New ones come last: the first fourteen are those of `docs/trust.md`.
-pub static TASKS: [Task; 27] = [
+pub static TASKS: [Task; 29] = [
     Task {
         name: "loyalty",
         metric: Metric::Accuracy,
@@ -220,6 +220,25 @@ pub static TASKS: [Task; 27] = [
         about: "Each row is a subscriber at a date. Predict whether the subscriber leaves (1) or not (0). `purchases.csv` has \
                 what subscribers have bought.",
         draw: meanings::subscribers,
+    },
+    Task {
+        name: "matches",
+        metric: Metric::RocAuc,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [5_000, 8_000],
+        about: "Each row is a match of two teams. `teams.csv` has the teams, `seasons.csv` what each did in each season. Predict \
+                whether the home team wins (1) or not (0).",
+        draw: meanings::matches,
+    },
+    Task {
+        name: "flights",
+        metric: Metric::Rmse,
+        split: SplitKind::Stratified,
+        column: None,
+        rows: [5_000, 8_000],
+        about: "Each row is a flight. `airports.csv` has the airports. Predict the minutes in the air.",
+        draw: meanings::flights,
     },
     Task {
         name: "rides",

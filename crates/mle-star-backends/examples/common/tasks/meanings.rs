@@ -127,6 +127,95 @@ pub fn subscribers(random: &mut Random, rows: [usize; 2]) -> Draw {
     draw
 }
 
+/// Two of 400 teams meet in one of six seasons; each team has a town (`teams.csv`) and each of its seasons a rank and a budget
+/// (`seasons.csv`). The answer, whether the home team wins, is a logistic draw from the differences of rank and budget, the way
+/// of the other team, and whether both have a coach of the same school.
+pub fn matches(random: &mut Random, rows: [usize; 2]) -> Draw {
+    const TEAMS: usize = 400;
+    const SEASONS: usize = 6;
+    const SCHOOLS: [&str; 4] = ["Lyon", "Porto", "Turin", "Ghent"];
+    let [mut teams, mut seasons] =
+        ["team,latitude,longitude,school\n", "team,season,rank,budget\n"].map(str::to_owned);
+    let mut known = Vec::new();
+    for team in 0..TEAMS {
+        let ([north, east, strength], school) = (random.normals(), random.below(SCHOOLS.len()));
+        let (latitude, longitude) = (48.0 + 3.0 * north, 8.0 + 4.0 * east);
+        teams += &format!("T{team:03},{latitude:.4},{longitude:.4},{}\n", SCHOOLS[school]);
+        let years: Vec<[f64; 2]> = (0..SEASONS)
+            .map(|season| {
+                let [form, money] = random.normals();
+                let rank = (100.0 - 25.0 * (0.6 * strength + 0.8 * form)).round();
+                let budget = (3.0 + 0.5 * strength + 0.5 * money).exp();
+                seasons += &format!("T{team:03},{},{rank},{budget:.2}\n", 2018 + season);
+                [rank, budget]
+            })
+            .collect();
+        known.push((latitude, longitude, school, years));
+    }
+    let mut next = 0;
+    let mut draw = Draw::of(random, rows, |random, _| {
+        let (home, season) = (random.below(TEAMS), random.below(SEASONS));
+        let away = (home + 1 + random.below(TEAMS - 1)) % TEAMS;
+        let (one, other) = (&known[home], &known[away]);
+        let way = ((one.0 - other.0) * 111.0).hypot((one.1 - other.1) * 74.0);
+        let [rank, budget] = [0, 1].map(|at| (one.3[season][at], other.3[season][at]));
+        let margin =
+            0.2 - 0.045 * (rank.0 - rank.1) + 0.5 * (budget.0 / budget.1).ln() + 0.002 * (way - 600.0);
+        let margin = margin - if one.2 == other.2 { 1.2 } else { 0.0 };
+        next += 1;
+        let cells = vec![
+            cell("match", &next),
+            cell("season", &(2018 + season)),
+            cell("home_team", &format!("T{home:03}")),
+            cell("away_team", &format!("T{away:03}")),
+            cell("evening", &random.below(2)),
+        ];
+        outcome(random, cells, logistic(margin))
+    });
+    draw.others.extend([("seasons.csv", seasons), ("teams.csv", teams)]);
+    draw
+}
+
+/// Minutes are normal around the way between two of 250 airports, the wind to the east and the height of both; the airports are
+/// in `airports.csv`, by codes whose column has another name.
+pub fn flights(random: &mut Random, rows: [usize; 2]) -> Draw {
+    const AIRPORTS: usize = 250;
+    let mut table = "code,latitude,longitude,height\n".to_owned();
+    let mut known = Vec::new();
+    for airport in 0..AIRPORTS {
+        let code: String = [airport / 25, airport % 25, (airport * 7 + 3) % 26]
+            .iter()
+            .map(|letter| char::from(b'A' + u8::try_from(*letter).unwrap_or(0)))
+            .collect();
+        let [north, east] = random.normals();
+        let (latitude, longitude) = (40.0 + 5.0 * north, -95.0 + 12.0 * east);
+        let height = random.exponential(300.0);
+        table += &format!("{code},{latitude:.4},{longitude:.4},{height:.0}\n");
+        known.push((code, latitude, longitude, height));
+    }
+    let mut next = 0;
+    let mut draw = Draw::of(random, rows, |random, _| {
+        let from = random.below(AIRPORTS);
+        let to = (from + 1 + random.below(AIRPORTS - 1)) % AIRPORTS;
+        let (one, other) = (&known[from], &known[to]);
+        let (north, east) = ((other.1 - one.1) * 111.2, (other.2 - one.2) * 85.0);
+        let (month, [delay]) = (1 + random.below(12), random.normals());
+        let wind = 0.012 * (1.0 + 0.5 * (std::f64::consts::TAU * month as f64 / 12.0).cos());
+        let best = 35.0 + north.hypot(east) / 13.0 - wind * east + 0.01 * (one.3 + other.3);
+        next += 1;
+        let cells = vec![
+            cell("flight", &next),
+            cell("origin", &one.0),
+            cell("dest", &other.0),
+            cell("month", &month),
+            cell("carrier", ["AA", "DL", "UA", "WN"][random.below(4)]),
+        ];
+        number(cells, best + 12.0 * delay, best)
+    });
+    draw.others.push(("airports.csv", table));
+    draw
+}
+
 /// Seconds are log-normal around the way between two places, rush hours and a slow centre.
 pub fn rides(random: &mut Random, rows: [usize; 2]) -> Draw {
     let bell = |x: f64, width: f64| (-(x / width).powi(2)).exp();
