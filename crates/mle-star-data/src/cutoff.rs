@@ -31,10 +31,23 @@ pub struct Cutoff {
     /// The days from the end of the auxiliary table to the test rows, in the median. Training rows must not know what happened
     /// in so many days before them either.
     pub lag: f64,
-    /// The key columns of the auxiliary table that are no dates.
+    /// The key columns of the auxiliary table, or of the one on the way, that are no dates.
     pub own: Vec<String>,
     /// The same columns of the training table and the test table.
     pub columns: Vec<String>,
+    /// The table that tells the keys of the rows, if they do not do so themselves.
+    pub way: Option<Way>,
+}
+
+/// A table between an auxiliary table and the training table: accounts tell whose payments are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Way {
+    /// The position among the auxiliary tables.
+    pub table: usize,
+    /// Its columns that name its rows.
+    pub columns: Vec<String>,
+    /// The same columns of the auxiliary table.
+    pub own: Vec<String>,
 }
 
 /// What rows find in an auxiliary table.
@@ -51,16 +64,27 @@ struct Found {
     moments: Vec<f64>,
 }
 
-/// The cutoff of a table that joins the training table and the test table: if summaries of all its rows say something else
-/// about training rows than about test rows, or if it would join by a date that hardly any row has. `time` is the column
-/// that puts rows in order, if there is one. `None` if a table cannot be read.
-pub fn cutoff(data_dir: &Path, profile: &Profile, link: &Link, time: Option<&str>) -> Option<Cutoff> {
+/// The cutoff of one of the links: if summaries of all rows of the table say something else about training rows than about test
+/// rows, or if it would join by a date that hardly any row has. A table may join by way of another one that has no dates. `time`
+/// is the column that puts rows in order, if there is one. `None` if a table cannot be read.
+pub fn cutoff(
+    data_dir: &Path,
+    profile: &Profile,
+    links: &[Link],
+    link: &Link,
+    time: Option<&str>,
+) -> Option<Cutoff> {
     let table = &profile.auxiliary[link.table];
-    let dates: Vec<&Column> =
-        table.columns.iter().filter(|column| column.kind == ColumnKind::Date && has_days(column)).collect();
+    let (direct, way) = way(links, link)?;
+    let dates = dates_of(table);
     let is_date = |own: &String| dates.iter().any(|date| date.name == *own);
     let by_date = link.own.iter().position(is_date);
-    if dates.is_empty() || link.to.is_some() || (link.unique && by_date.is_none()) {
+    let tells_dates = |way: &Way| !dates_of(&profile.auxiliary[way.table]).is_empty();
+    let is_other = match &way {
+        Some(way) => by_date.is_some() || tells_dates(way),
+        None => link.unique && by_date.is_none(),
+    };
+    if dates.is_empty() || is_other {
         return None;
     }
     let date = match by_date {
@@ -72,15 +96,29 @@ pub fn cutoff(data_dir: &Path, profile: &Profile, link: &Link, time: Option<&str
     if !sides.iter().all(|column| has_days(column)) {
         return None;
     }
-    let keys = link.own.iter().zip(&link.columns).filter(|(own, _)| !is_date(own));
+    let keys = direct.own.iter().zip(&direct.columns).filter(|(own, _)| way.is_some() || !is_date(own));
     let (own, columns): (Vec<String>, Vec<String>) =
         keys.map(|(own, column)| (own.clone(), column.clone())).unzip();
     let day_first = dates.iter().chain(&sides).any(|column| column.day_first);
     let own_dates = dates.iter().map(|date| date.name.clone()).collect();
-    let mut cutoff = Cutoff { date, own_dates, day_first, lag: 0.0, own, columns };
-    let (found, end) = cutoff.found(data_dir, table).ok().filter(|_| !cutoff.own.is_empty())?;
+    let mut cutoff = Cutoff { date, own_dates, day_first, lag: 0.0, own, columns, way };
+    let (found, end) = cutoff.found(data_dir, profile, table).ok().filter(|_| !cutoff.own.is_empty())?;
     cutoff.lag = lag(&found[1], end);
     is_needed(&found, by_date.is_some()).then_some(cutoff)
+}
+
+/// The link to the training table and the test table that decides on a link, and the table on the way. `None` if there are
+/// several such links or none.
+fn way<'a>(links: &'a [Link], link: &'a Link) -> Option<(&'a Link, Option<Way>)> {
+    let Some(to) = link.to else { return Some((link, None)) };
+    let direct = only(links.iter().filter(|direct| direct.table == to))?;
+    let way = Way { table: to, columns: link.columns.clone(), own: link.own.clone() };
+    (direct.to.is_none() && !link.unique).then_some((direct, Some(way)))
+}
+
+/// The columns of dates that have days.
+fn dates_of(table: &Table) -> Vec<&Column> {
+    table.columns.iter().filter(|column| column.kind == ColumnKind::Date && has_days(column)).collect()
 }
 
 /// The days from this moment to the rows, in the median; 0 if it is later.
@@ -133,16 +171,28 @@ fn is_needed(found: &[Found; 2], by_date: bool) -> bool {
 
 impl Cutoff {
     /// What the training rows and the test rows find, and the last moment of the table.
-    fn found(&self, data_dir: &Path, table: &Table) -> io::Result<([Found; 2], f64)> {
+    fn found(&self, data_dir: &Path, profile: &Profile, table: &Table) -> io::Result<([Found; 2], f64)> {
         let listing = folder::list(data_dir).map_err(|trouble| io::Error::other(trouble.message))?;
-        let source = listing.auxiliary.iter().find(|source| source.file == table.file);
-        let (Some(train), Some(test), Some(source)) = (&listing.train, &listing.test, source) else {
+        let source_of = |table: &Table| {
+            let source = listing.auxiliary.iter().find(|source| source.file == table.file);
+            source.ok_or_else(|| io::Error::other("a table is missing"))
+        };
+        let (Some(train), Some(test), source) = (&listing.train, &listing.test, source_of(table)?) else {
             return Err(io::Error::other("a table is missing"));
         };
         let reading = if self.day_first { Reading::DayFirst } else { Reading::MonthFirst };
         let mut known: HashMap<u64, Vec<f64>> = HashMap::new();
-        read(data_dir, source, (&self.own, &self.own_dates), reading, |key, at| {
-            known.entry(key).or_default().push(at);
+        let (own, by) = match &self.way {
+            None => (&self.own, None),
+            Some(way) => {
+                let between = source_of(&profile.auxiliary[way.table])?;
+                (&way.own, Some(pairs(data_dir, between, (&way.columns, &self.own))?))
+            }
+        };
+        read(data_dir, source, (own, &self.own_dates), reading, |key, at| {
+            if let Some(key) = by.as_ref().map_or(Some(key), |by| by.get(&key).copied()) {
+                known.entry(key).or_default().push(at);
+            }
         })?;
         known.values_mut().for_each(|moments| moments.sort_by(f64::total_cmp));
         let end =
@@ -172,6 +222,24 @@ impl Found {
         self.squares += later * later;
         self.moments.push(at);
     }
+}
+
+/// For each row that has both, the digest of the second columns by that of the first ones.
+fn pairs(data_dir: &Path, source: &Source, columns: (&[String], &[String])) -> io::Result<HashMap<u64, u64>> {
+    records::read(data_dir, source, |mut rows: Records<'_>| {
+        let positions =
+            |names: &[String]| names.iter().map(|name| rows.position(name)).collect::<io::Result<Vec<_>>>();
+        let (first, second) = (positions(columns.0)?, positions(columns.1)?);
+        let mut pairs = HashMap::new();
+        while rows.next()? {
+            let row = rows.row();
+            let key = |at: &[usize]| at.iter().map(|at| value(row, *at)).collect::<Option<Vec<&str>>>();
+            if let (Some(first), Some(second)) = (key(&first), key(&second)) {
+                pairs.insert(digest(&first), digest(&second));
+            }
+        }
+        Ok(pairs)
+    })
 }
 
 /// Calls `take` with a digest of the key and the last moment of each row that has both.
@@ -228,8 +296,8 @@ mod tests {
                 let events = rows(&format!("event,client,{own_date},cost"), 0..1400, |row| row / 40 * 8);
                 let dir = folder(&[("train.csv", &train), ("test.csv", &test), ("events.csv", &events)]);
                 let profile = profile::read(dir.path()).unwrap();
-                let link = &links(&profile, Some("y"), Some("row"))[0];
-                let found = cutoff(dir.path(), &profile, link, None);
+                let links = links(&profile, Some("y"), Some("row"));
+                let found = cutoff(dir.path(), &profile, &links, &links[0], None);
                 let texts = |name: &str| vec![name.to_owned()];
                 let wanted = Cutoff {
                     date: date.to_owned(),
@@ -238,6 +306,7 @@ mod tests {
                     lag: 0.0,
                     own: texts("client"),
                     columns: texts("client"),
+                    way: None,
                 };
                 assert_eq!(found, expected.map(|lag| Cutoff { lag, ..wanted }), "{names:?} {train}");
             };
@@ -254,5 +323,34 @@ mod tests {
         check(["day", "day"], |row| row / 40 * 8 + 80, |row| row / 40 * 8 + 80, None);
         // Where it is, rows of later days do not join.
         check(["day", "day"], |row| row / 40 * 8 + 40, |row| row / 40 * 8 + 160, None);
+    }
+
+    #[test]
+    fn tables_may_be_joined_by_way_of_another_one() {
+        let train = rows("row,client,asked,y", 0..80, |row| 61 + row % 50);
+        let test = rows("row,client,asked,z", 80..160, |row| 221 + row % 50);
+        let events = rows("event,account,bought,cost", 0..1400, |row| row / 40 * 8);
+        let check = |header: &str, opened: &str, way: Option<Way>| {
+            let accounts = (0..40).fold(format!("{header}\n"), |text, at| {
+                text + &format!("{at},{}{opened}\n", (at * 3 + 1) % 40)
+            });
+            let dir = folder(&[
+                ("train.csv", &train),
+                ("test.csv", &test),
+                ("accounts.csv", &accounts),
+                ("events.csv", &events),
+            ]);
+            let profile = profile::read(dir.path()).unwrap();
+            let links = links(&profile, Some("y"), Some("row"));
+            let found = cutoff(dir.path(), &profile, &links, &links[1], None);
+            let found = found.map(|found| (found.own, found.columns, found.way));
+            let client = vec!["client".to_owned()];
+            assert_eq!(found, way.map(|way| (client.clone(), client, Some(way))), "{header}");
+        };
+        let account = vec!["account".to_owned()];
+        let way = Way { table: 0, columns: account.clone(), own: account };
+        check("account,client", "", Some(way));
+        // Accounts with a date have earlier rows of their own.
+        check("account,client,opened", ",2024-02-01", None);
     }
 }

@@ -115,7 +115,7 @@ pub(crate) fn joins(
     let own = [&profile.train, test].into_iter().chain(joined);
     let taken = own.flat_map(|own| &own.columns).map(|column| column.name.clone()).collect();
     let time = time.map(|time| time.column.as_str());
-    let cutoffs = links.iter().map(|link| cutoff(&task.data_dir, profile, link, time)).collect();
+    let cutoffs = links.iter().map(|link| cutoff(&task.data_dir, profile, links, link, time)).collect();
     Tree { profile, targets, links, cutoffs, taken }.joins_to(None, as_text)
 }
 
@@ -133,19 +133,32 @@ struct Tree<'a> {
 impl Tree<'_> {
     /// The joins to a table, and those to their tables.
     fn joins_to(&mut self, to: Option<usize>, as_text: &[String]) -> Vec<Join> {
-        let links = self.links.iter().enumerate().filter(|(_, link)| link.to == to);
-        links.filter_map(|(at, link)| self.join(at, link, as_text)).collect()
+        let mut joins = Vec::new();
+        for (at, link) in self.links.iter().enumerate() {
+            let cutoff = self.cutoffs[at].clone();
+            let way = cutoff.as_ref().and_then(|cutoff| cutoff.way.as_ref());
+            // Rows before the dates of training and test rows join these rows themselves.
+            if way.map_or(link.to, |_| None) == to {
+                joins.extend(self.join(link, cutoff, as_text));
+            }
+        }
+        joins
     }
 
     /// The join of a link to a table of which these columns are read as text. Keys have to be equal in all tables.
-    fn join(&mut self, at: usize, link: &Link, as_text: &[String]) -> Option<Join> {
-        let pairs = link.own.iter().zip(&link.columns);
+    fn join(&mut self, link: &Link, mut cutoff: Option<Cutoff>, as_text: &[String]) -> Option<Join> {
+        let keys = match &mut cutoff {
+            Some(cutoff) => self.keys(link, cutoff, as_text)?,
+            None => None,
+        };
+        let pairs = link.own.iter().zip(&link.columns).filter(|_| keys.is_none());
         let as_text: Vec<String> =
             pairs.filter(|(_, column)| as_text.contains(column)).map(|(own, _)| own.clone()).collect();
         let mut table = self.profile.auxiliary[link.table].clone();
         let mut joins = self.joins_to(Some(link.table), &as_text);
+        let is_key = |column: &Column| keys.iter().chain(&joins).any(|join| join.keys.contains(&column.name));
         for column in table.columns.iter_mut().filter(|column| !column.kind.is_number()) {
-            column.nearly_numbers &= !joins.iter().any(|join| join.keys.contains(&column.name));
+            column.nearly_numbers &= !is_key(column);
         }
         let mut left = MOST_COLUMNS.min(MOST_CELLS / table.rows.max(1));
         joins.retain(|join| {
@@ -153,6 +166,7 @@ impl Tree<'_> {
             left -= if fits { join.columns.len() } else { 0 };
             fits
         });
+        joins.extend(keys);
         table.columns.extend(joins.iter().flat_map(|join| join.columns.clone()));
         let is_twin = |other: &&Link| (other.table, other.to) == (link.table, link.to);
         let mut names = vec![plain_name(&table.file)];
@@ -162,10 +176,30 @@ impl Tree<'_> {
             names = vec![role.clone(), format!("{role}_{}", names[0])];
         }
         let name = free_name(&names, &table, &self.taken);
-        let join = join(link, self.cutoffs[at].as_ref(), &table, joins, self.targets, name)?;
+        let join = join(link, cutoff.as_ref(), &table, joins, self.targets, name)?;
         let join = Join { as_text, ..join };
         self.taken.extend(column_names(&join.name, &table));
         Some(join)
+    }
+
+    /// The join that tells a table with a cutoff the keys of its rows, if another table has them; `None` if it cannot. The cutoff
+    /// gets their names in the table.
+    fn keys(&mut self, link: &Link, cutoff: &mut Cutoff, as_text: &[String]) -> Option<Option<Join>> {
+        let Some(way) = &cutoff.way else { return Some(None) };
+        let mut table = self.profile.auxiliary[way.table].clone();
+        table
+            .columns
+            .retain(|column| way.columns.contains(&column.name) || cutoff.own.contains(&column.name));
+        let name = free_name(&[plain_name(&table.file)], &table, &self.taken);
+        let (own, columns) = (way.columns.clone(), way.own.clone());
+        let lookup = Link { table: way.table, to: Some(link.table), own, columns, unique: true };
+        let pairs = cutoff.own.iter().zip(&cutoff.columns);
+        let as_text =
+            pairs.filter(|(_, column)| as_text.contains(column)).map(|(own, _)| own.clone()).collect();
+        cutoff.own = cutoff.own.iter().map(|own| format!("{name}_{own}")).collect();
+        self.taken.extend(column_names(&name, &table));
+        let keys = join(&lookup, None, &table, Vec::new(), &[], name)?;
+        Some(Some(Join { as_text, ..keys }))
     }
 }
 
@@ -247,7 +281,8 @@ fn join(
     };
     let before = cutoff.filter(|_| order.is_some());
     let before = before.map(|cutoff| Order::new(&cutoff.date, cutoff.day_first));
-    let summaries = summaries(link, table, &joins, summed, order.as_ref());
+    let is_direct = link.to.is_none() || cutoff.is_some();
+    let summaries = summaries(is_direct, table, &joins, summed, order.as_ref());
     let shares = shares(&name, summed);
     // Of rows without a date of their own, the first and the last date tell as much.
     let moments = order.iter().filter(|_| before.is_some());
@@ -281,18 +316,15 @@ fn join(
     })
 }
 
-/// The columns to summarise, with their functions.
+/// The columns to summarise, with their functions. Whether a table joins training and test rows is `is_direct`.
 fn summaries(
-    link: &Link,
+    is_direct: bool,
     table: &Table,
     joins: &[Join],
     summed: &[&Column],
     order: Option<&Order>,
 ) -> Vec<(String, &'static [&'static str])> {
-    let numbers = match link.to {
-        None => number_functions(summed, order.is_some()),
-        Some(_) => PARTS,
-    };
+    let numbers = if is_direct { number_functions(summed, order.is_some()) } else { PARTS };
     let is_summary = |column: &Column| joins.iter().any(|join| !join.unique && join.gave(column));
     let functions = |column: &Column| if is_summary(column) { AGAIN } else { numbers };
     let is_order = |column: &Column| order.is_some_and(|order| order.column == column.name);

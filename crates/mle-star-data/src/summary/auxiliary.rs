@@ -42,19 +42,21 @@ pub(super) fn section(
             return format!("- {file} cannot be read: {}.", words::sentence(&why.unwrap_or_default()));
         };
         let table = &profile.auxiliary[at];
+        let early = |link: &Link| {
+            let cutoff = cutoff(data_dir, profile, links, link, time);
+            cutoff.iter().map(not_later).collect::<String>()
+        };
         let mut ways: Vec<String> = links
             .iter()
             .filter(|link| link.to.is_none())
             .enumerate()
             .filter(|(_, link)| link.table == at)
-            .map(|(number, link)| {
-                let cutoff = cutoff(data_dir, profile, link, time);
-                let how = how(data_dir, source, link, (number, facts));
-                how + &cutoff.iter().map(not_later).collect::<String>()
-            })
+            .map(|(number, link)| how(data_dir, source, link, (number, facts)) + &early(link))
             .collect();
         let indirect = links.iter().filter(|link| link.table == at);
-        ways.extend(indirect.filter_map(|link| Some(how_indirectly(link, &profile.auxiliary[link.to?]))));
+        let indirect = indirect
+            .filter_map(|link| Some(how_indirectly(link, &profile.auxiliary[link.to?]) + &early(link)));
+        ways.extend(indirect);
         let joined = if ways.is_empty() {
             "no link to another table was found".to_owned()
         } else {

@@ -292,6 +292,55 @@ assert train["purchases_rows"].notna().sum() > 20 and len(train) == 90 and len(t
     assert_eq!(told, "features: purchases.csv by client before asked (with kinds.csv by kind)");
 }
 
+/// The same purchases, by way of the accounts of clients.
+const ACCOUNTS: Folder = Folder {
+    name: "accounts",
+    further: &[
+        ("accounts", || table("account,client,kind", 60, |at| format!("A{at},{},k{}", at % 37, at % 2))),
+        ("purchases", || {
+            table("account,bought,shop,amount", 900, |at| {
+                let day = format!("2024-{:02}-{:02}", at * 5 % 12 + 1, at * 11 % 28 + 1);
+                format!("A{},{day},{},{}", at * at % 61, at % 9, at * 31 % 83)
+            })
+        }),
+        ("shops", || table("shop,size", 9, |at| format!("{at},{at}.5"))),
+    ],
+    ..DATED
+};
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn later_rows_are_left_out_by_way_of_another_table() {
+    let compared = r#"
+events = pd.read_csv("./input/purchases.csv").merge(pd.read_csv("./input/accounts.csv"), on="account")
+events = events.merge(pd.read_csv("./input/shops.csv"), on="shop")
+near = lambda one, other: abs(one - other) < 1e-6 or pd.isna(one) and pd.isna(other)
+for table in (train, test):
+    for _, row in table.iterrows():
+        own = events[(events["client"] == row["client"]) & (events["bought"] < row["asked"])]
+        if own.empty:
+            assert pd.isna(row["purchases_rows"]) and pd.isna(row["purchases_amount_mean"])
+            continue
+        for name in ("mean", "min", "max", "std"):
+            assert near(row[f"purchases_amount_{name}"], own["amount"].agg(name)), name
+            assert near(row[f"purchases_shops_size_{name}"], own["size"].agg(name)), name
+        assert row["purchases_rows"] == len(own)
+        assert row["purchases_account_nunique"] == own["account"].nunique()
+        days = (pd.to_datetime(own["bought"]) - pd.Timestamp(row["asked"])).dt.days
+        assert (row["purchases_bought_min"], row["purchases_bought_max"]) == (days.min(), days.max())
+assert train["purchases_rows"].notna().sum() > 20 and len(train) == 90 and len(test) == 12
+assert train["accounts_rows"].max() == 2 and "accounts_purchases_rows_mean" not in train
+"#;
+    check_with(&[(ACCOUNTS, compared)]);
+    check(&[ACCOUNTS]);
+    let told = ACCOUNTS.agents().features().unwrap();
+    assert_eq!(
+        told,
+        "features: accounts.csv by client; \
+         purchases.csv by client before asked (with shops.csv by shop, accounts.csv by account)"
+    );
+}
+
 /// Names with a word among many numbers, in two tables that are not joined to the training table.
 const GIFTS: Folder = Folder {
     name: "gifts",
