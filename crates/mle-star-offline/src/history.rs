@@ -8,6 +8,9 @@ use serde::Serialize;
 
 use crate::problem::Problem;
 
+/// The shares of more classes would be too many columns.
+const MOST_CLASSES: usize = 10;
+
 /// Earlier targets of the series that rows belong to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct History {
@@ -17,9 +20,9 @@ pub(crate) struct History {
 
 impl Problem {
     /// This problem with the history of its series, if the test rows are later rows of the same series and there is one
-    /// target, a number or one of two classes.
+    /// target, a number or one of a few classes.
     pub(crate) fn with_history(self, data_dir: &Path, profile: &Profile) -> Self {
-        let time = self.time.as_ref().filter(|_| self.classes <= 2 && self.several.is_empty());
+        let time = self.time.as_ref().filter(|_| self.classes <= MOST_CLASSES && self.several.is_empty());
         let history = time.and_then(|time| {
             let taken = |name: &str| name == self.target || self.id.as_deref() == Some(name);
             let series = series::columns(data_dir, profile, &time.column, taken);

@@ -84,6 +84,17 @@ def with_history(fit, others, y_fit, fit_rows, other_rows):
         starts = begin + np.minimum(np.floor((CLOCK[rows] - begin) / period), 0.0) * period
         starts = np.minimum(starts, CLOCK[rows])
 
+{% if p.classes > 2 %}
+        # The share of each class, and whether it is the last one.
+        last, found = last_before(codes, times, known, CODES[rows], starts), {}
+        for label in range(len(CLASSES)):
+            is_label = (known == label).astype(float)
+            for width in WINDOWS:
+                share = mean_between(codes, times, is_label, CODES[rows], starts - width * unit, starts)
+                found[f"recent_{width:g}_{label}"] = share
+            found[f"recent_last_{label}"] = np.where(np.isnan(last), np.nan, last == label)
+        found["recent_distance"] = CLOCK[rows] - starts
+{% else %}
         def recent(width, within, of):
             return mean_between(within, times, known, of, starts - width, starts)
 
@@ -99,6 +110,7 @@ def with_history(fit, others, y_fit, fit_rows, other_rows):
         usual = recent(wide, same_hour[known_rows], same_hour[rows]) - recent(wide, codes, CODES[rows])
         found["recent_same_hour"] = usual
         found["recent_at_hour"] = found[f"recent_{WINDOWS[len(WINDOWS) // 2]:g}"] + np.nan_to_num(usual)
+{% endif %}
 {% endif %}
         return found
 

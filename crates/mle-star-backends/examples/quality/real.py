@@ -181,6 +181,16 @@ SOURCES |= {
     ),
 }
 
+# More than two classes at later times.
+SOURCES |= {
+    "industries": Source(
+        "plm", "Males", "industry", "log loss", "Predict the industry that a young man works in.", later_by="year"
+    ),
+    "occupations": Source(
+        "plm", "Males", "occupation", "log loss", "Predict the occupation of a young man.", later_by="year"
+    ),
+}
+
 # Names that are numbers, coordinates, codes.
 SOURCES |= {
     "films": Source(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mle_star::metric::Direction::Minimize;
+use mle_star::metric::Direction::{Maximize, Minimize};
 use mle_star::protocol::SplitKind;
 use mle_star::role::{AgentType, Variant};
 use mle_star::task::Task;
@@ -52,6 +52,13 @@ const LABELLED: Rows = Rows {
     target: |store, day, value| {
         usize::from((store + day / 9) % 3 == 0 || value * 10.0 % 7.0 < 1.0).to_string()
     },
+    ..DATED
+};
+
+/// Three of them.
+const THREE: Rows = Rows {
+    name: "three classes",
+    target: |store, day, value| ((store + day / 9 + usize::from(value * 10.0 % 7.0 < 1.0)) % 3).to_string(),
     ..DATED
 };
 
@@ -127,7 +134,9 @@ fn of_days(metric: &'static str) -> Shape {
 }
 
 fn of_classes(classes: usize) -> Shape {
-    Shape { time: Some("day"), rich: false, ..shape("log loss", Minimize, classes) }
+    // Log loss of three classes needs a submission of several columns.
+    let (metric, direction) = if classes > 2 { ("accuracy", Maximize) } else { ("log loss", Minimize) };
+    Shape { time: Some("day"), rich: false, ..shape(metric, direction, classes) }
 }
 
 #[test]
@@ -171,7 +180,7 @@ fn scripts_with_a_history_pass_the_rules_against_leakage() {
     let facts = Facts { targets: vec!["target".to_owned()], ids: vec!["id".to_owned()], ..Facts::default() };
     let distances = ["distance from the last value", "distance from the recent mean"];
     let others = ["no earlier targets", "more windows of earlier targets", "time beside earlier targets"];
-    for (shape, rows) in [(of_classes(2), LABELLED), (of_days("RMSLE"), DATED)] {
+    for (shape, rows) in [(of_classes(2), LABELLED), (of_classes(3), THREE), (of_days("RMSLE"), DATED)] {
         let of_sample = agents(&Shape { subsample: 100, ..shape }, rows, SplitKind::Time);
         let solo = initial(&of_sample, "LightGBM");
         assert!(solo.contains("left_out"), "{solo}");
@@ -299,8 +308,36 @@ fn a_history_ends_before_the_period_of_its_row() {
     let script = with_few_trees(&initial(&agents(&shape, LABELLED, SplitKind::Time), "LightGBM"));
     let script = format!("{script}\ny = y.astype(float)\n{CHECKS}");
     batch.add_with(&shape, "classes".to_owned(), &script, |input| write(input, LABELLED));
+    let shape = of_classes(3);
+    let script = with_few_trees(&initial(&agents(&shape, THREE, SplitKind::Time), "LightGBM"));
+    batch.add_with(&shape, "three classes".to_owned(), &format!("{script}{OF_CLASSES}"), |input| {
+        write(input, THREE)
+    });
     assert_faultless(batch.run(&interpreter()).iter().map(faults));
 }
+
+/// Appended to a script of classes: compares the columns with plain loops.
+const OF_CLASSES: &str = r#"
+found = 0
+for fit_rows, rows in [*FOLDS, (ORDER, len(train) + np.arange(len(test)))]:
+    empty = pd.DataFrame(index=fit_rows), pd.DataFrame(index=rows)
+    for numbers, frame in zip((fit_rows, rows), with_history(*empty, y[fit_rows].astype(float), fit_rows, rows)):
+        starts = CLOCK[numbers] - frame["recent_distance"].to_numpy()
+        assert (starts <= CLOCK[rows].min() + 1e-6).all()
+        for start, row, (_, columns) in zip(starts, numbers, frame.iterrows()):
+            known = fit_rows[(CODES[fit_rows] == CODES[row]) & (CLOCK[fit_rows] < start)]
+            shares = columns[[f"recent_4_{label}" for label in range(3)]].to_numpy()
+            lasts = columns[[f"recent_last_{label}" for label in range(3)]].to_numpy()
+            if len(known) == 0:
+                assert np.isnan(shares).all() and np.isnan(lasts).all()
+                continue
+            latest = y[known[np.argsort(-CLOCK[known], kind="stable")]]
+            assert lasts.argmax() == latest[0] and lasts.sum() == 1
+            means = np.array([(latest == label).cumsum() for label in range(3)]) / np.arange(1, len(latest) + 1)
+            assert np.abs(means - shares[:, None]).max(axis=0).min() < 1e-6
+            found += 1
+assert found > 20, found
+"#;
 
 /// Appended to a script that reads a sample: compares a column with the whole training table.
 const OF_SAMPLE: &str = r#"
@@ -359,6 +396,7 @@ fn scripts_with_a_history_run() {
         (of_days("MAE"), ["Linear model", "Extra trees"], DATED),
         (of_days("MAE"), ["LightGBM", "Extra trees"], numbered),
         (of_classes(2), ["LightGBM", "Linear model"], LABELLED),
+        (of_classes(3), ["CatBoost", "Linear model"], THREE),
         (Shape { subsample: 100, ..of_classes(2) }, ["CatBoost", "XGBoost"], LABELLED),
     ] {
         let agents = agents(&shape, rows, SplitKind::Time);
@@ -378,12 +416,17 @@ fn faults(done: &Done) -> String {
 }
 
 #[test]
-fn two_classes_have_a_history_and_more_have_none() {
+fn a_few_classes_have_a_history_and_many_have_none() {
     let script = |classes: usize, rows: Rows| {
         initial(&agents(&of_classes(classes), rows, SplitKind::Time), "LightGBM")
     };
     let two = script(2, LABELLED);
-    assert!(two.contains("with_history(") && !two.contains("LEVEL"), "{two}");
-    let three = Rows { target: |store, day, _| ((store + day) % 3).to_string(), ..DATED };
-    assert!(!script(3, three).contains("History"));
+    assert!(
+        two.contains("with_history(") && !two.contains("LEVEL") && !two.contains("recent_last_"),
+        "{two}"
+    );
+    let three = script(3, THREE);
+    assert!(three.contains("recent_last_{label}") && !three.contains("recent_trend"), "{three}");
+    let many = Rows { target: |store, day, _| ((store + day) % 12).to_string(), ..DATED };
+    assert!(!script(12, many).contains("History"));
 }
