@@ -16,8 +16,9 @@ const NAMES: [&str; 4] = ["code", "id", "key", "name"];
 const SHARE: f64 = 0.5;
 /// Less of the rows are chance if a table has just numbers of rows.
 const FEW: f64 = 0.1;
-/// The greatest number of auxiliary tables that join others.
+/// The greatest number of auxiliary tables that join others, and of further links of such tables.
 const MOST_TABLES: usize = 12;
+const MOST_SHARED: usize = 12;
 
 /// An auxiliary table that joins another table.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,10 +41,16 @@ pub fn links(profile: &Profile, target: Option<&str>, id: Option<&str>) -> Vec<L
     let targets = target.map_or_else(Vec::new, |target| profile.targets(target, id));
     let tables = profile.auxiliary.iter().map(|table| Named::new(table, &targets)).collect();
     let train = Named::new(&profile.train, &targets);
-    let mut links = Links { profile, targets, id, train, tables, found: Vec::new() };
-    // Every table may call its rows `id`, so such a name alone is the last resort.
+    let mut links =
+        Links { profile, targets, id, train, tables, found: Vec::new(), by_names: Vec::new(), by_roles: 0 };
+    // Every table may call its rows `id`, so such a name alone is nearly the last resort.
     links.find(|table, id| !is_bare(id) || has_rows_of_both(profile, table));
+    links.add_lookups();
+    links.add_summaries();
+    links.add_indirect();
     links.find(|_, _| true);
+    links.add_indirect();
+    links.add_shared();
     links.found
 }
 
@@ -55,6 +62,10 @@ struct Links<'a> {
     train: Named<'a>,
     tables: Vec<Named<'a>>,
     found: Vec<Link>,
+    /// The tables with a link to the training table by the same or similar names.
+    by_names: Vec<usize>,
+    /// How many links are by columns in a role.
+    by_roles: usize,
 }
 
 /// A table, and its columns by the letters of their names.
@@ -66,26 +77,52 @@ struct Named<'a> {
 }
 
 impl Links<'_> {
-    /// Adds the tables that join the training table and the test table, those that join these, and so on. `joins_by_id` tells
-    /// whether a table may join by the ID.
+    /// Adds the tables that join the training table and the test table by the same or similar names. `joins_by_id` tells whether a
+    /// table may join by the ID.
     fn find(&mut self, joins_by_id: impl Fn(&Table, &str) -> bool) {
         for at in 0..self.tables.len() {
             if !self.is_linked(at) {
                 let id = self.id.filter(|id| joins_by_id(self.tables[at].table, id));
-                self.found.extend(self.with_roles(at, self.direct(at, id)));
+                let link = self.direct(at, id);
+                self.by_names.extend(link.is_some().then_some(at));
+                self.found.extend(link);
             }
         }
+    }
+
+    /// Adds the tables that join those that are linked, those that join these, and so on.
+    fn add_indirect(&mut self) {
         let mut next = 0;
         while let Some(to) = self.found.get(next).map(|link| link.table) {
             let left = MOST_TABLES.saturating_sub(self.found.iter().filter(|link| link.to.is_some()).count());
-            let new = |at: &usize| !self.is_linked(*at);
-            let is_done = self.found[..next].iter().any(|link| link.table == to);
-            let shared = |at: &usize| self.is_shared(*at, to);
-            let tables = (0..self.tables.len()).filter(|at| !is_done && (new(at) || shared(at)));
-            let links = tables.filter_map(|at| self.indirect(at, to).filter(|link| new(&at) || link.unique));
-            let added: Vec<Link> = links.take(left).collect();
+            let free = (0..self.tables.len()).filter(|at| !self.is_linked(*at));
+            let added: Vec<Link> = free.filter_map(|at| self.indirect(at, to)).take(left).collect();
             self.found.extend(added);
             next += 1;
+        }
+    }
+
+    /// Adds links of tables that several auxiliary tables look up.
+    fn add_shared(&mut self) {
+        let linked: Vec<usize> = self.found.iter().map(|link| link.table).collect();
+        let mut left = MOST_SHARED;
+        for to in (0..self.tables.len()).filter(|to| linked.contains(to)) {
+            let shared = (0..self.tables.len()).filter(|at| self.is_shared(*at, to));
+            let table = self.tables[to].table;
+            // Who joins by the same key has the row already, and tables with a row for the same key have nothing to tell.
+            let joins_by = |column: &Column| {
+                let mut own = self.found.iter().filter(|link| link.table == to);
+                own.any(|link| link.to.is_none() && link.own.contains(&column.name))
+            };
+            let is_lookup = |link: &Link| {
+                let column = table.column(&link.columns[0]);
+                let is_new = |column: &Column| !joins_by(column) && !names_its_rows(column, table);
+                link.unique && column.is_some_and(is_new)
+            };
+            let links = shared.filter_map(|at| self.indirect(at, to)).filter(is_lookup);
+            let links: Vec<Link> = links.take(left).collect();
+            left -= links.len();
+            self.found.extend(links);
         }
     }
 
@@ -93,7 +130,8 @@ impl Links<'_> {
     fn is_shared(&self, at: usize, by: usize) -> bool {
         let mut own = self.found.iter().filter(|link| link.table == at).peekable();
         own.peek().is_some()
-            && own.all(|link| link.unique && link.to.is_some_and(|to| to != by))
+            && !self.by_names.contains(&at)
+            && own.all(|link| link.unique && link.to != Some(by))
             && !self.leads_to(by, at)
     }
 

@@ -185,7 +185,12 @@ impl Offered {
         let has_some = |twins: &&Twins<'_>| {
             differences.iter().chain(&equals).any(|(pair, _)| twins.columns.contains(pair))
         };
-        let rows = twins.iter().filter(has_some).map(|twins| twins.names.map(str::to_owned)).collect();
+        let mut rows: Vec<[String; 2]> = Vec::new();
+        for names in twins.iter().filter(has_some).map(|twins| twins.names.map(str::to_owned)) {
+            if !rows.contains(&names) {
+                rows.push(names);
+            }
+        }
         (Derived { codes, names, spans, ways, differences, equals, rows }, gives)
     }
 }

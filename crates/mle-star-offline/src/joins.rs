@@ -39,6 +39,8 @@ const MOST_SHARES: usize = 40;
 /// The greatest numbers of columns and of cells that a table gets from the tables that join it.
 const MOST_COLUMNS: usize = 100;
 const MOST_CELLS: usize = 30_000_000;
+/// The greatest number of columns of training and test rows by further links of the same tables.
+const MOST_OF_ROLES: usize = 200;
 
 /// One auxiliary table, joined to train and test, or to another auxiliary table.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -133,14 +135,25 @@ struct Tree<'a> {
 impl Tree<'_> {
     /// The joins to a table, and those to their tables.
     fn joins_to(&mut self, to: Option<usize>, as_text: &[String]) -> Vec<Join> {
-        let mut joins = Vec::new();
+        let rows = self.profile.train.rows + self.profile.test.as_ref().map_or(0, |test| test.rows);
+        let mut left = MOST_OF_ROLES.min(MOST_CELLS / rows.max(1));
+        let (mut joins, mut seen): (Vec<Join>, Vec<usize>) = (Vec::new(), Vec::new());
         for (at, link) in self.links.iter().enumerate() {
             let cutoff = self.cutoffs[at].clone();
             let way = cutoff.as_ref().and_then(|cutoff| cutoff.way.as_ref());
             // Rows before the dates of training and test rows join these rows themselves.
-            if way.map_or(link.to, |_| None) == to {
-                joins.extend(self.join(link, cutoff, as_text));
+            if way.map_or(link.to, |_| None) != to {
+                continue;
             }
+            let Some(join) = self.join(link, cutoff, as_text) else { continue };
+            if seen.contains(&link.table) {
+                if join.columns.len() > left {
+                    continue;
+                }
+                left -= join.columns.len();
+            }
+            seen.push(link.table);
+            joins.push(join);
         }
         joins
     }
@@ -170,9 +183,11 @@ impl Tree<'_> {
         table.columns.extend(joins.iter().flat_map(|join| join.columns.clone()));
         let is_twin = |other: &&Link| (other.table, other.to) == (link.table, link.to);
         let mut names = vec![plain_name(&table.file)];
-        if self.links.iter().filter(is_twin).count() > 1 {
+        let twins: Vec<&Link> = self.links.iter().filter(is_twin).collect();
+        if twins.len() > 1 {
             // Of several joins of a table, each is called like the column that refers to it.
-            let role = plain(link.columns.last()?);
+            let is_own = |column: &&String| !twins.iter().all(|twin| twin.columns.contains(*column));
+            let role = plain(link.columns.iter().find(is_own).or(link.columns.last())?);
             names = vec![role.clone(), format!("{role}_{}", names[0])];
         }
         let name = free_name(&names, &table, &self.taken);
@@ -227,7 +242,7 @@ impl Join {
 
 /// Two joins that look up rows of the same table.
 pub(crate) struct Twins<'a> {
-    /// Their names.
+    /// The columns that refer to these rows.
     pub(crate) names: [&'a str; 2],
     /// The columns that they give alike.
     pub(crate) columns: Vec<[String; 2]>,
@@ -242,7 +257,10 @@ pub(crate) fn twins(joins: &[Join]) -> Vec<Twins<'_>> {
 
 impl<'a> Twins<'a> {
     fn new(one: &'a Join, other: &'a Join) -> Option<Self> {
-        let names = [one.name.as_str(), other.name.as_str()];
+        let key = |one: &'a Join, other: &Join| {
+            one.keys.iter().find(|key| !other.keys.contains(key)).or(one.keys.first()).map(String::as_str)
+        };
+        let names = [key(one, other)?, key(other, one)?];
         let columns = one.columns.iter().zip(&other.columns);
         let columns = columns.map(|(one, other)| [one.name.clone(), other.name.clone()]).collect();
         let are_alike = one.unique && other.unique && (&one.file, &one.own) == (&other.file, &other.own);

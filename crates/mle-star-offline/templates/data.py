@@ -332,7 +332,7 @@ for table in (train, test):
 # What two rows of the same table differ in.
 for table in (train, test):
 {% for pair in p.derived.differences %}
-    table[{{ pair[1] | py }}] = table[{{ pair[0][0] | py }}].astype(float) - table[{{ pair[0][1] | py }}].astype(float)
+    table[{{ pair[1] | py }}] = pd.to_numeric(table[{{ pair[0][0] | py }}], errors="coerce") - pd.to_numeric(table[{{ pair[0][1] | py }}], errors="coerce")
 {% endfor %}
 {% for pair in p.derived.equals %}
     table[{{ pair[1] | py }}] = (table[{{ pair[0][0] | py }}] == table[{{ pair[0][1] | py }}]).astype(float)

@@ -11,8 +11,10 @@ use mle_star::stop::Trouble;
 use super::column::Values;
 use super::{Column, ColumnKind, ROWS_LOOKED_AT, Table};
 use crate::folder::Source;
-use crate::split::{says_role, words};
+use crate::split::{says_code, says_role, words};
 
+/// Further columns that may be part of a row key.
+const MOST_ROLES: usize = 4;
 const SAVE_AS_CSV: &str = "save it as comma-separated UTF-8 text with one header line";
 
 /// Reads one table.
@@ -71,29 +73,38 @@ fn read_text(
 }
 
 /// Adds the row key to the table by reading it again: columns that the training table has, too. If these do not tell rows apart,
-/// columns count that it has in a role, such as `home_team` for `team`.
+/// one more column may that it has in a role, such as `home_team` for `team`.
 pub(super) fn with_row_key(data_dir: &Path, source: &Source, mut table: Table, train: &Table) -> Table {
     let nameable = |column: &&Column| !matches!(column.kind, ColumnKind::Float | ColumnKind::Text);
     let shared = |column: &Column| train.column(&column.name).is_some_and(|twin| nameable(&twin));
     let in_role = |column: &Column| {
-        let letters = words(&column.name).concat();
+        let names_something = says_code(&column.name) || column.kind == ColumnKind::Category;
+        let plain = without_id(&column.name);
+        let said = [format!("{plain}id"), plain];
         let mut roles = train.columns.iter().filter(nameable);
-        shared(column) || roles.any(|role| says_role(&role.name, &letters))
+        names_something && roles.any(|role| said.iter().any(|said| says_role(&role.name, said)))
     };
-    let key = |is_wanted: &dyn Fn(&Column) -> bool| {
-        let places =
-            table.columns.iter().enumerate().filter(|(_, column)| nameable(column) && is_wanted(column));
-        places.map(|(at, _)| at).collect::<Vec<usize>>()
-    };
-    let (same, wide) = (key(&shared), key(&in_role));
-    let is_key = |places: &&Vec<usize>| {
+    let places = table.columns.iter().enumerate().filter(|(_, column)| nameable(column));
+    let (same, others): (Vec<_>, Vec<_>) = places.partition(|(_, column)| shared(column));
+    let roles = others.iter().filter(|(_, column)| in_role(column)).map(|(at, _)| at);
+    let same: Vec<usize> = same.iter().map(|(at, _)| *at).collect();
+    let wider = roles.take(MOST_ROLES).map(|at| same.iter().chain([at]).copied().collect::<Vec<usize>>());
+    let is_key = |places: &Vec<usize>| {
         let unique = source.with_text(data_dir, |text| !places.is_empty() && names_each_row(text, places));
         unique.unwrap_or(false)
     };
-    let further = (wide != same).then_some(&wide);
-    let found = [Some(&same), further].into_iter().flatten().find(is_key);
-    table.row_key = found.into_iter().flatten().map(|at| table.columns[*at].name.clone()).collect();
+    let key = [same.clone()].into_iter().chain(wider).find(is_key).unwrap_or_default();
+    table.row_key = key.iter().map(|at| table.columns[*at].name.clone()).collect();
     table
+}
+
+/// The letters of a name without `id` as its last word.
+fn without_id(name: &str) -> String {
+    let mut words = words(name);
+    if words.len() > 1 && words.last().is_some_and(|last| last == "id") {
+        words.pop();
+    }
+    words.concat()
 }
 
 fn names_each_row(text: &mut dyn Read, positions: &[usize]) -> bool {

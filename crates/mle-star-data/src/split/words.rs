@@ -107,6 +107,12 @@ const TIME_WORDS: [&str; 20] = [
     "year",
 ];
 
+/// Words in column names of numbers that are counts or measures.
+const MEASURE_WORDS: [&str; 23] = [
+    "age", "amount", "average", "avg", "count", "days", "distance", "hours", "max", "mean", "min", "minutes",
+    "months", "n", "num", "number", "per", "price", "rate", "since", "sum", "total", "years",
+];
+
 /// Words in column names that mean a running number.
 const COUNTER_WORDS: [&str; 8] = ["account", "invoice", "no", "nr", "number", "order", "phone", "ticket"];
 
@@ -133,6 +139,11 @@ pub(crate) fn says_time(name: &str) -> bool {
 /// Whether the name means the number of a row.
 pub(super) fn says_row(name: &str) -> bool {
     has_word(name, &ROW_WORDS)
+}
+
+/// Whether the name says that numbers count or measure something: `days_since_visit` is no visit.
+pub(crate) fn says_measure(name: &str) -> bool {
+    words(name).iter().any(|word| MEASURE_WORDS.contains(&word.as_str()))
 }
 
 /// Whether a name says that values are another column's in a role of their own: `home_team`, `team_2` and `team_b` are teams.

@@ -311,7 +311,7 @@ fn a_history_ends_before_the_period_of_its_row() {
     let shape = of_classes(3);
     let script = with_few_trees(&initial(&agents(&shape, THREE, SplitKind::Time), "LightGBM"));
     batch.add_with(&shape, "three classes".to_owned(), &format!("{script}{OF_CLASSES}"), |input| {
-        write(input, THREE)
+        write(input, THREE);
     });
     assert_faultless(batch.run(&interpreter()).iter().map(faults));
 }

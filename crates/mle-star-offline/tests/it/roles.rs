@@ -43,14 +43,14 @@ fn roles_are_told() {
     assert_eq!(
         MATCHES.agents().features().as_deref(),
         Some(
-            "features: cards.csv by home_team (with players.csv by player); \
+            "features: seasons.csv by season and home_team; seasons.csv by season and away_team; \
+             teams.csv by home_team (with towns.csv by town_id); teams.csv by away_team (with towns.csv by town_id); \
+             cards.csv by home_team (with players.csv by player); \
              cards.csv by away_team (with players.csv by player); \
              goals.csv by home_team (with players.csv by player); \
              goals.csv by away_team (with players.csv by player); \
-             seasons.csv by season and home_team; seasons.csv by season and away_team; \
-             teams.csv by home_team (with towns.csv by town_id); teams.csv by away_team (with towns.csv by town_id); \
              the way from home_team_teams_towns_latitude to away_team_teams_towns_2_latitude; \
-             what home_team_seasons and away_team_seasons differ in; what home_team_teams and away_team_teams differ in"
+             what home_team and away_team differ in"
         )
     );
     assert_eq!(
@@ -80,17 +80,17 @@ for table in (train, test):
             assert town["latitude"] in [row[name] for name in table if name.startswith(f"{role}_teams_towns")]
             season = own["seasons"][own["seasons"]["season"] == row["season"]]
             ranks.append(season["rank"].iloc[0] if len(season) else np.nan)
-            assert near(row[f"{role}_seasons_rank"], ranks[-1])
+            assert near(row[f"{role}_rank"], ranks[-1])
             for name in ("cards", "goals"):
-                prefix = role if name == "cards" else f"{role}_{name}"
+                prefix = f"{role}_{name}"
                 assert near(row[f"{prefix}_rows"], len(own[name]) or np.nan)
                 ages = own[name].merge(tables["players"], on="player")["age"]
                 age = [column for column in table if column.startswith(prefix) and column.endswith("age_mean")]
                 assert any(near(row[column], ages.mean()) for column in age), (age, ages.mean())
-        assert near(row["home_team_seasons_rank_minus_away_team_seasons_rank"], ranks[0] - ranks[1])
+        assert near(row["home_team_rank_minus_away_team_rank"], ranks[0] - ranks[1])
         same = row["home_team_teams_school"] == row["away_team_teams_school"]
         assert row["home_team_teams_school_is_away_team_teams_school"] == float(same)
-assert train["home_team_seasons_rank_minus_away_team_seasons_rank"].nunique() > 9
+assert train["home_team_rank_minus_away_team_rank"].nunique() > 9
 assert train["home_team_teams_school_is_away_team_teams_school"].nunique() == 2
 assert train.columns.is_unique and len(train) == 90 and len(test) == 12
 "#;
