@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::problem::Problem;
 
 /// The shares of more classes would be too many columns.
-const MOST_CLASSES: usize = 10;
+const MOST_CLASSES: usize = 15;
 
 /// Earlier targets of the series that rows belong to.
 #[derive(Clone, Debug, PartialEq, Serialize)]

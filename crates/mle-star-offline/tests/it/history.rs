@@ -427,6 +427,6 @@ fn a_few_classes_have_a_history_and_many_have_none() {
     );
     let three = script(3, THREE);
     assert!(three.contains("recent_last_{label}") && !three.contains("recent_trend"), "{three}");
-    let many = Rows { target: |store, day, _| ((store + day) % 12).to_string(), ..DATED };
-    assert!(!script(12, many).contains("History"));
+    let many = Rows { target: |store, day, _| ((store + day) % 16).to_string(), ..DATED };
+    assert!(!script(16, many).contains("History"));
 }
