@@ -23,11 +23,9 @@ const ENOUGH: f64 = 0.2;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cutoff {
     /// The column of dates that the training table and the test table have.
-    pub date: String,
+    pub date: Date,
     /// The columns of dates of the auxiliary table. A row is known from its last date on.
-    pub own_dates: Vec<String>,
-    /// Whether dates begin with the day in all tables: `31/01/2024`.
-    pub day_first: bool,
+    pub own_dates: Vec<Date>,
     /// The days from the end of the auxiliary table to the test rows, in the median. Training rows must not know what happened
     /// in so many days before them either.
     pub lag: f64,
@@ -37,6 +35,15 @@ pub struct Cutoff {
     pub columns: Vec<String>,
     /// The table that tells the keys of the rows, if they do not do so themselves.
     pub way: Option<Way>,
+}
+
+/// A column of dates.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Date {
+    /// Its name.
+    pub column: String,
+    /// Whether its dates begin with the day: `31/01/2024`.
+    pub day_first: bool,
 }
 
 /// A table between an auxiliary table and the training table: accounts tell whose payments are.
@@ -64,61 +71,78 @@ struct Found {
     moments: Vec<f64>,
 }
 
-/// The cutoff of one of the links: if summaries of all rows of the table say something else about training rows than about test
-/// rows, or if it would join by a date that hardly any row has. A table may join by way of another one that has no dates. `time`
-/// is the column that puts rows in order, if there is one. `None` if a table cannot be read.
-pub fn cutoff(
+/// The cutoffs of one of the links: one if summaries of all rows of the table say something else about training rows than about
+/// test rows, or if it would join by a date that hardly any row has. A table may join by way of another one; if several columns
+/// refer to that one, there is a cutoff for each of them. `time` is the column that puts rows in order, if there is one. None if
+/// a table cannot be read.
+pub fn cutoffs(
     data_dir: &Path,
     profile: &Profile,
     links: &[Link],
     link: &Link,
     time: Option<&str>,
-) -> Option<Cutoff> {
-    let table = &profile.auxiliary[link.table];
-    let (direct, way) = way(links, link)?;
-    let dates = dates_of(table);
-    let is_date = |own: &String| dates.iter().any(|date| date.name == *own);
-    let by_date = link.own.iter().position(is_date);
-    let tells_dates = |way: &Way| !dates_of(&profile.auxiliary[way.table]).is_empty();
-    let is_other = match &way {
-        Some(way) => by_date.is_some() || tells_dates(way),
-        None => link.unique && by_date.is_none(),
+) -> Vec<Cutoff> {
+    let by = |direct: &Link, way| cutoff(data_dir, profile, direct, (link, way), time);
+    let found: Vec<(Cutoff, bool)> = match link.to {
+        None => by(link, None).into_iter().collect(),
+        Some(_) if link.unique => Vec::new(),
+        Some(to) => {
+            let direct = links.iter().filter(|direct| direct.table == to && direct.to.is_none());
+            let way = Way { table: to, columns: link.columns.clone(), own: link.own.clone() };
+            direct.filter_map(|direct| by(direct, Some(way.clone()))).collect()
+        }
     };
-    if dates.is_empty() || is_other {
+    let is_needed = found.iter().any(|(_, is_needed)| *is_needed);
+    found.into_iter().filter(|_| is_needed).map(|(cutoff, _)| cutoff).collect()
+}
+
+/// The cutoff of a table with the keys of a link to the training table, and whether it is needed. `link` and `way` tell how the
+/// table leads there.
+fn cutoff(
+    data_dir: &Path,
+    profile: &Profile,
+    direct: &Link,
+    (link, way): (&Link, Option<Way>),
+    time: Option<&str>,
+) -> Option<(Cutoff, bool)> {
+    let table = &profile.auxiliary[link.table];
+    let own_dates = dates(table);
+    let is_date = |own: &String| own_dates.iter().any(|date| date.column == *own);
+    let by_date = link.own.iter().position(is_date);
+    if own_dates.is_empty() || way.is_some() && by_date.is_some() || link.unique && by_date.is_none() {
         return None;
     }
-    let date = match by_date {
+    let name = match by_date {
         Some(at) => link.columns[at].clone(),
         None => date_of(profile, time)?,
     };
     let sides = [Some(&profile.train), profile.test.as_ref()].into_iter().flatten();
-    let sides: Vec<&Column> = sides.filter_map(|side| side.column(&date)).collect();
+    let sides: Vec<&Column> = sides.filter_map(|side| side.column(&name)).collect();
     if !sides.iter().all(|column| has_days(column)) {
         return None;
     }
+    let date = Date { column: name, day_first: sides.iter().any(|column| column.day_first) };
     let keys = direct.own.iter().zip(&direct.columns).filter(|(own, _)| way.is_some() || !is_date(own));
-    let (own, columns): (Vec<String>, Vec<String>) =
+    let (mut own, columns): (Vec<String>, Vec<String>) =
         keys.map(|(own, column)| (own.clone(), column.clone())).unzip();
-    let day_first = dates.iter().chain(&sides).any(|column| column.day_first);
-    let own_dates = dates.iter().map(|date| date.name.clone()).collect();
-    let mut cutoff = Cutoff { date, own_dates, day_first, lag: 0.0, own, columns, way };
+    // The rows may name the keys themselves: sales have the employee whose number the training table has.
+    let way = way.filter(|way| {
+        let is_direct = way.columns == own;
+        if is_direct {
+            own.clone_from(&way.own);
+        }
+        !is_direct
+    });
+    let mut cutoff = Cutoff { date, own_dates, lag: 0.0, own, columns, way };
     let (found, end) = cutoff.found(data_dir, profile, table).ok().filter(|_| !cutoff.own.is_empty())?;
     cutoff.lag = lag(&found[1], end);
-    is_needed(&found, by_date.is_some()).then_some(cutoff)
-}
-
-/// The link to the training table and the test table that decides on a link, and the table on the way. `None` if there are
-/// several such links or none.
-fn way<'a>(links: &'a [Link], link: &'a Link) -> Option<(&'a Link, Option<Way>)> {
-    let Some(to) = link.to else { return Some((link, None)) };
-    let direct = only(links.iter().filter(|direct| direct.table == to))?;
-    let way = Way { table: to, columns: link.columns.clone(), own: link.own.clone() };
-    (direct.to.is_none() && !link.unique).then_some((direct, Some(way)))
+    Some((cutoff, is_needed(&found, by_date.is_some())))
 }
 
 /// The columns of dates that have days.
-fn dates_of(table: &Table) -> Vec<&Column> {
-    table.columns.iter().filter(|column| column.kind == ColumnKind::Date && has_days(column)).collect()
+fn dates(table: &Table) -> Vec<Date> {
+    let dates = table.columns.iter().filter(|column| column.kind == ColumnKind::Date && has_days(column));
+    dates.map(|column| Date { column: column.name.clone(), day_first: column.day_first }).collect()
 }
 
 /// The days from this moment to the rows, in the median; 0 if it is later.
@@ -180,7 +204,6 @@ impl Cutoff {
         let (Some(train), Some(test), source) = (&listing.train, &listing.test, source_of(table)?) else {
             return Err(io::Error::other("a table is missing"));
         };
-        let reading = if self.day_first { Reading::DayFirst } else { Reading::MonthFirst };
         let mut known: HashMap<u64, Vec<f64>> = HashMap::new();
         let (own, by) = match &self.way {
             None => (&self.own, None),
@@ -189,7 +212,7 @@ impl Cutoff {
                 (&way.own, Some(pairs(data_dir, between, (&way.columns, &self.own))?))
             }
         };
-        read(data_dir, source, (own, &self.own_dates), reading, |key, at| {
+        read(data_dir, source, (own, &self.own_dates), |key, at| {
             if let Some(key) = by.as_ref().map_or(Some(key), |by| by.get(&key).copied()) {
                 known.entry(key).or_default().push(at);
             }
@@ -200,7 +223,7 @@ impl Cutoff {
         let side = |source: &Source| {
             let mut found = Found::default();
             let date = std::slice::from_ref(&self.date);
-            read(data_dir, source, (&self.columns, date), reading, |key, at| {
+            read(data_dir, source, (&self.columns, date), |key, at| {
                 found.add(known.get(&key).map_or(&[], Vec::as_slice), at);
             })?;
             io::Result::Ok(found)
@@ -246,18 +269,20 @@ fn pairs(data_dir: &Path, source: &Source, columns: (&[String], &[String])) -> i
 fn read(
     data_dir: &Path,
     source: &Source,
-    (keys, dates): (&[String], &[String]),
-    reading: Reading,
+    (keys, dates): (&[String], &[Date]),
     mut take: impl FnMut(u64, f64),
 ) -> io::Result<()> {
     records::read(data_dir, source, |mut rows: Records<'_>| {
         let positions =
             |names: &[String]| names.iter().map(|name| rows.position(name)).collect::<io::Result<Vec<_>>>();
-        let (keys, dates) = (positions(keys)?, positions(dates)?);
+        let keys = positions(keys)?;
+        let reading = |date: &Date| if date.day_first { Reading::DayFirst } else { Reading::MonthFirst };
+        let dates = dates.iter().map(|date| Ok((rows.position(&date.column)?, reading(date))));
+        let dates = dates.collect::<io::Result<Vec<_>>>()?;
         while rows.next()? {
             let row = rows.row();
             let key: Option<Vec<&str>> = keys.iter().map(|key| value(row, *key)).collect();
-            let moments = dates.iter().filter_map(|date| seconds(value(row, *date)?, reading));
+            let moments = dates.iter().filter_map(|(date, reading)| seconds(value(row, *date)?, *reading));
             if let (Some(key), Some(at)) = (key, moments.reduce(f64::max)) {
                 take(digest(&key), at);
             }
@@ -297,12 +322,12 @@ mod tests {
                 let dir = folder(&[("train.csv", &train), ("test.csv", &test), ("events.csv", &events)]);
                 let profile = profile::read(dir.path()).unwrap();
                 let links = links(&profile, Some("y"), Some("row"));
-                let found = cutoff(dir.path(), &profile, &links, &links[0], None);
+                let found = cutoffs(dir.path(), &profile, &links, &links[0], None).pop();
                 let texts = |name: &str| vec![name.to_owned()];
+                let dates = |name: &str| Date { column: name.to_owned(), day_first: false };
                 let wanted = Cutoff {
-                    date: date.to_owned(),
-                    own_dates: texts(own_date),
-                    day_first: false,
+                    date: dates(date),
+                    own_dates: vec![dates(own_date)],
                     lag: 0.0,
                     own: texts("client"),
                     columns: texts("client"),
@@ -327,10 +352,11 @@ mod tests {
 
     #[test]
     fn tables_may_be_joined_by_way_of_another_one() {
-        let train = rows("row,client,asked,y", 0..80, |row| 61 + row % 50);
-        let test = rows("row,client,asked,z", 80..160, |row| 221 + row % 50);
-        let events = rows("event,account,bought,cost", 0..1400, |row| row / 40 * 8);
-        let check = |header: &str, opened: &str, way: Option<Way>| {
+        let check = |names: [&str; 2], header: &str, opened: &str, expected: &[(&str, &str, bool)]| {
+            let [of_train, of_events] = names;
+            let train = rows(&format!("row,{of_train},asked,y"), 0..80, |row| 61 + row % 50);
+            let test = rows(&format!("row,{of_train},asked,z"), 80..160, |row| 221 + row % 50);
+            let events = rows(&format!("event,{of_events},bought,cost"), 0..1400, |row| row / 40 * 8);
             let accounts = (0..40).fold(format!("{header}\n"), |text, at| {
                 text + &format!("{at},{}{opened}\n", (at * 3 + 1) % 40)
             });
@@ -342,15 +368,19 @@ mod tests {
             ]);
             let profile = profile::read(dir.path()).unwrap();
             let links = links(&profile, Some("y"), Some("row"));
-            let found = cutoff(dir.path(), &profile, &links, &links[1], None);
-            let found = found.map(|found| (found.own, found.columns, found.way));
-            let client = vec!["client".to_owned()];
-            assert_eq!(found, way.map(|way| (client.clone(), client, Some(way))), "{header}");
+            let link = links.iter().find(|link| link.table == 1).unwrap();
+            let found = cutoffs(dir.path(), &profile, &links, link, None);
+            let found: Vec<_> = found
+                .iter()
+                .map(|found| (found.own[0].as_str(), found.columns[0].as_str(), found.way.is_some()))
+                .collect();
+            assert_eq!(found, expected, "{names:?} {header}");
         };
-        let account = vec!["account".to_owned()];
-        let way = Way { table: 0, columns: account.clone(), own: account };
-        check("account,client", "", Some(way));
-        // Accounts with a date have earlier rows of their own.
-        check("account,client,opened", ",2024-02-01", None);
+        let by_way = [("client", "client", true)];
+        check(["client", "account"], "account,client", "", &by_way);
+        check(["client", "account"], "account,client,opened", ",2024-02-01", &by_way);
+        // Events have the key themselves, under another name.
+        let own = [("account", "account_id", false)];
+        check(["account_id", "account"], "id,client", "", &own);
     }
 }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::keys::{Key, alike, is_nameable, key, same_type};
 use super::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
-use super::split::{says_code, says_counter, words};
+use super::split::{says_code, says_counter, says_time, words};
 
 /// Names of columns that number the rows of any table.
 const BARE: [&str; 5] = ["id", "index", "no", "row", "unnamed0"];
@@ -43,12 +43,15 @@ pub fn links(profile: &Profile, target: Option<&str>, id: Option<&str>) -> Vec<L
     let train = Named::new(&profile.train, &targets);
     let mut links =
         Links { profile, targets, id, train, tables, found: Vec::new(), by_names: Vec::new(), by_roles: 0 };
-    // Every table may call its rows `id`, so such a name alone is nearly the last resort.
-    links.find(|table, id| !is_bare(id) || has_rows_of_both(profile, table));
+    // Every table may call its rows `id`, and have some of every day, so such a name alone is nearly the last resort.
+    links.find(
+        |table, id| !is_bare(id) || has_rows_of_both(profile, table),
+        |link| !is_of_times(link, profile),
+    );
     links.add_lookups();
     links.add_summaries();
     links.add_indirect();
-    links.find(|_, _| true);
+    links.find(|_, _| true, |_| true);
     links.add_indirect();
     links.add_shared();
     links.found
@@ -78,12 +81,12 @@ struct Named<'a> {
 
 impl Links<'_> {
     /// Adds the tables that join the training table and the test table by the same or similar names. `joins_by_id` tells whether a
-    /// table may join by the ID.
-    fn find(&mut self, joins_by_id: impl Fn(&Table, &str) -> bool) {
+    /// table may join by the ID, and `is_wanted` which links count.
+    fn find(&mut self, joins_by_id: impl Fn(&Table, &str) -> bool, is_wanted: impl Fn(&Link) -> bool) {
         for at in 0..self.tables.len() {
             if !self.is_linked(at) {
                 let id = self.id.filter(|id| joins_by_id(self.tables[at].table, id));
-                let link = self.direct(at, id);
+                let link = self.direct(at, id).filter(|link| is_wanted(link));
                 self.by_names.extend(link.is_some().then_some(at));
                 self.found.extend(link);
             }
@@ -270,6 +273,15 @@ fn link((table, to): (usize, Option<usize>), own: &Column, column: &Column, uniq
     Link { table, to, own: vec![own.name.clone()], columns: vec![column.name.clone()], unique }
 }
 
+/// Whether a link joins several rows of a day, or another time, to every row of it.
+fn is_of_times(link: &Link, profile: &Profile) -> bool {
+    let is_time = |name: &String| {
+        let column = profile.auxiliary[link.table].column(name);
+        says_time(name) || column.is_some_and(|column| column.kind == ColumnKind::Date)
+    };
+    !link.unique && link.own.iter().all(is_time)
+}
+
 fn is_bare(name: &str) -> bool {
     BARE.contains(&letters(name).as_str())
 }
@@ -398,6 +410,20 @@ mod tests {
             ],
             &["items client=client train many", "products product=product items one"],
         );
+    }
+
+    #[test]
+    fn a_date_alone_is_nearly_the_last_resort() {
+        let own = [
+            ("train.csv", "row,client,date,y\n1,1,2024-01-05,0\n2,2,2024-01-06,1\n3,3,2024-01-05,0\n"),
+            ("test.csv", "row,client,date\n4,2,2024-01-07\n5,1,2024-01-07\n"),
+        ];
+        let payments =
+            ("payments.csv", "account,date,paid\n11,2024-01-05,3\n12,2024-01-05,4\n11,2024-01-06,5\n");
+        let accounts = ("accounts.csv", "account,client\n11,1\n12,2\n13,3\n");
+        check_with(own, "row", &[payments], &["payments date=date train many"]);
+        let by_way = ["accounts client=client train one", "payments account=account accounts many"];
+        check_with(own, "row", &[accounts, payments], &by_way);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::problem::{Columns, input_path, is_constant, is_number};
 use crate::time_order::TimeOrder;
-use mle_star_data::cutoff::{Cutoff, cutoff};
+use mle_star_data::cutoff::{Cutoff, Date, cutoffs};
 use mle_star_data::keys::names_things;
 use mle_star_data::links::{Link, names_its_rows};
 use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
@@ -56,6 +56,8 @@ pub(crate) struct Join {
     pub(crate) keys: Vec<String>,
     /// Whether each key occurs once. If not, columns are summarised per key.
     pub(crate) unique: bool,
+    /// Whether it tells the other table its keys, so that rows without one are of no use.
+    pub(crate) tells_keys: bool,
     /// Key columns that are read as text.
     pub(crate) as_text: Vec<String>,
     /// Columns with words or blank cells among their numbers.
@@ -93,12 +95,16 @@ pub(crate) struct Order {
     pub(crate) column: String,
     pub(crate) day_first: bool,
     /// Further columns of dates, the last of which counts.
-    pub(crate) further: Vec<String>,
+    pub(crate) further: Vec<Order>,
 }
 
 impl Order {
     fn new(column: &str, day_first: bool) -> Self {
         Self { column: column.to_owned(), day_first, further: Vec::new() }
+    }
+
+    fn by(date: &Date) -> Self {
+        Self::new(&date.column, date.day_first)
     }
 }
 
@@ -117,7 +123,7 @@ pub(crate) fn joins(
     let own = [&profile.train, test].into_iter().chain(joined);
     let taken = own.flat_map(|own| &own.columns).map(|column| column.name.clone()).collect();
     let time = time.map(|time| time.column.as_str());
-    let cutoffs = links.iter().map(|link| cutoff(&task.data_dir, profile, links, link, time)).collect();
+    let cutoffs = links.iter().map(|link| cutoffs(&task.data_dir, profile, links, link, time)).collect();
     Tree { profile, targets, links, cutoffs, taken }.joins_to(None, as_text)
 }
 
@@ -126,8 +132,8 @@ struct Tree<'a> {
     profile: &'a Profile,
     targets: &'a [&'a str],
     links: &'a [Link],
-    /// For each link, the cutoff if only earlier rows are known.
-    cutoffs: Vec<Option<Cutoff>>,
+    /// For each link, the cutoffs if only earlier rows are known.
+    cutoffs: Vec<Vec<Cutoff>>,
     /// Names of columns.
     taken: HashSet<String>,
 }
@@ -139,32 +145,46 @@ impl Tree<'_> {
         let mut left = MOST_OF_ROLES.min(MOST_CELLS / rows.max(1));
         let (mut joins, mut seen): (Vec<Join>, Vec<usize>) = (Vec::new(), Vec::new());
         for (at, link) in self.links.iter().enumerate() {
-            let cutoff = self.cutoffs[at].clone();
-            let way = cutoff.as_ref().and_then(|cutoff| cutoff.way.as_ref());
             // Rows before the dates of training and test rows join these rows themselves.
-            if way.map_or(link.to, |_| None) != to {
-                continue;
-            }
-            let Some(join) = self.join(link, cutoff, as_text) else { continue };
-            if seen.contains(&link.table) {
-                if join.columns.len() > left {
-                    continue;
+            let cutoffs: Vec<Option<Cutoff>> = match &self.cutoffs[at][..] {
+                [] if link.to == to => vec![None],
+                cutoffs if to.is_none() => cutoffs.iter().cloned().map(Some).collect(),
+                _ => Vec::new(),
+            };
+            let several = cutoffs.len() > 1;
+            for cutoff in cutoffs {
+                let Some(join) = self.join(link, cutoff, several, as_text) else { continue };
+                if seen.contains(&link.table) {
+                    if join.columns.len() > left {
+                        continue;
+                    }
+                    left -= join.columns.len();
                 }
-                left -= join.columns.len();
+                seen.push(link.table);
+                joins.push(join);
             }
-            seen.push(link.table);
-            joins.push(join);
         }
         joins
     }
 
-    /// The join of a link to a table of which these columns are read as text. Keys have to be equal in all tables.
-    fn join(&mut self, link: &Link, mut cutoff: Option<Cutoff>, as_text: &[String]) -> Option<Join> {
+    /// The join of a link to a table of which these columns are read as text. Keys have to be equal in all tables. The link may have
+    /// several cutoffs.
+    fn join(
+        &mut self,
+        link: &Link,
+        mut cutoff: Option<Cutoff>,
+        several: bool,
+        as_text: &[String],
+    ) -> Option<Join> {
         let keys = match &mut cutoff {
             Some(cutoff) => self.keys(link, cutoff, as_text)?,
             None => None,
         };
-        let pairs = link.own.iter().zip(&link.columns).filter(|_| keys.is_none());
+        let (own, columns) = match &cutoff {
+            Some(cutoff) => (&cutoff.own, &cutoff.columns),
+            None => (&link.own, &link.columns),
+        };
+        let pairs = own.iter().zip(columns).filter(|_| keys.is_none());
         let as_text: Vec<String> =
             pairs.filter(|(_, column)| as_text.contains(column)).map(|(own, _)| own.clone()).collect();
         let mut table = self.profile.auxiliary[link.table].clone();
@@ -184,10 +204,14 @@ impl Tree<'_> {
         let is_twin = |other: &&Link| (other.table, other.to) == (link.table, link.to);
         let mut names = vec![plain_name(&table.file)];
         let twins: Vec<&Link> = self.links.iter().filter(is_twin).collect();
-        if twins.len() > 1 {
+        if several || twins.len() > 1 {
             // Of several joins of a table, each is called like the column that refers to it.
             let is_own = |column: &&String| !twins.iter().all(|twin| twin.columns.contains(*column));
-            let role = plain(link.columns.iter().find(is_own).or(link.columns.last())?);
+            let role = match &cutoff {
+                Some(cutoff) if several => cutoff.columns.first(),
+                _ => link.columns.iter().find(is_own).or(link.columns.last()),
+            };
+            let role = plain(role?);
             names = vec![role.clone(), format!("{role}_{}", names[0])];
         }
         let name = free_name(&names, &table, &self.taken);
@@ -214,7 +238,7 @@ impl Tree<'_> {
         cutoff.own = cutoff.own.iter().map(|own| format!("{name}_{own}")).collect();
         self.taken.extend(column_names(&name, &table));
         let keys = join(&lookup, None, &table, Vec::new(), &[], name)?;
-        Some(Some(Join { as_text, ..keys }))
+        Some(Some(Join { as_text, tells_keys: true, ..keys }))
     }
 }
 
@@ -298,7 +322,7 @@ fn join(
         None => order(summed.iter().filter(is_own)),
     };
     let before = cutoff.filter(|_| order.is_some());
-    let before = before.map(|cutoff| Order::new(&cutoff.date, cutoff.day_first));
+    let before = before.map(|cutoff| Order::by(&cutoff.date));
     let is_direct = link.to.is_none() || cutoff.is_some();
     let summaries = summaries(is_direct, table, &joins, summed, order.as_ref());
     let shares = shares(&name, summed);
@@ -321,6 +345,7 @@ fn join(
         own,
         keys,
         unique,
+        tells_keys: false,
         as_text: Vec::new(),
         nearly_numbers,
         summaries,
@@ -369,10 +394,10 @@ fn order<'a>(added: impl Iterator<Item = &'a &'a Column>) -> Option<Order> {
 
 /// The dates from which the rows of a table are known, if models get one of them.
 fn order_of(cutoff: &Cutoff, summed: &[&Column]) -> Option<Order> {
-    let mut dates = cutoff.own_dates.clone();
-    let first = dates.iter().position(|date| summed.iter().any(|column| column.name == *date))?;
-    let column = dates.remove(first);
-    Some(Order { further: dates, ..Order::new(&column, cutoff.day_first) })
+    let mut dates: Vec<Order> = cutoff.own_dates.iter().map(Order::by).collect();
+    let first = dates.iter().position(|date| summed.iter().any(|column| column.name == date.column))?;
+    let order = dates.remove(first);
+    Some(Order { further: dates, ..order })
 }
 
 fn number_functions(added: &[&Column], in_order: bool) -> &'static [&'static str] {

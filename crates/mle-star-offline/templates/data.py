@@ -191,7 +191,7 @@ numbers = {{ join.nearly_numbers | py_list }}
 {{ table }}[numbers] = {{ table }}[numbers].apply(pd.to_numeric, errors="coerce")
 {% endif %}
 {% for further in join.joins %}
-{{ table }} = {{ table }}.merge({{ further.name }}_table, on={{ further.keys | py_list }}, how="left")
+{{ table }} = {{ table }}.merge({{ further.name }}_table, on={{ further.keys | py_list }}, how="{{ "inner" if further.tells_keys else "left" }}")
 {% endfor %}
 {% if join.unique %}
 {{ table }} = {{ table }}.set_index({{ join.own | py_list }}).add_prefix({{ (join.name ~ "_") | py }}).reset_index()
@@ -199,8 +199,8 @@ numbers = {{ join.nearly_numbers | py_list }}
 {% if join.order %}
 # Dates are days before the last one, and rows are in their order.
 moments = pd.to_datetime({{ table }}[{{ join.order.column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if join.order.day_first }})
-{% for column in join.order.further %}
-further = pd.to_datetime({{ table }}[{{ column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if join.order.day_first }})
+{% for date in join.order.further %}
+further = pd.to_datetime({{ table }}[{{ date.column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if date.day_first }})
 moments = pd.concat([moments, further], axis=1).max(axis=1)
 {% endfor %}
 last = moments.max()

@@ -38,10 +38,11 @@ def mean_between(codes, times, values, wanted, starts, ends):
 
     order = np.argsort(place(codes, times), kind="stable")
     # Sums of differences from the mean stay small, and so do their rounding errors.
-    middle = values.mean() if len(values) else 0.0
-    sums = np.concatenate([[0.0], np.cumsum(values[order] - middle)])
+    middle = values.mean(axis=0) if len(values) else 0.0
+    sums = np.concatenate([np.zeros((1, *values.shape[1:])), np.cumsum(values[order] - middle, axis=0)])
     first, last = (np.searchsorted(place(codes, times)[order], place(wanted, at)) for at in (starts, ends))
-    return np.where(last > first, middle + (sums[last] - sums[first]) / np.maximum(last - first, 1), np.nan)
+    number = (last - first).reshape(-1, *(1 for _ in values.shape[1:]))
+    return np.where(number > 0, middle + (sums[last] - sums[first]) / np.maximum(number, 1), np.nan)
 
 
 def last_before(codes, times, values, wanted, ends):
@@ -87,11 +88,12 @@ def with_history(fit, others, y_fit, fit_rows, other_rows):
 {% if p.classes > 2 %}
         # The share of each class, and whether it is the last one.
         last, found = last_before(codes, times, known, CODES[rows], starts), {}
-        for label in range(len(CLASSES)):
-            is_label = (known == label).astype(float)
-            for width in WINDOWS:
-                share = mean_between(codes, times, is_label, CODES[rows], starts - width * unit, starts)
-                found[f"recent_{width:g}_{label}"] = share
+        labels = np.arange(len(CLASSES))
+        are_labels = (known[:, None] == labels).astype(float)
+        for width in WINDOWS:
+            shares = mean_between(codes, times, are_labels, CODES[rows], starts - width * unit, starts)
+            found |= {f"recent_{width:g}_{label}": shares[:, label] for label in labels}
+        for label in labels:
             found[f"recent_last_{label}"] = np.where(np.isnan(last), np.nan, last == label)
         found["recent_distance"] = CLOCK[rows] - starts
 {% else %}

@@ -4,7 +4,7 @@
 use super::super::keys::names_rows;
 use super::super::profile::{Column, ColumnKind, Table};
 use super::super::split::{says_code, says_measure, says_role, says_time};
-use super::{Link, Links, Named, could_be, could_refer, is_whole, names_its_rows};
+use super::{Link, Links, Named, could_be, could_refer, is_of_times, is_whole, names_its_rows};
 
 /// The share of the values of such a column that the table has.
 const SHARE: f64 = 0.8;
@@ -26,8 +26,8 @@ impl Links<'_> {
     pub(super) fn add_lookups(&mut self) {
         for at in 0..self.tables.len() {
             let table = self.tables[at].table;
-            let found = self.found.iter().position(|link| link.table == at && link.to.is_none());
-            let natural = found.map(|found| self.found[found].clone());
+            let found = self.found.iter().find(|link| link.table == at && link.to.is_none());
+            let natural = found.cloned().or_else(|| self.direct(at, None));
             // A table by the ID tells about one row each.
             if natural.as_ref().is_some_and(|link| self.id.is_some_and(|id| link.columns == [id])) {
                 continue;
@@ -42,12 +42,6 @@ impl Links<'_> {
             let room = MOST - usize::from(natural.is_some());
             let links: Vec<Link> =
                 self.roles(at, natural.as_ref()).into_iter().filter_map(lookup).take(room).collect();
-            // What all teams did in a season says less than what these two did.
-            let is_wider = |link: &Link| link.unique && link.columns.len() > 1;
-            let is_time = |link: &Link| !link.unique && link.columns.iter().all(|name| says_time(name));
-            if natural.as_ref().is_some_and(is_time) && links.iter().any(is_wider) {
-                self.found.retain(|link| link.table != at || link.to.is_some());
-            }
             self.add(links);
         }
     }
@@ -55,7 +49,8 @@ impl Links<'_> {
     /// Adds links to tables that have several rows for what a column refers to, if nothing else links them.
     pub(super) fn add_summaries(&mut self) {
         for at in 0..self.tables.len() {
-            let is_free = !self.is_linked(at) && self.direct(at, self.id).is_none();
+            let other = self.direct(at, self.id);
+            let is_free = other.is_none_or(|link| is_of_times(&link, self.profile)) && !self.is_linked(at);
             if is_free && is_whole(self.tables[at].table) {
                 let links = self.roles(at, None).into_iter().take(MOST);
                 let links = links.map(|role| super::link((at, None), role.own, role.column, false));
@@ -236,6 +231,23 @@ mod tests {
         check(["home_team", "away_team"], NAMES, &[("wins.csv", &seasons)], &both);
         let both = ["wins team+season=team+season train one", "wins team+season=rival_team+season train one"];
         check(["team", "rival_team"], NAMES, &[("wins.csv", &seasons)], &both);
+        // A number of the row tells rows apart, too.
+        let mut numbered =
+            seasons.lines().enumerate().map(|(at, line)| format!("{at},{line}\n")).collect::<String>();
+        numbered.replace_range(..1, "id");
+        let rows = |first: usize, end: &str| -> String {
+            (0..6)
+                .map(|at| format!("{},{},{},20{at}{end}\n", first + at, NAMES[at % 4], NAMES[(at + 1) % 4]))
+                .collect()
+        };
+        let header = "match_id,home_team,away_team,season";
+        let (train, test) = (format!("{header},y\n{}", rows(1, ",0")), format!("{header}\n{}", rows(7, "")));
+        check_with(
+            [("train.csv", &train), ("test.csv", &test)],
+            "match_id",
+            &[("wins.csv", &numbered)],
+            &["wins season+team=season+home_team train one", "wins season+team=season+away_team train one"],
+        );
         // Several rows of each team.
         let games = "team,goals\nfoxes,1\nfoxes,2\nbears,2\nowls,3\ncrows,0\ncrows,4\n";
         let both = ["games team=home_team train many", "games team=away_team train many"];

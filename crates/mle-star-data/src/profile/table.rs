@@ -79,6 +79,7 @@ pub(super) fn with_row_key(data_dir: &Path, source: &Source, mut table: Table, t
     let shared = |column: &Column| train.column(&column.name).is_some_and(|twin| nameable(&twin));
     let in_role = |column: &Column| {
         let names_something = says_code(&column.name) || column.kind == ColumnKind::Category;
+        let names_something = names_something && column.distinct < table.rows.min(ROWS_LOOKED_AT);
         let plain = without_id(&column.name);
         let said = [format!("{plain}id"), plain];
         let mut roles = train.columns.iter().filter(nameable);

@@ -8,7 +8,7 @@ use mle_star::protocol::SplitKind;
 
 use super::tables::{Keys, TableFacts};
 use super::{AUXILIARY, Asked, columns, words};
-use crate::cutoff::{Cutoff, cutoff};
+use crate::cutoff::{Cutoff, cutoffs};
 use crate::folder::{Listing, Source};
 use crate::links::Link;
 use crate::profile::{self, Column, Profile, Table};
@@ -43,8 +43,8 @@ pub(super) fn section(
         };
         let table = &profile.auxiliary[at];
         let early = |link: &Link| {
-            let cutoff = cutoff(data_dir, profile, links, link, time);
-            cutoff.iter().map(not_later).collect::<String>()
+            let cutoffs = cutoffs(data_dir, profile, links, link, time);
+            cutoffs.iter().map(not_later).collect::<String>()
         };
         let mut ways: Vec<String> = links
             .iter()
@@ -118,7 +118,7 @@ fn not_later(cutoff: &Cutoff) -> String {
         "; of the rows with the same {}, summarise only those before the {} of the row, since later ones are not known for \
          the test rows as they are for the training rows{lag}",
         keys.join(" and "),
-        words::name(&cutoff.date)
+        words::name(&cutoff.date.column)
     )
 }
 

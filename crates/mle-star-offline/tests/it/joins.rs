@@ -341,6 +341,54 @@ assert train["accounts_rows"].max() == 2 and "accounts_purchases_rows_mean" not 
     );
 }
 
+/// Two clients of each row, whose accounts have a date, too; payments write the day first.
+const TRANSFERS: Folder = Folder {
+    name: "transfers",
+    features: "id,client,to_client,asked,a,b",
+    cells: |row, [a, b]| {
+        let month = if row < 90 { row % 5 + 2 } else { row % 3 + 10 };
+        let day = row % 28 + 1;
+        format!("{row},{},{},2024-{month:02}-{day:02},{a:.3},{b:.3}", row % 36, (row * 5 + 1) % 36)
+    },
+    further: &[
+        ("accounts", || {
+            // Numbers that no float has.
+            table("account,client,opened", 36, |at| {
+                format!("90071992547409{},{at},2023-01-{:02}", 930 + at, at % 28 + 1)
+            })
+        }),
+        ("purchases", || {
+            table("account,bought,amount", 900, |at| {
+                let day = format!("{:02}/{:02}/2024", at * 11 % 28 + 1, at * 5 % 12 + 1);
+                format!("90071992547409{},{day},{}", 930 + at * at % 41, at * 31 % 83)
+            })
+        }),
+    ],
+    ..DATED
+};
+
+#[test]
+#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
+fn each_role_leaves_later_rows_out() {
+    let compared = r#"
+events = pd.read_csv("./input/purchases.csv").merge(pd.read_csv("./input/accounts.csv"), on="account")
+events["bought"] = pd.to_datetime(events["bought"], format="%d/%m/%Y")
+for table in (train, test):
+    for _, row in table.iterrows():
+        for key in ("client", "to_client"):
+            own = events[(events["client"] == row[key]) & (events["bought"] < pd.Timestamp(row["asked"]))]
+            rows = [row[name] for name in table if name.startswith(key) and name.endswith("_rows") and "accounts" not in name]
+            assert len(rows) == 1
+            assert rows[0] == len(own) or own.empty and pd.isna(rows[0]), (key, rows, len(own))
+assert len(train) == 90 and len(test) == 12
+"#;
+    check_with(&[(TRANSFERS, compared)]);
+    let told = TRANSFERS.agents().features().unwrap();
+    let both = "purchases.csv by client before asked (with accounts.csv by account); \
+                purchases.csv by to_client before asked (with accounts.csv by account)";
+    assert!(told.contains(both), "{told}");
+}
+
 /// Names with a word among many numbers, in two tables that are not joined to the training table.
 const GIFTS: Folder = Folder {
     name: "gifts",
