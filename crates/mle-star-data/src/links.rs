@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::keys::{Key, alike, is_nameable, key, same_type};
 use super::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
-use super::split::{says_code, says_counter, says_time, words};
+use super::split::{says_code, says_counter, says_time, without_id};
 
 /// Names of columns that number the rows of any table.
 const BARE: [&str; 5] = ["id", "index", "no", "row", "unnamed0"];
@@ -260,13 +260,6 @@ impl<'a> Named<'a> {
         }
         said
     }
-}
-
-/// The name without `id` as its last word, in letters only.
-fn without_id(name: &str) -> Option<String> {
-    let words = words(name);
-    let (last, begin) = words.split_last()?;
-    (last == "id" && !begin.is_empty()).then(|| letters(&begin.concat()))
 }
 
 fn link((table, to): (usize, Option<usize>), own: &Column, column: &Column, unique: bool) -> Link {

@@ -7,7 +7,7 @@ pub(crate) mod times;
 mod words;
 
 pub use words::says_code;
-pub(crate) use words::{says_counter, says_key, says_measure, says_role, says_time, words};
+pub(crate) use words::{says_counter, says_key, says_measure, says_role, says_time, without_id, words};
 
 use std::path::Path;
 

@@ -201,24 +201,30 @@ impl Tree<'_> {
         });
         joins.extend(keys);
         table.columns.extend(joins.iter().flat_map(|join| join.columns.clone()));
-        let is_twin = |other: &&Link| (other.table, other.to) == (link.table, link.to);
-        let mut names = vec![plain_name(&table.file)];
-        let twins: Vec<&Link> = self.links.iter().filter(is_twin).collect();
-        if several || twins.len() > 1 {
-            // Of several joins of a table, each is called like the column that refers to it.
-            let is_own = |column: &&String| !twins.iter().all(|twin| twin.columns.contains(*column));
-            let role = match &cutoff {
-                Some(cutoff) if several => cutoff.columns.first(),
-                _ => link.columns.iter().find(is_own).or(link.columns.last()),
-            };
-            let role = plain(role?);
-            names = vec![role.clone(), format!("{role}_{}", names[0])];
-        }
+        let names = self.names(link, cutoff.as_ref().filter(|_| several));
         let name = free_name(&names, &table, &self.taken);
         let join = join(link, cutoff.as_ref(), &table, joins, self.targets, name)?;
         let join = Join { as_text, ..join };
         self.taken.extend(column_names(&join.name, &table));
         Some(join)
+    }
+
+    /// What a join may be called: like its table or, of several joins of a table, like the column that refers to it. `one_of` is the
+    /// cutoff if the link has several.
+    fn names(&self, link: &Link, one_of: Option<&Cutoff>) -> Vec<String> {
+        let table = plain_name(&self.profile.auxiliary[link.table].file);
+        let is_twin = |other: &&Link| (other.table, other.to) == (link.table, link.to);
+        let twins: Vec<&Link> = self.links.iter().filter(is_twin).collect();
+        let is_own = |column: &&String| !twins.iter().all(|twin| twin.columns.contains(*column));
+        let role = match one_of {
+            Some(cutoff) => cutoff.columns.first(),
+            None if twins.len() > 1 => link.columns.iter().find(is_own).or(link.columns.last()),
+            None => None,
+        };
+        match role.map(|role| plain(role)) {
+            Some(role) => vec![role.clone(), format!("{role}_{table}")],
+            None => vec![table],
+        }
     }
 
     /// The join that tells a table with a cutoff the keys of its rows, if another table has them; `None` if it cannot. The cutoff

@@ -82,13 +82,12 @@ impl Links<'_> {
                 || found.is_some_and(|found| found.columns.contains(name))
                 || column.kind.is_number() && says_measure(name)
         };
-        let role = |column: &'_ Column| {
-            let fits = owns.iter().filter(|(own, _)| self.refers(column, own, named.table));
-            let mut fits = fits.map(|(own, said)| (*own, said)).collect::<Vec<_>>().into_iter();
-            let is_named =
-                |(_, said): &(&Column, &Vec<String>)| said.iter().any(|said| says_role(&column.name, said));
-            let is_valued = |(own, _): &(&Column, &Vec<String>)| has_names(column, own, named.table);
-            fits.clone().find(is_named).or_else(|| fits.find(is_valued)).map(|(own, _)| own)
+        let role = |column: &Column| {
+            let fits: Vec<_> = owns.iter().filter(|(own, _)| self.refers(column, own, named.table)).collect();
+            let is_named = |said: &[String]| said.iter().any(|said| says_role(&column.name, said));
+            let by_name = fits.iter().find(|(_, said)| is_named(said));
+            let by_values = || fits.iter().find(|(own, _)| has_names(column, own, named.table));
+            by_name.or_else(by_values).map(|(own, _)| *own)
         };
         let all = self.profile.train.columns.iter().filter(|column| !has_other_use(column));
         all.filter_map(|column| role(column).map(|own| Role { column, own })).collect()

@@ -11,7 +11,7 @@ use mle_star::stop::Trouble;
 use super::column::Values;
 use super::{Column, ColumnKind, ROWS_LOOKED_AT, Table};
 use crate::folder::Source;
-use crate::split::{says_code, says_role, words};
+use crate::split::{says_code, says_role, without_id, words};
 
 /// Further columns that may be part of a row key.
 const MOST_ROLES: usize = 4;
@@ -80,7 +80,7 @@ pub(super) fn with_row_key(data_dir: &Path, source: &Source, mut table: Table, t
     let in_role = |column: &Column| {
         let names_something = says_code(&column.name) || column.kind == ColumnKind::Category;
         let names_something = names_something && column.distinct < table.rows.min(ROWS_LOOKED_AT);
-        let plain = without_id(&column.name);
+        let plain = without_id(&column.name).unwrap_or_else(|| words(&column.name).concat());
         let said = [format!("{plain}id"), plain];
         let mut roles = train.columns.iter().filter(nameable);
         names_something && roles.any(|role| said.iter().any(|said| says_role(&role.name, said)))
@@ -97,15 +97,6 @@ pub(super) fn with_row_key(data_dir: &Path, source: &Source, mut table: Table, t
     let key = [same.clone()].into_iter().chain(wider).find(is_key).unwrap_or_default();
     table.row_key = key.iter().map(|at| table.columns[*at].name.clone()).collect();
     table
-}
-
-/// The letters of a name without `id` as its last word.
-fn without_id(name: &str) -> String {
-    let mut words = words(name);
-    if words.len() > 1 && words.last().is_some_and(|last| last == "id") {
-        words.pop();
-    }
-    words.concat()
 }
 
 fn names_each_row(text: &mut dyn Read, positions: &[usize]) -> bool {

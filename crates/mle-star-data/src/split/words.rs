@@ -169,6 +169,13 @@ fn has_word(name: &str, wanted: &[&str]) -> bool {
     })
 }
 
+/// The letters of a name without `id` as its last word; `None` if it has no such word, or no other.
+pub(crate) fn without_id(name: &str) -> Option<String> {
+    let words = words(name);
+    let (last, begin) = words.split_last()?;
+    (last == "id" && !begin.is_empty()).then(|| begin.concat())
+}
+
 /// The words of a name in lower case, split at punctuation, digits and capitals.
 pub(crate) fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];

@@ -46,17 +46,14 @@ pub(super) fn section(
             let cutoffs = cutoffs(data_dir, profile, links, link, time);
             cutoffs.iter().map(not_later).collect::<String>()
         };
-        let mut ways: Vec<String> = links
-            .iter()
-            .filter(|link| link.to.is_none())
-            .enumerate()
-            .filter(|(_, link)| link.table == at)
-            .map(|(number, link)| how(data_dir, source, link, (number, facts)) + &early(link))
-            .collect();
-        let indirect = links.iter().filter(|link| link.table == at);
-        let indirect = indirect
-            .filter_map(|link| Some(how_indirectly(link, &profile.auxiliary[link.to?]) + &early(link)));
-        ways.extend(indirect);
+        let number =
+            |link: &Link| links.iter().filter(|link| link.to.is_none()).position(|other| other == link);
+        let way = |link: &Link| match link.to {
+            Some(to) => how_indirectly(link, &profile.auxiliary[to]),
+            None => how(data_dir, source, link, (number(link).unwrap_or_default(), facts)),
+        };
+        let own = links.iter().filter(|link| link.table == at);
+        let ways: Vec<String> = own.map(|link| way(link) + &early(link)).collect();
         let joined = if ways.is_empty() {
             "no link to another table was found".to_owned()
         } else {

@@ -258,35 +258,47 @@ const DATED: Folder = Folder {
     ..PLAIN
 };
 
+/// Python: compares a row with its earlier purchases. `numbers` are columns and their names in scripts.
+const EARLIER: &str = r#"
+near = lambda one, other: abs(one - other) < 1e-6 or pd.isna(one) and pd.isna(other)
+
+
+def earlier(row, events, numbers):
+    own = events[(events["client"] == row["client"]) & (events["bought"] < row["asked"])]
+    if own.empty:
+        assert pd.isna(row["purchases_rows"]) and pd.isna(row["purchases_amount_mean"])
+        return own
+    for column, name in numbers.items():
+        for function in ("mean", "min", "max", "std"):
+            assert near(row[f"{name}_{function}"], own[column].agg(function)), (name, function)
+    days = (pd.to_datetime(own["bought"]) - pd.Timestamp(row["asked"])).dt.days
+    assert (row["purchases_bought_min"], row["purchases_bought_max"]) == (days.min(), days.max())
+    assert row["purchases_rows"] == len(own)
+    return own
+"#;
+
 #[test]
 #[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn later_rows_are_left_out_if_test_rows_have_fewer_of_them() {
     let compared = r#"
 events = pd.read_csv("./input/purchases.csv").merge(pd.read_csv("./input/kinds.csv"), on="kind")
-near = lambda one, other: abs(one - other) < 1e-6 or pd.isna(one) and pd.isna(other)
 low, high = ((pd.to_datetime(events["bought"]) - pd.Timestamp("2024-01-01")).dt.days).quantile([0.01, 0.99])
 time = high - low
 for table in (train, test):
     for _, row in table.iterrows():
-        own = events[(events["client"] == row["client"]) & (events["bought"] < row["asked"])]
+        own = earlier(row, events, {"amount": "purchases_amount", "margin": "purchases_kinds_margin"})
         if own.empty:
-            assert pd.isna(row["purchases_rows"]) and pd.isna(row["purchases_amount_mean"])
             continue
-        for name in ("mean", "min", "max", "std"):
-            assert near(row[f"purchases_amount_{name}"], own["amount"].agg(name)), name
-            assert near(row[f"purchases_kinds_margin_{name}"], own["margin"].agg(name)), name
-        assert row["purchases_rows"] == len(own)
         assert row["purchases_kind_nunique"] == own["kind"].nunique()
         assert near(row["purchases_kind_k1"], (own["kind"] == "k1").mean())
         days = (pd.to_datetime(own["bought"]) - pd.Timestamp(row["asked"])).dt.days
-        assert (row["purchases_bought_min"], row["purchases_bought_max"]) == (days.min(), days.max())
         assert near(row["purchases_bought_recent_3"], (days > -time / 3).mean())
         assert near(row["purchases_bought_recent_30"], (days > -time / 30).mean())
         latest = own[own["bought"] == own["bought"].max()]["amount"].dropna()
         assert latest.empty or row["purchases_amount_last"] in set(latest)
 assert train["purchases_rows"].notna().sum() > 20 and len(train) == 90 and len(test) == 12
 "#;
-    check_with(&[(DATED, compared)]);
+    check_with(&[(DATED, &format!("{EARLIER}{compared}"))]);
     check(&[DATED]);
     let told = DATED.agents().features().unwrap();
     assert_eq!(told, "features: purchases.csv by client before asked (with kinds.csv by kind)");
@@ -314,24 +326,14 @@ fn later_rows_are_left_out_by_way_of_another_table() {
     let compared = r#"
 events = pd.read_csv("./input/purchases.csv").merge(pd.read_csv("./input/accounts.csv"), on="account")
 events = events.merge(pd.read_csv("./input/shops.csv"), on="shop")
-near = lambda one, other: abs(one - other) < 1e-6 or pd.isna(one) and pd.isna(other)
 for table in (train, test):
     for _, row in table.iterrows():
-        own = events[(events["client"] == row["client"]) & (events["bought"] < row["asked"])]
-        if own.empty:
-            assert pd.isna(row["purchases_rows"]) and pd.isna(row["purchases_amount_mean"])
-            continue
-        for name in ("mean", "min", "max", "std"):
-            assert near(row[f"purchases_amount_{name}"], own["amount"].agg(name)), name
-            assert near(row[f"purchases_shops_size_{name}"], own["size"].agg(name)), name
-        assert row["purchases_rows"] == len(own)
-        assert row["purchases_account_nunique"] == own["account"].nunique()
-        days = (pd.to_datetime(own["bought"]) - pd.Timestamp(row["asked"])).dt.days
-        assert (row["purchases_bought_min"], row["purchases_bought_max"]) == (days.min(), days.max())
+        own = earlier(row, events, {"amount": "purchases_amount", "size": "purchases_shops_size"})
+        assert own.empty or row["purchases_account_nunique"] == own["account"].nunique()
 assert train["purchases_rows"].notna().sum() > 20 and len(train) == 90 and len(test) == 12
 assert train["accounts_rows"].max() == 2 and "accounts_purchases_rows_mean" not in train
 "#;
-    check_with(&[(ACCOUNTS, compared)]);
+    check_with(&[(ACCOUNTS, &format!("{EARLIER}{compared}"))]);
     check(&[ACCOUNTS]);
     let told = ACCOUNTS.agents().features().unwrap();
     assert_eq!(

@@ -1,5 +1,7 @@
 //! Tables to which several columns or several tables refer.
 
+use mle_star_offline::OfflineAgents;
+
 use super::folders::{Folder, PLAIN, check, check_with};
 use super::joins::table;
 
@@ -60,6 +62,23 @@ fn roles_are_told() {
              what origin and dest differ in"
         )
     );
+}
+
+#[test]
+fn wide_tables_are_joined_once() {
+    let told = |columns: usize| {
+        let header: String = (0..columns).map(|at| format!(",c{at}")).collect();
+        let cells = |row: usize| (0..columns).map(|at| format!(",{row}.{at}")).collect::<String>();
+        let airports = table(&format!("code{header}"), 12, |row| format!("A{row}{}", cells(row)));
+        let dir = tempfile::tempdir().unwrap();
+        FLIGHTS.write(dir.path());
+        std::fs::write(dir.path().join("airports.csv"), airports).unwrap();
+        let profile = mle_star_data::profile::read(dir.path()).unwrap();
+        let agents = OfflineAgents::new(&FLIGHTS.task(dir.path()), &profile, 30_000, None).unwrap();
+        agents.features().unwrap()
+    };
+    assert!(told(200).contains("airports.csv by origin; airports.csv by dest"));
+    assert_eq!(told(201), "features: airports.csv by origin");
 }
 
 #[test]
