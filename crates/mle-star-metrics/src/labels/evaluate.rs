@@ -228,6 +228,11 @@ impl Predicted {
         self.metric
     }
 
+    /// The same predictions with another metric.
+    pub(crate) fn by(&self, metric: Metric) -> Self {
+        Self { metric, ..self.clone() }
+    }
+
     /// The number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.keys.len()
