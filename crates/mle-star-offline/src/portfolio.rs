@@ -29,7 +29,7 @@ const fn plain(family: Family) -> Model {
 /// the columns.
 const EARLY: &[&str] = &["early stopping"];
 
-static MODELS: [Model; 18] = [
+static MODELS: [Model; 20] = [
     plain(Family::TfidfLinear),
     Model {
         title: "TF-IDF linear model of characters",
@@ -92,6 +92,18 @@ static MODELS: [Model; 18] = [
         ..plain(Family::CatBoost)
     },
     Model {
+        title: "CatBoost with selected columns",
+        slug: "catboost_selected",
+        strategies: &[catalogue::SELECTED_COLUMNS],
+        ..plain(Family::CatBoost)
+    },
+    Model {
+        title: "LightGBM with selected columns",
+        slug: "lightgbm_selected",
+        strategies: &[catalogue::SELECTED_COLUMNS, "early stopping"],
+        ..plain(Family::LightGbm)
+    },
+    Model {
         title: "Linear model of curves",
         slug: "linear_curves",
         strategies: &["piecewise curves of numbers"],
@@ -107,15 +119,17 @@ static MODELS: [Model; 18] = [
 
 /// Different kinds first, and quick ones before slow ones of the same kind. The first is quick and seldom poor: in a
 /// short run it may be the only one.
-const WITHOUT_TEXTS: [&str; 16] = [
+const WITHOUT_TEXTS: [&str; 18] = [
     "lightgbm",
     "catboost",
     "linear_indicators",
     "lightgbm_large",
     "linear_curves",
     "neural_network",
+    "catboost_selected",
     "catboost_deep",
     "kernel",
+    "lightgbm_selected",
     "lightgbm_random",
     "extra_trees",
     "xgboost",
@@ -181,12 +195,17 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
         // More curves than this are slow, and the strategy leaves them out.
         "linear_curves" => (1..=40).contains(&columns.numeric.len()),
         "linear_indicators" => !columns.many_levels.is_empty(),
+        "catboost_selected" | "lightgbm_selected" => catalogue::selects_columns(problem),
         // Distances are poor in high dimensions and slow on many rows.
         "neighbors" => rows <= 20_000 && problem.width() <= 60,
         "kernel" => problem.width() <= 100,
         _ => true,
     };
     let mut models: Vec<&Model> = slugs.iter().filter_map(|slug| Model::by_slug(slug)).filter(fits).collect();
+    // Among so many columns, some look useful by chance.
+    if catalogue::selects_columns(problem) {
+        models.sort_by_key(|model| !["lightgbm", "catboost_selected"].contains(&model.slug));
+    }
     // If nothing decides on the number of its trees, the small model is poor where there is much to learn. Many columns
     // and one tree for each class slow the large one down.
     if !texts && !catalogue::stops_early(problem) && problem.classes <= 2 && !problem.is_wide() {

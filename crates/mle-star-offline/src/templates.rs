@@ -58,6 +58,7 @@ const SOURCES: &[(&str, &str)] = templates![
     "steps/logarithms",
     "steps/missing_flags",
     "steps/row_statistics",
+    "steps/selected_columns",
     "steps/splines",
     "steps/target_means",
     "steps/text_shape",

@@ -4,7 +4,11 @@ use serde_json::{Value, json};
 
 use super::{Block, Strategy, with_import};
 use crate::families::Family;
+use crate::problem::Problem;
 use crate::templates::render;
+
+/// The strategy for many columns, of which few may be useful.
+pub(crate) const SELECTED_COLUMNS: &str = "selected columns";
 
 pub(super) const FEATURES: &[Strategy] = &[
     Strategy {
@@ -60,6 +64,13 @@ pub(super) const FEATURES: &[Strategy] = &[
 ];
 
 pub(super) const ENCODINGS: &[Strategy] = &[
+    Strategy {
+        name: SELECTED_COLUMNS,
+        part: "Encoding",
+        reason: "Among many columns, some look useful by chance, and models learn their noise.",
+        how: "Keep the numeric columns that trees use more than shuffled copies of them, chosen on the fitting rows.",
+        edit: selected_columns,
+    },
     Strategy {
         name: "target encoding inside the folds",
         part: "Encoding",
@@ -130,8 +141,19 @@ pub(super) const ENCODINGS: &[Strategy] = &[
     },
 ];
 
-/// Inserts a rendered step, unless it does not apply or the block has it.
+/// Inserts a rendered step at the end, unless it does not apply or the block has it.
 fn insert(block: &Block<'_>, template: &str, wanted: bool, values: &Value) -> Option<String> {
+    insert_at(block, template, wanted, values, |lines| block.before_return(lines))
+}
+
+/// Inserts a rendered step where `place` puts its lines.
+fn insert_at(
+    block: &Block<'_>,
+    template: &str,
+    wanted: bool,
+    values: &Value,
+    place: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
     if !wanted {
         return None;
     }
@@ -143,7 +165,7 @@ fn insert(block: &Block<'_>, template: &str, wanted: bool, values: &Value) -> Op
     if block.text.contains(opening) {
         return None;
     }
-    let text = block.before_return(&lines.join("\n"))?;
+    let text = place(&lines.join("\n"))?;
     let mut imports: Vec<&str> = step.lines().filter(is_import).map(str::trim).collect();
     imports.reverse();
     Some(imports.into_iter().fold(text, |text, import| with_import(&text, import)))
@@ -175,6 +197,23 @@ fn quantiles(block: &Block<'_>) -> Option<String> {
         let text = block.text.replacen(step, &transformer, 1);
         text.replacen(import, "QuantileTransformer, StandardScaler", 1)
     })
+}
+
+/// Where an encoding has a list of numeric columns, it becomes shorter; CatBoost gets frames with fewer columns.
+fn selected_columns(block: &Block<'_>) -> Option<String> {
+    let list = "    numeric = list(fit.select_dtypes(\"number\").columns)\n";
+    let frames = !block.text.contains(list);
+    let wanted = selects_columns(&block.problem) && (!frames || block.family() == Some(Family::CatBoost));
+    insert_at(block, "steps/selected_columns", wanted, &json!({ "frames": frames }), |lines| match frames {
+        true => block.before_return(lines),
+        false => Some(block.text.replacen(list, &format!("{list}{lines}\n"), 1)),
+    })
+}
+
+/// Whether a table has many numeric columns, and a target by which trees can choose among them quickly. With fewer columns,
+/// most are useful.
+pub(crate) fn selects_columns(problem: &Problem) -> bool {
+    problem.columns.numeric.len() >= 100 && problem.several.is_empty() && problem.classes <= 20
 }
 
 /// Linear models take all pieces, other models a few components of them.

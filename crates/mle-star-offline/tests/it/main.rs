@@ -35,3 +35,5 @@ mod several_targets;
 mod tasks;
 #[cfg(test)]
 mod timed;
+#[cfg(test)]
+mod wide;
