@@ -106,11 +106,6 @@ pub fn gain(score: f64, other: f64, direction: Direction) -> f64 {
     }
 }
 
-/// The mean of [`optimism`]; `None` without pairs.
-pub fn mean_optimism(pairs: &[Pair], direction: Direction) -> Option<f64> {
-    mean(pairs.iter().map(|pair| optimism(*pair, direction)))
-}
-
 /// How much worse the chosen hidden score is than the best one; 0 without others.
 pub fn regret(chosen: f64, hidden: &[f64], direction: Direction) -> f64 {
     hidden.iter().map(|other| gain(*other, chosen, direction)).fold(0.0, f64::max)
@@ -247,9 +242,6 @@ mod tests {
         check(0.9, 0.8, Direction::Maximize, 0.1);
         check(0.9, 0.8, Direction::Minimize, -0.1);
         check(3.0, 5.0, Direction::Minimize, 2.0);
-        let both = pairs(&[(3.0, 5.0), (6.0, 5.0)]);
-        assert_eq!(mean_optimism(&both, Direction::Minimize), Some(0.5));
-        assert_eq!(mean_optimism(&[], Direction::Minimize), None);
     }
 
     #[test]

@@ -12,16 +12,16 @@
 //! - `tasks FOLDER [TASK ...] [--seed N]` writes tasks and prints the scores of a constant and of somebody who knows
 //!   the process.
 //! - `score TASK SUBMISSION [--seed N]` prints the hidden score of a submission.
-//! - `seed-swaps [TASK ...] [--seeds N] [--python FILE]` accepts other random seeds of one model by their validation
-//!   scores and prints what that does to the hidden scores. The interpreter is otherwise `MLE_STAR_TEST_PYTHON`.
+//! - `replay [TASK ...] [--seeds N] [--searches NAME,NAME] [--python FILE]` applies the rules to searches without agents, of
+//!   one model with other seeds or settings. The interpreter is otherwise `MLE_STAR_TEST_PYTHON`.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "tables are what this program is for")]
 
 #[path = "../common/mod.rs"]
 mod common;
 mod grid;
+mod replay;
 mod rules;
-mod seed_swaps;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -29,16 +29,16 @@ use std::process::ExitCode;
 use common::arguments::{Arguments, chosen, find, one_of};
 use common::tasks::{self, TASKS, Task};
 use common::{Failure, statistics};
-use grid::{CONFIGURATIONS, Configuration, Grid};
-use seed_swaps::Replay;
+use grid::{CONFIGURATIONS, Grid};
+use replay::{Replay, SEARCHES};
 
 const USAGE: &str =
     "usage: trust [run | tables] [TASK ...] [--seeds N] [--seconds N,N] [--jobs N] [--rules NAME,NAME]
                              [--out FOLDER] [--results FILE] [--program FILE]
        trust tasks FOLDER [TASK ...] [--seed N]
        trust score TASK SUBMISSION [--seed N]
-       trust seed-swaps [TASK ...] [--seeds N] [--python FILE]";
-const COMMANDS: [&str; 5] = ["run", "tables", "tasks", "score", "seed-swaps"];
+       trust replay [TASK ...] [--seeds N] [--searches NAME,NAME] [--python FILE]";
+const COMMANDS: [&str; 5] = ["run", "tables", "tasks", "score", "replay"];
 const GRID_OPTIONS: [&str; 7] = ["seeds", "seconds", "jobs", "rules", "out", "results", "program"];
 
 /// Tables look for seeds up to this one.
@@ -60,7 +60,7 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
         "tables" => shown(&Arguments::parse(words, &GRID_OPTIONS)?),
         "tasks" => write_tasks(&Arguments::parse(words, &["seed"])?),
         "score" => score(&Arguments::parse(words, &["seed"])?),
-        _ => replay_seed_swaps(&Arguments::parse(words, &["seeds", "python"])?),
+        _ => replayed(&Arguments::parse(words, &["seeds", "searches", "python"])?),
     }
 }
 
@@ -86,16 +86,10 @@ fn grid(arguments: &Arguments, last_seed: u64) -> Result<Grid, Failure> {
         tasks: measured(&arguments.words)?,
         seeds: arguments.seeds(last_seed)?,
         seconds: arguments.numbers("seconds")?.unwrap_or_else(|| vec![60]),
-        configurations: configurations(arguments.option("rules"))?,
+        configurations: named("rule", arguments.option("rules"), &CONFIGURATIONS, |one| one.name)?,
         jobs: usize::try_from(arguments.number("jobs", 1)?)?,
         folder: arguments.folder("trust")?,
     })
-}
-
-/// The configurations with these names; all without names.
-fn configurations(names: Option<&str>) -> Result<Vec<&'static Configuration>, String> {
-    let Some(names) = names else { return Ok(CONFIGURATIONS.iter().collect()) };
-    names.split(',').map(|name| one_of("rule", name, &CONFIGURATIONS, |one| one.name)).collect()
 }
 
 /// The tasks with these names; without names, those that are measured.
@@ -128,14 +122,26 @@ fn score(arguments: &Arguments) -> Result<String, Failure> {
     Ok(format!("{:.6}", made.score(Path::new(submission))?))
 }
 
-fn replay_seed_swaps(arguments: &Arguments) -> Result<String, Failure> {
+fn replayed(arguments: &Arguments) -> Result<String, Failure> {
     let given = arguments.option("python").map(PathBuf::from);
     let python = given.or_else(|| std::env::var_os("MLE_STAR_TEST_PYTHON").map(PathBuf::from));
-    seed_swaps::replay(&Replay {
+    replay::replay(&Replay {
         python: python.ok_or("no interpreter: give --python or set MLE_STAR_TEST_PYTHON")?,
         tasks: measured(&arguments.words)?,
         seeds: arguments.seeds(3)?,
+        searches: named("kind", arguments.option("searches"), &SEARCHES, |one| one.name)?,
     })
+}
+
+/// Those with these names, separated by commas; all without names.
+fn named<T>(
+    kind: &str,
+    names: Option<&str>,
+    all: &'static [T],
+    name: fn(&T) -> &'static str,
+) -> Result<Vec<&'static T>, String> {
+    let Some(names) = names else { return Ok(all.iter().collect()) };
+    names.split(',').map(|wanted| one_of(kind, wanted, all, name)).collect()
 }
 
 #[cfg(test)]
@@ -155,7 +161,8 @@ mod tests {
 
     #[test]
     fn rules_are_named() {
-        let names = |words| configurations(Some(words)).map(|found| found.len());
+        let names =
+            |words| named("rule", Some(words), &CONFIGURATIONS, |one| one.name).map(|found| found.len());
         assert_eq!(names("paper,both"), Ok(2));
         assert!(names("other").is_err_and(|error| error.contains("the rules are paper, holdout")));
     }
