@@ -128,7 +128,7 @@ fn check_choice(config: &Config, origins: &BTreeMap<String, String>) -> Result<(
     let off = origin("holdout").unwrap_or_else(|| " (preset: paper)".to_owned());
     let chosen = origin("final_choice").unwrap_or_default();
     let message = format!("holdout is off{off}, but final_choice is holdout{chosen}");
-    Err(Trouble::new(message, "set holdout to auto or a share, or final_choice to validation"))
+    Err(Trouble::new(message, "set holdout to auto or a share, or final_choice to auto"))
 }
 
 /// Scripts need a machine to run on.

@@ -62,6 +62,8 @@ pub enum Acceptance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FinalChoice {
+    /// The validation score, unless held-out rows contradict it; then as with `holdout`.
+    Auto,
     /// The validation score, as in the paper.
     Validation,
     /// The score on one half of the held-out rows, among the four best by validation. The other half gives the
@@ -324,7 +326,7 @@ impl Default for Config {
             holdout: HoldoutShare::Auto,
             holdout_rows: 20_000,
             acceptance: Acceptance::Paper,
-            final_choice: FinalChoice::Validation,
+            final_choice: FinalChoice::Auto,
             context: Context::Full,
             leakage_check: LeakageCheck::Accepted,
             leakage_gate: LeakageGate::Block,
@@ -512,7 +514,7 @@ mod tests {
             "holdout": "auto",
             "holdout_rows": 20000,
             "acceptance": "paper",
-            "final_choice": "validation",
+            "final_choice": "auto",
             "context": "full",
             "leakage_check": "accepted",
             "ensemble_selection": "on",

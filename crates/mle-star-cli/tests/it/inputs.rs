@@ -279,7 +279,7 @@ const MISTAKES: &[Mistake] = &[
         files: &[("c.yaml", "holdout: off\n")],
         line: "run data --config c.yaml --set final_choice=holdout",
         error: "holdout is off (c.yaml:1:1), but final_choice is holdout (--set)",
-        hint: "set holdout to auto or a share, or final_choice to validation",
+        hint: "set holdout to auto or a share, or final_choice to auto",
     },
     Mistake {
         what: "choice by rows that the preset does not hold out",

@@ -1,7 +1,7 @@
 //! The final choice: which of the best solutions is submitted.
 //!
-//! By default, it is the one with the best validation score, as in the paper. With `final_choice: holdout`, the few
-//! best are compared on one half of the rows that no script has seen.
+//! It is the one with the best validation score, as in the paper, unless rows that no script has seen contradict this
+//! score. Then, and always with `final_choice: holdout`, the few best are compared on one half of these rows.
 
 use crate::agents;
 use crate::config::FinalChoice;
@@ -19,6 +19,9 @@ use crate::verdict::Verdict;
 
 /// The maximum number of solutions that are compared.
 const FINALISTS: usize = 4;
+/// One half of the held-out rows contradicts a validation score that is better by more than this many standard errors of the
+/// difference. If it is chance, a comparison does no harm.
+const CONTRADICTED: f64 = 2.0;
 
 /// The chosen solution.
 #[derive(Clone)]
@@ -52,8 +55,7 @@ struct Finalist {
 /// Chooses among `solutions`, of which `best` has the best validation score.
 pub(super) async fn choose(ctx: &Ctx<'_>, best: &Scored, solutions: &[Scored]) -> Result<Chosen, Stop> {
     let finalists = finalists(best, solutions);
-    let by_holdout = ctx.config().final_choice == FinalChoice::Holdout && ctx.holds_out();
-    if !by_holdout || finalists.len() < 2 {
+    if finalists.len() < 2 || !ctx.holds_out() || !is_in_question(ctx, best).await? {
         return Ok(Chosen::by_validation(best, &finalists));
     }
     let mut compared = Vec::new();
@@ -73,6 +75,31 @@ pub(super) async fn choose(ctx: &Ctx<'_>, best: &Scored, solutions: &[Scored]) -
     let Finalist { solution: best, predictions, .. } = compared.swap_remove(winner);
     let choice = Choice { rule, candidates };
     Ok(Chosen { best, predictions, reports: HoldoutPart::Reporting, choice, probes: Vec::new() })
+}
+
+/// Whether other solutions than `best` may be chosen.
+async fn is_in_question(ctx: &Ctx<'_>, best: &Scored) -> Result<bool, Stop> {
+    let (validated, predictions) = match (ctx.config().final_choice, best.measured(), Predictions::of(best)) {
+        (FinalChoice::Holdout, ..) => return Ok(true),
+        (FinalChoice::Auto, Some(validated), Some(predictions)) => (validated, predictions),
+        _ => return Ok(false),
+    };
+    let held_out = ctx.look(&predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
+    let contradicts = held_out.filter(|held_out| is_worse(ctx, held_out, validated, CONTRADICTED));
+    if let Some(held_out) = &contradicts {
+        ctx.warn(format!(
+            "the best validation score, {:.6}, is {:.6} on half of the held-out rows, worse than chance in the rows explains, so this half chooses among the best solutions",
+            validated.score, held_out.score
+        ));
+    }
+    Ok(contradicts.is_some())
+}
+
+/// Whether a held-out score is worse than a validation score by more than this many standard errors of the difference.
+pub(super) fn is_worse(ctx: &Ctx<'_>, held_out: &Measurement, validated: &Measurement, errors: f64) -> bool {
+    let scores = ctx.score(held_out.score).zip(ctx.score(validated.score));
+    let error = held_out.standard_error.hypot(validated.standard_error);
+    scores.is_some_and(|(now, then)| then.gain_over(now) > errors * error)
 }
 
 /// The solutions with different scripts: `best`, then the others, best first.

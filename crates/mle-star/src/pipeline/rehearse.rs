@@ -3,7 +3,7 @@
 //! Its predictions for those rows give the reported score. They also show whether the script predicts as the chosen
 //! solution does.
 
-use super::choose::{Chosen, Predictions};
+use super::choose::{Chosen, Predictions, is_worse};
 use crate::ctx::Ctx;
 use crate::effects::Purpose;
 use crate::evaluate::{Checked, execute};
@@ -80,10 +80,8 @@ async fn predict(
 /// not that of the search, nothing else would show that it predicts something else.
 fn warn_if_worse(ctx: &Ctx<'_>, rehearsal: &Rehearsal, chosen: &Chosen) {
     let both = rehearsal.measured.as_ref().zip(chosen.best.measured());
-    let Some((held_out, validated)) = both else { return };
-    let Some((now, then)) = ctx.score(held_out.score).zip(ctx.score(validated.score)) else { return };
-    let error = held_out.standard_error.hypot(validated.standard_error);
-    if then.gain_over(now) > TOO_FAR * error {
+    if let Some((held_out, validated)) = both.filter(|(now, then)| is_worse(ctx, now, then, TOO_FAR)) {
+        let error = held_out.standard_error.hypot(validated.standard_error);
         ctx.warn(format!(
             "the score on held-out rows, {:.6}, is worse than the validation score, {:.6}, by more than chance in the rows explains (standard error of the difference {error:.6}): the rows differ, the validation score is too good, or the submission script predicts something else",
             held_out.score, validated.score

@@ -52,7 +52,7 @@ async fn the_submission_script_is_scored_before_it_sees_the_held_out_labels() {
         .held_out("finalization/holdout/run", &[0.85, 0.86, 0.84])
         .held_out("phase3/r0/run", &[0.86, 0.85, 0.87]);
     let finished = finish(&world, &held_out()).await;
-    let calls = ["subsampling_extract", "test", "leakage"];
+    let calls = ["look-choosing", "subsampling_extract", "test", "leakage"];
     let runs = ["holdout/run", "holdout/look-whole", "look-whole", "run"];
     assert_eq!(finalization(&world), [&calls[..], &runs].concat());
     let view = |place: &str| world.script_run(place).unwrap().data;
@@ -63,7 +63,7 @@ async fn the_submission_script_is_scored_before_it_sees_the_held_out_labels() {
     assert_eq!(finished.submission.unwrap().to_string(), "finalization/run");
     let trust = finished.result.trust.unwrap();
     assert_eq!((trust.validation_score, trust.verified), (Some(0.9), Some(true)));
-    assert_eq!((trust.holdout_score, trust.holdout_rows, trust.holdout_looks), (Some(0.85), Some(100), 2));
+    assert_eq!((trust.holdout_score, trust.holdout_rows, trust.holdout_looks), (Some(0.85), Some(100), 3));
     let interval = trust.holdout_interval.unwrap();
     assert!(interval[0] < 0.85 && 0.85 < interval[1]);
     assert_eq!(trust.choice.rule, "validation score");
@@ -128,7 +128,7 @@ async fn a_run_without_held_out_predictions_is_finalized_as_ever() {
     let finished = finish(&world, &held_out()).await;
     assert_eq!(finished.submission.unwrap().to_string(), "finalization/run");
     let trust = finished.result.trust.unwrap();
-    assert_eq!((trust.holdout_score, trust.holdout_rows, trust.holdout_looks), (None, Some(100), 0));
+    assert_eq!((trust.holdout_score, trust.holdout_rows, trust.holdout_looks), (None, Some(100), 1));
 }
 
 #[tokio::test]
@@ -213,6 +213,32 @@ async fn the_held_out_score_chooses_beyond_one_standard_error() {
     check(&[0.8, 0.75, 0.85], &[0.85, 0.87, 0.83], "phase3/r0/run").await;
     check(&[0.8, 0.79, 0.81], &[0.85, 0.85, 0.85], "phase2/path-0/t0/k0/run").await;
     check(&[0.8, 0.8, 0.8], &[0.7, 0.7, 0.7], "phase3/r0/run").await;
+}
+
+#[tokio::test]
+async fn held_out_rows_choose_if_they_contradict_the_validation_score() {
+    let check = async |rule: FinalChoice, held_out_score: &[f64], chosen: &str, reports: &str| {
+        let mut inputs = held_out();
+        inputs.config.final_choice = rule;
+        let world = with_ensemble()
+            .scores("phase2/path-0/t0/k0/run", 0.7)
+            .held_out("phase3/r0/run", held_out_score)
+            .held_out("finalization/choice-1/run", &[0.86, 0.85, 0.87])
+            .held_out("finalization/holdout/run", &[0.86, 0.85, 0.87]);
+        let trust = finish(&world, &inputs).await.result.trust.unwrap();
+        assert_eq!(trust.choice.candidates[0].place.to_string(), chosen, "{rule:?} {held_out_score:?}");
+        let trace = finalization(&world);
+        assert!(trace.contains(&format!("holdout/look-{reports}")), "{trace:?}");
+        let is_choice = |place: &String| place.starts_with("choice-");
+        assert_eq!(trace.iter().any(is_choice), reports == "reporting", "{trace:?}");
+        let warned = warnings(&world, "finalization", "this half chooses among the best solutions");
+        assert_eq!(warned, usize::from(reports == "reporting"));
+    };
+    // The validation score is 0.9. The standard errors of the differences are 0.014 and 0.1.
+    check(FinalChoice::Auto, &[0.8, 0.79, 0.81], "phase2/path-0/t0/k0/run", "reporting").await;
+    check(FinalChoice::Auto, &[0.8, 0.7, 0.9], "phase3/r0/run", "whole").await;
+    check(FinalChoice::Auto, &[0.99, 0.98, 1.0], "phase3/r0/run", "whole").await;
+    check(FinalChoice::Validation, &[0.8, 0.79, 0.81], "phase3/r0/run", "whole").await;
 }
 
 /// A run in which a solution without a submission of its own is chosen. Its submission script scores 0.85 on held-out
