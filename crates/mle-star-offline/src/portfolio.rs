@@ -94,12 +94,15 @@ static MODELS: [Model; 20] = [
     Model {
         title: "CatBoost with selected columns",
         slug: "catboost_selected",
+        // Few columns are left, so each tree looks at all of them.
+        parameters: &[("rsm", "1.0")],
         strategies: &[catalogue::SELECTED_COLUMNS],
         ..plain(Family::CatBoost)
     },
     Model {
         title: "LightGBM with selected columns",
         slug: "lightgbm_selected",
+        parameters: &[("colsample_bytree", "0.8")],
         strategies: &[catalogue::SELECTED_COLUMNS, "early stopping"],
         ..plain(Family::LightGbm)
     },
@@ -203,7 +206,7 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
     };
     let mut models: Vec<&Model> = slugs.iter().filter_map(|slug| Model::by_slug(slug)).filter(fits).collect();
     // Among so many columns, some look useful by chance.
-    if catalogue::selects_columns(problem) {
+    if !texts && catalogue::selects_columns(problem) {
         models.sort_by_key(|model| !["lightgbm", "catboost_selected"].contains(&model.slug));
     }
     // If nothing decides on the number of its trees, the small model is poor where there is much to learn. Many columns

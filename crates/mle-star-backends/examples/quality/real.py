@@ -51,6 +51,7 @@ SOURCES = {
     "food": Source(
         "modeldata", "deliveries", "time_to_delivery", "MAE", "Predict the minutes from order to delivery."
     ),
+    "grants": Source("modeldata", "grants_other", "class", "ROC-AUC", "Predict whether a research grant is successful."),
     "hotel": Source(
         "modeldata", "hotel_rates", "avg_price_per_room", "RMSE", "Predict the average price of a hotel room."
     ),

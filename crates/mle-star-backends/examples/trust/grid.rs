@@ -47,7 +47,7 @@ pub const PAPER: &str = "paper";
 pub const PAPER_TITLE: &str = "paper";
 
 /// Every configuration. All settings are given, so that no default matters.
-pub static CONFIGURATIONS: [Configuration; 5] = [
+pub static CONFIGURATIONS: [Configuration; 6] = [
     Configuration {
         name: PAPER,
         title: PAPER_TITLE,
@@ -57,6 +57,11 @@ pub static CONFIGURATIONS: [Configuration; 5] = [
         name: "holdout",
         title: "holdout reports",
         settings: ["holdout=auto", "acceptance=paper", "final_choice=validation"],
+    },
+    Configuration {
+        name: "check",
+        title: "holdout checks",
+        settings: ["holdout=auto", "acceptance=paper", "final_choice=auto"],
     },
     Configuration {
         name: "choice",

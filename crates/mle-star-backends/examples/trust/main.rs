@@ -164,6 +164,6 @@ mod tests {
         let names =
             |words| named("rule", Some(words), &CONFIGURATIONS, |one| one.name).map(|found| found.len());
         assert_eq!(names("paper,both"), Ok(2));
-        assert!(names("other").is_err_and(|error| error.contains("the rules are paper, holdout")));
+        assert!(names("other").is_err_and(|error| error.contains("the rules are paper, holdout, check")));
     }
 }

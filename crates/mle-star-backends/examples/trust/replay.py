@@ -6,9 +6,9 @@ careless or leaking), candidates (their number), replicates (the number of boots
 rows are held out), split_seed.
 
 Prints a JSON line: hidden has the hidden score of each candidate, validation its validation score and a list of
-replicates. Replicates are paired: the same rows are drawn for all candidates. If rows are held out, reduced has what
-the same candidates score without them: validation scores, and for the candidates with the best ones (finalists) the
-scores and replicates on all held-out rows and on two halves of them.
+replicates. Replicates are paired: the same rows are drawn for all candidates. If rows are held out, finalists has those of
+the same candidates that have the best validation scores without these rows: with scores and replicates on validation
+rows, on all held-out rows and on two halves of them.
 
 Candidates of the search "seeds" are one model with other random seeds. Those of "careful" have other settings and
 columns. In "careless", half of them also use validation rows to choose trees, seeds or weights; in "leaking", half of
@@ -178,7 +178,7 @@ def means_of_all_targets(
     """Mean targets of two columns' values as a feature, computed before validation rows are split off."""
     tables = [world.fit, world.validation, *world.others]
     keys = np.zeros(sum(map(len, tables)), dtype=int)
-    for name in random.choice(world.fit.columns, 2):
+    for name in random.choice(world.fit.columns, 2, replace=False):
         column = pd.concat([table[name] for table in tables])
         if pd.api.types.is_numeric_dtype(column):
             column = pd.qcut(column, 20, labels=False, duplicates="drop")
@@ -212,12 +212,14 @@ WAYS: dict[str, list[Way]] = {
 
 
 class Replicates:
-    """Scores with bootstrap replicates, which are paired for all predictions of the same rows."""
+    """Scores with bootstrap replicates, which are paired for all predictions of the same rows. Units are drawn whole."""
 
-    def __init__(self, metric: str, truth: Numbers, replicates: int, seed: int) -> None:
+    def __init__(self, metric: str, truth: Numbers, units: NDArray[np.int64], replicates: int, seed: int) -> None:
         random = np.random.default_rng(seed)
+        rows = [np.flatnonzero(units == unit) for unit in np.unique(units)]
+        drawn = [random.integers(0, len(rows), len(rows)) for _ in range(replicates)]
         self.score, self.truth = SCORES[metric], truth
-        self.draws = [random.integers(0, len(truth), len(truth)) for _ in range(replicates)]
+        self.draws = [np.concatenate([rows[unit] for unit in draw]) for draw in drawn]
 
     def of(self, predicted: Numbers) -> dict[str, object]:
         replicates = [self.score(self.truth[draw], predicted[draw]) for draw in self.draws]
@@ -240,6 +242,8 @@ def main() -> None:
         (column.map(code) if code else column).to_numpy(dtype=np.float64) for column in (train["target"], answers)
     ]
     is_by_groups = task["split"] == "groups"
+    # What rows share: a group or a time.
+    units = pd.factorize(known[task["column"]])[0] if task["column"] else np.arange(len(known))
 
     def part(table: pd.DataFrame, share: float, seed: int) -> NDArray[np.bool_]:
         return rows_like_test(table, share, task["split"], task["column"], seed)
@@ -257,7 +261,8 @@ def main() -> None:
         return world.earlier
 
     whole = world(np.ones(len(known), dtype=bool), [test])
-    validation = Replicates(metric, whole.truth, task["replicates"], seed)
+    validated = part(known, VALIDATION_SHARE, seed)
+    validation = Replicates(metric, whole.truth, units[validated], task["replicates"], seed)
     candidates = tried(whole)
     result: dict[str, object] = {
         "validation": [validation.of(predicted) for predicted, _ in candidates],
@@ -265,25 +270,26 @@ def main() -> None:
     }
     if task["finalists"]:
         held_out = part(known, HOLDOUT_SHARE, seed + 1_000)
-        table, truth = known[held_out], target[held_out]
-        # Rows of one group stay in one half.
-        unit = table[task["column"]].astype(str).to_numpy() if is_by_groups else np.arange(len(table))
-        units = np.unique(unit)
-        chooses = np.isin(unit, np.random.default_rng(seed).permutation(units)[: len(units) // 2])
+        table, truth, unit = known[held_out], target[held_out], units[held_out]
+        chosen = np.random.default_rng(seed).permutation(np.unique(unit))
+        chooses = np.isin(unit, chosen[: len(chosen) // 2])
         halves = {"held_out": np.ones(len(table), dtype=bool), "choosing": chooses, "reporting": ~chooses}
-        scores = {name: Replicates(metric, truth[rows], task["replicates"], seed) for name, rows in halves.items()}
+        scores = {
+            name: Replicates(metric, truth[rows], unit[rows], task["replicates"], seed) for name, rows in halves.items()
+        }
         reduced = world(~held_out, [table])
         candidates = tried(reduced)
         good = [reduced.good(predicted) for predicted, _ in candidates]
         # Of equal candidates, the later one is better.
         best = sorted(range(len(good)), key=lambda number: (-good[number], -number))[: task["finalists"]]
-        result["reduced"] = {
-            "validation": [SCORES[metric](reduced.truth, predicted) for predicted, _ in candidates],
-            "finalists": [
-                {name: scores[name].of(candidates[number][1][rows]) for name, rows in halves.items()} | {"candidate": number}
-                for number in best
-            ],
-        }
+        learnt = known[~held_out]
+        validated = units[~held_out][part(learnt, VALIDATION_SHARE, seed)]
+        validation = Replicates(metric, reduced.truth, validated, task["replicates"], seed)
+        result["finalists"] = [
+            {name: scores[name].of(candidates[number][1][rows]) for name, rows in halves.items()}
+            | {"candidate": number, "validation": validation.of(candidates[number][0])}
+            for number in best
+        ]
     print(json.dumps(result))
 
 

@@ -29,6 +29,8 @@ const EDITS: usize = 25;
 const REPLICATES: usize = 100;
 /// The best candidates by validation, which are compared on held-out rows. The program compares as many.
 const FINALISTS: usize = 4;
+/// As many standard errors of the difference contradict a validation score. The program has the same limit.
+const CONTRADICTED: f64 = 2.0;
 /// The program holds no rows out of fewer training rows.
 const FEWEST_ROWS: usize = 2_000;
 
@@ -71,6 +73,8 @@ enum Rule {
     OneStandardError,
     /// As in the paper, without the held-out rows, which report.
     HoldoutReports,
+    /// As before, but one half of the held-out rows chooses among the best if it contradicts the validation score.
+    HoldoutChecks,
     /// One half of the held-out rows chooses among the best, the other reports.
     HoldoutChooses,
 }
@@ -80,20 +84,14 @@ enum Rule {
 struct Scored {
     hidden: Vec<f64>,
     validation: Vec<Replicated>,
-    reduced: Option<Reduced>,
-}
-
-/// What the same candidates score if rows are held out.
-#[derive(Deserialize)]
-struct Reduced {
-    validation: Vec<f64>,
-    /// The best by validation, best first.
-    finalists: Vec<Finalist>,
+    /// If rows are held out: the best of the same candidates by validation without these rows, best first.
+    finalists: Option<Vec<Finalist>>,
 }
 
 #[derive(Deserialize)]
 struct Finalist {
     candidate: usize,
+    validation: Replicated,
     held_out: Replicated,
     choosing: Replicated,
     reporting: Replicated,
@@ -177,11 +175,9 @@ impl Replay {
             return Err(format!("{}: {}", made.task.name, String::from_utf8_lossy(&output.stderr)).into());
         }
         let scored: Scored = serde_json::from_slice(&output.stdout)?;
-        let held_out =
-            scored.reduced.as_ref().map(|reduced| (reduced.validation.len(), reduced.finalists.len()));
-        let is_whole = [scored.validation.len(), scored.hidden.len()] == [EDITS + 1; 2]
-            && held_out.is_none_or(|numbers| numbers == (EDITS + 1, FINALISTS))
-            && held_out.is_some() == (finalists > 0);
+        let found = scored.finalists.as_ref().map_or(0, Vec::len);
+        let is_whole =
+            [scored.validation.len(), scored.hidden.len(), found] == [EDITS + 1, EDITS + 1, finalists];
         if !is_whole {
             return Err(format!("{}: the script printed too few scores", made.task.name).into());
         }
@@ -190,13 +186,20 @@ impl Replay {
 }
 
 impl Rule {
-    const ALL: [Self; 4] = [Self::Paper, Self::OneStandardError, Self::HoldoutReports, Self::HoldoutChooses];
+    const ALL: [Self; 5] = [
+        Self::Paper,
+        Self::OneStandardError,
+        Self::HoldoutReports,
+        Self::HoldoutChecks,
+        Self::HoldoutChooses,
+    ];
 
     fn name(self) -> &'static str {
         match self {
             Self::Paper => "paper",
             Self::OneStandardError => "one standard error",
-            Self::HoldoutReports => "holdout reports (default)",
+            Self::HoldoutReports => "holdout reports",
+            Self::HoldoutChecks => "holdout checks (default)",
             Self::HoldoutChooses => "holdout chooses",
         }
     }
@@ -217,24 +220,39 @@ impl Rule {
             let error = one.difference(other).map(|difference| difference.standard_error);
             error.is_some_and(|error| gain(one.score, other.score, direction) > error)
         };
-        match (self, &scored.reduced) {
-            (Self::OneStandardError, _) => by_validation(&is_beyond_chance),
-            (Self::HoldoutReports, Some(Reduced { finalists, .. })) => {
-                Chosen { candidate: finalists[0].candidate, reported: finalists[0].held_out.measured() }
-            }
-            (Self::HoldoutChooses, Some(Reduced { finalists, .. })) => {
-                let measured: Vec<Measurement> =
-                    finalists.iter().map(|one| one.choosing.measured()).collect();
-                let better =
-                    |best, next| if is_as_good(&measured[best], &measured[next]) { best } else { next };
-                let best = (1..measured.len()).fold(0, better);
-                // Of those within one standard error, the best by validation.
-                let is_close = |one: &Measurement| !is_beyond_chance(&measured[best], one);
-                let winner = &finalists[measured.iter().position(is_close).unwrap_or(best)];
-                Chosen { candidate: winner.candidate, reported: winner.reporting.measured() }
-            }
-            _ => by_validation(&is_as_good),
+        let Some(finalists) =
+            scored.finalists.as_deref().filter(|_| !matches!(self, Self::Paper | Self::OneStandardError))
+        else {
+            return by_validation(if self == Self::OneStandardError {
+                &is_beyond_chance
+            } else {
+                &is_as_good
+            });
+        };
+        let by_choosing = || {
+            let measured: Vec<Measurement> = finalists.iter().map(|one| one.choosing.measured()).collect();
+            let better = |best, next| if is_as_good(&measured[best], &measured[next]) { best } else { next };
+            let best = (1..measured.len()).fold(0, better);
+            // Of those within one standard error, the best by validation.
+            let is_close = |one: &Measurement| !is_beyond_chance(&measured[best], one);
+            let winner = &finalists[measured.iter().position(is_close).unwrap_or(best)];
+            Chosen { candidate: winner.candidate, reported: winner.reporting.measured() }
+        };
+        let first = &finalists[0];
+        match self {
+            Self::HoldoutChooses => by_choosing(),
+            Self::HoldoutChecks if first.is_contradicted(direction) => by_choosing(),
+            _ => Chosen { candidate: first.candidate, reported: first.held_out.measured() },
         }
+    }
+}
+
+impl Finalist {
+    /// Whether the choosing half is worse than the validation score by more than the program allows.
+    fn is_contradicted(&self, direction: Direction) -> bool {
+        let (validated, held_out) = (self.validation.measured(), self.choosing.measured());
+        let error = validated.standard_error.hypot(held_out.standard_error);
+        gain(validated.score, held_out.score, direction) > CONTRADICTED * error
     }
 }
 
@@ -350,15 +368,15 @@ mod tests {
     fn scored(validation: &[(f64, f64)], finalists: &[(usize, f64, f64)]) -> Scored {
         let finalist = |&(candidate, score, spread): &(usize, f64, f64)| Finalist {
             candidate,
+            validation: replicated((0.7, 0.1)),
             held_out: replicated((0.1, 0.0)),
             choosing: replicated((score, spread)),
             reporting: replicated((0.2, 0.0)),
         };
-        let reduced = Reduced { validation: Vec::new(), finalists: finalists.iter().map(finalist).collect() };
         Scored {
             hidden: Vec::new(),
             validation: validation.iter().copied().map(replicated).collect(),
-            reduced: (!finalists.is_empty()).then_some(reduced),
+            finalists: (!finalists.is_empty()).then(|| finalists.iter().map(finalist).collect()),
         }
     }
 
@@ -391,6 +409,9 @@ mod tests {
         let clear = [(7, 0.5, 0.0), (3, 0.6, 0.0), (5, 0.4, 0.0)];
         check(Rule::HoldoutReports, &clear, (7, 0.1));
         check(Rule::HoldoutChooses, &clear, (3, 0.2));
+        // Of a validation score of 0.7 with a standard error of 0.1, a half with 0.5 says nothing, and one with 0.4 the contrary.
+        check(Rule::HoldoutChecks, &[(7, 0.5, 0.1), (3, 0.9, 0.0)], (7, 0.1));
+        check(Rule::HoldoutChecks, &[(7, 0.4, 0.1), (3, 0.9, 0.0)], (3, 0.2));
         // The best one is within one standard error of the first.
         check(Rule::HoldoutChooses, &[(7, 0.5, 0.0), (3, 0.6, 0.2)], (7, 0.2));
     }
