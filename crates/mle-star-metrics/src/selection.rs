@@ -2,7 +2,7 @@
 //!
 //! Greedy forward selection with replacement (Caruana et al., *Ensemble selection from libraries of models*, 2004): each
 //! round adds the member whose predictions improve the mean of those chosen so far the most. A member's weight is how
-//! often it was chosen.
+//! often it was chosen. Improvements are those of the task's metric; of accuracy with probabilities, those of log loss.
 
 use std::borrow::Cow;
 use std::io::Read;

@@ -224,7 +224,7 @@ fn files_with_other_rows_have_no_weight() {
 
 #[test]
 fn probabilities_are_weighed_by_log_loss() {
-    // All err in the same rows, but one row less with the first, which is sure of its errors, too.
+    // All err in the same rows, the first in a few less, but it is sure of its errors, too.
     let members = [(0.195, 0.999_999), (0.2, 0.75), (0.2, 0.85)];
     let selected = |shift: f64| {
         let file = |(wrong, sure): (f64, f64)| {
@@ -240,8 +240,10 @@ fn probabilities_are_weighed_by_log_loss() {
         let truth = table((0..400).map(|row| ["low", "top"][row % 2].to_owned()));
         select_columns(Metric::Accuracy, &truth, &files, &["id", "low", "top"], 10.0)
     };
-    let weights = selected(0.0).unwrap().weights;
+    let Selection { weights, measured, .. } = selected(0.0).unwrap();
     assert!(weights[0] < 0.3 && weights[1] > 0.5, "{weights:?}");
+    // The score is still the share of correct labels.
+    assert!((0.75..0.85).contains(&measured.score), "{}", measured.score);
     // Scores that are no probabilities: by the share of correct labels, the first is the best one alone.
     assert_eq!(selected(1.0), None);
 }

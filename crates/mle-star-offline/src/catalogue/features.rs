@@ -68,7 +68,7 @@ pub(super) const ENCODINGS: &[Strategy] = &[
         name: SELECTED_COLUMNS,
         part: "Encoding",
         reason: "Among many columns, some look useful by chance, and models learn their noise.",
-        how: "Keep the numeric columns that trees use more than shuffled copies of them, chosen on the fitting rows.",
+        how: "Keep the numeric columns that trees use more than shuffled copies of them, chosen on the fitting rows, or all if there are none.",
         edit: selected_columns,
     },
     Strategy {
