@@ -206,45 +206,52 @@ impl Rule {
 
     /// The candidate that the rule ends with. Without held-out rows, the validation score chooses and reports.
     fn choose(self, scored: &Scored, direction: Direction) -> Chosen {
-        let by_validation = |accepts: &dyn Fn(&Measurement, &Measurement) -> bool| {
-            let measured: Vec<Measurement> = scored.validation.iter().map(Replicated::measured).collect();
-            let better = |best: usize, next: usize| {
-                if accepts(&measured[next], &measured[best]) { next } else { best }
-            };
-            let candidate = (1..measured.len()).fold(0, better);
-            Chosen { candidate, reported: measured[candidate].clone() }
-        };
-        let is_as_good =
-            |one: &Measurement, other: &Measurement| gain(one.score, other.score, direction) >= 0.0;
-        let is_beyond_chance = |one: &Measurement, other: &Measurement| {
-            let error = one.difference(other).map(|difference| difference.standard_error);
-            error.is_some_and(|error| gain(one.score, other.score, direction) > error)
-        };
-        let Some(finalists) =
-            scored.finalists.as_deref().filter(|_| !matches!(self, Self::Paper | Self::OneStandardError))
-        else {
-            return by_validation(if self == Self::OneStandardError {
-                &is_beyond_chance
-            } else {
-                &is_as_good
-            });
-        };
-        let by_choosing = || {
-            let measured: Vec<Measurement> = finalists.iter().map(|one| one.choosing.measured()).collect();
-            let better = |best, next| if is_as_good(&measured[best], &measured[next]) { best } else { next };
-            let best = (1..measured.len()).fold(0, better);
-            // Of those within one standard error, the best by validation.
-            let is_close = |one: &Measurement| !is_beyond_chance(&measured[best], one);
-            let winner = &finalists[measured.iter().position(is_close).unwrap_or(best)];
-            Chosen { candidate: winner.candidate, reported: winner.reporting.measured() }
-        };
-        let first = &finalists[0];
-        match self {
-            Self::HoldoutChooses => by_choosing(),
-            Self::HoldoutChecks if first.is_contradicted(direction) => by_choosing(),
-            _ => Chosen { candidate: first.candidate, reported: first.held_out.measured() },
+        match (self, scored.finalists.as_deref()) {
+            (Self::OneStandardError, _) => {
+                scored.by_validation(|next, best| is_beyond_chance(next, best, direction))
+            }
+            (Self::HoldoutChooses, Some(finalists)) => by_choosing(finalists, direction),
+            (Self::HoldoutChecks, Some(finalists @ [first, ..])) if first.is_contradicted(direction) => {
+                by_choosing(finalists, direction)
+            }
+            (Self::HoldoutReports | Self::HoldoutChecks, Some([first, ..])) => {
+                Chosen { candidate: first.candidate, reported: first.held_out.measured() }
+            }
+            _ => scored.by_validation(|next, best| is_as_good(next, best, direction)),
         }
     }
+}
+
+impl Scored {
+    /// The last candidate that is accepted in place of the best so far.
+    fn by_validation(&self, accepts: impl Fn(&Measurement, &Measurement) -> bool) -> Chosen {
+        let measured: Vec<Measurement> = self.validation.iter().map(Replicated::measured).collect();
+        let better =
+            |best: usize, next: usize| if accepts(&measured[next], &measured[best]) { next } else { best };
+        let candidate = (1..measured.len()).fold(0, better);
+        Chosen { candidate, reported: measured[candidate].clone() }
+    }
+}
+
+/// The finalist that is best on the choosing half; of those within one standard error, the best by validation.
+fn by_choosing(finalists: &[Finalist], direction: Direction) -> Chosen {
+    let measured: Vec<Measurement> = finalists.iter().map(|one| one.choosing.measured()).collect();
+    let better =
+        |best, next| if is_as_good(&measured[best], &measured[next], direction) { best } else { next };
+    let best = (1..measured.len()).fold(0, better);
+    let is_close = |one: &Measurement| !is_beyond_chance(&measured[best], one, direction);
+    let winner = &finalists[measured.iter().position(is_close).unwrap_or(best)];
+    Chosen { candidate: winner.candidate, reported: winner.reporting.measured() }
+}
+
+fn is_as_good(one: &Measurement, other: &Measurement, direction: Direction) -> bool {
+    gain(one.score, other.score, direction) >= 0.0
+}
+
+/// Whether the first is better by more than one standard error of the paired difference.
+fn is_beyond_chance(one: &Measurement, other: &Measurement, direction: Direction) -> bool {
+    let error = one.difference(other).map(|difference| difference.standard_error);
+    error.is_some_and(|error| gain(one.score, other.score, direction) > error)
 }
 
 impl Finalist {
