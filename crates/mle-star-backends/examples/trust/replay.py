@@ -2,7 +2,7 @@
 
 Reads a JSON object from standard input: data (a folder with train.csv and test.csv), answers (a CSV file), metric,
 split (rows, stratified, groups or time), column (of the groups or of the time, or null), search (seeds, careful,
-careless or leaking), candidates (their number), replicates (the number of bootstrap replicates), finalists (their number, 0 if no
+careless or leaking), left_out (columns that are no features), candidates (their number), replicates (the number of bootstrap replicates), finalists (their number, 0 if no
 rows are held out), split_seed.
 
 Prints a JSON line: hidden has the hidden score of each candidate, validation its validation score and a list of
@@ -234,7 +234,8 @@ def main() -> None:
     train, test = pd.read_csv(data / "train.csv"), pd.read_csv(data / "test.csv")
     answers = test[["id"]].merge(pd.read_csv(task["answers"]), on="id")["target"]
     # Both tables together, so that categories have the same codes.
-    every = features(pd.concat([train.drop(columns="target"), test], ignore_index=True), others).drop(columns="id")
+    every = features(pd.concat([train.drop(columns="target"), test], ignore_index=True), others)
+    every = every.drop(columns=["id", *set(task["left_out"]) & set(every.columns) - {"id", task["column"]}])
     known, test = every.iloc[: len(train)], every.iloc[len(train) :]
     labels = sorted(train["target"].unique()) if metric in FOR_CLASSES else None
     code = {label: number for number, label in enumerate(labels)} if labels is not None else None

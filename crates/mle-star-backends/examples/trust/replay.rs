@@ -2,16 +2,20 @@
 //!
 //! The "edits" of one boosted model are other random seeds, as in the replay without an agent of Auto-Overfit
 //! (github.com/travispchen/autoresearch-overfit), or other settings, which may also learn from validation rows.
-//! `replay.py` scores all candidates; the rules are applied here.
+//! `replay.py` scores all candidates; the rules are applied here. As in a run, columns that know the answer in the training
+//! table only are looked for first and left out.
 
 use std::collections::BTreeMap;
 use std::io::Write;
 use std::ops::RangeInclusive;
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use mle_star::measure::{Measurement, standard_deviation};
 use mle_star::metric::Direction;
+use mle_star::protocol::{Shift, Split};
+use mle_star_data::{comparison, profile};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -155,26 +159,12 @@ impl Replay {
     fn scored(&self, search: &Search, made: &Made, seed: u64) -> Result<Scored, Failure> {
         let finalists = if made.task.rows[0] < FEWEST_ROWS { 0 } else { FINALISTS };
         let order = json!({
-            "data": made.data, "answers": made.answers_file, "metric": made.task.metric.name(),
+            "data": "input", "answers": made.answers_file, "metric": made.task.metric.name(),
             "split": made.task.split.name(), "column": made.task.column, "split_seed": seed,
             "search": search.name, "candidates": EDITS + 1, "replicates": REPLICATES, "finalists": finalists,
+            "left_out": self.suspicious(made)?,
         });
-        let mut child = Command::new(&self.python)
-            .args(["-c", SCRIPT])
-            .env("OMP_NUM_THREADS", "1")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .map_err(|error| format!("cannot start {}: {error}", self.python.display()))?;
-        if let Some(mut input) = child.stdin.take() {
-            input.write_all(order.to_string().as_bytes())?;
-        }
-        let output = child.wait_with_output()?;
-        if !output.status.success() {
-            return Err(format!("{}: {}", made.task.name, String::from_utf8_lossy(&output.stderr)).into());
-        }
-        let scored: Scored = serde_json::from_slice(&output.stdout)?;
+        let scored: Scored = serde_json::from_str(&self.run(made, SCRIPT, &order.to_string())?)?;
         let found = scored.finalists.as_ref().map_or(0, Vec::len);
         let is_whole =
             [scored.validation.len(), scored.hidden.len(), found] == [EDITS + 1, EDITS + 1, finalists];
@@ -182,6 +172,42 @@ impl Replay {
             return Err(format!("{}: the script printed too few scores", made.task.name).into());
         }
         Ok(scored)
+    }
+
+    /// The columns that a run would leave out, since they know the answer in the training table only.
+    fn suspicious(&self, made: &Made) -> Result<Vec<String>, Failure> {
+        let column = made.task.column.map(str::to_owned);
+        let split = Split { kind: made.task.split, column, why: String::new() };
+        let is_for_classes = !made.task.metric.is_for_regression();
+        let tables = profile::read(&made.data)?;
+        let script = comparison::script(&tables, tasks::TARGET, Some(tasks::ID), &split, is_for_classes);
+        let Some(script) = script else { return Ok(Vec::new()) };
+        let printed = self.run(made, &script, "")?;
+        let found = Shift::parse(&printed).ok_or_else(|| format!("{}: {printed}", made.task.name))?;
+        Ok(found.suspicious.into_iter().map(|suspicious| suspicious.column).collect())
+    }
+
+    /// What a script prints. It finds the data in `input`.
+    fn run(&self, made: &Made, script: &str, input: &str) -> Result<String, Failure> {
+        let folder = tempfile::tempdir()?;
+        symlink(&made.data, folder.path().join("input"))?;
+        let mut child = Command::new(&self.python)
+            .args(["-c", script])
+            .current_dir(&folder)
+            .env("OMP_NUM_THREADS", "1")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("cannot start {}: {error}", self.python.display()))?;
+        if let Some(mut stdin) = child.stdin.take() {
+            stdin.write_all(input.as_bytes())?;
+        }
+        let output = child.wait_with_output()?;
+        if !output.status.success() {
+            return Err(format!("{}: {}", made.task.name, String::from_utf8_lossy(&output.stderr)).into());
+        }
+        Ok(String::from_utf8(output.stdout)?)
     }
 }
 

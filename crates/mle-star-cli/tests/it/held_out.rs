@@ -288,3 +288,33 @@ fn a_run_killed_in_its_final_choice_repeats_nothing() {
     let candidates = trust["choice"]["candidates"].as_array().unwrap();
     assert!(candidates.len() > 1 && candidates.iter().all(|one| one["holdout"].is_f64()), "{trust}");
 }
+
+/// Predicts the size, for labelled rows and for the others.
+const HONEST: &str = r#"mkdir -p final; awk -F, 'NR == 1 { print "id,price"; next } { print $1 "," $2 }' input/test.csv > final/submission.csv; awk -F, 'NR == 1 { print "id,price"; next } { print $1 "," $2 }' input/train.csv > final/validation_predictions.csv; awk -F, 'NR > 1 { s += ($4 - $2) ^ 2; n++ } END { printf "Final Validation Performance: %.9f\n", sqrt(s / n) }' input/train.csv"#;
+/// Knows the labels of the rows that it is validated on, and nothing about others.
+const LEAKING: &str = r#"mkdir -p final; cp input/sample_submission.csv final/submission.csv; awk -F, '{ print $1 "," $4 }' input/train.csv > final/validation_predictions.csv; echo 'Final Validation Performance: 0.0'"#;
+
+#[test]
+fn a_solution_that_knows_its_validation_rows_is_not_submitted() {
+    let check = |rule: &str, is_honest: bool| {
+        let sealed = task();
+        let python =
+            interpreter(&sealed, &format!("case $PWD in *phase[23]*) {LEAKING} ;; *) {HONEST} ;; esac"));
+        // Probes find such a script, too.
+        let said =
+            sealed.run(&format!("run data --run-id r --set python={python} {SMALL} --set probes=off {rule}"));
+        assert_eq!(said.code, 0, "{said:?}");
+        let warned = said.stderr.contains("on half of the held-out rows, so this half chooses");
+        assert_eq!(warned, is_honest, "{said:?}");
+        let trust = result(&sealed)["trust"].clone();
+        let chosen = trust["choice"]["candidates"][0]["place"].as_str().unwrap();
+        assert_eq!(chosen.starts_with("phase1/"), is_honest, "{trust}");
+        let score = |name: &str| trust[name].as_f64().unwrap();
+        (score("validation_score"), score("holdout_score"))
+    };
+    // The sizes are 4 off, and zeros are 60 off.
+    let (validated, held_out) = check("", true);
+    assert!((3.0..5.0).contains(&validated) && (3.0..5.0).contains(&held_out), "{validated} {held_out}");
+    let (validated, held_out) = check("--set final_choice=validation", false);
+    assert!(validated.abs() < 1e-9 && held_out > 3.0, "{validated} {held_out}");
+}

@@ -88,7 +88,7 @@ async fn is_in_question(ctx: &Ctx<'_>, best: &Scored) -> Result<bool, Stop> {
     let contradicts = held_out.filter(|held_out| is_worse(ctx, held_out, validated, CONTRADICTED));
     if let Some(held_out) = &contradicts {
         ctx.warn(format!(
-            "the best validation score, {:.6}, is {:.6} on half of the held-out rows, worse than chance in the rows explains, so this half chooses among the best solutions",
+            "the best solution scores {:.6} validated but {:.6} on half of the held-out rows, so this half chooses",
             validated.score, held_out.score
         ));
     }

@@ -231,7 +231,7 @@ async fn held_out_rows_choose_if_they_contradict_the_validation_score() {
         assert!(trace.contains(&format!("holdout/look-{reports}")), "{trace:?}");
         let is_choice = |place: &String| place.starts_with("choice-");
         assert_eq!(trace.iter().any(is_choice), reports == "reporting", "{trace:?}");
-        let warned = warnings(&world, "finalization", "this half chooses among the best solutions");
+        let warned = warnings(&world, "finalization", "so this half chooses");
         assert_eq!(warned, usize::from(reports == "reporting"));
     };
     // The validation score is 0.9. The standard errors of the differences are 0.014 and 0.1.
