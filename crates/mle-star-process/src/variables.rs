@@ -44,6 +44,11 @@ const THREADS: [&str; 6] = [
     "NUMEXPR_MAX_THREADS",
     "LOKY_MAX_CPU_COUNT",
 ];
+/// How often a waiting thread of GNU OpenMP looks before it sleeps. Its default takes milliseconds, in which it keeps the thread
+/// that it waits for from running if other programs use the cores: boosted trees then take up to a hundred times as long.
+const SPINS: (&str, &str) = ("GOMP_SPINCOUNT", "1000");
+/// If one of them is set, the user has decided how threads wait.
+const WAITING: [&str; 2] = [SPINS.0, "OMP_WAIT_POLICY"];
 
 /// One slot's share of the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +87,7 @@ pub fn variables(
     };
     let mut all: Vec<_> =
         inherited.into_iter().filter(|(name, value)| kept(name) && !has_password(name, value)).collect();
+    let is_decided = WAITING.iter().any(|name| all.iter().any(|(known, _)| known == name));
     let mut set = |name: &str, value: OsString| {
         all.retain(|(other, _)| other != name);
         all.push((name.into(), value));
@@ -92,6 +98,9 @@ pub fn variables(
     set("TMPDIR", temporary.into());
     for name in THREADS {
         set(name, share.cores.to_string().into());
+    }
+    if !is_decided {
+        set(SPINS.0, SPINS.1.into());
     }
     if !share.gpus.is_empty() {
         let list: Vec<String> = share.gpus.iter().map(u32::to_string).collect();
@@ -139,6 +148,20 @@ mod tests {
         check(8, 2, 4, 2, (2, &[0]));
         check(8, 2, 4, 3, (2, &[1]));
         check(8, 1, 0, 0, (8, &[0]));
+    }
+
+    #[test]
+    fn threads_wait_briefly_unless_the_user_has_decided() {
+        let check = |name: &str, expected: Option<&str>| {
+            let share = Share { cores: 2, gpus: vec![] };
+            let inherited = [(name.into(), "7".into())];
+            let found = variables(inherited, &[], &share, Path::new("/h"), Path::new("/t"));
+            let spins = found.iter().find(|(name, _)| name == "GOMP_SPINCOUNT");
+            assert_eq!(spins.map(|(_, value)| value.to_string_lossy()).as_deref(), expected, "{name}");
+        };
+        check("PATH", Some("1000"));
+        check("GOMP_SPINCOUNT", Some("7"));
+        check("OMP_WAIT_POLICY", None);
     }
 
     #[test]

@@ -83,13 +83,13 @@ async fn a_script_finds_its_folder_and_its_share() {
             "import os, sys, tempfile\nprint(sorted(n for n in os.listdir() if not n.startswith('.')))\n\
              print(sorted(os.listdir('input')), os.listdir('final'), open('input/train.csv').read().split())\n\
              e = os.environ\nprint(e['PYTHONUNBUFFERED'], e['PYTHONHASHSEED'], e['CUDA_VISIBLE_DEVICES'])\n\
-             print(e['OMP_NUM_THREADS'], e['OMP_THREAD_LIMIT'], e['MKL_NUM_THREADS'], 'PYTHONDONTWRITEBYTECODE' in e)\n\
+             print(e['OMP_NUM_THREADS'], e['OMP_THREAD_LIMIT'], e['MKL_NUM_THREADS'], e['GOMP_SPINCOUNT'], 'PYTHONDONTWRITEBYTECODE' in e)\n\
              print(os.path.samefile(os.path.expanduser('~'), '.home'), os.path.samefile(tempfile.gettempdir(), '.tmp'))\n\
              print(__name__, sys.argv, os.getpid() == os.getsid(0), os.getpgid(0) == os.getpid())\n\
              print(len(os.listdir('/proc/self/fd')))\n",
         )
         .await;
-    let expected = "['final', 'input', 'solution.py']\n['train.csv'] [] ['id,y', '1,0']\n1 0 0,2\n4 4 4 False\n\
+    let expected = "['final', 'input', 'solution.py']\n['train.csv'] [] ['id,y', '1,0']\n1 0 0,2\n4 4 4 1000 False\n\
                     True True\n__main__ ['solution.py'] True True\n4\n";
     assert_eq!(outcome.stdout.text(), expected, "{}", outcome.stderr.text());
 }
