@@ -298,8 +298,10 @@ const LEAKING: &str = r#"mkdir -p final; cp input/sample_submission.csv final/su
 fn a_solution_that_knows_its_validation_rows_is_not_submitted() {
     let check = |rule: &str, is_honest: bool| {
         let sealed = task();
-        let python =
-            interpreter(&sealed, &format!("case $PWD in *phase[23]*) {LEAKING} ;; *) {HONEST} ;; esac"));
+        let python = interpreter(
+            &sealed,
+            &format!("case $PWD in *candidate*|*finalization*) {HONEST} ;; *) {LEAKING} ;; esac"),
+        );
         // Probes find such a script, too.
         let said =
             sealed.run(&format!("run data --run-id r --set python={python} {SMALL} --set probes=off {rule}"));
@@ -308,7 +310,7 @@ fn a_solution_that_knows_its_validation_rows_is_not_submitted() {
         assert_eq!(warned, is_honest, "{said:?}");
         let trust = result(&sealed)["trust"].clone();
         let chosen = trust["choice"]["candidates"][0]["place"].as_str().unwrap();
-        assert_eq!(chosen.starts_with("phase1/"), is_honest, "{trust}");
+        assert_eq!(chosen.starts_with("phase1/candidate"), is_honest, "{trust}");
         let score = |name: &str| trust[name].as_f64().unwrap();
         (score("validation_score"), score("holdout_score"))
     };

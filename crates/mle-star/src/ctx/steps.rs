@@ -226,17 +226,22 @@ impl<'a> Ctx<'a> {
         scored.checked(true)
     }
 
-    /// The solutions whose predictions can be combined with those of `like`: they are for the same rows, and no leak is
-    /// known. Best first, each text once.
-    pub(crate) fn combinable(&self, like: &Measurement) -> Vec<Scored> {
+    /// The solutions that left predictions for every row and have no known leak. Best first, each text once.
+    pub(crate) fn predicted(&self) -> Vec<Scored> {
         let mut solutions = self.history().predicted.clone();
-        solutions
-            .retain(|one| one.measured().is_some_and(|measured| measured.rows_digest == like.rows_digest));
         // Paths run side by side, so the order of their solutions may differ in a resume.
         solutions.sort_by_key(Scored::step);
         sort_best_first(&mut solutions, Scored::score);
         let mut texts = HashSet::new();
         solutions.retain(|one| texts.insert(one.text().to_owned()));
+        solutions
+    }
+
+    /// Those of them whose predictions can be combined with those of `like`: they are for the same rows.
+    pub(crate) fn combinable(&self, like: &Measurement) -> Vec<Scored> {
+        let mut solutions = self.predicted();
+        solutions
+            .retain(|one| one.measured().is_some_and(|measured| measured.rows_digest == like.rows_digest));
         solutions
     }
 

@@ -1,7 +1,8 @@
 //! The final choice: which of the best solutions is submitted.
 //!
 //! It is the one with the best validation score, as in the paper, unless rows that no script has seen contradict this
-//! score. Then, and always with `final_choice: holdout`, the few best are compared on one half of these rows.
+//! score. Then, one half of these rows chooses among all solutions of the run, since others may know their validation rows,
+//! too. With `final_choice: holdout`, it always chooses, among the few best.
 
 use crate::agents;
 use crate::config::FinalChoice;
@@ -19,6 +20,8 @@ use crate::verdict::Verdict;
 
 /// The maximum number of solutions that are compared.
 const FINALISTS: usize = 4;
+/// The maximum number if the best validation score is contradicted.
+const MOST: usize = 40;
 /// One half of the held-out rows contradicts a validation score that is better by more than this many standard errors of the
 /// difference. If it is chance, a comparison does no harm.
 const CONTRADICTED: f64 = 2.0;
@@ -55,11 +58,31 @@ struct Finalist {
 /// Chooses among `solutions`, of which `best` has the best validation score.
 pub(super) async fn choose(ctx: &Ctx<'_>, best: &Scored, solutions: &[Scored]) -> Result<Chosen, Stop> {
     let finalists = finalists(best, solutions);
-    if finalists.len() < 2 || !ctx.holds_out() || !is_in_question(ctx, best).await? {
+    if finalists.len() < 2 || !ctx.holds_out() {
         return Ok(Chosen::by_validation(best, &finalists));
     }
+    match ctx.config().final_choice {
+        FinalChoice::Holdout => {
+            let rule = "held-out score; within one standard error, validation score";
+            compare(ctx, finalists, rule, winner).await
+        }
+        FinalChoice::Auto if is_contradicted(ctx, best).await? => {
+            let rule = "held-out score, which contradicts the best validation score";
+            compare(ctx, with_all(ctx, finalists), rule, best_held_out).await
+        }
+        FinalChoice::Auto | FinalChoice::Validation => Ok(Chosen::by_validation(best, &finalists)),
+    }
+}
+
+/// Compares the solutions on the choosing half.
+async fn compare(
+    ctx: &Ctx<'_>,
+    solutions: Vec<Scored>,
+    rule: &str,
+    winner: fn(&Ctx<'_>, &[Finalist]) -> usize,
+) -> Result<Chosen, Stop> {
     let mut compared = Vec::new();
-    for (index, solution) in (0..).zip(finalists) {
+    for (index, solution) in (0..).zip(solutions) {
         compared.push(look(&ctx.begin(Step::Choice(index)), solution).await?);
     }
     let winner = winner(ctx, &compared);
@@ -71,19 +94,14 @@ pub(super) async fn choose(ctx: &Ctx<'_>, best: &Scored, solutions: &[Scored]) -
     let mut candidates: Vec<ChoiceCandidate> = compared.iter().map(Finalist::candidate).collect();
     let chosen = candidates.remove(winner);
     candidates.insert(0, chosen);
-    let rule = "held-out score; within one standard error, validation score".to_owned();
     let Finalist { solution: best, predictions, .. } = compared.swap_remove(winner);
-    let choice = Choice { rule, candidates };
+    let choice = Choice { rule: rule.to_owned(), candidates };
     Ok(Chosen { best, predictions, reports: HoldoutPart::Reporting, choice, probes: Vec::new() })
 }
 
-/// Whether other solutions than `best` may be chosen.
-async fn is_in_question(ctx: &Ctx<'_>, best: &Scored) -> Result<bool, Stop> {
-    let (validated, predictions) = match (ctx.config().final_choice, best.measured(), Predictions::of(best)) {
-        (FinalChoice::Holdout, ..) => return Ok(true),
-        (FinalChoice::Auto, Some(validated), Some(predictions)) => (validated, predictions),
-        _ => return Ok(false),
-    };
+/// Whether the choosing half is far worse than the best validation score. It is not known of a solution without predictions.
+async fn is_contradicted(ctx: &Ctx<'_>, best: &Scored) -> Result<bool, Stop> {
+    let Some((validated, predictions)) = best.measured().zip(Predictions::of(best)) else { return Ok(false) };
     let held_out = ctx.look(&predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
     let contradicts = held_out.filter(|held_out| is_worse(ctx, held_out, validated, CONTRADICTED));
     if let Some(held_out) = &contradicts {
@@ -93,6 +111,15 @@ async fn is_in_question(ctx: &Ctx<'_>, best: &Scored) -> Result<bool, Stop> {
         ));
     }
     Ok(contradicts.is_some())
+}
+
+/// The finalists, then the other solutions of the run that left predictions, best first.
+fn with_all(ctx: &Ctx<'_>, mut finalists: Vec<Scored>) -> Vec<Scored> {
+    let mut others = ctx.predicted();
+    others.retain(|other| finalists.iter().all(|known| known.text() != other.text()));
+    finalists.extend(others);
+    finalists.truncate(MOST);
+    finalists
 }
 
 /// Whether a held-out score is worse than a validation score by more than this many standard errors of the difference.
@@ -139,13 +166,20 @@ async fn submission_script(ctx: &Ctx<'_>, solution: &Scored) -> Result<Option<Pr
     Ok(execution.result.ok().map(|ran| Predictions { script, run: ran.place, at: ran.at, leaks }))
 }
 
+/// The finalist with the best held-out score; the first one if none has a score.
+fn best_held_out(ctx: &Ctx<'_>, finalists: &[Finalist]) -> usize {
+    let score = |finalist: &Finalist| ctx.score(finalist.measured.as_ref()?.score);
+    let scores = finalists.iter().enumerate().filter_map(|(place, one)| Some((place, score(one)?)));
+    let best = scores.reduce(|best, next| if next.1.beats(best.1) { next } else { best });
+    best.map_or(0, |(place, _)| place)
+}
+
 /// The finalist with the best held-out score. If others are within one standard error of the difference, the one of
 /// them with the best validation score. The finalists are sorted by validation score.
 fn winner(ctx: &Ctx<'_>, finalists: &[Finalist]) -> usize {
     let score = |finalist: &Finalist| ctx.score(finalist.measured.as_ref()?.score);
-    let best = finalists.iter().filter_map(|one| Some((one, score(one)?)));
-    let best = best.reduce(|best, next| if next.1.beats(best.1) { next } else { best });
-    let Some((best, best_score)) = best else { return 0 };
+    let best = &finalists[best_held_out(ctx, finalists)];
+    let Some(best_score) = score(best) else { return 0 };
     let is_close = |finalist: &Finalist| {
         let known = finalist.measured.as_ref().zip(best.measured.as_ref());
         let error =

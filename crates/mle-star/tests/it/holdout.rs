@@ -241,6 +241,30 @@ async fn held_out_rows_choose_if_they_contradict_the_validation_score() {
     check(FinalChoice::Validation, &[0.8, 0.79, 0.81], "phase3/r0/run", "whole").await;
 }
 
+#[tokio::test]
+async fn held_out_rows_that_contradict_choose_among_all_solutions() {
+    let predicting =
+        |scores: &[f64]| ScriptOutcome { submission: submitted(&[]).submission, ..measured(scores) };
+    let check = async |rule: FinalChoice, chosen: &str, compared: usize| {
+        let mut inputs = held_out();
+        inputs.config.final_choice = rule;
+        let world = with_ensemble()
+            .script("phase1/candidate-1/run", predicting(&[0.2, 0.19, 0.21]))
+            .scores("phase2/path-0/t0/k0/run", 0.7)
+            .held_out("phase3/r0/run", &[0.4, 0.39, 0.41])
+            .held_out("finalization/choice-1/run", &[0.45, 0.44, 0.46])
+            .held_out("phase1/candidate-1/run", &[0.5, 0.3, 0.7])
+            .held_out("finalization/holdout/run", &[0.5, 0.49, 0.51]);
+        let trust = finish(&world, &inputs).await.result.trust.unwrap();
+        let places: Vec<String> = trust.choice.candidates.iter().map(|one| one.place.to_string()).collect();
+        assert_eq!((places[0].as_str(), places.len()), (chosen, compared), "{rule:?} {places:?}");
+        assert!(!finalization(&world).contains(&"choice-4/run".to_owned()), "its own run predicted the rows");
+    };
+    // All finalists have seen their validation rows. The score of the candidate is uncertain, but better.
+    check(FinalChoice::Auto, "phase1/candidate-1/run", 5).await;
+    check(FinalChoice::Holdout, "phase2/path-0/t0/k0/run", 4).await;
+}
+
 /// A run in which a solution without a submission of its own is chosen. Its submission script scores 0.85 on held-out
 /// rows, and that of finalization as given.
 async fn with_a_chosen_path(last: &[f64]) -> (World, Finished) {
