@@ -1,14 +1,14 @@
 """Scores of many variants of a model, on validation rows, on held-out rows and on hidden rows.
 
 Reads a JSON object from standard input: data (a folder with train.csv and test.csv), answers (a CSV file), metric,
-split (rows, stratified, groups or time), column (of the groups or of the time, or null), search (seeds, careful,
-careless or leaking), left_out (columns that are no features), candidates (their number), replicates (the number of bootstrap replicates), finalists (their number, 0 if no
-rows are held out), split_seed.
+split (rows, stratified, groups or time), column (of the groups or of the time, or null), left_out (columns that are no
+features), search (seeds, careful, careless or leaking), candidates (their number), replicates (the number of bootstrap
+replicates), holds_out (whether rows are held out), split_seed.
 
 Prints a JSON line: hidden has the hidden score of each candidate, validation its validation score and a list of
-replicates. Replicates are paired: the same rows are drawn for all candidates. If rows are held out, finalists has those of
-the same candidates that have the best validation scores without these rows: with scores and replicates on validation
-rows, on all held-out rows and on two halves of them.
+replicates. Replicates are paired: the same rows are drawn for all candidates. If rows are held out, finalists has the same
+candidates without these rows, the best by validation first: with scores and replicates on validation rows, on all held-out
+rows and on two halves of them.
 
 Candidates of the search "seeds" are one model with other random seeds. Those of "careful" have other settings and
 columns. In "careless", half of them also use validation rows to choose trees, seeds or weights; in "leaking", half of
@@ -269,7 +269,7 @@ def main() -> None:
         "validation": [validation.of(predicted) for predicted, _ in candidates],
         "hidden": [SCORES[metric](hidden, predicted) for _, predicted in candidates],
     }
-    if task["finalists"]:
+    if task["holds_out"]:
         held_out = part(known, HOLDOUT_SHARE, seed + 1_000)
         table, truth, unit = known[held_out], target[held_out], units[held_out]
         chosen = np.random.default_rng(seed).permutation(np.unique(unit))
@@ -282,7 +282,7 @@ def main() -> None:
         candidates = tried(reduced)
         good = [reduced.good(predicted) for predicted, _ in candidates]
         # Of equal candidates, the later one is better.
-        best = sorted(range(len(good)), key=lambda number: (-good[number], -number))[: task["finalists"]]
+        best = sorted(range(len(good)), key=lambda number: (-good[number], -number))
         learnt = known[~held_out]
         validated = units[~held_out][part(learnt, VALIDATION_SHARE, seed)]
         validation = Replicates(metric, reduced.truth, validated, task["replicates"], seed)

@@ -31,7 +31,7 @@ const SCRIPT: &str = include_str!("replay.py");
 const EDITS: usize = 25;
 /// The bootstrap replicates of each score.
 const REPLICATES: usize = 100;
-/// The best candidates by validation, which are compared on held-out rows. The program compares as many.
+/// The best candidates by validation, which *holdout chooses* compares. The program compares as many.
 const FINALISTS: usize = 4;
 /// As many standard errors of the difference contradict a validation score. The program has the same limit.
 const CONTRADICTED: f64 = 2.0;
@@ -77,7 +77,7 @@ enum Rule {
     OneStandardError,
     /// As in the paper, without the held-out rows, which report.
     HoldoutReports,
-    /// As before, but one half of the held-out rows chooses among the best if it contradicts the validation score.
+    /// As before, but one half of the held-out rows chooses among all if it contradicts the validation score.
     HoldoutChecks,
     /// One half of the held-out rows chooses among the best, the other reports.
     HoldoutChooses,
@@ -88,7 +88,7 @@ enum Rule {
 struct Scored {
     hidden: Vec<f64>,
     validation: Vec<Replicated>,
-    /// If rows are held out: the best of the same candidates by validation without these rows, best first.
+    /// If rows are held out: the same candidates without these rows, the best by validation first.
     finalists: Option<Vec<Finalist>>,
 }
 
@@ -157,17 +157,17 @@ pub fn replay(replay: &Replay) -> Result<String, Failure> {
 
 impl Replay {
     fn scored(&self, search: &Search, made: &Made, seed: u64) -> Result<Scored, Failure> {
-        let finalists = if made.task.rows[0] < FEWEST_ROWS { 0 } else { FINALISTS };
+        let holds_out = made.task.rows[0] >= FEWEST_ROWS;
         let order = json!({
             "data": "input", "answers": made.answers_file, "metric": made.task.metric.name(),
             "split": made.task.split.name(), "column": made.task.column, "split_seed": seed,
-            "search": search.name, "candidates": EDITS + 1, "replicates": REPLICATES, "finalists": finalists,
+            "search": search.name, "candidates": EDITS + 1, "replicates": REPLICATES, "holds_out": holds_out,
             "left_out": self.suspicious(made)?,
         });
         let scored: Scored = serde_json::from_str(&self.run(made, SCRIPT, &order.to_string())?)?;
-        let found = scored.finalists.as_ref().map_or(0, Vec::len);
-        let is_whole =
-            [scored.validation.len(), scored.hidden.len(), found] == [EDITS + 1, EDITS + 1, finalists];
+        let finalists = scored.finalists.as_ref().map(Vec::len);
+        let is_whole = [scored.validation.len(), scored.hidden.len()] == [EDITS + 1; 2]
+            && finalists == holds_out.then_some(EDITS + 1);
         if !is_whole {
             return Err(format!("{}: the script printed too few scores", made.task.name).into());
         }
@@ -236,9 +236,13 @@ impl Rule {
             (Self::OneStandardError, _) => {
                 scored.by_validation(|next, best| is_beyond_chance(next, best, direction))
             }
-            (Self::HoldoutChooses, Some(finalists)) => by_choosing(finalists, direction),
+            (Self::HoldoutChooses, Some(finalists)) => {
+                let (measured, best) = best_choosing(&finalists[..FINALISTS], direction);
+                let is_close = |one: &Measurement| !is_beyond_chance(&measured[best], one, direction);
+                finalists[measured.iter().position(is_close).unwrap_or(best)].chosen()
+            }
             (Self::HoldoutChecks, Some(finalists @ [first, ..])) if first.is_contradicted(direction) => {
-                by_choosing(finalists, direction)
+                finalists[best_choosing(finalists, direction).1].chosen()
             }
             (Self::HoldoutReports | Self::HoldoutChecks, Some([first, ..])) => {
                 Chosen { candidate: first.candidate, reported: first.held_out.measured() }
@@ -259,15 +263,13 @@ impl Scored {
     }
 }
 
-/// The finalist that is best on the choosing half; of those within one standard error, the best by validation.
-fn by_choosing(finalists: &[Finalist], direction: Direction) -> Chosen {
+/// The scores on the choosing half, and the place of the best.
+fn best_choosing(finalists: &[Finalist], direction: Direction) -> (Vec<Measurement>, usize) {
     let measured: Vec<Measurement> = finalists.iter().map(|one| one.choosing.measured()).collect();
     let better =
         |best, next| if is_as_good(&measured[best], &measured[next], direction) { best } else { next };
     let best = (1..measured.len()).fold(0, better);
-    let is_close = |one: &Measurement| !is_beyond_chance(&measured[best], one, direction);
-    let winner = &finalists[measured.iter().position(is_close).unwrap_or(best)];
-    Chosen { candidate: winner.candidate, reported: winner.reporting.measured() }
+    (measured, best)
 }
 
 fn is_as_good(one: &Measurement, other: &Measurement, direction: Direction) -> bool {
@@ -281,6 +283,11 @@ fn is_beyond_chance(one: &Measurement, other: &Measurement, direction: Direction
 }
 
 impl Finalist {
+    /// It is chosen by one half, so the other half reports.
+    fn chosen(&self) -> Chosen {
+        Chosen { candidate: self.candidate, reported: self.reporting.measured() }
+    }
+
     /// Whether the choosing half is worse than the validation score by more than the program allows.
     fn is_contradicted(&self, direction: Direction) -> bool {
         let (validated, held_out) = (self.validation.measured(), self.choosing.measured());
@@ -439,13 +446,16 @@ mod tests {
             let chosen = rule.choose(&scored(&[(0.5, 0.0); 9], finalists), Direction::Maximize);
             assert_eq!((chosen.candidate, chosen.reported.score), expected, "{rule:?} {finalists:?}");
         };
-        let clear = [(7, 0.5, 0.0), (3, 0.6, 0.0), (5, 0.4, 0.0)];
+        let clear = [(7, 0.5, 0.0), (3, 0.6, 0.0), (5, 0.4, 0.0), (6, 0.4, 0.0), (1, 0.8, 0.0)];
         check(Rule::HoldoutReports, &clear, (7, 0.1));
+        // Among four.
         check(Rule::HoldoutChooses, &clear, (3, 0.2));
         // Of a validation score of 0.7 with a standard error of 0.1, a half with 0.5 says nothing, and one with 0.4 the contrary.
-        check(Rule::HoldoutChecks, &[(7, 0.5, 0.1), (3, 0.9, 0.0)], (7, 0.1));
-        check(Rule::HoldoutChecks, &[(7, 0.4, 0.1), (3, 0.9, 0.0)], (3, 0.2));
+        let others = [(3, 0.6, 0.0), (5, 0.5, 0.0), (6, 0.5, 0.0), (1, 0.7, 0.3)];
+        check(Rule::HoldoutChecks, &[&[(7, 0.5, 0.1)], &others[..]].concat(), (7, 0.1));
+        check(Rule::HoldoutChecks, &[&[(7, 0.4, 0.1)], &others[..]].concat(), (1, 0.2));
         // The best one is within one standard error of the first.
-        check(Rule::HoldoutChooses, &[(7, 0.5, 0.0), (3, 0.6, 0.2)], (7, 0.2));
+        let uncertain = [(7, 0.5, 0.0), (3, 0.6, 0.2), (5, 0.4, 0.0), (6, 0.4, 0.0)];
+        check(Rule::HoldoutChooses, &uncertain, (7, 0.2));
     }
 }
