@@ -58,20 +58,20 @@ struct Finalist {
 /// Chooses among `solutions`, of which `best` has the best validation score.
 pub(super) async fn choose(ctx: &Ctx<'_>, best: &Scored, solutions: &[Scored]) -> Result<Chosen, Stop> {
     let finalists = finalists(best, solutions);
-    if finalists.len() < 2 || !ctx.holds_out() {
-        return Ok(Chosen::by_validation(best, &finalists));
-    }
+    let all = with_all(ctx, &finalists);
     match ctx.config().final_choice {
-        FinalChoice::Holdout => {
+        _ if !ctx.holds_out() => {}
+        FinalChoice::Holdout if finalists.len() > 1 => {
             let rule = "held-out score; within one standard error, validation score";
-            compare(ctx, finalists, rule, winner).await
+            return compare(ctx, finalists, rule, winner).await;
         }
-        FinalChoice::Auto if is_contradicted(ctx, best).await? => {
-            let rule = "held-out score, which contradicts the best validation score";
-            compare(ctx, with_all(ctx, finalists), rule, best_held_out).await
+        FinalChoice::Auto if all.len() > 1 && is_contradicted(ctx, best).await? => {
+            let rule = "score on one half of the held-out rows, which contradicts the best validation score; the other half is reported";
+            return compare(ctx, all, rule, best_held_out).await;
         }
-        FinalChoice::Auto | FinalChoice::Validation => Ok(Chosen::by_validation(best, &finalists)),
+        _ => {}
     }
+    Ok(Chosen::by_validation(best, &finalists))
 }
 
 /// Compares the solutions on the choosing half.
@@ -89,7 +89,8 @@ async fn compare(
     for (index, finalist) in (0..).zip(&compared) {
         let score = finalist.measured.as_ref().map(|measured| measured.score);
         let verdict = Verdict { score, kept: usize::try_from(index) == Ok(winner), ..Verdict::default() };
-        ctx.at(Step::Choice(index)).close(verdict.made_from([&finalist.solution]))?;
+        let note = format!("the solution of {}", finalist.solution.step());
+        ctx.at(Step::Choice(index)).close(verdict.made_from([&finalist.solution]).note(note))?;
     }
     let mut candidates: Vec<ChoiceCandidate> = compared.iter().map(Finalist::candidate).collect();
     let chosen = candidates.remove(winner);
@@ -114,12 +115,10 @@ async fn is_contradicted(ctx: &Ctx<'_>, best: &Scored) -> Result<bool, Stop> {
 }
 
 /// The finalists, then the other solutions of the run that left predictions, best first.
-fn with_all(ctx: &Ctx<'_>, mut finalists: Vec<Scored>) -> Vec<Scored> {
-    let mut others = ctx.predicted();
-    others.retain(|other| finalists.iter().all(|known| known.text() != other.text()));
-    finalists.extend(others);
-    finalists.truncate(MOST);
-    finalists
+fn with_all(ctx: &Ctx<'_>, finalists: &[Scored]) -> Vec<Scored> {
+    let is_new = |other: &Scored| finalists.iter().all(|known| known.text() != other.text());
+    let others = ctx.predicted().into_iter().filter(is_new);
+    finalists.iter().cloned().chain(others).take(MOST).collect()
 }
 
 /// Whether a held-out score is worse than a validation score by more than this many standard errors of the difference.
