@@ -34,8 +34,11 @@ struct Busy(Vec<Child>);
 
 impl Busy {
     fn start(python: &Path, programs: usize) -> Result<Self, Failure> {
-        let spins = || Command::new(python).args(["-c", "while True: pass"]).spawn();
-        Ok(Self((0..programs).map(|_| spins()).collect::<Result<_, _>>()?))
+        let mut busy = Self(Vec::new());
+        for _ in 0..programs {
+            busy.0.push(Command::new(python).args(["-c", "while True: pass"]).spawn()?);
+        }
+        Ok(busy)
     }
 }
 

@@ -126,12 +126,12 @@ async fn combine(
 /// Chooses and finalizes the solution. If that fails, the submission is the one of the chosen validation script.
 async fn submit(ctx: &Ctx<'_>, best: &Scored, finalists: &[Scored]) -> Result<finalize::Last, Stop> {
     let mut stands = choose::Chosen::by_validation(best, std::slice::from_ref(best));
-    let last = async {
-        let chosen = choose::choose(ctx, best, finalists).await?;
-        let chosen = probe::probe(ctx, chosen, &choose::finalists(best, finalists)).await?;
+    // On the heap: unoptimised, the stack of a thread with the default size would be too small for it.
+    let last = Box::pin(async {
+        let chosen = probe::probe(ctx, choose::choose(ctx, best, finalists).await?).await?;
         stands = chosen.clone();
         finalize::finalize(ctx, chosen).await
-    };
+    });
     let last = ctx.isolated(last).await?;
     let last = last.or_else(|cause| finalize::after_failure(ctx, stands, cause))?;
     ctx.end_phase(Some(&last.chosen))?;

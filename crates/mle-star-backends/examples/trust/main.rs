@@ -126,7 +126,10 @@ fn replayed(arguments: &Arguments) -> Result<String, Failure> {
     let given = arguments.option("python").map(PathBuf::from);
     let python = given.or_else(|| std::env::var_os("MLE_STAR_TEST_PYTHON").map(PathBuf::from));
     replay::replay(&Replay {
-        python: python.ok_or("no interpreter: give --python or set MLE_STAR_TEST_PYTHON")?,
+        // Its scripts run in folders of their own.
+        python: std::path::absolute(
+            python.ok_or("no interpreter: give --python or set MLE_STAR_TEST_PYTHON")?,
+        )?,
         tasks: measured(&arguments.words)?,
         seeds: arguments.seeds(3)?,
         searches: named("kind", arguments.option("searches"), &SEARCHES, |one| one.name)?,

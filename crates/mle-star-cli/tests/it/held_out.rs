@@ -318,5 +318,5 @@ fn a_solution_that_knows_its_validation_rows_is_not_submitted() {
     let (validated, held_out) = check("", true);
     assert!((3.0..5.0).contains(&validated) && (3.0..5.0).contains(&held_out), "{validated} {held_out}");
     let (validated, held_out) = check("--set final_choice=validation", false);
-    assert!(validated.abs() < 1e-9 && held_out > 3.0, "{validated} {held_out}");
+    assert!(validated.abs() < 1e-9 && held_out > 30.0, "{validated} {held_out}");
 }

@@ -13,7 +13,6 @@ use crate::effects::{AgentReply, Answer, Limit, Usage};
 use crate::event::Event;
 use crate::journal::{Entry, first_limit};
 use crate::lessons::lessons;
-use crate::measure::Measurement;
 use crate::metric::{Score, sort_best_first};
 use crate::place::{Phase, Place, Step};
 use crate::result::{Lineage, PathRecord};
@@ -234,14 +233,6 @@ impl<'a> Ctx<'a> {
         sort_best_first(&mut solutions, Scored::score);
         let mut texts = HashSet::new();
         solutions.retain(|one| texts.insert(one.text().to_owned()));
-        solutions
-    }
-
-    /// Those of them whose predictions can be combined with those of `like`: they are for the same rows.
-    pub(crate) fn combinable(&self, like: &Measurement) -> Vec<Scored> {
-        let mut solutions = self.predicted();
-        solutions
-            .retain(|one| one.measured().is_some_and(|measured| measured.rows_digest == like.rows_digest));
         solutions
     }
 

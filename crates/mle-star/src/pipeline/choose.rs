@@ -1,8 +1,7 @@
 //! The final choice: which of the best solutions is submitted.
 //!
 //! It is the one with the best validation score, as in the paper, unless rows that no script has seen contradict this
-//! score. Then, one half of these rows chooses among all solutions of the run, since others may know their validation rows,
-//! too. With `final_choice: holdout`, it always chooses, among the few best.
+//! score. Then, one half of these rows chooses among all solutions of the run, since the next best may have the same leak. With `final_choice: holdout`, it always chooses, among the few best.
 
 use crate::agents;
 use crate::config::FinalChoice;
@@ -10,7 +9,7 @@ use crate::ctx::Ctx;
 use crate::effects::Purpose;
 use crate::evaluate::{execute, without_leakage};
 use crate::measure::Measurement;
-use crate::metric::sort_best_first;
+use crate::metric::{Score, sort_best_first};
 use crate::place::{Place, Step};
 use crate::protocol::HoldoutPart;
 use crate::solution::Scored;
@@ -23,7 +22,7 @@ const FINALISTS: usize = 4;
 /// The maximum number if the best validation score is contradicted.
 const MOST: usize = 40;
 /// One half of the held-out rows contradicts a validation score that is better by more than this many standard errors of the
-/// difference. If it is chance, a comparison does no harm.
+/// difference. `docs/trust.md` shows what a comparison costs if that is chance.
 const CONTRADICTED: f64 = 2.0;
 
 /// The chosen solution.
@@ -35,6 +34,8 @@ pub(super) struct Chosen {
     /// The part of the held-out rows that reports the score.
     pub reports: HoldoutPart,
     pub choice: Choice,
+    /// The solutions to try if it is suspect, in this order.
+    pub others: Vec<Scored>,
     pub probes: Vec<Probe>,
 }
 
@@ -49,75 +50,88 @@ pub(super) struct Predictions {
 }
 
 /// A solution in the comparison.
+#[derive(Clone)]
 struct Finalist {
     solution: Scored,
     predictions: Option<Predictions>,
     measured: Option<Measurement>,
 }
 
+/// Gives the places of the finalists, the best first.
+type Ranking = fn(&Ctx<'_>, &[Finalist]) -> Vec<usize>;
+
 /// Chooses among `solutions`, of which `best` has the best validation score.
 pub(super) async fn choose(ctx: &Ctx<'_>, best: &Scored, solutions: &[Scored]) -> Result<Chosen, Stop> {
     let finalists = finalists(best, solutions);
     let all = with_all(ctx, &finalists);
-    match ctx.config().final_choice {
-        _ if !ctx.holds_out() => {}
-        FinalChoice::Holdout if finalists.len() > 1 => {
+    let (known, solutions, rule, ranking): (_, _, _, Ranking) = match ctx.config().final_choice {
+        FinalChoice::Holdout if ctx.holds_out() && finalists.len() > 1 => {
             let rule = "held-out score; within one standard error, validation score";
-            return compare(ctx, finalists, rule, winner).await;
+            (None, finalists, rule, by_held_out_and_validation)
         }
-        FinalChoice::Auto if all.len() > 1 && is_contradicted(ctx, best).await? => {
+        FinalChoice::Auto
+            if ctx.holds_out()
+                && all.len() > 1
+                && let Some(contradicted) = contradicted(ctx, best).await? =>
+        {
             let rule = "score on one half of the held-out rows, which contradicts the best validation score; the other half is reported";
-            return compare(ctx, all, rule, best_held_out).await;
+            (Some(contradicted), all, rule, by_held_out)
         }
-        _ => {}
-    }
-    Ok(Chosen::by_validation(best, &finalists))
+        _ => return Ok(Chosen::by_validation(best, &finalists)),
+    };
+    compare(ctx, known, solutions, rule, ranking).await
 }
 
-/// Compares the solutions on the choosing half.
+/// Compares the solutions on the choosing half. The first one may be known.
 async fn compare(
     ctx: &Ctx<'_>,
+    mut known: Option<Finalist>,
     solutions: Vec<Scored>,
     rule: &str,
-    winner: fn(&Ctx<'_>, &[Finalist]) -> usize,
+    ranking: Ranking,
 ) -> Result<Chosen, Stop> {
     let mut compared = Vec::new();
     for (index, solution) in (0..).zip(solutions) {
-        compared.push(look(&ctx.begin(Step::Choice(index)), solution).await?);
+        let ctx = &ctx.begin(Step::Choice(index));
+        compared.push(match known.take() {
+            Some(known) => known,
+            None => look(ctx, solution).await?,
+        });
     }
-    let winner = winner(ctx, &compared);
+    let ranking = ranking(ctx, &compared);
     for (index, finalist) in (0..).zip(&compared) {
         let score = finalist.measured.as_ref().map(|measured| measured.score);
-        let verdict = Verdict { score, kept: usize::try_from(index) == Ok(winner), ..Verdict::default() };
-        let note = format!("the solution of {}", finalist.solution.step());
-        ctx.at(Step::Choice(index)).close(verdict.made_from([&finalist.solution]).note(note))?;
+        let verdict = Verdict { score, kept: usize::try_from(index) == Ok(ranking[0]), ..Verdict::default() };
+        ctx.at(Step::Choice(index)).close(verdict.made_from([&finalist.solution]))?;
     }
-    let mut candidates: Vec<ChoiceCandidate> = compared.iter().map(Finalist::candidate).collect();
-    let chosen = candidates.remove(winner);
-    candidates.insert(0, chosen);
-    let Finalist { solution: best, predictions, .. } = compared.swap_remove(winner);
-    let choice = Choice { rule: rule.to_owned(), candidates };
-    Ok(Chosen { best, predictions, reports: HoldoutPart::Reporting, choice, probes: Vec::new() })
+    let ranked = || ranking.iter().map(|place| &compared[*place]);
+    let choice = Choice { rule: rule.to_owned(), candidates: ranked().map(Finalist::candidate).collect() };
+    let others = ranked().skip(1).take(FINALISTS - 1).map(|one| one.solution.clone()).collect();
+    let Finalist { solution: best, predictions, .. } = compared[ranking[0]].clone();
+    Ok(Chosen { best, predictions, reports: HoldoutPart::Reporting, choice, others, probes: Vec::new() })
 }
 
-/// Whether the choosing half is far worse than the best validation score. It is not known of a solution without predictions.
-async fn is_contradicted(ctx: &Ctx<'_>, best: &Scored) -> Result<bool, Stop> {
-    let Some((validated, predictions)) = best.measured().zip(Predictions::of(best)) else { return Ok(false) };
+/// The best solution with its score on the choosing half, if that is far worse than its validation score. A solution
+/// without predictions is not looked at.
+async fn contradicted(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Finalist>, Stop> {
+    let Some((validated, predictions)) = best.measured().zip(Predictions::of(best)) else { return Ok(None) };
     let held_out = ctx.look(&predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
-    let contradicts = held_out.filter(|held_out| is_worse(ctx, held_out, validated, CONTRADICTED));
-    if let Some(held_out) = &contradicts {
-        ctx.warn(format!(
-            "the best solution scores {:.6} validated but {:.6} on half of the held-out rows, so this half chooses",
-            validated.score, held_out.score
-        ));
-    }
-    Ok(contradicts.is_some())
+    let Some(held_out) = held_out.filter(|held_out| is_worse(ctx, held_out, validated, CONTRADICTED)) else {
+        return Ok(None);
+    };
+    ctx.warn(format!(
+        "the best solution scores {:.6} validated but {:.6} on half of the held-out rows, so this half chooses",
+        validated.score, held_out.score
+    ));
+    Ok(Some(Finalist { solution: best.clone(), predictions: Some(predictions), measured: Some(held_out) }))
 }
 
-/// The finalists, then the other solutions of the run that left predictions, best first.
+/// The finalists, then the other solutions of the run that left predictions, from the first: the later ones may all have the
+/// leak of the best.
 fn with_all(ctx: &Ctx<'_>, finalists: &[Scored]) -> Vec<Scored> {
-    let is_new = |other: &Scored| finalists.iter().all(|known| known.text() != other.text());
-    let others = ctx.predicted().into_iter().filter(is_new);
+    let mut others = ctx.predicted();
+    others.retain(|other| finalists.iter().all(|known| known.text() != other.text()));
+    others.sort_by_key(Scored::step);
     finalists.iter().cloned().chain(others).take(MOST).collect()
 }
 
@@ -129,7 +143,7 @@ pub(super) fn is_worse(ctx: &Ctx<'_>, held_out: &Measurement, validated: &Measur
 }
 
 /// The solutions with different scripts: `best`, then the others, best first.
-pub(super) fn finalists(best: &Scored, solutions: &[Scored]) -> Vec<Scored> {
+fn finalists(best: &Scored, solutions: &[Scored]) -> Vec<Scored> {
     let mut finalists: Vec<Scored> = Vec::new();
     for solution in [best].into_iter().chain(solutions) {
         if finalists.iter().all(|known| known.text() != solution.text()) {
@@ -165,27 +179,30 @@ async fn submission_script(ctx: &Ctx<'_>, solution: &Scored) -> Result<Option<Pr
     Ok(execution.result.ok().map(|ran| Predictions { script, run: ran.place, at: ran.at, leaks }))
 }
 
-/// The finalist with the best held-out score; the first one if none has a score.
-fn best_held_out(ctx: &Ctx<'_>, finalists: &[Finalist]) -> usize {
-    let score = |finalist: &Finalist| ctx.score(finalist.measured.as_ref()?.score);
-    let scores = finalists.iter().enumerate().filter_map(|(place, one)| Some((place, score(one)?)));
-    let best = scores.reduce(|best, next| if next.1.beats(best.1) { next } else { best });
-    best.map_or(0, |(place, _)| place)
+/// The places of the finalists, the best held-out score first. Those without a score are last.
+fn by_held_out(ctx: &Ctx<'_>, finalists: &[Finalist]) -> Vec<usize> {
+    let scores: Vec<Option<Score>> = finalists.iter().map(|finalist| finalist.score(ctx)).collect();
+    let mut scored: Vec<_> =
+        (0..).zip(&scores).filter_map(|(place, score)| Some((place, (*score)?))).collect();
+    sort_best_first(&mut scored, |(_, score)| *score);
+    let without = (0..scores.len()).filter(|place| scores[*place].is_none());
+    scored.into_iter().map(|(place, _)| place).chain(without).collect()
 }
 
-/// The finalist with the best held-out score. If others are within one standard error of the difference, the one of
-/// them with the best validation score. The finalists are sorted by validation score.
-fn winner(ctx: &Ctx<'_>, finalists: &[Finalist]) -> usize {
-    let score = |finalist: &Finalist| ctx.score(finalist.measured.as_ref()?.score);
-    let best = &finalists[best_held_out(ctx, finalists)];
-    let Some(best_score) = score(best) else { return 0 };
+/// The places of the finalists, which are sorted by validation score. The first is the one with the best held-out score, or
+/// of those within one standard error of the difference, the one with the best validation score.
+fn by_held_out_and_validation(ctx: &Ctx<'_>, finalists: &[Finalist]) -> Vec<usize> {
+    let best = &finalists[by_held_out(ctx, finalists)[0]];
     let is_close = |finalist: &Finalist| {
         let known = finalist.measured.as_ref().zip(best.measured.as_ref());
         let error =
             known.and_then(|(one, two)| one.difference(two)).map(|difference| difference.standard_error);
-        score(finalist).is_some_and(|score| best_score.gain_over(score) <= error.unwrap_or_default())
+        let scores = best.score(ctx).zip(finalist.score(ctx));
+        scores.is_some_and(|(best, score)| best.gain_over(score) <= error.unwrap_or_default())
     };
-    finalists.iter().position(is_close).unwrap_or_default()
+    let winner = finalists.iter().position(is_close).unwrap_or_default();
+    let others = (0..finalists.len()).filter(|place| *place != winner);
+    std::iter::once(winner).chain(others).collect()
 }
 
 impl Chosen {
@@ -207,8 +224,10 @@ impl Chosen {
             candidates: finalists.iter().map(candidate).collect(),
         };
         let predictions = Predictions::of(best);
+        let is_other = |other: &&Scored| other.text() != best.text();
+        let others = finalists.iter().filter(is_other).cloned().collect();
         let (reports, probes) = (HoldoutPart::Whole, Vec::new());
-        Self { best: best.clone(), predictions, reports, choice, probes }
+        Self { best: best.clone(), predictions, reports, choice, others, probes }
     }
 }
 
@@ -222,6 +241,11 @@ impl Predictions {
 }
 
 impl Finalist {
+    /// Its score on the choosing half.
+    fn score(&self, ctx: &Ctx<'_>) -> Option<Score> {
+        ctx.score(self.measured.as_ref()?.score)
+    }
+
     fn candidate(&self) -> ChoiceCandidate {
         ChoiceCandidate {
             place: self.solution.place().clone(),

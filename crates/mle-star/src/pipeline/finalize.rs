@@ -49,11 +49,14 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
     // A combination of solutions writes a submission in any case.
     let combines = best.composition().is_some();
     let is_complete = (combines || ctx.tells_more()) && best.wrote_submission() && is_whole;
-    let checked = if is_complete {
+    if is_complete {
         ctx.info("the solution writes a submission from all rows that fit, so it is the submission script");
+    }
+    let checked = if is_complete && best.is_checked() {
         Checked::of(best)
     } else {
-        let script = if combines { whole.clone() } else { agents::test(ctx, &whole).await? };
+        let is_script = combines || is_complete;
+        let script = if is_script { whole.clone() } else { agents::test(ctx, &whole).await? };
         without_leakage(ctx, script).await?
     };
     let (checked, rehearsal) = rehearse(ctx, checked, &chosen).await?;

@@ -23,8 +23,8 @@ const PROBES: [(&str, DataView); 3] = [
     ("fits", DataView::Search),
 ];
 
-/// The chosen solution, or the best of `others` that is not suspect if that one is. The chosen one if all are suspect.
-pub(super) async fn probe(ctx: &Ctx<'_>, chosen: Chosen, others: &[Scored]) -> Result<Chosen, Stop> {
+/// The chosen solution, or the first of the others that is not suspect if that one is. The chosen one if all are suspect.
+pub(super) async fn probe(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Chosen, Stop> {
     if ctx.config().probes == Probes::Off {
         return Ok(chosen);
     }
@@ -32,8 +32,7 @@ pub(super) async fn probe(ctx: &Ctx<'_>, chosen: Chosen, others: &[Scored]) -> R
     if !is_suspect(&probes) {
         return Ok(Chosen { probes, ..chosen });
     }
-    let others: Vec<&Scored> = others.iter().filter(|other| other.text() != chosen.best.text()).collect();
-    for (index, other) in (1..).zip(others) {
+    for (index, other) in (1..).zip(&chosen.others.clone()) {
         ctx.warn(format!("{}; the next best solution is tried", words(&probes)));
         let next = probes_of(ctx, index, other).await?;
         if !is_suspect(&next) {

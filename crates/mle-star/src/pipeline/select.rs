@@ -108,8 +108,10 @@ async fn without_leaks(
 /// The solutions that can be combined, best first.
 fn members(ctx: &Ctx<'_>, best: &Scored) -> Vec<Scored> {
     let Some(measured) = best.measured() else { return Vec::new() };
-    let mut members = ctx.combinable(measured);
-    members.retain(|member| member.composition().is_none());
+    let mut members = ctx.predicted();
+    let has_same_rows =
+        |member: &Scored| member.measured().is_some_and(|own| own.rows_digest == measured.rows_digest);
+    members.retain(|member| member.composition().is_none() && has_same_rows(member));
     let most = (MOST_ROWS / measured.rows.max(1)).clamp(4, MOST_MEMBERS);
     members.truncate(usize::try_from(most).unwrap_or(usize::MAX));
     members

@@ -1,6 +1,6 @@
 //! Rows that no script has seen: the final choice, the reported score, and acceptance by standard errors.
 
-use mle_star::config::{Acceptance, Context, FinalChoice};
+use mle_star::config::{Acceptance, Context, FinalChoice, LeakageCheck, Probes};
 use mle_star::effects::{DataView, ScriptOutcome};
 use mle_star::event::Event;
 use mle_star::journal::Frozen;
@@ -241,28 +241,63 @@ async fn held_out_rows_choose_if_they_contradict_the_validation_score() {
     check(FinalChoice::Validation, &[0.8, 0.79, 0.81], "phase3/r0/run", "whole").await;
 }
 
+/// A script that left predictions for every row.
+fn predicting(scores: &[f64]) -> ScriptOutcome {
+    ScriptOutcome { submission: submitted(&[]).submission, ..measured(scores) }
+}
+
+/// A run in which all finalists have seen their validation rows, and an attempt that was not accepted has not.
+fn with_leaking_finalists() -> World {
+    with_ensemble()
+        .script("phase2/path-0/t0/k1/run", predicting(&[0.2, 0.19, 0.21]))
+        .script("phase1/candidate-1/run", predicting(&[0.1, 0.09, 0.11]))
+        .scores("phase2/path-0/t0/k0/run", 0.7)
+        .held_out("phase3/r0/run", &[0.4, 0.39, 0.41])
+        .held_out("finalization/choice-1/run", &[0.45, 0.44, 0.46])
+        .held_out("phase1/candidate-1/run", &[0.46, 0.45, 0.47])
+        .held_out("phase2/path-0/t0/k1/run", &[0.5, 0.3, 0.7])
+        .held_out("finalization/holdout/run", &[0.5, 0.49, 0.51])
+}
+
 #[tokio::test]
 async fn held_out_rows_that_contradict_choose_among_all_solutions() {
-    let predicting =
-        |scores: &[f64]| ScriptOutcome { submission: submitted(&[]).submission, ..measured(scores) };
-    let check = async |rule: FinalChoice, chosen: &str, compared: usize| {
-        let mut inputs = held_out();
+    let check = async |rule: FinalChoice, chosen: &[&str], compared: usize| {
+        let (mut inputs, world) = (held_out(), with_leaking_finalists());
         inputs.config.final_choice = rule;
-        let world = with_ensemble()
-            .script("phase1/candidate-1/run", predicting(&[0.2, 0.19, 0.21]))
-            .scores("phase2/path-0/t0/k0/run", 0.7)
-            .held_out("phase3/r0/run", &[0.4, 0.39, 0.41])
-            .held_out("finalization/choice-1/run", &[0.45, 0.44, 0.46])
-            .held_out("phase1/candidate-1/run", &[0.5, 0.3, 0.7])
-            .held_out("finalization/holdout/run", &[0.5, 0.49, 0.51]);
         let trust = finish(&world, &inputs).await.result.trust.unwrap();
-        let places: Vec<String> = trust.choice.candidates.iter().map(|one| one.place.to_string()).collect();
-        assert_eq!((places[0].as_str(), places.len()), (chosen, compared), "{rule:?} {places:?}");
-        assert!(!finalization(&world).contains(&"choice-4/run".to_owned()), "its own run predicted the rows");
+        let places: Vec<&str> = trust.choice.candidates.iter().map(|one| one.place.as_str()).collect();
+        assert_eq!((&places[..chosen.len()], places.len()), (chosen, compared), "{rule:?}");
+        // They have predicted the rows.
+        let runs = ["choice-4/run", "choice-5/run"].map(str::to_owned);
+        assert!(!finalization(&world).iter().any(|place| runs.contains(place)), "{rule:?}");
     };
-    // All finalists have seen their validation rows. The score of the candidate is uncertain, but better.
-    check(FinalChoice::Auto, "phase1/candidate-1/run", 5).await;
-    check(FinalChoice::Holdout, "phase2/path-0/t0/k0/run", 4).await;
+    // The attempt's score is uncertain, but better.
+    let ranked = ["phase2/path-0/t0/k1/run", "phase1/candidate-1/run", "phase2/path-0/t0/k0/run"];
+    check(FinalChoice::Auto, &ranked, 6).await;
+    check(FinalChoice::Holdout, &["phase2/path-0/t0/k0/run"], 4).await;
+}
+
+#[tokio::test]
+async fn a_solution_chosen_by_held_out_rows_is_checked_for_leakage() {
+    let (mut inputs, world) = (held_out(), with_leaking_finalists());
+    inputs.config.leakage_check = LeakageCheck::Accepted;
+    inputs.config.context = Context::Full;
+    let trust = finish(&world, &inputs).await.result.trust.unwrap();
+    assert_eq!(trust.choice.candidates[0].place.as_str(), "phase2/path-0/t0/k1/run");
+    let trace = world.trace();
+    assert!(!trace.contains(&"phase2/path-0/t0/k1/leakage".to_owned()), "it was not accepted");
+    assert!(trace.contains(&"finalization/leakage".to_owned()), "{trace:?}");
+    assert!(!trace.contains(&"finalization/test".to_owned()), "it writes a submission");
+}
+
+#[tokio::test]
+async fn the_next_best_on_held_out_rows_replaces_a_suspect_solution() {
+    let (mut inputs, world) = (held_out(), with_leaking_finalists());
+    inputs.config.probes = Probes::Final;
+    // With a permuted target, its score is what it was.
+    let world = world.scores("finalization/probe-0/shuffled-target/run", 0.2);
+    let trust = finish(&world, &inputs).await.result.trust.unwrap();
+    assert_eq!(trust.choice.candidates[0].place.as_str(), "phase1/candidate-1/run", "{:?}", trust.choice);
 }
 
 /// A run in which a solution without a submission of its own is chosen. Its submission script scores 0.85 on held-out
@@ -310,10 +345,12 @@ async fn a_submission_script_far_better_than_the_chosen_solution_is_a_warning() 
 
 #[tokio::test]
 async fn no_agent_is_told_a_score_on_held_out_rows() {
-    for context in [Context::Paper, Context::Full] {
+    let rules = [FinalChoice::Holdout, FinalChoice::Auto];
+    let settings =
+        [Context::Paper, Context::Full].into_iter().flat_map(|context| rules.map(|rule| (context, rule)));
+    for (context, rule) in settings {
         let mut inputs = held_out();
-        inputs.config.final_choice = FinalChoice::Holdout;
-        inputs.config.context = context;
+        (inputs.config.context, inputs.config.final_choice) = (context, rule);
         let scores = [0.123_457, 0.124_457, 0.122_457];
         let looked_at = ["phase3/r0/run", "finalization/holdout/run"].map(str::to_owned);
         let choices = (0..4).map(|n| format!("finalization/choice-{n}/run"));

@@ -1,14 +1,15 @@
 //! A run killed anywhere and resumed ends as if nothing had happened.
 
 use mle_star::config::{Context, FinalChoice, LeakageCheck};
+use mle_star::effects::ScriptOutcome;
 use mle_star::journal::{EffectRecord, EffectState, Frozen, Journal, Kind, read};
 use mle_star::result::FinalResult;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
-use mle_star::testing::{World, frozen, scored_with_submission};
+use mle_star::testing::{World, frozen, measured, scored_with_submission, submitted};
 
 use crate::holdout::held_out;
-use crate::{Folder, go_on};
+use crate::{Folder, go_on, run};
 
 /// A world with repairs, improvements, ties and failures.
 fn eventful() -> World {
@@ -59,7 +60,7 @@ fn cut(folder: &Folder, moment: f64) -> usize {
                      ended_at = NULL, elapsed_ended = NULL, ended_seal = NULL WHERE elapsed_ended > ?1";
     db.execute(under_way, [moment]).unwrap();
     db.execute("DELETE FROM meta WHERE key = 'elapsed'", []).unwrap();
-    let kept = "SELECT count(*) FROM effects WHERE state = 'ended' AND kind IN ('agent', 'script', 'look', 'failure') AND limit_hit IS NULL";
+    let kept = "SELECT count(*) FROM effects WHERE state = 'ended' AND kind IN ('agent', 'script', 'look', 'selection', 'failure') AND limit_hit IS NULL";
     db.query_row(kept, [], |row| row.get::<_, i64>(0)).unwrap().try_into().unwrap()
 }
 
@@ -146,6 +147,20 @@ async fn a_run_killed_in_the_final_choice_looks_at_nothing_twice() {
         .held_out("finalization/choice-0/run", &[0.8, 0.79, 0.81])
         .held_out("finalization/choice-1/run", &[0.7, 0.69, 0.71])
         .held_out("finalization/holdout/run", &[0.8, 0.79, 0.81]);
+    every_cut_leads_to_the_same_end(&world, &inputs, timeless).await;
+
+    inputs.config.final_choice = FinalChoice::Auto;
+    let predicting =
+        |scores: &[f64]| ScriptOutcome { submission: submitted(&[]).submission, ..measured(scores) };
+    let world = eventful()
+        .script("phase1/candidate-0/run", predicting(&[0.6, 0.59, 0.61]))
+        .script("phase3/r1/run", predicting(&[0.9, 0.89, 0.91]))
+        .held_out("phase1/candidate-0/run", &[0.6, 0.59, 0.61])
+        .held_out("phase3/r1/run", &[0.5, 0.49, 0.51])
+        .held_out("finalization/holdout/run", &[0.6, 0.59, 0.61]);
+    let trust = run(&world, &inputs).await.unwrap().result.trust.unwrap();
+    assert!(trust.choice.candidates.len() > 4, "{:?}", trust.choice);
+    world.forget();
     every_cut_leads_to_the_same_end(&world, &inputs, timeless).await;
 }
 
