@@ -1,8 +1,9 @@
 //! Measures how threads of GNU OpenMP wait for each other while other programs use cores: boosted trees with the default of
-//! the library and with the setting that scripts get, on idle cores and beside one and more busy programs.
+//! the library and with the setting that scripts get, alone, beside a program that is bound to the first core, and beside the
+//! same fit.
 //!
-//! `cargo run --release -p mle-star-backends --example busy_cores [PYTHON] [ROUNDS] [MOST]`; without PYTHON, the program's own
-//! environment, with LightGBM. MOST is the most busy programs. Both settings are taken in turn. Prints the medians of a fit in seconds.
+//! `cargo run --release -p mle-star-backends --example busy_cores [PYTHON] [ROUNDS]` (Linux); without PYTHON, the program's own
+//! environment, with LightGBM. Both settings are taken in turn. Prints the medians of a fit in seconds.
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -14,42 +15,46 @@ use mle_star_process::variables::{Share, variables};
 
 type Failure = Box<dyn Error>;
 
-/// Prints the seconds of a fit with 200 trees; the arguments are the number of rows and of columns.
+/// Prints the seconds of a fit with 200 trees; the arguments are the numbers of rows, columns and repetitions.
 const FIT: &str = "import os, sys, time, numpy, lightgbm
-rows, columns = map(int, sys.argv[1:])
+rows, columns, repetitions = map(int, sys.argv[1:])
 random = numpy.random.default_rng(0)
 x = random.normal(size=(rows, columns))
 y = x[:, 0] + x[:, 1] * x[:, 2] + random.normal(size=rows) > 0
 model = lightgbm.LGBMClassifier(n_estimators=200, n_jobs=int(os.environ['OMP_NUM_THREADS']), verbose=-1)
-start = time.perf_counter()
-model.fit(x, y)
+for _ in range(repetitions):
+    start = time.perf_counter()
+    model.fit(x, y)
 print(time.perf_counter() - start)";
 /// Rows and columns.
 const TABLES: [[&str; 2]; 2] = [["2000", "20"], ["20000", "30"]];
 /// What scripts get, beside the numbers of threads.
 const SETTING: &str = "GOMP_SPINCOUNT";
 
-/// Programs that use one core each until they are dropped.
-struct Busy(Vec<Child>);
+/// What else runs.
+#[derive(Clone, Copy)]
+enum Beside {
+    Nothing,
+    BoundProgram,
+    SameFit,
+}
 
-impl Busy {
-    fn start(python: &Path, programs: usize) -> Result<Self, Failure> {
-        let mut busy = Self(Vec::new());
-        for _ in 0..programs {
-            busy.0.push(Command::new(python).args(["-c", "while True: pass"]).spawn()?);
-        }
-        Ok(busy)
+/// A program that is killed when it is dropped.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // One that has ended needs no kill.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }
 
-impl Drop for Busy {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            // One that has ended needs no kill.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
+/// A Python with the environment of a script, with or without the setting.
+struct Fits<'a> {
+    python: &'a Path,
+    share: &'a Share,
+    has_setting: bool,
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -59,47 +64,63 @@ async fn main() -> Result<(), Failure> {
     let choice =
         arguments.next().map_or(EnvironmentChoice::Own, |path| EnvironmentChoice::Given(PathBuf::from(path)));
     let rounds: usize = arguments.next().map_or(Ok(3), |text| text.parse())?;
-    let most: usize = arguments.next().map_or(Ok(2), |text| text.parse())?;
-    let python = python_environment(choice, &|line| println!("{line}")).await?.python;
-    let share = Share::of(&machine().await, 1, 0);
+    let python = &python_environment(choice, &|line| println!("{line}")).await?.python;
+    let share = &Share::of(&machine().await, 1, 0);
     println!("{} cores, {rounds} rounds", share.cores);
-    println!(
-        "{:16}{:>14}{:>12}{:>12}{:>8}",
-        "rows, columns", "busy programs", "default", "script's", "ratio"
-    );
+    println!("{:16}{:22}{:>12}{:>12}{:>8}", "rows, columns", "beside", "default", "script's", "ratio");
     for table in TABLES {
-        for programs in 0..=most {
-            let _busy = Busy::start(&python, programs)?;
+        for beside in [Beside::Nothing, Beside::BoundProgram, Beside::SameFit] {
             let mut times = [Vec::new(), Vec::new()];
             for _ in 0..rounds {
-                for (times, removed) in times.iter_mut().zip([true, false]) {
-                    times.push(fit(&python, &share, table, removed)?);
+                for (times, has_setting) in times.iter_mut().zip([false, true]) {
+                    let fits = Fits { python, share, has_setting };
+                    let _running = fits.start(beside, table)?;
+                    let output = fits.fit(table, 1).output()?;
+                    times.push(String::from_utf8(output.stdout)?.trim().parse()?);
                 }
             }
             let [default, own] = times.map(median);
-            let name = table.join(", ");
-            println!("{name:16}{programs:>14}{default:>12.2}{own:>12.2}{:>8.2}", own / default);
+            let (table, name) = (table.join(", "), beside.name());
+            println!("{table:16}{name:22}{default:>12.2}{own:>12.2}{:>8.2}", own / default);
         }
     }
     Ok(())
 }
 
-/// Seconds of a fit, in the environment of a script or without the setting.
-fn fit(python: &Path, share: &Share, table: [&str; 2], removed: bool) -> Result<f64, Failure> {
-    let given = variables(
-        std::env::vars_os(),
-        &[SETTING, "OMP_WAIT_POLICY"],
-        share,
-        Path::new("/"),
-        Path::new("/tmp"),
-    );
-    let mut command = Command::new(python);
-    command.env_clear().envs(given).args(["-c", FIT]).args(table).stderr(Stdio::inherit());
-    if removed {
-        command.env_remove(SETTING);
+impl Fits<'_> {
+    fn fit(&self, table: [&str; 2], repetitions: usize) -> Command {
+        let decided = [SETTING, "OMP_WAIT_POLICY"];
+        let given = variables(std::env::vars_os(), &decided, self.share, Path::new("/"), Path::new("/tmp"));
+        let mut command = Command::new(self.python);
+        command.env_clear().envs(given).args(["-c", FIT]).args(table).arg(repetitions.to_string());
+        if !self.has_setting {
+            command.env_remove(SETTING);
+        }
+        command.stderr(Stdio::inherit());
+        command
     }
-    let output = command.output()?;
-    Ok(String::from_utf8(output.stdout)?.trim().parse()?)
+
+    fn start(&self, beside: Beside, table: [&str; 2]) -> Result<Option<Running>, Failure> {
+        let mut command = match beside {
+            Beside::Nothing => return Ok(None),
+            Beside::BoundProgram => Command::new("taskset"),
+            Beside::SameFit => self.fit(table, 1_000_000),
+        };
+        if let Beside::BoundProgram = beside {
+            command.args(["-c", "0"]).arg(self.python).args(["-c", "while True: pass"]);
+        }
+        Ok(Some(Running(command.spawn()?)))
+    }
+}
+
+impl Beside {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::BoundProgram => "program on one core",
+            Self::SameFit => "the same fit",
+        }
+    }
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

@@ -45,8 +45,8 @@ const THREADS: [&str; 6] = [
     "LOKY_MAX_CPU_COUNT",
 ];
 /// How often a waiting thread of GNU OpenMP looks before it sleeps: as often as where it knows that there are more threads than
-/// cores. Its default otherwise takes milliseconds, in which it keeps the thread that it waits for from running if other programs
-/// use the cores: boosted trees then take up to a hundred times as long as with one thread.
+/// cores. Its default otherwise takes milliseconds, in which it keeps other threads from running: two programs that fit boosted
+/// trees on the same cores can nearly stop each other.
 const SPINS: (&str, &str) = ("GOMP_SPINCOUNT", "1000");
 /// With more cores, the default stays: nobody has measured there what waking many threads costs.
 const FEW_CORES: usize = 4;
