@@ -1,7 +1,8 @@
 //! The final choice: which of the best solutions is submitted.
 //!
 //! It is the one with the best validation score, as in the paper, unless rows that no script has seen contradict this
-//! score. Then, one half of these rows chooses among all solutions of the run, since the next best may have the same leak. With `final_choice: holdout`, it always chooses, among the few best.
+//! score. Then, one half of these rows chooses among all solutions of the run, since the next best may have the same
+//! leak. With `final_choice: holdout`, it always chooses, among the few best.
 
 use crate::agents;
 use crate::config::FinalChoice;
