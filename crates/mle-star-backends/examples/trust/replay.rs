@@ -200,13 +200,12 @@ impl Replay {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| format!("cannot start {}: {error}", self.python.display()))?;
-        if let Some(mut stdin) = child.stdin.take() {
-            stdin.write_all(input.as_bytes())?;
-        }
+        let written = child.stdin.take().map(|mut stdin| stdin.write_all(input.as_bytes()));
         let output = child.wait_with_output()?;
         if !output.status.success() {
             return Err(format!("{}: {}", made.task.name, String::from_utf8_lossy(&output.stderr)).into());
         }
+        written.transpose()?;
         Ok(String::from_utf8(output.stdout)?)
     }
 }
