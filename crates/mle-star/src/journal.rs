@@ -29,7 +29,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 pub use error::JournalError;
-pub use lock::{Hold, hold};
+pub use lock::{Hold, hold, lock_file};
 pub use made_with::{KeptFrom, MadeWith, in_words};
 pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
 use store::{Found, Inserted, Store};

@@ -1,10 +1,12 @@
 //! The folder of a bench: its plan, and what the program must remember between calls.
 
-use std::fs::{self, File, TryLockError};
+use std::fmt::Display;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use mle_star::journal::{self, JournalError};
 use mle_star::stop::Trouble;
 use mle_star_process::machine::Gpu;
 use serde::de::DeserializeOwned;
@@ -206,32 +208,20 @@ impl Folder {
 
 /// The lock of a bench, which names its process.
 fn locked(folder: &Path) -> Result<File, Failure> {
-    let path = folder.join(LOCK);
-    let lock = File::options().create(true).truncate(false).read(true).write(true).open(&path);
-    let lock = lock.map_err(|error| unwritable(folder, &error))?;
-    match lock.try_lock() {
-        Ok(()) => {
-            let id = std::process::id().to_string();
-            fs::write(&path, id).map_err(|error| unwritable(folder, &error))?;
-            Ok(lock)
-        }
-        Err(TryLockError::WouldBlock) => {
-            let holder = fs::read_to_string(&path).unwrap_or_default();
-            let message = format!("process {} works on the bench in {}", holder.trim(), folder.display());
-            Err(Failure::failed(Trouble::new(
-                message,
-                "wait until it ends, or use another folder with --out",
-            )))
-        }
-        Err(TryLockError::Error(error)) => Err(unwritable(folder, &error)),
-    }
+    journal::lock_file(&folder.join(LOCK)).map_err(|error| match error {
+        JournalError::Held { holder } => Failure::failed(Trouble::new(
+            format!("{holder} works on the bench in {}", folder.display()),
+            "wait until it ends, or use another folder with --out",
+        )),
+        error => unwritable(folder, &error),
+    })
 }
 
 fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-fn unwritable(folder: &Path, error: &io::Error) -> Failure {
+fn unwritable(folder: &Path, error: &dyn Display) -> Failure {
     let message = format!("cannot write into the bench folder {}: {error}", folder.display());
     Failure::failed(Trouble::new(message, "free disk space, or choose a writable folder with --out"))
 }

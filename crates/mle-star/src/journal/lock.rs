@@ -1,4 +1,4 @@
-//! The lock of a run folder: only one process works in it.
+//! Locks: only one process works in a folder.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read as _, Seek as _, Write as _};
@@ -11,6 +11,12 @@ use crate::layout::LOCK as FILE;
 
 /// How long to wait for a process that only checks the lock.
 const LOOKS: Duration = Duration::from_millis(300);
+/// How long to wait if the process that the file names has ended: a child that it was just starting has the lock until
+/// it closes what it inherited.
+const INHERITED: Duration = Duration::from_secs(5);
+
+/// What a lock file says before the number of the process.
+const PROCESS: &str = "process ";
 
 /// The lock of a run folder, held until dropped.
 #[derive(Debug)]
@@ -27,18 +33,25 @@ pub struct Hold {
 pub fn hold(folder: &Path) -> Result<Hold, JournalError> {
     let path = folder.join(FILE);
     loop {
-        let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&path)?;
-        wait_for(&mut file)?;
+        let file = lock_file(&path)?;
         // The previous holder may have removed the folder, and it may exist again.
-        if !is_at(&path, &file)? {
-            continue;
+        if is_at(&path, &file)? {
+            return Ok(Hold { folder: folder.to_owned(), _file: file });
         }
-        file.set_len(0)?;
-        file.rewind()?;
-        file.write_all(this_process().as_bytes())?;
-        file.flush()?;
-        return Ok(Hold { folder: folder.to_owned(), _file: file });
     }
+}
+
+/// Locks a file until it is closed, and writes this process into it.
+///
+/// # Errors
+/// Another process holds the lock, or the file cannot be written.
+pub fn lock_file(path: &Path) -> Result<File, JournalError> {
+    let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
+    wait_for(&mut file)?;
+    file.set_len(0)?;
+    file.rewind()?;
+    file.write_all(this_process().as_bytes())?;
+    Ok(file)
 }
 
 /// Prevents writers from locking the folder while the returned file is open; `None` while a process works there.
@@ -56,7 +69,7 @@ pub(super) fn is_ours(folder: &Path) -> bool {
 }
 
 fn this_process() -> String {
-    format!("process {}", std::process::id())
+    format!("{PROCESS}{}", std::process::id())
 }
 
 impl Hold {
@@ -67,22 +80,29 @@ impl Hold {
 }
 
 fn wait_for(file: &mut File) -> Result<(), JournalError> {
-    let deadline = Instant::now() + LOOKS;
+    let started = Instant::now();
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(()),
             Err(TryLockError::Error(error)) => return Err(error.into()),
-            // A reader that checks whether the run is going on holds the lock for a moment.
-            Err(TryLockError::WouldBlock) if Instant::now() < deadline => {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            Err(TryLockError::WouldBlock) => {
-                let mut holder = String::new();
-                file.read_to_string(&mut holder)?;
-                return Err(JournalError::Held { holder });
-            }
+            Err(TryLockError::WouldBlock) => {}
         }
+        let mut holder = String::new();
+        file.rewind()?;
+        file.read_to_string(&mut holder)?;
+        if started.elapsed() >= if has_ended(&holder) { INHERITED } else { LOOKS } {
+            return Err(JournalError::Held { holder });
+        }
+        std::thread::sleep(Duration::from_millis(20));
     }
+}
+
+/// Whether the process is known to have ended. Needs `/proc`.
+fn has_ended(holder: &str) -> bool {
+    let processes = Path::new("/proc");
+    holder
+        .strip_prefix(PROCESS)
+        .is_some_and(|id| processes.join("self").exists() && !processes.join(id).exists())
 }
 
 fn is_at(path: &Path, file: &File) -> io::Result<bool> {

@@ -1,6 +1,7 @@
 //! The journal as a file: one writer, one format, no damaged or unknown file accepted.
 
-use mle_star::journal::{EffectRecord, Journal, JournalError, MadeWith, hold, read};
+use mle_star::journal::{EffectRecord, Journal, JournalError, MadeWith, hold, lock_file, read};
+use mle_star::layout::LOCK;
 use mle_star::spending::spending;
 use mle_star::testing::{World, frozen};
 use serde_json::json;
@@ -246,6 +247,21 @@ fn a_journal_whose_making_was_cut_short_is_none() {
     check(&["journal.db.part"]);
     // The log of a removed journal.
     check(&["journal.db-journal", "journal.db-wal", "journal.db-shm"]);
+}
+
+/// A killed program's children have its lock until they close what they inherited.
+#[test]
+fn the_lock_of_a_process_that_has_ended_is_waited_for() {
+    let folder = Folder::fresh();
+    let inherited = lock_file(&folder.path().join(LOCK)).unwrap();
+    // Numbers of processes end at 4194304.
+    std::fs::write(folder.path().join(LOCK), "process 4194305").unwrap();
+    let closing = std::thread::spawn(move || {
+        std::thread::sleep(std::time::Duration::from_secs(1));
+        drop(inherited);
+    });
+    assert!(hold(folder.path()).is_ok());
+    closing.join().unwrap();
 }
 
 #[test]
