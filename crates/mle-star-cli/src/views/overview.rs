@@ -72,7 +72,7 @@ pub struct PhaseRow {
     pub name: String,
     /// The time from its beginning to that of the next phase, or to now.
     pub time: String,
-    /// The best score at its end.
+    /// The best validation score at its end.
     pub best: Option<String>,
 }
 
