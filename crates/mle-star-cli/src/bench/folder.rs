@@ -1,6 +1,5 @@
 //! The folder of a bench: its plan, and what the program must remember between calls.
 
-use std::fmt::Display;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -213,7 +212,8 @@ fn locked(folder: &Path) -> Result<File, Failure> {
             format!("{holder} works on the bench in {}", folder.display()),
             "wait until it ends, or use another folder with --out",
         )),
-        error => unwritable(folder, &error),
+        JournalError::Io(error) => unwritable(folder, &error),
+        error => Failure::failed(error.trouble()),
     })
 }
 
@@ -221,7 +221,7 @@ fn read_json<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
 }
 
-fn unwritable(folder: &Path, error: &dyn Display) -> Failure {
+fn unwritable(folder: &Path, error: &io::Error) -> Failure {
     let message = format!("cannot write into the bench folder {}: {error}", folder.display());
     Failure::failed(Trouble::new(message, "free disk space, or choose a writable folder with --out"))
 }

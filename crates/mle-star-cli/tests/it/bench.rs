@@ -273,6 +273,16 @@ fn a_killed_bench_goes_on_where_it_was() {
 }
 
 #[test]
+fn a_bench_that_cannot_be_locked_says_why() {
+    let sealed = tasks();
+    fs::create_dir_all(sealed.path("bench/bench.lock")).unwrap();
+    let said = sealed.run(&line(&submitting(&sealed), ""));
+    check_code(&said, 1);
+    let error = "error: cannot write into the bench folder bench: Is a directory";
+    assert!(said.stderr.contains(error), "{}", said.stderr);
+}
+
+#[test]
 fn an_interrupted_bench_says_how_to_go_on() {
     let (sealed, line) = slow_second_run();
     let child = in_the_second_run(&sealed, &line);
