@@ -142,4 +142,36 @@ mod tests {
         assert_eq!((&shown[1], &unwritten), (&newer, &shown));
         assert_eq!(results::read::<Line>(&file).unwrap().len(), earlier.len());
     }
+
+    #[test]
+    fn builds_of_one_column_are_joined_and_the_last_one_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("results.jsonl");
+        let lines = [
+            line("new", 120, ("loyalty", 1), 0.8),
+            line("old", 120, ("loyalty", 1), 0.7),
+            line("old", 120, ("loyalty", 2), 0.6),
+            line("other", 120, ("loyalty", 1), 0.5),
+            line("flaml", 60, ("loyalty", 1), 0.65),
+        ];
+        std::fs::write(&file, lines.concat()).unwrap();
+        let check = |labels: &[&[&str]], expected: &[(&str, u64, f64)]| {
+            let labels =
+                labels.iter().map(|labels| labels.iter().map(|&one| one.to_owned()).collect()).collect();
+            let filter = Filter { labels: Some(labels), against: Vec::new(), ..filter() };
+            let joined = filter.joined(shown(&[], &filter, &file).unwrap());
+            let mut found: Vec<(&str, u64, f64)> = joined
+                .iter()
+                .map(|one| match &one.contestant {
+                    Contestant::Run { label, .. } => (label.as_str(), one.case.1, one.hidden.unwrap()),
+                    Contestant::Anchor { kind, .. } => (kind.name, one.case.1, one.hidden.unwrap()),
+                })
+                .collect();
+            found.sort_by(|one, two| (one.0, one.1).cmp(&(two.0, two.1)));
+            assert_eq!(found, expected);
+        };
+        check(&[&["old", "new"]], &[("old+new", 1, 0.8), ("old+new", 2, 0.6)]);
+        check(&[&["new", "old"]], &[("new+old", 1, 0.7), ("new+old", 2, 0.6)]);
+        check(&[&["old"], &["new", "other"]], &[("new+other", 1, 0.5), ("old", 1, 0.7), ("old", 2, 0.6)]);
+    }
 }

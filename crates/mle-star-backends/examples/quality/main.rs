@@ -10,7 +10,8 @@
 //!   `--label` names the build in folders and tables, and another build needs another label or folder.
 //! - `against` takes the same words and makes only submissions of other programs.
 //! - `tables` prints the tables of all results in the folder and the file, and changes neither. The same words limit them;
-//!   `--label` takes several names.
+//!   `--label` takes several names: `old,new` has a column for each build, `old+new` one for both, in which *new* counts
+//!   where both have a result.
 //!
 //! An environment of another program is made in the folder from the package registry, unless one is given.
 
@@ -77,7 +78,7 @@ fn answer(words: impl Iterator<Item = String>) -> Result<String, Failure> {
             _ => collected::with_earlier(&outcomes, &filter, file)?,
         };
     }
-    Ok(tables::tables(&filter.tasks, &outcomes)?)
+    Ok(tables::tables(&filter.tasks, &filter.joined(outcomes))?)
 }
 
 fn measurement(arguments: &Arguments) -> Result<Measurement, Failure> {
@@ -95,13 +96,14 @@ fn measurement(arguments: &Arguments) -> Result<Measurement, Failure> {
 }
 
 fn filter(arguments: &Arguments) -> Result<Filter, Failure> {
-    let split = |labels: &str| labels.split(',').map(str::to_owned).collect();
+    let column = |labels: &str| labels.split('+').map(str::to_owned).collect();
+    let columns = |labels: &str| labels.split(',').map(column).collect();
     let against = arguments.option("against");
     Ok(Filter {
         tasks: chosen(&arguments.words, &TASKS)?,
         seeds: arguments.option("seeds").map(|_| arguments.seeds(1)).transpose()?,
         seconds: arguments.numbers("seconds")?,
-        labels: arguments.option("label").map(split),
+        labels: arguments.option("label").map(columns),
         against: if against.is_some() { kinds(against)? } else { KINDS.iter().collect() },
         against_seconds: arguments.numbers("against-seconds")?,
     })
@@ -154,9 +156,12 @@ mod tests {
         let all = filter(&parse("--out o")).unwrap();
         assert!(all.seeds.is_none() && all.seconds.is_none() && all.labels.is_none());
         assert_eq!(all.against.len(), KINDS.len());
-        let some = filter(&parse("--seeds 2 --label new,old --against flaml")).unwrap();
+        let some = filter(&parse("--seeds 2 --label new,old+older --against flaml")).unwrap();
         assert_eq!((some.seeds, some.against.len()), (Some(1..=2), 1));
-        assert_eq!(some.labels, Some(vec!["new".to_owned(), "old".to_owned()]));
+        assert_eq!(
+            some.labels.unwrap(),
+            [vec!["new".to_owned()], vec!["old".to_owned(), "older".to_owned()]]
+        );
     }
 
     #[test]

@@ -48,8 +48,8 @@ pub struct Filter {
     pub seeds: Option<RangeInclusive<u64>>,
     /// The time limits of runs.
     pub seconds: Option<Vec<u64>>,
-    /// The names of builds, in the order of the tables.
-    pub labels: Option<Vec<String>>,
+    /// The names of builds, in the order of the tables. Builds in one entry share a column.
+    pub labels: Option<Vec<Vec<String>>>,
     /// The programs to compare with.
     pub against: Vec<&'static Kind>,
     /// Their time limits.
@@ -121,8 +121,29 @@ fn anchors_of(drawn: Drawn, kinds: &[&'static Kind], seconds: &[u64]) -> Vec<Anc
 impl Filter {
     /// The place of a build in the tables; `None` if its runs with this time limit are not shown.
     pub fn order(&self, label: &str, seconds: u64) -> Option<usize> {
-        let order = self.labels.as_ref().map_or(Some(0), |labels| labels.iter().position(|one| one == label));
+        let place = |columns: &Vec<Vec<String>>| {
+            columns.iter().position(|labels| labels.iter().any(|one| one == label))
+        };
+        let order = self.labels.as_ref().map_or(Some(0), place);
         order.filter(|_| is_in(self.seconds.as_deref(), &seconds))
+    }
+
+    /// Joins the runs of builds that share a column. If several have a case, that of the last build counts.
+    pub fn joined(&self, mut outcomes: Vec<Outcome>) -> Vec<Outcome> {
+        let Some(columns) = &self.labels else { return outcomes };
+        outcomes.sort_by_key(|outcome| match &outcome.contestant {
+            Contestant::Run { order, label, .. } => columns[*order].iter().position(|one| one == label),
+            Contestant::Anchor { .. } => None,
+        });
+        let mut joined: Vec<Outcome> = Vec::new();
+        for mut outcome in outcomes {
+            if let Contestant::Run { order, label, .. } = &mut outcome.contestant {
+                *label = columns[*order].join("+");
+            }
+            joined.retain(|one| (&one.contestant, one.case) != (&outcome.contestant, outcome.case));
+            joined.push(outcome);
+        }
+        joined
     }
 
     /// Whether submissions of another program with this time limit are shown.
