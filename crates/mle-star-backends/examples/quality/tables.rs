@@ -119,10 +119,8 @@ pub fn tables(tasks: &[&'static Task], outcomes: &[Outcome]) -> Result<String, S
     }
     sections.push(format!("All tasks:\n\n{}", summary(outcomes, &contestants, &best)));
     sections.extend(mixed_builds(outcomes, &contestants));
-    let differences = differences(outcomes, &contestants);
-    if !differences.is_empty() {
-        sections.push(format!("Builds with the same time, as shares of the possible gain:\n\n{differences}"));
-    }
+    sections.extend(between_builds(outcomes, &contestants));
+    sections.extend(between_limits(outcomes, &contestants));
     Ok(sections.join("\n"))
 }
 
@@ -298,19 +296,41 @@ fn at_or_above(gains: &Values, reference: &Values) -> String {
     if tasks.is_empty() { "-".to_owned() } else { format!("{above} of {}", tasks.len()) }
 }
 
-/// Each build compared with the first one that has the same time limit; empty with one build.
-fn differences(outcomes: &[Outcome], contestants: &[Contestant]) -> String {
+/// Each build compared with the first one that has the same time limit.
+fn between_builds(outcomes: &[Outcome], contestants: &[Contestant]) -> Option<String> {
+    let first =
+        |run: &Contestant, runs: &[&Contestant]| runs.iter().position(|one| one.seconds() == run.seconds());
+    let rows = differences(outcomes, contestants, first)?;
+    Some(format!("Builds with the same time, as shares of the possible gain:\n\n{rows}"))
+}
+
+/// Each time limit of a build compared with the next shorter one.
+fn between_limits(outcomes: &[Outcome], contestants: &[Contestant]) -> Option<String> {
+    let shorter = |run: &Contestant, runs: &[&Contestant]| {
+        let (.., label, seconds) = run.place();
+        runs.iter().rposition(|one| one.place().2 == label && one.seconds() < seconds)
+    };
+    let rows = differences(outcomes, contestants, shorter)?;
+    Some(format!("Builds with more time, as shares of the possible gain:\n\n{rows}"))
+}
+
+/// Each run compared with the one at the place that `reference` names; `None` without such pairs.
+fn differences(
+    outcomes: &[Outcome],
+    contestants: &[Contestant],
+    reference: impl Fn(&Contestant, &[&Contestant]) -> Option<usize>,
+) -> Option<String> {
     let runs: Vec<&Contestant> =
         contestants.iter().filter(|contestant| matches!(contestant, Contestant::Run { .. })).collect();
     let row = |&contestant: &&Contestant| {
-        let first = runs.iter().find(|one| one.seconds() == contestant.seconds())?;
-        if *first == contestant {
+        let other = runs[reference(contestant, &runs)?];
+        if other == contestant {
             return None;
         }
-        let found = compare(&gains(outcomes, contestant), &gains(outcomes, first))?;
+        let found = compare(&gains(outcomes, contestant), &gains(outcomes, other))?;
         let [low, high] = found.interval.map(|value| 100.0 * value);
         Some(vec![
-            format!("{} minus {}", contestant.name(), first.name()),
+            format!("{} minus {}", contestant.name(), other.name()),
             found.tasks.to_string(),
             found.cases.to_string(),
             format!("{:+.2} % ({low:+.2} to {high:+.2} %)", 100.0 * found.by),
@@ -320,7 +340,7 @@ fn differences(outcomes: &[Outcome], contestants: &[Contestant]) -> String {
     };
     let rows: Vec<Vec<String>> = runs.iter().filter_map(row).collect();
     let header = ["", "tasks", "cases", "hidden score", "better", "worse"];
-    if rows.is_empty() { String::new() } else { markdown(&header, &rows) }
+    (!rows.is_empty()).then(|| markdown(&header, &rows))
 }
 
 #[cfg(test)]
@@ -415,6 +435,30 @@ mod tests {
         check("| new 60 s minus old 60 s | 1 | 1 | +25.00 % (+25.00 to +25.00 %) | 1 | 0 |\n");
         check("\nResults of several builds: new 60 s.\n");
         assert!(tables(&tasks, &[]).is_err());
+    }
+
+    #[test]
+    fn time_limits_are_compared_with_the_next_shorter_one() {
+        let check = |expected: &[&str], limits: &[(&str, u64, f64)]| {
+            let outcomes: Vec<Outcome> = limits
+                .iter()
+                .map(|&(label, seconds, hidden)| {
+                    let run = Contestant::Run { order: 0, label: label.to_owned(), seconds };
+                    outcome(&run, ("loyalty", 1), Some(hidden))
+                })
+                .collect();
+            let found = between_limits(&outcomes, &contestants(&outcomes)).unwrap_or_default();
+            let rows: Vec<&str> = found.lines().filter(|line| line.contains("minus")).collect();
+            assert_eq!(rows, expected);
+        };
+        check(
+            &[
+                "| new 120 s minus new 60 s | 1 | 1 | +25.00 % (+25.00 to +25.00 %) | 1 | 0 |",
+                "| new 600 s minus new 120 s | 1 | 1 | -50.00 % (-50.00 to -50.00 %) | 0 | 1 |",
+            ],
+            &[("new", 600, 8.0), ("new", 60, 7.0), ("old", 90, 6.0), ("new", 120, 6.0)],
+        );
+        check(&[], &[("new", 60, 7.0), ("old", 120, 6.0)]);
     }
 
     #[test]
