@@ -120,8 +120,8 @@ static MODELS: [Model; 20] = [
     },
 ];
 
-/// Different kinds first, and quick ones before slow ones of the same kind. The first is quick and seldom poor: in a
-/// short run it may be the only one.
+/// The first models are of different families; variants of a family come later. The first one is quick and seldom poor: in
+/// a short run it may be the only one.
 const WITHOUT_TEXTS: [&str; 18] = [
     "lightgbm",
     "catboost",
