@@ -99,6 +99,8 @@ pub struct Column {
     /// Up to ten values, most frequent first. Only the first two thousand distinct values of a column are
     /// considered, and no more than four MiB of them.
     pub top_values: Vec<(String, usize)>,
+    /// Share of the rarest value among the non-missing ones; 0 if not all values are considered.
+    pub rarest: f64,
     /// Smallest and largest value of a numeric column.
     pub range: Option<(f64, f64)>,
     /// Mean of a numeric column. Infinite values count as zero.
@@ -273,6 +275,22 @@ mod tests {
         assert!((column.mean_length - 1.25).abs() < 1e-9);
         let text = only_column(&["a", "b"]);
         assert_eq!((text.range, text.mean), (None, None));
+    }
+
+    #[test]
+    fn the_rarest_value_is_counted_among_many() {
+        let check = |times: &dyn Fn(usize) -> usize, values: usize, expected: f64| {
+            let cells: Vec<String> =
+                (0..values).flat_map(|value| vec![format!("c{value}"); times(value)]).collect();
+            let column = only_column(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+            assert!((column.rarest - expected).abs() < 1e-12, "{values}: {}", column.rarest);
+        };
+        check(&|_| 3, 1, 1.0);
+        check(&|_| 3, 15, 1.0 / 15.0);
+        check(&|value| if value == 14 { 2 } else { 7 }, 15, 0.02);
+        // Further values are not counted.
+        check(&|_| 2, 2_001, 0.0);
+        assert_eq!(only_column(&["", ""]).rarest, 0.0);
     }
 
     #[test]

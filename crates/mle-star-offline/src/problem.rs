@@ -146,7 +146,7 @@ impl Problem {
         let (time, metric) = (time_order(split, profile), Metric::new(metric_id, classes == 2));
         let layout = layout(task, profile, target, &metric, classes, several)?;
         let (rows, used) = (profile.train.rows, profile.train.rows.min(subsample_limit as usize));
-        let rarest = rarest_class(target, classes);
+        let rarest = if classes == 0 { 1.0 } else { target.rarest };
         let stratified = several.is_empty() && classes > 0 && rarest * used as f64 >= 10.0;
         let taken = |name: &str| name == target.name || id == Some(name) || layout.predicts(name);
         let unequal_classes = stratified && rarest * classes as f64 <= 0.8;
@@ -469,16 +469,6 @@ fn positive(target: &Column, classes: usize, layout: &Layout) -> Option<String> 
     let is_yes = |label: &&String| ["yes", "true"].contains(&label.to_lowercase().as_str());
     let positive = [a, b].into_iter().find(is_named).or_else(|| [a, b].into_iter().find(is_yes))?;
     [a, b].into_iter().any(|other| positive < other).then(|| positive.clone())
-}
-
-fn rarest_class(target: &Column, classes: usize) -> f64 {
-    let total: usize = target.top_values.iter().map(|(_, count)| count).sum();
-    let known = target.top_values.len() == classes && total > 0;
-    match target.top_values.iter().map(|(_, count)| *count).min() {
-        _ if classes == 0 => 1.0,
-        Some(smallest) if known => smallest as f64 / total as f64,
-        _ => 0.0,
-    }
 }
 
 /// The number of folds: fewer for many rows, and at most the number of groups.

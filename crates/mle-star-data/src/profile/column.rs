@@ -121,6 +121,8 @@ impl Values {
             _ => numeric && self.blank > 0,
         };
         let distinct = self.counts.len() + self.further.len();
+        let rarest = self.counts.values().min().filter(|_| self.further.is_empty());
+        let rarest = rarest.map_or(0.0, |rows| *rows as f64 / self.seen as f64);
         let respelled = self.is_respelled(kind);
         let scattered = kind == ColumnKind::Integer && self.is_scattered();
         let parts = (kind == ColumnKind::Category && !nearly_numbers).then(|| {
@@ -144,6 +146,7 @@ impl Values {
             missing: self.missing,
             distinct,
             top_values: top,
+            rarest,
             range: if numeric { self.range } else { None },
             mean: if numeric { self.range.map(|_| self.sum / self.seen as f64) } else { None },
             mean_length: mean(self.characters, self.seen),

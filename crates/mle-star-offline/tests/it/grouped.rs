@@ -80,6 +80,7 @@ fn folds_follow_classes_and_the_number_of_groups() {
         if let Some(first) = target.top_values.first_mut() {
             first.1 = largest;
         }
+        super::tasks::count_rarest(target);
         profile.groups[0].groups = groups;
         let agents = OfflineAgents::new(&task(shape), &profile, shape.subsample, None).unwrap();
         let script = initial(&agents, "LightGBM");

@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::ask::{Asked, code_of, merged};
 use super::python::initial;
-use super::tasks::{Shape, agents, column, profile, shape, task};
+use super::tasks::{Shape, agents, column, count_rarest, profile, shape, task};
 
 #[test]
 fn a_sample_grows_to_what_fits_into_the_time() {
@@ -62,6 +62,7 @@ fn a_study_fits_into_its_time() {
     let rare = |profile: &mut Profile| {
         let target = profile.train.columns.iter_mut().find(|column| column.name == "target").unwrap();
         target.top_values.iter_mut().zip([19_800, 200]).for_each(|((_, count), rows)| *count = rows);
+        count_rarest(target);
     };
     check_with(rare, &shape("accuracy", Maximize, 2), 1_000.0, Some(3_000), 3);
     // Groups stay whole, so there are fewer variants.

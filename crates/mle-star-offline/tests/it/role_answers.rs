@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::ask::{Asked, blocks, code_of, ensembles, merged, refinements, with_data};
 use super::grouped::section;
 use super::python::initial;
-use super::tasks::{ROWS, Shape, agents, column, profile, shape, task};
+use super::tasks::{ROWS, Shape, agents, column, count_rarest, profile, shape, task};
 
 /// Whether the text parses as Python.
 pub(super) fn is_code(text: &str) -> bool {
@@ -87,6 +87,7 @@ fn with_first_class(shape: &Shape, rows: usize) -> OfflineAgents {
     let mut profile = profile(shape);
     let target = profile.train.columns.iter_mut().find(|column| column.name == "target").unwrap();
     target.top_values[0].1 = rows;
+    count_rarest(target);
     OfflineAgents::new(&task(shape), &profile, shape.subsample, None).unwrap()
 }
 

@@ -112,7 +112,15 @@ fn target(shape: &Shape) -> Column {
     let distinct = if shape.classes == 0 { ROWS } else { shape.classes };
     let top_values = (0..shape.classes).map(|class| (label(shape, class), ROWS / shape.classes)).collect();
     let missing = if shape.incomplete { ROWS / 10 } else { 0 };
-    Column { top_values, missing, ..column("target", kind, distinct) }
+    let mut target = Column { top_values, missing, ..column("target", kind, distinct) };
+    count_rarest(&mut target);
+    target
+}
+
+/// Updates the share of the rarest value after the numbers of values.
+pub(crate) fn count_rarest(column: &mut Column) {
+    let rows = column.top_values.iter().map(|(_, rows)| *rows);
+    column.rarest = rows.clone().min().map_or(0.0, |rarest| rarest as f64 / rows.sum::<usize>() as f64);
 }
 
 fn features(shape: &Shape) -> Vec<Column> {
