@@ -6,6 +6,7 @@
 //! `signals` handles interrupts.
 
 mod backends;
+pub mod cuts;
 mod held_out;
 pub mod provisional;
 mod results;
@@ -45,7 +46,7 @@ use crate::watch::{Asked, JsonLines, Log, Look, OfRun, Recorder, Show, Terminal,
 use backends::Backends;
 use shared::Shared;
 
-pub use results::{best_score, exit_of, score_lines};
+pub use results::{exit_of, score_lines};
 pub use signals::Signals;
 pub use together::{Ended, Listening, drive_all, drive_in_turn};
 
@@ -222,7 +223,7 @@ async fn perform(
     note_versions(start, &backends, say)?;
     let agents = answering(start, &backends.data_dir, say)?;
     let reporting = Reporting::start(&start.folder);
-    let answers = provisional::Writer::start(&start.folder, &backends);
+    let answers = provisional::Writer::start(&start.folder, start.frozen.task.metric_direction, &backends);
     let events = answers.beside(events);
     let outside = Outside {
         agents: &Asked { agents: agents.as_ref(), log },

@@ -4,13 +4,14 @@
 //! all processes of a run. An effect that a limit refuses has the outcome `Refused`, which the algorithms handle
 //! like any failure.
 
+mod continuation;
 mod protocol;
 mod render;
 mod steps;
 
 pub(crate) use protocol::TimePlan;
 
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use serde::Serialize;
@@ -77,7 +78,7 @@ pub(crate) struct Run<'a> {
     scripts: Share,
     history: Mutex<steps::History>,
     /// The paths and phases that failed in earlier processes, each with its cause.
-    failures: Vec<(Place, String)>,
+    failures: Mutex<Vec<(Place, String)>>,
     /// Values available in every template.
     common: Map<String, Value>,
     protocol: Option<&'a Protocol>,
@@ -139,7 +140,7 @@ impl<'a> Run<'a> {
             agents: outside.agent_slots.share(config.max_concurrent_agents as usize),
             scripts: outside.script_slots.share(most_scripts),
             history: Mutex::default(),
-            failures: journal.failures()?,
+            failures: Mutex::new(journal.failures()?),
             common: render::common(frozen, outside.environment),
             protocol: frozen.protocol.as_ref(),
             shift: OnceLock::new(),
@@ -234,7 +235,9 @@ impl<'a> Ctx<'a> {
         let entry = Entry::new(&place, Kind::Script, &input, &kept)?;
         self.fence_unless_recorded(&entry)?;
         let outcome = self.run.journal.once(entry, self.perform_run(&place, script, purpose)).await?;
-        self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
+        if !outcome.earlier {
+            self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
+        }
         if purpose == Purpose::Ablation
             && (!outcome.value.is_error() || outcome.value.end == ScriptEnd::TimedOut)
         {
@@ -464,7 +467,14 @@ impl<'a> Ctx<'a> {
                 ScriptOutcome::lost("the time was up before its data and its files were sent".to_owned())
             }
         };
-        Ok(ScriptOutcome { runner, ..outcome })
+        Ok(ScriptOutcome { runner, cut_by: self.cut_by(&request.place, purpose, &outcome), ..outcome })
+    }
+
+    /// The limit of the run or the phase that stopped a script, if one did.
+    fn cut_by(&self, place: &Place, purpose: Purpose, outcome: &ScriptOutcome) -> Option<Limit> {
+        let may_be_cut = matches!(purpose, Purpose::Score | Purpose::Submission);
+        let is_stopped = may_be_cut && outcome.end == ScriptEnd::TimedOut;
+        is_stopped.then(|| self.run.limits.out_of_time(place, self.run.journal.elapsed())).flatten()
     }
 
     /// Awaits `effect`, or drops it when the user interrupts the run.
@@ -527,6 +537,10 @@ impl<'a> Ctx<'a> {
             replayed,
         });
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Describes an agent's input in one line: lengths of texts, sizes of lists, beginnings of plans.

@@ -251,6 +251,9 @@ pub struct ScriptOutcome {
     /// The names of the runners that were lost while they ran it, before this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_runners: Vec<String>,
+    /// The limit of the run or the phase that stopped it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cut_by: Option<Limit>,
 }
 
 /// What agents are told about the run of a script.
@@ -435,6 +438,7 @@ impl ScriptOutcome {
             peak_memory_mib: None,
             runner: None,
             lost_runners: Vec::new(),
+            cut_by: None,
         }
     }
 

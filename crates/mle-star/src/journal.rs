@@ -10,6 +10,7 @@
 mod birth;
 mod check;
 mod checksum;
+mod continuation;
 mod error;
 mod image;
 mod lock;
@@ -28,10 +29,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
+use continuation::Continuation;
+pub use continuation::{Line, Standing, cuts_of};
 pub use error::JournalError;
 pub use lock::{Hold, hold, lock_file};
 pub use made_with::{KeptFrom, MadeWith, in_words};
-pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
+pub use reader::{EffectRecord, EffectState, Snapshot, cost, read};
 use store::{Found, Inserted, Store};
 
 use crate::answers::RetrievedModel;
@@ -82,6 +85,8 @@ pub struct Journal {
     elapsed_before: f64,
     /// Whether there can be records of an earlier process. Records of this process are never looked up.
     has_past: bool,
+    /// The larger limits that it got.
+    continued: Mutex<Vec<Continuation>>,
     hold: Hold,
 }
 
@@ -126,6 +131,8 @@ pub struct Recorded<T> {
     pub at: jiff::Timestamp,
     /// Whether the value was read back. Otherwise, the effect was performed now.
     pub replayed: bool,
+    /// Whether the effect was performed before a limit was raised.
+    pub earlier: bool,
 }
 
 /// An outcome that the journal can store.
@@ -200,8 +207,10 @@ impl Journal {
         let store = Store::open(&path)?;
         let frozen = store.frozen(&path)?;
         store.void_unfinished()?;
-        let elapsed = store.elapsed()?;
-        Ok((Self::new(store, hold, Some(elapsed)), frozen))
+        let (elapsed, continued) = (store.elapsed()?, store.continued()?);
+        let journal = Self::new(store, hold, Some(elapsed));
+        *lock(&journal.continued) = continued;
+        Ok((journal, frozen))
     }
 
     /// The run's folder.
@@ -248,7 +257,7 @@ impl Journal {
         match effect.await {
             Ok(value) => {
                 let at = end(&value, EffectState::Ended)?;
-                Ok(Recorded { value, at, replayed: false })
+                Ok(Recorded { value, at, replayed: false, earlier: false })
             }
             Err(stop) => {
                 if let Some(value) = T::of_stop(&stop) {
@@ -372,15 +381,6 @@ impl Journal {
         Ok(self.store().void(place)?)
     }
 
-    /// Returns to the first step that a limit skipped, with the larger limit in `frozen`. Later records are set
-    /// aside and count again only for identical requests. Both changes are one transaction.
-    ///
-    /// # Errors
-    /// When the journal cannot be written.
-    pub fn reopen_with(&self, frozen: &Frozen) -> Result<(), JournalError> {
-        Ok(self.store().reopen_with(frozen)?)
-    }
-
     /// Records the versions of the programs that this process uses and what it keeps scripts from, unless they are those
     /// of the previous process. Returns the previous entry if it differs.
     ///
@@ -440,7 +440,8 @@ impl Journal {
         let (store, visited, closed) = (Mutex::new(store), Mutex::default(), Mutex::default());
         let started = OnceLock::new();
         let (elapsed_before, has_past) = (elapsed.unwrap_or_default(), elapsed.is_some());
-        Self { store, visited, closed, started, elapsed_before, has_past, hold }
+        let continued = Mutex::default();
+        Self { store, visited, closed, started, elapsed_before, has_past, continued, hold }
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {
@@ -458,9 +459,14 @@ impl Journal {
         if !self.has_past {
             return Ok(None);
         }
-        let found =
-            self.store().recorded(entry.place, entry.kind, &entry.digest).map_err(JournalError::from)?;
+        let store = self.store();
+        let found = store.recorded(entry.place, entry.kind, &entry.digest).map_err(JournalError::from)?;
         match found {
+            // With a larger limit, what came before may have become something else.
+            Some(found) if found.digest != entry.digest && found.seq <= self.continued_after() => {
+                store.set_state(found.seq, EffectState::Aside).map_err(JournalError::from)?;
+                Ok(None)
+            }
             Some(found) if found.digest != entry.digest => {
                 Err(JournalError::OtherInput { place: entry.place.clone() }.into())
             }
@@ -473,7 +479,7 @@ impl Journal {
         let damaged = |what: String| check::damaged(&path, format!("the record at {place}: {what}"));
         let value = serde_json::from_str(&found.outcome).map_err(|error| damaged(error.to_string()))?;
         let at = found.ended_at.parse().map_err(|error: jiff::Error| damaged(error.to_string()))?;
-        Ok(Recorded { value, at, replayed: true })
+        Ok(Recorded { value, at, replayed: true, earlier: found.seq <= self.continued_after() })
     }
 }
 
@@ -511,7 +517,7 @@ impl Outcome for ScriptOutcome {
     fn limit(&self) -> Option<Limit> {
         match self.end {
             ScriptEnd::Refused { limit } => Some(limit),
-            _ => None,
+            _ => self.cut_by,
         }
     }
 }

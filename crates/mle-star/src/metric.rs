@@ -52,6 +52,12 @@ impl Score {
         self.value
     }
 
+    /// Another value on the same metric.
+    #[must_use]
+    pub(crate) fn of_value(self, value: f64) -> Self {
+        Self { value, ..self }
+    }
+
     /// How much better this score is than another: positive when it wins, in the metric's unit.
     pub fn gain_over(self, other: Self) -> f64 {
         match self.direction {

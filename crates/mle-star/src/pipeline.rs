@@ -5,6 +5,7 @@
 
 mod assemble;
 mod choose;
+mod continued;
 mod ensemble;
 mod finalize;
 mod initial;
@@ -24,7 +25,7 @@ use futures_util::future::try_join_all;
 
 use crate::answers::RetrievedModel;
 use crate::ctx::{Ctx, Outside, Run};
-use crate::journal::{Frozen, Journal};
+use crate::journal::{Frozen, Journal, Line};
 use crate::place::{Phase, Place};
 use crate::prompts::Prompts;
 use crate::result::{FinalResult, PathRecord};
@@ -64,6 +65,8 @@ pub struct Finished {
     pub result: FinalResult,
     /// The place of the run that wrote a valid submission, if any.
     pub submission: Option<Place>,
+    /// Whether the answer from before a limit was raised stands, with the files in `final/`.
+    pub stays: bool,
 }
 
 async fn solve(ctx: &Ctx<'_>) -> Result<Finished, Stop> {
@@ -83,12 +86,13 @@ async fn solve(ctx: &Ctx<'_>) -> Result<Finished, Stop> {
         combined.or_else(|| best_of_all(&solutions, |best| best.score())).unwrap_or(&initial.best).clone();
     let finalists: Vec<Scored> = solutions.into_iter().rev().chain([initial.best.clone()]).collect();
     let last = submit(&ctx.phase(Phase::Finalization)?, &best, &finalists).await?;
-    assemble::assemble(ctx, &initial, &refined, ensemble.as_ref(), last)
+    continued::unless_worse(ctx, assemble::assemble(ctx, &initial, &refined, ensemble.as_ref(), last)?)
 }
 
 /// Runs Algorithm 2 on L paths in parallel. A failed path keeps its best solution, and the others continue.
 async fn refine_paths(ctx: &Ctx<'_>, initial: &Scored) -> Result<Vec<(refine::Refined, PathRecord)>, Stop> {
     let paths = ctx.config().num_parallel_solutions;
+    ctx.rest_on(Line::Path(0), [initial])?;
     ctx.divide_among_paths(paths, initial)?;
     ctx.warn_of_queued_paths();
     let refined = try_join_all((0..paths).map(async |path| {

@@ -122,6 +122,8 @@ const PROBE: &str = "probe-";
 const REPAIR: &str = "debug-";
 /// The name of the record that marks an end.
 const END: &str = "end";
+/// The name of the records of what later ones are made from.
+const BASIS: &str = "basis";
 
 impl Place {
     /// The empty path, above all phases.
@@ -197,6 +199,24 @@ impl Place {
     #[must_use]
     pub fn end(&self) -> Self {
         self.join(END)
+    }
+
+    /// Whether it marks the beginning or the end of a phase, or the end of the run.
+    pub(crate) fn is_mark(&self) -> bool {
+        let names: Vec<&str> = self.names().collect();
+        let is_phase = |name: &str| Phase::ALL.iter().any(|phase| phase.name() == name);
+        matches!(names.as_slice(), [name] if is_phase(name) || *name == END)
+            || matches!(names.as_slice(), [phase, END] if is_phase(phase))
+    }
+
+    /// Where it is recorded what a part of a phase is made from.
+    pub(crate) fn basis(phase: Phase, part: &str) -> Self {
+        Self::from(phase).join(BASIS).join(part)
+    }
+
+    /// Whether it is recorded here what a part of a phase is made from.
+    pub(crate) fn is_basis(&self) -> bool {
+        self.names().nth(1) == Some(BASIS)
     }
 
     /// The path as text, names joined by `/`.

@@ -58,6 +58,9 @@ pub struct FinalResult {
     pub phases_completed: Vec<String>,
     /// The limit of the whole run that cut it short.
     pub stopped_by: Option<StoppedBy>,
+    /// The steps that a limit cut or skipped, in the order of the algorithms.
+    #[serde(default)]
+    pub cuts: Vec<Cut>,
     /// The program versions used and what scripts were kept from, one entry for each change on a resume; empty if they were
     /// not recorded.
     #[serde(default)]
@@ -65,6 +68,32 @@ pub struct FinalResult {
     /// How far the score can be trusted.
     #[serde(default)]
     pub trust: Option<Trust>,
+}
+
+/// A step that a limit cut or skipped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Cut {
+    /// The step, or the call outside of any step.
+    pub place: Place,
+    /// The limit: of the run, or the share of a phase or a path.
+    pub limit: Limit,
+    /// Whether a larger limit goes on here. If not, later work was built on what there was.
+    pub open: bool,
+}
+
+impl FinalResult {
+    /// Whether a limit cut or skipped anything, so that the run can go on with a larger one.
+    pub fn was_cut(&self) -> bool {
+        // Results of earlier versions have no cuts.
+        self.stopped_by.is_some() || !self.cuts.is_empty()
+    }
+
+    /// The validation score of the final solution, in the metric's unit: that of the search, not of more rows.
+    pub fn validation_score(&self) -> f64 {
+        let trusted = self.trust.as_ref().and_then(|trust| trust.validation_score);
+        let last = self.lineage.iter().rev().find_map(|step| step.score);
+        trusted.or(last).or(self.final_solution.score).unwrap_or(self.phase1.initial_score)
+    }
 }
 
 /// A limit of the whole run.

@@ -55,7 +55,7 @@ impl Here {
 
 /// Whether a run has a result.
 pub fn is_finished(folder: &Folder, cell: &Cell<'_>) -> bool {
-    run_view::read_result(&folder.run(cell)).is_some()
+    run_view::is_finished(&folder.run(cell))
 }
 
 /// Starts a run, or goes on with it; `None` if it is finished.

@@ -15,7 +15,7 @@ use super::folder::Folder;
 use super::grade::Medal;
 use super::plan::{Cell, Plan};
 use super::statistics::{mean, quantile, share, standard_error};
-use crate::drive::{best_score, exit_of};
+use crate::drive::exit_of;
 use crate::exit::{Exit, Failure};
 use crate::runs::run_view;
 use crate::usage::{self, money};
@@ -274,7 +274,7 @@ fn finished(row: &mut Row, folder: &Folder, cell: &Cell<'_>, result: &FinalResul
     row.valid = !result.submission_path.is_empty();
     row.metric = Some(result.task.evaluation_metric.clone());
     row.direction = Some(result.task.metric_direction);
-    row.validation_score = trust.and_then(|trust| trust.validation_score).or(Some(best_score(result)));
+    row.validation_score = trust.and_then(|trust| trust.validation_score).or(Some(result.validation_score()));
     row.held_out_score = trust.and_then(|trust| trust.holdout_score);
     row.suspect = suspicion(result);
     row.seconds = Some(result.total_duration_seconds);

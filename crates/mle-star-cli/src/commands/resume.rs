@@ -5,7 +5,6 @@ use std::path::Path;
 
 use mle_star::config::{AgentsChoice, Config};
 use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind};
-use mle_star::layout;
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
 use mle_star::spending::spending;
@@ -15,7 +14,7 @@ use mle_star_data::digest::digest;
 
 use super::runs_dir;
 use crate::args::ResumeArgs;
-use crate::drive::{Start, View, drive, exit_of};
+use crate::drive::{Start, View, cuts, drive, exit_of};
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::prepare::{given_models, profile_data};
@@ -53,10 +52,15 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
     let (journal, mut frozen) = Journal::open(&folder).map_err(|error| open_failure(&folder, &error))?;
     inputs::check_unchanged(&folder, &frozen)?;
-    let raised = raise_limits(args, &mut frozen.config)?;
     let result = run_view::read_result(&folder);
-    if let Some(result) = result.filter(|result| !(raised && result.stopped_by.is_some())) {
-        return Ok(Reopened::Finished(Box::new(result)));
+    let is_finished = result.as_ref().is_some_and(|result| run_view::is_current(result, &frozen.config));
+    let raised = raise_limits(args, &mut frozen.config)?;
+    let cuts = journal.cuts().map_err(|error| Failure::journal(&error))?;
+    match result {
+        Some(result) if is_finished && (!raised || cuts.is_empty()) => {
+            return Ok(Reopened::Finished(Box::new(result)));
+        }
+        _ => {}
     }
     let choice = wait_for(provider::choose(&frozen.config, &process_environment))??;
     if digest(&frozen.task.data_dir)? != frozen.data_id {
@@ -66,7 +70,7 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
     }
     let data = profile_data(&frozen.task.data_dir, &choice.chosen)?;
     if raised {
-        reopen(&folder, &journal, &frozen)?;
+        reopen(&folder, &journal, &frozen, result.as_ref())?;
     }
     let prompts = Prompts::new(frozen.prompts.clone()).map_err(|error| {
         Trouble::new(error.to_string(), "use the version of mle-star that started the run")
@@ -82,6 +86,7 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
     ];
     let effects = journal.ledger().map_err(|error| Failure::journal(&error))?;
     opening.extend(replayed(&effects, frozen.config.agents));
+    opening.extend(raised.then(|| format!("goes on with: {}", cuts::in_words(&cuts))));
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
     let runners = runners(args, &folder, &frozen.config)?;
@@ -151,6 +156,10 @@ fn already_finished(args: &ResumeArgs, result: &FinalResult) -> Exit {
             path => format!("submission: {path}"),
         };
         output::talk(&format!("the run is already finished; {submission}"));
+        if result.was_cut() {
+            let more = "a larger --time-limit or --max-budget-usd would go on with";
+            output::talk(&format!("{more} {}", cuts::in_words(&result.cuts)));
+        }
     }
     exit_of(result)
 }
@@ -186,13 +195,17 @@ fn not_smaller(key: &str, holds: bool) -> Result<(), Trouble> {
     Err(Trouble::new(message, "set a larger value, or leave the option out"))
 }
 
-/// Makes raised limits permanent. The order makes an interruption harmless: without a result the run is unfinished, the
-/// journal is the authority for the limits, and the next resume moves the staged configuration into place.
-fn reopen(folder: &Path, journal: &Journal, frozen: &Frozen) -> Result<(), Failure> {
+/// Makes raised limits permanent. The order makes an interruption harmless: a result of smaller limits stays, but the run is
+/// unfinished, the journal is the authority for the limits, and the next resume moves the staged configuration into place.
+fn reopen(
+    folder: &Path,
+    journal: &Journal,
+    frozen: &Frozen,
+    result: Option<&FinalResult>,
+) -> Result<(), Failure> {
     let unwritable = |error: io::Error| Failure::failed(inputs::unwritable(folder, &error));
-    inputs::remove_file(&folder.join(layout::RESULT)).map_err(unwritable)?;
     inputs::stage_config(folder, &frozen.config).map_err(unwritable)?;
-    journal.reopen_with(frozen).map_err(|error| Failure::journal(&error))?;
+    journal.reopen_with(frozen, result).map_err(|error| Failure::journal(&error))?;
     inputs::check_unchanged(folder, frozen).map_err(Failure::failed)
 }
 

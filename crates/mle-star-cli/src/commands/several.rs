@@ -10,7 +10,7 @@ use mle_star_process::open_files::allow_many;
 use super::estimate;
 use super::run::forget_if_unusable;
 use crate::args::RunArgs;
-use crate::drive::{Ended, Start, View, best_score, drive_all};
+use crate::drive::{Ended, Start, View, drive_all};
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::prepare::{self, Prepared};
@@ -122,7 +122,7 @@ impl Row {
     fn ended(task: String, result: Option<&FinalResult>, exit: Exit) -> Self {
         let none = || "-".to_owned();
         let score = |result: &FinalResult| {
-            format!("{} {}", result.task.evaluation_metric, number(best_score(result)))
+            format!("{} {}", result.task.evaluation_metric, number(result.validation_score()))
         };
         let submission = result.map(|result| result.submission_path.clone()).filter(|path| !path.is_empty());
         Self {

@@ -123,7 +123,7 @@ impl Watched {
 /// # Errors
 /// It ended without a result.
 pub fn outcome(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
-    let result = run_view::read_result(folder);
+    let result = run_view::read_result(folder).filter(|_| run_view::is_finished(folder));
     match (end, result) {
         (Some(Event::RunEnded { exit_code, error: Some(message), hint }), _) => {
             let trouble = Trouble::new(message, hint.unwrap_or_default());

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star::event::{Event, EventSink};
 use mle_star::layout;
+use mle_star::metric::{Direction, Score};
 use mle_star::verdict::Best;
 use mle_star_backends::script::environment::requirements_txt;
 use serde::{Deserialize, Serialize};
@@ -51,13 +52,15 @@ pub struct Beside<'a> {
 
 impl Writer {
     /// Starts; requires a runtime.
-    pub fn start(folder: &Path, backends: &Backends) -> Self {
+    pub fn start(folder: &Path, direction: Direction, backends: &Backends) -> Self {
         let (latest, answers) = watch::channel(None);
         let scripts = backends.scripts.clone();
         let files = Files {
             folder: folder.to_owned(),
             data_dir: backends.all_rows.clone(),
             requirements: requirements_txt(&backends.environment),
+            direction,
+            before: left_by_an_earlier_process(folder).and_then(|score| Score::new(score, direction)),
             submission: Box::new(move |stem, script| scripts.submission(stem, script)),
         };
         Self { latest, writing: tokio::spawn(write_on(files, answers)) }
@@ -86,11 +89,21 @@ impl EventSink for Beside<'_> {
     }
 }
 
+/// The score of the answer in `final/`, if there is one.
+fn left_by_an_earlier_process(folder: &Path) -> Option<f64> {
+    let text = fs::read(folder.join(layout::FINAL).join(layout::PROVISIONAL)).ok()?;
+    let known: Provisional = serde_json::from_slice(&text).ok()?;
+    Some(known.solution.score)
+}
+
 /// Where answers come from and go to.
 struct Files {
     folder: PathBuf,
     data_dir: PathBuf,
     requirements: String,
+    direction: Direction,
+    /// The score of the answer that an earlier process left.
+    before: Option<Score>,
     /// The submission that a script wrote, by the file stem of its run and its text.
     submission: Submissions,
 }
@@ -120,6 +133,10 @@ impl Files {
     /// answers again.
     fn write(&self, answer: &Answer) -> io::Result<()> {
         let last = self.folder.join(layout::FINAL);
+        // The result of smaller limits stays until a better one is complete.
+        if self.folder.join(layout::RESULT).exists() || self.is_behind(answer) {
+            return Ok(());
+        }
         let submission = match &answer.submission {
             Some(best) => {
                 (self.submission)(&best.run.file_stem(), &self.script(best)?).map(|file| (best, file))
@@ -139,6 +156,12 @@ impl Files {
             let provisional = Provisional { place, score: best.score, interval: None, solution };
             write_json(&next.join(layout::PROVISIONAL), &provisional)
         })
+    }
+
+    /// Whether an earlier process wrote a better answer: this one comes from a replay.
+    fn is_behind(&self, answer: &Answer) -> bool {
+        let score = Score::new(answer.solution.score, self.direction);
+        self.before.zip(score).is_some_and(|(before, now)| before.beats(now))
     }
 
     /// The text that ran.
@@ -195,6 +218,8 @@ mod tests {
             folder: folder.clone(),
             data_dir: folder.clone(),
             requirements: "numpy==2".to_owned(),
+            direction: Direction::Maximize,
+            before: None,
             submission: Box::new(move |stem, script| {
                 (stem == "phase1.merge-1.run" && script == "# phase1/merge-1").then(|| made.clone())
             }),
@@ -232,6 +257,8 @@ mod tests {
             folder: folder.clone(),
             data_dir: folder.clone(),
             requirements: String::new(),
+            direction: Direction::Maximize,
+            before: None,
             submission: Box::new(move |_, _| Some(made.clone())),
         };
         let (early, late) = (best(Step::Merge(1), 0.5), best(Step::Round(0), 0.6));
@@ -253,6 +280,8 @@ mod tests {
             folder: run.path().to_owned(),
             data_dir: run.path().to_owned(),
             requirements: String::new(),
+            direction: Direction::Maximize,
+            before: None,
             submission: Box::new(|_, _| None),
         };
         let (latest, answers) = watch::channel(None);

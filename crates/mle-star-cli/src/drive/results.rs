@@ -14,6 +14,7 @@ use mle_star_backends::script::environment::requirements_txt;
 
 use super::Start;
 use super::backends::Backends;
+use super::cuts;
 use super::provisional::replace;
 use crate::exit::Exit;
 use crate::output::sanitize::first_line;
@@ -39,6 +40,12 @@ pub async fn finish(
     let write = || -> io::Result<FinalResult> {
         let last = folder.join(layout::FINAL);
         link_data(&folder.join(layout::INPUT), &backends.all_rows)?;
+        let submitted = last.join(layout::SUBMISSION);
+        if finished.stays {
+            let is_there = !result.submission_path.is_empty();
+            result.submission_path = if is_there { path_of(&submitted)? } else { String::new() };
+            return Ok(result);
+        }
         replace(&last, |next| {
             write_whole(&next.join(layout::SOLUTION), result.final_solution.content.as_bytes())?;
             write_whole(
@@ -49,7 +56,7 @@ pub async fn finish(
             copied.unwrap_or(Ok(()))
         })?;
         if submission.is_some() {
-            result.submission_path = last.join(layout::SUBMISSION).canonicalize()?.display().to_string();
+            result.submission_path = path_of(&submitted)?;
         }
         Ok(result)
     };
@@ -63,6 +70,10 @@ pub async fn finish(
     Ok((exit_of(&result), lines))
 }
 
+fn path_of(file: &Path) -> io::Result<String> {
+    Ok(file.canonicalize()?.display().to_string())
+}
+
 /// Lets `python final/solution.py` find the data from the run folder.
 pub(super) fn link_data(link: &Path, data_dir: &Path) -> io::Result<()> {
     match std::os::unix::fs::symlink(data_dir.canonicalize()?, link) {
@@ -74,12 +85,6 @@ pub(super) fn link_data(link: &Path, data_dir: &Path) -> io::Result<()> {
 /// The exit code of a run with this result.
 pub fn exit_of(result: &FinalResult) -> Exit {
     if result.submission_path.is_empty() { Exit::NoSubmission } else { Exit::Done }
-}
-
-/// The validation score of the final solution: the last score of its lineage.
-pub fn best_score(result: &FinalResult) -> f64 {
-    let last = result.lineage.iter().rev().find_map(|step| step.score);
-    last.or(result.final_solution.score).unwrap_or(result.phase1.initial_score)
 }
 
 /// Copies the submission to the task's output folder; a missing folder is a note and not an error.
@@ -145,7 +150,7 @@ fn few_clusters(trust: &Trust) -> Option<String> {
 fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
     let task = &start.frozen.task;
     let mut lines = vec![String::new()];
-    let (score, time) = (best_score(result), duration(result.total_duration_seconds));
+    let (score, time) = (result.validation_score(), duration(result.total_duration_seconds));
     match &result.trust {
         Some(trust) => {
             lines.extend(score_lines(&task.evaluation_metric, score, trust));
@@ -161,6 +166,13 @@ fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
         };
         lines.push(format!(
             "the {which} limit cut the run short; continue with: {} {option} N",
+            super::resume_command(&start.folder)
+        ));
+    }
+    if result.stopped_by.is_none() && result.cuts.iter().any(|cut| cut.open) {
+        lines.push(format!(
+            "the time shares of phases cut steps short; more time would go on with {}: {} --time-limit N",
+            cuts::in_words(&result.cuts),
             super::resume_command(&start.folder)
         ));
     }

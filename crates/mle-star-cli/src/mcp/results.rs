@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Hub;
 use super::answer::{Answer, MOST_OF_SCRIPT};
 use crate::commands::{list as listing, show as showing};
-use crate::drive::{best_score, exit_of, score_lines};
+use crate::drive::{exit_of, score_lines};
 use crate::output::sanitize::first_line;
 use crate::runs::run_view::{self, RunView, SoFar, State, StepRow, Summary};
 use crate::views::{self, cut};
@@ -221,7 +221,8 @@ fn worth(view: &RunView) -> Worth {
     let trust = result.and_then(|result| result.trust.as_ref());
     let overview = views::of_run(view);
     let last = folder.join(layout::FINAL);
-    let validation = trust.and_then(|trust| trust.validation_score).or_else(|| result.map(best_score));
+    let validation =
+        trust.and_then(|trust| trust.validation_score).or_else(|| result.map(FinalResult::validation_score));
     Worth {
         run_id: summary.run_id.clone(),
         folder: folder.clone(),
@@ -289,7 +290,7 @@ fn lines(view: &RunView, worth: &Worth) -> Vec<String> {
 
 fn of_result(metric: &str, result: &FinalResult) -> Vec<String> {
     match &result.trust {
-        Some(trust) => score_lines(metric, best_score(result), trust),
-        None => vec![format!("{metric}: {} (validation)", number(best_score(result)))],
+        Some(trust) => score_lines(metric, result.validation_score(), trust),
+        None => vec![format!("{metric}: {} (validation)", number(result.validation_score()))],
     }
 }

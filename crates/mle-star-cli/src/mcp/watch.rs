@@ -188,7 +188,7 @@ impl Watching {
         let left_out = news.len().saturating_sub(MOST_NEWS);
         let (exit_code, error) =
             if is_running { (None, None) } else { end(&self.folder, self.news.end.clone()) };
-        let has_result = run_view::read_result(&self.folder).is_some();
+        let has_result = run_view::is_finished(&self.folder);
         let running = progress.running.iter().map(|(place, effect)| {
             let since = duration(now.duration_since(effect.since).as_secs_f64());
             format!("{}: {}, for {since}", place_name(place), first_line(&effect.name, 100))

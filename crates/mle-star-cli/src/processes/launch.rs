@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use mle_star::journal::JournalError;
+use mle_star::result::FinalResult;
 use mle_star::stop::Trouble;
 
 use super::{Begun, Late, begin};
@@ -70,7 +71,7 @@ pub fn resumable(folder: &Path) -> Result<RunView, Trouble> {
     let view = run_view::read(folder).map_err(|error: JournalError| error.trouble())?;
     let why = match view.summary.state {
         State::Unfinished => return Ok(view),
-        State::Finished if view.result.as_ref().is_some_and(|result| result.stopped_by.is_some()) => {
+        State::Finished if view.result.as_ref().is_some_and(FinalResult::was_cut) => {
             return Ok(view);
         }
         State::Running => "this run is already running",

@@ -5,6 +5,7 @@ pub mod files;
 use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 
+use mle_star::config::Config;
 use mle_star::effects::{AgentReply, Answer, Limit, Look, Purpose, ScriptOutcome, Selection};
 use mle_star::journal::{self, EffectRecord, JournalError, Kind, Outcome, Snapshot};
 use mle_star::layout;
@@ -135,7 +136,11 @@ pub struct StepRow {
 /// The journal is missing, damaged or of another format.
 pub fn read(folder: &Path) -> Result<RunView, JournalError> {
     let snapshot = journal::read(folder)?;
-    let result = read_result(folder);
+    let any = read_result(folder);
+    let submission =
+        any.as_ref().map(|result| result.submission_path.clone()).filter(|path| !path.is_empty());
+    let has_result = any.is_some();
+    let result = any.filter(|result| is_current(result, &snapshot.frozen.config));
     let (corrected, verdicts) = (snapshot.corrected(), snapshot.verdicts());
     let row = |record: &EffectRecord| {
         let (row, step) = (row(record), record.place.step());
@@ -162,11 +167,8 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         cost_usd: used.cost_usd,
         tokens: money::all_tokens(&used),
         interrupted_calls: spending.interrupted_calls,
-        submission: result
-            .as_ref()
-            .map(|result| result.submission_path.clone())
-            .filter(|path| !path.is_empty()),
-        so_far: if result.is_none() { so_far(folder) } else { None },
+        submission,
+        so_far: if has_result { None } else { so_far(folder) },
         failed_paths: failed_paths(&snapshot),
     };
     Ok(RunView { folder: folder.to_owned(), summary, steps, spending, snapshot, result })
@@ -185,7 +187,21 @@ fn failed_paths(snapshot: &Snapshot) -> Vec<FailedPath> {
     failures.filter_map(|(place, cause)| Some(FailedPath { path: place.path()?, cause })).collect()
 }
 
-/// The result of a finished run.
+/// Whether a result is that of a run with this configuration. It stays while the run goes on with larger limits.
+pub fn is_current(result: &FinalResult, config: &Config) -> bool {
+    let limits = |config: &Config| (config.time_limit_seconds, config.max_budget_usd);
+    limits(&result.config) == limits(config)
+}
+
+/// Whether a run has the result of its present limits.
+pub fn is_finished(folder: &Path) -> bool {
+    let config = files::read(folder, layout::CONFIG, LARGEST_RESULT).ok();
+    let config: Option<Config> = config.and_then(|text| serde_json::from_str(&text).ok());
+    let result = read_result(folder);
+    result.zip(config).is_some_and(|(result, config)| is_current(&result, &config))
+}
+
+/// The last result of a run, which may be that of smaller limits, see [`is_current`].
 pub fn read_result(folder: &Path) -> Option<FinalResult> {
     serde_json::from_str(&files::read(folder, layout::RESULT, LARGEST_RESULT).ok()?).ok()
 }

@@ -8,6 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use mle_star::layout::{self, EVENTS};
 use mle_star::place::Place;
+use mle_star::result::FinalResult;
 use serde_json::json;
 
 use super::answer::{Answer, Refused, Shown, in_background, pages, render};
@@ -118,7 +119,7 @@ impl RunSections {
     /// The actions on the run.
     fn first(&self, view: &RunView) -> String {
         let summary = &view.summary;
-        let is_cut_short = view.result.as_ref().is_some_and(|result| result.stopped_by.is_some());
+        let is_cut_short = view.result.as_ref().is_some_and(FinalResult::was_cut);
         let values = json!({
             "id": self.id, "address": page_of(&self.id), "task": summary.task, "state": summary.state.name(),
             "can_stop": summary.state == State::Running,

@@ -1,7 +1,7 @@
 //! Overview of a run: its task, its progress and its current work.
 
 use mle_star::effects::{DATA_CHANGED, ScriptOutcome};
-use mle_star::journal::{EffectRecord, EffectState, Kind, first_limit};
+use mle_star::journal::{EffectRecord, EffectState, Kind};
 use mle_star::place::{Phase, Place};
 use mle_star::result::StoppedBy;
 use serde::Serialize;
@@ -137,7 +137,7 @@ fn notes(context: &Context<'_>, data_changed: bool) -> Vec<String> {
     let result = context.result();
     let stopped = match result.map(|result| result.stopped_by) {
         Some(stopped_by) => stopped_by,
-        None => first_limit(&context.run.snapshot.effects).and_then(Into::into),
+        None => context.run.snapshot.first_limit().and_then(Into::into),
     };
     let limit = stopped.map(|limit| match limit {
         StoppedBy::Time => "The run was cut short by its time limit.",

@@ -126,7 +126,9 @@ impl<'a> Ctx<'a> {
     /// Whether there is time for a probe with a script that took this many seconds before. `Err` says why not.
     pub(crate) async fn time_for_probe(&self, seconds: f64) -> Result<Result<(), String>, Stop> {
         let allowed = self.run.limits.probe_time(self.run.journal.elapsed());
-        let TimePlan { seconds, allowed } = self.plan(&json!({}), TimePlan { seconds, allowed }).await?;
+        // With more time, a probe that was left out may run.
+        let input = json!({"seconds": seconds, "time_limit_seconds": self.config().time_limit_seconds});
+        let TimePlan { seconds, allowed } = self.plan(&input, TimePlan { seconds, allowed }).await?;
         Ok(if seconds <= allowed {
             Ok(())
         } else {
@@ -141,9 +143,8 @@ impl<'a> Ctx<'a> {
             return Ok(None);
         }
         let allowed = self.run.limits.last_run(self.run.journal.elapsed());
-        // A run that goes on with more time has another plan.
-        let input = json!({"time_limit_seconds": self.config().time_limit_seconds});
-        self.plan(&input, TimePlan { seconds, allowed }).await.map(Some)
+        // With more time, the same solution keeps its plan, and so its submission script.
+        self.plan(&json!({"seconds": seconds}), TimePlan { seconds, allowed }).await.map(Some)
     }
 
     /// The plan, or the one that was made at this place before.

@@ -11,7 +11,7 @@ use super::Ctx;
 use crate::diagnostics::Diagnostics;
 use crate::effects::{AgentReply, Answer, Limit, Usage};
 use crate::event::Event;
-use crate::journal::{Entry, first_limit};
+use crate::journal::Entry;
 use crate::lessons::lessons;
 use crate::metric::{Score, sort_best_first};
 use crate::place::{Phase, Place, Step};
@@ -292,7 +292,7 @@ impl<'a> Ctx<'a> {
 
     /// The first limit of the whole run that skipped something.
     pub(crate) fn limit_reached(&self) -> Result<Option<Limit>, Stop> {
-        Ok(first_limit(&self.ledger()?))
+        Ok(self.run.journal.first_limit()?)
     }
 
     /// Begins a phase. Its share of the time is computed from the time at which it first began.
@@ -376,9 +376,9 @@ impl<'a> Ctx<'a> {
             Ok(Err(stop)) => return Err(stop),
             Err(panic) => format!("internal error: {}", words_of(&*panic)),
         };
-        let known = self.run.failures.iter().find(|(place, _)| *place == self.place);
+        let known = super::lock(&self.run.failures).iter().find(|(place, _)| *place == self.place).cloned();
         let cause = match known {
-            Some((_, recorded)) => recorded.clone(),
+            Some((_, recorded)) => recorded,
             None => {
                 self.run.journal.fail(&self.place, &cause)?;
                 cause
@@ -431,7 +431,7 @@ impl<'a> Ctx<'a> {
     /// Refuses new effects in a path or phase that failed in an earlier process. Recorded ones are still replayed,
     /// so the path ends where it ended before.
     pub(super) fn fence(&self) -> Result<(), Stop> {
-        match self.run.failures.iter().find(|(failed, _)| self.place.is_within(failed)) {
+        match super::lock(&self.run.failures).iter().find(|(failed, _)| self.place.is_within(failed)) {
             Some((_, cause)) => Err(Stop::Fenced(cause.clone())),
             None => Ok(()),
         }

@@ -6,6 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::continuation::continued_after;
 use super::store::{self, Store};
 use super::{Frozen, JournalError, Kind, MadeWith, check, image, lock};
 use crate::diagnostics::Diagnostics;
@@ -28,6 +29,8 @@ pub struct Snapshot {
     pub effects: Vec<EffectRecord>,
     /// What last ended the run early.
     pub stopped: Option<Diagnostics>,
+    /// The number of the last record before a limit was raised for the last time; 0 if none was.
+    pub continued_after: i64,
     /// The damage found while reading.
     pub damage: Option<String>,
 }
@@ -41,6 +44,11 @@ impl Snapshot {
             Some((effect.place.step()?, verdict))
         };
         verdicts.filter_map(read).collect()
+    }
+
+    /// The first limit of the whole run that cut or skipped something since the limits are what they are.
+    pub fn first_limit(&self) -> Option<Limit> {
+        first_limit(&self.effects, self.continued_after)
     }
 
     /// The steps in which a leak was found after the first run, so that a corrected script ran again.
@@ -110,9 +118,10 @@ pub enum EffectState {
     Aside,
 }
 
-/// The first limit of the whole run that skipped something, among the records that count.
-pub fn first_limit(effects: &[EffectRecord]) -> Option<Limit> {
-    let counting = effects.iter().filter(|effect| effect.counts());
+/// The first limit of the whole run that skipped something, among the records that count and have a larger number than
+/// `after`.
+pub(super) fn first_limit(effects: &[EffectRecord], after: i64) -> Option<Limit> {
+    let counting = effects.iter().filter(|effect| effect.counts() && effect.seq > after);
     counting.filter_map(|effect| effect.limit).find(|limit| *limit != Limit::Share)
 }
 
@@ -145,5 +154,6 @@ pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
     let created_at = store.get("created_at").unwrap_or_default().unwrap_or_default();
     let made_with = store.made_with().unwrap_or_default();
     let stopped = store.stopped().unwrap_or_default();
-    Ok(Snapshot { frozen, created_at, made_with, elapsed, effects, stopped, damage })
+    let continued_after = continued_after(&store.continued().unwrap_or_default());
+    Ok(Snapshot { frozen, created_at, made_with, elapsed, effects, stopped, continued_after, damage })
 }

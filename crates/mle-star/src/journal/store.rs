@@ -81,6 +81,7 @@ impl<'a> Inserted<'a> {
 }
 
 pub(super) struct Found {
+    pub seq: i64,
     pub digest: String,
     pub outcome: String,
     pub ended_at: String,
@@ -183,19 +184,18 @@ impl Store {
     /// identical.
     pub fn recorded(&self, place: &Place, kind: Kind, digest: &str) -> rusqlite::Result<Option<Found>> {
         // No ORDER BY: with it, SQLite would plan the cached statement again for every place.
-        let sql = "SELECT digest, outcome, ended_at, state = 'ended', seq FROM effects
+        let sql = "SELECT digest, outcome, ended_at, seq, state = 'ended' FROM effects
                    WHERE place = ?1 AND kind = ?2 AND state IN ('ended', 'aside')";
-        let read = |row: &Row<'_>| Ok((row.get::<_, bool>(3)?, row.get::<_, i64>(4)?, found(row)?));
+        let read = |row: &Row<'_>| Ok((row.get::<_, bool>(4)?, found(row)?));
         let mut statement = self.db.prepare_cached(sql)?;
         let records: Vec<_> =
             statement.query_map([place.as_str(), &name(&kind)?], read)?.collect::<Result<_, _>>()?;
-        let usable = records.into_iter().filter(|(counts, _, found)| *counts || found.digest == digest);
-        let last = usable.max_by_key(|(counts, seq, _)| (*counts, *seq));
-        if let Some((false, seq, _)) = last {
-            let sql = "UPDATE effects SET state = 'ended' WHERE seq = ?1";
-            self.db.prepare_cached(sql)?.execute([seq])?;
+        let usable = records.into_iter().filter(|(counts, found)| *counts || found.digest == digest);
+        let last = usable.max_by_key(|(counts, found)| (*counts, found.seq));
+        if let Some((false, found)) = &last {
+            self.set_state(found.seq, EffectState::Ended)?;
         }
-        Ok(last.map(|(_, _, found)| found))
+        Ok(last.map(|(_, found)| found))
     }
 
     pub fn begin(&mut self, entry: &Entry<'_>, elapsed: f64) -> rusqlite::Result<i64> {
@@ -286,25 +286,48 @@ impl Store {
         self.db.prepare_cached(sql)?.query_row([from, to], |row| row.get(0))
     }
 
-    pub fn reopen_with(&mut self, frozen: &Frozen) -> rusqlite::Result<()> {
-        let text = serde_json::to_string(frozen).map_err(json_error)?;
-        let first = "SELECT min(seq) FROM effects WHERE state = 'ended' AND limit_hit IS NOT NULL";
-        let transaction = self.db.transaction()?;
-        transaction.execute(SET_META, ["frozen", &text])?;
-        let from: Option<i64> = transaction.query_row(first, [], |row| row.get(0))?;
-        if let Some(from) = from {
-            let void = "UPDATE effects SET state = 'void' WHERE seq >= ?1 AND state = 'ended'
-                        AND (limit_hit IS NOT NULL OR kind IN ('decision', 'failure'))";
-            transaction.execute(void, [from])?;
-            transaction
-                .execute("UPDATE effects SET state = 'aside' WHERE seq >= ?1 AND state = 'ended'", [from])?;
+    /// Changes the states of these records.
+    pub fn set_states(&self, changes: &[(i64, EffectState)]) -> rusqlite::Result<()> {
+        changes.iter().try_for_each(|(seq, state)| self.set_state(*seq, *state))
+    }
+
+    pub fn set_state(&self, seq: i64, state: EffectState) -> rusqlite::Result<()> {
+        let sql = "UPDATE effects SET state = ?2 WHERE seq = ?1";
+        self.db.prepare_cached(sql)?.execute(params![seq, name(&state)?]).map(drop)
+    }
+
+    /// Makes all changes of `work`, or none.
+    pub fn atomically<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        self.db.execute_batch("BEGIN IMMEDIATE")?;
+        let done = work(self).and_then(|done| self.db.execute_batch("COMMIT").map(|()| done));
+        if done.is_err() {
+            // If this fails, too, SQLite undoes the changes when the file is opened again.
+            drop(self.db.execute_batch("ROLLBACK"));
         }
-        transaction.commit()
+        done
+    }
+
+    /// The number of the record that counts at `place`.
+    pub fn seq_of(&self, place: &Place, kind: Kind) -> rusqlite::Result<Option<i64>> {
+        let sql = "SELECT seq FROM effects WHERE place = ?1 AND kind = ?2 AND state = 'ended'";
+        let values = [place.as_str(), &name(&kind)?];
+        self.db.prepare_cached(sql)?.query_row(values, |row| row.get(0)).optional()
     }
 
     /// All records, oldest first.
     pub fn effects(&self) -> rusqlite::Result<Vec<EffectRecord>> {
         self.db.prepare(&records("1"))?.query_map([], |row| effect_record(row, whole, whole))?.collect()
+    }
+
+    /// All records, oldest first, with what tells how a run can go on: purposes, scores, verdicts.
+    pub fn outlines(&self) -> rusqlite::Result<Vec<EffectRecord>> {
+        self.db
+            .prepare(&records("1"))?
+            .query_map([], |row| effect_record(row, purpose_alone, outline))?
+            .collect()
     }
 
     /// All records without their texts, oldest first.
@@ -336,11 +359,15 @@ impl Store {
         (effects, damage)
     }
 
+    pub fn get_json<T: serde::de::DeserializeOwned>(&self, key: &str) -> rusqlite::Result<Option<T>> {
+        self.get(key)?.map(|text| serde_json::from_str(&text).map_err(json_error)).transpose()
+    }
+
     pub fn get(&self, key: &str) -> rusqlite::Result<Option<String>> {
         self.db.query_row("SELECT value FROM meta WHERE key = ?1", [key], |row| row.get(0)).optional()
     }
 
-    fn set(&self, key: &str, value: &str) -> rusqlite::Result<()> {
+    pub fn set(&self, key: &str, value: &str) -> rusqlite::Result<()> {
         self.db.prepare_cached(SET_META)?.execute([key, value]).map(drop)
     }
 
@@ -388,7 +415,7 @@ fn records(is_whole: &str) -> String {
 }
 
 fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
-    Ok(Found { digest: row.get(0)?, outcome: row.get(1)?, ended_at: row.get(2)? })
+    Ok(Found { digest: row.get(0)?, outcome: row.get(1)?, ended_at: row.get(2)?, seq: row.get(3)? })
 }
 
 /// Reduces a text to what the record keeps of it.
@@ -428,6 +455,26 @@ fn effect_record(row: &Row<'_>, request: Kept, outcome: Kept) -> rusqlite::Resul
 
 fn whole(text: &str) -> serde_json::Result<Value> {
     serde_json::from_str(text)
+}
+
+fn purpose_alone(text: &str) -> serde_json::Result<Value> {
+    #[derive(serde::Deserialize)]
+    struct Run {
+        purpose: Option<Value>,
+    }
+    let run: Option<Run> = serde_json::from_str(text)?;
+    Ok(json!({"purpose": run.and_then(|run| run.purpose)}))
+}
+
+/// The score of a script, or a verdict as it is.
+fn outline(text: &str) -> serde_json::Result<Value> {
+    let mut outcome: Value = serde_json::from_str(text)?;
+    if let Some(fields) = outcome.as_object_mut().filter(|fields| fields.contains_key("stdout")) {
+        fields.retain(|name, _| name == "score");
+    } else if outcome.get("answer").is_some() {
+        outcome = Value::Null;
+    }
+    Ok(outcome)
 }
 
 fn agent_alone(text: &str) -> serde_json::Result<Value> {

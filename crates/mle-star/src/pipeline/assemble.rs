@@ -7,7 +7,7 @@ use super::initial::Initial;
 use super::refine::Refined;
 use crate::ctx::Ctx;
 use crate::effects::Usage;
-use crate::journal::{EffectRecord, Kind, cost, first_limit};
+use crate::journal::{EffectRecord, Kind, cost};
 use crate::place::{Phase, Step};
 use crate::protocol::{Holdout, Protocol};
 use crate::result::{
@@ -48,12 +48,13 @@ pub(super) fn assemble(
         lineage: ctx.lineage(last.step),
         leakage_suspected: initial.leakage_suspected || last.leakage_suspected,
         phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.completed),
-        stopped_by: first_limit(&effects).and_then(Into::into),
+        stopped_by: ctx.limit_reached()?.and_then(Into::into),
+        cuts: ctx.cuts()?,
         final_solution: last.solution,
         made_with: ctx.made_with()?,
         trust,
     };
-    Ok(Finished { result, submission: last.submission })
+    Ok(Finished { result, submission: last.submission, stays: false })
 }
 
 fn trust(ctx: &Ctx<'_>, protocol: &Protocol, effects: &[EffectRecord], last: &Last) -> Trust {
@@ -63,7 +64,8 @@ fn trust(ctx: &Ctx<'_>, protocol: &Protocol, effects: &[EffectRecord], last: &La
         Holdout::On { rows, .. } => Some(rows),
         Holdout::Off { .. } => None,
     };
-    let looks = effects.iter().filter(|effect| effect.kind == Kind::Look && effect.counts());
+    // Also those that a larger limit set aside: somebody has seen them.
+    let looks = effects.iter().filter(|effect| effect.kind == Kind::Look && effect.outcome.is_some());
     Trust {
         validation_score: Some(last.chosen.score().value()),
         validation_interval: search.map(|measured| measured.interval),

@@ -4,6 +4,7 @@ use crate::agents;
 use crate::config::AgentsChoice;
 use crate::ctx::Ctx;
 use crate::evaluate::evaluate;
+use crate::journal::Line;
 use crate::metric::last_best;
 use crate::place::Step;
 use crate::result::EnsembleAttempt;
@@ -29,6 +30,7 @@ pub(super) async fn ensemble(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Opti
         ctx.info("all paths have the same solution, so there is nothing to combine");
         return Ok(None);
     }
+    ctx.rest_on(Line::Rounds, solutions)?;
     ctx.builds_on(solutions);
     let mut rounds: Vec<EnsembleAttempt> = Vec::new();
     let mut best: Option<Scored> = None;

@@ -8,6 +8,7 @@ use crate::answers::RetrievedModel;
 use crate::ctx::Ctx;
 use crate::evaluate::{evaluate, evaluate_checked, without_leakage};
 use crate::evaluation::Evaluation;
+use crate::journal::Line;
 use crate::metric::sort_best_first;
 use crate::place::Step;
 use crate::result::Merge;
@@ -50,6 +51,8 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
     let mut ranked: Vec<Scored> = candidates.iter().filter_map(|one| one.scored.clone().ok()).collect();
     sort_best_first(&mut ranked, Scored::score); // 7
     report_order(ctx, &ranked);
+    let ranked = ctx.to_build_on(ranked)?;
+    ctx.rest_on(Line::Merges, &ranked)?;
     let mut ranked = ranked.into_iter();
     let Some(mut best) = ranked.next() else { return Err(no_candidate(ctx, &retrieved.models)?) }; // 6
 
@@ -64,7 +67,10 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
         let merged = agents::merger(ctx, &best, &reference).await?; // 9
         let Evaluation { scored: merged, mishaps, .. } = evaluate(ctx, merged, Some(&best)).await?; // 10
         let rule = ctx.config().acceptance;
-        let accepted = merged.as_ref().is_ok_and(|merged| merged.replaces(&best, rule)); // 11
+        let accepted = match &merged {
+            Ok(merged) => merged.replaces(&best, rule) && ctx.may_build_on(merged)?, // 11
+            Err(_) => false,
+        };
         let merge = Merge::of(&reference, merged.as_ref().ok(), accepted);
         let verdict = Verdict::of(&merged, accepted).compared(merged.as_ref().ok(), Some(&best));
         let verdict = verdict.made_from([&best, &reference]).note(merge.words(&mishaps));
@@ -81,6 +87,7 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
             }
         }
     }
+    ctx.rest_on(Line::Checks, [&best])?;
     let best = use_all_data(&ctx.begin(Step::DataCheck), best).await?;
     let (best, leakage_suspected) = check_once_more(&ctx.begin(Step::LeakageCheck), best).await?;
     ctx.end_phase(Some(&best))?;

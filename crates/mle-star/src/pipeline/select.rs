@@ -12,6 +12,7 @@ use crate::config::Switch;
 use crate::ctx::Ctx;
 use crate::effects::Selection;
 use crate::evaluate::{combine, leaks};
+use crate::journal::Line;
 use crate::place::Step;
 use crate::solution::Scored;
 use crate::stop::Stop;
@@ -29,6 +30,7 @@ pub(super) async fn further_models(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> 
     let config = ctx.config();
     let attempts = config.outer_loop_steps.saturating_mul(config.inner_loop_steps);
     let most = config.num_parallel_solutions.saturating_mul(attempts);
+    ctx.rest_on_texts(Line::Extras, &models.iter().map(|one| one.model_name.as_str()).collect::<Vec<_>>())?;
     let wanted = if config.ensemble_selection == Switch::On { most } else { 0 };
     for (index, model) in (0..wanted).zip(models) {
         let ctx = &ctx.at(Step::Extra(index));

@@ -369,7 +369,7 @@ async fn a_larger_limit_goes_on_where_the_old_one_made_it_skip() {
     world.forget();
     let (journal, mut frozen) = Journal::open(folder.path()).unwrap();
     frozen.config.time_limit_seconds = 86_400;
-    journal.reopen_with(&frozen).unwrap();
+    journal.reopen_with(&frozen, None).unwrap();
     let long = go_on(&world, &frozen, &journal).await.unwrap().result;
     assert!(
         long.phase2_results.iter().all(|path| path.step_history.iter().all(|step| step.failed.is_none()))
@@ -429,7 +429,7 @@ async fn a_larger_budget_counts_all_that_was_spent_before() {
     drop(journal);
     let (journal, mut frozen) = Journal::open(folder.path()).unwrap();
     frozen.config.max_budget_usd = Some(2.0);
-    journal.reopen_with(&frozen).unwrap();
+    journal.reopen_with(&frozen, None).unwrap();
     let second = go_on(&world, &frozen, &journal).await.unwrap().result;
     let spent = second.total_cost_usd.unwrap();
     assert!(spent > first.total_cost_usd.unwrap() && spent <= 2.0 + 1e-9, "{spent}");

@@ -208,7 +208,7 @@ async fn a_run_that_waits_for_runners_ends_at_its_time_limit() {
     drop(journal);
     let (journal, mut frozen) = Journal::open(folder.path()).unwrap();
     frozen.config.time_limit_seconds = 1000;
-    journal.reopen_with(&frozen).unwrap();
+    journal.reopen_with(&frozen, None).unwrap();
     go_on(&world, &frozen, &journal).await.unwrap();
     assert_eq!(times(&world, "phase1/candidate-0/run"), 1);
 }

@@ -4,6 +4,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests look at journals from outside")]
 
 mod context;
+mod continuing;
 mod ensemble_and_finalization;
 mod estimate;
 mod events;

@@ -1,0 +1,244 @@
+//! Larger limits: the result never gets worse, and nothing that was paid is asked again.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Mutex;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use mle_star::config::{Context, LeakageCheck};
+use mle_star::ctx::Outside;
+use mle_star::effects::{
+    AgentBackend, AgentReply, AgentRequest, Answer, CombinationRequest, Look, LookRequest, Purpose,
+    ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner, Selection, SelectionRequest,
+};
+use mle_star::event::EventSink;
+use mle_star::journal::{Frozen, Journal, digest};
+use mle_star::metric::{Direction, Score};
+use mle_star::pipeline::{self, Finished};
+use mle_star::prompts::Prompts;
+use mle_star::result::FinalResult;
+use mle_star::role::AgentType;
+use mle_star::slots::Slots;
+use mle_star::stop::Stop;
+use mle_star::testing::{World, failed, frozen, measurement, protocol, ran, scored_with_submission};
+use proptest::prelude::*;
+use serde_json::json;
+use tokio::sync::Notify;
+
+use crate::Folder;
+use crate::holdout::held_out;
+
+/// A world whose times, costs, scores and failures are drawn from a seed and from what is asked.
+struct Drawn {
+    world: World,
+    seed: u64,
+    /// The questions that were answered, and the scripts that ended, with their places.
+    answered: Mutex<HashSet<String>>,
+    again: Mutex<Vec<String>>,
+    /// The number of effects until the process is killed; `None` if it is not.
+    left: Mutex<Option<usize>>,
+    killed: Notify,
+}
+
+impl Drawn {
+    fn new(seed: u64) -> Self {
+        let (answered, again, left) = Default::default();
+        Self { world: World::new().only_traces(), seed, answered, again, left, killed: Notify::new() }
+    }
+
+    /// A number from 0 to 1 that depends on what it is for.
+    fn draw(&self, what: &str) -> f64 {
+        let hash = digest(&json!([self.seed, what]));
+        #[expect(clippy::cast_precision_loss, reason = "any number will do")]
+        let part = u32::from_str_radix(&hash[..8], 16).unwrap() as f64;
+        part / f64::from(u32::MAX)
+    }
+
+    /// Waits as long as the effect takes, or for ever if the process is killed before it has begun.
+    async fn begin(&self, seconds: f64) {
+        let is_killed = self.left.lock().unwrap().as_mut().is_some_and(|left| {
+            *left = left.saturating_sub(1);
+            *left == 0
+        });
+        if is_killed {
+            self.killed.notify_one();
+            std::future::pending::<()>().await;
+        }
+        tokio::time::sleep(Duration::from_secs_f64(seconds)).await;
+    }
+
+    fn answer(&self, question: String) {
+        if !self.answered.lock().unwrap().insert(question.clone()) {
+            self.again.lock().unwrap().push(question);
+        }
+    }
+
+    /// Runs until the end or the kill; `None` after a kill.
+    async fn solve(
+        &self,
+        frozen: &Frozen,
+        journal: &Journal,
+        kill: Option<usize>,
+    ) -> Option<Result<Finished, Stop>> {
+        *self.left.lock().unwrap() = kill;
+        let (_sender, cancel) = tokio::sync::watch::channel(false);
+        let prompts = Prompts::new(BTreeMap::new()).unwrap();
+        let (script_slots, agent_slots) = (&Slots::new(1), &Slots::new(8));
+        let environment = "Python 3";
+        let (agents, scripts, events, cancel) = (self, self, &self.world, &cancel);
+        let outside = Outside { agents, scripts, events, cancel, environment, script_slots, agent_slots };
+        tokio::select! {
+            ended = pipeline::run(frozen, &prompts, journal, outside) => Some(ended),
+            () = self.killed.notified() => None,
+        }
+    }
+}
+
+#[async_trait]
+impl AgentBackend for Drawn {
+    async fn ask(&self, request: &AgentRequest, events: &dyn EventSink) -> Result<AgentReply, Stop> {
+        let inputs = json!([request.place, request.agent, request.variant, request.inputs]).to_string();
+        self.begin(self.draw(&format!("time {inputs}")) * 3.0).await;
+        let mut reply = self.world.ask(request, events).await?;
+        reply.usage.cost_usd = Some(self.draw(&format!("cost {inputs}")) * 0.1);
+        // A retriever that fails ends the run, and is asked again.
+        let may_fail = request.agent != AgentType::Retriever;
+        if may_fail && self.draw(&format!("failure {inputs}")) < 0.05 {
+            reply.answer = Answer::Failed { reason: "the agent died".to_owned() };
+        } else {
+            self.answer(inputs);
+        }
+        Ok(reply)
+    }
+
+    fn prefetch(&self, _likely: &[AgentRequest]) {}
+}
+
+#[async_trait]
+impl ScriptRunner for Drawn {
+    async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop> {
+        let what = json!([request.place, request.script]).to_string();
+        let wanted = 1.0 + self.draw(&format!("time {what}")) * 12.0;
+        let seconds = wanted.min(request.timeout.as_secs_f64());
+        self.begin(seconds).await;
+        let score = self.draw(&format!("score {what}"));
+        let outcome = match request.purpose {
+            _ if wanted > seconds => ScriptOutcome { end: ScriptEnd::TimedOut, ..ran(None) },
+            _ if self.draw(&format!("failure {what}")) < 0.1 => failed("ValueError: broken"),
+            Purpose::Score => ScriptOutcome {
+                measured: Some(measurement(&[score, score - 0.01, score + 0.01])),
+                ..scored_with_submission(score)
+            },
+            _ => self.world.run(request).await?,
+        };
+        if wanted <= seconds {
+            self.answer(what);
+        }
+        Ok(ScriptOutcome { duration_seconds: seconds, ..outcome })
+    }
+
+    async fn look(&self, request: &LookRequest) -> Result<Look, Stop> {
+        // As on the validation rows: held-out rows contradict no score.
+        let score = self.draw(&format!("score {}", json!([request.run, request.script])));
+        Ok(Look { measured: Some(measurement(&[score, score - 0.05, score + 0.05])), failure: String::new() })
+    }
+
+    async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop> {
+        self.world.select(request).await
+    }
+
+    async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {
+        self.world.combine(request).await
+    }
+}
+
+fn inputs(kind: u8, direction: Direction) -> Frozen {
+    let mut inputs = match kind % 3 {
+        0 => frozen(),
+        1 => Frozen { protocol: Some(protocol()), ..frozen() },
+        _ => held_out(),
+    };
+    if kind % 2 == 1 {
+        (inputs.config.context, inputs.config.leakage_check) = (Context::Full, LeakageCheck::Accepted);
+    }
+    inputs.task.metric_direction = direction;
+    (inputs.config.num_retrieved_models, inputs.config.outer_loop_steps) = (3, 3);
+    inputs
+}
+
+/// Raises the limits of a run that is not open.
+fn raise(folder: &Folder, time: u64, money: Option<f64>, result: Option<&FinalResult>) {
+    let (journal, mut frozen) = Journal::open(folder.path()).unwrap();
+    (frozen.config.time_limit_seconds, frozen.config.max_budget_usd) = (time, money);
+    journal.reopen_with(&frozen, result).unwrap();
+}
+
+/// Runs with growing limits, each process killed after some effects and resumed. Fails if a result is worse than the one
+/// before, or if something that was answered is asked again.
+async fn check_limits(
+    seed: u64,
+    kind: u8,
+    direction: Direction,
+    limits: &[(u64, Option<f64>)],
+    kills: &[usize],
+) {
+    let (drawn, folder, mut inputs) = (Drawn::new(seed), Folder::fresh(), inputs(kind, direction));
+    let mut kills = kills.iter().copied();
+    let mut before: Option<FinalResult> = None;
+    for (index, (time, money)) in limits.iter().copied().enumerate() {
+        if index == 0 {
+            (inputs.config.time_limit_seconds, inputs.config.max_budget_usd) = (time, money);
+            drop(Journal::create(folder.path(), &inputs).unwrap());
+        } else {
+            raise(&folder, time, money, before.as_ref());
+        }
+        let ended = loop {
+            let (journal, frozen) = Journal::open(folder.path()).unwrap();
+            if let Some(ended) = drawn.solve(&frozen, &journal, kills.next()).await {
+                break ended;
+            }
+        };
+        let result = match ended {
+            Ok(finished) => finished.result,
+            Err(Stop::Limit(_) | Stop::NoSolution(_)) if before.is_none() => continue,
+            Err(stop) => panic!("limit {index}: {stop}"),
+        };
+        if let Some(before) = &before {
+            let score = |result: &FinalResult| Score::new(result.validation_score(), direction).unwrap();
+            assert!(
+                score(&result).beats_or_ties(score(before)),
+                "limit {index}: {:?} after {:?}",
+                score(&result),
+                score(before)
+            );
+        }
+        before = Some(result);
+    }
+    let again = drawn.again.lock().unwrap();
+    assert!(again.is_empty(), "asked again: {again:#?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn more_time_and_money_never_cost_anything(
+        seed: u64,
+        kind in 0_u8..6,
+        maximize: bool,
+        first in 20_u64..200,
+        (second, third) in (1.0_f64..3.0, 1.0_f64..10.0),
+        money in proptest::option::of((0.3_f64..3.0, 1.0_f64..3.0, 1.0_f64..3.0)),
+        kills in proptest::collection::vec(1_usize..60, 0..6),
+    ) {
+        let direction = if maximize { Direction::Maximize } else { Direction::Minimize };
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "a few minutes")]
+        let times = [first, (first as f64 * second) as u64, (first as f64 * second * third) as u64];
+        let money = money.map_or([None; 3], |(first, second, third)| {
+            [first, first * second, first * second * third].map(Some)
+        });
+        let limits: Vec<(u64, Option<f64>)> = times.into_iter().zip(money).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
+        runtime.block_on(check_limits(seed, kind, direction, &limits, &kills));
+    }
+}
