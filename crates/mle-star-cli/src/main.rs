@@ -46,6 +46,11 @@ fn main() -> ExitCode {
     ExitCode::from(exit.code())
 }
 
+/// The version of the program.
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
 fn start() -> Exit {
     let cli = match args::parse() {
         Ok(cli) => cli,

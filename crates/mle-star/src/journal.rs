@@ -223,6 +223,19 @@ impl Journal {
         self.elapsed_before + self.started.get().map_or(0.0, |started| started.elapsed().as_secs_f64())
     }
 
+    /// Writes a copy of the journal into an empty folder.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn copy_to(&self, folder: &Path) -> Result<(), JournalError> {
+        Ok(self.store().copy_to(&folder.join(store::FILE))?)
+    }
+
+    /// The number of effects and verdicts that this process has read or made.
+    pub(crate) fn used(&self) -> usize {
+        lock(&self.visited).len() + lock(&self.closed).len()
+    }
+
     /// Starts or continues the run's clock. Work before this call, such as creating an environment, does not
     /// count.
     pub fn start_clock(&self) {
@@ -468,7 +481,8 @@ impl Journal {
                 Ok(None)
             }
             Some(found) if found.digest != entry.digest => {
-                Err(JournalError::OtherInput { place: entry.place.clone() }.into())
+                let what = store.differs_in(found.seq, &entry.request).map_err(JournalError::from)?;
+                Err(JournalError::OtherInput { place: entry.place.clone(), what }.into())
             }
             found => Ok(found),
         }

@@ -12,6 +12,7 @@ mod initial;
 mod probe;
 mod refine;
 mod rehearse;
+mod replay;
 mod retrieve;
 mod select;
 mod target;
@@ -22,6 +23,7 @@ use std::time::Duration;
 
 use ensemble::Ensemble;
 use futures_util::future::try_join_all;
+pub use replay::check_recorded;
 
 use crate::answers::RetrievedModel;
 use crate::ctx::{Ctx, Outside, Run};

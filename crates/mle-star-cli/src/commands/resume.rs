@@ -1,10 +1,12 @@
 //! `resume`: continues a run, optionally with raised limits.
 
-use std::io;
 use std::path::Path;
+use std::{fs, io};
 
 use mle_star::config::{AgentsChoice, Config};
 use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind};
+use mle_star::layout;
+use mle_star::pipeline::check_recorded;
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
 use mle_star::spending::spending;
@@ -54,6 +56,10 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
     inputs::check_unchanged(&folder, &frozen)?;
     let result = run_view::read_result(&folder);
     let is_finished = result.as_ref().is_some_and(|result| run_view::is_current(result, &frozen.config));
+    let prompts = Prompts::new(frozen.prompts.clone()).map_err(|error| {
+        Trouble::new(error.to_string(), "use the version of mle-star that started the run")
+    })?;
+    let before = frozen.clone();
     let raised = raise_limits(args, &mut frozen.config)?;
     let cuts = journal.cuts().map_err(|error| Failure::journal(&error))?;
     match result {
@@ -62,6 +68,7 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
         }
         _ => {}
     }
+    check_build(&folder, &journal, &before, &prompts)?;
     let choice = wait_for(provider::choose(&frozen.config, &process_environment))??;
     if digest(&frozen.task.data_dir)? != frozen.data_id {
         let message =
@@ -72,9 +79,6 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
     if raised {
         reopen(&folder, &journal, &frozen, result.as_ref())?;
     }
-    let prompts = Prompts::new(frozen.prompts.clone()).map_err(|error| {
-        Trouble::new(error.to_string(), "use the version of mle-star that started the run")
-    })?;
     let profile = data.profile;
     let split = frozen.protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
     let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), split)?;
@@ -94,6 +98,31 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
     let start =
         Start { folder, frozen, prompts, journal, chosen, rules, profile, held_out, runners, view, opening };
     Ok(Reopened::Unfinished(Box::new(start)))
+}
+
+/// Checks that another build than the last one asks what is recorded, before anything new is paid.
+fn check_build(folder: &Path, journal: &Journal, frozen: &Frozen, prompts: &Prompts) -> Result<(), Failure> {
+    let made_with = journal.made_with().map_err(|error| Failure::journal(&error))?;
+    let Some(last) = made_with.last().filter(|last| last.mle_star != crate::version()) else { return Ok(()) };
+    let copies = folder.join(layout::WORK).join("replay");
+    let unwritable = |error: io::Error| Failure::failed(inputs::unwritable(folder, &error));
+    let replayed = || -> Result<Result<(), JournalError>, Failure> {
+        fs::create_dir_all(&copies).map_err(unwritable)?;
+        journal.copy_to(&copies).map_err(|error| Failure::journal(&error))?;
+        let (copy, _) = Journal::open(&copies).map_err(|error| Failure::journal(&error))?;
+        wait_for(check_recorded(frozen, prompts, &copy))
+    };
+    // Left by a process that was killed.
+    drop(fs::remove_dir_all(&copies));
+    let replayed = replayed();
+    drop(fs::remove_dir_all(&copies));
+    replayed?.map_err(|error| {
+        let message = format!("this build, {}, cannot continue the run: {error}", crate::version());
+        Failure::failed(Trouble::new(
+            message,
+            format!("use mle-star {}, which it was made with last", last.mle_star),
+        ))
+    })
 }
 
 /// The runners of the config file, or else those that the run used last.

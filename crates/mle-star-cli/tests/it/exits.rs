@@ -152,7 +152,38 @@ fn reopened_and_killed() -> Sealed {
     assert!(lines.into_iter().any(|line| in_phase_2(&line)), "it did not go on");
     resumed.kill().unwrap();
     resumed.wait().unwrap();
+    // What the smaller limit led to stays.
+    assert!(sealed.read("runs/r/result.json").contains("\"stopped_by\": \"time\""));
+    assert!(sealed.path("runs/r/final/submission.csv").exists());
+    let shown = sealed.run("show r");
+    assert!(shown.stdout.contains("final/submission.csv"), "{shown:?}");
     sealed
+}
+
+#[test]
+fn a_run_that_a_share_cut_goes_on_with_more_time() {
+    let sealed = Sealed::with(&[]);
+    let late = format!("case $PWD in *phase2*) {WHILE_SLOW} ;; esac");
+    let python = interpreter(&sealed, &format!("{late}; {SUBMIT}; {SCORE}"));
+    let shares = "--set phase_time_budget.phase1_pct=10 --set phase_time_budget.phase2_pct=10 \
+                  --set phase_time_budget.phase3_pct=40 --set phase_time_budget.finalization_pct=40";
+    let line = format!(
+        "run data --run-id r --time-limit 30 --set python={python} {SMALL} {shares} --set context=paper"
+    );
+    let said = sealed.run_with(&line, &[SLOW]);
+    assert_eq!(said.code, 0, "{said:?}");
+    let result: serde_json::Value = serde_json::from_str(&sealed.read("runs/r/result.json")).unwrap();
+    assert_eq!(result["stopped_by"], serde_json::Value::Null, "{said:?}");
+    let cut = |result: &serde_json::Value| {
+        result["cuts"].as_array().unwrap().iter().filter(|cut| cut["open"] == true).count()
+    };
+    assert!(cut(&result) > 0 && said.stderr.contains("more time would go on with path 0"), "{said:?}");
+    let said = sealed.run("resume r");
+    assert!(said.code == 0 && said.stderr.contains("would go on with path 0"), "{said:?}");
+    let said = sealed.run("resume r --time-limit 600");
+    assert!(said.code == 0 && said.stderr.contains("goes on with: path 0"), "{said:?}");
+    let result: serde_json::Value = serde_json::from_str(&sealed.read("runs/r/result.json")).unwrap();
+    assert_eq!(cut(&result), 0, "{}", result["cuts"]);
 }
 
 #[test]

@@ -167,7 +167,8 @@ impl Journal {
         let last = lock(&self.continued).last().map(|continuation| continuation.last);
         let was_before = |seq: i64| last.is_some_and(|last| seq <= last);
         if known.as_ref().is_some_and(|known| !was_before(known.seq)) {
-            return Err(JournalError::OtherInput { place }.into());
+            let what = "the solutions before it".to_owned();
+            return Err(JournalError::OtherInput { place, what }.into());
         }
         // A journal of an earlier version has no bases: then the line is not known to have another.
         let changes = match (&known, last) {

@@ -52,10 +52,12 @@ pub enum JournalError {
         good: usize,
     },
     /// The input of an effect differs from the recorded one.
-    #[error("{place} was recorded with another input")]
+    #[error("{place} was recorded with another input: {what}")]
     OtherInput {
         /// The place.
         place: Place,
+        /// What differs, in a few words.
+        what: String,
     },
     /// The verdict of a step differs from the recorded one.
     #[error("{step} ended differently from its record")]

@@ -310,6 +310,23 @@ impl Store {
         done
     }
 
+    pub fn copy_to(&self, path: &Path) -> rusqlite::Result<()> {
+        self.db.execute("VACUUM INTO ?1", [path.to_string_lossy()]).map(drop)
+    }
+
+    /// What differs between the request of a record and `request`, in a few words.
+    pub fn differs_in(&self, seq: i64, request: &str) -> rusqlite::Result<String> {
+        let sql = "SELECT request FROM effects WHERE seq = ?1";
+        let recorded: String = self.db.query_row(sql, [seq], |row| row.get(0))?;
+        let fields = |text: &str| serde_json::from_str::<Value>(text).map_err(json_error);
+        let (before, now) = (fields(&recorded)?, fields(request)?);
+        // Prompts tell the time that is left, so they differ in any case.
+        let parts = ["script", "model", "purpose", "agent", "run", "members"];
+        let other = parts.into_iter().find(|part| before.get(part) != now.get(part));
+        let rest = if now.get("prompt").is_some() { "prompt, its inputs or its tools" } else { "data" };
+        Ok(format!("the {}", other.unwrap_or(rest)))
+    }
+
     /// The number of the record that counts at `place`.
     pub fn seq_of(&self, place: &Place, kind: Kind) -> rusqlite::Result<Option<i64>> {
         let sql = "SELECT seq FROM effects WHERE place = ?1 AND kind = ?2 AND state = 'ended'";

@@ -199,7 +199,11 @@ async fn check_limits(
             }
         };
         let result = match ended {
-            Ok(finished) => finished.result,
+            Ok(Finished { result, stays: true, .. }) => result,
+            Ok(Finished { mut result, submission, .. }) => {
+                result.submission_path = submission.map(|place| place.to_string()).unwrap_or_default();
+                result
+            }
             Err(Stop::Limit(_) | Stop::NoSolution(_)) if before.is_none() => continue,
             Err(stop) => panic!("limit {index}: {stop}"),
         };

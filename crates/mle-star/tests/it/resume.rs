@@ -3,6 +3,8 @@
 use mle_star::config::{Context, FinalChoice, LeakageCheck};
 use mle_star::effects::ScriptOutcome;
 use mle_star::journal::{EffectRecord, EffectState, Frozen, Journal, Kind, read};
+use mle_star::pipeline::check_recorded;
+use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
@@ -330,4 +332,36 @@ async fn a_step_whose_first_call_was_refused_ends_the_same_after_a_resume() {
             assert_eq!(after, before, "{seconds} s a call, {max_budget_usd:?}");
         }
     }
+}
+
+#[tokio::test]
+async fn another_build_is_told_before_anything_is_paid_what_it_asks_differently() {
+    // Killed while both paths refine.
+    let check = async |change: &str, expected: Option<(&str, &str)>| {
+        let world = World::new().breaks_once("phase2/path-0/t1/k1/planner");
+        let (inputs, folder, copy) = (inputs(), Folder::fresh(), Folder::fresh());
+        let journal = Journal::create(folder.path(), &inputs).unwrap();
+        go_on(&world, &inputs, &journal).await.unwrap_err();
+        drop(journal);
+        world.forget();
+        let mut prompts = inputs.prompts.clone();
+        if !change.is_empty() {
+            prompts.get_mut(change).unwrap().push_str("Another sentence.");
+        }
+        let (prompts, (journal, frozen)) =
+            (Prompts::new(prompts).unwrap(), Journal::open(folder.path()).unwrap());
+        let before = journal.effects().unwrap();
+        journal.copy_to(copy.path()).unwrap();
+        let (copied, _) = Journal::open(copy.path()).unwrap();
+        let found = check_recorded(&frozen, &prompts, &copied).await;
+        let found = found.err().map(|error| error.to_string());
+        let expected =
+            expected.map(|(place, what)| format!("{place} was recorded with another input: {what}"));
+        assert_eq!(found, expected, "{change}");
+        assert_eq!((world.trace(), journal.effects().unwrap()), (Vec::new(), before), "{change}");
+    };
+    check("", None).await;
+    check("planner.md", Some(("phase2/path-0/t0/k1/planner", "the prompt, its inputs or its tools"))).await;
+    // Not asked yet.
+    check("ens_planner.md", None).await;
 }
