@@ -108,6 +108,7 @@ pub(crate) fn usage(ended: &Ended) -> Usage {
         output: models().map(|model| model.output_tokens).sum(),
         cache_read: models().map(|model| model.cache_read_input_tokens).sum(),
         cache_write: models().map(|model| model.cache_creation_input_tokens).sum(),
+        ..Usage::default()
     }
 }
 

@@ -183,6 +183,7 @@ pub(crate) mod tests {
             model: "haiku".to_owned(),
             timeout: Duration::ZERO,
             time_left: Duration::ZERO,
+            max_usd: None,
         }
     }
 

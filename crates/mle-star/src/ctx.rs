@@ -25,7 +25,7 @@ use crate::effects::{
 };
 use crate::event::{Event, EventSink};
 use crate::journal::{EffectRecord, Entry, Frozen, Journal, Kind, MadeWith, Recorded};
-use crate::limits::Limits;
+use crate::limits::{Limits, Reserve};
 use crate::metric::Score;
 use crate::place::{Name, Phase, Place};
 use crate::prefetch::{self, Likely};
@@ -108,6 +108,12 @@ struct Question<'a> {
     /// Whether an earlier answer to the same question counts, so that the agent is not called.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     read_back: bool,
+}
+
+/// What a call holds while it is in progress.
+struct Turn<'a> {
+    _lease: Lease,
+    reserve: Reserve<'a>,
 }
 
 /// A place in the algorithms of a run in progress.
@@ -194,7 +200,7 @@ impl<'a> Ctx<'a> {
         let known = question.as_deref().and_then(|question| self.answer_to(question));
         let kept = Question { agent, model: &model, prompt: &prompt, variant, read_back: known.is_some() };
         let entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
-        let request = AgentRequest {
+        let mut request = AgentRequest {
             place: place.clone(),
             agent,
             variant,
@@ -208,12 +214,22 @@ impl<'a> Ctx<'a> {
             model,
             timeout: std::time::Duration::ZERO,
             time_left: std::time::Duration::ZERO,
+            max_usd: None,
         };
-        let started = self.run.journal.elapsed();
         self.fence_unless_recorded(&entry)?;
         let was_known = known.is_some();
-        let answer =
-            async { if let Some(known) = known { Ok(known) } else { self.perform_ask(request).await } };
+        // A call that waits for its turn has no record: it has cost nothing if it is interrupted.
+        let is_new = !was_known && !self.run.journal.has(&entry)?;
+        let turn = if is_new { Some(self.turn(&mut request).await?) } else { None };
+        let started = self.run.journal.elapsed();
+        let answer = async {
+            match (known, turn) {
+                (Some(known), _) => Ok(known),
+                (None, Some(Err(limit))) => Ok(AgentReply::refused(limit, Usage::free())),
+                (None, Some(Ok(turn))) => self.perform_ask(request, turn).await,
+                (None, None) => Err(Stop::Bug { place: place.clone(), what: "a record is gone".to_owned() }),
+            }
+        };
         let reply = self.run.journal.once(entry, answer).await?;
         if was_known && !reply.replayed {
             self.info(format!("the answer of {} to the same question is read back", agent.name()));
@@ -291,20 +307,33 @@ impl<'a> Ctx<'a> {
         Ok(self.run.journal.void(&self.place.named(name))?)
     }
 
-    async fn perform_ask(&self, mut request: AgentRequest) -> Result<AgentReply, Stop> {
-        let turn = self.run.agents.lease(request.place.path(), Exclusivity::Shared);
-        let _lease = self.or_interrupted(turn).await?;
+    /// Waits for an agent slot and for money, and sets the limits of the call; or the limit that refuses it.
+    async fn turn(&self, request: &mut AgentRequest) -> Result<Result<Turn<'a>, Limit>, Stop> {
+        let lease = self.run.agents.lease(request.place.path(), Exclusivity::Shared);
+        let lease = self.or_interrupted(lease).await?;
         let limits = &self.run.limits;
-        let refused = |limit| Ok(AgentReply::refused(limit, Usage::free()));
-        let now = self.run.journal.elapsed();
-        if let Some(limit) = limits.too_late_to_ask(&request.place, request.agent, now) {
-            return refused(limit);
+        let mut reserve = None;
+        loop {
+            let now = self.run.journal.elapsed();
+            if let Some(limit) = limits.too_late_to_ask(&request.place, request.agent, now) {
+                reserve.map(|reserve: Reserve<'_>| reserve.settle(Usage::free()));
+                return Ok(Err(limit));
+            }
+            (request.timeout, request.time_left) = limits.agent_timeout(&request.place, request.agent, now);
+            if let Some(reserve) = reserve {
+                request.max_usd = reserve.max_usd();
+                return Ok(Ok(Turn { _lease: lease, reserve }));
+            }
+            let reserved = tokio::time::timeout(request.time_left, limits.purse.reserve(request));
+            reserve = match self.or_interrupted(reserved).await? {
+                Ok(Err(limit)) => return Ok(Err(limit)),
+                Ok(Ok(reserve)) => Some(reserve),
+                Err(_) => None,
+            };
         }
-        let estimate = match limits.out_of_money(&request.place, request.agent) {
-            Ok(estimate) => estimate,
-            Err(limit) => return refused(limit),
-        };
-        (request.timeout, request.time_left) = limits.agent_timeout(&request.place, request.agent, now);
+    }
+
+    async fn perform_ask(&self, request: AgentRequest, turn: Turn<'_>) -> Result<AgentReply, Stop> {
         self.emit(Event::AgentStarted {
             place: request.place.clone(),
             agent: request.agent,
@@ -317,13 +346,11 @@ impl<'a> Ctx<'a> {
         // The backend can prepare for the next calls while this one is answered.
         let prepared = async { agents.prefetch(&self.likely_after(&request)) };
         let asked = async { tokio::join!(asked, prepared).0 };
-        let reply = self.or_interrupted(asked).await.and_then(|reply| reply);
-        let usage = match &reply {
-            Ok(AgentReply { usage, .. }) | Err(Stop::Agents { usage, .. }) => *usage,
-            Err(_) => Usage::free(),
-        };
-        for warning in limits.settle(estimate, request.agent, &usage) {
-            self.warn(warning.text());
+        let mut reply = self.or_interrupted(asked).await.and_then(|reply| reply);
+        if let Ok(AgentReply { usage, .. }) | Err(Stop::Agents { usage, .. }) = &mut reply {
+            let warnings;
+            (*usage, warnings) = turn.reserve.settle(*usage);
+            warnings.iter().for_each(|warning| self.warn(warning.text()));
         }
         Ok(self.refused_if_late(&request.place, request.agent, reply?))
     }
@@ -331,12 +358,14 @@ impl<'a> Ctx<'a> {
     /// The calls that are likely to follow, as far as they are known in advance.
     fn likely_after(&self, request: &AgentRequest) -> Vec<AgentRequest> {
         let (place, agent, variant) = (request.place.clone(), request.agent, request.variant);
+        let likely_max = self.run.limits.purse.left();
         let likely = prefetch::after(&Likely { place, agent, variant }, self.run.config);
         let request = |Likely { place, agent, variant }: Likely| {
             let Form { tools, schema } = Form::of(agent, variant);
             let tools = self.tools(agent, tools);
             let (system, model) = (self.system(agent, variant), self.model(agent));
             let (prompt, shared, inputs, told, timeout, time_left) = Default::default();
+            let max_usd = likely_max;
             AgentRequest {
                 place,
                 agent,
@@ -351,6 +380,7 @@ impl<'a> Ctx<'a> {
                 model,
                 timeout,
                 time_left,
+                max_usd,
             }
         };
         likely.into_iter().map(request).collect()

@@ -31,7 +31,7 @@ use tokio::time::Instant;
 pub use error::JournalError;
 pub use lock::{Hold, hold, lock_file};
 pub use made_with::{KeptFrom, MadeWith, in_words};
-pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
+pub use reader::{EffectRecord, EffectState, Snapshot, first_limit, read};
 use store::{Found, Inserted, Store};
 
 use crate::answers::RetrievedModel;

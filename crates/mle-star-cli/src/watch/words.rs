@@ -209,7 +209,8 @@ pub fn step_name(step: Step) -> String {
 /// The progress of a run that ended early.
 fn stopped_line(diagnostics: &Diagnostics) -> String {
     let Diagnostics { elapsed_seconds, spent, last_success, solution, submission, .. } = diagnostics;
-    let cost = spent.cost_usd.map_or_else(|| "unknown cost".to_owned(), |usd| format!("${usd:.2}"));
+    let mark = if spent.estimated_usd > 0.0 { "~" } else { "" };
+    let cost = spent.cost_usd.map_or_else(|| "unknown cost".to_owned(), |usd| format!("{mark}${usd:.2}"));
     let last = last_success.as_ref().map_or_else(|| "nothing".to_owned(), place_name);
     let exists = match (solution, submission) {
         (None, _) => "no solution yet".to_owned(),
