@@ -163,7 +163,8 @@ fn row(name: String, part: Calls, total: Calls) -> Row {
 fn weight(part: Calls, total: Calls) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "used for percentages")]
     let tokens = money::all_tokens(&part.usage) as f64;
-    if total.usage.cost_usd.is_some() { part.usage.cost_usd.unwrap_or_default() } else { tokens }
+    let is_known = total.usage.unpriced() == 0;
+    if is_known { part.usage.cost_usd.unwrap_or_default() } else { tokens }
 }
 
 #[cfg(test)]
@@ -195,7 +196,7 @@ mod tests {
         };
         check(Spending::default(), "");
         check(spent(Some(0.1), 0), "$0.40 for 4 calls, 600 tokens in, 10 out");
-        check(spent(None, 0), "unknown for 4 calls, 600 tokens in, 10 out");
+        check(spent(None, 0), ">$0.30 for 4 calls, 600 tokens in, 10 out");
         check(
             spent(Some(0.1), 1),
             "$0.40 for 4 calls, 600 tokens in, 10 out; the usage of 1 interrupted call is unknown and not counted",

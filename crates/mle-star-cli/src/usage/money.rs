@@ -17,9 +17,10 @@ pub fn cost(cost_usd: Option<f64>, estimated_usd: f64) -> String {
     cost_usd.map_or_else(|| "unknown".to_owned(), |known| format!("{mark}{}", usd(known)))
 }
 
-/// The cost of calls.
+/// The cost of calls; `>$1.23` if that of others among them is unknown.
 pub fn cost_of(usage: &Usage) -> String {
-    cost(usage.cost_usd, usage.estimated_usd)
+    let more = if usage.cost_usd.is_some() && usage.unpriced() > 0 { ">" } else { "" };
+    format!("{more}{}", cost(usage.cost_usd, usage.estimated_usd))
 }
 
 /// A number of tokens: `950`, `12k`, `1.2M`.

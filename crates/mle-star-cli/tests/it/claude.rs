@@ -157,7 +157,7 @@ fn a_run_goes_on_with_the_agents_it_began_with() {
 }
 
 #[test]
-fn what_a_call_used_that_was_cut_off_is_said_to_be_unknown() {
+fn what_a_call_cost_that_was_cut_off_is_estimated() {
     let sealed = Sealed::with(&[]);
     let hang = "while read -r line; do :; done; exit 1"; // until its input ends
     claude(&sealed, &format!("case $MLE_STAR_PLACE in phase1/merge-1/merger) {hang} ;; esac\n{WELL}"));
@@ -168,7 +168,7 @@ fn what_a_call_used_that_was_cut_off_is_said_to_be_unknown() {
     let lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
     let is_merger = |line: String| line.contains("agent_started") && line.contains("phase1/merge-1/merger");
     assert!(lines.into_iter().any(is_merger), "the merger was never asked");
-    let noted = "the usage of 1 interrupted call is unknown and not counted";
+    let noted = " of it is estimated, with 1 interrupted call";
     let running = say(&sealed, "show r", &[]).stdout;
     assert!(
         running.contains("(running)") && running.contains("cost: ") && !running.contains(noted),
@@ -183,7 +183,10 @@ fn what_a_call_used_that_was_cut_off_is_said_to_be_unknown() {
     claude(&sealed, WELL);
     let said = say(&sealed, "resume r", &[KEY]);
     assert!(said.code == 0 && said.stderr.contains(noted), "{said:?}");
-    let usage = &json(&sealed.read("runs/r/result.json"))["usage"];
+    let result = json(&sealed.read("runs/r/result.json"));
+    let estimated = result["estimated_cost_usd"].as_f64().unwrap();
+    assert!(estimated > 0.0 && estimated < result["total_cost_usd"].as_f64().unwrap(), "{estimated}");
+    let usage = &result["usage"];
     assert_eq!((&usage["interrupted_calls"], &usage["by_role"]["merger"]["calls"]), (&1.into(), &1.into()));
 }
 
