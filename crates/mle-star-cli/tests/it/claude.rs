@@ -107,18 +107,18 @@ fn what_a_run_cost_is_told_everywhere() {
 }
 
 #[test]
-fn an_unknown_cost_is_shown_as_unknown() {
+fn an_unknown_cost_is_shown_as_estimated() {
     let sealed = Sealed::with(&[]);
     claude(&sealed, &format!("COST= BASIS=unknown\n{WELL}"));
     let said = say(&sealed, &format!("{} --max-budget-usd 5", run_line(&sealed)), &[KEY]);
     assert_eq!(said.code, 0, "{said:?}");
-    assert!(said.stderr.contains("cost: unknown for "), "{said:?}");
-    assert_eq!(said.stderr.matches("max_budget_usd cannot be held").count(), 1, "{said:?}");
-    assert!(say(&sealed, "list", &[]).stdout.contains("unknown"));
-    assert_eq!(
-        json(&sealed.read("runs/r/result.json"))["usage"]["by_phase"]["phase1"]["cost_usd"],
-        Value::Null
-    );
+    assert!(said.stderr.contains("cost: ~$0.") && said.stderr.contains(" of it is estimated"), "{said:?}");
+    assert_eq!(said.stderr.matches("the cost of a call is unknown").count(), 1, "{said:?}");
+    assert!(say(&sealed, "list", &[]).stdout.contains("~$0."));
+    let result = json(&sealed.read("runs/r/result.json"));
+    let phase = &result["usage"]["by_phase"]["phase1"];
+    assert_eq!(phase["cost_usd"], phase["estimated_usd"]);
+    assert_eq!(result["total_cost_usd"], result["estimated_cost_usd"]);
 }
 
 #[test]
@@ -139,7 +139,10 @@ fn a_run_goes_on_with_the_agents_it_began_with() {
     let first = format!("case $MLE_STAR_AGENT in retriever) {WELL} ;; *) {REFUSED} ;; esac");
     claude(&sealed, &first);
     let said = say(&sealed, &run_line(&sealed), &[KEY]);
-    assert!(said.code == 1 && said.stderr.contains("cost so far: $0.01"), "{said:?}");
+    assert!(said.code == 1 && said.stderr.contains("cost so far: "), "{said:?}");
+    // The other candidate may have been in progress.
+    let is_known = said.stderr.contains("cost so far: $0.01");
+    assert!(is_known || said.stderr.contains(" of it is estimated, with 1 interrupted call"), "{said:?}");
     assert!(
         said.stderr.contains("error: the login was refused: Invalid API key\nhint: check ANTHROPIC"),
         "{said:?}"
