@@ -44,7 +44,7 @@ impl Prefetched {
             let position = idle.iter().position(|child| child.invocation.alike == invocation.alike);
             position.and_then(|position| idle.remove(position))
         };
-        outdated.map(drop_in_background);
+        outdated.into_iter().for_each(drop_in_background);
         let Some(child) = start(invocation) else { return };
         let evicted = {
             let mut idle = self.idle();

@@ -312,11 +312,12 @@ impl<'a> Ctx<'a> {
         let lease = self.run.agents.lease(request.place.path(), Exclusivity::Shared);
         let lease = self.or_interrupted(lease).await?;
         let limits = &self.run.limits;
-        let mut reserve = None;
+        let mut reserve: Option<Reserve<'_>> = None;
         loop {
             let now = self.run.journal.elapsed();
             if let Some(limit) = limits.too_late_to_ask(&request.place, request.agent, now) {
-                reserve.map(|reserve: Reserve<'_>| reserve.settle(Usage::free()));
+                // It was not asked.
+                reserve.into_iter().for_each(|reserve| drop(reserve.settle(Usage::free())));
                 return Ok(Err(limit));
             }
             (request.timeout, request.time_left) = limits.agent_timeout(&request.place, request.agent, now);
