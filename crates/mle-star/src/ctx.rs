@@ -7,6 +7,7 @@
 mod protocol;
 mod render;
 mod steps;
+mod turn;
 
 pub(crate) use protocol::TimePlan;
 
@@ -25,7 +26,7 @@ use crate::effects::{
 };
 use crate::event::{Event, EventSink};
 use crate::journal::{EffectRecord, Entry, Frozen, Journal, Kind, MadeWith, Recorded};
-use crate::limits::{Limits, Reserve};
+use crate::limits::Limits;
 use crate::metric::Score;
 use crate::place::{Name, Phase, Place};
 use crate::prefetch::{self, Likely};
@@ -108,12 +109,6 @@ struct Question<'a> {
     /// Whether an earlier answer to the same question counts, so that the agent is not called.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     read_back: bool,
-}
-
-/// What a call holds while it is in progress.
-struct Turn<'a> {
-    _lease: Lease,
-    reserve: Reserve<'a>,
 }
 
 /// A place in the algorithms of a run in progress.
@@ -307,34 +302,7 @@ impl<'a> Ctx<'a> {
         Ok(self.run.journal.void(&self.place.named(name))?)
     }
 
-    /// Waits for an agent slot and for money, and sets the limits of the call; or the limit that refuses it.
-    async fn turn(&self, request: &mut AgentRequest) -> Result<Result<Turn<'a>, Limit>, Stop> {
-        let lease = self.run.agents.lease(request.place.path(), Exclusivity::Shared);
-        let lease = self.or_interrupted(lease).await?;
-        let limits = &self.run.limits;
-        let mut reserve: Option<Reserve<'_>> = None;
-        loop {
-            let now = self.run.journal.elapsed();
-            if let Some(limit) = limits.too_late_to_ask(&request.place, request.agent, now) {
-                // It was not asked.
-                reserve.into_iter().for_each(|reserve| drop(reserve.settle(Usage::free())));
-                return Ok(Err(limit));
-            }
-            (request.timeout, request.time_left) = limits.agent_timeout(&request.place, request.agent, now);
-            if let Some(reserve) = reserve {
-                request.max_usd = reserve.max_usd();
-                return Ok(Ok(Turn { _lease: lease, reserve }));
-            }
-            let reserved = tokio::time::timeout(request.time_left, limits.purse.reserve(request));
-            reserve = match self.or_interrupted(reserved).await? {
-                Ok(Err(limit)) => return Ok(Err(limit)),
-                Ok(Ok(reserve)) => Some(reserve),
-                Err(_) => None,
-            };
-        }
-    }
-
-    async fn perform_ask(&self, request: AgentRequest, turn: Turn<'_>) -> Result<AgentReply, Stop> {
+    async fn perform_ask(&self, request: AgentRequest, turn: turn::Turn<'_>) -> Result<AgentReply, Stop> {
         self.emit(Event::AgentStarted {
             place: request.place.clone(),
             agent: request.agent,
