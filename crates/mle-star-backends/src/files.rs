@@ -304,6 +304,7 @@ mod tests {
             model: "sonnet".to_owned(),
             timeout: Duration::from_secs(1),
             time_left: Duration::from_secs(3600),
+            max_usd: None,
         }
     }
 

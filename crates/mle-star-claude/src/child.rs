@@ -38,12 +38,13 @@ impl Child {
         work_dirs: &WorkDirs,
         system: &str,
     ) -> Result<Self, StartError> {
-        let work_dir = work_dirs.for_access(invocation.access).map_err(StartError::WorkDir)?;
-        let system = work_dirs.system_prompt(&invocation.system, system).map_err(StartError::WorkDir)?;
+        let work_dir = work_dirs.for_access(invocation.alike.access).map_err(StartError::WorkDir)?;
+        let system =
+            work_dirs.system_prompt(&invocation.alike.system, system).map_err(StartError::WorkDir)?;
         let mut command = Command::new(executable);
-        command.args(&invocation.arguments).current_dir(&work_dir.folder);
+        command.args(invocation.arguments()).current_dir(&work_dir.folder);
         command.arg("--system-prompt-file").arg(system);
-        for (name, value) in &invocation.variables {
+        for (name, value) in &invocation.alike.variables {
             match value {
                 Some(value) => command.env(name, value),
                 None => command.env_remove(name),
@@ -74,7 +75,7 @@ impl Child {
     /// Ends the process with everything it started; returns how it ended and the tail of standard error.
     pub(crate) async fn end(mut self) -> (Option<Ending>, String) {
         // Only an agent with tools can have started something that needs an orderly end.
-        if self.invocation.access != Access::None {
+        if self.invocation.alike.access != Access::None {
             self.talk.terminate().await;
         }
         self.talk.end().await

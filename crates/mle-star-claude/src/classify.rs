@@ -29,6 +29,9 @@ pub(crate) fn is_refused_login(outcome: &Outcome) -> bool {
 
 /// The outcome of a turn that ended, with all the text of the agent.
 pub(crate) fn turn(ended: &Ended, text: &str, transcript: &Transcript) -> Outcome {
+    if ended.subtype == "error_max_budget_usd" {
+        return over_budget(ended, transcript);
+    }
     if ended.is_error {
         return error(ended, transcript.was_retried);
     }
@@ -41,6 +44,17 @@ pub(crate) fn turn(ended: &Ended, text: &str, transcript: &Transcript) -> Outcom
         (true, None) => Outcome::Failed("the answer is empty".to_owned()),
         (true, Some(value)) => Outcome::Answered { text: value.to_string(), structured },
         (false, _) => Outcome::Answered { text: text.to_owned(), structured },
+    }
+}
+
+/// `claude` calls even a finished answer an error if it went over the budget. It was paid for, so it counts.
+fn over_budget(ended: &Ended, transcript: &Transcript) -> Outcome {
+    let is_finished = ended.stop_reason.as_deref() == Some("end_turn") && transcript.unreadable.is_none();
+    let text = transcript.text();
+    match &transcript.structured {
+        Some(value) => Outcome::Answered { text: value.to_string(), structured: Some(value.clone()) },
+        None if is_finished && !text.trim().is_empty() => Outcome::Answered { text, structured: None },
+        None => Outcome::OverBudget,
     }
 }
 
@@ -108,6 +122,7 @@ pub(crate) fn usage(ended: &Ended) -> Usage {
         output: models().map(|model| model.output_tokens).sum(),
         cache_read: models().map(|model| model.cache_read_input_tokens).sum(),
         cache_write: models().map(|model| model.cache_creation_input_tokens).sum(),
+        ..Usage::default()
     }
 }
 

@@ -26,12 +26,21 @@ pub(crate) struct Conversations<'a> {
     pub(crate) client: &'a Client,
     pub(crate) request: &'a AgentRequest,
     pub(crate) events: &'a dyn EventSink,
+    /// US dollars that earlier attempts have used.
+    pub(crate) used: f64,
 }
 
 #[async_trait]
 impl Attempts for Conversations<'_> {
     async fn attempt(&mut self, deadline: &mut Deadline) -> Attempt {
-        attempt(self.client, self.request, deadline, self.events).await
+        let left = self.request.max_usd.map(|max| max - self.used);
+        if left.is_some_and(|left| left <= 0.0) && self.used > 0.0 {
+            return Attempt { outcome: Outcome::OverBudget, usage: Usage::free(), lookups: Vec::new() };
+        }
+        let request = AgentRequest { max_usd: left, ..self.request.clone() };
+        let attempt = attempt(self.client, &request, deadline, self.events).await;
+        self.used += attempt.usage.cost_usd.unwrap_or(0.0);
+        attempt
     }
 }
 
@@ -56,7 +65,7 @@ async fn attempt(
         Ok(child) => child,
         Err(error) => return not_started(client, &error),
     };
-    let kept = child.invocation.kept;
+    let kept = child.invocation.alike.kept;
     child.send(&invocation::prompt(&client.cache.content(request, kept, std::time::Instant::now())));
     let began = Instant::now();
     let mut conversation = Conversation { client, request, events, transcript: Transcript::default() };

@@ -10,16 +10,26 @@ use crate::setup::ClaudeSetup;
 /// The tool that `--json-schema` adds to the conversation.
 pub(crate) const STRUCTURED_OUTPUT: &str = "StructuredOutput";
 
+/// The smallest budget that is passed, in US dollars; `claude` takes none of 0.
+const LEAST: f64 = 0.0001;
 /// Variables that would make `claude` believe it runs inside another agent.
 const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 /// Set unless the user has set them: no telemetry, no self-update during a run.
 const QUIET: [(&str, &str); 2] =
     [("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")];
 
-/// How a process is started. Calls with equal invocations can use the same process.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// How a process is started. Calls with equal invocations can use the same process, if their budgets allow it.
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Invocation {
-    /// All arguments except the system prompt's file.
+    pub(crate) alike: Alike,
+    /// US dollars that the conversation may cost: `claude` sends no further request then.
+    pub(crate) max_usd: Option<f64>,
+}
+
+/// What is the same for calls that can use the same process.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Alike {
+    /// The arguments except the system prompt's file and the budget.
     pub(crate) arguments: Vec<String>,
     /// Variables to set, or to remove where the value is `None`.
     pub(crate) variables: Vec<(&'static str, Option<String>)>,
@@ -43,13 +53,31 @@ pub(crate) enum Access {
 
 impl Invocation {
     pub(crate) fn new(setup: &ClaudeSetup, request: &AgentRequest, kept: Kept) -> Self {
-        Self {
+        let alike = Alike {
             arguments: arguments(setup, request),
             variables: variables(setup, request, kept),
             system: blake3::hash(request.system.as_bytes()).to_hex().to_string(),
             access: Access::of(request.tools),
             kept,
-        }
+        };
+        Self { alike, max_usd: request.max_usd }
+    }
+
+    /// Whether a process that was started like this can be used for a call with another invocation: with the same budget,
+    /// or one that is smaller, but not by much.
+    pub(crate) fn serves(&self, call: &Self) -> bool {
+        let is_enough = match (self.max_usd, call.max_usd) {
+            (Some(own), Some(wanted)) => own <= wanted && own >= wanted / 2.0,
+            (own, wanted) => own == wanted,
+        };
+        self.alike == call.alike && is_enough
+    }
+
+    /// All arguments except the system prompt's file.
+    pub(crate) fn arguments(&self) -> Vec<String> {
+        let budget = self.max_usd.map(|usd| format!("{:.4}", usd.max(LEAST)));
+        let budget = budget.into_iter().flat_map(|usd| ["--max-budget-usd".to_owned(), usd]);
+        self.alike.arguments.iter().cloned().chain(budget).collect()
     }
 }
 
@@ -183,6 +211,7 @@ pub(crate) mod tests {
             model: "haiku".to_owned(),
             timeout: Duration::ZERO,
             time_left: Duration::ZERO,
+            max_usd: None,
         }
     }
 
@@ -204,6 +233,31 @@ pub(crate) mod tests {
         check(&["Read"], &format!("--tools Read {asks} --bare"));
         check(&["Read", "Bash"], &format!("--tools Read,Bash {asks}"));
         check(&["WebSearch", "WebFetch"], &format!("--tools WebSearch,WebFetch {asks}"));
+    }
+
+    #[test]
+    fn a_process_has_the_budget_of_its_call_and_serves_those_with_as_much() {
+        let setup = example(Path::new("/data"));
+        let of = |max_usd| {
+            let request = AgentRequest { max_usd, ..request(AgentType::Coder, &[]) };
+            Invocation::new(&setup, &request, Kept::Hour)
+        };
+        let check = |max_usd: Option<f64>, expected: &[&str]| {
+            let arguments = of(max_usd).arguments();
+            let from = arguments.iter().position(|argument| argument == "--max-budget-usd");
+            assert_eq!(from.map_or(&[][..], |from| &arguments[from..]), expected, "{max_usd:?}");
+        };
+        check(None, &[]);
+        check(Some(1.25), &["--max-budget-usd", "1.2500"]);
+        check(Some(0.0), &["--max-budget-usd", "0.0001"]);
+        let check =
+            |own, wanted, serves| assert_eq!(of(own).serves(&of(wanted)), serves, "{own:?}, {wanted:?}");
+        check(None, None, true);
+        check(None, Some(1.0), false);
+        check(Some(1.0), Some(1.0), true);
+        check(Some(1.0), Some(1.9), true);
+        check(Some(1.0), Some(2.1), false);
+        check(Some(1.1), Some(1.0), false);
     }
 
     #[test]

@@ -52,7 +52,7 @@ impl ClaudeAgents {
 #[async_trait]
 impl AgentBackend for ClaudeAgents {
     async fn ask(&self, request: &AgentRequest, events: &dyn EventSink) -> Result<AgentReply, Stop> {
-        let mut attempts = Conversations { client: &self.0, request, events };
+        let mut attempts = Conversations { client: &self.0, request, events, used: 0.0 };
         attempts::ask(&mut attempts, &self.0.patience, request, events).await
     }
 

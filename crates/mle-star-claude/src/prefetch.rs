@@ -20,11 +20,11 @@ impl Prefetched {
         Self { most, idle: Mutex::default() }
     }
 
-    /// Takes the idle process that was started with this invocation.
+    /// Takes an idle process that serves this invocation.
     pub(crate) fn take(&self, invocation: &Invocation) -> Option<Child> {
         let found = {
             let mut idle = self.idle();
-            let position = idle.iter().position(|child| child.invocation == *invocation)?;
+            let position = idle.iter().position(|child| child.invocation.serves(invocation))?;
             idle.remove(position)?
         };
         if found.is_alive() {
@@ -34,11 +34,17 @@ impl Prefetched {
         None
     }
 
-    /// Starts a process unless one with this invocation is idle already.
+    /// Starts a process unless an idle one serves this invocation. It replaces one with another budget.
     pub(crate) fn start(&self, invocation: Invocation, start: impl FnOnce(Invocation) -> Option<Child>) {
-        if self.idle().iter().any(|child| child.invocation == invocation) {
-            return;
-        }
+        let outdated = {
+            let mut idle = self.idle();
+            if idle.iter().any(|child| child.invocation.serves(&invocation)) {
+                return;
+            }
+            let position = idle.iter().position(|child| child.invocation.alike == invocation.alike);
+            position.and_then(|position| idle.remove(position))
+        };
+        outdated.into_iter().for_each(drop_in_background);
         let Some(child) = start(invocation) else { return };
         let evicted = {
             let mut idle = self.idle();

@@ -21,6 +21,8 @@ pub(crate) struct Transcript {
     is_interrupted: bool,
     /// Tools in use by the ID of their use, with their input.
     tools: HashMap<String, (String, Value)>,
+    /// The last structured answer, which `claude` may not have checked.
+    pub(crate) structured: Option<Value>,
     pub(crate) lookups: Vec<Lookup>,
     /// The first line that looks like a message but cannot be read as one.
     pub(crate) unreadable: Option<String>,
@@ -77,6 +79,9 @@ impl Transcript {
                 }
                 Block::ToolUse { id, name, input } => {
                     self.is_interrupted = true;
+                    if name == STRUCTURED_OUTPUT {
+                        self.structured = Some(input.clone());
+                    }
                     self.tools.insert(id, (name, input));
                 }
                 Block::ToolResult { .. } | Block::Other => {}

@@ -204,7 +204,7 @@ fn end_of(ended: &Result<Exit, Failure>) -> Event {
 fn outline(start: &Start) -> Result<Outline, Failure> {
     let effects = start.journal.ledger();
     let effects = effects.map_err(|error| Failure::journal(&error))?;
-    let spent = spending(&effects).total().usage;
+    let spent = spending(&effects, &start.frozen.config).total().usage;
     Ok(Outline::new(&start.frozen, !effects.is_empty(), start.journal.elapsed(), spent))
 }
 
@@ -308,8 +308,8 @@ fn note_versions(start: &Start, backends: &Backends, say: &(dyn Fn(&str) + Sync)
 
 /// The cost of the run so far; `None` if the journal cannot be read.
 fn cost_so_far(start: &Start) -> Option<String> {
-    let effects = start.journal.ledger().ok()?;
-    let spending = usage::without_free_calls(spending(&effects), start.frozen.config.agents);
+    let (effects, config) = (start.journal.ledger().ok()?, &start.frozen.config);
+    let spending = usage::without_free_calls(spending(&effects, config), config.agents);
     usage::line(&spending).map(|line| format!("cost so far: {line}"))
 }
 

@@ -4,7 +4,7 @@ pub mod history;
 pub mod money;
 
 use mle_star::config::AgentsChoice;
-use mle_star::journal::{EffectState, Kind, Snapshot};
+use mle_star::journal::{EffectState, Snapshot};
 use mle_star::place::{Phase, path_of_session};
 use mle_star::result::FinalResult;
 use mle_star::role::AgentType;
@@ -20,7 +20,7 @@ pub struct Row {
     pub name: String,
     /// Number of calls.
     pub calls: u64,
-    /// `$1.23`, or `unknown`.
+    /// `$1.23`, `~$1.23` if a part of it is estimated, or `unknown`.
     pub cost: String,
     /// Tokens read, cached ones included.
     pub tokens_in: String,
@@ -43,15 +43,14 @@ pub struct Table {
 
 /// The usage of a run. Calls that are in progress in a live run are not counted as interrupted.
 pub fn of_run(snapshot: &Snapshot, is_running: bool) -> Spending {
-    let mut spending = spending(&snapshot.effects);
-    let under_way = snapshot.effects.iter();
-    let under_way =
-        under_way.filter(|effect| effect.kind == Kind::Agent && effect.state == EffectState::Begun).count();
-    if is_running {
-        let under_way = u64::try_from(under_way).unwrap_or(u64::MAX);
-        spending.interrupted_calls = spending.interrupted_calls.saturating_sub(under_way);
-    }
-    without_free_calls(spending, snapshot.frozen.config.agents)
+    let (effects, config) = (&snapshot.effects, &snapshot.frozen.config);
+    let spending = if is_running {
+        let ended = effects.iter().filter(|effect| effect.state != EffectState::Begun);
+        spending(&ended.cloned().collect::<Vec<_>>(), config)
+    } else {
+        spending(effects, config)
+    };
+    without_free_calls(spending, config.agents)
 }
 
 /// The usage of a finished run.
@@ -79,22 +78,22 @@ pub fn line(spending: &Spending) -> Option<String> {
         return None;
     }
     let (read, written) = (money::tokens(money::tokens_in(&usage)), money::tokens(usage.output));
-    let mut line = format!(
-        "{} for {}, {read} tokens in, {written} out",
-        money::cost(usage.cost_usd),
-        counted(calls, "call")
-    );
-    line.push_str(&interrupted_remark(spending));
+    let mut line =
+        format!("{} for {}, {read} tokens in, {written} out", money::cost_of(&usage), counted(calls, "call"));
+    line.push_str(&estimated_remark(spending));
     Some(line)
 }
 
-/// A remark for sums that lack interrupted calls; empty without any.
-pub fn interrupted_remark(spending: &Spending) -> String {
-    if spending.interrupted_calls == 0 {
-        return String::new();
-    }
+/// A remark about what is estimated in a sum, or missing in it because a call was interrupted; empty without any.
+pub fn estimated_remark(spending: &Spending) -> String {
     let cut = counted(spending.interrupted_calls, "interrupted call");
-    format!("; the usage of {cut} is unknown and not counted")
+    let estimated = spending.total().usage.estimated_usd;
+    match (estimated > 0.0, spending.interrupted_calls) {
+        (true, 0) => format!("; {} of it is estimated", money::usd(estimated)),
+        (true, _) => format!("; {} of it is estimated, with {cut}", money::usd(estimated)),
+        (false, 0) => String::new(),
+        (false, _) => format!("; the usage of {cut} is unknown and not counted"),
+    }
 }
 
 /// Tables by phase, path and role; empty for a free run.
@@ -152,7 +151,7 @@ fn row(name: String, part: Calls, total: Calls) -> Row {
     Row {
         name,
         calls: part.calls,
-        cost: money::cost(part.usage.cost_usd),
+        cost: money::cost_of(&part.usage),
         tokens_in: money::tokens(money::tokens_in(&part.usage)),
         cached: money::tokens(part.usage.cache_read),
         tokens_out: money::tokens(part.usage.output),
@@ -164,7 +163,8 @@ fn row(name: String, part: Calls, total: Calls) -> Row {
 fn weight(part: Calls, total: Calls) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "used for percentages")]
     let tokens = money::all_tokens(&part.usage) as f64;
-    if total.usage.cost_usd.is_some() { part.usage.cost_usd.unwrap_or_default() } else { tokens }
+    let is_known = total.usage.unpriced() == 0;
+    if is_known { part.usage.cost_usd.unwrap_or_default() } else { tokens }
 }
 
 #[cfg(test)]
@@ -177,7 +177,7 @@ mod tests {
 
     fn spent(cost_usd: Option<f64>, interrupted_calls: u64) -> Spending {
         let calls = |calls, cost_usd, input| {
-            let usage = Usage { cost_usd, input, output: 5, cache_read: 100, cache_write: 0 };
+            let usage = Usage { cost_usd, input, output: 5, cache_read: 100, ..Usage::default() };
             Calls { calls, usage }
         };
         let (one, two) = (calls(3, Some(0.3), 300), calls(1, cost_usd, 100));
@@ -190,17 +190,25 @@ mod tests {
     }
 
     #[test]
-    fn the_line_mentions_interrupted_calls() {
+    fn the_line_mentions_interrupted_calls_and_estimates() {
         let check = |spending: Spending, expected: &str| {
             assert_eq!(line(&spending).unwrap_or_default(), expected);
         };
         check(Spending::default(), "");
         check(spent(Some(0.1), 0), "$0.40 for 4 calls, 600 tokens in, 10 out");
-        check(spent(None, 0), "unknown for 4 calls, 600 tokens in, 10 out");
+        check(spent(None, 0), ">$0.30 for 4 calls, 600 tokens in, 10 out");
         check(
             spent(Some(0.1), 1),
             "$0.40 for 4 calls, 600 tokens in, 10 out; the usage of 1 interrupted call is unknown and not counted",
         );
+        let mut estimated = spent(Some(0.1), 1);
+        estimated.by_phase.values_mut().for_each(|calls| calls.usage.estimated_usd = 0.05);
+        check(
+            estimated.clone(),
+            "~$0.40 for 4 calls, 600 tokens in, 10 out; $0.10 of it is estimated, with 1 interrupted call",
+        );
+        estimated.interrupted_calls = 0;
+        check(estimated, "~$0.40 for 4 calls, 600 tokens in, 10 out; $0.10 of it is estimated");
         let only_cut = Spending { interrupted_calls: 2, ..Spending::default() };
         check(
             only_cut,

@@ -77,7 +77,7 @@ pub(crate) fn is_decided(message: &str, outcome: &Outcome) -> bool {
         Outcome::Fatal(_) => true,
         Outcome::Failed(_) => !by_web_socket,
         Outcome::Busy { .. } => status(message) == Some(429),
-        Outcome::Died(_) | Outcome::Answered { .. } => false,
+        Outcome::Died(_) | Outcome::Answered { .. } | Outcome::OverBudget => false,
     }
 }
 

@@ -194,7 +194,7 @@ impl<'a> Conversations<'a> {
             Outcome::Died(why) => Outcome::Died(hide(&why)),
             Outcome::Busy { reason, advised } => Outcome::Busy { reason: hide(&reason), advised },
             Outcome::Fatal(trouble) => Outcome::Fatal(Trouble { message: hide(&trouble.message), ..trouble }),
-            answered @ Outcome::Answered { .. } => answered,
+            without @ (Outcome::Answered { .. } | Outcome::OverBudget) => without,
         }
     }
 }

@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::time::sleep;
 
-use crate::effects::{AgentReply, AgentRequest, Answer, Lookup, Usage};
+use crate::effects::{AgentReply, AgentRequest, Answer, Limit, Lookup, Usage};
 use crate::event::{Event, EventSink};
 use crate::stop::{Stop, Trouble};
 
@@ -58,6 +58,8 @@ pub enum Outcome {
         /// The shortest wait that the service asks for.
         advised: Duration,
     },
+    /// It used up the money of the call without an answer.
+    OverBudget,
     /// The conversation broke off without an answer.
     Died(String),
     /// With a permanent error: the run stops until someone has fixed it.
@@ -136,6 +138,9 @@ pub async fn ask(
             }
             Outcome::Failed(reason) => return Ok(failed(reason, usage, lookups)),
             Outcome::Fatal(trouble) => return Err(Stop::Agents { trouble, usage }),
+            Outcome::OverBudget => {
+                return Ok(AgentReply { lookups, ..AgentReply::refused(Limit::Budget, usage) });
+            }
             Outcome::Busy { reason, advised } => {
                 let Some(wait) = deadline.extend(patience.backoff(busy).max(advised)) else {
                     let waited = deadline.waited().as_secs();

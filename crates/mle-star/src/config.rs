@@ -163,7 +163,7 @@ pub struct Config {
     pub subsample_limit: u32,
     /// The most repairs of one failing script.
     pub max_debug_attempts: u32,
-    /// Limit on the cost of agents, in US dollars. The offline agents cost nothing.
+    /// Limit on the cost of agents, in US dollars, exceeded by one call at most. The offline agents cost nothing.
     pub max_budget_usd: Option<f64>,
     /// Permission mode of `claude` for agents with tools. With the default, the program itself decides about every use of
     /// a tool.

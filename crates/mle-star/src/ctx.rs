@@ -8,6 +8,7 @@ mod continuation;
 mod protocol;
 mod render;
 mod steps;
+mod turn;
 
 pub(crate) use protocol::TimePlan;
 
@@ -195,7 +196,7 @@ impl<'a> Ctx<'a> {
         let known = question.as_deref().and_then(|question| self.answer_to(question));
         let kept = Question { agent, model: &model, prompt: &prompt, variant, read_back: known.is_some() };
         let entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
-        let request = AgentRequest {
+        let mut request = AgentRequest {
             place: place.clone(),
             agent,
             variant,
@@ -209,12 +210,22 @@ impl<'a> Ctx<'a> {
             model,
             timeout: std::time::Duration::ZERO,
             time_left: std::time::Duration::ZERO,
+            max_usd: None,
         };
-        let started = self.run.journal.elapsed();
         self.fence_unless_recorded(&entry)?;
         let was_known = known.is_some();
-        let answer =
-            async { if let Some(known) = known { Ok(known) } else { self.perform_ask(request).await } };
+        // A call that waits for its turn has no record: it has cost nothing if it is interrupted.
+        let is_new = !was_known && !self.run.journal.has(&entry)?;
+        let turn = if is_new { Some(self.turn(&mut request).await?) } else { None };
+        let started = self.run.journal.elapsed();
+        let answer = async {
+            match (known, turn) {
+                (Some(known), _) => Ok(known),
+                (None, Some(Err(limit))) => Ok(AgentReply::refused(limit, Usage::free())),
+                (None, Some(Ok(turn))) => self.perform_ask(request, turn).await,
+                (None, None) => Err(Stop::Bug { place: place.clone(), what: "a record is gone".to_owned() }),
+            }
+        };
         let reply = self.run.journal.once(entry, answer).await?;
         if was_known && !reply.replayed {
             self.info(format!("the answer of {} to the same question is read back", agent.name()));
@@ -294,20 +305,7 @@ impl<'a> Ctx<'a> {
         Ok(self.run.journal.void(&self.place.named(name))?)
     }
 
-    async fn perform_ask(&self, mut request: AgentRequest) -> Result<AgentReply, Stop> {
-        let turn = self.run.agents.lease(request.place.path(), Exclusivity::Shared);
-        let _lease = self.or_interrupted(turn).await?;
-        let limits = &self.run.limits;
-        let refused = |limit| Ok(AgentReply::refused(limit, Usage::free()));
-        let now = self.run.journal.elapsed();
-        if let Some(limit) = limits.too_late_to_ask(&request.place, request.agent, now) {
-            return refused(limit);
-        }
-        let estimate = match limits.out_of_money(&request.place, request.agent) {
-            Ok(estimate) => estimate,
-            Err(limit) => return refused(limit),
-        };
-        (request.timeout, request.time_left) = limits.agent_timeout(&request.place, request.agent, now);
+    async fn perform_ask(&self, request: AgentRequest, turn: turn::Turn<'_>) -> Result<AgentReply, Stop> {
         self.emit(Event::AgentStarted {
             place: request.place.clone(),
             agent: request.agent,
@@ -320,13 +318,11 @@ impl<'a> Ctx<'a> {
         // The backend can prepare for the next calls while this one is answered.
         let prepared = async { agents.prefetch(&self.likely_after(&request)) };
         let asked = async { tokio::join!(asked, prepared).0 };
-        let reply = self.or_interrupted(asked).await.and_then(|reply| reply);
-        let usage = match &reply {
-            Ok(AgentReply { usage, .. }) | Err(Stop::Agents { usage, .. }) => *usage,
-            Err(_) => Usage::free(),
-        };
-        for warning in limits.settle(estimate, request.agent, &usage) {
-            self.warn(warning.text());
+        let mut reply = self.or_interrupted(asked).await.and_then(|reply| reply);
+        if let Ok(AgentReply { usage, .. }) | Err(Stop::Agents { usage, .. }) = &mut reply {
+            let warnings;
+            (*usage, warnings) = turn.reserve.settle(*usage);
+            warnings.iter().for_each(|warning| self.warn(warning.text()));
         }
         Ok(self.refused_if_late(&request.place, request.agent, reply?))
     }
@@ -334,12 +330,14 @@ impl<'a> Ctx<'a> {
     /// The calls that are likely to follow, as far as they are known in advance.
     fn likely_after(&self, request: &AgentRequest) -> Vec<AgentRequest> {
         let (place, agent, variant) = (request.place.clone(), request.agent, request.variant);
+        let likely_max = self.run.limits.purse.left();
         let likely = prefetch::after(&Likely { place, agent, variant }, self.run.config);
         let request = |Likely { place, agent, variant }: Likely| {
             let Form { tools, schema } = Form::of(agent, variant);
             let tools = self.tools(agent, tools);
             let (system, model) = (self.system(agent, variant), self.model(agent));
             let (prompt, shared, inputs, told, timeout, time_left) = Default::default();
+            let max_usd = likely_max;
             AgentRequest {
                 place,
                 agent,
@@ -354,6 +352,7 @@ impl<'a> Ctx<'a> {
                 model,
                 timeout,
                 time_left,
+                max_usd,
             }
         };
         likely.into_iter().map(request).collect()

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use crate::effects::Usage;
 use crate::journal::{EffectRecord, Kind};
 use crate::place::{Phase, Place};
-use crate::spending::spending;
 use crate::verdict::Best;
 
 /// Progress and results of a run that ended early.
@@ -32,7 +31,7 @@ pub struct Diagnostics {
 
 impl Diagnostics {
     /// Diagnostics of a run with these records, ended by `error` after `elapsed_seconds`.
-    pub(crate) fn new(error: String, elapsed_seconds: f64, effects: &[EffectRecord]) -> Self {
+    pub(crate) fn new(error: String, elapsed_seconds: f64, effects: &[EffectRecord], spent: Usage) -> Self {
         let ended = |effect: &&EffectRecord| {
             effect.counts() && effect.limit.is_none() && matches!(effect.kind, Kind::Agent | Kind::Script)
         };
@@ -40,7 +39,7 @@ impl Diagnostics {
         Self {
             error,
             elapsed_seconds,
-            spent: spending(effects).total().usage,
+            spent,
             phase: effects.iter().filter_map(|effect| effect.place.phase()).max(),
             last_success: last.map(|effect| effect.place.clone()),
             scored: 0,

@@ -6,6 +6,7 @@
 
 mod fits;
 mod predictions;
+mod usage;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,6 +27,7 @@ pub use fits::{Fits, Fitted};
 pub use predictions::{
     CombinationRequest, CombinedBy, Look, LookRequest, Member, Selection, SelectionRequest,
 };
+pub use usage::Usage;
 
 /// Answers agents' prompts.
 #[async_trait]
@@ -86,6 +88,8 @@ pub struct AgentRequest {
     pub timeout: Duration,
     /// Time limit of the call, including all waiting.
     pub time_left: Duration,
+    /// US dollars that the call may cost, for backends that can stop a conversation there; `None`: any amount.
+    pub max_usd: Option<f64>,
 }
 
 /// An agent's reply and its cost.
@@ -135,21 +139,6 @@ pub enum Answer {
         /// The limit.
         limit: Limit,
     },
-}
-
-/// Cost and tokens of one agent call.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Usage {
-    /// US dollars; `None` when unknown.
-    pub cost_usd: Option<f64>,
-    /// Tokens read, outside any cache.
-    pub input: u64,
-    /// Tokens written.
-    pub output: u64,
-    /// Tokens read from the cache.
-    pub cache_read: u64,
-    /// Tokens written to the cache.
-    pub cache_write: u64,
 }
 
 /// One script to run.
@@ -358,28 +347,6 @@ impl AgentReply {
     /// A call that was not made, or failed, because of a limit.
     pub fn refused(limit: Limit, usage: Usage) -> Self {
         Self { answer: Answer::Refused { limit }, usage, lookups: Vec::new() }
-    }
-}
-
-impl Usage {
-    /// No cost and no tokens.
-    pub fn free() -> Self {
-        Self { cost_usd: Some(0.0), ..Self::default() }
-    }
-}
-
-impl std::ops::Add for Usage {
-    type Output = Self;
-
-    /// The sum of two usages. The cost is unknown if either is.
-    fn add(self, other: Self) -> Self {
-        Self {
-            cost_usd: self.cost_usd.zip(other.cost_usd).map(|(one, two)| one + two),
-            input: self.input + other.input,
-            output: self.output + other.output,
-            cache_read: self.cache_read + other.cache_read,
-            cache_write: self.cache_write + other.cache_write,
-        }
     }
 }
 

@@ -34,7 +34,7 @@ pub use continuation::{Line, Standing, cuts_of};
 pub use error::JournalError;
 pub use lock::{Hold, hold, lock_file};
 pub use made_with::{KeptFrom, MadeWith, in_words};
-pub use reader::{EffectRecord, EffectState, Snapshot, cost, read};
+pub use reader::{EffectRecord, EffectState, Snapshot, read};
 use store::{Found, Inserted, Store};
 
 use crate::answers::RetrievedModel;

@@ -23,6 +23,7 @@ pub mod lessons;
 mod limits;
 pub mod measure;
 pub mod metric;
+pub mod money;
 pub mod pipeline;
 pub mod place;
 mod prefetch;

@@ -1,17 +1,20 @@
 //! Time and budget: what may still begin, and for how long it may run.
 //!
-//! [`Limits`] only answers questions, based on the elapsed time and the money spent. The context records every
+//! [`Limits`] only answers questions, based on the elapsed time; its [`Purse`] holds the money. The context records every
 //! refusal, so that a resume decides the same.
 
-use std::collections::{HashMap, HashSet, VecDeque};
+mod money;
+
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use crate::config::{Config, Switch};
-use crate::effects::{Limit, Purpose, Usage};
-use crate::journal::{EffectRecord, Kind};
+use crate::effects::{Limit, Purpose};
 use crate::place::{Phase, Place, Step};
 use crate::role::AgentType;
+
+pub(crate) use money::{Purse, Reserve};
 
 /// The share of the time and the budget that is reserved for finalization. A minimum of five minutes for long runs
 /// would change nothing: a tenth of an hour is more.
@@ -48,7 +51,8 @@ const LATEST: usize = 5;
 /// The limits of a run. Times are seconds since the start of the run.
 pub(crate) struct Limits {
     total: f64,
-    max_usd: Option<f64>,
+    /// The money.
+    pub purse: Purse,
     script_timeout: f64,
     agent_timeout: f64,
     ablation_timeout: f64,
@@ -79,34 +83,6 @@ struct State {
     changed: HashMap<usize, f64>,
     /// The seconds of the longest solution that merges and ensembles are now made of.
     built_on: f64,
-    spent: f64,
-    /// Expected cost of the calls in progress.
-    in_flight: f64,
-    dearest: HashMap<AgentType, f64>,
-    /// The warnings given so far.
-    given: HashSet<Warning>,
-}
-
-/// A warning about the budget. Each is issued once.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Warning {
-    /// 80 % of the limit is spent.
-    MostIsSpent,
-    /// A call's cost is unknown, so the limit cannot be enforced.
-    CannotHold,
-}
-
-/// The expected cost of a call in progress.
-pub(crate) struct Estimate<'a> {
-    limits: &'a Limits,
-    usd: f64,
-}
-
-impl Drop for Estimate<'_> {
-    /// However the call ended, its estimate is no longer committed.
-    fn drop(&mut self) {
-        self.limits.state().in_flight -= self.usd;
-    }
 }
 
 impl Limits {
@@ -115,7 +91,7 @@ impl Limits {
         let total = seconds(config.time_limit_seconds);
         Self {
             total,
-            max_usd: config.max_budget_usd,
+            purse: Purse::new(config),
             script_timeout: config.script_timeout_seconds.map_or(f64::INFINITY, seconds),
             agent_timeout: seconds(config.agent_timeout_seconds),
             combines: config.ensemble_selection == Switch::On && config.num_parallel_solutions > 1,
@@ -133,10 +109,6 @@ impl Limits {
                 ablation: None,
                 changed: HashMap::new(),
                 built_on: 0.0,
-                spent: 0.0,
-                in_flight: 0.0,
-                dearest: HashMap::new(),
-                given: HashSet::new(),
             }),
         }
     }
@@ -232,64 +204,6 @@ impl Limits {
     /// How long the next ablation study is expected to take, in seconds.
     fn study(&self, state: &State) -> f64 {
         state.ablation.unwrap_or_else(|| (state.usual() * STUDIED).min(self.ablation_timeout))
-    }
-
-    /// The expected cost of an agent call, or the limit that refuses it.
-    pub fn out_of_money(&self, place: &Place, agent: AgentType) -> Result<Estimate<'_>, Limit> {
-        let mut state = self.state();
-        let expected = state.expected(agent);
-        if let Some(max) = self.max_usd {
-            let finalizing = place.phase() == Some(Phase::Finalization);
-            let reserve = if finalizing { 0.0 } else { max * RESERVE };
-            let committed = state.spent + state.in_flight;
-            if committed >= max || committed + expected + reserve > max {
-                return Err(Limit::Budget);
-            }
-        }
-        state.in_flight += expected;
-        drop(state);
-        Ok(Estimate { limits: self, usd: expected })
-    }
-
-    /// Counts the cost of earlier processes, including calls whose answers were discarded. An interrupted call
-    /// counts as much as the most expensive call of its agent. Returns new warnings.
-    pub fn remember(&self, effects: &[EffectRecord]) -> Vec<Warning> {
-        let asked = || effects.iter().filter(|effect| effect.kind == Kind::Agent);
-        let agent = |effect: &EffectRecord| {
-            serde_json::from_value::<AgentType>(effect.request.get("agent")?.clone()).ok()
-        };
-        let mut warnings = Vec::new();
-        for effect in asked().filter(|effect| effect.outcome.is_some()) {
-            warnings.extend(agent(effect).map(|agent| self.spend(agent, &effect.usage)).unwrap_or_default());
-        }
-        for effect in asked().filter(|effect| effect.outcome.is_none()) {
-            let Some(agent) = agent(effect) else { continue };
-            let cost_usd = Some(self.state().expected(agent));
-            warnings.extend(self.spend(agent, &Usage { cost_usd, ..Usage::default() }));
-        }
-        warnings
-    }
-
-    /// Counts a completed call. Returns new warnings.
-    pub fn settle(&self, estimate: Estimate<'_>, agent: AgentType, usage: &Usage) -> Vec<Warning> {
-        drop(estimate);
-        self.spend(agent, usage)
-    }
-
-    /// Counts a cost. An unknown cost counts as zero, with a warning.
-    fn spend(&self, agent: AgentType, usage: &Usage) -> Vec<Warning> {
-        let mut state = self.state();
-        let cost = usage.cost_usd.unwrap_or(0.0);
-        state.spent += cost;
-        let dearest = state.dearest.entry(agent).or_insert(0.0);
-        *dearest = dearest.max(cost);
-        let Some(max) = self.max_usd else { return Vec::new() };
-        let holds = [
-            (Warning::MostIsSpent, state.spent >= 0.8 * max),
-            (Warning::CannotHold, usage.cost_usd.is_none()),
-        ];
-        let now = holds.into_iter().filter(|(_, holds)| *holds).map(|(warning, _)| warning);
-        now.filter(|warning| state.given.insert(*warning)).collect()
     }
 
     /// The time limits of an agent call that begins now, without and with waiting for the service.
@@ -441,26 +355,11 @@ impl Limits {
     }
 }
 
-impl Warning {
-    /// The warning's text.
-    pub fn text(self) -> &'static str {
-        match self {
-            Self::MostIsSpent => "80 % of the budget is spent",
-            Self::CannotHold => "the cost of a call is unknown: max_budget_usd cannot be held",
-        }
-    }
-}
-
 impl State {
     /// The script seconds that a path may still use.
     fn allowance_left(&self, path: usize) -> f64 {
         let used = self.path_used.get(&path).copied().unwrap_or(0.0);
         self.allowances.get(path).map_or(f64::INFINITY, |allowance| allowance - used)
-    }
-
-    /// The expected cost of a call of this agent.
-    fn expected(&self, agent: AgentType) -> f64 {
-        self.dearest.get(&agent).copied().unwrap_or_else(|| self.dearest_of_all())
     }
 
     /// The time of the shortest of the latest scripts; 0 without one.
@@ -473,10 +372,6 @@ impl State {
         let mut latest: Vec<f64> = self.latest.iter().copied().collect();
         latest.sort_by(f64::total_cmp);
         latest.get(latest.len() / 2).copied().unwrap_or(0.0)
-    }
-
-    fn dearest_of_all(&self) -> f64 {
-        self.dearest.values().copied().fold(0.0, f64::max)
     }
 }
 

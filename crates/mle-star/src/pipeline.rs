@@ -50,7 +50,7 @@ pub async fn run(
 ) -> Result<Finished, Stop> {
     let run = Run::new(frozen, prompts, journal, outside)?;
     let ctx = run.root();
-    run.limits.remember(&journal.ledger()?).iter().for_each(|warning| ctx.warn(warning.text()));
+    run.limits.purse.remember(&journal.ledger()?).iter().for_each(|warning| ctx.warn(warning.text()));
     journal.note_stop(None)?;
     journal.start_clock();
     let ended = tokio::select! {

@@ -39,8 +39,11 @@ pub struct FinalResult {
     pub contamination: Option<Contamination>,
     /// Wall-clock seconds of the run over all processes.
     pub total_duration_seconds: f64,
-    /// Cost in US dollars; `None` if the cost of a call is unknown.
+    /// Cost in US dollars, estimates included; `None` if nothing about it is known.
     pub total_cost_usd: Option<f64>,
+    /// The part of the cost that is estimated, because a service reported none or a call was interrupted.
+    #[serde(default)]
+    pub estimated_cost_usd: f64,
     /// Seconds by phase.
     pub durations: Durations,
     /// US dollars by phase.

@@ -1,16 +1,18 @@
 //! Usage of the agent calls by role, phase and path.
 //!
 //! [`spending`] sums up the records of a journal. Every call that was made counts, even when its record was discarded,
-//! because it was paid for. The cost and tokens of an interrupted call ([`Spending::interrupted_calls`]) are unknown: no
-//! sum contains them, so show their number next to the sum.
+//! because it was paid for. Where a cost is unknown, as that of an interrupted call ([`Spending::interrupted_calls`]), an
+//! estimate counts, and [`Usage::estimated_usd`] tells which part of a sum that is. Its tokens are in no sum.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::config::Config;
 use crate::effects::Usage;
 use crate::journal::{EffectRecord, EffectState, Kind};
+use crate::money::{Asked, Book, Prices};
 use crate::place::Phase;
 use crate::role::AgentType;
 
@@ -23,7 +25,7 @@ pub struct Spending {
     pub by_phase: BTreeMap<Phase, Calls>,
     /// By refinement path, `path-0` first.
     pub by_path: BTreeMap<String, Calls>,
-    /// Calls that began and never ended because their process was stopped. Their usage is unknown.
+    /// Calls that began and never ended because their process was stopped. Their cost is estimated.
     pub interrupted_calls: u64,
 }
 
@@ -32,22 +34,37 @@ pub struct Spending {
 pub struct Calls {
     /// Number of calls.
     pub calls: u64,
-    /// Their usage. The cost is `None` if any cost is unknown.
+    /// Their usage, and that of interrupted calls. The cost is `None` if nothing about it is known.
     #[serde(flatten)]
     pub usage: Usage,
 }
 
-/// The usage of the calls in these records. A call in progress counts as interrupted.
-pub fn spending(effects: &[EffectRecord]) -> Spending {
+/// The usage of the calls in these records of a run. A call in progress counts as interrupted.
+pub fn spending(effects: &[EffectRecord], config: &Config) -> Spending {
     let mut spending = Spending::default();
-    for effect in effects.iter().filter(|effect| effect.kind == Kind::Agent) {
-        if is_interrupted(effect) {
-            spending.interrupted_calls += 1;
-        } else if was_made(effect) {
-            count(&mut spending, effect);
-        }
+    for (effect, usage) in counted(effects, Book::new(Prices::of(config))).1 {
+        let interrupted = is_interrupted(effect);
+        spending.interrupted_calls += u64::from(interrupted);
+        count(&mut spending, effect, Calls { calls: u64::from(!interrupted), usage });
     }
     spending
+}
+
+/// The calls in these records that may have cost something, each with what it counts as, and the book with all of them.
+pub(crate) fn counted(effects: &[EffectRecord], mut book: Book) -> (Book, Vec<(&EffectRecord, Usage)>) {
+    let paid = |effect: &&EffectRecord| is_interrupted(effect) || was_made(effect);
+    let paid: Vec<&EffectRecord> = effects.iter().filter(paid).collect();
+    for (agent, effect) in paid.iter().filter_map(|effect| Some((role(effect)?, effect))) {
+        book.count(agent, &effect.usage);
+    }
+    let completed = |effect: &&EffectRecord| {
+        let model = effect.request.get("model").and_then(serde_json::Value::as_str).unwrap_or_default();
+        role(effect).map_or(effect.usage, |agent| {
+            book.completed(&Asked { agent, model, prompt_bytes: 0 }, effect.usage)
+        })
+    };
+    let usages = paid.iter().map(|effect| (*effect, completed(effect))).collect();
+    (book, usages)
 }
 
 /// The agent of a record.
@@ -63,18 +80,19 @@ pub fn was_made(effect: &EffectRecord) -> bool {
 }
 
 fn is_interrupted(effect: &EffectRecord) -> bool {
-    effect.outcome.is_none() && matches!(effect.state, EffectState::Void | EffectState::Begun)
+    let ended = effect.outcome.is_some() || matches!(effect.state, EffectState::Ended | EffectState::Aside);
+    effect.kind == Kind::Agent && !ended
 }
 
-fn count(spending: &mut Spending, effect: &EffectRecord) {
+fn count(spending: &mut Spending, effect: &EffectRecord, calls: Calls) {
     if let Some(role) = role(effect) {
-        spending.by_role.entry(role).or_default().add(effect.usage);
+        spending.by_role.entry(role).or_default().add(calls);
     }
     if let Some(phase) = effect.place.phase() {
-        spending.by_phase.entry(phase).or_default().add(effect.usage);
+        spending.by_phase.entry(phase).or_default().add(calls);
     }
     if effect.place.path().is_some() {
-        spending.by_path.entry(effect.place.session()).or_default().add(effect.usage);
+        spending.by_path.entry(effect.place.session()).or_default().add(calls);
     }
 }
 
@@ -82,18 +100,15 @@ impl Spending {
     /// The total.
     pub fn total(&self) -> Calls {
         let mut total = Calls::default();
-        for part in self.by_phase.values() {
-            total.calls += part.calls;
-            total.usage = total.usage + part.usage;
-        }
+        self.by_phase.values().for_each(|part| total.add(*part));
         total
     }
 }
 
 impl Calls {
-    fn add(&mut self, usage: Usage) {
-        self.calls += 1;
-        self.usage = self.usage + usage;
+    fn add(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.usage = self.usage + other.usage;
     }
 }
 
@@ -108,6 +123,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::config::AgentsChoice;
     use crate::effects::Limit;
     use crate::place::Place;
 
@@ -117,7 +133,7 @@ mod tests {
             place: Place::from(place),
             kind: Kind::Agent,
             state,
-            request: json!({"agent": "coder"}),
+            request: json!({"agent": "coder", "model": "sonnet"}),
             outcome: usage.map(|_| json!({})),
             limit,
             usage: usage.unwrap_or_default(),
@@ -131,9 +147,13 @@ mod tests {
     #[test]
     fn every_call_that_was_made_counts_and_no_other() {
         use EffectState::{Aside, Begun, Ended, Void};
-        let paid = |cost_usd| Some(Usage { cost_usd, input: 10, output: 1, cache_read: 2, cache_write: 3 });
+        let paid = |cost_usd| {
+            Some(Usage { cost_usd, input: 10, output: 1, cache_read: 2, cache_write: 3, ..Usage::default() })
+        };
+        // No price is known, and no budget needs one.
+        let config = Config { agents: AgentsChoice::OpenAi, ..Config::default() };
         let check = |state, usage, limit, calls: u64, cost: Option<f64>, interrupted: u64| {
-            let spending = spending(&[call("phase2/path-1/t0/k0/coder", state, usage, limit)]);
+            let spending = spending(&[call("phase2/path-1/t0/k0/coder", state, usage, limit)], &config);
             let total = spending.total();
             assert_eq!((total.calls, total.usage.cost_usd), (calls, cost), "{spending:?}");
             assert_eq!(spending.interrupted_calls, interrupted);
@@ -147,7 +167,31 @@ mod tests {
         check(Void, paid(Some(0.5)), None, 1, Some(0.5), 0);
         check(Ended, paid(Some(0.5)), Some(Limit::Time), 1, Some(0.5), 0);
         check(Ended, Some(Usage::free()), Some(Limit::Budget), 0, Some(0.0), 0);
-        check(Void, None, None, 0, Some(0.0), 1);
-        check(Begun, None, None, 0, Some(0.0), 1);
+        check(Void, None, None, 0, None, 1);
+        check(Begun, None, None, 0, None, 1);
+    }
+
+    #[test]
+    fn what_is_unknown_counts_as_the_dearest_call_of_its_agent_or_by_its_price() {
+        use EffectState::{Ended, Void};
+        let usage = |cost_usd| Some(Usage { cost_usd, ..Usage::default() });
+        let check = |agents, calls: &[(EffectState, Option<Usage>)], cost: Option<f64>, estimated: f64| {
+            let config = Config { agents, ..Config::default() };
+            let effects: Vec<EffectRecord> = calls
+                .iter()
+                .map(|(state, usage)| call("phase2/path-1/t0/k0/coder", *state, *usage, None))
+                .collect();
+            let total = spending(&effects, &config).total().usage;
+            assert_eq!((total.cost_usd, total.estimated_usd), (cost, estimated), "{calls:?}");
+        };
+        use AgentsChoice::{Claude, Offline, OpenAi};
+        let known = [(Ended, usage(Some(0.25))), (Ended, usage(Some(0.5)))];
+        check(OpenAi, &known, Some(0.75), 0.0);
+        check(OpenAi, &[known[0], known[1], (Void, None)], Some(1.25), 0.5);
+        check(OpenAi, &[(Ended, usage(None)), known[0]], Some(0.5), 0.25);
+        check(OpenAi, &[(Ended, usage(None)), (Void, None)], None, 0.0);
+        // A coder reads about 3,000 tokens and writes at most twice its usual 2,000.
+        check(Claude, &[(Void, None)], Some(0.069), 0.069);
+        check(Offline, &[(Void, None)], Some(0.0), 0.0);
     }
 }

@@ -37,6 +37,9 @@ use crate::solution::{Evidence, Scored, Solution, SolutionPhase};
 use crate::stop::{Stop, Trouble};
 use crate::task::{DataModality, Task, TaskType};
 
+/// What the call at a place uses.
+type Used = Box<dyn Fn(&Place) -> Usage + Send + Sync>;
+
 /// Agents and scripts by place.
 #[derive(Default)]
 pub struct World {
@@ -50,6 +53,7 @@ pub struct World {
     script_time: Duration,
     cost_usd: Option<f64>,
     dear: HashMap<String, f64>,
+    used: Option<Used>,
     held_out: HashMap<String, Vec<f64>>,
     selections: HashMap<String, Selection>,
     only_traces: bool,
@@ -204,6 +208,12 @@ impl World {
         self
     }
 
+    /// The call at each place uses what `used` tells, whatever else is set.
+    #[must_use]
+    pub fn uses(self, used: impl Fn(&Place) -> Usage + Send + Sync + 'static) -> Self {
+        Self { used: Some(Box::new(used)), ..self }
+    }
+
     /// Runs `frozen` in this world, on a journal that may already have records, with eight concurrent agents.
     ///
     /// # Errors
@@ -309,6 +319,9 @@ impl AgentBackend for World {
         let set = self.agents.get(request.place.as_str()).cloned();
         let mut reply = set.unwrap_or_else(|| AgentReply::text(usual_answer(request)));
         reply.usage.cost_usd = self.dear.get(request.place.as_str()).copied().or(self.cost_usd);
+        if let Some(used) = &self.used {
+            reply.usage = used(&request.place);
+        }
         Ok(reply)
     }
 

@@ -25,7 +25,8 @@ impl Tokens {
             let of_cache = price.cached_input.unwrap_or(price.input);
             (own as f64 * price.input + cached as f64 * of_cache + output as f64 * price.output) / 1e6
         };
-        Usage { cost_usd: price.map(cost), input: own, output, cache_read: cached, cache_write: 0 }
+        let cost_usd = price.map(cost);
+        Usage { cost_usd, input: own, output, cache_read: cached, ..Usage::default() }
     }
 }
 
@@ -49,7 +50,7 @@ mod tests {
         // Some servers count cached tokens that they do not count as read.
         check(Tokens { cached: 5000, ..tokens }, json!({"input": 1.0, "output": 0}), 0.001);
         let unknown = tokens.usage(None);
-        let expected = Usage { cost_usd: None, input: 600, output: 100, cache_read: 400, cache_write: 0 };
+        let expected = Usage { input: 600, output: 100, cache_read: 400, ..Usage::default() };
         assert_eq!(unknown, expected);
     }
 }

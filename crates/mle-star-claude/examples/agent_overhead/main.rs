@@ -124,6 +124,7 @@ fn request() -> AgentRequest {
         model: "sonnet".to_owned(),
         timeout: Duration::from_secs(60),
         time_left: Duration::from_secs(60),
+        max_usd: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use mle_star::effects::{AgentRequest, Answer, Usage};
+use mle_star::effects::{AgentRequest, Answer, Limit, Usage};
 use mle_star::event::Event;
 use mle_star::stop::Stop;
 use mle_star::testing::called::Called;
@@ -34,6 +34,8 @@ enum Expected {
     Structured(Value),
     /// A failure of the agent, with a part of its reason.
     Failed(&'static str),
+    /// A call that costs more than it may.
+    OverBudget,
     /// The end of the run at no cost, with a part of the message.
     Fatal(&'static str),
 }
@@ -58,7 +60,7 @@ pub async fn check(world: impl Fn(&str) -> World, done: impl Fn(&str, &World)) {
 }
 
 fn rows() -> Vec<Row> {
-    [answers(), failures(), waits(), tools()].into_iter().flatten().collect()
+    [answers(), budgets(), failures(), waits(), tools()].into_iter().flatten().collect()
 }
 
 fn answers() -> Vec<Row> {
@@ -74,6 +76,19 @@ fn answers() -> Vec<Row> {
         text("megabyte", &WORD.repeat(1 << 18)),
         form("structured", Expected::Structured(json!({"answer": 3}))),
         form("structured_as_text", Expected::Text(ANSWER.to_owned())),
+    ]
+}
+
+/// Calls of which each answer costs more than the whole call may. What was paid for counts if it is whole.
+fn budgets() -> Vec<Row> {
+    let row = |scenario, request, expected| {
+        row(scenario, AgentRequest { max_usd: Some(0.0005), ..request }, expected)
+    };
+    vec![
+        row("over_budget", request(&[]), Expected::Text(ANSWER.to_owned())),
+        row("over_budget_structured", structured(request(&[])), Expected::Structured(json!({"answer": 3}))),
+        row("over_budget_cut", request(&[]), Expected::OverBudget),
+        row("over_budget_with_tool", request(&["Read"]), Expected::OverBudget),
     ]
 }
 
@@ -180,6 +195,9 @@ fn is_expected(expected: &Expected, called: &Called) -> bool {
         (Expected::Text(expected), Ok(Answer::Text { text, structured: None })) => text == expected,
         (Expected::Structured(expected), Ok(Answer::Text { structured: Some(value), .. })) => {
             value == expected
+        }
+        (Expected::OverBudget, Ok(Answer::Refused { limit: Limit::Budget })) => {
+            called.reply.as_ref().is_ok_and(|reply| reply.usage.cost_usd > Some(0.0005))
         }
         (Expected::Failed(part), Ok(Answer::Failed { reason })) => reason.contains(part),
         (Expected::Fatal(part), Err(Stop::Agents { trouble, usage })) => {

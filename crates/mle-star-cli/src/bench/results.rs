@@ -1,7 +1,9 @@
 //! The results of a bench: a row for each run, a summary for each task and budget, and the whole.
 
 use std::collections::BTreeSet;
+use std::ops::Add as _;
 
+use mle_star::effects::Usage;
 use mle_star::journal;
 use mle_star::layout;
 use mle_star::metric::Direction;
@@ -103,8 +105,10 @@ pub struct Row {
     pub units: Option<f64>,
     /// The time of the run.
     pub seconds: Option<f64>,
-    /// Its cost; `None` if it is unknown.
+    /// Its cost, estimates included; `None` if nothing is known.
     pub cost_usd: Option<f64>,
+    /// The estimated part.
+    pub estimated_usd: f64,
     /// Tokens read, cached ones included.
     pub tokens_in: u64,
     /// Tokens written.
@@ -152,8 +156,10 @@ pub struct Summary {
     pub units_median: Option<f64>,
     /// The mean time of the runs that ended.
     pub seconds_mean: Option<f64>,
-    /// The cost of all runs; `None` if one is unknown.
+    /// The cost of all runs, as far as it is known or estimated; `None` if nothing is.
     pub cost_usd: Option<f64>,
+    /// The estimated part.
+    pub estimated_usd: f64,
 }
 
 /// Medals of several runs.
@@ -186,8 +192,10 @@ pub struct Total {
     pub units_mean: Option<f64>,
     /// The time of all runs, one after another.
     pub seconds: f64,
-    /// Their cost; `None` if one is unknown.
+    /// Their cost, as far as it is known or estimated; `None` if nothing is.
     pub cost_usd: Option<f64>,
+    /// The estimated part.
+    pub estimated_usd: f64,
 }
 
 /// The results of a bench so far, from one row for each of its runs.
@@ -243,6 +251,7 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> Row {
         units: None,
         seconds: None,
         cost_usd: None,
+        estimated_usd: 0.0,
         tokens_in: 0,
         tokens_out: 0,
         suspect: None,
@@ -303,7 +312,7 @@ fn suspicion(result: &FinalResult) -> Option<String> {
 
 fn spent(row: &mut Row, spending: &Spending) {
     let used = spending.total().usage;
-    row.cost_usd = used.cost_usd;
+    (row.cost_usd, row.estimated_usd) = (used.cost_usd, used.estimated_usd);
     (row.tokens_in, row.tokens_out) = (money::tokens_in(&used), used.output);
 }
 
@@ -326,6 +335,7 @@ fn choose_scores(rows: &mut [&mut Row]) {
 }
 
 fn summary(task: &str, budget: Option<u64>, rows: &[&Row]) -> Summary {
+    let cost = cost(rows.iter().copied());
     let valid = rows.iter().filter(|row| row.valid).count();
     let scores: Vec<f64> = rows.iter().filter_map(|row| row.score).collect();
     let units: Vec<f64> = rows.iter().filter_map(|row| row.units).collect();
@@ -351,7 +361,8 @@ fn summary(task: &str, budget: Option<u64>, rows: &[&Row]) -> Summary {
         units_mean: mean(&units),
         units_median: quantile(&units, 0.5),
         seconds_mean: mean(&seconds),
-        cost_usd: cost(rows.iter().copied()),
+        cost_usd: cost.cost_usd,
+        estimated_usd: cost.estimated_usd,
     }
 }
 
@@ -363,12 +374,14 @@ fn medals(rows: &[&Row]) -> Option<Medals> {
 }
 
 /// The cost of the runs that have begun.
-fn cost<'a>(rows: impl Iterator<Item = &'a Row>) -> Option<f64> {
-    rows.filter(|row| row.seconds.is_some()).try_fold(0.0, |sum, row| Some(sum + row.cost_usd?))
+fn cost<'a>(rows: impl Iterator<Item = &'a Row>) -> Usage {
+    let of_row =
+        |row: &Row| Usage { cost_usd: row.cost_usd, estimated_usd: row.estimated_usd, ..Usage::default() };
+    rows.filter(|row| row.seconds.is_some()).map(of_row).fold(Usage::free(), Usage::add)
 }
 
 fn total(rows: &[Row], summaries: &[Summary], seeds: &[u32]) -> Total {
-    let valid = rows.iter().filter(|row| row.valid).count();
+    let (valid, cost) = (rows.iter().filter(|row| row.valid).count(), cost(rows.iter()));
     let ranked: Vec<&Row> = rows.iter().filter(|row| row.has_medals).collect();
     let of_seed = |seed: &u32| {
         let rows: Vec<&&Row> = ranked.iter().filter(|row| row.seed == *seed).collect();
@@ -385,7 +398,8 @@ fn total(rows: &[Row], summaries: &[Summary], seeds: &[u32]) -> Total {
         medal_rate_error: standard_error(&rates),
         units_mean: mean(&units),
         seconds: rows.iter().filter_map(|row| row.seconds).sum(),
-        cost_usd: cost(rows.iter()),
+        cost_usd: cost.cost_usd,
+        estimated_usd: cost.estimated_usd,
     }
 }
 
@@ -459,6 +473,7 @@ pub mod tests {
             units: None,
             seconds: Some(60.0),
             cost_usd: Some(0.0),
+            estimated_usd: 0.0,
             tokens_in: 0,
             tokens_out: 0,
             suspect: None,

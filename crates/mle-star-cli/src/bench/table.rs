@@ -65,8 +65,9 @@ fn runs(rows: &[Row]) -> Vec<Column> {
     }
     columns.push(figure("time", 3, &|row| or_dash(row.seconds.map(duration))));
     if rows.iter().any(Row::has_cost) {
-        columns
-            .push(figure("cost", 2, &|row| if row.has_cost() { money::cost(row.cost_usd) } else { dash() }));
+        columns.push(figure("cost", 2, &|row| {
+            if row.has_cost() { money::cost(row.cost_usd, row.estimated_usd) } else { dash() }
+        }));
     }
     if rows.iter().any(|row| row.error.is_some()) {
         columns.push(text("", 6, &|row| first_line(row.error.as_deref().unwrap_or_default(), LONGEST_ERROR)));
@@ -141,7 +142,7 @@ fn whole(results: &Results, columns: Option<usize>) -> Vec<String> {
     parts.extend(total.units_mean.map(|units| format!("{units:.3} units")));
     parts.push(duration(total.seconds));
     if results.runs.iter().any(Row::has_cost) {
-        parts.push(money::cost(total.cost_usd));
+        parts.push(money::cost(total.cost_usd, total.estimated_usd));
     }
     let mut lines: Vec<String> = Vec::new();
     for part in parts {
@@ -239,6 +240,7 @@ mod tests {
             units_median: None,
             seconds_mean: Some(150.0),
             cost_usd: Some(0.25),
+            estimated_usd: 0.0,
         };
         let total = Total {
             runs: 3,
@@ -249,6 +251,7 @@ mod tests {
             units_mean: None,
             seconds: 300.0,
             cost_usd: Some(0.25),
+            estimated_usd: 0.0,
         };
         Results { format: 1, complete: false, runs: rows, summaries: vec![summary], total }
     }

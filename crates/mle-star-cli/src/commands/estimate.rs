@@ -5,6 +5,7 @@ use std::path::Path;
 
 use mle_star::config::{AgentsChoice, Config};
 use mle_star::estimate::{Count, PhaseEstimate, estimate};
+use mle_star::money::{DEAREST, Prices};
 use mle_star::role::AgentType;
 use mle_star::stop::Trouble;
 use serde::Serialize;
@@ -12,7 +13,7 @@ use serde::Serialize;
 use super::print_json;
 use crate::exit::{Exit, Failure};
 use crate::prepare::Prepared;
-use crate::usage::history::{CallCost, History, Source, claude_price, history};
+use crate::usage::history::{CallCost, History, Source, history};
 use crate::usage::{is_free, money};
 use crate::watch::{agent_name, duration, phase_title};
 use crate::{output, runs};
@@ -111,14 +112,11 @@ fn model(config: &Config, role: AgentType) -> &str {
     config.agent_models.get(&role).unwrap_or(&config.model)
 }
 
-/// The price of a model, in US dollars per million tokens read and written.
+/// The price of a model, in US dollars per million tokens read and written; the dearest for an unknown model of `claude`.
 fn price(config: &Config, model: &str) -> Option<(f64, f64)> {
-    match config.agents {
-        AgentsChoice::OpenAi | AgentsChoice::Codex => {
-            config.prices.get(model).map(|price| (price.input, price.output))
-        }
-        _ => claude_price(model),
-    }
+    let is_priced = matches!(config.agents, AgentsChoice::OpenAi | AgentsChoice::Codex);
+    let known = Prices::of(config).known(model).or((!is_priced).then_some(DEAREST));
+    known.map(|price| (price.input, price.output))
 }
 
 fn both(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {

@@ -56,7 +56,7 @@ pub fn line(summary: &Summary) -> String {
     let time = duration(summary.elapsed_seconds);
     // Offline agents have no cost.
     let is_free = money::costs_nothing(summary.tokens, summary.cost_usd);
-    let cost = if is_free { "-".to_owned() } else { money::cost(summary.cost_usd) };
+    let cost = if is_free { "-".to_owned() } else { money::cost(summary.cost_usd, summary.estimated_usd) };
     format!(
         "{:<40} {:<11} {best:>12}  {:<24} {time:>8} {cost:>8}",
         one_line(&summary.run_id),

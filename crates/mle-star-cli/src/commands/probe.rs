@@ -121,6 +121,7 @@ fn question(config: &Config) -> AgentRequest {
         model: config.model.clone(),
         timeout: TIMEOUT,
         time_left: TIMEOUT,
+        max_usd: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::{fs, io};
 
-use mle_star::config::{AgentsChoice, Config};
+use mle_star::config::Config;
 use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind};
 use mle_star::layout;
 use mle_star::pipeline::check_recorded;
@@ -89,7 +89,7 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
         format!("run: {} (resumed; finished steps are replayed)", folder.display()),
     ];
     let effects = journal.ledger().map_err(|error| Failure::journal(&error))?;
-    opening.extend(replayed(&effects, frozen.config.agents));
+    opening.extend(replayed(&effects, &frozen.config));
     opening.extend(raised.then(|| format!("goes on with: {}", cuts::in_words(&cuts))));
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
@@ -145,7 +145,7 @@ fn runners(args: &ResumeArgs, folder: &Path, config: &Config) -> Result<Vec<Runn
 }
 
 /// The replayed steps in a line; `None` without any.
-fn replayed(effects: &[EffectRecord], agents: AgentsChoice) -> Option<String> {
+fn replayed(effects: &[EffectRecord], config: &Config) -> Option<String> {
     let done = |kind: Kind, what: &str| {
         let is_done =
             |effect: &&EffectRecord| effect.counts() && effect.limit.is_none() && effect.kind == kind;
@@ -154,12 +154,12 @@ fn replayed(effects: &[EffectRecord], agents: AgentsChoice) -> Option<String> {
     };
     let ((calls, asked), (scripts, run)) = (done(Kind::Agent, "agent call"), done(Kind::Script, "script"));
     let all = usage::counted(calls + scripts, "step");
-    let spending = usage::without_free_calls(spending(effects), agents);
-    let (used, cut) = (spending.total().usage, usage::interrupted_remark(&spending));
+    let spending = usage::without_free_calls(spending(effects, config), config.agents);
+    let (used, cut) = (spending.total().usage, usage::estimated_remark(&spending));
     let paid = match used.cost_usd {
         _ if money::is_free(&used) => String::new(),
         None => ", at unknown cost".to_owned(),
-        Some(paid) => format!(", {} already paid", money::usd(paid)),
+        Some(_) => format!(", {} already paid", money::cost_of(&used)),
     };
     (calls + scripts > 0).then(|| format!("replayed {all}: {asked}, {run}{paid}{cut}"))
 }

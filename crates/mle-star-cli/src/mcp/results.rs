@@ -202,8 +202,10 @@ pub struct Worth {
     /// Of `mle-star run`: 0 is a checked submission, 3 a solution without one.
     exit_code: Option<u8>,
     elapsed_seconds: f64,
-    /// null if the cost of a call is unknown.
+    /// Estimates included; null if nothing is known.
     cost_usd: Option<f64>,
+    /// The estimated part.
+    estimated_usd: f64,
     /// What to read first.
     notes: Vec<String>,
 }
@@ -252,6 +254,7 @@ fn worth(view: &RunView) -> Worth {
         exit_code: result.map(|result| exit_of(result).code()),
         elapsed_seconds: summary.elapsed_seconds,
         cost_usd: summary.cost_usd,
+        estimated_usd: summary.estimated_usd,
         notes: overview.overview.notes,
     }
 }

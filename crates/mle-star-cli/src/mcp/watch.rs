@@ -77,8 +77,10 @@ pub struct Watched {
     scripts: u64,
     failed_scripts: u64,
     agent_calls: u64,
-    /// null if it is unknown.
+    /// Estimates included; null if nothing is known.
     cost_usd: Option<f64>,
+    /// The estimated part.
+    estimated_usd: f64,
     /// Agent calls and scripts in progress.
     now: Vec<String>,
     /// What happened, oldest first.
@@ -206,6 +208,7 @@ impl Watching {
             failed_scripts: progress.scripts.1,
             agent_calls: progress.calls,
             cost_usd: progress.spent.and_then(|spent| spent.cost_usd),
+            estimated_usd: progress.spent.map_or(0.0, |spent| spent.estimated_usd),
             now: if is_running { running.collect() } else { Vec::new() },
             news: news[left_out..].iter().map(|item| first_line(&item.text, 300)).collect(),
             news_left_out: left_out,

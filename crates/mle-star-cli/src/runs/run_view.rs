@@ -62,11 +62,13 @@ pub struct Summary {
     pub created_at: String,
     /// Time so far.
     pub elapsed_seconds: f64,
-    /// US dollars; `None` if the cost of a call is unknown.
+    /// US dollars, estimates included; `None` if nothing is known.
     pub cost_usd: Option<f64>,
+    /// The estimated part.
+    pub estimated_usd: f64,
     /// Tokens read and written, cached ones included; 0 for offline agents.
     pub tokens: u64,
-    /// Interrupted calls, whose usage is not counted.
+    /// Interrupted calls, whose cost is estimated.
     pub interrupted_calls: u64,
     /// The path of the submission.
     pub submission: Option<String>,
@@ -165,6 +167,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         created_at: snapshot.created_at.clone(),
         elapsed_seconds: snapshot.elapsed,
         cost_usd: used.cost_usd,
+        estimated_usd: used.estimated_usd,
         tokens: money::all_tokens(&used),
         interrupted_calls: spending.interrupted_calls,
         submission,

@@ -225,7 +225,7 @@ fn best_first(a: &Summary, b: &Summary) -> Ordering {
 /// The cost of a run; agents without a model have none.
 pub fn cost(summary: &Summary) -> String {
     let is_free = money::costs_nothing(summary.tokens, summary.cost_usd);
-    if is_free { "none".to_owned() } else { money::cost(summary.cost_usd) }
+    if is_free { "none".to_owned() } else { money::cost(summary.cost_usd, summary.estimated_usd) }
 }
 
 /// A moment in this machine's time, to the minute.
@@ -305,6 +305,7 @@ mod tests {
             created_at: format!("2025-01-0{}T00:00:00Z", id.len()),
             elapsed_seconds: 1.0,
             cost_usd: None,
+            estimated_usd: 0.0,
             tokens: 0,
             interrupted_calls: 0,
             submission: None,

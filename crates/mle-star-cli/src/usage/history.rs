@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use mle_star::journal::{self, EffectRecord, Kind};
+use mle_star::money::expected_tokens;
 use mle_star::role::AgentType;
 use mle_star::spending::{role, was_made};
 use serde::Serialize;
@@ -54,11 +55,6 @@ pub enum Source {
     },
 }
 
-/// US dollars per million tokens, read and written, by a part of the name of a model of `claude`; the last entry matches
-/// all others.
-const PRICES: [(&str, f64, f64); 4] =
-    [("opus", 5.0, 25.0), ("haiku", 1.0, 5.0), ("sonnet", 3.0, 15.0), ("", 3.0, 15.0)];
-
 /// Reads every journal of a runs directory; skips those that cannot be read. Script times are those of `task` only.
 pub fn history(runs_dir: &Path, task: &str) -> History {
     let mut history = History::default();
@@ -105,7 +101,8 @@ impl History {
                 if effect.usage.output == 0 {
                     return;
                 }
-                self.costs.entry(key.clone()).or_default().extend(effect.usage.cost_usd);
+                let known = effect.usage.cost_usd.filter(|_| effect.usage.estimated_usd == 0.0);
+                self.costs.entry(key.clone()).or_default().extend(known);
                 self.seconds.entry(key).or_default().extend(seconds);
             }
             Kind::Script if same_task && effect.counts() && effect.limit.is_none() => {
@@ -126,35 +123,12 @@ fn tenths(values: &[f64]) -> (f64, f64) {
     (at(cut), at(sorted.len().saturating_sub(1 + cut)))
 }
 
-/// The price of a model of `claude`, in US dollars per million tokens read and written.
-pub fn claude_price(model: &str) -> Option<(f64, f64)> {
-    let lower = model.to_lowercase();
-    let price = PRICES.iter().find(|(name, ..)| lower.contains(name)).or(PRICES.last());
-    price.map(|(_, input, output)| (*input, *output))
-}
-
 fn assumed(agent: AgentType, model: String, price: (f64, f64)) -> CallCost {
-    let (tokens_in, tokens_out) = assumed_tokens(agent);
+    let (tokens_in, tokens_out) = expected_tokens(agent);
     let (usd_per_mtok_in, usd_per_mtok_out) = price;
     let usd = (f64::from(tokens_in) * usd_per_mtok_in + f64::from(tokens_out) * usd_per_mtok_out) / 1e6;
     let source = Source::Assumed { tokens_in, tokens_out, usd_per_mtok_in, usd_per_mtok_out };
     CallCost { model, usd: (usd / 2.0, usd * 2.0), source }
-}
-
-/// Tokens that a call of a role reads and writes, thinking included: estimated from the prompts and usual scripts.
-fn assumed_tokens(agent: AgentType) -> (u32, u32) {
-    match agent {
-        AgentType::Retriever => (40_000, 4_000),
-        AgentType::Init | AgentType::Test | AgentType::Data => (6_000, 3_000),
-        AgentType::Merger | AgentType::Ablation => (6_000, 4_000),
-        AgentType::Summarize | AgentType::Leakage => (5_000, 1_000),
-        AgentType::Extractor => (6_000, 2_000),
-        AgentType::Coder => (3_000, 2_000),
-        AgentType::Planner => (3_000, 1_000),
-        AgentType::EnsPlanner => (10_000, 1_500),
-        AgentType::Ensembler => (10_000, 5_000),
-        AgentType::Debugger => (10_000, 4_000),
-    }
 }
 
 #[cfg(test)]
@@ -170,17 +144,11 @@ mod tests {
     }
 
     #[test]
-    fn prices_follow_the_models_name() {
-        let check = |model: &str, input: f64| {
-            let cost = History::default().call_cost(AgentType::Coder, model, claude_price(model)).unwrap();
-            let Source::Assumed { usd_per_mtok_in, .. } = cost.source else { panic!("{cost:?}") };
-            assert!((usd_per_mtok_in - input).abs() < 1e-9, "{model}");
-            assert!(cost.usd.0 > 0.0 && cost.usd.0 < cost.usd.1);
-        };
-        check("sonnet", 3.0);
-        check("claude-opus-5-5", 5.0);
-        check("Haiku", 1.0);
-        check("my-own-model", 3.0);
-        assert_eq!(History::default().call_cost(AgentType::Coder, "my-own-model", None), None);
+    fn without_earlier_calls_the_price_tells_the_cost() {
+        let of = |price| History::default().call_cost(AgentType::Coder, "my-own-model", price);
+        let cost = of(Some((3.0, 15.0))).unwrap();
+        assert!(matches!(cost.source, Source::Assumed { tokens_in: 3_000, tokens_out: 2_000, .. }));
+        assert!(cost.usd.0 > 0.0 && cost.usd.0 < cost.usd.1);
+        assert_eq!(of(None), None);
     }
 }

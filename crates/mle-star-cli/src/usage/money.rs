@@ -11,9 +11,16 @@ pub fn usd(amount: f64) -> String {
     }
 }
 
-/// A cost; `None`: unknown.
-pub fn cost(cost_usd: Option<f64>) -> String {
-    cost_usd.map_or_else(|| "unknown".to_owned(), usd)
+/// A cost: `$1.23`, or `~$1.23` if a part of it is estimated; `None`: unknown.
+pub fn cost(cost_usd: Option<f64>, estimated_usd: f64) -> String {
+    let mark = if estimated_usd > 0.0 { "~" } else { "" };
+    cost_usd.map_or_else(|| "unknown".to_owned(), |known| format!("{mark}{}", usd(known)))
+}
+
+/// The cost of calls; `>$1.23` if that of others among them is unknown.
+pub fn cost_of(usage: &Usage) -> String {
+    let more = if usage.cost_usd.is_some() && usage.unpriced() > 0 { ">" } else { "" };
+    format!("{more}{}", cost(usage.cost_usd, usage.estimated_usd))
 }
 
 /// A number of tokens: `950`, `12k`, `1.2M`.
@@ -50,7 +57,7 @@ pub fn tokens_in(usage: &Usage) -> u64 {
 
 /// `$0.0042, 1.2k tokens in, 300 out`.
 pub fn usage(usage: &Usage) -> String {
-    let cost = usage.cost_usd.map_or_else(|| "cost unknown".to_owned(), usd);
+    let cost = usage.cost_usd.map_or_else(|| "cost unknown".to_owned(), |_| cost_of(usage));
     format!("{cost}, {} tokens in, {} out", tokens(tokens_in(usage)), tokens(usage.output))
 }
 
@@ -61,11 +68,12 @@ mod tests {
     #[test]
     fn amounts_are_short_and_unknown_costs_are_shown_as_unknown() {
         let check = |shown: String, expected: &str| assert_eq!(shown, expected);
-        check(cost(None), "unknown");
-        check(cost(Some(0.0)), "$0");
-        check(cost(Some(0.004_21)), "$0.0042");
-        check(cost(Some(1.234)), "$1.23");
-        check(cost(Some(123.0)), "$123.00");
+        check(cost(None, 0.0), "unknown");
+        check(cost(Some(0.0), 0.0), "$0");
+        check(cost(Some(0.004_21), 0.0), "$0.0042");
+        check(cost(Some(1.234), 0.0), "$1.23");
+        check(cost(Some(1.234), 0.1), "~$1.23");
+        check(cost(Some(123.0), 0.0), "$123.00");
         check(tokens(999), "999");
         check(tokens(1_000), "1.0k");
         check(tokens(9_949), "9.9k");
@@ -73,7 +81,7 @@ mod tests {
         check(tokens(120_499), "120k");
         check(tokens(999_499), "999k");
         check(tokens(999_500), "1.0M");
-        let used = Usage { cost_usd: None, input: 10, output: 20, cache_read: 1_000, cache_write: 200 };
+        let used = Usage { input: 10, output: 20, cache_read: 1_000, cache_write: 200, ..Usage::default() };
         check(usage(&used), "cost unknown, 1.2k tokens in, 20 out");
         assert_eq!(all_tokens(&used), 1_230);
     }

@@ -80,7 +80,7 @@ pub fn costs(context: &Context<'_>) -> Costs {
 }
 
 fn money_table(table: usage::Table, spending: &Spending) -> MoneyTable {
-    let is_known = spending.total().usage.cost_usd.is_some();
+    let is_known = spending.total().usage.unpriced() == 0;
     let amounts: BTreeMap<String, &Calls> = match table.title {
         "phase" => spending.by_phase.iter().map(|(phase, calls)| (phase_title(*phase), calls)).collect(),
         "role" => spending.by_role.iter().map(|(role, calls)| (agent_name(*role), calls)).collect(),

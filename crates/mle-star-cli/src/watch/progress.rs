@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn money_counts_once_and_what_is_unknown_stays_so() {
+    fn money_counts_once_and_what_is_known_stays_so() {
         let ended = |usage: Value, replayed: bool| {
             (
                 2,
@@ -382,7 +382,8 @@ mod tests {
         check(used(Some(0.0), 0), &[ended(used(Some(0.5), 10), false)], Some(0.5), 10);
         check(used(Some(1.0), 500), &[ended(used(Some(1.0), 500), true)], Some(1.0), 500);
         check(used(Some(1.0), 500), &[ended(used(Some(0.25), 5), false)], Some(1.25), 505);
-        check(used(Some(1.0), 500), &[ended(used(None, 5), false)], None, 505);
+        check(used(Some(1.0), 500), &[ended(used(None, 5), false)], Some(1.0), 505);
+        check(used(Some(0.0), 0), &[ended(used(None, 5), false)], None, 5);
     }
 
     #[test]

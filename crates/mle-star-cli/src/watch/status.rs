@@ -176,7 +176,7 @@ fn counts(progress: &Progress) -> Vec<Text> {
     let of = progress.outline.as_ref().and_then(|outline| outline.max_budget_usd);
     if let Some(spent) = progress.spent.filter(|spent| !money::is_free(spent)) {
         let of = of.map_or_else(String::new, |max| format!(" of {}", money::usd(max)));
-        let cost = spent.cost_usd.map_or_else(|| "cost unknown".to_owned(), money::usd);
+        let cost = spent.cost_usd.map_or_else(|| "cost unknown".to_owned(), |_| money::cost_of(&spent));
         parts.push(Text::of(Style::Plain, format!("{cost}{of}")));
         parts.push(Text::of(Style::Plain, format!("{} tokens", money::tokens(money::all_tokens(&spent)))));
     }

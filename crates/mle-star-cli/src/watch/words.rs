@@ -209,7 +209,11 @@ pub fn step_name(step: Step) -> String {
 /// The progress of a run that ended early.
 fn stopped_line(diagnostics: &Diagnostics) -> String {
     let Diagnostics { elapsed_seconds, spent, last_success, solution, submission, .. } = diagnostics;
-    let cost = spent.cost_usd.map_or_else(|| "unknown cost".to_owned(), |usd| format!("${usd:.2}"));
+    let cost = match spent.cost_usd {
+        Some(usd) if spent.estimated_usd > 0.0 => format!("~${usd:.2}"),
+        Some(usd) => format!("${usd:.2}"),
+        None => "unknown cost".to_owned(),
+    };
     let last = last_success.as_ref().map_or_else(|| "nothing".to_owned(), place_name);
     let exists = match (solution, submission) {
         (None, _) => "no solution yet".to_owned(),

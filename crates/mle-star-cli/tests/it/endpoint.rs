@@ -196,10 +196,10 @@ fn the_retriever_searches_with_the_command() {
 }
 
 #[test]
-fn an_unknown_price_is_an_unknown_cost() {
+fn an_unknown_price_is_an_unknown_cost_unless_a_budget_must_hold() {
     let endpoint = Endpoint::start(|_| false);
     let sealed = sealed(&endpoint);
-    let line = format!("{} --set prices={{}} --max-budget-usd 5", run_line(&sealed));
+    let line = format!("{} --set prices={{}}", run_line(&sealed));
     let estimate = sealed.run_with(&format!("{line} --estimate"), &[KEY]);
     let unknown = "cost: unknown, because prices has no entry for ablation, coder, data, debugger,";
     assert!(estimate.code == 0 && estimate.stdout.contains(unknown), "{estimate:?}");
@@ -207,8 +207,12 @@ fn an_unknown_price_is_an_unknown_cost() {
     let said = sealed.run_with(&line, &[KEY]);
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.stderr.contains("cost: unknown for "), "{said:?}");
-    assert_eq!(said.stderr.matches("max_budget_usd cannot be held").count(), 1, "{said:?}");
     assert_eq!(result(&sealed)["total_cost_usd"], Value::Null);
+    let limited = line.replace("--run-id r", "--run-id limited");
+    let said = sealed.run_with(&format!("{limited} --max-budget-usd 5"), &[KEY]);
+    assert_eq!(said.code, 0, "{said:?}");
+    assert!(said.stderr.contains("cost: ~$0.") && said.stderr.contains(" of it is estimated"), "{said:?}");
+    assert_eq!(said.stderr.matches("the cost of a call is unknown").count(), 1, "{said:?}");
 }
 
 #[test]

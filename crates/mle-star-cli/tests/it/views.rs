@@ -166,7 +166,7 @@ fn a_resume_tells_in_one_line_what_is_read_back_and_then_what_is_new() {
     claude(&sealed, WELL);
     let resumed = say(&sealed, "resume r", &[KEY]);
     assert_eq!(resumed.code, 0, "{resumed:?}");
-    let line = format!("replayed {} steps: {calls} agent calls, {scripts} scripts, $0.", calls + scripts);
+    let line = format!("replayed {} steps: {calls} agent calls, {scripts} scripts, ~$0.", calls + scripts);
     let parts = [
         line.as_str(),
         " already paid",

@@ -43,6 +43,7 @@ impl Asked<'_> {
             model: "offline".to_owned(),
             timeout: Duration::from_secs(60),
             time_left: Duration::from_secs(60),
+            max_usd: None,
         };
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let reply = runtime.block_on(self.agents.ask(&request, &NoEvents)).unwrap();

@@ -17,6 +17,7 @@ use crate::metric::{Score, sort_best_first};
 use crate::place::{Phase, Place, Step};
 use crate::result::{Lineage, PathRecord};
 use crate::solution::Scored;
+use crate::spending::spending;
 use crate::stop::Stop;
 use crate::trust::{Finding, Severity};
 use crate::verdict::{self, Best, Verdict, Verdicts};
@@ -415,7 +416,8 @@ impl<'a> Ctx<'a> {
             return;
         }
         let (journal, effects) = (self.run.journal, self.ledger().unwrap_or_default());
-        let known = Diagnostics::new(stop.to_string(), journal.elapsed(), &effects);
+        let spent = spending(&effects, self.run.config).total().usage;
+        let known = Diagnostics::new(stop.to_string(), journal.elapsed(), &effects, spent);
         let history = self.history();
         let submission = history.submission.as_ref().map(|(best, _)| best.clone());
         let solution = verdict::answer(&history.verdicts, self.run.task.metric_direction).cloned();

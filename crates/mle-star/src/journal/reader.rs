@@ -125,13 +125,6 @@ pub(super) fn first_limit(effects: &[EffectRecord], after: i64) -> Option<Limit>
     counting.filter_map(|effect| effect.limit).find(|limit| *limit != Limit::Share)
 }
 
-/// The cost in US dollars of the agent calls at the places that `belongs` selects, including discarded ones;
-/// `None` if the cost of one of them is unknown.
-pub fn cost(effects: &[EffectRecord], belongs: impl Fn(&Place) -> bool) -> Option<f64> {
-    let calls = effects.iter().filter(|effect| effect.kind == Kind::Agent && effect.outcome.is_some());
-    calls.filter(|effect| belongs(&effect.place)).map(|effect| effect.usage.cost_usd).sum()
-}
-
 /// Reads the journal in a run folder, even while the run is in progress. Reads as much as possible of a damaged
 /// journal. Nothing is written, so read access is enough.
 ///

@@ -458,6 +458,8 @@ fn effect_record(row: &Row<'_>, request: Kept, outcome: Kept) -> rusqlite::Resul
         limit: row.get::<_, Option<String>>(6)?.map(|text| parse(&text)).transpose()?,
         usage: Usage {
             cost_usd: row.get(7)?,
+            estimated_usd: row.get_ref(5)?.as_str_or_null()?.map_or(0.0, estimated),
+            unpriced: 0,
             input: tokens(8)?,
             output: tokens(9)?,
             cache_read: tokens(10)?,
@@ -495,15 +497,29 @@ fn outline(text: &str) -> serde_json::Result<Value> {
 }
 
 fn agent_alone(text: &str) -> serde_json::Result<Value> {
-    #[derive(serde::Deserialize)]
+    #[derive(Default, serde::Deserialize)]
     struct Asked {
         agent: Option<String>,
+        #[serde(default)]
+        model: Option<String>,
         #[serde(default)]
         read_back: bool,
     }
     let asked: Option<Asked> = serde_json::from_str(text)?;
-    let read_back = asked.as_ref().is_some_and(|asked| asked.read_back);
-    Ok(json!({"agent": asked.and_then(|asked| asked.agent), "read_back": read_back}))
+    let Asked { agent, model, read_back } = asked.unwrap_or_default();
+    Ok(json!({"agent": agent, "model": model, "read_back": read_back}))
+}
+
+/// The estimated part of the cost of the call with this outcome.
+fn estimated(outcome: &str) -> f64 {
+    #[derive(serde::Deserialize)]
+    struct Reply {
+        usage: Usage,
+    }
+    // Few outcomes have it, so few are read.
+    let has_any = outcome.contains("\"estimated_usd\":");
+    let reply = has_any.then(|| serde_json::from_str::<Reply>(outcome).ok()).flatten();
+    reply.map_or(0.0, |reply| reply.usage.estimated_usd)
 }
 
 fn name(value: &impl serde::Serialize) -> rusqlite::Result<String> {

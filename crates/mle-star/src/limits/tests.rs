@@ -305,24 +305,3 @@ fn a_script_that_has_run_is_still_checked_after_its_phase() {
     let (call, _) = limits.agent_timeout(&merge, AgentType::Leakage, 930.0);
     assert_eq!(call.as_secs(), 20);
 }
-
-#[test]
-fn money_is_kept_for_finalization_and_for_calls_under_way() {
-    let config = Config { max_budget_usd: Some(10.0), ..Config::default() };
-    let limits = Limits::new(&config, 0);
-    let [search, last] = [Phase::Phase2, Phase::Finalization].map(Place::from);
-    let paid = |cost: f64| Usage { cost_usd: Some(cost), ..Usage::free() };
-    let pay = |cost: f64| {
-        let estimate = limits.out_of_money(&last, AgentType::Coder).unwrap();
-        limits.settle(estimate, AgentType::Coder, &paid(cost))
-    };
-    assert_eq!(pay(3.0), []);
-    assert_eq!(pay(3.0), []);
-    // 6 spent and 1 kept: one more call of 3 fits, but no second one beside it.
-    let under_way = limits.out_of_money(&search, AgentType::Coder).unwrap();
-    assert_eq!(limits.out_of_money(&search, AgentType::Coder).err(), Some(Limit::Budget));
-    assert_eq!(limits.out_of_money(&last, AgentType::Coder).err(), Some(Limit::Budget));
-    assert_eq!(limits.settle(under_way, AgentType::Coder, &paid(2.5)), [Warning::MostIsSpent]);
-    // 8.5 spent: an agent of unknown cost is expected to cost as much as the most expensive one.
-    assert_eq!(limits.out_of_money(&last, AgentType::Planner).err(), Some(Limit::Budget));
-}

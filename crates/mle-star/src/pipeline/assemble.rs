@@ -7,14 +7,14 @@ use super::initial::Initial;
 use super::refine::Refined;
 use crate::ctx::Ctx;
 use crate::effects::Usage;
-use crate::journal::{EffectRecord, Kind, cost};
-use crate::place::{Phase, Step};
+use crate::journal::{EffectRecord, Kind};
+use crate::place::{Phase, Place, Step};
 use crate::protocol::{Holdout, Protocol};
 use crate::result::{
     CodeBlockRecord, Costs, Durations, FinalResult, Lineage, PathRecord, PathStatus, Phase1Result,
     Phase2Result, Phase3Result, SolutionScript, Tokens,
 };
-use crate::spending::spending;
+use crate::spending::{Calls, Spending, spending};
 use crate::stop::Stop;
 use crate::trust::Trust;
 
@@ -28,7 +28,8 @@ pub(super) fn assemble(
     let effects = ctx.ledger()?;
     let durations = durations(ctx, ctx.config().num_parallel_solutions > 1)?;
     report_lineage(ctx, last.step);
-    let costs = costs(&effects, refined.len());
+    let usage = spending(&effects, ctx.config());
+    let costs = costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX));
     let trust = ctx.protocol().map(|protocol| trust(ctx, protocol, &effects, &last));
     let result = FinalResult {
         task: ctx.task().clone(),
@@ -41,10 +42,11 @@ pub(super) fn assemble(
         contamination: last.contamination,
         total_duration_seconds: durations.total_duration_seconds,
         total_cost_usd: costs.total_cost_usd,
+        estimated_cost_usd: usage.total().usage.estimated_usd,
         durations,
         costs,
         tokens: tokens(&effects),
-        usage: spending(&effects),
+        usage,
         lineage: ctx.lineage(last.step),
         leakage_suspected: initial.leakage_suspected || last.leakage_suspected,
         phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.completed),
@@ -146,17 +148,18 @@ fn durations(ctx: &Ctx<'_>, with_ensemble: bool) -> Result<Durations, Stop> {
     })
 }
 
-fn costs(effects: &[EffectRecord], paths: usize) -> Costs {
-    let phase = |phase: Phase| cost(effects, |place| place.phase() == Some(phase));
+fn costs(usage: &Spending, paths: u32) -> Costs {
+    let cost = |calls: Option<&Calls>| calls.map_or(Some(0.0), |calls| calls.usage.cost_usd);
+    let phase = |phase: Phase| cost(usage.by_phase.get(&phase));
     Costs {
         phase1_cost_usd: phase(Phase::Phase1),
         phase2_cost_usd: phase(Phase::Phase2),
         phase2_per_path_cost_usd: (0..paths)
-            .map(|path| cost(effects, |place| place.path() == Some(path)))
+            .map(|path| cost(usage.by_path.get(&Place::of_path(path).session())))
             .collect(),
         phase3_cost_usd: phase(Phase::Phase3),
         finalization_cost_usd: phase(Phase::Finalization),
-        total_cost_usd: cost(effects, |_| true),
+        total_cost_usd: usage.total().usage.cost_usd,
     }
 }
 
@@ -197,7 +200,6 @@ mod tests {
 
     use super::*;
     use crate::journal::EffectState;
-    use crate::place::Place;
 
     #[test]
     fn tokens_of_all_calls_are_added_up() {
@@ -209,7 +211,7 @@ mod tests {
             request: json!({}),
             outcome: Some(json!({})),
             limit: None,
-            usage: Usage { cost_usd: None, input, output, cache_read, cache_write },
+            usage: Usage { input, output, cache_read, cache_write, ..Usage::default() },
             begun_at: String::new(),
             ended_at: None,
             elapsed_begun: 0.0,

@@ -74,6 +74,7 @@ pub fn request(prompt: &str) -> AgentRequest {
         model: "m".to_owned(),
         timeout: Duration::from_secs(60),
         time_left: Duration::from_secs(60),
+        max_usd: None,
     }
 }
 

@@ -1,5 +1,6 @@
 //! The journal as a file: one writer, one format, no damaged or unknown file accepted.
 
+use mle_star::config::Config;
 use mle_star::journal::{EffectRecord, Journal, JournalError, MadeWith, hold, lock_file, read};
 use mle_star::layout::LOCK;
 use mle_star::spending::spending;
@@ -69,9 +70,12 @@ async fn the_ledger_tells_of_every_record_but_its_texts() {
     go_on(&world, &inputs, &journal).await.unwrap();
     let (whole, ledger) = (journal.effects().unwrap(), journal.ledger().unwrap());
     assert!(whole.iter().any(|effect| effect.limit.is_some()) && whole.iter().any(|e| e.outcome.is_none()));
-    assert_eq!(spending(&ledger), spending(&whole));
+    let config = Config::default();
+    assert_eq!(spending(&ledger, &config), spending(&whole, &config));
     let without_texts = |effect: &EffectRecord| EffectRecord {
-        request: json!({"agent": effect.request.get("agent"), "read_back": false}),
+        request: json!({
+            "agent": effect.request.get("agent"), "model": effect.request.get("model"), "read_back": false,
+        }),
         outcome: effect.outcome.as_ref().map(|_| json!(null)),
         ..effect.clone()
     };

@@ -311,7 +311,7 @@ async fn rounds_whose_ensembles_cannot_be_checked_are_recorded() {
 #[tokio::test]
 async fn a_limit_inside_a_step_is_part_of_its_verdict_and_its_warnings() {
     let (world, result) = with_ten_dollars(World::new(), &[("phase3/r0/ensembler", 6.0)]).await;
-    assert_eq!(result.phases_completed, ["phase1", "phase2"]);
+    assert_eq!(result.phases_completed, ["phase1", "phase2", "finalization"]);
     let limits = world.events().into_iter().filter_map(|event| match event {
         Event::StepEnded { place: Step::Round(1), verdict } => verdict.limit,
         Event::Warning { place, text, limit }
@@ -345,16 +345,22 @@ async fn the_durations_that_phases_announce_are_those_of_the_result() {
 }
 
 #[tokio::test]
-async fn an_unknown_cost_is_unknown() {
-    let world = World::new().costs(None);
-    let result = run(&world, &frozen()).await.unwrap().result;
-    assert_eq!((result.total_cost_usd, result.costs.phase3_cost_usd), (None, None));
-    assert_eq!(warnings(&world, "cannot be held"), 0, "there is no cap to hold");
+async fn an_unknown_cost_is_unknown_or_estimated() {
     let mut inputs = frozen();
+    // No model has a price.
+    inputs.config.agents = mle_star::config::AgentsChoice::OpenAi;
+    let world = World::new().costs(None);
+    let result = run(&world, &inputs).await.unwrap().result;
+    assert_eq!((result.total_cost_usd, result.costs.phase3_cost_usd), (None, None));
+    assert_eq!(warnings(&world, "is unknown"), 0, "there is no budget to hold");
+    // A budget holds all the same: with the dearest price.
     inputs.config.max_budget_usd = Some(1.0);
     let world = World::new().costs(None);
-    run(&world, &inputs).await.unwrap();
-    assert_eq!(warnings(&world, "cannot be held"), 1);
+    let result = run(&world, &inputs).await.unwrap().result;
+    let spent = result.total_cost_usd.unwrap();
+    assert!(spent > 0.5 && spent <= 1.0, "{spent}");
+    assert_eq!((result.estimated_cost_usd, result.stopped_by), (spent, Some(StoppedBy::Budget)));
+    assert_eq!(warnings(&world, "is unknown"), 1);
 }
 
 #[tokio::test(start_paused = true)]
@@ -482,5 +488,6 @@ async fn a_refused_call_costs_what_the_service_reports() {
     };
     check(Usage::free(), 0.0, 0, None).await;
     check(Usage { cost_usd: Some(0.2), input: 10, ..Usage::default() }, 0.2, 0, None).await;
-    check(Usage::default(), 0.0, 1, Some(StoppedBy::Budget)).await;
+    // What is unknown is estimated.
+    check(Usage::default(), 0.0, 0, Some(StoppedBy::Budget)).await;
 }

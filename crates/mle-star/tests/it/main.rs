@@ -17,6 +17,7 @@ mod limits;
 mod logging;
 mod lost;
 mod memory;
+mod money;
 mod prefetch;
 mod prompts;
 mod refinement;

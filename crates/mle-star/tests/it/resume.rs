@@ -84,7 +84,9 @@ async fn every_cut_leads_to_the_same_end(
     inputs: &Frozen,
     compare: impl Fn(FinalResult) -> FinalResult,
 ) {
-    let whole = Folder::fresh();
+    let (whole, inputs) = (Folder::fresh(), &mut inputs.clone());
+    // What was interrupted has no cost to estimate.
+    inputs.config.agents = mle_star::config::AgentsChoice::Files;
     let journal = Journal::create(whole.path(), inputs).unwrap();
     let expected = compare(go_on(world, inputs, &journal).await.unwrap().result);
     drop(journal);
@@ -118,6 +120,8 @@ async fn a_run_with_the_programs_own_settings_pays_for_nothing_twice() {
         "phase2/path-0/t0/k0/leakage",
         r#"{"answers": [{"leakage_status": "Yes Data Leakage", "code_block": "print('start')"}]}"#,
     );
+    // What was interrupted has no cost to estimate.
+    inputs.config.agents = mle_star::config::AgentsChoice::Files;
     let whole = Folder::fresh();
     let journal = Journal::create(whole.path(), &inputs).unwrap();
     let expected = timeless(go_on(&world, &inputs, &journal).await.unwrap().result);

@@ -94,12 +94,12 @@ fn models(disclosure: &Disclosure) -> String {
             grouped(money::tokens_in(usage)),
             grouped(usage.cache_read),
             grouped(usage.output),
-            money::cost(usage.cost_usd)
+            money::cost_of(usage)
         );
     }
     let cut: u64 = disclosure.runs.iter().map(|run| run.interrupted_calls).sum();
     if cut > 0 {
-        let _ = writeln!(text, "\nInterrupted calls, whose usage is unknown: {cut}.");
+        let _ = writeln!(text, "\nInterrupted calls, which the table lacks: {cut}.");
     }
     text
 }
