@@ -20,8 +20,15 @@ pub const DEFAULT_DIR: &str = "runs";
 /// Limit on the characters of a task name in a run ID.
 const MAX_TASK_NAME: usize = 50;
 /// The files of a run folder before it has a journal.
-const BEGINNINGS: [&str; 6] =
-    [layout::TASK, layout::CONFIG, layout::MODELS, layout::DATA_SUMMARY, layout::PROMPTS, layout::LOCK];
+const BEGINNINGS: [&str; 7] = [
+    layout::TASK,
+    layout::CONFIG,
+    layout::MODELS,
+    layout::DATA_SUMMARY,
+    layout::PROMPTS,
+    layout::LOCK,
+    layout::LOCK_OWNER,
+];
 
 /// The folder of a new run, locked by this process.
 #[derive(Debug)]
@@ -81,7 +88,7 @@ fn take(folder: &Path) -> Result<Option<Hold>, Trouble> {
     }
     match hold(folder) {
         Ok(hold) => Ok(Some(hold).filter(|_| holds_only_beginnings(folder))),
-        Err(JournalError::Held { .. }) => Ok(None),
+        Err(JournalError::Held { .. } | JournalError::HeldElsewhere { .. }) => Ok(None),
         Err(error) => Err(error.trouble()),
     }
 }

@@ -14,7 +14,11 @@ mod error;
 mod image;
 mod lock;
 mod made_with;
+#[cfg_attr(not(target_os = "linux"), path = "journal/owner/elsewhere.rs")]
+mod owner;
 mod reader;
+mod rollback;
+mod storage;
 mod store;
 mod wait;
 mod wal;
@@ -29,9 +33,11 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 pub use error::JournalError;
-pub use lock::{Hold, hold, lock_file};
+pub use lock::{Hold, Lock, hold, is_locked, is_unsupported, lock_file, try_lock, wait_for_lock};
 pub use made_with::{KeptFrom, MadeWith, in_words};
 pub use reader::{EffectRecord, EffectState, Snapshot, cost, first_limit, read};
+use storage::Mode;
+pub use storage::{Storage, storage};
 use store::{Found, Inserted, Store};
 
 use crate::answers::RetrievedModel;
@@ -182,7 +188,7 @@ impl Journal {
         if path.exists() {
             return Err(JournalError::Exists(hold.folder().to_owned()));
         }
-        let store = wait::for_disk(|| Store::create(&path, frozen))?;
+        let store = wait::for_disk(|| Store::create(&path, frozen, Mode::of(hold.folder())))?;
         Ok(Self::new(store, hold, None))
     }
 
@@ -197,7 +203,7 @@ impl Journal {
             return Err(JournalError::Missing(path));
         }
         let hold = hold(folder)?;
-        let store = Store::open(&path)?;
+        let store = Store::open(&path, Mode::of(folder))?;
         let frozen = store.frozen(&path)?;
         store.void_unfinished()?;
         let elapsed = store.elapsed()?;

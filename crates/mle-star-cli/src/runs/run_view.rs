@@ -2,7 +2,6 @@
 
 pub mod files;
 
-use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 
 use mle_star::effects::{AgentReply, Answer, Limit, Look, Purpose, ScriptOutcome, Selection};
@@ -213,7 +212,7 @@ impl State {
 /// Does a process work on the run? It holds the lock while it does.
 pub fn is_held(folder: &Path) -> bool {
     let lock = files::open(folder, layout::LOCK);
-    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    lock.is_ok_and(|lock| journal::is_locked(&lock, &folder.join(layout::LOCK)))
 }
 
 fn is_shown(record: &EffectRecord) -> bool {

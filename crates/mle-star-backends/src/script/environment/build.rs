@@ -5,13 +5,14 @@
 //! `complete.json`, which is written last. A build that was killed leaves none, and the next one starts over.
 
 use std::env;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use mle_star::journal::{Lock, try_lock};
 use mle_star::stop::Trouble;
 use mle_star_process::remove::remove_tree;
 use mle_star_process::{ProcessTree, Streams};
@@ -107,14 +108,14 @@ fn finished(home: &Path) -> Option<Environment> {
 }
 
 /// Waits until no other process builds here. The lock is released with the file or when the process ends.
-async fn lock(path: &Path, progress: &Progress<'_>) -> Result<File, Trouble> {
+async fn lock(path: &Path, progress: &Progress<'_>) -> Result<(File, Lock), Trouble> {
     let file = File::create(path).map_err(|error| broken_cache(path, &error))?;
     let mut reported = false;
     loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::Error(error)) => return Err(broken_cache(path, &error)),
-            Err(TryLockError::WouldBlock) => {
+        match try_lock(&file, path) {
+            Ok(Some(lock)) => return Ok((file, lock)),
+            Err(error) => return Err(broken_cache(path, &error)),
+            Ok(None) => {
                 if !reported {
                     progress.report("another mle-star is creating the Python environment, waiting for it");
                 }
