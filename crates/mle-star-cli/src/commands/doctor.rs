@@ -1,6 +1,7 @@
 //! `doctor`: checks this machine, and the runners of a config file.
 
 mod runners;
+mod runs_dir;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,7 @@ use crate::settings::{Settings, layered, process_environment};
 use crate::usage::counted;
 use crate::{output, provider};
 use runners::Checked;
+use runs_dir::RunsDir;
 
 /// How many models of an endpoint are shown.
 const MOST_MODELS: usize = 20;
@@ -59,6 +61,7 @@ pub struct Findings {
     isolation: Vec<Layer>,
     /// Free disk space of the current directory, in MiB.
     disk_free_mib: Option<u64>,
+    runs_dir: RunsDir,
     /// The agents that `run` would choose.
     agents: &'static str,
     /// The reason.
@@ -207,6 +210,7 @@ async fn look(settings: &Settings) -> Result<Findings, Failure> {
         gateway: gateway(environment),
         machine: machine().await,
         isolation: Layers::probed().list(Network::Denied),
+        runs_dir: RunsDir::look(settings.invocation.runs_dir.as_deref()),
         disk_free_mib: mle_star_process::disk::free_mib(Path::new(".")),
         agents: provider::name(agents),
         agents_reason,
@@ -268,6 +272,7 @@ pub fn lines(findings: &Findings) -> Vec<String> {
         "disk:        {}",
         findings.disk_free_mib.map_or("unknown".to_owned(), |mib| format!("{} GiB free here", mib / 1024))
     ));
+    lines.push(findings.runs_dir.line());
     lines.extend(findings.runners.iter().flat_map(Checked::lines));
     lines
 }

@@ -17,6 +17,7 @@ mod help;
 mod inputs;
 mod killed;
 mod layouts;
+mod locks;
 mod mcp;
 mod mle_bench;
 mod real_runs;

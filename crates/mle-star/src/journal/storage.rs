@@ -7,6 +7,8 @@ use std::io;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
+use serde::Serialize;
+
 use super::lock;
 
 /// File systems of which other machines may have the same files. Also those of programs (FUSE), because many of them
@@ -36,7 +38,7 @@ const OF_NETWORKS: [&str; 21] = [
 ];
 
 /// What a file system offers.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Storage {
     /// Its kind, such as `ext4` or `nfs4`; `None` if the system does not say.
     pub kind: Option<String>,

@@ -5,6 +5,7 @@
 //! `complete.json`, which is written last. A build that was killed leaves none, and the next one starts over.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,7 @@ use std::time::{Duration, Instant};
 use mle_star::journal::{Lock, try_lock};
 use mle_star::stop::Trouble;
 use mle_star_process::remove::remove_tree;
+use mle_star_process::variables::is_of_python;
 use mle_star_process::{ProcessTree, Streams};
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
@@ -32,9 +34,8 @@ const UV: &str = "uv==0.13.8";
 const TICK: Duration = Duration::from_secs(5);
 /// How often to check whether a build by another process has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// Settings of the user's shell that would redirect an installation.
-const MISLEADING: [&str; 6] =
-    ["PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PIP_TARGET", "PIP_USER", "PIP_REQUIRE_VIRTUALENV"];
+/// Settings of the user's shell that would redirect an installation, beside those of Python itself.
+const MISLEADING: [&str; 4] = ["VIRTUAL_ENV", "PIP_TARGET", "PIP_USER", "PIP_REQUIRE_VIRTUALENV"];
 
 /// Why a step failed.
 struct Failure {
@@ -210,7 +211,8 @@ async fn with_pip(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> R
 fn command(program: &Path, home: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(home);
-    for name in MISLEADING {
+    let of_python = env::vars_os().map(|(name, _)| name).filter(|name| is_of_python(&name.to_string_lossy()));
+    for name in of_python.chain(MISLEADING.map(OsString::from)) {
         command.env_remove(name);
     }
     registry::share_settings(&mut command);
