@@ -24,6 +24,7 @@ mod runtime;
 mod settings;
 mod ui;
 mod usage;
+mod version;
 mod views;
 mod watch;
 

@@ -12,6 +12,8 @@ use mle_star::journal::{Hold, JournalError, hold};
 use mle_star::layout;
 use mle_star::stop::Trouble;
 
+use crate::drive::resume_command;
+
 use crate::output::nearest;
 
 /// The default runs directory.
@@ -72,7 +74,7 @@ pub fn claim(
         }
         if wanted.is_some() {
             let message = format!("run {id} already exists in {}", runs_dir.display());
-            let hint = format!("choose another --run-id, or resume it: mle-star resume {id}");
+            let hint = format!("choose another --run-id, or resume it: {}", resume_command(&folder));
             return Err(Trouble::new(message, hint));
         }
     }
@@ -150,8 +152,15 @@ fn check_id(id: &str) -> Result<(), Trouble> {
 }
 
 fn unwritable(runs_dir: &Path, error: &std::io::Error) -> Trouble {
-    let message = format!("cannot write to the runs directory {}: {error}", runs_dir.display());
-    Trouble::new(message, "set a writable folder with --runs-dir")
+    let why = if runs_dir.is_file() { "it is no folder".to_owned() } else { error.to_string() };
+    let message = format!("cannot write to the runs directory {}: {why}", runs_dir.display());
+    let hint = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free disk space, or set another folder with --runs-dir"
+        }
+        _ => "set a writable folder with --runs-dir",
+    };
+    Trouble::new(message, hint)
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@ use crate::provider::{Choice, Chosen};
 use crate::runtime::wait_for;
 use crate::settings::{Settings, layered, process_environment};
 use crate::usage::counted;
+use crate::version::VERSION;
 use crate::{output, provider};
 use runners::Checked;
 use runs_dir::RunsDir;
@@ -62,6 +63,9 @@ pub struct Findings {
     /// Free disk space of the current directory, in MiB.
     disk_free_mib: Option<u64>,
     runs_dir: RunsDir,
+    /// Why the folder for temporary files cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temporary_trouble: Option<String>,
     /// The agents that `run` would choose.
     agents: &'static str,
     /// The reason.
@@ -192,7 +196,7 @@ async fn look(settings: &Settings) -> Result<Findings, Failure> {
         }
     };
     Ok(Findings {
-        version: env!("CARGO_PKG_VERSION"),
+        version: VERSION,
         python: python(config.python.as_deref()).await,
         environment: made_environment().await.map(with_libraries),
         uv: tool("uv"),
@@ -211,6 +215,7 @@ async fn look(settings: &Settings) -> Result<Findings, Failure> {
         machine: machine().await,
         isolation: Layers::probed().list(Network::Denied),
         runs_dir: RunsDir::look(settings.invocation.runs_dir.as_deref()),
+        temporary_trouble: super::temporary::check().err().map(in_words),
         disk_free_mib: mle_star_process::disk::free_mib(Path::new(".")),
         agents: provider::name(agents),
         agents_reason,
@@ -273,6 +278,7 @@ pub fn lines(findings: &Findings) -> Vec<String> {
         findings.disk_free_mib.map_or("unknown".to_owned(), |mib| format!("{} GiB free here", mib / 1024))
     ));
     lines.push(findings.runs_dir.line());
+    lines.extend(findings.temporary_trouble.iter().map(|trouble| format!("temporary:   {trouble}")));
     lines.extend(findings.runners.iter().flat_map(Checked::lines));
     lines
 }

@@ -18,6 +18,7 @@ mod inputs;
 mod killed;
 mod layouts;
 mod locks;
+mod machine;
 mod mcp;
 mod mle_bench;
 mod real_runs;

@@ -7,7 +7,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::Stdio;
@@ -271,7 +271,12 @@ impl Progress<'_> {
 }
 
 fn broken_cache(path: &Path, error: &io::Error) -> Trouble {
-    let hint =
-        "free disk space, make the folder writable, or set MLE_STAR_CACHE to another folder".to_owned();
-    Trouble { hint, ..Trouble::io("use the cache", path, error) }
+    let hint = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free disk space, or set MLE_STAR_CACHE to another folder"
+        }
+        // XDG_CACHE_HOME or HOME led there, if not this variable itself.
+        _ => "make the folder writable, or set MLE_STAR_CACHE to one that is",
+    };
+    Trouble { hint: hint.to_owned(), ..Trouble::io("use the cache", path, error) }
 }
