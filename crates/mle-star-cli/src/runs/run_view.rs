@@ -186,7 +186,15 @@ fn failed_paths(snapshot: &Snapshot) -> Vec<FailedPath> {
 
 /// The result of a finished run.
 pub fn read_result(folder: &Path) -> Option<FinalResult> {
-    serde_json::from_str(&files::read(folder, layout::RESULT, LARGEST_RESULT).ok()?).ok()
+    let mut result: FinalResult =
+        serde_json::from_str(&files::read(folder, layout::RESULT, LARGEST_RESULT).ok()?).ok()?;
+    // The folder may have been moved since.
+    if !result.submission_path.is_empty() {
+        let submission = folder.join(layout::FINAL).join(layout::SUBMISSION);
+        let whole = submission.canonicalize().or_else(|_| std::path::absolute(&submission));
+        result.submission_path = whole.unwrap_or(submission).display().to_string();
+    }
+    Some(result)
 }
 
 impl State {
