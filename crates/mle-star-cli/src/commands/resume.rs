@@ -8,6 +8,7 @@ use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind};
 use mle_star::layout;
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
+use mle_star::shell;
 use mle_star::spending::spending;
 use mle_star::stop::Trouble;
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
@@ -59,6 +60,9 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
         return Ok(Reopened::Finished(Box::new(result)));
     }
     let choice = wait_for(provider::choose(&frozen.config, &process_environment))??;
+    if !frozen.task.data_dir.exists() {
+        return Err(gone(&frozen.task.data_dir).into());
+    }
     if digest(&frozen.task.data_dir)? != frozen.data_id {
         let message =
             format!("the data in {} has changed since the run started", frozen.task.data_dir.display());
@@ -128,6 +132,13 @@ fn replayed(effects: &[EffectRecord], agents: AgentsChoice) -> Option<String> {
         Some(paid) => format!(", {} already paid", money::usd(paid)),
     };
     (calls + scripts > 0).then(|| format!("replayed {all}: {asked}, {run}{paid}{cut}"))
+}
+
+fn gone(data_dir: &Path) -> Trouble {
+    let message = format!("the data of the run is gone: there is no folder {}", data_dir.display());
+    let hint =
+        format!("put it back, or a link to where it is now: ln -s NEW_PLACE {}", shell::quoted(data_dir));
+    Trouble::new(message, hint)
 }
 
 fn open_failure(folder: &Path, error: &JournalError) -> Failure {
