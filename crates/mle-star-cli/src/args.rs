@@ -8,13 +8,14 @@ use mle_star::stop::Trouble;
 
 use crate::exit::Exit;
 use crate::output;
+use crate::version::VERSION;
 
 /// Turn a machine-learning task into a checked submission.
 ///
 /// Give `run` a data folder or a task file. The program searches for models, writes and runs Python
 /// scripts, refines the best one part by part, combines solutions, and checks the submission.
 #[derive(Debug, Parser)]
-#[command(name = "mle-star", version, arg_required_else_help = true, max_term_width = 100)]
+#[command(name = "mle-star", version = VERSION, arg_required_else_help = true, max_term_width = 100)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,

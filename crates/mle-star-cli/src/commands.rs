@@ -17,6 +17,7 @@ mod runner;
 mod several;
 pub mod show;
 mod skill;
+pub mod temporary;
 mod toy;
 mod ui;
 pub mod watch;
@@ -46,6 +47,9 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
             | Command::Ui(_)
             | Command::Mcp(_)
     );
+    if matches!(command, Command::Run(_) | Command::Bench(_) | Command::Resume(_) | Command::Runner(_)) {
+        temporary::check()?;
+    }
     let exit = match command {
         Command::Run(args) => run::run(&args),
         Command::Bench(args) => bench::bench(&args),

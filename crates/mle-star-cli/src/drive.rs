@@ -24,6 +24,7 @@ use mle_star::journal::{Frozen, Journal, MadeWith};
 use mle_star::layout;
 use mle_star::pipeline;
 use mle_star::prompts::Prompts;
+use mle_star::shell;
 use mle_star::spending::spending;
 use mle_star::stop::{Stop, Trouble};
 use mle_star_backends::files::FileAgents;
@@ -42,6 +43,7 @@ use crate::report::updates::{self, Reporting};
 use crate::runtime::cannot_start;
 use crate::settings::process_environment;
 use crate::usage;
+use crate::version::VERSION;
 use crate::watch::{Asked, JsonLines, Log, Look, OfRun, Recorder, Show, Terminal, Watch, Watchers, duration};
 use backends::Backends;
 use shared::Shared;
@@ -282,7 +284,7 @@ async fn stranded(fleet: Option<&Fleet>, events: &dyn EventSink) -> Trouble {
 fn note_versions(start: &Start, backends: &Backends, say: &(dyn Fn(&str) + Sync)) -> Result<(), Failure> {
     let now = MadeWith {
         at: jiff::Timestamp::now().to_string(),
-        mle_star: env!("CARGO_PKG_VERSION").to_owned(),
+        mle_star: VERSION.to_owned(),
         python: backends.environment.version.clone(),
         platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
         claude: match &start.chosen {
@@ -387,8 +389,7 @@ fn interrupted(start: &Start, signals: &Signals) -> Failure {
 pub fn resume_command(folder: &Path) -> String {
     let is_default = folder.parent() == Some(Path::new(crate::runs::DEFAULT_DIR));
     let name = folder.file_name().filter(|_| is_default);
-    let run = name.map_or_else(|| folder.display().to_string(), |name| name.to_string_lossy().into_owned());
-    format!("mle-star resume {run}")
+    format!("mle-star resume {}", shell::quoted(name.map_or(folder, Path::new)))
 }
 
 impl View {

@@ -24,6 +24,7 @@ mod runtime;
 mod settings;
 mod ui;
 mod usage;
+mod version;
 mod views;
 mod watch;
 
@@ -44,11 +45,6 @@ fn main() -> ExitCode {
     // The hook has printed the panic.
     let exit = std::panic::catch_unwind(start).unwrap_or(Exit::Failed);
     ExitCode::from(exit.code())
-}
-
-/// The version of the program.
-fn version() -> &'static str {
-    env!("CARGO_PKG_VERSION")
 }
 
 fn start() -> Exit {

@@ -12,6 +12,8 @@ use mle_star::journal::{Hold, JournalError, hold};
 use mle_star::layout;
 use mle_star::stop::Trouble;
 
+use crate::drive::resume_command;
+
 use crate::output::nearest;
 
 /// The default runs directory.
@@ -20,8 +22,15 @@ pub const DEFAULT_DIR: &str = "runs";
 /// Limit on the characters of a task name in a run ID.
 const MAX_TASK_NAME: usize = 50;
 /// The files of a run folder before it has a journal.
-const BEGINNINGS: [&str; 6] =
-    [layout::TASK, layout::CONFIG, layout::MODELS, layout::DATA_SUMMARY, layout::PROMPTS, layout::LOCK];
+const BEGINNINGS: [&str; 7] = [
+    layout::TASK,
+    layout::CONFIG,
+    layout::MODELS,
+    layout::DATA_SUMMARY,
+    layout::PROMPTS,
+    layout::LOCK,
+    layout::LOCK_OWNER,
+];
 
 /// The folder of a new run, locked by this process.
 #[derive(Debug)]
@@ -65,7 +74,7 @@ pub fn claim(
         }
         if wanted.is_some() {
             let message = format!("run {id} already exists in {}", runs_dir.display());
-            let hint = format!("choose another --run-id, or resume it: mle-star resume {id}");
+            let hint = format!("choose another --run-id, or resume it: {}", resume_command(&folder));
             return Err(Trouble::new(message, hint));
         }
     }
@@ -81,7 +90,7 @@ fn take(folder: &Path) -> Result<Option<Hold>, Trouble> {
     }
     match hold(folder) {
         Ok(hold) => Ok(Some(hold).filter(|_| holds_only_beginnings(folder))),
-        Err(JournalError::Held { .. }) => Ok(None),
+        Err(JournalError::Held { .. } | JournalError::HeldElsewhere { .. }) => Ok(None),
         Err(error) => Err(error.trouble()),
     }
 }
@@ -143,8 +152,15 @@ fn check_id(id: &str) -> Result<(), Trouble> {
 }
 
 fn unwritable(runs_dir: &Path, error: &std::io::Error) -> Trouble {
-    let message = format!("cannot write to the runs directory {}: {error}", runs_dir.display());
-    Trouble::new(message, "set a writable folder with --runs-dir")
+    let why = if runs_dir.is_file() { "it is no folder".to_owned() } else { error.to_string() };
+    let message = format!("cannot write to the runs directory {}: {why}", runs_dir.display());
+    let hint = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free disk space, or set another folder with --runs-dir"
+        }
+        _ => "set a writable folder with --runs-dir",
+    };
+    Trouble::new(message, hint)
 }
 
 #[cfg(test)]

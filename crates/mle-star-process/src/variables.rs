@@ -21,12 +21,15 @@ const SECRET_ENDS: [&str; 11] = [
     "_CREDENTIALS",
     "_PASSPHRASE",
 ];
+/// Variables that tell Python what to do. Those of the caller's shell are for other programs.
+const PYTHON: &str = "PYTHON";
+/// The user's way to give scripts a PYTHONPATH.
+pub const ASKED_PYTHONPATH: &str = "MLE_STAR_PYTHONPATH";
 /// Set for each script, or harmful to it.
-const REPLACED: [&str; 11] = [
+const REPLACED: [&str; 10] = [
     "HOME",
     "PWD",
     "OLDPWD",
-    "PYTHONDONTWRITEBYTECODE",
     "SSH_AUTH_SOCK",
     "TEMP",
     "TMP",
@@ -86,10 +89,16 @@ pub fn variables(
 ) -> Vec<(OsString, OsString)> {
     let kept = |name: &OsStr| {
         let name = name.to_string_lossy();
-        !(is_secret(&name) || REPLACED.contains(&&*name) || removed.contains(&&*name))
+        !(is_secret(&name) || is_of_python(&name) || REPLACED.contains(&&*name) || removed.contains(&&*name))
     };
-    let mut all: Vec<_> =
-        inherited.into_iter().filter(|(name, value)| kept(name) && !has_password(name, value)).collect();
+    let inherited: Vec<_> = inherited.into_iter().collect();
+    let asked = inherited.iter().find(|(name, value)| name == ASKED_PYTHONPATH && !value.is_empty());
+    let asked = asked.map(|(_, path)| ("PYTHONPATH".into(), path.clone()));
+    let mut all: Vec<_> = inherited
+        .into_iter()
+        .filter(|(name, value)| kept(name) && !has_password(name, value))
+        .chain(asked)
+        .collect();
     let is_decided = WAITING.iter().any(|name| all.iter().any(|(known, _)| known == name));
     let mut set = |name: &str, value: OsString| {
         all.retain(|(other, _)| other != name);
@@ -110,6 +119,11 @@ pub fn variables(
         set("CUDA_VISIBLE_DEVICES", list.join(",").into());
     }
     all
+}
+
+/// Does a variable with this name tell Python what to do?
+pub fn is_of_python(name: &str) -> bool {
+    name.starts_with(PYTHON)
 }
 
 /// Does a variable with this name hold a secret, or configure a program that does?
@@ -195,7 +209,7 @@ mod tests {
         let secrets =
             ["ANTHROPIC_API_KEY", "AWS_PROFILE", "CLAUDE_CONFIG_DIR", "HF_TOKEN", "hf_token", "X_API_KEY"];
         let more = ["MY_SECRET_KEY", "DB_PASSWORD", "SECRET", "TMP", "HOME", "PYTHONHASHSEED"];
-        for name in secrets.into_iter().chain(more).chain(["PYTHONDONTWRITEBYTECODE", "OMP_NUM_THREADS"]) {
+        for name in secrets.into_iter().chain(more).chain(["OMP_NUM_THREADS"]) {
             check(name, &[], false);
         }
         for name in ["KAGGLE_KEY", "PGPASSWORD", "OPENAI_KEY", "GITHUB_PAT", "MYSQL_PWD", "SENTRY_DSN"] {
@@ -203,7 +217,11 @@ mod tests {
         }
         // Without GPUs to assign, the user's choice stays.
         check("CUDA_VISIBLE_DEVICES", &[], true);
-        check("PYTHONPATH", &["PYTHONPATH"], false);
-        check("PYTHONPATH", &[], true);
+        for name in ["PATH", "OPTIMIZE", "HOME", "STARTUP", "WARNINGS", "INSPECT", "UTF8", "SAFEPATH", "_GIL"]
+        {
+            check(&format!("PYTHON{name}"), &[], false);
+        }
+        check(ASKED_PYTHONPATH, &[], true);
+        check("VIRTUAL_ENV", &["VIRTUAL_ENV"], false);
     }
 }

@@ -1,7 +1,7 @@
 //! The outcome of h(s): a solution with its score, or its failure.
 
 use crate::effects::{Limit, RunFacts, ScriptOutcome};
-use crate::solution::{Scored, Solution};
+use crate::solution::{Scored, Solution, SolutionPhase};
 
 /// The failure of a script.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,6 +29,17 @@ impl Evaluation {
     /// A solution that was not made or scored because of a limit.
     pub fn refused(solution: Solution, limit: Limit) -> Self {
         Self { solution, scored: Err(Failure::refused(limit)), mishaps: Vec::new() }
+    }
+
+    /// What a defect of the program kept from being made or scored.
+    pub fn broken(cause: String) -> Self {
+        let solution = Solution::new(String::new(), SolutionPhase::Init);
+        Self { solution, scored: Err(Failure { is_final: true, ..Failure::new(cause) }), mishaps: Vec::new() }
+    }
+
+    /// The same, of this model.
+    pub fn of_model(self, model: &str) -> Self {
+        Self { solution: self.solution.of_model(model), ..self }
     }
 }
 

@@ -15,7 +15,11 @@ mod error;
 mod image;
 mod lock;
 mod made_with;
+#[cfg_attr(not(target_os = "linux"), path = "journal/owner/elsewhere.rs")]
+mod owner;
 mod reader;
+mod rollback;
+mod storage;
 mod store;
 mod wait;
 mod wal;
@@ -32,9 +36,11 @@ use tokio::time::Instant;
 use continuation::Continuation;
 pub use continuation::{Line, Standing, cuts_of};
 pub use error::JournalError;
-pub use lock::{Hold, hold, lock_file};
+pub use lock::{Hold, Lock, hold, is_locked, is_unsupported, lock_file, try_lock, wait_for_lock};
 pub use made_with::{KeptFrom, MadeWith, in_words};
 pub use reader::{EffectRecord, EffectState, Snapshot, read};
+use storage::Mode;
+pub use storage::{Storage, storage};
 use store::{Found, Inserted, Store};
 
 use crate::answers::RetrievedModel;
@@ -189,7 +195,7 @@ impl Journal {
         if path.exists() {
             return Err(JournalError::Exists(hold.folder().to_owned()));
         }
-        let store = wait::for_disk(|| Store::create(&path, frozen))?;
+        let store = wait::for_disk(|| Store::create(&path, frozen, Mode::of(hold.folder())))?;
         Ok(Self::new(store, hold, None))
     }
 
@@ -204,7 +210,7 @@ impl Journal {
             return Err(JournalError::Missing(path));
         }
         let hold = hold(folder)?;
-        let store = Store::open(&path)?;
+        let store = Store::open(&path, Mode::of(folder))?;
         let frozen = store.frozen(&path)?;
         store.void_unfinished()?;
         let (elapsed, continued) = (store.elapsed()?, store.continued()?);

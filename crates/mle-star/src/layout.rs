@@ -4,6 +4,8 @@
 pub const JOURNAL: &str = "journal.db";
 /// The lock of the process that works on the run.
 pub const LOCK: &str = "journal.lock";
+/// The owner of [`LOCK`], on a file system without locks.
+pub const LOCK_OWNER: &str = "journal.lock.held";
 /// The frozen task.
 pub const TASK: &str = "task.json";
 /// The frozen configuration.

@@ -36,6 +36,7 @@ pub mod role;
 pub mod schema;
 pub mod score;
 pub mod search;
+pub mod shell;
 pub mod slots;
 pub mod solution;
 pub mod spending;

@@ -119,7 +119,7 @@ impl Installed {
         Ok(Self { program: environment.join("bin/mle-star") })
     }
 
-    /// Checks what it prints for `--version`.
+    /// Checks what it prints for `--version`, but for the commit.
     ///
     /// # Errors
     /// It is something else; in words.
@@ -128,7 +128,7 @@ impl Installed {
             Command::new(&self.program).arg("--version").output().map_err(|error| error.to_string())?;
         let printed = String::from_utf8_lossy(&output.stdout);
         let expected = format!("mle-star {version}");
-        if printed.trim() == expected {
+        if printed.trim().split('+').next() == Some(&*expected) {
             Ok(())
         } else {
             Err(format!("it printed {printed:?}, not {expected:?}"))

@@ -44,7 +44,7 @@ pub const PROGRAM: &str = "mle-star-cli";
 /// The crate that sends requests.
 pub const HTTP_CLIENT: &str = "mle-star-openai";
 /// Everything else that the algorithms may use. A new dependency is a decision, made here.
-const FOR_ALGORITHMS: [&str; 18] = [
+const FOR_ALGORITHMS: [&str; 19] = [
     "async-trait",
     "blake3",
     "futures-util",
@@ -60,6 +60,8 @@ const FOR_ALGORITHMS: [&str; 18] = [
     "schemars",
     "serde",
     "serde_json",
+    // Words of commands in hints.
+    "shlex",
     // Diffs in prompts.
     "similar",
     "thiserror",

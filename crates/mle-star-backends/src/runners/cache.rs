@@ -10,12 +10,13 @@
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use mle_star::journal::{Lock, is_unsupported, try_lock};
 use mle_star_process::disk::free_mib;
 use mle_star_process::remove::remove_tree;
 
@@ -47,6 +48,7 @@ pub(super) enum Claim {
 #[derive(Debug)]
 pub(super) struct Incoming {
     part: File,
+    _lock: Lock,
     part_path: PathBuf,
     whole: PathBuf,
     digest: String,
@@ -95,11 +97,7 @@ impl Cache {
             }
             let options = File::options().read(true).write(true).create(true).truncate(false).clone();
             let mut part = options.open(&part_path)?;
-            match part.try_lock() {
-                Ok(()) => {}
-                Err(TryLockError::WouldBlock) => return Ok(Claim::Busy),
-                Err(TryLockError::Error(error)) => return Err(error),
-            }
+            let Some(lock) = try_lock(&part, &part_path)? else { return Ok(Claim::Busy) };
             // Whoever held the lock may have renamed or removed it meanwhile.
             let is_same = fs::metadata(&part_path)
                 .is_ok_and(|now| part.metadata().is_ok_and(|mine| mine.ino() == now.ino()));
@@ -109,7 +107,14 @@ impl Cache {
             let mut hasher = blake3::Hasher::new();
             hasher.update_reader(&mut part)?;
             let digest = digest.to_owned();
-            return Ok(Claim::Mine(Box::new(Incoming { part, part_path, whole, digest, hasher })));
+            return Ok(Claim::Mine(Box::new(Incoming {
+                part,
+                _lock: lock,
+                part_path,
+                whole,
+                digest,
+                hasher,
+            })));
         }
     }
 
@@ -159,7 +164,12 @@ impl Cache {
     /// Keeps data from being removed.
     pub(super) fn hold(&self, data: &str) -> io::Result<File> {
         let lock = self.lock(data)?;
-        lock.lock_shared()?;
+        // Without locks in this file system, no view is ever removed.
+        if let Err(error) = lock.lock_shared()
+            && !is_unsupported(&error)
+        {
+            return Err(error);
+        }
         // The time of the last use.
         lock.set_modified(SystemTime::now())?;
         Ok(lock)

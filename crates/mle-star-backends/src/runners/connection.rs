@@ -20,7 +20,7 @@ use super::wire::Outgoing;
 use crate::script::executor::{Executed, Job};
 pub use files::{Received, Source};
 use files::{Receiving, send};
-pub(super) use launch::NotStarted;
+pub(super) use launch::{Hope, NotStarted};
 
 /// How long after its time limit a script may be silent before its runner is given up.
 const LATE: Duration = Duration::from_secs(120);

@@ -15,6 +15,9 @@ const RAY: &str = include_str!("../../python/ray_runner.py");
 const FROM_SOURCE: &str =
     "import sys; SOURCE = sys.argv.pop(1); exec(compile(SOURCE, 'ray_runner.py', 'exec'))";
 
+/// The time for the start of a runner unless its entry says another.
+pub(super) const USUAL_START: Duration = Duration::from_secs(600);
+
 /// Runners of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -177,7 +180,7 @@ fn one_minute() -> u64 {
 }
 
 fn ten_minutes() -> u64 {
-    600
+    USUAL_START.as_secs()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use self::kept::Kept;
-use super::connection::{Aftermath, Connection, Errand, NotStarted, Received, Source};
+use super::connection::{Aftermath, Connection, Errand, Hope, NotStarted, Received, Source};
 use super::entry::RunnerEntry;
 use super::protocol::{Hello, RunSetup};
 use super::serve::same_version;
@@ -453,7 +453,7 @@ async fn keep(fleet: Arc<Inner>, position: usize, number: u32, entry: RunnerEntr
     fleet.report(RunnerStatus { state, detail: end.clone().unwrap_or_default(), ..ready });
     fleet.settle(position, number, |kept| {
         if let Some(reason) = end {
-            kept.failed(NotStarted { reason, is_final: false }, began);
+            kept.failed(NotStarted { reason, hope: Hope::Some }, began);
         }
     });
 }
@@ -485,11 +485,11 @@ async fn begin(
         // The run may have ended meanwhile.
         let is_there = lock(&fleet.runs).contains_key(&run);
         if let Err(reason) = opened.or_else(|reason| if is_there { Err(reason) } else { Ok(()) }) {
-            let is_final = connection.loss().is_none();
+            let hope = if connection.loss().is_none() { Hope::None } else { Hope::Some };
             connection.say_goodbye();
             let _ = timeout(ENDING, connection.gone()).await;
             connection.give_up(reason.clone());
-            return Err(NotStarted { reason, is_final });
+            return Err(NotStarted { reason, hope });
         }
     }
     Ok(connection)

@@ -317,6 +317,9 @@ pub fn frame<M: Serialize>(message: &M, bytes: &[u8]) -> io::Result<Vec<u8>> {
     Ok(frame)
 }
 
+/// The most bytes before the first frame.
+const MOST_TEXT: usize = 64 * 1024;
+
 /// Reads frames.
 #[derive(Debug)]
 pub struct Frames<R> {
@@ -333,21 +336,33 @@ impl<R: AsyncRead + Unpin> Frames<R> {
         Self { source, read: Vec::new(), used: 0 }
     }
 
+    /// Waits for the first bytes or the end.
+    pub async fn begun(&mut self) {
+        if self.read.is_empty() {
+            // An error comes again.
+            let _ = self.more().await;
+        }
+    }
+
+    /// What has come and is not used, as text.
+    pub fn unused(&self) -> String {
+        String::from_utf8_lossy(&self.read[self.used..][..MOST_TEXT.min(self.read.len() - self.used)])
+            .into_owned()
+    }
+
     /// Skips everything up to [`MAGIC`].
     ///
     /// # Errors
     /// It does not come, or too much comes before. The text is what came.
     pub async fn skip_to_magic(&mut self) -> Result<(), String> {
-        const MOST: usize = 64 * 1024;
         loop {
             if let Some(at) = memchr::memmem::find(&self.read, MAGIC) {
                 self.used = at + MAGIC.len();
                 return Ok(());
             }
-            let more = if self.read.len() > MOST { Ok(0) } else { self.more().await };
+            let more = if self.read.len() > MOST_TEXT { Ok(0) } else { self.more().await };
             if !more.is_ok_and(|more| more > 0) {
-                let text = String::from_utf8_lossy(&self.read[..self.read.len().min(MOST)]).into_owned();
-                return Err(text);
+                return Err(self.unused());
             }
         }
     }

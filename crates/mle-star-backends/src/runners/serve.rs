@@ -8,10 +8,12 @@ mod job;
 
 use std::collections::HashMap;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use mle_star::journal::{Lock, try_lock, wait_for_lock};
 use mle_star::stop::Trouble;
 use mle_star_process::machine::{Machine, machine};
 use mle_star_process::remove::remove_tree;
@@ -291,7 +293,7 @@ fn open_cache(setup: &RunnerSetup, folder: &Path) -> Result<Cache, Trouble> {
 /// A new folder for this process, removed when dropped. The lock shows others that it is in use.
 struct OwnFolder {
     path: PathBuf,
-    _lock: File,
+    _lock: (File, Lock),
 }
 
 impl OwnFolder {
@@ -301,22 +303,26 @@ impl OwnFolder {
         let make = || {
             fs::create_dir_all(&all)?;
             // Until this is dropped, no other runner takes a folder without its lock for one that was left.
-            let one_at_a_time = File::create(cache.join("runners.lock"))?;
-            one_at_a_time.lock()?;
-            let is_left = |lock: File| lock.try_lock().is_ok();
+            let _one_at_a_time = locked(&cache.join("runners.lock"))?;
             for other in fs::read_dir(&all)?.flatten().map(|entry| entry.path()) {
-                if File::open(other.join("lock")).is_ok_and(is_left) {
+                let lock = other.join("lock");
+                if File::open(&lock).is_ok_and(|file| matches!(try_lock(&file, &lock), Ok(Some(_)))) {
                     // What cannot be removed now is left for the next one.
                     let _ = remove_tree(&other);
                 }
             }
             let path = tempfile::Builder::new().prefix("runner-").tempdir_in(&all)?.keep();
-            let lock = File::create(path.join("lock"))?;
-            lock.lock()?;
+            let lock = locked(&path.join("lock"))?;
             Ok(Self { path, _lock: lock })
         };
         make().map_err(|error| Trouble::io("create", &all, &error))
     }
+}
+
+fn locked(path: &Path) -> io::Result<(File, Lock)> {
+    let file = File::create(path)?;
+    let lock = wait_for_lock(&file, path)?;
+    Ok((file, lock))
 }
 
 impl Drop for OwnFolder {

@@ -12,9 +12,8 @@ mod build;
 mod interpreter;
 mod registry;
 
-/// Variables that would make the program's own interpreter find other libraries.
-const OTHER_PYTHONS: [&str; 5] =
-    ["PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP", "PYTHONUSERBASE", "VIRTUAL_ENV"];
+/// Variables that would make the program's own interpreter find other libraries, beside those of Python itself.
+const OTHER_PYTHONS: [&str; 1] = ["VIRTUAL_ENV"];
 
 /// Which interpreter to use.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -23,6 +23,7 @@ use super::results::{Results, Row};
 use crate::args::BenchPreset;
 use crate::exit::Failure;
 use crate::usage;
+use crate::version::VERSION;
 use answers::{Facts, HiddenAnswers};
 
 /// The folder in that of the bench.
@@ -174,7 +175,7 @@ fn disclosure(folder: &Folder, plan: &Plan, results: &Results) -> Disclosure {
     let mut made = Disclosure {
         format: 1,
         made_at: jiff::Timestamp::now().to_string(),
-        program: env!("CARGO_PKG_VERSION").to_owned(),
+        program: VERSION.to_owned(),
         complete: results.complete,
         preset: plan.preset,
         agents: plan.agents.clone(),

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use mle_star::journal::{self, JournalError};
+use mle_star::journal::{self, JournalError, Lock};
 use mle_star::stop::Trouble;
 use mle_star_process::machine::Gpu;
 use serde::de::DeserializeOwned;
@@ -30,7 +30,7 @@ pub struct Folder {
     /// Its path.
     pub path: PathBuf,
     /// Keeps the lock.
-    _lock: File,
+    _lock: (File, Lock),
 }
 
 /// What is known about a run beside its run folder.
@@ -206,7 +206,7 @@ impl Folder {
 }
 
 /// The lock of a bench, which names its process.
-fn locked(folder: &Path) -> Result<File, Failure> {
+fn locked(folder: &Path) -> Result<(File, Lock), Failure> {
     journal::lock_file(&folder.join(LOCK)).map_err(|error| match error {
         JournalError::Held { holder } => Failure::failed(Trouble::new(
             format!("{holder} works on the bench in {}", folder.display()),

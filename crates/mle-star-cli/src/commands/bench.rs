@@ -2,6 +2,9 @@
 
 mod estimate;
 
+use std::path::Path;
+
+use mle_star::shell;
 use mle_star::stop::Trouble;
 use mle_star_process::open_files::allow_many;
 
@@ -64,7 +67,7 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
     }
     bench.say(&format!("\nresults: {0}/results.json, {0}/results.csv", out.display()));
     bench.say(&format!("disclosure: {}/disclosure/disclosure.md", out.display()));
-    bench.say(&format!("runs: mle-star ui --runs-dir {}", out.join(RUNS).display()));
+    bench.say(&format!("runs: mle-star ui --runs-dir {}", shell::quoted(&out.join(RUNS))));
     Ok(results.exit())
 }
 
@@ -210,14 +213,6 @@ fn interrupted(exit: Exit, results: &Results) -> Failure {
 
 /// The command line of this process.
 fn command() -> String {
-    let quoted = |word: String| {
-        let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:@+".contains(c);
-        if !word.is_empty() && word.chars().all(is_plain) {
-            word
-        } else {
-            format!("'{}'", word.replace('\'', "'\\''"))
-        }
-    };
-    let words = std::env::args_os().skip(1).map(|word| quoted(word.to_string_lossy().into_owned()));
+    let words = std::env::args_os().skip(1).map(|word| shell::quoted(Path::new(&word)));
     std::iter::once("mle-star".to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }

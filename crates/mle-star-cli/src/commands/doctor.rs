@@ -1,6 +1,7 @@
 //! `doctor`: checks this machine, and the runners of a config file.
 
 mod runners;
+mod runs_dir;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -24,8 +25,10 @@ use crate::provider::{Choice, Chosen};
 use crate::runtime::wait_for;
 use crate::settings::{Settings, layered, process_environment};
 use crate::usage::counted;
+use crate::version::VERSION;
 use crate::{output, provider};
 use runners::Checked;
+use runs_dir::RunsDir;
 
 /// How many models of an endpoint are shown.
 const MOST_MODELS: usize = 20;
@@ -59,6 +62,10 @@ pub struct Findings {
     isolation: Vec<Layer>,
     /// Free disk space of the current directory, in MiB.
     disk_free_mib: Option<u64>,
+    runs_dir: RunsDir,
+    /// Why the folder for temporary files cannot be used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temporary_trouble: Option<String>,
     /// The agents that `run` would choose.
     agents: &'static str,
     /// The reason.
@@ -189,7 +196,7 @@ async fn look(settings: &Settings) -> Result<Findings, Failure> {
         }
     };
     Ok(Findings {
-        version: env!("CARGO_PKG_VERSION"),
+        version: VERSION,
         python: python(config.python.as_deref()).await,
         environment: made_environment().await.map(with_libraries),
         uv: tool("uv"),
@@ -207,6 +214,8 @@ async fn look(settings: &Settings) -> Result<Findings, Failure> {
         gateway: gateway(environment),
         machine: machine().await,
         isolation: Layers::probed().list(Network::Denied),
+        runs_dir: RunsDir::look(settings.invocation.runs_dir.as_deref()),
+        temporary_trouble: super::temporary::check().err().map(in_words),
         disk_free_mib: mle_star_process::disk::free_mib(Path::new(".")),
         agents: provider::name(agents),
         agents_reason,
@@ -268,6 +277,8 @@ pub fn lines(findings: &Findings) -> Vec<String> {
         "disk:        {}",
         findings.disk_free_mib.map_or("unknown".to_owned(), |mib| format!("{} GiB free here", mib / 1024))
     ));
+    lines.push(findings.runs_dir.line());
+    lines.extend(findings.temporary_trouble.iter().map(|trouble| format!("temporary:   {trouble}")));
     lines.extend(findings.runners.iter().flat_map(Checked::lines));
     lines
 }

@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 
+use mle_star::shell;
 use mle_star::stop::Trouble;
 use mle_star_data::infer::Given;
 
@@ -38,7 +39,7 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     })?;
     output::data(&path.display().to_string());
     evaluation.iter().for_each(|line| output::talk(line));
-    output::talk(&format!("check the guesses in it, then run: mle-star run {}", args.dir.display()));
+    output::talk(&format!("check the guesses in it, then run: mle-star run {}", shell::quoted(&args.dir)));
     Ok(Exit::Done)
 }
 

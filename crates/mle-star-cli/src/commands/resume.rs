@@ -9,6 +9,7 @@ use mle_star::layout;
 use mle_star::pipeline::check_recorded;
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
+use mle_star::shell;
 use mle_star::spending::spending;
 use mle_star::stop::Trouble;
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
@@ -26,6 +27,7 @@ use crate::runtime::wait_for;
 use crate::settings::document::{Document, parse_value};
 use crate::settings::{Setting, check_machines, from_file, process_environment, resolve};
 use crate::usage::{self, money};
+use crate::version::VERSION;
 
 /// Resumes a run.
 ///
@@ -70,6 +72,9 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
     }
     check_build(&folder, &journal, &before, &prompts)?;
     let choice = wait_for(provider::choose(&frozen.config, &process_environment))??;
+    if !frozen.task.data_dir.exists() {
+        return Err(gone(&frozen.task.data_dir).into());
+    }
     if digest(&frozen.task.data_dir)? != frozen.data_id {
         let message =
             format!("the data in {} has changed since the run started", frozen.task.data_dir.display());
@@ -103,7 +108,7 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
 /// Checks that another build than the last one asks what is recorded, before anything new is paid.
 fn check_build(folder: &Path, journal: &Journal, frozen: &Frozen, prompts: &Prompts) -> Result<(), Failure> {
     let made_with = journal.made_with().map_err(|error| Failure::journal(&error))?;
-    let Some(last) = made_with.last().filter(|last| last.mle_star != crate::version()) else { return Ok(()) };
+    let Some(last) = made_with.last().filter(|last| last.mle_star != VERSION) else { return Ok(()) };
     let copies = folder.join(layout::WORK).join("replay");
     let unwritable = |error: io::Error| Failure::failed(inputs::unwritable(folder, &error));
     let replayed = || -> Result<Result<(), JournalError>, Failure> {
@@ -117,7 +122,7 @@ fn check_build(folder: &Path, journal: &Journal, frozen: &Frozen, prompts: &Prom
     let replayed = replayed();
     drop(fs::remove_dir_all(&copies));
     replayed?.map_err(|error| {
-        let message = format!("this build, {}, cannot continue the run: {error}", crate::version());
+        let message = format!("this build, {}, cannot continue the run: {error}", VERSION);
         Failure::failed(Trouble::new(
             message,
             format!("use mle-star {}, which it was made with last", last.mle_star),
@@ -162,6 +167,13 @@ fn replayed(effects: &[EffectRecord], config: &Config) -> Option<String> {
         Some(_) => format!(", {} already paid", money::cost_of(&used)),
     };
     (calls + scripts > 0).then(|| format!("replayed {all}: {asked}, {run}{paid}{cut}"))
+}
+
+fn gone(data_dir: &Path) -> Trouble {
+    let message = format!("the data of the run is gone: there is no folder {}", data_dir.display());
+    let hint =
+        format!("put it back, or a link to where it is now: ln -s NEW_PLACE {}", shell::quoted(data_dir));
+    Trouble::new(message, hint)
 }
 
 fn open_failure(folder: &Path, error: &JournalError) -> Failure {

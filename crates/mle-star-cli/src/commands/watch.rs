@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use mle_star::event::Event;
 use mle_star::layout;
+use mle_star::shell;
 use mle_star::stop::Trouble;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -49,7 +50,7 @@ pub fn watch(args: &WatchArgs) -> Result<Exit, Failure> {
     };
     let exit = outcome(&run.folder, last)?;
     let name = runs::name(&run.folder).unwrap_or_default();
-    output::talk(&format!("run {name} has finished; see `mle-star show {name}`"));
+    output::talk(&format!("run {name} has finished; see `mle-star show {}`", shell::word(&args.run)));
     Ok(exit)
 }
 

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mle_star::layout;
+use mle_star::shell;
 use mle_star::stop::Trouble;
 use mle_star_data::folder::has_tables;
 
@@ -43,8 +44,10 @@ pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
         return Err(Trouble::new(format!("no such folder or task file: {shown}"), hint));
     }
     if is_of_run(task) {
-        let hint =
-            format!("resume it with `mle-star resume {shown}`, or give the original task for a new run");
+        let hint = format!(
+            "resume it with `mle-star resume {}`, or give the original task for a new run",
+            shell::quoted(task)
+        );
         return Err(Trouble::new(format!("{shown} is a run folder"), hint));
     }
     if task.is_dir() {

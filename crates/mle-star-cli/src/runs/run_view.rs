@@ -2,7 +2,6 @@
 
 pub mod files;
 
-use std::fs::TryLockError;
 use std::path::{Path, PathBuf};
 
 use mle_star::config::Config;
@@ -206,7 +205,15 @@ pub fn is_finished(folder: &Path) -> bool {
 
 /// The last result of a run, which may be that of smaller limits, see [`is_current`].
 pub fn read_result(folder: &Path) -> Option<FinalResult> {
-    serde_json::from_str(&files::read(folder, layout::RESULT, LARGEST_RESULT).ok()?).ok()
+    let mut result: FinalResult =
+        serde_json::from_str(&files::read(folder, layout::RESULT, LARGEST_RESULT).ok()?).ok()?;
+    // The folder may have been moved since.
+    if !result.submission_path.is_empty() {
+        let submission = folder.join(layout::FINAL).join(layout::SUBMISSION);
+        let whole = submission.canonicalize().or_else(|_| std::path::absolute(&submission));
+        result.submission_path = whole.unwrap_or(submission).display().to_string();
+    }
+    Some(result)
 }
 
 impl State {
@@ -232,7 +239,7 @@ impl State {
 /// Does a process work on the run? It holds the lock while it does.
 pub fn is_held(folder: &Path) -> bool {
     let lock = files::open(folder, layout::LOCK);
-    lock.is_ok_and(|lock| matches!(lock.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    lock.is_ok_and(|lock| journal::is_locked(&lock, &folder.join(layout::LOCK)))
 }
 
 fn is_shown(record: &EffectRecord) -> bool {

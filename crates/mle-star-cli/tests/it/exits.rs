@@ -35,6 +35,41 @@ fn run(script: &str, more: &str) -> (Sealed, Said) {
     (sealed, said)
 }
 
+/// What the caller's shell tells Python reaches neither scripts nor what the program asks the interpreter.
+#[test]
+fn variables_for_python_do_not_reach_scripts_unless_asked_for() {
+    let of_shell = [
+        ("PYTHONOPTIMIZE", "2"),
+        ("PYTHONHOME", "/nonexistent"),
+        ("PYTHONPATH", "/nonexistent"),
+        ("PYTHONSTARTUP", "/nonexistent"),
+        ("PYTHONWARNINGS", "error"),
+        ("PYTHONINSPECT", "1"),
+        ("PYTHONUTF8", "0"),
+    ];
+    let code = r#"import os, own, sys
+assert not sys.flags.optimize and not sys.flags.inspect and not sys.warnoptions
+told = {name for name in os.environ if name.startswith("PYTHON")}
+assert told == {"PYTHONHASHSEED", "PYTHONPATH", "PYTHONUNBUFFERED"}, told"#;
+    let check = |more: &[(&str, &str)], code_of_exit: i32| {
+        let sealed = Sealed::with(&[("modules/own.py", ""), ("script.py", code)]);
+        let modules = sealed.path("modules").display().to_string();
+        let script = format!("python3 -c '{code}' && {{ {SUBMIT}; {SCORE}; }}");
+        let python = interpreter(&sealed, &script);
+        let answers = sealed.read("python").replace("#!/bin/sh\n", "#!/bin/sh\npython3 -c '' || exit 1\n");
+        sealed.write("python", answers.as_bytes());
+        let mut environment = of_shell.to_vec();
+        environment
+            .extend(more.iter().map(|(name, value)| (*name, if *value == "M" { &*modules } else { value })));
+        let said =
+            sealed.run_with(&format!("run data --run-id r --set python={python} {SMALL}"), &environment);
+        assert_eq!(said.code, code_of_exit, "{said:?}");
+    };
+    check(&[("MLE_STAR_PYTHONPATH", "M")], 0);
+    // Without the module, every script fails.
+    check(&[("PYTHONPATH", "M")], 1);
+}
+
 /// Supervisors may leave this signal ignored; the program would then miss the end of its processes.
 #[test]
 fn the_parent_may_ignore_the_end_of_children() {

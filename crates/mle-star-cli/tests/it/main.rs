@@ -17,6 +17,8 @@ mod help;
 mod inputs;
 mod killed;
 mod layouts;
+mod locks;
+mod machine;
 mod mcp;
 mod mle_bench;
 mod real_runs;

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use super::layers::Network;
 use crate::machine::Machine;
+use crate::variables::ASKED_PYTHONPATH;
 
 /// What any program reads.
 const SYSTEM: [&str; 14] = [
@@ -83,7 +84,7 @@ const DEVICES: [&str; 5] = ["/dev/null", "/dev/zero", "/dev/full", "/dev/random"
 const GPU_DEVICES: [&str; 4] = ["nvidia", "dri", "kfd", "dxg"];
 /// Variables that name folders with libraries, models or word lists. Some name several.
 const FOLDER_VARIABLES: [&str; 9] = [
-    "PYTHONPATH",
+    ASKED_PYTHONPATH,
     "LD_LIBRARY_PATH",
     "CUDA_HOME",
     "CUDA_PATH",
@@ -288,7 +289,7 @@ mod tests {
     #[test]
     fn variables_that_children_do_not_inherit_open_nothing() {
         let value = |name: &str| match name {
-            "PYTHONPATH" => Some("/code:/more".into()),
+            ASKED_PYTHONPATH => Some("/code:/more".into()),
             "TORCH_HOME" => Some("/torch".into()),
             _ => None,
         };
@@ -297,7 +298,7 @@ mod tests {
             assert_eq!(named_folders(removed, value), expected);
         };
         check(&[], &["/code", "/more", "/torch"]);
-        check(&["PYTHONPATH"], &["/torch"]);
+        check(&[ASKED_PYTHONPATH], &["/torch"]);
     }
 
     #[test]

@@ -127,7 +127,7 @@ impl<'a> Ctx<'a> {
         let (journal, step) = (self.run.journal, self.step()?);
         let limit = match journal.decided(&self.place)? {
             Some(limit) => Some(limit),
-            None if journal.begun_below(&self.place)? => None,
+            None if journal.begun_below(&self.place)? || self.failed_alone(step) => None,
             None => {
                 // The step at which a path or phase failed is closed with it.
                 self.fence().inspect_err(|_| self.start(step, of))?;
@@ -148,7 +148,7 @@ impl<'a> Ctx<'a> {
     /// Closes the step at this place: records its verdict, then emits the event.
     pub(crate) fn close(&self, verdict: Verdict) -> Result<(), Stop> {
         let step = self.step()?;
-        if !self.run.journal.is_closed(step)? {
+        if !self.run.journal.is_closed(step)? && !self.failed_alone(step) {
             self.fence()?;
         }
         self.record(step, verdict)
@@ -437,6 +437,13 @@ impl<'a> Ctx<'a> {
             Some((_, cause)) => Err(Stop::Fenced(cause.clone())),
             None => Ok(()),
         }
+    }
+
+    /// Whether this step of Phase 1 failed in an earlier process. The phase goes on without it, so it is closed like
+    /// any other.
+    fn failed_alone(&self, step: Step) -> bool {
+        step.phase() == Phase::Phase1
+            && super::lock(&self.run.failures).iter().any(|(failed, _)| *failed == self.place)
     }
 
     /// Refuses an effect that is new in a path or phase that failed in an earlier process.

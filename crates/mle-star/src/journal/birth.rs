@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, MAIN_DB};
 
+use super::storage::Mode;
 use super::store::{APPLICATION_ID, FORMAT, SET_META, TABLES, json_error};
 use super::{Frozen, JournalError, checksum};
 
@@ -27,12 +28,16 @@ const PAGE: i64 = 2048;
 ///
 /// # Errors
 /// The folder cannot be written.
-pub(super) fn make(path: &Path, frozen: &Frozen) -> Result<(), JournalError> {
+pub(super) fn make(path: &Path, frozen: &Frozen, mode: Mode) -> Result<(), JournalError> {
     // SQLite would apply a log left by a removed journal to this one.
     ["db-journal", "db-wal", "db-shm"].iter().try_for_each(|left| remove(&path.with_extension(left)))?;
     let part = path.with_extension("db.part");
     let mut file = File::create(&part)?;
-    file.write_all(&image(frozen)?)?;
+    let mut bytes = image(frozen)?;
+    if mode == Mode::Log {
+        bytes[LOGGING].fill(2);
+    }
+    file.write_all(&bytes)?;
     file.sync_all()?;
     Ok(std::fs::rename(part, path)?)
 }
@@ -48,8 +53,7 @@ fn image(frozen: &Frozen) -> rusqlite::Result<Vec<u8>> {
     for (key, value) in [("created_at", &now), ("frozen", &frozen)] {
         db.prepare_cached(SET_META)?.execute([key, value])?;
     }
-    let mut bytes = db.serialize(MAIN_DB)?.to_vec();
-    bytes[LOGGING].fill(2);
+    let bytes = db.serialize(MAIN_DB)?.to_vec();
     // The next journal starts with empty tables too; after a failure, with new ones.
     db.execute_batch("ROLLBACK")?;
     *kept = Some(db);

@@ -5,12 +5,18 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
+use super::storage::Mode;
 use super::store::{APPLICATION_ID, FORMAT, OLDER_FORMAT, TABLES};
-use super::{JournalError, checksum, wal};
+use super::{JournalError, checksum, image, wal};
 
 /// The file name of a journal's log.
 pub(super) fn log_of(path: &Path) -> PathBuf {
     path.with_extension("db-wal")
+}
+
+/// The file name of a journal's rollback journal.
+pub(super) fn rollback_of(path: &Path) -> PathBuf {
+    path.with_extension("db-journal")
 }
 
 /// Opens a journal in place. Only the process that works on the run may do this, since SQLite writes files beside
@@ -43,14 +49,22 @@ pub(super) fn is_known(db: &Connection, path: &Path) -> Result<(), JournalError>
 }
 
 /// Checks the log, SQLite's structures and every record.
-pub(super) fn check(path: &Path) -> Result<(), JournalError> {
+pub(super) fn check(path: &Path, mode: Mode) -> Result<(), JournalError> {
     wal::check(&log_of(path))?;
-    let db = open_in_place(path)?;
+    // SQLite cannot undo a transaction without writing.
+    let is_in_memory = mode == Mode::Rollback || length(&rollback_of(path)) > 0;
+    let (db, log_is_read) = if is_in_memory {
+        let (db, has_log, _) = image::open(path)?;
+        (db, has_log)
+    } else {
+        let db = open_in_place(path)?;
+        let log_is_read = pragma_text(&db, "journal_mode").is_ok_and(|mode| mode == "wal");
+        (db, log_is_read)
+    };
     if pragma(&db, "user_version").is_ok_and(|found| found == OLDER_FORMAT) {
         return Err(JournalError::Format { path: path.into(), found: OLDER_FORMAT });
     }
     let found = first_damage(&db).unwrap_or_else(|error| Some(error.to_string()));
-    let log_is_read = pragma_text(&db, "journal_mode").is_ok_and(|mode| mode == "wal");
     match found {
         Some(what) => Err(damaged(path, what)),
         None if !log_is_read && length(&log_of(path)) > 0 => {

@@ -1,10 +1,18 @@
 //! Errors of the journal, with hints.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
+
+use rusqlite::ErrorCode;
 
 use super::store;
 use crate::place::{Place, Step};
+use crate::shell;
 use crate::stop::Trouble;
+
+const FULL: &str = "free disk space";
+const CLOSED: &str = "make the run folder writable";
+const UNCLEAR: &str = "see with `mle-star doctor` what its file system offers, and choose another folder with --runs-dir if it has no room or no locks";
 
 /// An error of the journal.
 #[derive(Debug, thiserror::Error)]
@@ -20,6 +28,14 @@ pub enum JournalError {
     Held {
         /// What that process wrote into the lock file.
         holder: String,
+    },
+    /// A process on another machine works on the run, or did.
+    #[error("the run is held by {holder}")]
+    HeldElsewhere {
+        /// Which process on which machine.
+        holder: String,
+        /// The file that says so.
+        file: PathBuf,
     },
     /// It has another format version.
     #[error("{path} has journal format {found}; this program reads format {}", store::FORMAT)]
@@ -88,6 +104,12 @@ impl JournalError {
             Self::Held { .. } => {
                 "follow it with `mle-star watch`, wait until it ends, or stop it with Ctrl-C where it was started"
             }
+            Self::HeldElsewhere { file, .. } => {
+                return format!(
+                    "wait until it ends or stop it there with Ctrl-C; if it has ended, remove the file that it left: rm {}",
+                    shell::quoted(file)
+                );
+            }
             Self::Format { .. } => "use the version of mle-star that wrote it",
             Self::Damaged { .. } => {
                 "restore the file from a copy, or start a new run; nothing was changed in it, and `mle-star show` shows what can be read"
@@ -95,15 +117,28 @@ impl JournalError {
             Self::LogDamaged { path, good, .. } => {
                 return format!(
                     "restore the file from a copy, or cut off what cannot be read and have it done again: truncate -s {good} {}; nothing was changed in it",
-                    path.display()
+                    shell::quoted(path)
                 );
             }
             Self::OtherInput { .. } => {
                 "a script, prompt, model or data file differs from the first time; restore it or start a new run"
             }
             Self::OtherVerdict { .. } => "use the version of mle-star that wrote the run, or start a new run",
-            Self::Write(_) | Self::Io(_) => "free disk space or make the run folder writable",
+            Self::Io(error) => of_system(error.kind()),
+            Self::Write(error) => match error.sqlite_error_code() {
+                Some(ErrorCode::DiskFull) => FULL,
+                Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => CLOSED,
+                _ => UNCLEAR,
+            },
         };
         hint.to_owned()
+    }
+}
+
+fn of_system(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => FULL,
+        ErrorKind::PermissionDenied | ErrorKind::ReadOnlyFilesystem => CLOSED,
+        _ => UNCLEAR,
     }
 }

@@ -3,37 +3,43 @@
 //! SQLite writes files beside a database with a log even when it only reads: it creates a shared-memory file, and
 //! an empty log if there is none. Readers therefore do not open the files with SQLite. They read both files, copy
 //! the log's pages over the database's as a checkpoint would, and open the result in memory. They take no SQLite
-//! lock and need no write access.
+//! lock and need no write access. The pages of a rollback journal are copied back in the same way.
 //!
 //! The result is consistent. A writer only appends to its log, and the log is read last, so whatever a checkpoint
-//! copied during the read is still in it. If the log is restarted in between, the files are read again.
+//! copied during the read is still in it. If the log is restarted or a transaction begins or ends in between, the files
+//! are read again.
 
 #![expect(clippy::disallowed_types, reason = "the journal is a file")]
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
+use std::ops::Range;
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use rusqlite::{Connection, MAIN_DB};
 
 use super::birth::LOGGING;
-use super::{JournalError, check, checksum, lock, wal};
+use super::{JournalError, check, checksum, lock, rollback, wal};
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1 << 30;
 /// How often a read is retried. SQLite restarts a log about every thousand pages, so one retry is nearly always
 /// enough.
 const ATTEMPTS: usize = 20;
-const HEADER: usize = 32;
+const HEADER: u64 = 32;
+/// Where a database counts the transactions that were written into it, and the end of that number.
+const COUNTER: Range<usize> = 24..28;
 
-/// Reads a journal. The second value is the damage in its log, if any.
-pub(super) fn open(path: &Path) -> Result<(Connection, Option<JournalError>), JournalError> {
+/// Reads a journal. The other values: does it have a log, and the damage in the log, if any.
+pub(super) fn open(path: &Path) -> Result<(Connection, bool, Option<JournalError>), JournalError> {
     // While no process works on the run, an invalid frame is damage; otherwise it may be a write in progress.
     let folder = path.parent().unwrap_or(path);
     let still = lock::look(folder);
-    let (mut database, log) = read(path).map_err(|error| unreadable(path, &error))?;
+    let Files { mut database, log, rollback } = read(path).map_err(|error| unreadable(path, &error))?;
     let damage = still.and_then(|_| wal::damage(&check::log_of(path), &log));
+    rollback::apply(&rollback, &mut database);
+    let has_log = database.get(LOGGING) == Some(&[2, 2]);
     if let Some(versions) = database.get_mut(LOGGING).filter(|versions| *versions == [2, 2]) {
         // A database in memory has no log.
         versions.fill(1);
@@ -49,7 +55,7 @@ pub(super) fn open(path: &Path) -> Result<(Connection, Option<JournalError>), Jo
     db.deserialize_read_exact(MAIN_DB, database.as_slice(), database.len(), true).map_err(broken)?;
     checksum::provide(&db).map_err(broken)?;
     check::is_known(&db, path)?;
-    Ok((db, damage))
+    Ok((db, has_log, damage))
 }
 
 /// Opens a regular file. Does not follow a link and does not block on a pipe.
@@ -62,27 +68,42 @@ pub(super) fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// A consistent copy of a database and its log.
-fn read(path: &Path) -> io::Result<(Vec<u8>, Vec<u8>)> {
-    let log = check::log_of(path);
+/// The files of a journal, in the order in which they are read.
+struct Files {
+    database: Vec<u8>,
+    log: Vec<u8>,
+    rollback: Vec<u8>,
+}
+
+/// A consistent copy of the files.
+fn read(path: &Path) -> io::Result<Files> {
     for _ in 0..ATTEMPTS {
-        let before = stamp(path, &log)?;
-        let bytes = (whole(path)?, if_there(whole(&log))?);
-        if stamp(path, &log)? == before {
-            return Ok(bytes);
+        let before = stamp(path)?;
+        let database = whole(path)?;
+        let log = if_there(whole(&check::log_of(path)))?;
+        let rollback = if_there(whole(&check::rollback_of(path)))?;
+        if stamp(path)? == before {
+            return Ok(Files { database, log, rollback });
         }
     }
     Err(io::Error::new(ErrorKind::ResourceBusy, "it changes faster than it can be read"))
 }
 
-/// Changes whenever the log is restarted or a checkpoint writes to the database.
-fn stamp(path: &Path, log: &Path) -> io::Result<(Vec<u8>, u64, i64, i64)> {
-    let meta = open_regular(path)?.metadata()?;
-    let mut header = Vec::new();
-    if let Some(log) = if_there(open_regular(log).map(Some))? {
-        log.take(HEADER as u64).read_to_end(&mut header)?;
-    }
-    Ok((header, meta.len(), meta.mtime(), meta.mtime_nsec()))
+/// Changes whenever the log is restarted, a transaction of a rollback journal begins or ends, or something is written to
+/// the database.
+fn stamp(path: &Path) -> io::Result<([Vec<u8>; 3], u64, i64, i64)> {
+    let database = open_regular(path)?;
+    let meta = database.metadata()?;
+    let counter = start(database, COUNTER.end as u64)?.get(COUNTER).unwrap_or_default().to_vec();
+    let header = |path| if_there(open_regular(path).and_then(|file| start(file, HEADER)));
+    let (rollback, log) = (header(&check::rollback_of(path))?, header(&check::log_of(path))?);
+    Ok(([counter, rollback, log], meta.len(), meta.mtime(), meta.mtime_nsec()))
+}
+
+fn start(file: File, length: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    file.take(length).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 fn whole(path: &Path) -> io::Result<Vec<u8>> {
@@ -118,7 +139,9 @@ mod tests {
 
     use super::*;
     use crate::effects::Limit;
-    use crate::journal::{Journal, store};
+    use crate::journal::Journal;
+    use crate::journal::storage::Mode;
+    use crate::journal::store::{self, Store};
     use crate::place::Place;
     use crate::testing::frozen;
 
@@ -130,15 +153,19 @@ mod tests {
 
     #[test]
     fn what_is_read_beside_a_writer_is_whole_and_never_older_than_before() {
-        const RECORDS: i64 = 6000;
+        check_beside(Mode::Log, 6000);
+        check_beside(Mode::Rollback, 600);
+    }
+
+    fn check_beside(mode: Mode, count: i64) {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::create(folder.path(), &frozen()).unwrap();
         let path = folder.path().join(store::FILE);
+        let mut store = Store::create(&path, &frozen(), mode).unwrap();
         let is_over = AtomicBool::new(false);
         let readings = thread::scope(|scope| {
             scope.spawn(|| {
-                for number in 0..RECORDS {
-                    journal.decide(&Place::from(format!("{number}").as_str()), Limit::Time).unwrap();
+                for number in 0..count {
+                    store.decide(&Place::from(format!("{number}").as_str()), Limit::Time, 0.0).unwrap();
                 }
                 is_over.store(true, Ordering::SeqCst);
             });
@@ -151,10 +178,39 @@ mod tests {
             readings
         });
         assert!(readings > 10, "{readings}");
-        assert_eq!(records(&open(&path).unwrap().0), RECORDS);
-        drop(journal);
+        assert_eq!(records(&open(&path).unwrap().0), count);
+        assert_eq!(check::log_of(&path).exists(), mode == Mode::Log);
+        drop(store);
         assert!(!check::log_of(&path).exists());
-        assert_eq!(records(&open(&path).unwrap().0), RECORDS);
+        assert_eq!(records(&open(&path).unwrap().0), count);
+    }
+
+    #[test]
+    fn what_a_dead_process_left_in_a_transaction_is_undone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join(store::FILE);
+        let mut store = Store::create(&path, &frozen(), Mode::Rollback).unwrap();
+        store.decide(&Place::from("before"), Limit::Time, 0.0).unwrap();
+        let transaction = store.db().unchecked_transaction().unwrap();
+        // More than the cache holds, so pages are written before the end.
+        transaction.pragma_update(None, "cache_size", 1).unwrap();
+        let sql = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 2000)
+                   UPDATE meta SET value = (SELECT group_concat(i, hex(randomblob(20))) FROM n)";
+        transaction.execute(sql, []).unwrap();
+        let left = tempfile::tempdir().unwrap();
+        let copy = left.path().join(store::FILE);
+        for name in [store::FILE, "journal.db-journal"] {
+            fs::copy(folder.path().join(name), left.path().join(name)).unwrap();
+        }
+        assert!(fs::metadata(check::rollback_of(&copy)).unwrap().len() > 10_000);
+        for _ in 0..2 {
+            assert_eq!(records(&open(&copy).unwrap().0), 1);
+            check::check(&copy, Mode::Rollback).unwrap();
+            check::check(&copy, Mode::Log).unwrap();
+        }
+        for mode in [Mode::Rollback, Mode::Log, Mode::Rollback] {
+            assert_eq!(Store::open(&copy, mode).unwrap().frozen(&copy).unwrap(), frozen(), "{mode:?}");
+        }
     }
 
     #[test]

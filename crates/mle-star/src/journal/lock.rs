@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::owner::{self, Owner};
 use super::{JournalError, image};
 use crate::layout::LOCK as FILE;
 
@@ -14,6 +15,8 @@ const LOOKS: Duration = Duration::from_millis(300);
 /// How long to wait if the process that the file names has ended: a child that it was just starting has the lock until
 /// it closes what it inherited.
 const INHERITED: Duration = Duration::from_secs(5);
+/// How long to wait before looking again.
+const PAUSE: Duration = Duration::from_millis(20);
 
 /// What a lock file says before the number of the process.
 const PROCESS: &str = "process ";
@@ -22,8 +25,12 @@ const PROCESS: &str = "process ";
 #[derive(Debug)]
 pub struct Hold {
     folder: PathBuf,
-    _file: File,
+    _lock: (File, Lock),
 }
+
+/// The exclusive lock on a file, held until this and the file are dropped.
+#[derive(Debug)]
+pub struct Lock(#[expect(dead_code, reason = "removes its file when dropped")] Option<Owner>);
 
 /// Locks an existing run folder. The lock file names this process, so that the error in other processes can show
 /// it.
@@ -33,10 +40,10 @@ pub struct Hold {
 pub fn hold(folder: &Path) -> Result<Hold, JournalError> {
     let path = folder.join(FILE);
     loop {
-        let file = lock_file(&path)?;
+        let (file, lock) = lock_file(&path)?;
         // The previous holder may have removed the folder, and it may exist again.
         if is_at(&path, &file)? {
-            return Ok(Hold { folder: folder.to_owned(), _file: file });
+            return Ok(Hold { folder: folder.to_owned(), _lock: (file, lock) });
         }
     }
 }
@@ -45,27 +52,74 @@ pub fn hold(folder: &Path) -> Result<Hold, JournalError> {
 ///
 /// # Errors
 /// Another process holds the lock, or the file cannot be written.
-pub fn lock_file(path: &Path) -> Result<File, JournalError> {
+pub fn lock_file(path: &Path) -> Result<(File, Lock), JournalError> {
     let mut file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
-    wait_for(&mut file)?;
+    let lock = wait_for(&mut file, path)?;
     file.set_len(0)?;
     file.rewind()?;
     file.write_all(this_process().as_bytes())?;
-    Ok(file)
+    Ok((file, lock))
 }
 
-/// Prevents writers from locking the folder while the returned file is open; `None` while a process works there.
+/// Locks an open file at `path`, also on a file system without locks; `None` if it is locked.
+///
+/// # Errors
+/// The file cannot be locked.
+pub fn try_lock(file: &File, path: &Path) -> io::Result<Option<Lock>> {
+    match file.try_lock() {
+        // Another machine may have mounted the file system without locks.
+        Ok(()) => Ok((!owner::is_held(path)).then_some(Lock(None))),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(error)) if is_unsupported(&error) => {
+            Ok(owner::take(path)?.map(|owner| Lock(Some(owner))))
+        }
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// Like [`try_lock`], but waits until the file is free.
+///
+/// # Errors
+/// The file cannot be locked.
+pub fn wait_for_lock(file: &File, path: &Path) -> io::Result<Lock> {
+    loop {
+        if let Some(lock) = try_lock(file, path)? {
+            return Ok(lock);
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// Whether a process has locked an open file at `path`.
+pub fn is_locked(file: &File, path: &Path) -> bool {
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)) || owner::is_held(path)
+}
+
+/// Whether an error says that the file system has no locks. Lustre answers ENOSYS, NFS without its lock service ENOLCK.
+pub fn is_unsupported(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::ENOSYS | libc::EOPNOTSUPP | libc::ENOLCK))
+}
+
+/// Prevents writers from locking the folder while the returned file is open, if the file system has locks; `None`
+/// while a process works there.
 pub(super) fn look(folder: &Path) -> Option<File> {
-    let file = image::open_regular(&folder.join(FILE)).ok()?;
-    file.try_lock_shared().is_ok().then_some(file)
+    let path = folder.join(FILE);
+    let file = image::open_regular(&path).ok()?;
+    (!is_locked(&file, &path)).then_some(file)
 }
 
 /// Whether this process itself works in the folder.
 pub(super) fn is_ours(folder: &Path) -> bool {
-    let Ok(file) = image::open_regular(&folder.join(FILE)) else { return false };
-    let is_held = matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock));
+    let path = folder.join(FILE);
+    let Ok(file) = image::open_regular(&path) else { return false };
+    let is_held = is_locked(&file, &path);
     let mut holder = String::new();
     is_held && file.take(64).read_to_string(&mut holder).is_ok() && holder == this_process()
+}
+
+/// Whether the lock of the folder is one of the kernel.
+pub(super) fn is_of_kernel(folder: &Path) -> bool {
+    !owner::file_of(&folder.join(FILE)).exists()
 }
 
 fn this_process() -> String {
@@ -79,13 +133,14 @@ impl Hold {
     }
 }
 
-fn wait_for(file: &mut File) -> Result<(), JournalError> {
+fn wait_for(file: &mut File, path: &Path) -> Result<Lock, JournalError> {
     let started = Instant::now();
     loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(()),
-            Err(TryLockError::Error(error)) => return Err(error.into()),
-            Err(TryLockError::WouldBlock) => {}
+        if let Some(lock) = try_lock(file, path)? {
+            return Ok(lock);
+        }
+        if let Some(holder) = owner::elsewhere(path) {
+            return Err(JournalError::HeldElsewhere { holder, file: owner::file_of(path) });
         }
         let mut holder = String::new();
         file.rewind()?;
@@ -93,7 +148,7 @@ fn wait_for(file: &mut File) -> Result<(), JournalError> {
         if started.elapsed() >= if has_ended(&holder) { INHERITED } else { LOOKS } {
             return Err(JournalError::Held { holder });
         }
-        std::thread::sleep(Duration::from_millis(20));
+        std::thread::sleep(PAUSE);
     }
 }
 

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::continuation::continued_after;
+use super::storage::Mode;
 use super::store::{self, Store};
 use super::{Frozen, JournalError, Kind, MadeWith, check, image, lock};
 use crate::diagnostics::Diagnostics;
@@ -137,8 +138,12 @@ pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
     }
     // POSIX locks belong to the process: if the process that works on the run closed the file, it would drop the
     // locks of its own connection.
-    let (db, log) =
-        if lock::is_ours(folder) { (check::open_in_place(&path)?, None) } else { image::open(&path)? };
+    let (db, log) = if lock::is_ours(folder) && Mode::of(folder) == Mode::Log {
+        (check::open_in_place(&path)?, None)
+    } else {
+        let (db, _, damage) = image::open(&path)?;
+        (db, damage)
+    };
     let store = Store::reading(db);
     let frozen = store.frozen(&path)?;
     let (effects, damage) = store.readable_effects();

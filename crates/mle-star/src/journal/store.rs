@@ -3,10 +3,11 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use serde_json::{Value, json};
 
 use super::reader::{EffectRecord, EffectState};
+use super::storage::Mode;
 use super::{Entry, Frozen, JournalError, Kind, MadeWith, Outcome, birth, check, checksum, wait};
 use crate::diagnostics::Diagnostics;
 use crate::effects::{Limit, Usage};
@@ -88,9 +89,9 @@ pub(super) struct Found {
 }
 
 impl Store {
-    pub fn create(path: &Path, frozen: &Frozen) -> Result<Self, JournalError> {
-        birth::make(path, frozen)?;
-        let store = Self::connect(path)?;
+    pub fn create(path: &Path, frozen: &Frozen, mode: Mode) -> Result<Self, JournalError> {
+        birth::make(path, frozen, mode)?;
+        let store = Self::connect(path, mode)?;
         // Starts the log without syncing it. Nothing in it has cost money yet, and the sync of the first paid
         // record includes everything before it.
         store.force(Force::Nothing)?;
@@ -100,21 +101,41 @@ impl Store {
     }
 
     /// Opens a journal for writing. All checks pass before anything is changed.
-    pub fn open(path: &Path) -> Result<Self, JournalError> {
-        check::check(path)?;
-        let mut store = Self::connect(path)?;
-        store.db.pragma_update(None, "journal_mode", "WAL")?;
+    pub fn open(path: &Path, mode: Mode) -> Result<Self, JournalError> {
+        check::check(path, mode)?;
+        let mut store = Self::connect(path, mode)?;
+        if mode == Mode::Log {
+            store.db.pragma_update(None, "journal_mode", "WAL")?;
+        }
         store.force(Force::Checkpoints)?;
         store.next =
             store.db.query_row("SELECT coalesce(max(seq), 0) + 1 FROM effects", [], |row| row.get(0))?;
         Ok(store)
     }
 
-    fn connect(path: &Path) -> rusqlite::Result<Self> {
-        let store = Self { db: Connection::open(path)?, next: 1 };
-        store.db.busy_timeout(Duration::from_secs(10))?;
-        checksum::provide(&store.db)?;
-        Ok(store)
+    fn connect(path: &Path, mode: Mode) -> rusqlite::Result<Self> {
+        let db = match mode {
+            Mode::Log => Connection::open(path)?,
+            Mode::Rollback => Self::without_log(path)?,
+        };
+        db.busy_timeout(Duration::from_secs(10))?;
+        checksum::provide(&db)?;
+        Ok(Self { db, next: 1 })
+    }
+
+    fn without_log(path: &Path) -> rusqlite::Result<Connection> {
+        let db = Connection::open_with_flags_and_vfs(path, OpenFlags::default(), "unix-none")?;
+        // A log that the run has from another file system is read without shared memory, written into the database and
+        // removed.
+        db.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
+        db.pragma_update(None, "journal_mode", "TRUNCATE")?;
+        Ok(db)
+    }
+
+    /// Its connection.
+    #[cfg(test)]
+    pub fn db(&self) -> &Connection {
+        &self.db
     }
 
     /// Opens a journal for reading only.
@@ -551,9 +572,9 @@ mod tests {
         let force = |store: &Store| {
             store.db.pragma_query_value(None, "synchronous", |row| row.get::<_, i64>(0)).unwrap()
         };
-        let store = Store::create(&path, &frozen()).unwrap();
+        let store = Store::create(&path, &frozen(), Mode::Log).unwrap();
         assert_eq!(force(&store), Force::Checkpoints as i64);
         drop(store);
-        assert_eq!(force(&Store::open(&path).unwrap()), Force::Checkpoints as i64);
+        assert_eq!(force(&Store::open(&path, Mode::Log).unwrap()), Force::Checkpoints as i64);
     }
 }

@@ -64,8 +64,12 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
             ctx.close(Verdict::skipped(limit).best(&best))?;
             break;
         }
-        let merged = agents::merger(ctx, &best, &reference).await?; // 9
-        let Evaluation { scored: merged, mishaps, .. } = evaluate(ctx, merged, Some(&best)).await?; // 10
+        let merging = async {
+            let merged = agents::merger(ctx, &best, &reference).await?; // 9
+            evaluate(ctx, merged, Some(&best)).await // 10
+        };
+        let merged = ctx.isolated(Box::pin(merging)).await?.unwrap_or_else(Evaluation::broken);
+        let Evaluation { scored: merged, mishaps, .. } = merged;
         let rule = ctx.config().acceptance;
         let accepted = match &merged {
             Ok(merged) => merged.replaces(&best, rule) && ctx.may_build_on(merged)?, // 11
@@ -98,14 +102,17 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
 async fn evaluate_candidates(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result<Vec<Evaluation>, Stop> {
     let candidates = (0..).zip(models).map(async |(index, model)| {
         let ctx = &ctx.at(Step::Candidate(index));
-        let candidate = evaluate_candidate(ctx, model).await?;
-        close_candidate(ctx, candidate, &model.model_name)
+        let candidate = ctx.isolated(Box::pin(evaluate_candidate(ctx, model))).await?;
+        let broken = |cause| Evaluation::broken(cause).of_model(&model.model_name);
+        close_candidate(ctx, candidate.unwrap_or_else(broken), &model.model_name)
     });
     let mut candidates = try_join_all(candidates).await?;
     if let Some(baseline) = &ctx.task().baseline_solution {
         let ctx = &ctx.begin(Step::Candidate(u32::try_from(models.len()).unwrap_or(u32::MAX)));
         let solution = Solution::new(baseline.clone(), SolutionPhase::Init).of_model("baseline");
-        candidates.push(close_candidate(ctx, evaluate(ctx, solution, None).await?, "baseline")?);
+        let candidate = ctx.isolated(Box::pin(evaluate(ctx, solution, None))).await?;
+        let broken = |cause| Evaluation::broken(cause).of_model("baseline");
+        candidates.push(close_candidate(ctx, candidate.unwrap_or_else(broken), "baseline")?);
     }
     Ok(candidates)
 }
@@ -129,11 +136,16 @@ fn close_candidate(ctx: &Ctx<'_>, candidate: Evaluation, model: &str) -> Result<
 
 /// Calls `A_data` once. Its revision is kept if it runs, even with a worse score.
 async fn use_all_data(ctx: &Ctx<'_>, best: Scored) -> Result<Scored, Stop> {
-    let Some(revised) = agents::data(ctx, &best).await? else {
+    let revising = async {
+        let Some(revised) = agents::data(ctx, &best).await? else { return Ok(None) };
+        Ok(Some(evaluate(ctx, revised, None).await?))
+    };
+    let revised = ctx.isolated(Box::pin(revising)).await?;
+    let Some(Evaluation { scored, .. }) = revised.unwrap_or_else(|cause| Some(Evaluation::broken(cause)))
+    else {
         ctx.close(Verdict::default().made_from([&best]).best(&best).note("no data is left unused"))?;
         return Ok(best);
     };
-    let scored = evaluate(ctx, revised, None).await?.scored;
     let verdict =
         Verdict::of(&scored, scored.is_ok()).made_from([&best]).note("data left unused is built in");
     let verdict = verdict.telling_difference(scored.as_ref().ok(), &best);
@@ -147,7 +159,13 @@ async fn use_all_data(ctx: &Ctx<'_>, best: Scored) -> Result<Scored, Stop> {
 
 /// The leakage check of s_0 itself. Returns whether a suspected leak could not be removed.
 async fn check_once_more(ctx: &Ctx<'_>, best: Scored) -> Result<(Scored, bool), Stop> {
-    let checked = without_leakage(ctx, best.solution().clone()).await?;
+    let checked = match ctx.isolated(without_leakage(ctx, best.solution().clone())).await? {
+        Ok(checked) => checked,
+        Err(cause) => {
+            ctx.close(Verdict::default().made_from([&best]).best(&best).note(cause))?;
+            return Ok((best, false));
+        }
+    };
     let leaks = checked.leaks;
     if checked.solution == *best.solution() {
         let note = if leaks { "a leak is suspected" } else { "no leak found" };
@@ -156,7 +174,8 @@ async fn check_once_more(ctx: &Ctx<'_>, best: Scored) -> Result<(Scored, bool), 
         return Ok((best, leaks));
     }
     let best = ctx.leaking(best);
-    let scored = evaluate_checked(ctx, checked).await?.scored;
+    let scored = ctx.isolated(Box::pin(evaluate_checked(ctx, checked))).await?;
+    let Evaluation { scored, .. } = scored.unwrap_or_else(Evaluation::broken);
     let verdict = Verdict::of(&scored, scored.is_ok()).made_from([&best]).note("leakage removed");
     let leaks = leaks || scored.is_err();
     let best = scored.unwrap_or(best);

@@ -121,6 +121,42 @@ async fn a_path_that_failed_stays_failed_when_the_defect_is_gone() {
     assert_eq!(mended.trace()[0], "phase3/r1/ens_planner");
 }
 
+/// A defect in a step of Phase 1 is a failure of that step, also after a resume.
+#[tokio::test]
+async fn a_defect_in_phase_1_costs_the_step_alone() {
+    let check = async |place: &str, step: &str| {
+        let (inputs, folder) = (frozen(), Folder::fresh());
+        let broken = World::new().panics(place).breaks_once("phase3/r1/ens_planner");
+        let journal = Journal::create(folder.path(), &inputs).unwrap();
+        assert!(matches!(go_on(&broken, &inputs, &journal).await, Err(Stop::Outside(_))), "{place}");
+        drop(journal);
+        let failures = read(folder.path()).unwrap().failures();
+        let [(failed, cause)] = failures.as_slice() else { panic!("{place}: {failures:?}") };
+        assert!(failed.as_str() == step && cause.contains("a defect at"), "{failures:?}");
+        let closed = |event: &Event| match event {
+            Event::StepEnded { place, verdict } => place.to_string() == step && verdict.score.is_none(),
+            _ => false,
+        };
+        assert_eq!(broken.events().iter().filter(|event| closed(event)).count(), 1, "{place}");
+        let (journal, frozen) = Journal::open(folder.path()).unwrap();
+        let mended = World::new();
+        let result = go_on(&mended, &frozen, &journal).await.unwrap().result;
+        assert_eq!(mended.trace()[0], "phase3/r1/ens_planner", "{place}");
+        result
+    };
+    let result = check("phase1/candidate-0/init", "phase1/candidate-0").await;
+    let scores: Vec<bool> = result.phase1.candidate_solutions.iter().map(|one| one.score.is_some()).collect();
+    assert_eq!((scores[0], scores[1]), (false, true), "{scores:?}");
+    check("phase1/candidate-1/run", "phase1/candidate-1").await;
+    let result = check("phase1/merge-1/merger", "phase1/merge-1").await;
+    assert_eq!(result.phase1.merges.iter().map(|merge| merge.accepted).collect::<Vec<_>>(), [false]);
+    check("phase1/data/data", "phase1/data").await;
+    check("phase1/final/leakage", "phase1/final").await;
+    // Without any candidate there is no solution.
+    let all = World::new().panics("phase1/candidate-0/init").panics("phase1/candidate-1/run");
+    assert!(matches!(run(&all, &frozen()).await, Err(Stop::NoSolution(_))));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_path_that_a_limit_cuts_short_is_cancelled() {
     let (mut steps, mut attempts) = (Vec::new(), Vec::new());

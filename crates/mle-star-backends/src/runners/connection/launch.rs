@@ -17,6 +17,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{sleep, timeout};
 
 use super::{Connection, Shared, lock, short};
+use crate::runners::entry::USUAL_START;
 use crate::runners::protocol::{Frames, FromRunner, Hello, PROTOCOL, SILENCE, ToRunner, VERSION, is_ours};
 use crate::runners::wire::{Heard, Outgoing, channel};
 
@@ -35,9 +36,22 @@ const OF_ENGINES: [&str; 5] =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::runners) struct NotStarted {
     pub(in crate::runners) reason: String,
-    /// Whether it is useless to try again.
-    pub(in crate::runners) is_final: bool,
+    pub(in crate::runners) hope: Hope,
 }
+
+/// Whether another try may end differently.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::runners) enum Hope {
+    /// It may.
+    Some,
+    /// It may, but nobody should wait for it.
+    Little,
+    /// It will not.
+    None,
+}
+
+/// How long a runner may take to answer after other things were printed: a login script may be slow.
+const PATIENCE: Duration = Duration::from_secs(25);
 
 /// How long an engine that ends a runner may take to end its command, and to say why.
 const EXPLAINING: Duration = Duration::from_secs(2);
@@ -85,9 +99,9 @@ impl Connection {
 
 impl Launched {
     fn of(argv: &[OsString]) -> Result<Self, NotStarted> {
-        let failed = |reason| NotStarted { reason, is_final: false };
+        let failed = |reason| NotStarted { reason, hope: Hope::Some };
         let Some((program, arguments)) = argv.split_first() else {
-            return Err(NotStarted { reason: "its command is empty".to_owned(), is_final: true });
+            return Err(NotStarted { reason: "its command is empty".to_owned(), hope: Hope::None });
         };
         let mut command = Command::new(program);
         command.args(arguments);
@@ -112,11 +126,20 @@ impl Launched {
         limit: Duration,
         unwanted: impl Future<Output = ()>,
     ) -> Result<Hello, NotStarted> {
-        let failed = |reason| NotStarted { reason, is_final: false };
+        let failed = |reason| NotStarted { reason, hope: Hope::Some };
         let given_up = tokio::select! {
-            greeted = greeting(&mut self.frames) => match greeted {
+            greeted = greeting(&mut self.frames, patience(limit)) => match greeted {
                 Ok(hello) => return Ok(hello),
-                Err(Greeting::Other(reason)) => return Err(NotStarted { reason, is_final: true }),
+                Err(Greeting::Other(reason)) => return Err(NotStarted { reason, hope: Hope::None }),
+                Err(Greeting::Nonsense) => {
+                    end_of(&mut self.tree, [Duration::ZERO, ENDING[1]]).await;
+                    let said = self.complaints.and(&self.frames.unused());
+                    let reason = format!(
+                        "what its command printed is not from a runner, and none answered within {} s{said}",
+                        PATIENCE.as_secs()
+                    );
+                    return Err(NotStarted { reason, hope: Hope::Little });
+                }
                 Err(Greeting::None(said)) => {
                     let end = end_of(&mut self.tree, ENDING).await;
                     let said = self.complaints.and_all(&said).await;
@@ -128,7 +151,7 @@ impl Launched {
         };
         // Only a command that is told to end takes its job out of an engine's queue.
         end_of(&mut self.tree, [Duration::ZERO, ENDING[1]]).await;
-        Err(failed(format!("{given_up}{}", self.complaints.and(""))))
+        Err(failed(format!("{given_up}{}", self.complaints.and(&self.frames.unused()))))
     }
 
     /// Listens to the runner until it is gone, and ends its command.
@@ -178,10 +201,23 @@ enum Greeting {
     None(String),
     /// One of another version.
     Other(String),
+    /// Something else, and no greeting after it.
+    Nonsense,
 }
 
-/// Waits for the first message.
-async fn greeting(frames: &mut Frames<ChildStdout>) -> Result<Hello, Greeting> {
+/// How long a greeting may take once something has come. A longer time limit than the usual one is for engines that print
+/// while they wait in a queue.
+fn patience(limit: Duration) -> Duration {
+    if limit > USUAL_START { limit } else { PATIENCE }
+}
+
+/// Waits for the first message, once something has come for no longer than `patience`.
+async fn greeting(frames: &mut Frames<ChildStdout>, patience: Duration) -> Result<Hello, Greeting> {
+    frames.begun().await;
+    timeout(patience, introduction(frames)).await.unwrap_or(Err(Greeting::Nonsense))
+}
+
+async fn introduction(frames: &mut Frames<ChildStdout>) -> Result<Hello, Greeting> {
     frames.skip_to_magic().await.map_err(Greeting::None)?;
     // Of another version, only these two values are known.
     let first = frames.next::<Value>(|| ()).await.map_err(|error| Greeting::None(error.to_string()))?;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::{Connection, NotStarted, RunnerEntry};
+use super::{Connection, Hope, NotStarted, RunnerEntry};
 
 /// A runner that waits longer than this may wait in a queue, and others are started meanwhile.
 const QUEUED: Duration = Duration::from_secs(10);
@@ -51,15 +51,17 @@ impl Kept {
     }
 
     /// Notes that a runner failed, which was started at this time.
-    pub(super) fn failed(&mut self, NotStarted { reason, is_final }: NotStarted, began: Instant) {
+    pub(super) fn failed(&mut self, NotStarted { reason, hope }: NotStarted, began: Instant) {
         if self.failed.is_none_or(|last| last < began) {
             self.failures += 1;
             let wait = FIRST_WAIT.saturating_mul(1 << (self.failures - 1).min(16)).min(LONGEST_WAIT);
             let now = Instant::now();
             (self.failed, self.not_before) = (Some(now), Some(now + wait));
         }
-        if is_final {
-            self.refused = Some(reason.clone());
+        match hope {
+            Hope::Some => {}
+            Hope::Little => self.failures = self.failures.max(HOPELESS_LATER),
+            Hope::None => self.refused = Some(reason.clone()),
         }
         self.last_failure = reason;
     }
@@ -107,8 +109,8 @@ mod tests {
 
     use super::*;
 
-    fn not(reason: &str, is_final: bool) -> NotStarted {
-        NotStarted { reason: reason.to_owned(), is_final }
+    fn not(reason: &str, hope: Hope) -> NotStarted {
+        NotStarted { reason: reason.to_owned(), hope }
     }
 
     /// A time after all earlier ones.
@@ -123,7 +125,7 @@ mod tests {
         let mut kept = Kept::new(serde_json::from_value(entry).unwrap());
         for round in 1..=4 {
             let began = later();
-            (0..8).for_each(|_| kept.failed(not("no route", false), began));
+            (0..8).for_each(|_| kept.failed(not("no route", Hope::Some), began));
             assert_eq!(kept.failures, round);
             let wait = kept.not_before.unwrap() - kept.failed.unwrap();
             assert_eq!(wait, FIRST_WAIT * (1 << (round - 1)));
@@ -132,8 +134,8 @@ mod tests {
         // It was reached once.
         kept.slots = Some(1);
         assert!(!kept.is_hopeless());
-        kept.failed(not("another version", true), later());
-        kept.failed(not("no route", false), later());
+        kept.failed(not("another version", Hope::None), later());
+        kept.failed(not("no route", Hope::Some), later());
         assert_eq!(kept.refused.as_deref(), Some("another version"));
     }
 

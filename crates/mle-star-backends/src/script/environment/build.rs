@@ -5,15 +5,18 @@
 //! `complete.json`, which is written last. A build that was killed leaves none, and the next one starts over.
 
 use std::env;
-use std::fs::{self, File, TryLockError};
-use std::io;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use mle_star::journal::{Lock, try_lock};
 use mle_star::stop::Trouble;
 use mle_star_process::remove::remove_tree;
+use mle_star_process::variables::is_of_python;
 use mle_star_process::{ProcessTree, Streams};
 use tokio::io::AsyncReadExt;
 use tokio::process::Command;
@@ -31,9 +34,8 @@ const UV: &str = "uv==0.13.8";
 const TICK: Duration = Duration::from_secs(5);
 /// How often to check whether a build by another process has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(500);
-/// Settings of the user's shell that would redirect an installation.
-const MISLEADING: [&str; 6] =
-    ["PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "PIP_TARGET", "PIP_USER", "PIP_REQUIRE_VIRTUALENV"];
+/// Settings of the user's shell that would redirect an installation, beside those of Python itself.
+const MISLEADING: [&str; 4] = ["VIRTUAL_ENV", "PIP_TARGET", "PIP_USER", "PIP_REQUIRE_VIRTUALENV"];
 
 /// Why a step failed.
 struct Failure {
@@ -107,14 +109,14 @@ fn finished(home: &Path) -> Option<Environment> {
 }
 
 /// Waits until no other process builds here. The lock is released with the file or when the process ends.
-async fn lock(path: &Path, progress: &Progress<'_>) -> Result<File, Trouble> {
+async fn lock(path: &Path, progress: &Progress<'_>) -> Result<(File, Lock), Trouble> {
     let file = File::create(path).map_err(|error| broken_cache(path, &error))?;
     let mut reported = false;
     loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(TryLockError::Error(error)) => return Err(broken_cache(path, &error)),
-            Err(TryLockError::WouldBlock) => {
+        match try_lock(&file, path) {
+            Ok(Some(lock)) => return Ok((file, lock)),
+            Err(error) => return Err(broken_cache(path, &error)),
+            Ok(None) => {
                 if !reported {
                     progress.report("another mle-star is creating the Python environment, waiting for it");
                 }
@@ -209,7 +211,8 @@ async fn with_pip(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> R
 fn command(program: &Path, home: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(home);
-    for name in MISLEADING {
+    let of_python = env::vars_os().map(|(name, _)| name).filter(|name| is_of_python(&name.to_string_lossy()));
+    for name in of_python.chain(MISLEADING.map(OsString::from)) {
         command.env_remove(name);
     }
     registry::share_settings(&mut command);
@@ -268,7 +271,12 @@ impl Progress<'_> {
 }
 
 fn broken_cache(path: &Path, error: &io::Error) -> Trouble {
-    let hint =
-        "free disk space, make the folder writable, or set MLE_STAR_CACHE to another folder".to_owned();
-    Trouble { hint, ..Trouble::io("use the cache", path, error) }
+    let hint = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free disk space, or set MLE_STAR_CACHE to another folder"
+        }
+        // XDG_CACHE_HOME or HOME led there, if not this variable itself.
+        _ => "make the folder writable, or set MLE_STAR_CACHE to one that is",
+    };
+    Trouble { hint: hint.to_owned(), ..Trouble::io("use the cache", path, error) }
 }

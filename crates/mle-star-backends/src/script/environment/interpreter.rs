@@ -3,12 +3,14 @@
 //! A candidate is started rather than looked up on PATH: one that is there may still not work, and it reports its own
 //! version as numbers.
 
+use std::env;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
 use mle_star::stop::Trouble;
+use mle_star_process::variables::{ASKED_PYTHONPATH, is_of_python};
 use serde::Deserialize;
 use tokio::process::Command;
 use tokio::time::timeout;
@@ -107,6 +109,12 @@ async fn about(python: &Path) -> Result<Interpreter, String> {
 /// Runs a few lines of Python and reads the JSON on the last line they print.
 async fn answer<T: for<'de> Deserialize<'de>>(python: &Path, code: &str) -> Result<T, String> {
     let mut command = Command::new(python);
+    for (name, _) in env::vars_os().filter(|(name, _)| is_of_python(&name.to_string_lossy())) {
+        command.env_remove(name);
+    }
+    if let Some(path) = env::var_os(ASKED_PYTHONPATH).filter(|path| !path.is_empty()) {
+        command.env("PYTHONPATH", path);
+    }
     command.args(["-c", code]).stdin(Stdio::null()).kill_on_drop(true);
     let output = match timeout(LIMIT, command.output()).await {
         Err(_) => return Err(format!("no answer within {} s", LIMIT.as_secs())),

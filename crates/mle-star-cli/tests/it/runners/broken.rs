@@ -177,6 +177,7 @@ async fn a_command_that_fails_is_told_with_what_it_said_and_tried_again_later() 
     )
     .await;
     check("exec sleep 100", &["did not answer within 2 s"]).await;
+    check("echo hello; exec sleep 100", &["did not answer within 2 s", "hello"]).await;
     check("printf '\\001\\002'; kill -9 $$", &["was ended by signal: 9"]).await;
 }
 
@@ -201,6 +202,41 @@ async fn without_any_machine_the_fleet_says_why() {
     };
     assert!(trouble.message.contains("no runner can be used: near: no-such-program"), "{trouble:?}");
     fleet.end().await;
+}
+
+/// What answers like no runner, and goes on doing so, is not waited for until a time limit.
+#[tokio::test(flavor = "multi_thread")]
+async fn without_any_machine_nonsense_is_told_within_half_a_minute() {
+    let world = World::new().await;
+    let check = async |shell: &str, expected: &[&str]| {
+        let mut fleet = world.fleet_with(json!([{"name": "near", "command": world.through(shell, &[])}]), 0);
+        let waiting = fleet.lease();
+        let stranded = tokio::time::timeout(Duration::from_secs(40), fleet.fleet.stranded());
+        let trouble = tokio::select! {
+            _ = waiting => panic!("there is a slot"),
+            trouble = stranded => trouble.unwrap_or_else(|_| panic!("{shell}: silence")),
+        };
+        for part in expected.iter().chain(&["no runner can be used: near: "]) {
+            assert!(trouble.message.contains(part), "{shell}: {trouble:?}");
+        }
+        assert!(trouble.then_resume && trouble.message.len() < 1000, "{trouble:?}");
+        assert!(!trouble.message.contains(char::is_control), "{trouble:?}");
+        fleet.end().await;
+    };
+    let old = r#"printf 'mle-star runner\n'; exec sleep 600"#;
+    tokio::join!(
+        check(
+            "echo 'Welcome to the wrong door'; exec sleep 600",
+            &["not from a runner", "Welcome to the wrong door"]
+        ),
+        check("head -c 20 /dev/urandom; exec sleep 600", &["not from a runner"]),
+        check("head -c 100000 /dev/urandom; exec sleep 600", &["before the runner answered"]),
+        check("echo 'Welcome to the wrong door'", &["exit code 0", "Welcome to the wrong door"]),
+        check("exit 0", &["exit code 0"]),
+        check("exec cat", &["not from a runner", "welcome"]),
+        check("exec yes 'wrong door'", &["wrong door / wrong door"]),
+        check(old, &["mle-star runner"]),
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
