@@ -151,6 +151,8 @@ async fn when_no_submission_script_works_the_validation_script_stands() {
     let world = always_failing(World::new(), "finalization").script("phase3/r0/run", wrote);
     let finished = finish(&world, 1, Direction::Maximize).await;
     assert_eq!(finished.submission.unwrap().as_str(), "phase3/r0/run");
+    // No rows are held out, so it has seen the original files.
+    assert_eq!((finished.result.final_solution.is_executable, finished.result.not_run), (true, None));
 
     // No code at all fails the same way.
     let world = World::new().agent("finalization/test", "no").script("finalization/debug-1/run", failed("E"));
