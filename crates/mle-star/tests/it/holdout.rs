@@ -414,6 +414,10 @@ async fn a_verdict_says_if_two_compared_scripts_have_other_validation_rows() {
                 "validated on other rows ({own}) than the solution that it is compared with ({other})"
             );
             assert_eq!(note.as_ref().unwrap().contains(&words), says, "{place}: {note:?}");
+            // The attempt is worse than the merge.
+            let is_kept = place != "phase2/path-0/t0/k0";
+            let warned = warnings(&world, place, &format!("the solution is kept, but it was {words}"));
+            assert_eq!(warned, usize::from(says && is_kept), "{place}");
         }
     };
     check(100, "rows", false).await;

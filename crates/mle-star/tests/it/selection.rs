@@ -219,3 +219,32 @@ async fn no_model_is_tried_that_cannot_end_in_time() {
     assert_eq!(places(&world, "phase3/extra"), Vec::<String>::new());
     assert!(finished.submission.is_some());
 }
+
+#[tokio::test(start_paused = true)]
+async fn there_is_a_record_of_every_round_whatever_became_of_them() {
+    let check = async |world: World, inputs: &Frozen, began: usize| {
+        let world = world.selects("phase3/selection/weights", weights(&[0.5, 0.5], 0.8));
+        let phase3 = run(&world, inputs).await.unwrap().result.phase3.unwrap();
+        let records = (phase3.ensemble_plans.len(), phase3.ensemble_scores.len(), phase3.attempts.len());
+        assert_eq!(records, (2, 2, 2));
+        assert_eq!(phase3.ensemble_plans.iter().filter(|plan| !plan.is_empty()).count(), began);
+        assert_eq!(phase3.best_ensemble_score, 0.8);
+    };
+    check(two_candidates(), &held_out(), 2).await;
+    // The phase fails in its second round, after the best solution was found.
+    let (world, inputs) = offline();
+    let world = world.scores("phase2/path-0/t0/k0/run", 0.75).script("phase3/extra-0/run", predicted(0.8));
+    check(world.panics("phase3/r1/ens_planner"), &inputs, 1).await;
+    // All paths have the same solution, which rules do not combine with itself.
+    let (world, inputs) = offline();
+    let worse = |world: World, path| {
+        let runs = ["k0", "k1"].map(|k| format!("phase2/path-{path}/t0/{k}/run"));
+        runs.iter().fold(world, |world, run| world.scores(run, 0.1))
+    };
+    check((0..2).fold(world, worse), &inputs, 0).await;
+    // There is no time for a round, which would take as long as the best solution.
+    let slow = ScriptOutcome { duration_seconds: 250.0, ..predicted(0.75) };
+    let mut inputs = held_out();
+    inputs.config.time_limit_seconds = 300;
+    check(two_candidates().script("phase2/path-0/t0/k1/run", slow), &inputs, 0).await;
+}
