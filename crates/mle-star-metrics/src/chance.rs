@@ -38,6 +38,12 @@ impl PermutedLabels {
         Labels::read_with(table, columns, metric, blocks).map(Self)
     }
 
+    /// The same among the classes of both; see [`Labels::among_classes_of`].
+    #[must_use]
+    pub fn among_classes_of(self, others: &Labels) -> Self {
+        Self(self.0.among_classes_of(others))
+    }
+
     /// The score of a CSV file of predictions, as in [`Labels::evaluate`], and by chance. With several targets, it is
     /// the mean over them.
     ///

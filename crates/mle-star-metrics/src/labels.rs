@@ -123,6 +123,32 @@ impl Labels {
         Self { test_rows, ..self }
     }
 
+    /// The same labels among the classes of both, so that a class which none of these rows has keeps its place between the
+    /// others.
+    #[must_use]
+    pub fn among_classes_of(self, others: &Self) -> Self {
+        let known = match (self.known, &others.known) {
+            (Known::Classes { rows, names }, Known::Classes { names: further, .. }) => {
+                let further = further.iter().filter(|name| !names.contains(name));
+                let (names, places) = in_order(&names.iter().chain(further).cloned().collect::<Vec<_>>());
+                Known::Classes { rows: rows.iter().map(|class| places[*class as usize]).collect(), names }
+            }
+            (known, _) => known,
+        };
+        let pairs = self.further.into_iter().zip(&others.further);
+        let further = pairs.map(|(labels, others)| labels.among_classes_of(others)).collect();
+        Self { known, further, ..self }
+    }
+
+    /// Whether the classes are the same.
+    pub fn has_classes_of(&self, others: &Self) -> bool {
+        let are_alike = match (&self.known, &others.known) {
+            (Known::Classes { names, .. }, Known::Classes { names: of_others, .. }) => names == of_others,
+            _ => true,
+        };
+        are_alike && self.further.iter().zip(&others.further).all(|(one, other)| one.has_classes_of(other))
+    }
+
     /// Whether rows have labels of several targets.
     pub(crate) fn has_several_targets(&self) -> bool {
         !self.further.is_empty()

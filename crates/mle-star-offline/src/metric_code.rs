@@ -85,9 +85,9 @@ fn python_for_labels(id: Known) -> Code {
             "balanced_accuracy_score(truth, predicted)",
         ),
         Known::QuadraticKappa => (
-            "Cohen's kappa with quadratic weights, over class positions",
+            "Cohen's kappa with quadratic weights, over the positions of all classes",
             "from sklearn.metrics import cohen_kappa_score",
-            "cohen_kappa_score(truth, predicted, weights=\"quadratic\")",
+            "cohen_kappa_score(truth, predicted, labels=np.arange(len(CLASSES)), weights=\"quadratic\")",
         ),
         Known::Mcc => (
             "Matthews correlation coefficient",

@@ -1,29 +1,34 @@
 """Ensemble selection: the predictions of several solutions, combined by weights.
 
 Each member is a complete script. It runs in a folder of its own, with the same input. The weights were chosen greedily
-on the predictions for validation rows.
+on the predictions for validation rows. The combination itself needs only the standard library.
 """
 
 import contextlib
+import csv
+import functools
 import io
+import math
 import os
+import re
 import sys
 import tempfile
 import types
-
-import pandas as pd
 
 ID = None
 BY = "mean"
 # MEMBERS
 
+# A table is its columns by their names, with cells as text.
+Table = dict[str, list[str]]
+
 FILES = ["submission.csv", "validation_predictions.csv"]
-if BY == "class_scores":
-    FILES += ["submission_class_scores.csv", "validation_class_scores.csv"]
+SCORES = ["submission_class_scores.csv", "validation_class_scores.csv"]
+csv.field_size_limit(sys.maxsize)
 
 
-def predictions_of(member) -> list[pd.DataFrame]:
-    """Runs a member and returns the tables that it wrote, as text."""
+def predictions_of(member) -> dict[str, Table]:
+    """Runs a member and returns the tables that it wrote, as far as they are there."""
     home, main = os.getcwd(), sys.modules["__main__"]
     with tempfile.TemporaryDirectory(dir=home) as folder:
         os.symlink(os.path.join(home, "input"), os.path.join(folder, "input"))
@@ -41,53 +46,97 @@ def predictions_of(member) -> list[pd.DataFrame]:
         finally:
             os.chdir(home)
             sys.modules["__main__"] = main
-        files = [os.path.join(folder, "final", name) for name in FILES]
-        tables = [pd.read_csv(file, dtype=str, keep_default_na=False) for file in files]
-    return [table.rename(columns=str.strip) for table in tables]
+        files = {name: os.path.join(folder, "final", name) for name in FILES + SCORES}
+        return {name: table_of(file) for name, file in files.items() if os.path.exists(file)}
 
 
-def combined(tables: list[pd.DataFrame], weights: list[float]) -> pd.DataFrame:
+def table_of(file: str) -> Table:
+    with open(file, newline="", encoding="utf-8-sig") as lines:
+        header, *rows = (row for row in csv.reader(lines) if row)
+    columns = zip(*rows, strict=True) if rows else [()] * len(header)
+    return {name.strip(): list(column) for name, column in zip(header, columns, strict=True)}
+
+
+def combined(tables: list[Table], weights: list[float]) -> Table:
     """The weighted mean of numbers, or the label with the largest weight, in the rows of the first table."""
-    first = tables[0]
-    for column in first.columns.drop([ID], errors="ignore"):
-        values = [table[column] for table in in_rows_of(first, tables)]
-        if all(value.equals(values[0]) for value in values):
-            continue
-        if BY == "votes":
-            first[column] = largest([pd.get_dummies(value) for value in values], weights)
-        else:
-            first[column] = sum(value.astype(float) * weight for value, weight in zip(values, weights))
-    return first
+    first, tables = tables[0], in_rows_of(tables[0], tables)
+    made = dict(first)
+    for column in predicted(first):
+        values = [table[column] for table in tables]
+        if any(value != values[0] for value in values):
+            made[column] = voted(values, weights) if BY == "votes" else mean(values, weights)
+    return made
 
 
-def decided(first: pd.DataFrame, scores: list[pd.DataFrame], weights: list[float]) -> pd.DataFrame:
+def decided(first: Table, scores: list[Table], weights: list[float]) -> Table:
     """The class with the largest weighted score, in the rows of the first table of predictions."""
-    (column,) = first.columns.drop([ID], errors="ignore")
+    (column,) = predicted(first)
+    tables = in_rows_of(first, scores)
     # The first column names the row.
-    classes = [table.iloc[:, 1:].astype(float) for table in in_rows_of(first, scores)]
-    return first.assign(**{column: largest(classes, weights)})
+    classes = list(scores[0])[1:]
+    sums = [mean([table[name] for table in tables], weights) for name in classes]
+    largest = [max(range(len(classes)), key=row.__getitem__) for row in zip(*sums)]
+    return {**first, column: [classes[place] for place in largest]}
 
 
-def in_rows_of(first: pd.DataFrame, tables: list[pd.DataFrame]) -> list[pd.DataFrame]:
+def predicted(table: Table) -> list[str]:
+    return [name for name in table if name != ID]
+
+
+def in_rows_of(first: Table, tables: list[Table]) -> list[Table]:
     """The tables with their rows in the order of the first one."""
-    return tables if ID is None else [table.set_index(ID).loc[first[ID]].reset_index() for table in tables]
+    if ID is None:
+        return tables
+    wanted = [form(name) for name in first[ID]]
+    ordered = []
+    for table in tables:
+        places = {form(name): place for place, name in enumerate(table[ID])}
+        if len(places) != len(table[ID]) or len(table[ID]) != len(wanted):
+            raise ValueError(f"a member has {len(table[ID])} rows with {len(places)} names, the first one {len(wanted)}")
+        order = [places[name] for name in wanted]
+        ordered.append({name: [column[place] for place in order] for name, column in table.items()})
+    return ordered
 
 
-def largest(scores: list[pd.DataFrame], weights: list[float]) -> pd.Series:
-    """The column with the largest weighted sum in each row."""
-    weighted = pd.concat([score * weight for score, weight in zip(scores, weights)])
-    return weighted.fillna(0.0).groupby(level=0).sum().idxmax(axis=1)
+@functools.lru_cache(maxsize=1 << 16)
+def form(text: str) -> str:
+    """The one form of equal row names and labels, such as `7`, ` 7.0` and `007`."""
+    text = text.strip()
+    if number := re.fullmatch(r"([+-]?)0*([0-9]+)(\.0*)?", text):
+        return number[2] if number[1] != "-" or number[2] == "0" else f"-{number[2]}"
+    return text.lower() if text.lower() in ("true", "false") else text
+
+
+def mean(values: list[list[str]], weights: list[float]) -> list[float]:
+    return [math.fsum(float(value) * weight for value, weight in zip(row, weights)) for row in zip(*values)]
+
+
+def voted(values: list[list[str]], weights: list[float]) -> list[str]:
+    """In each row the label with the largest weight, the first table's of equal ones."""
+    labels = []
+    for row in zip(*values):
+        sums: dict[str, float] = {}
+        for label, weight in zip(row, weights):
+            sums[form(label)] = sums.get(form(label), 0.0) + weight
+        most = max(sums, key=sums.__getitem__)
+        labels.append(next(label for label in row if form(label) == most))
+    return labels
 
 
 weights = [weight for _, weight in MEMBERS]
-tables = [predictions_of(member) for member, _ in MEMBERS]
+members = [predictions_of(member) for member, _ in MEMBERS]
 os.makedirs("final", exist_ok=True)
-for position in range(2):
-    of_members = [files[position::2] for files in tables]
-    predictions = [files[0] for files in of_members]
+for name, scores in zip(FILES, SCORES):
+    # The submission is needed; predictions for validation rows are combined if all members left them.
+    if name != FILES[0] and not all(name in files for files in members):
+        continue
+    tables = [files[name] for files in members]
     if BY == "class_scores":
-        table = decided(predictions[0], [files[1] for files in of_members], weights)
+        table = decided(tables[0], [files[scores] for files in members], weights)
     else:
-        table = combined(predictions, weights)
-    table.to_csv(os.path.join("final", FILES[position]), index=False)
+        table = combined(tables, weights)
+    with open(os.path.join("final", name), "w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table)
+        writer.writerows(zip(*table.values(), strict=True))
 print(f"Combined the predictions of {len(MEMBERS)} solutions.")

@@ -282,8 +282,8 @@ impl Checked {
     }
 }
 
-/// Runs a script once.
-async fn attempt(ctx: &Ctx<'_>, script: Checked, purpose: Purpose) -> Result<Execution, Stop> {
+/// Runs a script once, without repairs.
+pub(crate) async fn attempt(ctx: &Ctx<'_>, script: Checked, purpose: Purpose) -> Result<Execution, Stop> {
     let script = if purpose == Purpose::Score { gate::pass(ctx, script).await? } else { script };
     let Checked { solution, leaks, checked, refused, blocked } = script;
     let rejected = rejection(solution.text()).map(Failure::new);

@@ -115,15 +115,17 @@ async fn combine(
     solutions: &[Scored],
     models: &[RetrievedModel],
 ) -> Result<Option<Ensemble>, Stop> {
+    ensemble::announce(ctx, solutions);
     let further = ctx.isolated(select::further_models(ctx, models)).await?.ok().flatten();
-    let ensemble = ctx.isolated(ensemble::ensemble(ctx, solutions)).await?.ok().flatten();
-    let (rounds, made) = ensemble.map_or_else(Default::default, |all| (all.rounds, Some(all.best)));
+    let mut rounds = Vec::new();
+    let made = ctx.isolated(ensemble::ensemble(ctx, solutions, &mut rounds)).await?.ok().flatten();
     let best = best_of_all(solutions.iter().chain(&further).chain(&made), |best| best.score());
     let selected = match best {
         Some(best) => ctx.isolated(select::select(ctx, best)).await?.ok().flatten(),
         None => None,
     };
     let made = best_of_all(further.into_iter().chain(made), Scored::score);
+    let rounds = ensemble::all_rounds(ctx, rounds);
     let ensemble = selected.or(made).map(|best| Ensemble { rounds, best });
     ctx.end_phase(ensemble.as_ref().map(|ensemble| &ensemble.best))?;
     Ok(ensemble)

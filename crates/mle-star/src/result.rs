@@ -35,6 +35,9 @@ pub struct FinalResult {
     pub final_solution: SolutionScript,
     /// The absolute path of the submission; empty if there is none.
     pub submission_path: String,
+    /// Why the submission is not what `final/solution.py` wrote in its last run, on the original files; `None` if it is.
+    #[serde(default)]
+    pub not_run: Option<String>,
     /// Whether the solution was copied from a reference; `None` if not checked or unclear.
     pub contamination: Option<Contamination>,
     /// Wall-clock seconds of the run over all processes.
@@ -118,7 +121,7 @@ pub struct SolutionScript {
     pub phase: SolutionPhase,
     /// The score of exactly this text, if any.
     pub score: Option<f64>,
-    /// Whether it ran successfully.
+    /// Whether it ran successfully in exactly this form; the final solution on the original files.
     pub is_executable: bool,
     /// The model it was written for (Phase 1 candidates only).
     pub source_model: Option<String>,
@@ -391,12 +394,11 @@ impl SolutionScript {
 
 impl From<&Scored> for SolutionScript {
     fn from(scored: &Scored) -> Self {
-        Self {
-            score: Some(scored.score().value()),
-            is_executable: true,
-            created_at: scored.ran_at().to_string(),
-            ..Self::failed(scored.solution())
-        }
+        // The program combines predictions without running the script.
+        let is_executable = scored.composition().is_none();
+        let created_at = if is_executable { scored.ran_at().to_string() } else { String::new() };
+        let score = Some(scored.score().value());
+        Self { score, is_executable, created_at, ..Self::failed(scored.solution()) }
     }
 }
 

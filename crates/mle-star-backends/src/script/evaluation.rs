@@ -1,7 +1,7 @@
 //! The program's own computation of scores, from scripts' predictions and its own labels.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
@@ -73,8 +73,18 @@ pub struct HoldoutSetup {
 #[derive(Debug)]
 pub(super) struct Evaluation {
     pub(super) setup: EvaluationSetup,
-    search: OnceLock<Result<Labels, String>>,
-    holdout: OnceLock<Result<Labels, String>>,
+    labels: OnceLock<Result<Known, String>>,
+}
+
+/// The labelled rows of the task.
+#[derive(Debug)]
+struct Known {
+    /// Those of the search, among the classes of all rows.
+    search: Labels,
+    /// The same among their own classes, which are all that scripts know; `None` if they are all.
+    alone: Option<Labels>,
+    /// The held-out ones, or why they cannot be used.
+    holdout: Result<Labels, String>,
 }
 
 /// The files of a script's predictions for the same rows.
@@ -98,22 +108,29 @@ pub(super) struct Verified {
 
 impl Evaluation {
     pub(super) fn new(setup: EvaluationSetup) -> Self {
-        Self { setup, search: OnceLock::new(), holdout: OnceLock::new() }
+        Self { setup, labels: OnceLock::new() }
+    }
+
+    /// The labels. Those of the search and of held-out rows are among the same classes, so that a metric of their
+    /// positions means the same everywhere.
+    fn known(&self) -> Result<&Known, String> {
+        self.labels.get_or_init(|| Known::read(&self.setup)).as_ref().map_err(Clone::clone)
     }
 
     /// Scores a script's validation predictions and compares the score with the printed one.
     pub(super) fn verify(&self, predictions: File, printed: Option<Printed>) -> Verified {
         let name = format!("./{}/{}", layout::FINAL, layout::VALIDATION_PREDICTIONS);
         let setup = &self.setup;
-        let labels = self.search.get_or_init(|| {
-            let labels = read(setup, &setup.train, &setup.columns)?;
-            let checked = labels.check(&self.layout());
-            checked.map(|()| labels).map_err(|error| format!("scores are not recomputed: {error}"))
+        let checked = self.known().and_then(|known| {
+            let checked = known.search.check(&self.layout());
+            checked.map(|()| known).map_err(|error| format!("scores are not recomputed: {error}"))
         });
-        let labels = match labels {
-            Ok(labels) => labels,
-            Err(why) => return Verified { note: Some(why.clone()), ..Verified::default() },
+        let known = match checked {
+            Ok(known) => known,
+            Err(why) => return Verified { note: Some(why), ..Verified::default() },
         };
+        let labels = &known.search;
+        let again = predictions.try_clone();
         let measured = match self.evaluate(labels, predictions, Others::Reject, REPLICATES) {
             Ok(measured) => measured,
             Err(why) => return Verified::mismatch(format!("{name} cannot be scored: {why}")),
@@ -126,20 +143,36 @@ impl Evaluation {
             ));
         }
         match printed {
-            Some(printed) if !printed.agrees_with(measured.score) => {
+            Some(printed)
+                if !printed.agrees_with(measured.score)
+                    && !self.alone(known, again).is_some_and(|score| printed.agrees_with(score)) =>
+            {
                 let (rows, score) = (measured.rows, measured.score);
+                let order = match setup.metric {
+                    Metric::QuadraticKappa => {
+                        " Its classes are all of the training table, with their positions."
+                    }
+                    _ => "",
+                };
                 let metric = match setup.columns.further.as_slice() {
                     [] => setup.metric.name().to_owned(),
                     further => format!("the mean of {} over the {} targets", setup.metric, further.len() + 1),
                 };
                 Verified::mismatch(format!(
                     "The script printed the score {}, but {metric} over the {rows} rows of {name} is {score}. \
-                     Print the score of exactly these rows, computed once over all of them.",
+                     Print the score of exactly these rows, computed once over all of them.{order}",
                     printed.value
                 ))
             }
             _ => Verified { measured: Some(measured), ..Verified::default() },
         }
+    }
+
+    /// The score among the classes that scripts know, if there are more.
+    fn alone(&self, known: &Known, predictions: io::Result<File>) -> Option<f64> {
+        let (labels, mut predictions) = known.alone.as_ref().zip(predictions.ok())?;
+        predictions.rewind().ok()?;
+        labels.score(predictions.take(LARGEST), &self.layout(), Others::Reject).ok()
     }
 
     /// The columns with labels.
@@ -157,6 +190,7 @@ impl Evaluation {
         let table = table(&train.table)?;
         let labels = PermutedLabels::read(table, &setup.columns, setup.metric, &train.blocks);
         let labels = labels.map_err(|error| format!("scores are not recomputed: {error}"))?;
+        let labels = labels.among_classes_of(&self.known()?.search);
         labels.chance(predictions.take(LARGEST), &self.layout()).map_err(|error| error.to_string())
     }
 
@@ -165,11 +199,7 @@ impl Evaluation {
     /// # Errors
     /// Why there is no score.
     pub(super) fn look(&self, submission: &Path, part: HoldoutPart) -> Result<Measurement, String> {
-        let setup = &self.setup;
-        let holdout = setup.holdout.as_ref().ok_or("no rows are held out")?;
-        let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
-        let labels = self.holdout.get_or_init(|| read(setup, &holdout.labels, &columns));
-        let labels = labels.as_ref().map_err(Clone::clone)?;
+        let labels = self.known()?.holdout.as_ref().map_err(Clone::clone)?;
         let half = (part != HoldoutPart::Whole).then(|| {
             let [choosing, reporting] = labels.halves();
             if part == HoldoutPart::Choosing { choosing } else { reporting }
@@ -210,11 +240,7 @@ impl Evaluation {
         layout: &Layout<'_>,
         seconds: f64,
     ) -> Result<Selection, String> {
-        let labels = match self.search.get() {
-            Some(Ok(labels)) => labels,
-            Some(Err(why)) => return Err(why.clone()),
-            None => &read(&self.setup, &self.setup.train, &self.setup.columns)?,
-        };
+        let labels = &self.known()?.search;
         let member = |(file, seconds): &(PathBuf, f64)| {
             // A file that is gone cannot be scored, and gets no weight.
             let predictions: Box<dyn Read> = match opened(file) {
@@ -293,6 +319,24 @@ impl Evaluation {
     }
 }
 
+impl Known {
+    fn read(setup: &EvaluationSetup) -> Result<Self, String> {
+        let alone = read(setup, &setup.train, &setup.columns)?;
+        let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
+        let holdout = match &setup.holdout {
+            Some(holdout) => read(setup, &holdout.labels, &columns),
+            None => Err("no rows are held out".to_owned()),
+        };
+        let search = match &holdout {
+            Ok(others) => alone.clone().among_classes_of(others),
+            Err(_) => alone.clone(),
+        };
+        let holdout = holdout.map(|labels| labels.among_classes_of(&search));
+        let alone = (!alone.has_classes_of(&search)).then_some(alone);
+        Ok(Self { search, alone, holdout })
+    }
+}
+
 impl Verified {
     fn mismatch(text: String) -> Self {
         Self { mismatch: Some(text), ..Self::default() }
@@ -326,6 +370,60 @@ fn table(file: &Path) -> Result<File, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 24 rows that have these labels in turn.
+    fn table(labels: &[&str]) -> String {
+        let lines = (0..24).map(|row| format!("{row},{}\n", labels[row % labels.len()]));
+        format!("id,y\n{}", lines.collect::<String>())
+    }
+
+    #[test]
+    fn held_out_rows_and_those_of_the_search_have_the_classes_of_the_task() {
+        let check = |train: &[&str], held_out: &[&str], search: (f64, f64), look: f64| {
+            let folder = tempfile::tempdir().unwrap();
+            let write = |name: &str, labels: &[&str]| {
+                let file = folder.path().join(name);
+                std::fs::write(&file, table(labels)).unwrap();
+                file
+            };
+            let (train, labels) = (write("train.csv", train), write("labels.csv", held_out));
+            let predicted = write("predicted.csv", &["1", "4"]);
+            let whole = || folder.path().to_owned();
+            let holdout = HoldoutSetup {
+                data_dir: whole(),
+                sample: whole(),
+                labels,
+                compared: whole(),
+                closed: Vec::new(),
+            };
+            let (id, target) = ("id".to_owned(), "y".to_owned());
+            let evaluation = Evaluation::new(EvaluationSetup {
+                metric: Metric::QuadraticKappa,
+                train,
+                header: vec![id.clone(), target.clone()],
+                columns: Columns { id: Some(id.clone()), target, further: Vec::new(), cluster: None },
+                id_column: Some(id),
+                subsample_limit: 30,
+                split: None,
+                test_rows: None,
+                holdout: Some(holdout),
+            });
+            let is_near = |found: f64, expected: f64| {
+                assert!((found - expected).abs() < 1e-12, "{found} instead of {expected}");
+            };
+            let (score, printed) = search;
+            let printed = Printed { value: printed, rounding: 1e-9 };
+            let verified = evaluation.verify(File::open(&predicted).unwrap(), Some(printed));
+            assert_eq!(verified.mismatch, None);
+            is_near(verified.measured.unwrap().score, score);
+            is_near(evaluation.look(&predicted, HoldoutPart::Whole).unwrap().score, look);
+        };
+        // By cohen_kappa_score(..., labels=[1, 2, 3, 4], weights="quadratic") of scikit-learn; scripts that know three classes
+        // print another one.
+        let (all, some) = (["1", "4", "2", "3", "1", "3"], ["1", "4", "1", "3"]);
+        check(&all, &some, (0.857_142_857_142_857_1, 0.857_142_857_142_857_1), 0.9375);
+        check(&some, &all, (0.9375, 0.857_142_857_142_857_1), 0.857_142_857_142_857_1);
+    }
 
     #[test]
     fn the_fewest_rows_depend_on_the_rows_that_scripts_use() {

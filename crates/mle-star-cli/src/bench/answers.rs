@@ -79,7 +79,10 @@ impl Answers {
         let id = named.or_else(|| header.first().filter(|_| header.len() > 1).cloned());
         let form = form(metric, task.target_column.as_deref(), id.as_deref(), &header, &answers);
         let labels = match form.map_err(unusable)? {
-            Form::Targets(columns) => Labels::read(open(&self.path)?, &columns, metric),
+            Form::Targets(columns) => {
+                let labels = Labels::read(open(&self.path)?, &columns, metric);
+                labels.map(|labels| among_classes_of_training(labels, columns, metric, &task.data_dir))
+            }
             Form::PerClass(classes) => {
                 Labels::read_per_class(open(&self.path)?, id.as_deref(), &classes, metric)
             }
@@ -92,6 +95,18 @@ impl Answers {
             Ok(score) => Grade { valid: true, score: Some(score), ..Grade::default() },
             Err(error) => Grade { why: error.to_string(), ..Grade::default() },
         })
+    }
+}
+
+/// The labels among the classes of the training table, too, if that can be read: answers need not have all of them.
+fn among_classes_of_training(labels: Labels, columns: Columns, metric: Metric, data_dir: &Path) -> Labels {
+    // Its rows need no names here.
+    let columns = Columns { id: None, ..columns };
+    let train = File::open(data_dir.join("train.csv")).ok();
+    let training = train.and_then(|train| Labels::read(train, &columns, metric).ok());
+    match training {
+        Some(training) => labels.among_classes_of(&training),
+        None => labels,
     }
 }
 

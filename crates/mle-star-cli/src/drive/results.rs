@@ -179,6 +179,10 @@ fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
     if result.leakage_suspected {
         lines.push("note: the solution may use data that leaks the target; see the report".to_owned());
     }
+    if let Some(why) = &result.not_run {
+        let file = format!("{}/{}", layout::FINAL, layout::SOLUTION);
+        lines.push(format!("note: {file} did not write the submission: {}", first_line(why, 300)));
+    }
     if result.submission_path.is_empty() {
         lines.push(format!(
             "no valid submission; the best solution is {}",

@@ -145,6 +145,9 @@ fn notes(context: &Context<'_>, data_changed: bool) -> Vec<String> {
     });
     let leaks = result.is_some_and(|result| result.leakage_suspected);
     let leaks = leaks.then_some("The solution may leak the answers it is scored on.");
+    let not_run = result.and_then(|result| result.not_run.as_deref());
+    let not_run =
+        not_run.map(|why| format!("`final/solution.py` did not write the submission: {}.", line_of(why)));
     let suspect = result.and_then(|result| result.trust.as_ref()?.suspicion());
     let suspect = suspect.map(|why| format!("The score is suspect: {}.", line_of(why)));
     let data = "The data changed while the run lasted: scores from before and after do not compare.";
@@ -170,6 +173,7 @@ fn notes(context: &Context<'_>, data_changed: bool) -> Vec<String> {
         .into_iter()
         .flatten()
         .map(str::to_owned)
+        .chain(not_run)
         .chain(suspect)
         .chain(stopped)
         .chain(so_far)

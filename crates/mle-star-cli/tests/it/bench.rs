@@ -169,6 +169,23 @@ fn answers_may_have_a_column_for_each_class_or_target() {
 }
 
 #[test]
+fn a_class_that_no_answer_has_keeps_its_place() {
+    let sealed = Sealed::with(&[]);
+    let python = submitting(&sealed);
+    let train: String = (0..12).map(|id| format!("1{id},{id},{}\n", id % 4)).collect();
+    let scored = "evaluation_metric: quadratic weighted kappa\ntarget_column: grade\n";
+    let train = format!("id,size,grade\n{train}");
+    task_of(&sealed, "grades", scored, &train, "id,grade\n5,0\n6,2\n7,3\n");
+    sealed.write("answers/grades.csv", b"id,grade\n5,0\n6,3\n7,3\n");
+    let options = format!("--agents offline --answers answers --set python={python} {SMALL}");
+    check_code(&sealed.run(&format!("bench tasks/grades {options}")), 0);
+    // By cohen_kappa_score(..., labels=[0, 1, 2, 3], weights="quadratic") of scikit-learn; without the 1, it is 0.8.
+    let rows = &results(&sealed)["runs"];
+    let score = rows[0]["hidden_score"].as_f64().unwrap_or_else(|| panic!("{rows}"));
+    assert!((score - 0.909_090_909_090_909_1).abs() < 1e-9, "{rows}");
+}
+
+#[test]
 fn another_bench_in_the_same_folder_is_refused() {
     let sealed = tasks();
     let python = submitting(&sealed);

@@ -15,7 +15,7 @@ const SMALL: &str = "--set num_retrieved_models=1 --set outer_loop_steps=1 --set
                      --set num_parallel_solutions=1 --set ensemble_rounds=1";
 
 /// The reply to a call, by the agent in its `call.json`.
-fn reply(call: &Path) -> String {
+pub fn reply(call: &Path) -> String {
     let asked: Value = serde_json::from_slice(&fs::read(call.join("call.json")).unwrap()).unwrap();
     let text = match (asked["agent"].as_str().unwrap(), asked["variant"].as_str()) {
         ("retriever", _) => r#"{"models": [{"model_name": "one", "example_code": "fit()"}]}"#,
@@ -34,7 +34,11 @@ fn reply(call: &Path) -> String {
 
 /// Answers a call: the reply is moved into place.
 fn answer(call: &Path) {
-    fs::write(call.join("draft"), reply(call)).unwrap();
+    answer_with(call, &reply(call));
+}
+
+fn answer_with(call: &Path, reply: &str) {
+    fs::write(call.join("draft"), reply).unwrap();
     fs::rename(call.join("draft"), call.join("reply.txt")).unwrap();
 }
 
@@ -47,20 +51,32 @@ fn open_calls(folder: &Path) -> Vec<PathBuf> {
 
 /// Answers the calls of a run until it ends or asks at the place `held`, whose call is returned unanswered.
 fn answer_until(child: &mut Child, folder: &Path, held: &str) -> Result<PathBuf, ExitStatus> {
+    answer_all(child, folder, |call| {
+        let is_held = call.display().to_string().ends_with(held);
+        (!is_held).then(|| reply(call))
+    })
+}
+
+/// Answers the calls of a run until it ends or there is no reply to a call, which is returned unanswered.
+pub fn answer_all(
+    child: &mut Child,
+    folder: &Path,
+    reply: impl Fn(&Path) -> Option<String>,
+) -> Result<PathBuf, ExitStatus> {
     let deadline = Instant::now() + Duration::from_secs(120);
     while Instant::now() < deadline {
         for call in open_calls(folder) {
-            if call.display().to_string().ends_with(held) {
-                return Ok(call);
+            match reply(&call) {
+                Some(reply) => answer_with(&call, &reply),
+                None => return Ok(call),
             }
-            answer(&call);
         }
         if let Some(status) = child.try_wait().unwrap() {
             return Err(status);
         }
         std::thread::sleep(Duration::from_millis(20));
     }
-    panic!("neither a call at {held} nor an end");
+    panic!("neither an end nor a call to hold");
 }
 
 fn start(sealed: &Sealed, line: &str) -> Child {

@@ -9,6 +9,7 @@ mod check;
 mod claude;
 mod codex;
 mod commands;
+mod delivered;
 mod endpoint;
 mod events;
 mod exits;

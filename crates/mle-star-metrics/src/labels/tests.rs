@@ -154,6 +154,30 @@ fn labels_may_have_one_column_per_class() {
 }
 
 #[test]
+fn classes_of_other_rows_keep_their_places() {
+    let rows = "id,y\n1,1\n2,10\n3,1\n4,10\n";
+    let check = |metric, others: &str, file: &str, expected: f64| {
+        let others = labels(others, metric);
+        let labels = labels(rows, metric).among_classes_of(&others);
+        assert!(labels.has_classes_of(&others.among_classes_of(&labels)));
+        let found = scored(&labels, "id,y", file, Others::Ignore).unwrap().0;
+        assert!((found - expected).abs() < 1e-12, "{metric}: {found} instead of {expected}");
+        let [half, _] = labels.halves();
+        assert!(half.has_classes_of(&labels));
+    };
+    let (two, four) = ("id,y\n5,1\n6,10\n", "id,y\n5,1\n6,9\n7,10\n8,2\n");
+    // By cohen_kappa_score(..., labels=[1, 2, 9, 10], weights="quadratic") of scikit-learn, and without 2.
+    let file = "id,y\n1,1\n2,9\n3,1\n4,10\n";
+    check(Metric::QuadraticKappa, four, file, 0.9375);
+    check(Metric::QuadraticKappa, "id,y\n5,1\n6,9\n", file, 0.857_142_857_142_857_2);
+    check(Metric::QuadraticKappa, two, "id,y\n1,1\n2,1\n3,1\n4,10\n", 0.5);
+    // Recall and F1 are about classes that occur, as in scikit-learn.
+    for (metric, expected) in [(Metric::BalancedAccuracy, 0.75), (Metric::MacroF1, (1.0 + 2.0 / 3.0) / 3.0)] {
+        check(metric, four, file, expected);
+    }
+}
+
+#[test]
 fn rows_without_an_id_column_are_counted() {
     let columns = Columns { id: None, target: "y".to_owned(), further: Vec::new(), cluster: None };
     let labels = Labels::read("y\n1\n\"\"\n3\n".as_bytes(), &columns, Metric::Mae).unwrap();

@@ -314,6 +314,13 @@ impl<'a> Ctx<'a> {
         Ok(())
     }
 
+    /// Warns if a solution was kept, and its score is of other validation rows than that of the solution before.
+    pub(crate) fn warn_of_other_rows(&self, kept: &Scored, before: Option<&Scored>) {
+        if let Some(words) = before.and_then(|before| kept.other_rows(before)) {
+            self.warn(format!("the solution is kept, but it was {words}"));
+        }
+    }
+
     /// Warns if the paths must share the slots for agent calls.
     pub(crate) fn warn_of_queued_paths(&self) {
         let (paths, agents) = (self.run.config.num_parallel_solutions, self.run.config.max_concurrent_agents);

@@ -39,6 +39,7 @@ pub(super) fn assemble(
         paths: refined.iter().map(|(_, record)| record.clone()).collect(),
         phase3: ensemble.map(|ensemble| phase3(refined, ensemble)),
         submission_path: String::new(),
+        not_run: last.not_run,
         contamination: last.contamination,
         total_duration_seconds: durations.total_duration_seconds,
         total_cost_usd: costs.total_cost_usd,

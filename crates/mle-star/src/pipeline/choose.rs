@@ -8,12 +8,12 @@ use crate::agents;
 use crate::config::FinalChoice;
 use crate::ctx::Ctx;
 use crate::effects::Purpose;
-use crate::evaluate::{execute, without_leakage};
+use crate::evaluate::{Checked, execute, without_leakage};
 use crate::measure::Measurement;
 use crate::metric::{Score, sort_best_first};
 use crate::place::{Place, Step};
 use crate::protocol::HoldoutPart;
-use crate::solution::Scored;
+use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
 use crate::trust::{Choice, ChoiceCandidate, Probe};
 use crate::verdict::Verdict;
@@ -238,6 +238,12 @@ impl Predictions {
         let (script, run) = (solution.text().to_owned(), solution.place().clone());
         let (at, leaks) = (solution.ran_at(), solution.leaks());
         solution.wrote_submission().then_some(Self { script, run, at, leaks })
+    }
+
+    /// The script, as it was checked.
+    pub fn checked(&self) -> Checked {
+        let solution = Solution::new(self.script.clone(), SolutionPhase::Final);
+        Checked { leaks: self.leaks, checked: true, ..Checked::unchecked(solution) }
     }
 }
 

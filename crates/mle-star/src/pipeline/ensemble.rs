@@ -12,18 +12,23 @@ use crate::solution::Scored;
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
 
-/// The result of the rounds.
+/// The result of Phase 3.
 pub(super) struct Ensemble {
     /// One per round.
     pub rounds: Vec<EnsembleAttempt>,
-    /// The best round, or the best input if every round failed.
+    /// The combination of solutions, or else the better of the best round (the best input if every round failed) and the
+    /// best solution for a further model.
     pub best: Scored,
 }
 
-/// Algorithm 3. `None` if a limit skipped every round.
-pub(super) async fn ensemble(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Ensemble>, Stop> {
+/// Algorithm 3: the best ensemble. `None` if a limit skipped every round. The rounds that ended stay if it fails.
+pub(super) async fn ensemble(
+    ctx: &Ctx<'_>,
+    solutions: &[Scored],
+    rounds: &mut Vec<EnsembleAttempt>,
+) -> Result<Option<Scored>, Stop> {
     if let [only] = solutions {
-        return Ok(Some(Ensemble { rounds: Vec::new(), best: only.clone() }));
+        return Ok(Some(only.clone()));
     }
     let by_rules = ctx.config().agents == AgentsChoice::Offline;
     if by_rules && solutions.iter().all(|one| one.text() == solutions[0].text()) {
@@ -32,13 +37,12 @@ pub(super) async fn ensemble(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Opti
     }
     ctx.rest_on(Line::Rounds, solutions)?;
     ctx.builds_on(solutions);
-    let mut rounds: Vec<EnsembleAttempt> = Vec::new();
     let mut best: Option<Scored> = None;
     for r in 0..ctx.config().ensemble_rounds {
         let ctx = &ctx.at(Step::Round(r)); // lines 1, 4
         let (round, made) = match ctx.skip(ctx.config().ensemble_rounds)? {
             Some(limit) => (EnsembleAttempt::skipped(limit), None),
-            None => match agents::ens_planner(ctx, solutions, &rounds, best.as_ref()).await? {
+            None => match agents::ens_planner(ctx, solutions, rounds, best.as_ref()).await? {
                 Some(plan) => carry_out(ctx, solutions, plan, best.as_ref()).await?, // 2-3, 6-7
                 None => (EnsembleAttempt::without_plan(), None),
             },
@@ -47,18 +51,34 @@ pub(super) async fn ensemble(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Opti
         let replaces = |made: &Scored| best.as_ref().is_none_or(|best| made.replaces(best, rule));
         let kept = made.as_ref().is_some_and(replaces);
         let verdict = round.verdict(solutions, made.as_ref(), kept);
-        best = made.filter(|_| kept).or(best);
+        if let Some(made) = made.filter(|_| kept) {
+            ctx.warn_of_other_rows(&made, best.as_ref().or(solutions.last()));
+            best = Some(made);
+        }
         ctx.close(Verdict { best: best.as_ref().map(Best::from), ..verdict })?;
         rounds.push(round); // 8
     }
     if rounds.iter().all(EnsembleAttempt::was_left_out) {
         return Ok(None);
     }
-    let best = best.or_else(|| fall_back(ctx, solutions));
-    Ok(best.map(|best| {
-        ctx.info(format!("the best ensemble is that of {}", best.step()));
-        Ensemble { rounds, best }
-    })) // 9-10
+    let Some(best) = best else { return Ok(fall_back(ctx, solutions)) };
+    let (made, all) = (rounds.iter().filter(|round| round.score.is_some()).count(), rounds.len());
+    let (step, score) = (best.step(), best.score().value());
+    ctx.info(format!("the best ensemble is that of {step}, score {score}; {made} of {all} rounds succeeded"));
+    Ok(Some(best)) // 9-10
+}
+
+/// The rounds as they are recorded, which are always R: those that never began have neither plan nor script.
+pub(super) fn all_rounds(ctx: &Ctx<'_>, mut rounds: Vec<EnsembleAttempt>) -> Vec<EnsembleAttempt> {
+    let all = usize::try_from(ctx.config().ensemble_rounds).unwrap_or(usize::MAX);
+    rounds.resize_with(all, || EnsembleAttempt::without_script(String::new()));
+    rounds
+}
+
+/// Says what Phase 3 is about to do.
+pub(super) fn announce(ctx: &Ctx<'_>, solutions: &[Scored]) {
+    let (count, rounds, task) = (solutions.len(), ctx.config().ensemble_rounds, &ctx.task().competition_id);
+    ctx.info(format!("Phase 3 combines {count} solutions in {rounds} rounds: {task}"));
 }
 
 /// An ensemble needs at least two solutions.

@@ -8,7 +8,7 @@ use crate::answers::Contamination;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::effects::{Limit, Purpose};
-use crate::evaluate::{Checked, Ran, execute, without_leakage};
+use crate::evaluate::{Checked, Execution, Ran, attempt, execute, without_leakage};
 use crate::metric::Score;
 use crate::place::{Place, Step};
 use crate::result::SolutionScript;
@@ -27,6 +27,8 @@ pub(super) struct Last {
     pub step: Step,
     pub contamination: Option<Contamination>,
     pub leakage_suspected: bool,
+    /// Why the solution did not write the submission in a run on the original files; `None` if it did.
+    pub not_run: Option<String>,
     /// Whether it succeeded without a fallback.
     pub completed: bool,
     /// The solution of the search that it was made from.
@@ -61,8 +63,8 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
     };
     let (checked, rehearsal) = rehearse(ctx, checked, &chosen).await?;
     let (last, limit) = match &rehearsal {
-        Some(Rehearsal { instead: Some(known), .. }) => (unchanged(best, known), None),
-        None if is_complete && !ctx.holds_out() => (as_it_ran(best), None),
+        // The script of a combination has not run yet.
+        None if is_complete && !combines && !ctx.holds_out() => (as_it_ran(best), None),
         _ => on_all_rows(ctx, checked, best, rehearsal.as_ref()).await?,
     };
     let subsampled = whole != *best.solution();
@@ -87,36 +89,44 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
 /// The outcome after a failed finalization: the chosen validation script.
 pub(super) fn after_failure(ctx: &Ctx<'_>, chosen: Chosen, cause: String) -> Result<Last, Stop> {
     let Chosen { best, choice, probes, .. } = chosen;
+    let last = fall_back(ctx, &best, &cause);
     ctx.close_after_failure(Verdict::default().made_from([&best]).note(cause))?;
-    Ok(Last { choice, probes, ..fall_back(&best) })
+    Ok(Last { choice, probes, ..last })
 }
 
-/// Runs the submission script on the original files. If that fails, its run without the held-out rows' labels counts,
-/// or else the validation script.
+/// Runs the submission script on the original files, or the chosen solution as it is if that one predicts better. If that
+/// fails, its run without the held-out rows' labels counts, or else the validation script.
 async fn on_all_rows(
     ctx: &Ctx<'_>,
     checked: Checked,
     best: &Scored,
     rehearsal: Option<&Rehearsal>,
 ) -> Result<(Last, Option<Limit>), Stop> {
-    let execution = execute(&ctx.on_all_rows(), checked, Purpose::Submission).await?;
-    let failure = match execution.result {
+    let whole = ctx.on_all_rows();
+    let instead = rehearsal.and_then(|rehearsal| rehearsal.instead.as_ref());
+    let execution = match instead {
+        Some(known) => attempt(&whole, known.checked(), Purpose::Submission).await?,
+        None => execute(&whole, checked, Purpose::Submission).await?,
+    };
+    let Execution { solution, leaks, result, .. } = execution;
+    let failure = match result {
         Ok(ran) => {
-            let solution = executed(ctx, &execution.solution, &ran);
-            return Ok((submitted(best, solution, ran.place, execution.leaks), None));
+            let solution = executed(ctx, &solution, &ran);
+            return Ok((submitted(best, solution, ran.place, leaks), None));
         }
         Err(failure) => failure,
     };
     let (headline, score) = (failure.headline(), best.score().value());
     if let Some(rehearsal) = rehearsal {
         ctx.warn(format!("the submission is made without the held-out rows: {headline}"));
-        return Ok((as_predicted(best, &rehearsal.predictions), failure.limit));
+        let predicted = instead.unwrap_or(&rehearsal.predictions);
+        return Ok((as_predicted(best, predicted, headline), failure.limit));
     }
     let step = best.step();
     ctx.warn(format!(
         "no submission script could be made: {headline}; the solution of {step} stands, score {score}"
     ));
-    Ok((fall_back(best), failure.limit))
+    Ok((fall_back(ctx, best, headline), failure.limit))
 }
 
 /// The solution with the submission of its own run, which had seen all rows.
@@ -125,20 +135,19 @@ fn as_it_ran(best: &Scored) -> Last {
     submitted(best, solution, best.place().clone(), best.leaks())
 }
 
-/// The chosen solution with the submission that it wrote without the held-out rows' labels.
-fn unchanged(best: &Scored, known: &Predictions) -> Last {
-    if known.run == *best.place() { fall_back(best) } else { as_predicted(best, known) }
-}
-
-/// A script with the submission that it wrote without the held-out rows' labels.
-fn as_predicted(best: &Scored, Predictions { script, run, at, leaks }: &Predictions) -> Last {
+/// A script with the submission that it, or the members that it combines, wrote without the held-out rows' labels.
+fn as_predicted(best: &Scored, predicted: &Predictions, failure: &str) -> Last {
+    let Predictions { script, run, at, leaks } = predicted;
+    let is_combined = best.composition().is_some() && run == best.place();
     let solution = Solution::new(script.clone(), SolutionPhase::Final);
-    let solution = SolutionScript {
-        is_executable: true,
-        created_at: at.to_string(),
-        ..SolutionScript::failed(&solution)
-    };
-    Last { completed: false, ..submitted(best, solution, run.clone(), *leaks) }
+    let created_at = if is_combined { String::new() } else { at.to_string() };
+    let solution = SolutionScript { created_at, ..SolutionScript::failed(&solution) };
+    let whose = if is_combined { "its members" } else { "it" };
+    let not_run = format!(
+        "it did not run on the original files ({failure}), so the submission is what {whose} predicted without the held-out rows"
+    );
+    let last = submitted(best, solution, run.clone(), *leaks);
+    Last { completed: false, not_run: Some(not_run), ..last }
 }
 
 fn executed(ctx: &Ctx<'_>, solution: &Solution, ran: &Ran) -> SolutionScript {
@@ -156,19 +165,35 @@ fn submitted(chosen: &Scored, solution: SolutionScript, run: Place, leaks: bool)
         submission: Some(run),
         step: Step::Finalization,
         leakage_suspected: leaks,
+        not_run: None,
         completed: true,
-        ..fall_back(chosen)
+        ..validated(chosen)
     }
 }
 
+/// The validation script after a finalization that failed. It has seen the original files if no rows are held out.
+fn fall_back(ctx: &Ctx<'_>, best: &Scored, failure: &str) -> Last {
+    let last = validated(best);
+    let why = match &last.submission {
+        Some(_) if best.composition().is_some() => "the submission is what its members predicted",
+        Some(_) if ctx.holds_out() => "the submission is what it predicted without the held-out rows",
+        None if ctx.holds_out() || best.composition().is_some() => "it wrote no submission",
+        _ => return last,
+    };
+    let solution = SolutionScript { is_executable: false, ..last.solution };
+    let not_run = Some(format!("it did not run on the original files ({failure}); {why}"));
+    Last { solution, not_run, ..last }
+}
+
 /// The unchanged best validation script, with the submission of its own run if that was valid.
-fn fall_back(best: &Scored) -> Last {
+fn validated(best: &Scored) -> Last {
     Last {
         solution: SolutionScript::from(best),
         submission: best.wrote_submission().then(|| best.place().clone()),
         step: best.step(),
         contamination: None,
         leakage_suspected: best.leaks(),
+        not_run: None,
         completed: false,
         chosen: best.clone(),
         choice: Chosen::by_validation(best, std::slice::from_ref(best)).choice,

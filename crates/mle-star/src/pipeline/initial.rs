@@ -82,6 +82,7 @@ pub(super) async fn initial_solution(ctx: &Ctx<'_>) -> Result<Initial, Stop> {
         merges.push(merge);
         match merged {
             Ok(merged) if accepted => {
+                ctx.warn_of_other_rows(&merged, Some(&best));
                 ctx.close(verdict.best(&merged))?;
                 best = merged; // 12-13
             }
@@ -168,7 +169,11 @@ async fn check_once_more(ctx: &Ctx<'_>, best: Scored) -> Result<(Scored, bool), 
     };
     let leaks = checked.leaks;
     if checked.solution == *best.solution() {
-        let note = if leaks { "a leak is suspected" } else { "no leak found" };
+        let note = match (checked.refused, leaks) {
+            (Some(_), _) => "not checked again for leakage",
+            (None, true) => "a leak is suspected",
+            (None, false) => "no leak found",
+        };
         ctx.close(Verdict::default().made_from([&best]).best(&best).note(note))?;
         let best = if leaks { ctx.leaking(best) } else { best };
         return Ok((best, leaks));

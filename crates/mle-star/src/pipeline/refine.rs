@@ -74,6 +74,7 @@ async fn refine_block(
         let other_rows = candidate.as_ref().and_then(|one| one.other_rows(&path.best));
         if let Some(better) = candidate.filter(|one| one.replaces(&path.best, ctx.config().acceptance)) {
             attempt.was_improvement = true;
+            ctx.warn_of_other_rows(&better, Some(&path.best));
             path.best = better; // 12-15, 21-24
         }
         ctx.close(attempt.verdict(&current, &path.best, &part(block)).remark(other_rows))?;

@@ -68,8 +68,9 @@ async fn an_ensemble_of_one_solution_is_that_solution() {
     let world = World::new();
     in_a_run(&world, async |ctx| {
         let only = scored("block = 1");
-        let ensemble = ensemble(ctx, std::slice::from_ref(&only)).await.unwrap().unwrap();
-        assert_eq!((ensemble.best, ensemble.rounds), (only, Vec::new()));
+        let mut rounds = Vec::new();
+        let best = ensemble(ctx, std::slice::from_ref(&only), &mut rounds).await.unwrap();
+        assert_eq!((best, rounds), (Some(only), Vec::new()));
     })
     .await;
     assert_eq!((world.trace(), world.events()), (Vec::new(), Vec::new()));

@@ -8,6 +8,8 @@ use mle_star::journal::Frozen;
 use mle_star::metric::Direction;
 use mle_star::pipeline::Finished;
 use mle_star::place::Step;
+use mle_star::result::SolutionScript;
+use mle_star::solution::SolutionPhase;
 use mle_star::testing::{World, failed, frozen, ran, scored_with_submission, submitted};
 
 use crate::{run, warnings};
@@ -38,13 +40,34 @@ async fn the_best_round_wins_and_the_last_of_equals() {
         let phase3 = finished.result.phase3.unwrap();
         assert_eq!(phase3.ensemble_scores, scores);
         assert_eq!((phase3.ensemble_plans.len(), phase3.attempts.len()), (scores.len(), scores.len()));
-        assert_eq!(phase3.best_ensemble_score, best);
+        assert_eq!((phase3.best_ensemble_score, phase3.best_ensemble.score), (best, Some(best)));
         assert!(phase3.best_ensemble.content.contains(winner), "{}", phase3.best_ensemble.content);
     };
     use Direction::{Maximize, Minimize};
     check(&[Some(0.85), Some(0.88), None, Some(0.87), Some(0.88)], Maximize, 0.88, "phase3/r4").await;
     check(&[Some(0.85), Some(0.3)], Minimize, 0.3, "phase3/r1").await;
     check(&[None, None], Maximize, 0.5, "path-1").await;
+}
+
+#[tokio::test]
+async fn if_all_rounds_fail_the_best_input_stands() {
+    let check = async |first: f64, second: f64, direction, best: f64, winner: &str| {
+        let attempts = [("path-0", first), ("path-1", second)];
+        let world = attempts.iter().fold(rounds(&[None, None]), |world, (path, score)| {
+            world.scores(&format!("phase2/{path}/t0/k0/run"), *score)
+        });
+        let phase3 = finish(&world, 2, direction).await.result.phase3.unwrap();
+        assert_eq!((phase3.best_ensemble_score, phase3.best_ensemble.score), (best, Some(best)));
+        assert!(phase3.best_ensemble.content.contains(winner), "{}", phase3.best_ensemble.content);
+        assert_eq!(phase3.ensemble_scores, [None, None]);
+        let words = "Phase 3 ensemble: all 2 attempts failed; falling back to best input solution";
+        assert_eq!(warnings(&world, "phase3", words), 1);
+    };
+    use Direction::{Maximize, Minimize};
+    check(0.7, 0.6, Maximize, 0.7, "path-0").await;
+    check(0.6, 0.7, Maximize, 0.7, "path-1").await;
+    check(0.3, 0.4, Minimize, 0.3, "path-0").await;
+    check(0.4, 0.3, Minimize, 0.3, "path-1").await;
 }
 
 #[tokio::test]
@@ -61,6 +84,22 @@ async fn a_round_that_fails_keeps_its_plan_and_the_rest_go_on() {
     assert!(third.prompt.contains("1st Python Solution") && third.prompt.contains("2nd Python Solution"));
     assert!(!world.request("phase3/r0/ens_planner").unwrap().prompt.contains("## Score:"));
     assert!(world.request("phase3/r0/ensembler").is_none());
+    let empty = |content: &str| (content.to_owned(), SolutionPhase::Ensemble, None, false);
+    let found = phase3.attempts.iter().map(|attempt| {
+        let SolutionScript { content, phase, score, is_executable, .. } = attempt.solution.clone();
+        assert_eq!(attempt.score, score);
+        (content, phase, score, is_executable)
+    });
+    let last = world.script_run("phase3/r2/run").unwrap().script;
+    let last = (last, SolutionPhase::Ensemble, Some(0.7), true);
+    assert_eq!(found.collect::<Vec<_>>(), [empty(""), empty(""), last]);
+
+    // A round whose script does not run keeps the script that ran last.
+    let world = rounds(&[None]);
+    let attempt = finish(&world, 1, Direction::Maximize).await.result.phase3.unwrap().attempts.remove(0);
+    let last = world.script_run("phase3/r0/debug-3/run").unwrap().script;
+    let SolutionScript { content, score, is_executable, .. } = attempt.solution;
+    assert_eq!((content, score, is_executable, attempt.score), (last, None, false, None));
 }
 
 #[tokio::test]
@@ -116,10 +155,7 @@ async fn the_submission_script_is_repaired_until_its_submission_is_valid() {
     assert!(bug(1).contains("row 3 is empty"));
     assert!(bug(2).contains("did not write ./final/submission.csv"));
     let solution = finished.result.final_solution;
-    assert_eq!(
-        (solution.phase, solution.score, solution.is_executable),
-        (mle_star::solution::SolutionPhase::Final, None, true)
-    );
+    assert_eq!((solution.phase, solution.score, solution.is_executable), (SolutionPhase::Final, None, true));
     assert!(!solution.content.contains("Final Validation Performance"));
     assert!(solution.created_at.parse::<jiff::Timestamp>().is_ok(), "{}", solution.created_at);
 }
@@ -151,6 +187,8 @@ async fn when_no_submission_script_works_the_validation_script_stands() {
     let world = always_failing(World::new(), "finalization").script("phase3/r0/run", wrote);
     let finished = finish(&world, 1, Direction::Maximize).await;
     assert_eq!(finished.submission.unwrap().as_str(), "phase3/r0/run");
+    // No rows are held out, so it has seen the original files.
+    assert_eq!((finished.result.final_solution.is_executable, finished.result.not_run), (true, None));
 
     // No code at all fails the same way.
     let world = World::new().agent("finalization/test", "no").script("finalization/debug-1/run", failed("E"));

@@ -89,20 +89,26 @@ async fn without_held_out_rows_nothing_is_added() {
 
 #[tokio::test]
 async fn a_submission_script_worse_than_the_chosen_solution_is_not_submitted() {
-    let world = with_ensemble()
-        .held_out("finalization/holdout/run", &[0.5, 0.49, 0.51])
-        .held_out("phase3/r0/run", &[0.86, 0.85, 0.87]);
-    let finished = finish(&world, &held_out()).await;
-    assert_eq!(finished.submission.unwrap().to_string(), "phase3/r0/run");
-    assert!(!world.trace().contains(&"finalization/run".to_owned()));
-    let trust = finished.result.trust.unwrap();
-    assert_eq!(trust.holdout_score, Some(0.86));
-    assert!(
-        trust.equivalence.contains("the chosen solution is submitted unchanged"),
-        "{}",
-        trust.equivalence
-    );
-    assert_eq!(warnings(&world, "finalization", "worse than chance in the rows explains"), 1);
+    let check = async |world: World, submission: &str, runs: bool| {
+        let world = world
+            .held_out("finalization/holdout/run", &[0.5, 0.49, 0.51])
+            .held_out("phase3/r0/run", &[0.86, 0.85, 0.87]);
+        let finished = finish(&world, &held_out()).await;
+        assert_eq!(finished.submission.unwrap().to_string(), submission);
+        let solution = finished.result.final_solution;
+        assert_eq!(solution.content, world.script_run("phase3/r0/run").unwrap().script);
+        let last = world.script_run("finalization/run").unwrap();
+        assert_eq!((last.script, last.data), (solution.content, DataView::Whole));
+        assert!(!world.trace().iter().any(|place| place.starts_with("finalization/debug")));
+        assert_eq!((solution.is_executable, finished.result.not_run.is_none()), (runs, runs));
+        let trust = finished.result.trust.unwrap();
+        assert_eq!(trust.holdout_score, Some(0.86));
+        let words = "the chosen solution is submitted unchanged";
+        assert!(trust.equivalence.contains(words), "{}", trust.equivalence);
+        assert_eq!(warnings(&world, "finalization", "worse than chance in the rows explains"), 1);
+    };
+    check(with_ensemble(), "finalization/run", true).await;
+    check(with_ensemble().fails("finalization/run"), "phase3/r0/run", false).await;
 }
 
 #[tokio::test]
@@ -141,6 +147,10 @@ async fn a_script_that_fails_on_all_rows_submits_what_it_predicted_without_the_h
     assert_eq!(finished.submission.unwrap().to_string(), "finalization/holdout/run");
     assert_eq!(finished.result.trust.unwrap().holdout_score, Some(0.85));
     assert!(!finished.result.phases_completed.contains(&"finalization".to_owned()));
+    assert!(!finished.result.final_solution.is_executable);
+    let not_run = finished.result.not_run.unwrap();
+    assert!(not_run.starts_with("it did not run on the original files (ValueError: broken)"), "{not_run}");
+    assert!(not_run.ends_with("is what it predicted without the held-out rows"), "{not_run}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -155,6 +165,8 @@ async fn a_submission_script_that_cannot_run_again_in_time_stands() {
         let is_begun = |event: &Event| matches!(event, Event::ScriptStarted { place, .. } if place.as_str() == "finalization/run");
         assert_eq!(world.events().iter().any(is_begun), last == "finalization/run", "{seconds} s");
         assert_eq!(finished.result.trust.unwrap().holdout_score, Some(0.85));
+        let ran = (finished.result.final_solution.is_executable, finished.result.not_run.is_none());
+        assert_eq!(ran, (last == "finalization/run", last == "finalization/run"), "{seconds} s");
     };
     check(10, "finalization/run").await;
     check(40, "finalization/holdout/run").await;
@@ -317,11 +329,11 @@ async fn with_a_chosen_path(last: &[f64]) -> (World, Finished) {
 }
 
 #[tokio::test]
-async fn what_the_chosen_solution_predicted_is_submitted_if_the_submission_script_is_worse() {
+async fn the_submission_script_of_the_choice_runs_on_all_rows_if_the_last_one_is_worse() {
     let (world, finished) = with_a_chosen_path(&[0.5, 0.52, 0.48]).await;
-    assert_eq!(finished.submission.unwrap().to_string(), "finalization/choice-1/run");
-    assert!(!world.trace().contains(&"finalization/run".to_owned()));
+    assert_eq!(finished.submission.unwrap().to_string(), "finalization/run");
     let script = world.script_run("finalization/choice-1/run").unwrap().script;
+    assert_eq!(world.script_run("finalization/run").unwrap().script, script);
     assert_eq!(finished.result.final_solution.content, script);
     let trust = finished.result.trust.unwrap();
     assert_eq!(trust.holdout_score, Some(0.85));
@@ -402,6 +414,10 @@ async fn a_verdict_says_if_two_compared_scripts_have_other_validation_rows() {
                 "validated on other rows ({own}) than the solution that it is compared with ({other})"
             );
             assert_eq!(note.as_ref().unwrap().contains(&words), says, "{place}: {note:?}");
+            // The attempt is worse than the merge.
+            let is_kept = place != "phase2/path-0/t0/k0";
+            let warned = warnings(&world, place, &format!("the solution is kept, but it was {words}"));
+            assert_eq!(warned, usize::from(says && is_kept), "{place}");
         }
     };
     check(100, "rows", false).await;

@@ -3,7 +3,7 @@
 use mle_star::effects::ScriptOutcome;
 use mle_star::event::Event;
 use mle_star::metric::Direction;
-use mle_star::place::Place;
+use mle_star::place::{Place, Step};
 use mle_star::result::{FinalResult, Phase1Result};
 use mle_star::stop::Stop;
 use mle_star::testing::{World, failed, frozen, ran};
@@ -299,6 +299,23 @@ async fn the_last_leakage_check_keeps_what_runs_and_says_what_it_suspects() {
     });
     let result_broken = result(&broken, 1, Direction::Maximize).await;
     assert_eq!((result_broken.phase1.initial_score, result_broken.leakage_suspected), (0.8, true));
+}
+
+#[tokio::test]
+async fn a_last_leakage_check_that_a_limit_refuses_is_not_said_to_have_found_nothing() {
+    let check = async |limit: Option<f64>, expected: &str| {
+        let mut inputs = frozen();
+        inputs.config.max_budget_usd = limit;
+        let world = World::new().costs_at("phase1/data/data", 10.0);
+        run(&world, &inputs).await.unwrap();
+        let note = world.events().into_iter().find_map(|event| match event {
+            Event::StepEnded { place: Step::LeakageCheck, verdict } => Some(verdict.note),
+            _ => None,
+        });
+        assert_eq!(note.as_deref(), Some(expected));
+    };
+    check(None, "no leak found").await;
+    check(Some(5.0), "not checked again for leakage").await;
 }
 
 #[tokio::test(start_paused = true)]

@@ -166,7 +166,8 @@ async fn phase_3_tells_what_its_table_asks_for() {
         &["the round failed: ValueError: broken (plan: words of phase3/r1/ens_planner)"],
     );
     row("warning", "phase3/r0", &["left no valid ./final/submission.csv"]);
-    row("info", "phase3", &["the best ensemble is that of phase3/r0"]);
+    row("info", "phase3", &["Phase 3 combines 2 solutions in 2 rounds: toy"]);
+    row("info", "phase3", &["the best ensemble is that of phase3/r0, score 0.6; 1 of 2 rounds succeeded"]);
     row("phase_ended", "", &["\"phase\":\"phase3\"", "\"steps\":2", "\"score\":0.6"]);
     let mut alone = frozen();
     alone.config.num_parallel_solutions = 1;

@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
-use mle_star::config::{AgentsChoice, LeakageCheck, Switch};
+use mle_star::config::{AgentsChoice, Context, LeakageCheck, Switch};
 use mle_star::effects::{ScriptOutcome, Selection};
 use mle_star::journal::Frozen;
+use mle_star::protocol::Holdout;
 use mle_star::testing::{World, frozen, measured, measurement, submitted};
 
 use crate::holdout::held_out;
@@ -55,6 +56,39 @@ async fn a_better_combination_is_submitted_and_holds_its_members() {
     let phase3 = finished.result.phase3.unwrap();
     assert!((phase3.best_ensemble_score - 0.8).abs() < 1e-12);
     assert_eq!(finished.result.trust.unwrap().validation_score, Some(0.8));
+}
+
+/// What is delivered of a combination, with or without held-out rows.
+#[tokio::test]
+async fn the_script_of_a_combination_has_run_or_is_not_said_to_have_run() {
+    let check = async |mut inputs: Frozen, fails: bool| {
+        inputs.config.context = Context::Full;
+        let world = two_candidates().selects("phase3/selection/weights", weights(&[0.75, 0.25], 0.8));
+        let world = if fails {
+            (1..=3).fold(world.fails("finalization/run"), |world, n| {
+                world.fails(&format!("finalization/debug-{n}/run"))
+            })
+        } else {
+            world
+        };
+        let finished = run(&world, &inputs).await.unwrap();
+        let (last, combined) =
+            (finished.result.final_solution, finished.result.phase3.unwrap().best_ensemble);
+        assert_eq!(world.script_run("finalization/run").unwrap().script, combined.content);
+        assert_eq!((combined.is_executable, combined.created_at.as_str()), (false, ""));
+        assert!(last.content.contains("MEMBERS = ["), "{}", last.content);
+        assert_eq!((last.is_executable, last.created_at.is_empty()), (!fails, fails));
+        let place = if fails { "phase3/selection/run" } else { "finalization/run" };
+        assert_eq!(finished.submission.unwrap().as_str(), place);
+        let not_run = finished.result.not_run.unwrap_or_default();
+        assert_eq!(not_run.contains("what its members predicted"), fails, "{not_run}");
+    };
+    let mut all_rows = held_out();
+    all_rows.protocol.as_mut().unwrap().holdout = Holdout::Off { why: "few rows".to_owned() };
+    for fails in [false, true] {
+        check(held_out(), fails).await;
+        check(all_rows.clone(), fails).await;
+    }
 }
 
 #[tokio::test]
@@ -184,4 +218,33 @@ async fn no_model_is_tried_that_cannot_end_in_time() {
         tokio::time::timeout(Duration::from_secs(600), run(&world, &inputs)).await.unwrap().unwrap();
     assert_eq!(places(&world, "phase3/extra"), Vec::<String>::new());
     assert!(finished.submission.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn there_is_a_record_of_every_round_whatever_became_of_them() {
+    let check = async |world: World, inputs: &Frozen, began: usize| {
+        let world = world.selects("phase3/selection/weights", weights(&[0.5, 0.5], 0.8));
+        let phase3 = run(&world, inputs).await.unwrap().result.phase3.unwrap();
+        let records = (phase3.ensemble_plans.len(), phase3.ensemble_scores.len(), phase3.attempts.len());
+        assert_eq!(records, (2, 2, 2));
+        assert_eq!(phase3.ensemble_plans.iter().filter(|plan| !plan.is_empty()).count(), began);
+        assert_eq!(phase3.best_ensemble_score, 0.8);
+    };
+    check(two_candidates(), &held_out(), 2).await;
+    // The phase fails in its second round, after the best solution was found.
+    let (world, inputs) = offline();
+    let world = world.scores("phase2/path-0/t0/k0/run", 0.75).script("phase3/extra-0/run", predicted(0.8));
+    check(world.panics("phase3/r1/ens_planner"), &inputs, 1).await;
+    // All paths have the same solution, which rules do not combine with itself.
+    let (world, inputs) = offline();
+    let worse = |world: World, path| {
+        let runs = ["k0", "k1"].map(|k| format!("phase2/path-{path}/t0/{k}/run"));
+        runs.iter().fold(world, |world, run| world.scores(run, 0.1))
+    };
+    check((0..2).fold(world, worse), &inputs, 0).await;
+    // There is no time for a round, which would take as long as the best solution.
+    let slow = ScriptOutcome { duration_seconds: 250.0, ..predicted(0.75) };
+    let mut inputs = held_out();
+    inputs.config.time_limit_seconds = 300;
+    check(two_candidates().script("phase2/path-0/t0/k1/run", slow), &inputs, 0).await;
 }

@@ -52,6 +52,20 @@ async fn an_effect_costs_as_much_in_a_long_run_as_in_a_short_one() {
     assert!(costs[1] < 3 * costs[0], "{costs:?} for each of {effects:?} effects");
 }
 
+/// By the clock, so that waiting counts, too.
+#[tokio::test]
+async fn a_run_with_the_papers_defaults_adds_at_most_five_seconds() {
+    let mut of_paper = frozen();
+    of_paper.config = Config::default();
+    let mut shortest = Duration::MAX;
+    for _ in 0..3 {
+        let began = Instant::now();
+        run(&World::new(), &of_paper).await.unwrap();
+        shortest = shortest.min(began.elapsed());
+    }
+    assert!(shortest < Duration::from_secs(5), "{shortest:?}");
+}
+
 #[test]
 fn blocks_of_long_scripts_are_found_in_linear_time() {
     let [small, large] = [250, 2000].map(|length| {

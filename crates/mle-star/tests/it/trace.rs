@@ -1,5 +1,6 @@
 //! A run is the list of its effects.
 
+use mle_star::config::LeakageCheck;
 use mle_star::testing::{World, frozen};
 
 use crate::run;
@@ -46,6 +47,32 @@ async fn a_small_run_performs_exactly_these_effects() {
         "finalization/run",
     ];
     assert_eq!(later, expected);
+}
+
+/// The same for each script: with `leakage_check: each` it is checked before it runs; by default it runs first, and is
+/// checked if it would be accepted.
+#[tokio::test]
+async fn leakage_is_checked_before_each_run_or_after_those_that_count() {
+    let check = async |rule: LeakageCheck, score: f64, expected: [&[&str]; 4]| {
+        let mut inputs = frozen();
+        inputs.config.leakage_check = rule;
+        (inputs.config.num_parallel_solutions, inputs.config.ensemble_rounds) = (2, 2);
+        let steps = ["phase1/candidate-0", "phase1/merge-1", "phase2/path-0/t0/k0", "phase3/r1"];
+        let world =
+            steps[1..].iter().fold(World::new(), |world, step| world.scores(&format!("{step}/run"), score));
+        run(&world, &inputs).await.unwrap();
+        for (step, expected) in steps.iter().zip(expected) {
+            let trace = world.trace();
+            let of_step = trace.iter().filter_map(|place| place.strip_prefix(&format!("{step}/")));
+            let seen: Vec<&str> = of_step.filter(|name| ["leakage", "run"].contains(name)).collect();
+            assert_eq!(seen, expected, "{rule:?} {step} {score}");
+        }
+    };
+    let (before, after, never): (&[&str], &[&str], &[&str]) =
+        (&["leakage", "run"], &["run", "leakage"], &["run"]);
+    check(LeakageCheck::Each, 0.4, [before; 4]).await;
+    check(LeakageCheck::Accepted, 0.6, [after; 4]).await;
+    check(LeakageCheck::Accepted, 0.4, [after, never, never, never]).await;
 }
 
 #[tokio::test]

@@ -51,7 +51,7 @@ async fn results_have_the_fields_of_the_specification() {
     };
     check(
         "",
-        "task config phase1 phase2_results paths phase3 final_solution submission_path contamination \
+        "task config phase1 phase2_results paths phase3 final_solution submission_path not_run contamination \
          total_duration_seconds total_cost_usd estimated_cost_usd durations costs tokens usage lineage leakage_suspected \
          phases_completed stopped_by cuts made_with trust",
     );

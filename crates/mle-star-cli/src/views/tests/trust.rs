@@ -287,6 +287,18 @@ async fn the_overview_and_the_page_mark_scores_that_may_leak() {
 }
 
 #[tokio::test]
+async fn the_overview_says_if_the_delivered_script_has_not_run() {
+    let mut made = with(&json!({})).await;
+    let note = "`final/solution.py` did not write the submission: it failed.";
+    for not_run in [None, Some("it failed".to_owned())] {
+        let is_told = not_run.is_some();
+        made.view.result.as_mut().unwrap().not_run = not_run;
+        let notes = of_run(&made.view).overview.notes;
+        assert_eq!(notes.iter().any(|one| one == note), is_told, "{notes:?}");
+    }
+}
+
+#[tokio::test]
 async fn the_overview_names_both_scores() {
     let views = of_run(&with(&json!({})).await.view);
     let words = [views.overview.validated, views.overview.held_out].map(|figure| figure.unwrap().to_string());
