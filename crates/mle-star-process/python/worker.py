@@ -47,7 +47,7 @@ from typing import NamedTuple
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x20000000, 0x40000000
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 1, 2, 4, 8, 32
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
 LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 445, 446
@@ -397,9 +397,14 @@ def set_up(setup: Fields, request: Request) -> None:
         with contextlib.suppress(OSError):
             for most in fields.each("process-ids"):
                 overwrite("/proc/sys/kernel/pid_max", most)
-        for path in filter(os.path.exists, fields.each("kernel-setting")):
-            mount(path, path, None, MS_BIND)
-            mount(None, path, None, MS_BIND | MS_REMOUNT | MS_RDONLY | bare | MS_NOEXEC)
+        settings = fields.each("kernel-setting")
+        if settings and not flags & CLONE_NEWPID:
+            # Where the system itself has made it read-only, it stays so.
+            with contextlib.suppress(OSError):
+                set_mounts(b"/proc", 0, MS_RDONLY, 0)
+        for path in filter(os.path.exists, settings):
+            mount(path, path, None, MS_BIND | MS_REC)
+            set_mounts(path, MS_RDONLY, 0, AT_RECURSIVE)
     os.chdir(folder)
     if request.ruleset is not None:
         for rule in fields.each("late"):

@@ -20,6 +20,8 @@ mod access;
 #[cfg(target_os = "linux")]
 mod hidden;
 mod layers;
+#[cfg(target_os = "linux")]
+mod own_proc;
 #[cfg_attr(not(target_os = "linux"), path = "sandbox/elsewhere.rs")]
 mod probe;
 #[cfg(target_os = "linux")]
@@ -102,6 +104,7 @@ impl Sandbox {
     pub fn new(isolation: Isolation, python: &Path, removed: &[&str], machine: &Machine) -> Self {
         let mut access = Access::of_python(python, removed, machine, isolation.network);
         access.writable.extend_from_slice(&isolation.writable);
+        access.opens_proc = probe::opens_proc(&isolation.layers, machine);
         let hidden = probe::hidden_folders(&access);
         Self { isolation, access, hidden, machine: machine.clone() }
     }

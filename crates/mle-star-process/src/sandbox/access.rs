@@ -105,6 +105,8 @@ pub(crate) struct Access {
     pub(crate) listed: Vec<PathBuf>,
     /// Device files, and folders of them, that may be read and written.
     pub(crate) devices: Vec<PathBuf>,
+    /// May what `/proc` shows of processes be written, as far as the kernel allows it?
+    pub(crate) opens_proc: bool,
 }
 
 impl Access {

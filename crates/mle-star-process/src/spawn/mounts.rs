@@ -118,28 +118,20 @@ impl Mounts {
     }
 }
 
-/// Settings of the whole machine that root could change through its own `/proc`. `core_pattern`, for example, names a
-/// program that the kernel starts outside of all namespaces.
-pub(crate) const KERNEL_SETTINGS: [&CStr; 7] = [
-    c"/proc/sys",
-    c"/proc/irq",
-    c"/proc/sysrq-trigger",
-    c"/proc/bus",
-    c"/proc/fs",
-    c"/proc/acpi",
-    c"/proc/scsi",
-];
+/// Makes the mount at `/proc` writable again, but nothing that is mounted below it.
+pub(super) fn open_proc() -> io::Result<()> {
+    set(c"/proc", 0, libc::MOUNT_ATTR_RDONLY, 0)
+}
 
-/// Makes the machine's settings in `/proc` read-only; paths that do not exist are skipped.
-pub(super) fn close_kernel_settings() -> io::Result<()> {
-    let kept = MsFlags::MS_BIND | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    let (bind, close) = (MsFlags::MS_BIND, kept | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY);
-    for path in KERNEL_SETTINGS {
-        match mount(Some(path), path, None::<&CStr>, bind, None::<&CStr>) {
+/// Makes `paths`, the machine's settings in `/proc`, read-only; those that do not exist are skipped.
+pub(super) fn close_kernel_settings(paths: &[CString]) -> io::Result<()> {
+    let bind = MsFlags::MS_BIND | MsFlags::MS_REC;
+    for path in paths {
+        match mount(Some(path.as_c_str()), path.as_c_str(), None::<&CStr>, bind, None::<&CStr>) {
             Err(Errno::ENOENT) => {}
             bound => {
                 bound?;
-                mount(None::<&CStr>, path, None::<&CStr>, close, None::<&CStr>)?;
+                set(path, libc::MOUNT_ATTR_RDONLY, 0, libc::AT_RECURSIVE)?;
             }
         }
     }

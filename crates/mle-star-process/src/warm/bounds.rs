@@ -4,7 +4,7 @@ use std::ffi::{CString, OsString};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 
-use crate::spawn::{Confinement, KERNEL_SETTINGS, Mounts, Namespaces, OOM_SCORE_ADJ, Shown};
+use crate::spawn::{Confinement, Mounts, Namespaces, OOM_SCORE_ADJ, Shown};
 
 /// The namespaces of a worker's scripts, which are created before a script is known.
 pub(super) fn of_worker(namespaces: Option<&Namespaces>) -> Vec<OsString> {
@@ -56,8 +56,7 @@ fn within(namespaces: &Namespaces) -> Vec<OsString> {
     }
     fields.extend(all("shared-memory", namespaces.shared_memory.as_slice()));
     fields.extend(namespaces.process_ids.iter().map(|most| field("process-ids", most)));
-    let settings = KERNEL_SETTINGS.iter().filter(|_| namespaces.processes);
-    fields.extend(settings.map(|path| field("kernel-setting", path.to_bytes())));
+    fields.extend(all("kernel-setting", &namespaces.kernel_settings));
     fields
 }
 

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use mle_star::effects::{ScriptEnd, ScriptRunner};
+use mle_star_process::machine::Gpu;
 use mle_star_process::sandbox::{Isolation, Layers, Network};
 use mle_star_process::warm::WarmStart;
 use nix::sys::resource::{Resource, getrlimit};
@@ -307,6 +308,35 @@ async fn honest_scripts_find_what_they_need() {
     .await;
 }
 
+/// CUDA names its threads by files in `/proc`, and gives up if it cannot. Nothing else opens with that: neither the
+/// machine's settings nor other processes.
+#[tokio::test]
+async fn threads_have_names_and_the_machine_keeps_its_settings() {
+    let mut target = Target::new().await;
+    let all = Layers::probed().clone();
+    let no_processes = Layers { processes: false, ..all.clone() };
+    let only_landlock = Layers { landlock: all.landlock, limits: true, ..Layers::none() };
+    let gpu = vec![Gpu { index: 0, name: String::new(), memory_mib: 1 }];
+    // Landlock alone cannot close settings, so threads have no names where nothing else closes them.
+    let is_powerful = fs::OpenOptions::new().write(true).open("/proc/sys/kernel/core_pattern").is_ok();
+    let named = "own named\nthread named\nchild named\nprogram named\n";
+    let check = async |target: &mut Target, layers: &Layers, gpus: &[Gpu], expected: &'static str| {
+        target.world.setup.isolation.layers = layers.clone();
+        target.world.setup.machine.gpus = gpus.to_vec();
+        target.check(include_str!("thread_names.py"), Ends::Nothing(expected)).await;
+        target.check(include_str!("settings.py"), Ends::Nothing("nothing opened\n")).await;
+    };
+    check(&mut target, &all, &[], named).await;
+    if all.shared_memory {
+        check(&mut target, &no_processes, &gpu, named).await;
+        check(&mut target, &no_processes, &[], "").await;
+    }
+    check(&mut target, &only_landlock, &gpu, if is_powerful { "" } else { named }).await;
+    if all.landlock > 0 {
+        check(&mut target, &only_landlock, &[], "").await;
+    }
+}
+
 #[tokio::test]
 async fn with_the_network_on_it_is_there() {
     let mut target = Target::new().await;
@@ -379,6 +409,7 @@ fn as_root_who_is_not_root_is_as_safe() {
         "attacks::who_is_outside_is_out_of_reach",
         "attacks::a_script_leaves_its_worker_alone",
         "attacks::honest_scripts_find_what_they_need",
+        "attacks::threads_have_names_and_the_machine_keeps_its_settings",
         "attacks::fork_bombs_are_stopped_within_moments",
         "attacks::hidden_folders_are_found_and_removed",
         "warm::a_script_sees_what_it_sees_when_started_cold",
