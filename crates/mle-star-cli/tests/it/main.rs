@@ -12,6 +12,7 @@ mod commands;
 mod endpoint;
 mod events;
 mod exits;
+mod gpus;
 mod held_out;
 mod help;
 mod inputs;
