@@ -51,6 +51,34 @@ pub fn campaign(options: &[&str]) -> bool {
         && ENVIRONMENTS.iter().all(|environment| all_work(environment, &rows))
 }
 
+/// Runs the example `gpu` with an interpreter that has torch, its own or the given one; `true` without a GPU, where there is
+/// nothing to run.
+pub fn on_gpu(options: &[&str]) -> bool {
+    let has_gpu = Command::new("nvidia-smi").arg("-L").output().is_ok_and(|output| output.status.success());
+    if !has_gpu {
+        say("skipped: `nvidia-smi` finds no GPU on this machine");
+        return true;
+    }
+    let python = match options {
+        ["--python", python] => Ok(PathBuf::from(python)),
+        _ => ENVIRONMENTS
+            .iter()
+            .find(|it| it.name == "deep")
+            .map_or_else(|| Err("no environment has torch".to_owned()), |deep| install("python3", deep)),
+    };
+    match python {
+        Ok(python) => {
+            let mut command = cargo("run --quiet -p mle-star-backends --example gpu");
+            command.arg(python);
+            succeeds(command)
+        }
+        Err(reason) => {
+            say(&format!("torch cannot be installed: {reason}"));
+            false
+        }
+    }
+}
+
 /// By script: what the example printed, with `version` and `date`.
 type Rows = BTreeMap<String, Value>;
 

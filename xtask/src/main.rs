@@ -33,6 +33,7 @@ Commands:
   record                         Run the example and keep what its views need, in examples/recorded
   compat [--python PATH] [NAME...]
                                  Run a script for each of fifty libraries, isolated, and write docs/libraries.md
+  gpu [--python PATH]            Check on a machine with a GPU what scripts can do with it
   faults [--count N] [--seed S]  Run the fault campaign
   kernel                         Run the tests of control groups in a virtual machine and record that they passed
   package                        Build crates and wheel, install the wheel, and solve a task with it
@@ -57,6 +58,7 @@ fn main() -> ExitCode {
         ["tidy"] => Some(verify::is_tidy()),
         ["faults", options @ ..] => Some(faults::campaign(options).ok),
         ["compat", options @ ..] => Some(compat::campaign(options)),
+        ["gpu", options @ ..] => Some(compat::on_gpu(options)),
         ["kernel"] => Some(kernel::prove()),
         ["package"] => Some(dist::package()),
         ["release", options @ ..] => {

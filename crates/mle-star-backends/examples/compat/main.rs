@@ -72,7 +72,9 @@ async fn row(environment: &Environment, script: &Path) -> Result<Row, Failure> {
     fs::write(data.join("train.csv"), table())?;
     let cold = backend(environment, &folder.path().join("cold"), &data, None).await?;
     let cold = run(&cold, &text).await?;
-    let warm = backend(environment, &folder.path().join("warm"), &data, Some(WarmStart::default())).await?;
+    let warm =
+        backend(environment, &folder.path().join("warm"), &data, Some(WarmStart::on(&machine().await)))
+            .await?;
     // The worker learns from the first what to import for the second.
     warm.warmed_up(0).await;
     run(&warm, &text).await?;
