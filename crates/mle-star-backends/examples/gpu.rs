@@ -24,6 +24,8 @@ type Failure = Box<dyn Error>;
 const LIMIT: Duration = Duration::from_secs(300);
 /// How long the driver may take to free the memory of a process that has ended.
 const FREEING: Duration = Duration::from_secs(10);
+/// How many seconds an import takes at most if it happened ahead.
+const AHEAD: f64 = 0.3;
 /// Memory of the GPU that the driver may hold for itself, in MiB.
 const NOISE_MIB: u64 = 64;
 const START: &str = "\
@@ -138,8 +140,10 @@ async fn in_turn(world: &World, warm_start: Option<WarmStart>) -> Result<(bool, 
         last = Some(outcome);
     }
     let last = last.ok_or("no script ran")?;
-    let is_forked = last.stdout.text().contains("forked: True");
-    Ok((is_forked == is_warm, says(&last)))
+    let printed = last.stdout.text();
+    let seconds = printed.lines().find_map(|line| line.strip_prefix("import: ")?.parse::<f64>().ok());
+    let is_there = printed.contains("forked: True") && seconds.is_some_and(|seconds| seconds < AHEAD);
+    Ok((is_there == is_warm, says(&last)))
 }
 
 /// Two scripts at once on one GPU; of those that may run out of its memory, one may have to run again, alone.
