@@ -91,7 +91,7 @@ fn tried(python: &str, environment: &Environment, libraries: &[&Library]) -> Res
     command.args(libraries.iter().map(|library| format!("{SCRIPTS}/{}.py", library.script)));
     let (ok, text) = watched(command).map_err(|error| error.to_string())?;
     if !ok {
-        return Err("the example ended early".to_owned());
+        say(&format!("{}: the example ended early", environment.name));
     }
     let found = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let named = found.filter_map(|mut row| {

@@ -422,8 +422,11 @@ def arrange_mounts(fields: Fields) -> None:
     close_mounts(fields.each("writable"))
     shown = [(path, hold(path), True) for path in fields.each("shown-folder")]
     shown += [(path, hold(path), False) for path in fields.each("shown-file")]
+    own = [hold(path) for path in fields.each("temporary")]
     for hidden in fields.each("hidden"):
         mount(b"tmpfs", hidden, b"tmpfs", MS_NOSUID | MS_NODEV, b"size=1m,mode=755")
+    for held in own:
+        place(held, b"/tmp")
     for folder in fields.each("parent"):
         os.mkdir(folder, 0o755)
     for target, link in zip(fields.each("link-target"), fields.each("link")):
@@ -433,9 +436,7 @@ def arrange_mounts(fields: Fields) -> None:
             os.mkdir(path, 0o755)
         else:
             os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o400))
-        to = (ctypes.c_long(AT_FDCWD), path, ctypes.c_long(MOVE_MOUNT_F_EMPTY_PATH))
-        system_call(MOVE_MOUNT, ctypes.c_long(held), b"", *to)
-        os.close(held)
+        place(held, path)
     for hidden in fields.each("hidden"):
         set_mounts(hidden, MS_RDONLY, 0, 0)
 
@@ -444,6 +445,13 @@ def hold(path: bytes) -> int:
     """A descriptor of the mount at `path`, to be mounted again."""
     flags = OPEN_TREE_CLONE | os.O_CLOEXEC | AT_RECURSIVE
     return system_call(OPEN_TREE, ctypes.c_long(AT_FDCWD), path, ctypes.c_long(flags))
+
+
+def place(held: int, path: bytes) -> None:
+    """Mounts what `hold` returned."""
+    to = (ctypes.c_long(AT_FDCWD), path, ctypes.c_long(MOVE_MOUNT_F_EMPTY_PATH))
+    system_call(MOVE_MOUNT, ctypes.c_long(held), b"", *to)
+    os.close(held)
 
 
 def close_mounts(writable: list[bytes]) -> None:

@@ -109,6 +109,8 @@ pub(crate) struct Access {
     pub(crate) listed: Vec<PathBuf>,
     /// Device files, and folders of them, that may be read and written.
     pub(crate) devices: Vec<PathBuf>,
+    /// The folder that takes the place of `/tmp`, if there is one.
+    pub(crate) temporary: Option<PathBuf>,
     /// May what `/proc` shows of processes be written, as far as the kernel allows it?
     pub(crate) opens_proc: bool,
 }

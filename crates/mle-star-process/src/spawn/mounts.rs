@@ -17,6 +17,9 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::stat::Mode;
 use nix::unistd::{chdir, mkdir, symlinkat};
 
+/// Where programs write that do not know TMPDIR.
+pub(crate) const TMP: &CStr = c"/tmp";
+
 /// What is mounted in a child's own namespace. All paths are absolute.
 #[derive(Debug, Default)]
 pub(crate) struct Mounts {
@@ -28,6 +31,8 @@ pub(crate) struct Mounts {
     pub(crate) parents: Vec<CString>,
     /// Links to create in hidden folders: target and path.
     pub(crate) links: Vec<(CString, CString)>,
+    /// What is mounted at `/tmp`, which is then writable and not among the hidden folders.
+    pub(crate) temporary: Option<Shown>,
     /// What is mounted into hidden folders; none of it lies within another.
     pub(crate) shown: Vec<Shown>,
 }
@@ -62,10 +67,14 @@ impl Shown {
         } else {
             drop(open(self.path.as_c_str(), OFlag::O_CREAT | OFlag::O_CLOEXEC, Mode::S_IRUSR)?);
         }
+        self.place(&self.path)
+    }
+
+    fn place(&self, path: &CStr) -> io::Result<()> {
         let held = self.held.load(Ordering::Relaxed);
         // SAFETY: the paths outlive the call.
         let done = unsafe {
-            let (path, flags) = (self.path.as_ptr(), libc::MOVE_MOUNT_F_EMPTY_PATH);
+            let (path, flags) = (path.as_ptr(), libc::MOVE_MOUNT_F_EMPTY_PATH);
             libc::syscall(libc::SYS_move_mount, held, c"".as_ptr(), libc::AT_FDCWD, path, flags)
         };
         Errno::result(done)?;
@@ -83,11 +92,12 @@ impl Mounts {
     /// Mounts everything. This process must already have its own mount namespace.
     pub(super) fn arrange(&self) -> io::Result<()> {
         self.close()?;
-        self.shown.iter().try_for_each(Shown::hold)?;
+        self.shown.iter().chain(&self.temporary).try_for_each(Shown::hold)?;
         let bare = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
         for folder in &self.hidden {
             mount(Some(c"tmpfs"), folder.as_c_str(), Some(c"tmpfs"), bare, Some(c"size=1m,mode=755"))?;
         }
+        self.temporary.iter().try_for_each(|own| own.place(TMP))?;
         for folder in &self.parents {
             mkdir(folder.as_c_str(), Mode::from_bits_truncate(0o755))?;
         }

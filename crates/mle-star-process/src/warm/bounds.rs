@@ -44,9 +44,10 @@ fn within(namespaces: &Namespaces) -> Vec<OsString> {
     let all = |name: &'static str, paths: &[CString]| {
         paths.iter().map(|path| field(name, path.as_bytes())).collect::<Vec<_>>()
     };
-    let Mounts { writable, hidden, parents, links, shown } = &namespaces.mounts;
+    let Mounts { writable, hidden, parents, links, temporary, shown } = &namespaces.mounts;
     let mut fields = all("writable", writable);
     fields.extend(all("hidden", hidden));
+    fields.extend(temporary.iter().map(|own| field("temporary", own.path.as_bytes())));
     fields.extend(all("parent", parents));
     for (target, link) in links {
         fields.extend([field("link-target", target.as_bytes()), field("link", link.as_bytes())]);

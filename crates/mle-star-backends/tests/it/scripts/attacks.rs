@@ -337,6 +337,42 @@ async fn threads_have_names_and_the_machine_keeps_its_settings() {
     }
 }
 
+/// Programs that do not know TMPDIR, such as Java, write to `/tmp`. It is theirs alone, unless the run itself lies there.
+#[tokio::test]
+async fn every_script_has_its_own_tmp() {
+    let [tmp, other] = ["/tmp", "/var/tmp"].map(Path::new);
+    let outside = tempfile::Builder::new().prefix("mle-star-test-").tempfile_in(tmp).unwrap();
+    let script = format!(
+        "import os\ntry:\n    open('/tmp/x', 'w').write('x')\n    print(os.path.getsize('/tmp/x'), os.path.exists({:?}))\nexcept OSError: print('closed')",
+        outside.path()
+    );
+    let check = async |parent: &Path, layers: &Layers, expected: &str| {
+        let mut world = World::below(parent).await;
+        world.setup.isolation.layers = layers.clone();
+        for runner in [world.runner(), world.warm_runner(&[]).await] {
+            // The second finds nothing of the first.
+            for _ in 0..2 {
+                let outcome = runner.run(&request(&script, Duration::from_secs(60))).await.unwrap();
+                assert_eq!(outcome.stdout.text(), expected, "{outcome:?}");
+                assert!(!tmp.join("x").exists());
+            }
+        }
+    };
+    let all = Layers::probed().clone();
+    // Cargo names folders of its target in this variable, and scripts need what it names.
+    let is_needed = std::env::var("LD_LIBRARY_PATH").is_ok_and(|paths| paths.contains("/tmp/"));
+    if all.shared_memory && !is_needed {
+        check(other, &all, "1 False\n").await;
+        check(other, &Layers { landlock: 0, ..all.clone() }, "1 False\n").await;
+    }
+    if all.shared_memory {
+        check(tmp, &all, "closed\n").await;
+    }
+    if all.landlock > 0 {
+        check(other, &Layers { landlock: all.landlock, limits: true, ..Layers::none() }, "closed\n").await;
+    }
+}
+
 #[tokio::test]
 async fn with_the_network_on_it_is_there() {
     let mut target = Target::new().await;
