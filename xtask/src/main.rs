@@ -5,6 +5,7 @@ mod browser;
 mod claude;
 mod codex;
 mod command;
+mod compat;
 mod dist;
 mod faults;
 mod kernel;
@@ -30,6 +31,9 @@ Commands:
   tidy                           Check crate boundaries, file sizes and documents
   book                           Build the book of docs/ in target/book, and check its links
   record                         Run the example and keep what its views need, in examples/recorded
+  compat [--python PATH] [NAME...]
+                                 Run a script for each of fifty libraries, isolated, and write docs/libraries.md
+  gpu [--python PATH]            Check on a machine with a GPU what scripts can do with it
   faults [--count N] [--seed S]  Run the fault campaign
   kernel                         Run the tests of control groups in a virtual machine and record that they passed
   package                        Build crates and wheel, install the wheel, and solve a task with it
@@ -53,6 +57,8 @@ fn main() -> ExitCode {
         ["verify", options @ ..] => verify::Scope::parse(options).map(verify::verify),
         ["tidy"] => Some(verify::is_tidy()),
         ["faults", options @ ..] => Some(faults::campaign(options).ok),
+        ["compat", options @ ..] => Some(compat::campaign(options)),
+        ["gpu", options @ ..] => Some(compat::on_gpu(options)),
         ["kernel"] => Some(kernel::prove()),
         ["package"] => Some(dist::package()),
         ["release", options @ ..] => {

@@ -14,6 +14,7 @@ pub mod backend;
 pub mod environment;
 pub mod evaluation;
 pub mod executor;
+pub mod gpus;
 pub mod submission;
 mod watch;
 

@@ -47,7 +47,7 @@ from typing import NamedTuple
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_CAPBSET_DROP = 1, 4, 24
 PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 36, 38
 CLONE_NEWNS, CLONE_NEWPID, CLONE_NEWNET = 0x20000, 0x20000000, 0x40000000
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 1, 2, 4, 8, 32
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_BIND, MS_REC, MS_PRIVATE = 0x1000, 0x4000, 0x40000
 OPEN_TREE, MOVE_MOUNT, MOUNT_SETATTR = 428, 429, 442
 LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 445, 446
@@ -397,9 +397,14 @@ def set_up(setup: Fields, request: Request) -> None:
         with contextlib.suppress(OSError):
             for most in fields.each("process-ids"):
                 overwrite("/proc/sys/kernel/pid_max", most)
-        for path in filter(os.path.exists, fields.each("kernel-setting")):
-            mount(path, path, None, MS_BIND)
-            mount(None, path, None, MS_BIND | MS_REMOUNT | MS_RDONLY | bare | MS_NOEXEC)
+        settings = fields.each("kernel-setting")
+        if settings and not flags & CLONE_NEWPID:
+            # Where the system itself has made it read-only, it stays so.
+            with contextlib.suppress(OSError):
+                set_mounts(b"/proc", 0, MS_RDONLY, 0)
+        for path in filter(os.path.exists, settings):
+            mount(path, path, None, MS_BIND | MS_REC)
+            set_mounts(path, MS_RDONLY, 0, AT_RECURSIVE)
     os.chdir(folder)
     if request.ruleset is not None:
         for rule in fields.each("late"):
@@ -417,8 +422,11 @@ def arrange_mounts(fields: Fields) -> None:
     close_mounts(fields.each("writable"))
     shown = [(path, hold(path), True) for path in fields.each("shown-folder")]
     shown += [(path, hold(path), False) for path in fields.each("shown-file")]
+    own = [hold(path) for path in fields.each("temporary")]
     for hidden in fields.each("hidden"):
         mount(b"tmpfs", hidden, b"tmpfs", MS_NOSUID | MS_NODEV, b"size=1m,mode=755")
+    for held in own:
+        place(held, b"/tmp")
     for folder in fields.each("parent"):
         os.mkdir(folder, 0o755)
     for target, link in zip(fields.each("link-target"), fields.each("link")):
@@ -428,9 +436,7 @@ def arrange_mounts(fields: Fields) -> None:
             os.mkdir(path, 0o755)
         else:
             os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o400))
-        to = (ctypes.c_long(AT_FDCWD), path, ctypes.c_long(MOVE_MOUNT_F_EMPTY_PATH))
-        system_call(MOVE_MOUNT, ctypes.c_long(held), b"", *to)
-        os.close(held)
+        place(held, path)
     for hidden in fields.each("hidden"):
         set_mounts(hidden, MS_RDONLY, 0, 0)
 
@@ -439,6 +445,13 @@ def hold(path: bytes) -> int:
     """A descriptor of the mount at `path`, to be mounted again."""
     flags = OPEN_TREE_CLONE | os.O_CLOEXEC | AT_RECURSIVE
     return system_call(OPEN_TREE, ctypes.c_long(AT_FDCWD), path, ctypes.c_long(flags))
+
+
+def place(held: int, path: bytes) -> None:
+    """Mounts what `hold` returned."""
+    to = (ctypes.c_long(AT_FDCWD), path, ctypes.c_long(MOVE_MOUNT_F_EMPTY_PATH))
+    system_call(MOVE_MOUNT, ctypes.c_long(held), b"", *to)
+    os.close(held)
 
 
 def close_mounts(writable: list[bytes]) -> None:

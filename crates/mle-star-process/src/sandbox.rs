@@ -20,6 +20,8 @@ mod access;
 #[cfg(target_os = "linux")]
 mod hidden;
 mod layers;
+#[cfg(target_os = "linux")]
+mod own_proc;
 #[cfg_attr(not(target_os = "linux"), path = "sandbox/elsewhere.rs")]
 mod probe;
 #[cfg(target_os = "linux")]
@@ -28,6 +30,8 @@ mod rules;
 use access::Access;
 pub use layers::{Layer, Layers, Network};
 
+/// The folder in a child's own that takes the place of `/tmp`.
+pub const TEMPORARY: &str = ".system-tmp";
 /// The hard limit on a child's open descriptors.
 const DESCRIPTORS: u64 = 65_536;
 /// The soft limit on a child's open descriptors.
@@ -102,6 +106,7 @@ impl Sandbox {
     pub fn new(isolation: Isolation, python: &Path, removed: &[&str], machine: &Machine) -> Self {
         let mut access = Access::of_python(python, removed, machine, isolation.network);
         access.writable.extend_from_slice(&isolation.writable);
+        access.opens_proc = probe::opens_proc(&isolation.layers, machine);
         let hidden = probe::hidden_folders(&access);
         Self { isolation, access, hidden, machine: machine.clone() }
     }
@@ -147,9 +152,13 @@ impl Sandbox {
         let mut access = self.access.clone();
         access.writable.insert(0, folder.to_owned());
         access.readable.extend(readable);
+        access.temporary = Some(folder.join(TEMPORARY)).filter(|folder| folder.is_dir());
         let layers = &self.isolation.layers;
         let (namespaces, tasks) = (self.namespaces_for(&access), self.tasks());
         let counts_by_itself = namespaces.is_some();
+        let has_own = |namespaces: &Namespaces| namespaces.mounts.temporary.is_some();
+        // Without a mount of its own, `/tmp` is that of the system.
+        access.temporary = access.temporary.filter(|_| namespaces.as_ref().is_some_and(has_own));
         let rules = access.rules(layers, self.isolation.network)?;
         let limits = limits(disk_mib, tasks, counts_by_itself);
         let cgroup = group.map(Group::entrance).transpose()?;

@@ -33,7 +33,7 @@ pub use confine::{Confinement, Namespaces};
 #[cfg(target_os = "linux")]
 pub(crate) use confine::{OOM_SCORE_ADJ, landlock_version};
 #[cfg(target_os = "linux")]
-pub(crate) use mounts::{KERNEL_SETTINGS, Mounts, Shown};
+pub(crate) use mounts::{Mounts, Shown, TMP};
 pub use session::{handle_child_signals, in_own_session};
 pub(crate) use supervisor::{REPORT, TERMINATE, arrange};
 #[cfg(all(test, target_os = "linux"))]

@@ -11,9 +11,10 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::machine::Machine;
 use crate::process_tree::ProcessTree;
 pub use failure::Failure;
-use modules::{DEFAULT, packages, worth_importing};
+use modules::{DEFAULT, TORCH, packages, worth_importing};
 pub use worker::{BusyWorker, Worker, WorkerSetup, remove_left};
 
 #[cfg(target_os = "linux")]
@@ -46,6 +47,18 @@ impl Default for WarmStart {
     fn default() -> Self {
         let modules = DEFAULT.iter().map(|name| (*name).to_owned()).collect();
         Self { modules, stall: Duration::from_secs(60) }
+    }
+}
+
+impl WarmStart {
+    /// For scripts on this machine. Where there are GPUs, they use torch sooner or later, and it takes longer to import
+    /// than most of these scripts wait for a language model.
+    pub fn on(machine: &Machine) -> Self {
+        let mut start = Self::default();
+        if !machine.gpus.is_empty() {
+            start.modules.extend(TORCH.map(str::to_owned));
+        }
+        start
     }
 }
 
@@ -201,6 +214,18 @@ pub fn suits(script: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::Gpu;
+
+    #[test]
+    fn torch_is_imported_ahead_where_there_are_gpus() {
+        let check = |gpus: Vec<Gpu>, expected: bool| {
+            let start = WarmStart::on(&Machine { cores: 1, memory_mib: 1, gpus });
+            assert_eq!(start.modules.iter().any(|name| name == "torch"), expected);
+            assert!(start.modules.iter().any(|name| name == "numpy"));
+        };
+        check(vec![Gpu { index: 0, name: String::new(), memory_mib: 1 }], true);
+        check(Vec::new(), false);
+    }
 
     #[test]
     fn scripts_that_a_worker_would_change_start_cold() {

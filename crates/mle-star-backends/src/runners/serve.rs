@@ -208,7 +208,7 @@ impl Server {
             slots: setup.slots,
             memory_limit_mib: setup.memory_limit_mib,
             isolation: Isolation::new(network(setup.network)),
-            warm_start: setup.warm_start.then(WarmStart::default),
+            warm_start: setup.warm_start.then(|| WarmStart::on(&self.machine)),
         };
         fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
         let executor = Executor::new(executor, &closed)?;

@@ -12,9 +12,10 @@ use mle_star::stop::Trouble;
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, made_environment, python_environment,
 };
+use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
 use mle_star_openai::{Endpoint, Seen};
 use mle_star_process::machine::{Gpu, Machine, machine};
-use mle_star_process::sandbox::{Layer, Layers, Network};
+use mle_star_process::sandbox::{Isolation, Layer, Layers, Network};
 use serde::Serialize;
 
 use crate::args::{DoctorArgs, RunArgs, SettingsArgs};
@@ -58,6 +59,8 @@ pub struct Findings {
     /// The host of the gateway that requests go to.
     gateway: Option<String>,
     machine: Machine,
+    /// Its GPUs, and whether scripts can use them.
+    gpus: Vec<TriedGpu>,
     /// The isolation layers, with the network off.
     isolation: Vec<Layer>,
     /// Free disk space of the current directory, in MiB.
@@ -195,10 +198,14 @@ async fn look(settings: &Settings) -> Result<Findings, Failure> {
             (config.agents, format!("cannot be used: {}; {}", trouble.message, trouble.hint), None)
         }
     };
+    let (python, made) = (python(config.python.as_deref()).await, made_environment().await);
+    let machine = machine().await;
+    let of_scripts = python.clone().filter(|_| config.python.is_some()).or(made.clone()).or(python.clone());
+    let gpus = gpus_of_scripts(of_scripts.as_ref(), &machine).await;
     Ok(Findings {
         version: VERSION,
-        python: python(config.python.as_deref()).await,
-        environment: made_environment().await.map(with_libraries),
+        python: python.map(without_libraries),
+        environment: made.map(with_libraries),
         uv: tool("uv"),
         claude,
         claude_trouble,
@@ -212,7 +219,8 @@ async fn look(settings: &Settings) -> Result<Findings, Failure> {
             .collect(),
         logins,
         gateway: gateway(environment),
-        machine: machine().await,
+        machine,
+        gpus,
         isolation: Layers::probed().list(Network::Denied),
         runs_dir: RunsDir::look(settings.invocation.runs_dir.as_deref()),
         temporary_trouble: super::temporary::check().err().map(in_words),
@@ -226,11 +234,28 @@ async fn look(settings: &Settings) -> Result<Findings, Failure> {
 }
 
 /// The interpreter of the settings, or the one on PATH.
-async fn python(given: Option<&Path>) -> Option<Tool> {
+async fn python(given: Option<&Path>) -> Option<Environment> {
     let quiet = |_: &str| {};
     let choice = EnvironmentChoice::Given(given.unwrap_or(Path::new("python3")).to_owned());
-    let found = python_environment(choice, &quiet).await.ok()?;
-    Some(Tool { path: found.python, version: found.version, libraries: Vec::new() })
+    python_environment(choice, &quiet).await.ok()
+}
+
+/// Tries the GPUs in a script of this environment.
+async fn gpus_of_scripts(environment: Option<&Environment>, machine: &Machine) -> Vec<TriedGpu> {
+    let Some(environment) = environment else {
+        let untried = |gpu: &Gpu| TriedGpu {
+            name: gpu.name.clone(),
+            memory_mb: gpu.memory_mib,
+            works_inside: false,
+            says: "there is no Python to try it".to_owned(),
+        };
+        return machine.gpus.iter().map(untried).collect();
+    };
+    try_gpus(environment, machine, &Isolation::new(Network::Denied)).await
+}
+
+fn without_libraries(environment: Environment) -> Tool {
+    Tool { libraries: Vec::new(), ..with_libraries(environment) }
 }
 
 fn with_libraries(environment: Environment) -> Tool {
@@ -270,8 +295,8 @@ pub fn lines(findings: &Findings) -> Vec<String> {
     lines.extend([
         format!("cores:       {}", machine.cores),
         format!("memory:      {} GiB", machine.memory_mib / 1024),
-        format!("gpus:        {}", gpus(machine)),
     ]);
+    lines.extend(gpu_lines(&findings.gpus));
     lines.extend(isolation_lines(&findings.isolation));
     lines.push(format!(
         "disk:        {}",
@@ -290,6 +315,15 @@ fn gpus(machine: &Machine) -> String {
         [] => "none".to_owned(),
         gpus => gpus.iter().map(gpu).collect::<Vec<_>>().join(", "),
     }
+}
+
+/// One line per GPU.
+fn gpu_lines(gpus: &[TriedGpu]) -> Vec<String> {
+    if gpus.is_empty() {
+        return vec!["gpus:        none".to_owned()];
+    }
+    let heads = std::iter::once("gpus:").chain(std::iter::repeat(""));
+    gpus.iter().zip(heads).map(|(gpu, head)| format!("{head:12} {}", gpu.line())).collect()
 }
 
 /// One line per layer.

@@ -13,6 +13,7 @@ use mle_star_backends::runners::entry::RunnerEntry;
 use mle_star_backends::runners::fleet::Fleet;
 use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{Environment, Origin};
+use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
 use mle_star_data::{profile, unzip};
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
@@ -94,11 +95,12 @@ impl Backends {
         let evaluation = held_out::evaluation(start, &data_dir, held_out);
         let setup =
             runner(start, data_dir.clone(), environment.clone(), machine.clone(), at_once, isolation.clone());
+        let usable = without_unusable(&machine, &tried_gpus(&setup, say).await);
         let fleet = shared.fleet().await.cloned();
         let setup = ScriptSetup { evaluation, fleet: fleet.clone(), ..setup };
         let scripts = ScriptBackend::new(setup).map_err(Failure::failed)?;
         start.runners.iter().for_each(|runner| say(&runner_line(runner)));
-        let here = (at_once > 0).then(|| hardware(&machine, at_once));
+        let here = (at_once > 0).then(|| hardware(&usable, at_once));
         let machines = machines(here, &start.runners, fleet.as_ref()).await;
         let environment_text = environment_text(&environment, &machines, &isolation);
         if shared.is_for_one_run() {
@@ -128,11 +130,11 @@ fn runner(
         sample_submission: sample,
         data_dir,
         environment,
+        warm_start: (start.frozen.config.warm_start == Switch::On).then(|| WarmStart::on(&machine)),
         machine,
         slots,
         id_column: task.id_column.clone(),
         memory_limit_mib: start.frozen.config.memory_limit_mb,
-        warm_start: (start.frozen.config.warm_start == Switch::On).then(WarmStart::default),
         isolation,
         evaluation: None,
         fleet: None,
@@ -149,6 +151,31 @@ fn plain_data(start: &Start) -> Result<PathBuf, Trouble> {
     let unpacked = start.folder.join(layout::DATA);
     unzip::unpack(data_dir, &packed, &unpacked)?;
     Ok(unpacked)
+}
+
+/// Tries the GPUs if scripts run here, and says of each whether scripts can use it.
+async fn tried_gpus(setup: &ScriptSetup, say: &(dyn Fn(&str) + Sync)) -> Vec<TriedGpu> {
+    if setup.slots == 0 {
+        return Vec::new();
+    }
+    let tried = try_gpus(&setup.environment, &setup.machine, &setup.isolation).await;
+    for gpu in &tried {
+        say(&format!("gpu: {}", gpu.line()));
+    }
+    if tried.iter().any(|gpu| !gpu.works_inside) {
+        say(
+            "hint: see \"scripts cannot use it\" in docs/troubleshooting.md; `mle-star doctor` tries it again",
+        );
+    }
+    tried
+}
+
+/// The machine without GPUs that scripts cannot use: agents should not plan for them.
+fn without_unusable(machine: &Machine, tried: &[TriedGpu]) -> Machine {
+    let gpus = machine.gpus.iter().enumerate();
+    let is_usable = |position: usize| tried.get(position).is_none_or(|gpu| gpu.works_inside);
+    let usable = gpus.filter(|(position, _)| is_usable(*position)).map(|(_, gpu)| gpu.clone());
+    Machine { gpus: usable.collect(), ..machine.clone() }
 }
 
 fn runner_line(entry: &RunnerEntry) -> String {
@@ -251,6 +278,7 @@ fn environment_text(environment: &Environment, machines: &[String], isolation: &
 #[cfg(test)]
 mod tests {
     use super::*;
+    use mle_star_process::machine::Gpu;
     use mle_star_process::sandbox::Layers;
 
     #[test]
@@ -285,6 +313,26 @@ mod tests {
         check(&[], "look for GPUs");
         check(&["2 cores"], "\n2 cores\n");
         check(&["2 cores", "one A100"], "must work on each: 2 cores; one A100\n");
+    }
+
+    #[test]
+    fn agents_hear_of_gpus_that_scripts_can_use() {
+        let gpu = |index, name: &str| Gpu { index, name: name.to_owned(), memory_mib: 81_920 };
+        let machine = Machine { cores: 2, memory_mib: 2048, gpus: vec![gpu(0, "A"), gpu(1, "B")] };
+        let check = |works: &[bool], expected: &str| {
+            let tried = works.iter().map(|&works_inside| {
+                let (name, says) = (String::new(), String::new());
+                TriedGpu { name, memory_mb: 1, works_inside, says }
+            });
+            let usable = without_unusable(&machine, &tried.collect::<Vec<_>>());
+            let text = hardware(&usable, 1);
+            assert_eq!(text, format!("2 CPU cores, 2 GiB of memory, {expected}"), "{works:?}");
+        };
+        check(&[true, true], "A with 80 GiB");
+        check(&[false, true], "B with 80 GiB");
+        check(&[false, false], "no GPU");
+        // Scripts that run elsewhere do not try them.
+        check(&[], "A with 80 GiB");
     }
 
     #[test]

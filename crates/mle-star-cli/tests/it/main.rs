@@ -13,6 +13,7 @@ mod delivered;
 mod endpoint;
 mod events;
 mod exits;
+mod gpus;
 mod held_out;
 mod help;
 mod inputs;

@@ -28,10 +28,11 @@ const SYSTEM: [&str; 14] = [
     "/run/opengl-driver",
 ];
 /// What any program reads in `/etc`, which also holds passwords and keys.
-const SETTINGS: [&str; 46] = [
+const SETTINGS: [&str; 50] = [
     "alternatives",
     "ca-certificates",
     "ca-certificates.conf",
+    "crypto-policies",
     "debian_version",
     "default/locale",
     "environment",
@@ -64,7 +65,10 @@ const SETTINGS: [&str; 46] = [
     "papersize",
     "passwd",
     "pki/ca-trust",
+    "pki/java",
     "pki/tls/certs",
+    "pki/tls/openssl.cnf",
+    "pki/tls/openssl.d",
     "profile",
     "profile.d",
     "protocols",
@@ -106,13 +110,22 @@ pub(crate) struct Access {
     pub(crate) listed: Vec<PathBuf>,
     /// Device files, and folders of them, that may be read and written.
     pub(crate) devices: Vec<PathBuf>,
+    /// The folder that takes the place of `/tmp`, if there is one.
+    pub(crate) temporary: Option<PathBuf>,
+    /// May what `/proc` shows of processes be written, as far as the kernel allows it?
+    pub(crate) opens_proc: bool,
 }
 
 impl Access {
     /// The system files that any program needs.
     pub(super) fn of_any_program() -> Self {
         let settings = SETTINGS.iter().map(|name| Path::new("/etc").join(name));
-        let readable = SYSTEM.iter().map(PathBuf::from).chain(settings).collect();
+        let readable = SYSTEM
+            .iter()
+            .map(PathBuf::from)
+            .chain(settings)
+            .chain(java_settings(Path::new("/etc")))
+            .collect();
         let devices = DEVICES.map(PathBuf::from).into();
         Self { readable, devices, ..Self::default() }
     }
@@ -162,6 +175,11 @@ impl Access {
         }
         self.listed.push(path);
     }
+}
+
+/// Where systems keep the settings of Java, such as `/etc/java-17-openjdk`; without them it does not start.
+fn java_settings(folder: &Path) -> Vec<PathBuf> {
+    entries(folder, |name| name.starts_with("java"))
 }
 
 /// The folders that variables name; `value` looks a variable up. Those that the child does not inherit count as unset.
@@ -227,12 +245,13 @@ fn gpu_devices(machine: &Machine, folder: &Path) -> Vec<PathBuf> {
     if machine.gpus.is_empty() {
         return Vec::new();
     }
-    let entries = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let is_gpu = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        GPU_DEVICES.iter().any(|start| name.starts_with(start))
-    };
-    entries.filter(is_gpu).collect()
+    entries(folder, |name| GPU_DEVICES.iter().any(|start| name.starts_with(start)))
+}
+
+/// What lies in `folder` under such a name; nothing if it cannot be read.
+fn entries(folder: &Path, is_wanted: impl Fn(&str) -> bool) -> Vec<PathBuf> {
+    let all = fs::read_dir(folder).into_iter().flatten().flatten();
+    all.filter(|entry| is_wanted(&entry.file_name().to_string_lossy())).map(|entry| entry.path()).collect()
 }
 
 #[cfg(test)]
@@ -299,6 +318,19 @@ mod tests {
         };
         check(&[], &["/code", "/more", "/torch"]);
         check(&[ASKED_PYTHONPATH], &["/torch"]);
+    }
+
+    #[test]
+    fn settings_of_every_java_are_readable() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in [".java", "java", "java-17-openjdk", "shadow"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+        }
+        let mut found = java_settings(folder.path());
+        found.sort();
+        assert_eq!(found, ["java", "java-17-openjdk"].map(|name| folder.path().join(name)));
+        let open = Access::of_any_program().readable;
+        assert!(java_settings(Path::new("/etc")).iter().all(|path| open.contains(path)), "{open:?}");
     }
 
     #[test]

@@ -7,6 +7,7 @@ use nix::sys::resource::Resource;
 
 use super::access::Access;
 use super::layers::{Layers, Network};
+use crate::machine::Machine;
 use crate::spawn::{Namespaces, Rules};
 
 impl Layers {
@@ -33,6 +34,11 @@ impl Access {
     pub(super) fn rules(&self, _layers: &Layers, _network: Network) -> io::Result<Option<Rules>> {
         Ok(None)
     }
+}
+
+/// There is no `/proc`.
+pub(super) fn opens_proc(_layers: &Layers, _machine: &Machine) -> bool {
+    false
 }
 
 /// No folder is hidden.

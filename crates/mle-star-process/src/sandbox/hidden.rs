@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::env;
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::access::Access;
-use crate::spawn::{Mounts, Shown};
+use crate::spawn::{Mounts, Shown, TMP};
 
 /// Never hidden: they have their own mounts, or files that every program reads.
 const KEPT: [&str; 4] = ["/proc", "/sys", "/dev", "/etc"];
@@ -65,12 +65,19 @@ pub(super) fn mounts(folders: &[PathBuf], access: &Access) -> Mounts {
         .flat_map(|path| path.ancestors().skip(1))
         .filter(|path| is_hidden(path) && !hidden.iter().any(|folder| folder == path))
         .collect();
+    let tmp = Path::new(OsStr::from_bytes(TMP.to_bytes()));
+    // Nobody writes beside what is needed there: it would seem to be where the real files are.
+    let is_own =
+        hidden.iter().any(|folder| *folder == tmp) && !shown.iter().any(|path| path.starts_with(tmp));
+    let temporary = access.temporary.as_deref().filter(|_| is_own).and_then(existing);
+    let hidden = hidden.iter().filter(|folder| temporary.is_none() || **folder != tmp);
     Mounts {
         writable: access.writable.iter().filter_map(|path| existing(path)).collect(),
         parents: parents.into_iter().filter_map(c_string).collect(),
         links: links.iter().filter_map(|(link, target)| Some((c_string(target)?, c_string(link)?))).collect(),
         shown: shown.iter().filter_map(|path| Some(Shown::new(c_string(path)?, path.is_dir()))).collect(),
-        hidden: hidden.iter().filter_map(|path| c_string(path)).collect(),
+        hidden: hidden.filter_map(|path| c_string(path)).collect(),
+        temporary: temporary.map(|path| Shown::new(path, true)),
     }
 }
 

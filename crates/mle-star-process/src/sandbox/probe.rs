@@ -13,9 +13,10 @@ use procfs::process::Process;
 use procfs::{Current, KernelVersion, LoadAverage};
 
 use super::access::Access;
-use super::hidden;
 use super::layers::{Layers, Network};
+use super::{hidden, own_proc};
 use crate::cgroup::{self, Cgroups};
+use crate::machine::Machine;
 use crate::spawn::{Confinement, Mounts, Namespaces, REPORT, arrange, landlock_version};
 
 pub(super) use super::hidden::hidden_folders;
@@ -46,7 +47,8 @@ impl Layers {
     fn try_out(&self) -> io::Result<()> {
         // The trial writes nothing, but limiting where it may write is part of the test.
         let folder = std::env::temp_dir();
-        let access = Access { writable: vec![folder], ..Access::of_any_program() };
+        let access =
+            Access { writable: vec![folder], opens_proc: self.processes, ..Access::of_any_program() };
         let hidden = hidden_folders(&access);
         let namespaces = self.namespaces(Network::Denied, &access, &hidden, 1, 1_000);
         trial(Confinement { namespaces, ..Confinement::default() })
@@ -73,11 +75,17 @@ impl Layers {
             may_set_groups,
             network: self.network && network == Network::Denied,
             processes: self.processes,
+            kernel_settings: if access.opens_proc { own_proc::settings() } else { Vec::new() },
             process_ids: own_ids.then(|| tasks.to_string().into_bytes()),
             shared_memory: options.filter(|_| self.shared_memory),
             mounts: if self.shared_memory { hidden::mounts(hidden, access) } else { Mounts::default() },
         })
     }
+}
+
+/// May a child write to `/proc`?
+pub(super) fn opens_proc(layers: &Layers, machine: &Machine) -> bool {
+    own_proc::is_open(layers, !machine.gpus.is_empty())
 }
 
 /// The delegated group, if a program runs in a group created there.

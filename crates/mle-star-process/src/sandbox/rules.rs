@@ -12,7 +12,7 @@ use landlock::{
 
 use super::access::Access;
 use super::layers::{Layers, Network};
-use crate::spawn::Rules;
+use crate::spawn::{Rules, TMP};
 
 /// The newest version whose rights are used. Each of them is tested.
 const NEWEST: ABI = ABI::V6;
@@ -36,11 +36,14 @@ impl Access {
         let ruleset = self.ruleset(abi, closes_tcp).map_err(|error| failed(error.to_string()))?;
         let ruleset = ruleset.ok_or_else(|| failed("no reason given".to_owned()))?;
         // The child gets its own mounts at these paths.
-        let late = [(c"/dev/shm", all), (c"/proc", read)];
+        let write = (AccessFs::WriteFile | AccessFs::Truncate) & all;
+        let proc = if self.opens_proc { read | write } else { read };
+        let late = [(c"/dev/shm", all), (c"/proc", proc)];
         let late = late.map(|(path, access)| (CString::from(path), access.bits()));
+        let tmp = self.temporary.iter().map(|_| (CString::from(TMP), all.bits()));
         let listed = self.listed.iter().filter_map(|path| CString::new(path.as_os_str().as_bytes()).ok());
         let listed = listed.map(|path| (path, BitFlags::from(AccessFs::ReadDir).bits()));
-        Ok(Some(Rules { ruleset, late: late.into_iter().chain(listed).collect() }))
+        Ok(Some(Rules { ruleset, late: late.into_iter().chain(tmp).chain(listed).collect() }))
     }
 
     fn ruleset(&self, abi: ABI, closes_tcp: bool) -> Result<Option<OwnedFd>, RulesetError> {

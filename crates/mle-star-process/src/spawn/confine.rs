@@ -70,6 +70,9 @@ pub struct Namespaces {
     pub(crate) processes: bool,
     /// `pid_max` in the namespace, where the kernel has one for each.
     pub(crate) process_ids: Option<Vec<u8>>,
+    /// What is made read-only in `/proc`, so that the rest, which is about processes, can be writable. Empty: the
+    /// child gets no writable `/proc`.
+    pub(crate) kernel_settings: Vec<CString>,
     /// Options of a private `/dev/shm`.
     pub(crate) shared_memory: Option<CString>,
     /// What it sees of the files.
@@ -118,7 +121,11 @@ impl Namespaces {
             // Kernels without a `pid_max` for each namespace refuse; the program counts processes anyway.
             let _ = overwrite(c"/proc/sys/kernel/pid_max", most);
         }
-        if self.processes { mounts::close_kernel_settings() } else { Ok(()) }
+        if !self.processes && !self.kernel_settings.is_empty() {
+            // Where the system itself has made it read-only, it stays so.
+            let _ = mounts::open_proc();
+        }
+        mounts::close_kernel_settings(&self.kernel_settings)
     }
 
     /// Outside: maps the users inside.

@@ -17,6 +17,9 @@ use nix::mount::{MsFlags, mount};
 use nix::sys::stat::Mode;
 use nix::unistd::{chdir, mkdir, symlinkat};
 
+/// Where programs write that do not know TMPDIR.
+pub(crate) const TMP: &CStr = c"/tmp";
+
 /// What is mounted in a child's own namespace. All paths are absolute.
 #[derive(Debug, Default)]
 pub(crate) struct Mounts {
@@ -28,6 +31,8 @@ pub(crate) struct Mounts {
     pub(crate) parents: Vec<CString>,
     /// Links to create in hidden folders: target and path.
     pub(crate) links: Vec<(CString, CString)>,
+    /// What is mounted at `/tmp`, which is then writable and not among the hidden folders.
+    pub(crate) temporary: Option<Shown>,
     /// What is mounted into hidden folders; none of it lies within another.
     pub(crate) shown: Vec<Shown>,
 }
@@ -62,10 +67,14 @@ impl Shown {
         } else {
             drop(open(self.path.as_c_str(), OFlag::O_CREAT | OFlag::O_CLOEXEC, Mode::S_IRUSR)?);
         }
+        self.place(&self.path)
+    }
+
+    fn place(&self, path: &CStr) -> io::Result<()> {
         let held = self.held.load(Ordering::Relaxed);
         // SAFETY: the paths outlive the call.
         let done = unsafe {
-            let (path, flags) = (self.path.as_ptr(), libc::MOVE_MOUNT_F_EMPTY_PATH);
+            let (path, flags) = (path.as_ptr(), libc::MOVE_MOUNT_F_EMPTY_PATH);
             libc::syscall(libc::SYS_move_mount, held, c"".as_ptr(), libc::AT_FDCWD, path, flags)
         };
         Errno::result(done)?;
@@ -83,11 +92,12 @@ impl Mounts {
     /// Mounts everything. This process must already have its own mount namespace.
     pub(super) fn arrange(&self) -> io::Result<()> {
         self.close()?;
-        self.shown.iter().try_for_each(Shown::hold)?;
+        self.shown.iter().chain(&self.temporary).try_for_each(Shown::hold)?;
         let bare = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
         for folder in &self.hidden {
             mount(Some(c"tmpfs"), folder.as_c_str(), Some(c"tmpfs"), bare, Some(c"size=1m,mode=755"))?;
         }
+        self.temporary.iter().try_for_each(|own| own.place(TMP))?;
         for folder in &self.parents {
             mkdir(folder.as_c_str(), Mode::from_bits_truncate(0o755))?;
         }
@@ -118,28 +128,20 @@ impl Mounts {
     }
 }
 
-/// Settings of the whole machine that root could change through its own `/proc`. `core_pattern`, for example, names a
-/// program that the kernel starts outside of all namespaces.
-pub(crate) const KERNEL_SETTINGS: [&CStr; 7] = [
-    c"/proc/sys",
-    c"/proc/irq",
-    c"/proc/sysrq-trigger",
-    c"/proc/bus",
-    c"/proc/fs",
-    c"/proc/acpi",
-    c"/proc/scsi",
-];
+/// Makes the mount at `/proc` writable again, but nothing that is mounted below it.
+pub(super) fn open_proc() -> io::Result<()> {
+    set(c"/proc", 0, libc::MOUNT_ATTR_RDONLY, 0)
+}
 
-/// Makes the machine's settings in `/proc` read-only; paths that do not exist are skipped.
-pub(super) fn close_kernel_settings() -> io::Result<()> {
-    let kept = MsFlags::MS_BIND | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
-    let (bind, close) = (MsFlags::MS_BIND, kept | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY);
-    for path in KERNEL_SETTINGS {
-        match mount(Some(path), path, None::<&CStr>, bind, None::<&CStr>) {
+/// Makes `paths`, the machine's settings in `/proc`, read-only; those that do not exist are skipped.
+pub(super) fn close_kernel_settings(paths: &[CString]) -> io::Result<()> {
+    let bind = MsFlags::MS_BIND | MsFlags::MS_REC;
+    for path in paths {
+        match mount(Some(path.as_c_str()), path.as_c_str(), None::<&CStr>, bind, None::<&CStr>) {
             Err(Errno::ENOENT) => {}
             bound => {
                 bound?;
-                mount(None::<&CStr>, path, None::<&CStr>, close, None::<&CStr>)?;
+                set(path, libc::MOUNT_ATTR_RDONLY, 0, libc::AT_RECURSIVE)?;
             }
         }
     }

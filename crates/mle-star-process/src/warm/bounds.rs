@@ -4,7 +4,7 @@ use std::ffi::{CString, OsString};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 
-use crate::spawn::{Confinement, KERNEL_SETTINGS, Mounts, Namespaces, OOM_SCORE_ADJ, Shown};
+use crate::spawn::{Confinement, Mounts, Namespaces, OOM_SCORE_ADJ, Shown};
 
 /// The namespaces of a worker's scripts, which are created before a script is known.
 pub(super) fn of_worker(namespaces: Option<&Namespaces>) -> Vec<OsString> {
@@ -44,9 +44,10 @@ fn within(namespaces: &Namespaces) -> Vec<OsString> {
     let all = |name: &'static str, paths: &[CString]| {
         paths.iter().map(|path| field(name, path.as_bytes())).collect::<Vec<_>>()
     };
-    let Mounts { writable, hidden, parents, links, shown } = &namespaces.mounts;
+    let Mounts { writable, hidden, parents, links, temporary, shown } = &namespaces.mounts;
     let mut fields = all("writable", writable);
     fields.extend(all("hidden", hidden));
+    fields.extend(temporary.iter().map(|own| field("temporary", own.path.as_bytes())));
     fields.extend(all("parent", parents));
     for (target, link) in links {
         fields.extend([field("link-target", target.as_bytes()), field("link", link.as_bytes())]);
@@ -56,8 +57,7 @@ fn within(namespaces: &Namespaces) -> Vec<OsString> {
     }
     fields.extend(all("shared-memory", namespaces.shared_memory.as_slice()));
     fields.extend(namespaces.process_ids.iter().map(|most| field("process-ids", most)));
-    let settings = KERNEL_SETTINGS.iter().filter(|_| namespaces.processes);
-    fields.extend(settings.map(|path| field("kernel-setting", path.to_bytes())));
+    fields.extend(all("kernel-setting", &namespaces.kernel_settings));
     fields
 }
 

@@ -30,6 +30,29 @@ pub(super) const DEFAULT: [&str; 20] = [
     "catboost",
 ];
 
+/// Imported before the scripts are known on a machine with GPUs. Every optimizer imports the second, and it takes longer
+/// than the rest of torch.
+pub(super) const TORCH: [&str; 2] = ["torch", "torch._dynamo"];
+
+/// Packages that import torch and are not imported ahead themselves.
+const ON_TORCH: [&str; 15] = [
+    "accelerate",
+    "diffusers",
+    "fastai",
+    "lightning",
+    "peft",
+    "pytorch_lightning",
+    "segmentation_models_pytorch",
+    "sentence_transformers",
+    "tabpfn",
+    "timm",
+    "torch_geometric",
+    "torchaudio",
+    "torchmetrics",
+    "torchtext",
+    "transformers",
+];
+
 /// Packages that are slow to import and safe to fork after that: importing them starts no threads, opens no GPU and
 /// reads nothing of HOME. That excludes tensorflow, jax, polars, cupy, nltk and whatever uses the Hugging Face cache.
 const KNOWN: [&str; 22] = [
@@ -63,11 +86,10 @@ pub(super) fn worth_importing(script: &str) -> BTreeSet<String> {
     let mut imports = Imports(BTreeSet::new());
     imports.visit_body(parsed.suite());
     let mut names = imports.0;
-    names.retain(|name| KNOWN.contains(&name.split('.').next().unwrap_or_default()));
-    if names.iter().any(|name| name == "torch" || name.starts_with("torch.")) {
-        // Every optimizer imports it, and it takes longer than the rest of torch.
-        names.insert("torch._dynamo".to_owned());
-    }
+    let package = |name: &String| name.split('.').next().unwrap_or_default().to_owned();
+    let uses_torch = names.iter().map(package).any(|name| name == "torch" || ON_TORCH.contains(&&*name));
+    names.retain(|name| KNOWN.contains(&&*package(name)));
+    names.extend(TORCH.iter().filter(|_| uses_torch).map(|name| (*name).to_owned()));
     names
 }
 
@@ -105,6 +127,7 @@ mod tests {
         check("from sklearn.svm import SVC, NuSVC\nfrom . import torch\n", &["sklearn.svm"]);
         check("def f():\n    try:\n        import shap\n    except ImportError:\n        pass\n", &["shap"]);
         check("from torch import nn", &["torch", "torch._dynamo"]);
+        check("from transformers import Trainer", &["torch", "torch._dynamo"]);
         check("import tensorflow, torch_like, polars", &[]);
         check("import numpy as", &[]);
     }

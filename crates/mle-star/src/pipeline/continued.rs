@@ -23,11 +23,19 @@ pub(super) fn unless_worse(ctx: &Ctx<'_>, new: Finished) -> Result<Finished, Sto
     ));
     let looks = new.result.trust.as_ref().map_or(0, |trust| trust.holdout_looks);
     let trust = earlier.trust.map(|trust| Trust { holdout_looks: looks, ..trust });
-    let FinalResult { final_solution, submission_path, contamination, lineage, leakage_suspected, .. } =
-        earlier;
+    let FinalResult {
+        final_solution,
+        submission_path,
+        not_run,
+        contamination,
+        lineage,
+        leakage_suspected,
+        ..
+    } = earlier;
     let result = FinalResult {
         final_solution,
         submission_path,
+        not_run,
         contamination,
         lineage,
         leakage_suspected,

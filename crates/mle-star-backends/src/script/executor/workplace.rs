@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use mle_star::layout;
 use mle_star_data::input::{Data, Protection};
 use mle_star_process::remove::remove_tree;
+use mle_star_process::sandbox::TEMPORARY;
 use mle_star_process::short_links::ShortLinks;
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat};
@@ -38,7 +39,7 @@ impl Workplace {
         remove_tree(&folder)?;
         let mut workplace = Self { temporary: folder.join(".tmp"), folder, sources: Vec::new() };
         fs::create_dir_all(workplace.folder.join(layout::FINAL))?;
-        for private in [workplace.home(), workplace.temporary.clone()] {
+        for private in [workplace.home(), workplace.temporary.clone(), workplace.folder.join(TEMPORARY)] {
             fs::DirBuilder::new().mode(0o700).create(private)?;
         }
         workplace.sources = data.show(&workplace.folder.join(layout::INPUT), protection)?;

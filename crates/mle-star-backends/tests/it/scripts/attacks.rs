@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use mle_star::effects::{ScriptEnd, ScriptRunner};
+use mle_star_process::machine::Gpu;
 use mle_star_process::sandbox::{Isolation, Layers, Network};
 use mle_star_process::warm::WarmStart;
 use nix::sys::resource::{Resource, getrlimit};
@@ -307,6 +308,71 @@ async fn honest_scripts_find_what_they_need() {
     .await;
 }
 
+/// CUDA names its threads by files in `/proc`, and gives up if it cannot. Nothing else opens with that: neither the
+/// machine's settings nor other processes.
+#[tokio::test]
+async fn threads_have_names_and_the_machine_keeps_its_settings() {
+    let mut target = Target::new().await;
+    let all = Layers::probed().clone();
+    let no_processes = Layers { processes: false, ..all.clone() };
+    let only_landlock = Layers { landlock: all.landlock, limits: true, ..Layers::none() };
+    let gpu = vec![Gpu { index: 0, name: String::new(), memory_mib: 1 }];
+    // Landlock alone cannot close settings, so threads have no names where nothing else closes them.
+    let is_powerful = fs::OpenOptions::new().write(true).open("/proc/sys/kernel/core_pattern").is_ok();
+    let named = "own named\nthread named\nchild named\nprogram named\n";
+    let check = async |target: &mut Target, layers: &Layers, gpus: &[Gpu], expected: &'static str| {
+        target.world.setup.isolation.layers = layers.clone();
+        target.world.setup.machine.gpus = gpus.to_vec();
+        target.check(include_str!("thread_names.py"), Ends::Nothing(expected)).await;
+        target.check(include_str!("settings.py"), Ends::Nothing("nothing opened\n")).await;
+    };
+    check(&mut target, &all, &[], named).await;
+    if all.shared_memory {
+        check(&mut target, &no_processes, &gpu, named).await;
+        check(&mut target, &no_processes, &[], "").await;
+    }
+    check(&mut target, &only_landlock, &gpu, if is_powerful { "" } else { named }).await;
+    if all.landlock > 0 {
+        check(&mut target, &only_landlock, &[], "").await;
+    }
+}
+
+/// Programs that do not know TMPDIR, such as Java, write to `/tmp`. It is theirs alone, unless the run itself lies there.
+#[tokio::test]
+async fn every_script_has_its_own_tmp() {
+    let [tmp, other] = ["/tmp", "/var/tmp"].map(Path::new);
+    let outside = tempfile::Builder::new().prefix("mle-star-test-").tempfile_in(tmp).unwrap();
+    let script = format!(
+        "import os\ntry:\n    open('/tmp/x', 'w').write('x')\n    print(os.path.getsize('/tmp/x'), os.path.exists({:?}))\nexcept OSError: print('closed')",
+        outside.path()
+    );
+    let check = async |parent: &Path, layers: &Layers, expected: &str| {
+        let mut world = World::below(parent).await;
+        world.setup.isolation.layers = layers.clone();
+        for runner in [world.runner(), world.warm_runner(&[]).await] {
+            // The second finds nothing of the first.
+            for _ in 0..2 {
+                let outcome = runner.run(&request(&script, Duration::from_secs(60))).await.unwrap();
+                assert_eq!(outcome.stdout.text(), expected, "{outcome:?}");
+                assert!(!tmp.join("x").exists());
+            }
+        }
+    };
+    let all = Layers::probed().clone();
+    // Cargo names folders of its target in this variable, and scripts need what it names.
+    let is_needed = std::env::var("LD_LIBRARY_PATH").is_ok_and(|paths| paths.contains("/tmp/"));
+    if all.shared_memory && !is_needed {
+        check(other, &all, "1 False\n").await;
+        check(other, &Layers { landlock: 0, ..all.clone() }, "1 False\n").await;
+    }
+    if all.shared_memory {
+        check(tmp, &all, "closed\n").await;
+    }
+    if all.landlock > 0 {
+        check(other, &Layers { landlock: all.landlock, limits: true, ..Layers::none() }, "closed\n").await;
+    }
+}
+
 #[tokio::test]
 async fn with_the_network_on_it_is_there() {
     let mut target = Target::new().await;
@@ -379,6 +445,7 @@ fn as_root_who_is_not_root_is_as_safe() {
         "attacks::who_is_outside_is_out_of_reach",
         "attacks::a_script_leaves_its_worker_alone",
         "attacks::honest_scripts_find_what_they_need",
+        "attacks::threads_have_names_and_the_machine_keeps_its_settings",
         "attacks::fork_bombs_are_stopped_within_moments",
         "attacks::hidden_folders_are_found_and_removed",
         "warm::a_script_sees_what_it_sees_when_started_cold",

@@ -48,7 +48,12 @@ pub struct World {
 
 impl World {
     pub async fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
+        Self::below(&std::env::temp_dir()).await
+    }
+
+    /// With its folder in this one.
+    pub async fn below(parent: &Path) -> Self {
+        let folder = tempfile::tempdir_in(parent).unwrap();
         let data_dir = folder.path().join("data");
         fs::create_dir(&data_dir).unwrap();
         fs::write(data_dir.join("train.csv"), "id,y\n1,0\n").unwrap();

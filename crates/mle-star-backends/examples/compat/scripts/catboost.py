@@ -1,0 +1,12 @@
+from catboost import CatBoostClassifier
+import pandas as pd
+
+table = pd.read_csv("input/train.csv")
+x, y = table[[f"x{n}" for n in range(5)]], table["y"]
+from sklearn.model_selection import train_test_split
+
+x, x_valid, y, y_valid = train_test_split(x, y, random_state=0)
+# Writes catboost_info/ into the working folder.
+score = CatBoostClassifier(iterations=50, verbose=0).fit(x, y, eval_set=(x_valid, y_valid)).score(x_valid, y_valid)
+assert score > 0.7, score
+print("Final Validation Performance:", score)

@@ -1,0 +1,12 @@
+import xgboost
+import pandas as pd
+
+table = pd.read_csv("input/train.csv")
+x, y = table[[f"x{n}" for n in range(5)]], table["y"]
+from sklearn.model_selection import train_test_split
+
+x, x_valid, y, y_valid = train_test_split(x, y, random_state=0)
+fitted = xgboost.XGBClassifier(n_estimators=50, n_jobs=-1, early_stopping_rounds=5).fit(x, y, eval_set=[(x_valid, y_valid)], verbose=False)
+score = fitted.score(x_valid, y_valid)
+assert score > 0.7, score
+print("Final Validation Performance:", score)
