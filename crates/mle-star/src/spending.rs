@@ -51,19 +51,24 @@ pub fn spending(effects: &[EffectRecord], config: &Config) -> Spending {
 }
 
 /// The calls in these records that may have cost something, each with what it counts as, and the book with all of them.
+/// An estimate follows from earlier calls, so that later ones do not change it, unless only those tell anything.
 pub(crate) fn counted(effects: &[EffectRecord], mut book: Book) -> (Book, Vec<(&EffectRecord, Usage)>) {
     let paid = |effect: &&EffectRecord| is_interrupted(effect) || was_made(effect);
-    let paid: Vec<&EffectRecord> = effects.iter().filter(paid).collect();
-    for (agent, effect) in paid.iter().filter_map(|effect| Some((role(effect)?, effect))) {
-        book.count(agent, &effect.usage);
-    }
-    let completed = |effect: &&EffectRecord| {
+    let completed = |book: &Book, effect: &EffectRecord, usage: Usage| {
         let model = effect.request.get("model").and_then(serde_json::Value::as_str).unwrap_or_default();
-        role(effect).map_or(effect.usage, |agent| {
-            book.completed(&Asked { agent, model, prompt_bytes: 0 }, effect.usage)
-        })
+        let asked = role(effect).map(|agent| Asked { agent, model, prompt_bytes: 0 });
+        asked.map_or(usage, |asked| book.completed(&asked, usage))
     };
-    let usages = paid.iter().map(|effect| (*effect, completed(effect))).collect();
+    let mut usages = Vec::new();
+    for effect in effects.iter().filter(paid) {
+        usages.push((effect, completed(&book, effect, effect.usage)));
+        if let Some(agent) = role(effect) {
+            book.count(agent, &effect.usage);
+        }
+    }
+    for (effect, usage) in &mut usages {
+        *usage = completed(&book, effect, *usage);
+    }
     (book, usages)
 }
 

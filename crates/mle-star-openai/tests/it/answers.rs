@@ -57,10 +57,11 @@ async fn a_cost_is_unknown_without_a_price_and_usage_without_a_report() {
     .await;
     let other = AgentRequest { model: "other".to_owned(), ..request() };
     let called = ask(setup(&api.url("unpriced")), &other).await;
-    let expected = Usage { input: 600, output: 20, cache_read: 400, ..Usage::default() };
+    let expected = Usage { unpriced: 1, input: 600, output: 20, cache_read: 400, ..Usage::default() };
     assert_eq!(reply(&called).usage, expected);
     let called = ask(setup(&api.url("silent")), &request()).await;
-    assert_eq!((called.said().as_str(), reply(&called).usage), ("yes", Usage::default()));
+    let unknown = Usage { unpriced: 1, ..Usage::default() };
+    assert_eq!((called.said().as_str(), reply(&called).usage), ("yes", unknown));
 }
 
 #[tokio::test]
