@@ -120,7 +120,7 @@ mod tests {
         check(Trouble::resumable("x", "add credit"), "add credit, then continue with: mle-star resume r");
         check(Trouble::resumable("x", ""), "continue with: mle-star resume r");
         let full = JournalError::Io(std::io::Error::from_raw_os_error(28));
-        let hint = "free disk space or make the run folder writable, then continue with: mle-star resume r";
+        let hint = "free disk space, then continue with: mle-star resume r";
         check(full.trouble(), hint);
         check(JournalError::Missing("r".into()).trouble(), "name a run with `mle-star list`");
     }

@@ -23,7 +23,7 @@ mod tests {
         let check = |text: &str, expected: &str| assert_eq!(word(text), expected);
         check("runs/2026-01-01", "runs/2026-01-01");
         check("my runs", "'my runs'");
-        check("it's $HOME", "\"it's \\$HOME\"");
+        check("it's $HOME", "\"it's \"'$HOME'");
         check("größe", "'größe'");
         check("", "''");
     }
