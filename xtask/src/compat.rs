@@ -18,6 +18,23 @@ mod table;
 
 const SCRIPTS: &str = "crates/mle-star-backends/examples/compat/scripts";
 const PAGE: &str = "docs/libraries.md";
+const HEAD: &str = "\
+# Libraries
+
+What libraries do inside the isolation of scripts: no network, only their own folder to write to. `cargo xtask compat`
+installs each, runs its script from `crates/mle-star-backends/examples/compat/scripts`, isolated as in a run, without and
+with [warm start](warm-start.md), and writes this page.";
+const TABLE: &str = "\
+*cold* and *warm* are the seconds of the script, next to other work. A time in brackets is that of a script that no worker
+forked.
+
+| library | version | its script | cold | warm | result |
+|---|---|---|---:|---:|---|";
+const TAIL: &str = "\
+Scripts get a HOME, a TMPDIR and a `/tmp` of their own, empty and writable, so caches and settings there do not outlive a
+script. Files for all scripts belong into the data folder, or into folders that `HF_HUB_CACHE`, `TORCH_HOME`, `NLTK_DATA`,
+`JAVA_HOME`, `TESSDATA_PREFIX` or `LD_LIBRARY_PATH` name: scripts may read them.
+";
 
 /// Runs the scripts with these names, or all; `false` if a library does not work. The table keeps the rows of the others.
 ///
@@ -172,16 +189,7 @@ fn page(rows: &Rows) -> String {
     let when = if first == last { format!("on {first}") } else { format!("from {first} to {last}") };
     let lines: Vec<String> = tried.map(|(library, row)| line(library, row)).collect();
     format!(
-        "# Libraries\n\n\
-         What libraries do inside the isolation of scripts: no network, only their own folder to write to. `cargo xtask \
-         compat` installs\neach, runs its script from `{SCRIPTS}`, isolated as in a run, without\nand with [warm \
-         start](warm-start.md), and writes this page. It was run {when} on two cores without a GPU.\n\n\
-         *cold* and *warm* are seconds of the script, next to other work; a warm time in brackets is that of a script \
-         that was\nnot forked by a worker.\n\n\
-         | library | version | its script | cold | warm | result |\n|---|---|---|---:|---:|---|\n{}\n\n\
-         Scripts get a HOME and a TMPDIR of their own, empty and writable, so caches and settings there do not outlive a \
-         script.\nFiles for all scripts belong into the data folder, or into folders that `HF_HUB_CACHE`, `TORCH_HOME`, \
-         `NLTK_DATA`,\n`JAVA_HOME`, `TESSDATA_PREFIX` or `LD_LIBRARY_PATH` name: scripts may read them.\n",
+        "{HEAD}\nIt was run {when} on two cores without a GPU.\n\n{TABLE}\n{}\n\n{TAIL}",
         lines.join("\n")
     )
 }

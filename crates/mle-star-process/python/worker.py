@@ -381,35 +381,29 @@ def supervise(worker: Worker, known_as: int, outside: socket.socket | None = Non
 def set_up(setup: Fields, request: Request) -> None:
     """Sets up the namespaces."""
     fields, flags = request.fields, int(setup.get("namespaces") or 0)
-    folder = fields.each("folder")[0]
     if flags & CLONE_NEWNET:
         loopback_up()
     if flags & CLONE_NEWNS:
         # Mounts made here must not propagate to the outside.
         mount(None, b"/", None, MS_REC | MS_PRIVATE)
         arrange_mounts(fields)
-        bare = MS_NOSUID | MS_NODEV
         if flags & CLONE_NEWPID:
-            mount(b"proc", b"/proc", b"proc", bare | MS_NOEXEC)
+            mount(b"proc", b"/proc", b"proc", MS_NOSUID | MS_NODEV | MS_NOEXEC)
         for options in fields.each("shared-memory"):
-            mount(b"tmpfs", b"/dev/shm", b"tmpfs", bare, options)
+            mount(b"tmpfs", b"/dev/shm", b"tmpfs", MS_NOSUID | MS_NODEV, options)
         # Kernels without a `pid_max` for each namespace refuse; the program counts processes anyway.
         with contextlib.suppress(OSError):
             for most in fields.each("process-ids"):
                 overwrite("/proc/sys/kernel/pid_max", most)
-        settings = fields.each("kernel-setting")
-        if settings and not flags & CLONE_NEWPID:
-            # Where the system itself has made it read-only, it stays so.
-            with contextlib.suppress(OSError):
+        if (settings := fields.each("kernel-setting")) and not flags & CLONE_NEWPID:
+            with contextlib.suppress(OSError):  # Where the system itself has made it read-only, it stays so.
                 set_mounts(b"/proc", 0, MS_RDONLY, 0)
         for path in filter(os.path.exists, settings):
             mount(path, path, None, MS_BIND | MS_REC)
             set_mounts(path, MS_RDONLY, 0, AT_RECURSIVE)
-    os.chdir(folder)
-    if request.ruleset is not None:
-        for rule in fields.each("late"):
-            access, path = rule.split(b" ", 1)
-            add_rule(request.ruleset, path, int(access))
+    os.chdir(fields.each("folder")[0])
+    for rule in fields.each("late") if request.ruleset is not None else ():
+        add_rule(request.ruleset, rule)
 
 
 def mount(source: bytes | None, target: bytes, kind: bytes | None, flags: int, options: bytes | None = None) -> None:
@@ -422,11 +416,10 @@ def arrange_mounts(fields: Fields) -> None:
     close_mounts(fields.each("writable"))
     shown = [(path, hold(path), True) for path in fields.each("shown-folder")]
     shown += [(path, hold(path), False) for path in fields.each("shown-file")]
-    own = [hold(path) for path in fields.each("temporary")]
+    for own in fields.each("temporary"):
+        mount(own, b"/tmp", None, MS_BIND)
     for hidden in fields.each("hidden"):
         mount(b"tmpfs", hidden, b"tmpfs", MS_NOSUID | MS_NODEV, b"size=1m,mode=755")
-    for held in own:
-        place(held, b"/tmp")
     for folder in fields.each("parent"):
         os.mkdir(folder, 0o755)
     for target, link in zip(fields.each("link-target"), fields.each("link")):
@@ -436,22 +429,17 @@ def arrange_mounts(fields: Fields) -> None:
             os.mkdir(path, 0o755)
         else:
             os.close(os.open(path, os.O_CREAT | os.O_CLOEXEC, 0o400))
-        place(held, path)
+        to = (ctypes.c_long(AT_FDCWD), path, ctypes.c_long(MOVE_MOUNT_F_EMPTY_PATH))
+        system_call(MOVE_MOUNT, ctypes.c_long(held), b"", *to)
+        os.close(held)
     for hidden in fields.each("hidden"):
         set_mounts(hidden, MS_RDONLY, 0, 0)
 
 
 def hold(path: bytes) -> int:
     """A descriptor of the mount at `path`, to be mounted again."""
-    flags = OPEN_TREE_CLONE | os.O_CLOEXEC | AT_RECURSIVE
-    return system_call(OPEN_TREE, ctypes.c_long(AT_FDCWD), path, ctypes.c_long(flags))
-
-
-def place(held: int, path: bytes) -> None:
-    """Mounts what `hold` returned."""
-    to = (ctypes.c_long(AT_FDCWD), path, ctypes.c_long(MOVE_MOUNT_F_EMPTY_PATH))
-    system_call(MOVE_MOUNT, ctypes.c_long(held), b"", *to)
-    os.close(held)
+    flags = ctypes.c_long(OPEN_TREE_CLONE | os.O_CLOEXEC | AT_RECURSIVE)
+    return system_call(OPEN_TREE, ctypes.c_long(AT_FDCWD), path, flags)
 
 
 def close_mounts(writable: list[bytes]) -> None:
@@ -478,15 +466,14 @@ def loopback_up() -> None:
         must(libc.ioctl(any_socket.fileno(), ctypes.c_ulong(SIOCSIFFLAGS), request), "loopback")
 
 
-def add_rule(ruleset: int, path: bytes, access: int) -> None:
-    """Allows `access` below `path`; a path that does not exist needs no rule."""
-    try:
+def add_rule(ruleset: int, rule: bytes) -> None:
+    """Allows an access below a path; one that does not exist needs no rule."""
+    access, path = rule.split(b" ", 1)
+    with contextlib.suppress(FileNotFoundError):
         parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return
-    rule = ctypes.create_string_buffer(struct.pack("=Qi", access, parent), 12)
-    system_call(LANDLOCK_ADD_RULE, ctypes.c_long(ruleset), ctypes.c_long(1), rule, ctypes.c_long(0))
-    os.close(parent)
+        beneath = ctypes.create_string_buffer(struct.pack("=Qi", int(access), parent), 12)
+        system_call(LANDLOCK_ADD_RULE, ctypes.c_long(ruleset), ctypes.c_long(1), beneath, ctypes.c_long(0))
+        os.close(parent)
 
 
 def become(worker: Worker, request: Request, supervisor: int, tell: int) -> None:

@@ -121,7 +121,7 @@ async fn run(backend: &ScriptBackend, script: &str) -> Result<Ended, Failure> {
         data: DataView::Search,
     };
     let outcome = backend.run(&request).await?;
-    let works = !outcome.is_error() && outcome.score.is_some() && outcome.notes.is_empty();
+    let works = !outcome.is_error() && outcome.score.is_some();
     let forked = outcome.stdout.text().contains("forked by a worker: True");
     let says = if works { String::new() } else { says(&outcome) };
     Ok(Ended { works, seconds: outcome.duration_seconds, forked, says })

@@ -77,7 +77,7 @@ pub(super) fn mounts(folders: &[PathBuf], access: &Access) -> Mounts {
         links: links.iter().filter_map(|(link, target)| Some((c_string(target)?, c_string(link)?))).collect(),
         shown: shown.iter().filter_map(|path| Some(Shown::new(c_string(path)?, path.is_dir()))).collect(),
         hidden: hidden.filter_map(|path| c_string(path)).collect(),
-        temporary: temporary.map(|path| Shown::new(path, true)),
+        temporary,
     }
 }
 

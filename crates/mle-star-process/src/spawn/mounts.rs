@@ -32,7 +32,7 @@ pub(crate) struct Mounts {
     /// Links to create in hidden folders: target and path.
     pub(crate) links: Vec<(CString, CString)>,
     /// What is mounted at `/tmp`, which is then writable and not among the hidden folders.
-    pub(crate) temporary: Option<Shown>,
+    pub(crate) temporary: Option<CString>,
     /// What is mounted into hidden folders; none of it lies within another.
     pub(crate) shown: Vec<Shown>,
 }
@@ -67,14 +67,10 @@ impl Shown {
         } else {
             drop(open(self.path.as_c_str(), OFlag::O_CREAT | OFlag::O_CLOEXEC, Mode::S_IRUSR)?);
         }
-        self.place(&self.path)
-    }
-
-    fn place(&self, path: &CStr) -> io::Result<()> {
         let held = self.held.load(Ordering::Relaxed);
         // SAFETY: the paths outlive the call.
         let done = unsafe {
-            let (path, flags) = (path.as_ptr(), libc::MOVE_MOUNT_F_EMPTY_PATH);
+            let (path, flags) = (self.path.as_ptr(), libc::MOVE_MOUNT_F_EMPTY_PATH);
             libc::syscall(libc::SYS_move_mount, held, c"".as_ptr(), libc::AT_FDCWD, path, flags)
         };
         Errno::result(done)?;
@@ -92,12 +88,14 @@ impl Mounts {
     /// Mounts everything. This process must already have its own mount namespace.
     pub(super) fn arrange(&self) -> io::Result<()> {
         self.close()?;
-        self.shown.iter().chain(&self.temporary).try_for_each(Shown::hold)?;
+        self.shown.iter().try_for_each(Shown::hold)?;
+        if let Some(own) = &self.temporary {
+            mount(Some(own.as_c_str()), TMP, None::<&CStr>, MsFlags::MS_BIND, None::<&CStr>)?;
+        }
         let bare = MsFlags::MS_NOSUID | MsFlags::MS_NODEV;
         for folder in &self.hidden {
             mount(Some(c"tmpfs"), folder.as_c_str(), Some(c"tmpfs"), bare, Some(c"size=1m,mode=755"))?;
         }
-        self.temporary.iter().try_for_each(|own| own.place(TMP))?;
         for folder in &self.parents {
             mkdir(folder.as_c_str(), Mode::from_bits_truncate(0o755))?;
         }

@@ -47,7 +47,7 @@ fn within(namespaces: &Namespaces) -> Vec<OsString> {
     let Mounts { writable, hidden, parents, links, temporary, shown } = &namespaces.mounts;
     let mut fields = all("writable", writable);
     fields.extend(all("hidden", hidden));
-    fields.extend(temporary.iter().map(|own| field("temporary", own.path.as_bytes())));
+    fields.extend(all("temporary", temporary.as_slice()));
     fields.extend(all("parent", parents));
     for (target, link) in links {
         fields.extend([field("link-target", target.as_bytes()), field("link", link.as_bytes())]);
