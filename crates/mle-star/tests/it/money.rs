@@ -11,7 +11,7 @@ use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen};
 use proptest::prelude::*;
 
-use crate::{Folder, go_on, run};
+use crate::{Folder, go_on};
 
 /// A run of eight paths.
 fn with_budget(max: f64) -> Frozen {
@@ -110,7 +110,12 @@ async fn eight_candidates_of_one_dollar_do_not_spend_eight() {
         for candidate in 0..8 {
             world = world.costs_at(&format!("phase1/candidate-{candidate}/init"), 1.0);
         }
-        let spent = run(&world, &with_budget(max)).await.unwrap().result.total_cost_usd.unwrap();
+        let (folder, inputs) = (Folder::fresh(), with_budget(max));
+        let journal = Journal::create(folder.path(), &inputs).unwrap();
+        // Without money for its check, the first script is no solution.
+        let ended = go_on(&world, &inputs, &journal).await;
+        assert_eq!(ended.is_err(), max <= 1.0);
+        let spent = spending(&journal.effects().unwrap(), &inputs.config).total().usage.cost_usd.unwrap();
         assert!((spent - expected).abs() < 1e-9, "{spent} of {max}");
     };
     check(1.0, 1.0).await;
