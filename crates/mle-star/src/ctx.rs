@@ -214,15 +214,16 @@ impl<'a> Ctx<'a> {
         };
         self.fence_unless_recorded(&entry)?;
         let was_known = known.is_some();
-        // A call that waits for its turn has no record: it has cost nothing if it is interrupted.
+        // A call that waits for its turn has no record: it has cost nothing if it is interrupted. Boxes keep the stacks of
+        // deeply nested steps small.
         let is_new = !was_known && !self.run.journal.has(&entry)?;
-        let turn = if is_new { Some(self.turn(&mut request).await?) } else { None };
+        let turn = if is_new { Some(Box::pin(self.turn(&mut request)).await?) } else { None };
         let started = self.run.journal.elapsed();
         let answer = async {
             match (known, turn) {
                 (Some(known), _) => Ok(known),
                 (None, Some(Err(limit))) => Ok(AgentReply::refused(limit, Usage::free())),
-                (None, Some(Ok(turn))) => self.perform_ask(request, turn).await,
+                (None, Some(Ok(turn))) => Box::pin(self.perform_ask(request, turn)).await,
                 (None, None) => Err(Stop::Bug { place: place.clone(), what: "a record is gone".to_owned() }),
             }
         };

@@ -73,12 +73,13 @@ pub struct Finished {
 
 async fn solve(ctx: &Ctx<'_>) -> Result<Finished, Stop> {
     ctx.compare_tables().await?;
-    let initial = initial::initial_solution(&ctx.phase(Phase::Phase1)?).await?;
-    let refined = refine_paths(&ctx.phase(Phase::Phase2)?, &initial.best).await?;
+    // On the heap: unoptimised, the stack of a thread with the default size would be too small for the phases.
+    let initial = Box::pin(initial::initial_solution(&ctx.phase(Phase::Phase1)?)).await?;
+    let refined = Box::pin(refine_paths(&ctx.phase(Phase::Phase2)?, &initial.best)).await?;
     let solutions: Vec<Scored> = refined.iter().map(|(path, _)| path.best.clone()).collect();
     let ensemble = match solutions.len() {
         1 => ensemble::skipped(ctx, &solutions),
-        _ => combine(&ctx.phase(Phase::Phase3)?, &solutions, &initial.further_models()).await?,
+        _ => Box::pin(combine(&ctx.phase(Phase::Phase3)?, &solutions, &initial.further_models())).await?,
     };
     let ensembled = ensemble.iter().map(|ensemble| ensemble.best.clone());
     let solutions: Vec<Scored> = solutions.into_iter().chain(ensembled).collect();
@@ -134,7 +135,6 @@ async fn combine(
 /// Chooses and finalizes the solution. If that fails, the submission is the one of the chosen validation script.
 async fn submit(ctx: &Ctx<'_>, best: &Scored, finalists: &[Scored]) -> Result<finalize::Last, Stop> {
     let mut stands = choose::Chosen::by_validation(best, std::slice::from_ref(best));
-    // On the heap: unoptimised, the stack of a thread with the default size would be too small for it.
     let last = Box::pin(async {
         let chosen = probe::probe(ctx, choose::choose(ctx, best, finalists).await?).await?;
         stands = chosen.clone();
