@@ -189,7 +189,7 @@ fn page(rows: &Rows) -> String {
     let when = if first == last { format!("on {first}") } else { format!("from {first} to {last}") };
     let lines: Vec<String> = tried.map(|(library, row)| line(library, row)).collect();
     format!(
-        "{HEAD}\nIt was run {when} on two cores without a GPU.\n\n{TABLE}\n{}\n\n{TAIL}",
+        "{HEAD}\nIt was run {when} on two cores without a GPU, with Python 3.12.\n\n{TABLE}\n{}\n\n{TAIL}",
         lines.join("\n")
     )
 }
@@ -204,7 +204,7 @@ fn line(library: &Library, row: &Value) -> String {
     let warm = if row["warm"]["forked"] == true { warm } else { format!("({warm})") };
     let result = match (works(row), library.needs) {
         (true, "") => "works".to_owned(),
-        (true, needs) => format!("works; needs {}", needs.trim_start_matches("needs ")),
+        (true, needs) => format!("works; {needs}"),
         (false, _) => {
             let ended = if row["cold"]["works"] == true { &row["warm"] } else { &row["cold"] };
             let outside = if row["plain"]["works"] == true { "" } else { ", as without isolation" };
@@ -244,7 +244,7 @@ mod tests {
             assert_eq!(line(&library, &row), format!("| p | 1 | w | 1.2 | {expected} |"));
         };
         check(true, true, true, "", "1.2 | works");
-        check(true, true, true, "Java", "1.2 | works; needs Java");
+        check(true, true, true, "needs Java", "1.2 | works; needs Java");
         check(false, true, true, "", "1.2 | fails: E: a\\|b");
         check(true, false, false, "", "(1.2) | fails, as without isolation: E: a\\|b");
     }

@@ -29,9 +29,9 @@ const fn with(library: Library, with: &'static [&'static str], needs: &'static s
     Library { with, needs, ..library }
 }
 
-const JAVA: &str = "Java 17, on PATH or named by `JAVA_HOME`";
+const JAVA: &str = "needs Java 17, on PATH or named by `JAVA_HOME`";
 const WEIGHTS: &str =
-    "weights, downloaded before the run into a folder that `HF_HUB_CACHE` or `TORCH_HOME` names";
+    "needs weights, downloaded before the run into a folder that `HF_HUB_CACHE` or `TORCH_HOME` names";
 
 pub const ENVIRONMENTS: [Environment; 5] = [
     Environment {
@@ -83,7 +83,11 @@ pub const ENVIRONMENTS: [Environment; 5] = [
         name: "deep",
         libraries: &[
             of("torch", "torch", "training with two `DataLoader` workers"),
-            with(of("torch (compiled)", "torch_compile", "`torch.compile`"), &["torch"], "a C++ compiler"),
+            with(
+                of("torch (compiled)", "torch_compile", "`torch.compile`"),
+                &["torch"],
+                "needs a C++ compiler",
+            ),
             with(
                 of("torchvision", "torchvision", "a folder of pictures, ResNet without weights"),
                 &[],
@@ -105,7 +109,7 @@ pub const ENVIRONMENTS: [Environment; 5] = [
             with(
                 of("tabpfn", "tabpfn", "import only"),
                 &[],
-                "weights, and the licence that its makers ask for",
+                "needs weights, and the licence that its makers ask for",
             ),
             of("datasets", "datasets", "a CSV file, two processes, its cache"),
             of("lightning", "lightning", "trains a layer"),
