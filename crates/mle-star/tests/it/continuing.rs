@@ -49,9 +49,7 @@ impl Drawn {
     /// A number from 0 to 1 that depends on what it is for.
     fn draw(&self, what: &str) -> f64 {
         let hash = digest(&json!([self.seed, what]));
-        #[expect(clippy::cast_precision_loss, reason = "any number will do")]
-        let part = u32::from_str_radix(&hash[..8], 16).unwrap() as f64;
-        part / f64::from(u32::MAX)
+        f64::from(u32::from_str_radix(&hash[..8], 16).unwrap()) / f64::from(u32::MAX)
     }
 
     /// Waits as long as the effect takes, or for ever if the process is killed before it has begun.
@@ -204,8 +202,11 @@ async fn check_limits(
                 result.submission_path = submission.map(|place| place.to_string()).unwrap_or_default();
                 result
             }
-            Err(Stop::Limit(_) | Stop::NoSolution(_)) if before.is_none() => continue,
-            Err(stop) => panic!("limit {index}: {stop}"),
+            Err(stop) => {
+                let may_end = matches!(stop, Stop::Limit(_) | Stop::NoSolution(_)) && before.is_none();
+                assert!(may_end, "limit {index}: {stop}");
+                continue;
+            }
         };
         if let Some(before) = &before {
             let score = |result: &FinalResult| Score::new(result.validation_score(), direction).unwrap();
