@@ -207,11 +207,12 @@ pub fn is_finished(folder: &Path) -> bool {
 pub fn read_result(folder: &Path) -> Option<FinalResult> {
     let mut result: FinalResult =
         serde_json::from_str(&files::read(folder, layout::RESULT, LARGEST_RESULT).ok()?).ok()?;
-    // The folder may have been moved since.
+    // The folder may have been moved since. Links in it are not followed.
     if !result.submission_path.is_empty() {
-        let submission = folder.join(layout::FINAL).join(layout::SUBMISSION);
-        let whole = submission.canonicalize().or_else(|_| std::path::absolute(&submission));
-        result.submission_path = whole.unwrap_or(submission).display().to_string();
+        let whole = folder.canonicalize().or_else(|_| std::path::absolute(folder));
+        let submission =
+            whole.unwrap_or_else(|_| folder.to_owned()).join(layout::FINAL).join(layout::SUBMISSION);
+        result.submission_path = submission.display().to_string();
     }
     Some(result)
 }

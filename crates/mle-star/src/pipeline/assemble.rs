@@ -26,7 +26,7 @@ pub(super) fn assemble(
     last: Last,
 ) -> Result<Finished, Stop> {
     let effects = ctx.ledger()?;
-    let durations = durations(ctx, ctx.config().num_parallel_solutions > 1)?;
+    let durations = durations(ctx, &effects)?;
     report_lineage(ctx, last.step);
     let usage = spending(&effects, ctx.config());
     let costs = costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX));
@@ -133,18 +133,26 @@ fn phase3(refined: &[(Refined, PathRecord)], ensemble: &Ensemble) -> Phase3Resul
     }
 }
 
-/// Seconds between the beginnings of the phases, as recorded; the last one ends now.
-fn durations(ctx: &Ctx<'_>, with_ensemble: bool) -> Result<Durations, Stop> {
+/// The seconds of each phase: from each beginning to that of the next phase, also before a limit was raised. The last one
+/// ends now.
+fn durations(ctx: &Ctx<'_>, effects: &[EffectRecord]) -> Result<Durations, Stop> {
     let total = ctx.ended()?;
-    let began = |phase: Phase| ctx.began(phase);
-    let (phase1, phase2, finalization) =
-        (began(Phase::Phase1)?, began(Phase::Phase2)?, began(Phase::Finalization)?);
-    let phase3 = if with_ensemble { began(Phase::Phase3)? } else { finalization };
+    let marks = effects.iter().filter(|effect| effect.kind == Kind::Decision && effect.place.is_mark());
+    let begins = |effect: &&EffectRecord| {
+        effect.place != effect.place.parent().end() || effect.place == Place::root().end()
+    };
+    let marks: Vec<(Option<Phase>, f64)> =
+        marks.filter(begins).map(|effect| (effect.place.phase(), effect.elapsed_begun)).collect();
+    let ends = marks.iter().skip(1).map(|(_, elapsed)| *elapsed).chain([total]);
+    let spans: Vec<(Option<Phase>, f64)> =
+        marks.iter().zip(ends).map(|((phase, began), ended)| (*phase, ended - began)).collect();
+    let of =
+        |phase: Phase| spans.iter().filter(|(of, _)| *of == Some(phase)).map(|(_, seconds)| seconds).sum();
     Ok(Durations {
-        phase1_duration_seconds: phase2 - phase1,
-        phase2_duration_seconds: phase3 - phase2,
-        phase3_duration_seconds: finalization - phase3,
-        finalization_duration_seconds: total - finalization,
+        phase1_duration_seconds: of(Phase::Phase1),
+        phase2_duration_seconds: of(Phase::Phase2),
+        phase3_duration_seconds: of(Phase::Phase3),
+        finalization_duration_seconds: of(Phase::Finalization),
         total_duration_seconds: total,
     })
 }

@@ -16,7 +16,7 @@ use mle_star::journal::{Frozen, Journal, digest};
 use mle_star::metric::{Direction, Score};
 use mle_star::pipeline::{self, Finished};
 use mle_star::prompts::Prompts;
-use mle_star::result::FinalResult;
+use mle_star::result::{Durations, FinalResult};
 use mle_star::role::AgentType;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
@@ -208,6 +208,11 @@ async fn check_limits(
                 continue;
             }
         };
+        let Durations { phase1_duration_seconds, phase2_duration_seconds, .. } = result.durations;
+        let Durations { phase3_duration_seconds, finalization_duration_seconds, .. } = result.durations;
+        let phases = phase1_duration_seconds + phase2_duration_seconds;
+        let phases = phases + phase3_duration_seconds + finalization_duration_seconds;
+        assert!((phases - result.total_duration_seconds).abs() < 1.0, "{:?}", result.durations);
         if let Some(before) = &before {
             let score = |result: &FinalResult| Score::new(result.validation_score(), direction).unwrap();
             assert!(
