@@ -29,7 +29,7 @@ use crate::event::{Event, EventSink};
 use crate::journal::{EffectRecord, Entry, Frozen, Journal, Kind, MadeWith, Recorded};
 use crate::limits::Limits;
 use crate::metric::Score;
-use crate::place::{Name, Phase, Place};
+use crate::place::{Name, Place};
 use crate::prefetch::{self, Likely};
 use crate::prompts::Prompts;
 use crate::protocol::{Protocol, Shift};
@@ -263,11 +263,6 @@ impl<'a> Ctx<'a> {
         }
         self.report_outcome(&place, &outcome);
         Ok(outcome)
-    }
-
-    /// Seconds into the run at which a phase first began.
-    pub(crate) fn began(&self, phase: Phase) -> Result<f64, Stop> {
-        Ok(self.run.journal.mark(&Place::from(phase))?)
     }
 
     /// Seconds into the run at which the phase first ended.

@@ -9,7 +9,7 @@ use crate::answers::{CodeBlockCategory, Contamination, Retrieval, RetrievedModel
 use crate::config::Config;
 use crate::effects::{Limit, Lookup};
 use crate::journal::MadeWith;
-use crate::place::Place;
+use crate::place::{Phase, Place};
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::spending::Spending;
 use crate::task::Task;
@@ -64,6 +64,10 @@ pub struct FinalResult {
     pub phases_completed: Vec<String>,
     /// The limit of the whole run that cut it short.
     pub stopped_by: Option<StoppedBy>,
+    /// Whether the answer is the one from before a limit was raised, because nothing better was found since; `lineage` and
+    /// `trust` tell of that time.
+    #[serde(default)]
+    pub answer_is_earlier: bool,
     /// The steps that a limit cut or skipped, in the order of the algorithms.
     #[serde(default)]
     pub cuts: Vec<Cut>,
@@ -94,7 +98,20 @@ impl FinalResult {
         self.stopped_by.is_some() || !self.cuts.is_empty()
     }
 
-    /// The validation score of the final solution, in the metric's unit: that of the search, not of more rows.
+    /// The last step of the search that led to the final solution.
+    pub(crate) fn searched(&self) -> Option<&Lineage> {
+        let of_search = |step: &&Lineage| step.place.phase() != Some(Phase::Finalization);
+        self.lineage.iter().rev().filter(of_search).find(|step| step.score.is_some())
+    }
+
+    /// The score of the search for the final solution, by which solutions are compared: not that of more rows.
+    pub fn search_score(&self) -> f64 {
+        let trusted = self.trust.as_ref().and_then(|trust| trust.validation_score);
+        let searched = self.searched().and_then(|step| step.score);
+        trusted.or(searched).unwrap_or_else(|| self.validation_score())
+    }
+
+    /// The validation score of the final solution, in the metric's unit.
     pub fn validation_score(&self) -> f64 {
         let trusted = self.trust.as_ref().and_then(|trust| trust.validation_score);
         let last = self.lineage.iter().rev().find_map(|step| step.score);

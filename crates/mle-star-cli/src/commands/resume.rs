@@ -17,7 +17,8 @@ use mle_star_data::digest::digest;
 
 use super::runs_dir;
 use crate::args::ResumeArgs;
-use crate::drive::{Start, View, cuts, drive, exit_of};
+use crate::drive::cuts::{self, More};
+use crate::drive::{Start, View, drive, exit_of};
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::prepare::{given_models, profile_data};
@@ -63,9 +64,9 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
     })?;
     let before = frozen.clone();
     let raised = raise_limits(args, &mut frozen.config)?;
-    let cuts = journal.cuts().map_err(|error| Failure::journal(&error))?;
+    let cuts = cuts::of(&journal.cuts().map_err(|error| Failure::journal(&error))?, raised);
     match result {
-        Some(result) if is_finished && (!raised || cuts.is_empty()) => {
+        Some(result) if is_finished && cuts.is_empty() => {
             return Ok(Reopened::Finished(Box::new(result)));
         }
         _ => {}
@@ -81,7 +82,7 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
         return Err(Trouble::new(message, "restore it, or start a new run").into());
     }
     let data = profile_data(&frozen.task.data_dir, &choice.chosen)?;
-    if raised {
+    if raised.time || raised.money {
         reopen(&folder, &journal, &frozen, result.as_ref())?;
     }
     let profile = data.profile;
@@ -95,7 +96,7 @@ pub fn reopened(args: &ResumeArgs) -> Result<Reopened, Failure> {
     ];
     let effects = journal.ledger().map_err(|error| Failure::journal(&error))?;
     opening.extend(replayed(&effects, &frozen.config));
-    opening.extend(raised.then(|| format!("goes on with: {}", cuts::in_words(&cuts))));
+    opening.extend((!cuts.is_empty()).then(|| format!("goes on with: {}", cuts::in_words(&cuts))));
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
     let runners = runners(args, &folder, &frozen.config)?;
@@ -197,16 +198,22 @@ fn already_finished(args: &ResumeArgs, result: &FinalResult) -> Exit {
             path => format!("submission: {path}"),
         };
         output::talk(&format!("the run is already finished; {submission}"));
-        if result.was_cut() {
-            let more = "a larger --time-limit or --max-budget-usd would go on with";
-            output::talk(&format!("{more} {}", cuts::in_words(&result.cuts)));
+        let options = [
+            ("--time-limit", More { time: true, money: false }),
+            ("--max-budget-usd", More { time: false, money: true }),
+        ];
+        for (option, more) in options {
+            let cuts = cuts::of(&result.cuts, more);
+            if !cuts.is_empty() {
+                output::talk(&format!("a larger {option} would go on with {}", cuts::in_words(&cuts)));
+            }
         }
     }
     exit_of(result)
 }
 
-/// Raises limits in the configuration; returns whether any was raised.
-fn raise_limits(args: &ResumeArgs, config: &mut Config) -> Result<bool, Trouble> {
+/// Raises limits in the configuration; returns which were raised.
+fn raise_limits(args: &ResumeArgs, config: &mut Config) -> Result<More, Trouble> {
     let options = [
         ("time_limit_seconds", "--time-limit", &args.time_limit),
         ("max_budget_usd", "--max-budget-usd", &args.max_budget_usd),
@@ -225,7 +232,10 @@ fn raise_limits(args: &ResumeArgs, config: &mut Config) -> Result<bool, Trouble>
         not_smaller("max_budget_usd", config.max_budget_usd.is_some_and(|before| budget >= before))?;
         config.max_budget_usd = Some(budget);
     }
-    Ok(*config != before)
+    Ok(More {
+        time: config.time_limit_seconds != before.time_limit_seconds,
+        money: config.max_budget_usd != before.max_budget_usd,
+    })
 }
 
 fn not_smaller(key: &str, holds: bool) -> Result<(), Trouble> {
@@ -266,8 +276,8 @@ mod tests {
             json: false,
             quiet: false,
         };
-        let raised = raise_limits(&args, &mut config)?;
-        Ok((raised, config.time_limit_seconds, config.max_budget_usd))
+        let More { time, money } = raise_limits(&args, &mut config)?;
+        Ok((time || money, config.time_limit_seconds, config.max_budget_usd))
     }
 
     #[test]

@@ -2,10 +2,29 @@
 
 use std::collections::BTreeMap;
 
+use mle_star::effects::Limit;
 use mle_star::place::{Phase, Step};
 use mle_star::result::Cut;
 
 use crate::usage::counted;
+
+/// The cuts that more time or more money would go on with.
+pub fn of(cuts: &[Cut], more: More) -> Vec<Cut> {
+    let goes_on = |cut: &&Cut| match cut.limit {
+        Limit::Time | Limit::Share => more.time,
+        Limit::Budget => more.money,
+    };
+    cuts.iter().filter(goes_on).cloned().collect()
+}
+
+/// Which limits are larger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct More {
+    /// `time_limit_seconds`.
+    pub time: bool,
+    /// `max_budget_usd`.
+    pub money: bool,
+}
 
 /// What a larger limit goes on with: `2 candidates, path 0 from t1, path 1 from t0/k2, finalization`.
 pub fn in_words(cuts: &[Cut]) -> String {
@@ -44,8 +63,6 @@ pub fn in_words(cuts: &[Cut]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mle_star::effects::Limit;
-
     use super::*;
 
     #[test]

@@ -10,6 +10,7 @@ use mle_star::layout;
 use mle_star::metric::{Direction, Score};
 use mle_star::verdict::Best;
 use mle_star_backends::script::environment::requirements_txt;
+use rustix::fs::{CWD, RenameFlags};
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -171,23 +172,49 @@ impl Files {
     }
 }
 
+/// The files of an answer.
+const FILES: [&str; 4] = [layout::SOLUTION, layout::REQUIREMENTS, layout::SUBMISSION, layout::PROVISIONAL];
+
 /// Replaces the files of `final/` by those that `fill` writes into the folder it is given. Nothing changes before all of
-/// them are on disk; then they are renamed one after another, without `provisional.json` beside them until the last.
+/// them are on disk; then both folders change places, so that a kill never leaves files of two answers side by side.
 pub(super) fn replace(last: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
-    let next = last.join("next");
+    let next = last.with_extension("next");
+    fs::create_dir_all(last)?;
     fs::create_dir_all(&next)?;
     // Left by an earlier process.
+    move_others(&next, last)?;
     fs::remove_dir_all(&next)?;
     fs::create_dir(&next)?;
     fill(&next)?;
+    if last.is_symlink() || rustix::fs::renameat_with(CWD, &next, CWD, last, RenameFlags::EXCHANGE).is_err() {
+        // Some network file systems cannot exchange.
+        move_one_by_one(&next, last)?;
+    }
+    move_others(&next, last)?;
+    fs::remove_dir_all(next)
+}
+
+/// Moves the files of an answer, without `provisional.json` beside them until the last.
+fn move_one_by_one(next: &Path, last: &Path) -> io::Result<()> {
     remove_file(&last.join(layout::PROVISIONAL))?;
-    for name in [layout::SOLUTION, layout::REQUIREMENTS, layout::SUBMISSION, layout::PROVISIONAL] {
+    for name in FILES {
         match fs::rename(next.join(name), last.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => remove_file(&last.join(name))?,
             renamed => renamed?,
         }
     }
-    fs::remove_dir(next)
+    Ok(())
+}
+
+/// Moves what is no part of an answer, such as files of the user.
+fn move_others(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let name = entry?.file_name();
+        if FILES.iter().all(|known| name != *known) && !to.join(&name).exists() {
+            fs::rename(from.join(&name), to.join(&name))?;
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -239,7 +266,7 @@ mod tests {
         let provisional: Provisional = serde_json::from_str(&read(layout::PROVISIONAL)).unwrap();
         assert_eq!((provisional.place.as_str(), provisional.score), ("phase1/merge-1/run", 0.5));
         assert_eq!(provisional.solution, best(Step::Round(0), 0.6));
-        assert!(!folder.join(layout::FINAL).join("next").exists());
+        assert!(!folder.join("final.next").exists());
     }
 
     #[test]
@@ -262,10 +289,12 @@ mod tests {
             submission: Box::new(move |_, _| Some(made.clone())),
         };
         let (early, late) = (best(Step::Merge(1), 0.5), best(Step::Round(0), 0.6));
-        fs::create_dir_all(folder.join(layout::FINAL).join("next")).unwrap();
-        fs::write(folder.join(layout::FINAL).join("next").join("left"), "by a killed process").unwrap();
+        fs::create_dir_all(folder.join("final.next")).unwrap();
+        fs::write(folder.join("final.next").join(layout::SOLUTION), "left by a killed process").unwrap();
+        fs::write(folder.join("final.next").join("notes.txt"), "of the user").unwrap();
         files.write(&Answer { solution: late.clone(), submission: Some(late.clone()) }).unwrap();
-        assert!(!folder.join(layout::FINAL).join("next").exists());
+        assert!(!folder.join("final.next").exists());
+        assert!(folder.join(layout::FINAL).join("notes.txt").exists());
         files.write(&Answer { solution: early, submission: None }).unwrap();
         let read = |name: &str| fs::read_to_string(folder.join(layout::FINAL).join(name)).unwrap();
         assert_eq!(read(layout::SOLUTION), "# phase3/r0");

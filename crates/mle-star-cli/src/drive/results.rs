@@ -159,6 +159,10 @@ fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
         None => lines.push(format!("{}: {} (validation), {time}", task.evaluation_metric, number(score))),
     }
     lines.extend(usage::line(&usage::of_result(result)).map(|line| format!("cost: {line}")));
+    if result.answer_is_earlier {
+        lines
+            .push("nothing better was found since the limit was raised: the earlier answer stays".to_owned());
+    }
     if let Some(limit) = result.stopped_by {
         let (which, option) = match limit {
             StoppedBy::Time => ("time", "--time-limit"),
@@ -172,7 +176,7 @@ fn last_lines(start: &Start, result: &FinalResult) -> Vec<String> {
     if result.stopped_by.is_none() && result.cuts.iter().any(|cut| cut.open) {
         lines.push(format!(
             "the time shares of phases cut steps short; more time would go on with {}: {} --time-limit N",
-            cuts::in_words(&result.cuts),
+            cuts::in_words(&cuts::of(&result.cuts, cuts::More { time: true, money: false })),
             super::resume_command(&start.folder)
         ));
     }

@@ -140,7 +140,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
     let any = read_result(folder);
     let submission =
         any.as_ref().map(|result| result.submission_path.clone()).filter(|path| !path.is_empty());
-    let has_result = any.is_some();
+    let (has_result, known) = (any.is_some(), any.as_ref().map(FinalResult::search_score));
     let result = any.filter(|result| is_current(result, &snapshot.frozen.config));
     let (corrected, verdicts) = (snapshot.corrected(), snapshot.verdicts());
     let row = |record: &EffectRecord| {
@@ -162,7 +162,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         phase: snapshot.effects.iter().filter_map(|effect| effect.place.phase()).max(),
         metric: task.evaluation_metric.clone(),
         direction: task.metric_direction,
-        best_score: best(&snapshot, &steps),
+        best_score: best_of([best(&snapshot, &steps), known], task.metric_direction),
         created_at: snapshot.created_at.clone(),
         elapsed_seconds: snapshot.elapsed,
         cost_usd: used.cost_usd,
@@ -174,6 +174,12 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         failed_paths: failed_paths(&snapshot),
     };
     Ok(RunView { folder: folder.to_owned(), summary, steps, spending, snapshot, result })
+}
+
+/// The best of these scores: an earlier result may have a score that no record has any more.
+fn best_of(scores: [Option<f64>; 2], direction: Direction) -> Option<f64> {
+    let known = scores.into_iter().flatten().filter_map(|score| Score::new(score, direction));
+    known.reduce(|best, next| if next.beats(best) { next } else { best }).map(Score::value)
 }
 
 fn so_far(folder: &Path) -> Option<SoFar> {

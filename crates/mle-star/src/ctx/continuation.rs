@@ -6,6 +6,7 @@
 
 use super::Ctx;
 use crate::journal::{Line, Standing};
+use crate::place::Step;
 use crate::result::{Cut, FinalResult};
 use crate::solution::Scored;
 use crate::stop::Stop;
@@ -45,6 +46,11 @@ impl Ctx<'_> {
     /// What limits cut or skipped, by step.
     pub(crate) fn cuts(&self) -> Result<Vec<Cut>, Stop> {
         Ok(self.run.journal.cuts()?)
+    }
+
+    /// Whether a step ended before a limit was raised, as it is recorded now.
+    pub(crate) fn is_from_before(&self, step: Step) -> Result<bool, Stop> {
+        Ok(self.run.journal.is_from_before(step)?)
     }
 
     /// The result before a limit was raised.

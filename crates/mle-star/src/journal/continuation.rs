@@ -124,7 +124,7 @@ impl Journal {
         let changes = reopened(&records);
         let (direction, mut continued) = (frozen.task.metric_direction, lock(&self.continued));
         let before = continued.last().and_then(|last: &Continuation| last.floor);
-        let known = earlier.map(FinalResult::validation_score);
+        let known = earlier.map(FinalResult::search_score);
         let floors = [before, known, best_so_far(&records, direction)].into_iter().flatten();
         let floor = last_best(floors.filter_map(|floor| Score::new(floor, direction)), |score| *score);
         let last = records.last().map_or(0, |record| record.seq);
@@ -203,6 +203,15 @@ impl Journal {
             Some(floor) if score.beats(score.of_value(floor)) => Standing::Above,
             Some(_) => Standing::Below,
         })
+    }
+
+    /// Whether the verdict of a step that counts was recorded before a limit was raised for the last time.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub(crate) fn is_from_before(&self, step: Step) -> Result<bool, JournalError> {
+        let seq = self.store().seq_of(&step.place(), Kind::Verdict)?;
+        Ok(seq.is_some_and(|seq| seq <= self.continued_after()))
     }
 
     /// The number of the last record before the limit was raised for the last time; 0 if it never was.

@@ -52,6 +52,7 @@ pub(super) fn assemble(
         leakage_suspected: initial.leakage_suspected || last.leakage_suspected,
         phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.completed),
         stopped_by: ctx.limit_reached()?.and_then(Into::into),
+        answer_is_earlier: false,
         cuts: ctx.cuts()?,
         final_solution: last.solution,
         made_with: ctx.made_with()?,
