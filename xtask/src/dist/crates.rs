@@ -44,7 +44,8 @@ fn unpacked(packages: &[PathBuf]) -> Result<PathBuf, String> {
     fs::create_dir_all(&folder).map_err(failed)?;
     let (mut members, mut patches) = (Vec::new(), String::new());
     for package in packages {
-        tools_succeed(Command::new("tar").arg("-xzf").arg(package).arg("-C").arg(&folder))?;
+        // Files of packages have all the same old time. With that of now, cargo sees which have changed.
+        tools_succeed(Command::new("tar").arg("-xmzf").arg(package).arg("-C").arg(&folder))?;
         let member = package.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let name = member.trim_end_matches(&format!("-{}", version::of_workspace()));
         let _ = writeln!(patches, "{name} = {{ path = {member:?} }}");
