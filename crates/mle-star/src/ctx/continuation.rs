@@ -6,8 +6,7 @@
 
 use super::Ctx;
 use crate::journal::{Line, Standing};
-use crate::place::Step;
-use crate::result::{Cut, FinalResult};
+use crate::result::{Cut, FinalResult, Lineage};
 use crate::solution::Scored;
 use crate::stop::Stop;
 
@@ -48,9 +47,12 @@ impl Ctx<'_> {
         Ok(self.run.journal.cuts()?)
     }
 
-    /// Whether a step ended before a limit was raised, as it is recorded now.
-    pub(crate) fn is_from_before(&self, step: Step) -> Result<bool, Stop> {
-        Ok(self.run.journal.is_from_before(step)?)
+    /// Whether the run still has the solution of a step of an earlier result: the step ended before a limit was raised, with
+    /// this score.
+    pub(crate) fn still_has(&self, known: &Lineage) -> Result<bool, Stop> {
+        let Some(step) = known.place.step() else { return Ok(false) };
+        let is_same = self.lineage(step).last().is_some_and(|now| now.score == known.score);
+        Ok(is_same && self.run.journal.is_from_before(step)?)
     }
 
     /// The result before a limit was raised.

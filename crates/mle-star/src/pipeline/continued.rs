@@ -51,8 +51,8 @@ fn is_worse(ctx: &Ctx<'_>, new: &Finished, earlier: &FinalResult) -> Result<bool
     if had_submission != new.submission.is_some() {
         return Ok(had_submission);
     }
-    if let Some(step) = earlier.searched().and_then(|step| step.place.step())
-        && ctx.is_from_before(step)?
+    if let Some(step) = earlier.searched()
+        && ctx.still_has(step)?
     {
         return Ok(false);
     }

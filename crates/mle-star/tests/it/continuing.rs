@@ -25,8 +25,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::Folder;
 use crate::holdout::held_out;
+use crate::{Folder, go_on};
 
 /// A world whose times, costs, scores and failures are drawn from a seed and from what is asked.
 struct Drawn {
@@ -253,4 +253,33 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build().unwrap();
         runtime.block_on(check_limits(seed, kind, direction, &limits, &kills));
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_earlier_answer_stands_if_nothing_better_comes() {
+    let check = async |again: f64, expected: f64| {
+        let (mut inputs, folder) = (frozen(), Folder::fresh());
+        inputs.config.time_limit_seconds = 60;
+        (inputs.config.outer_loop_steps, inputs.config.inner_loop_steps) = (4, 4);
+        inputs.config.num_retrieved_models = 1;
+        let world = World::new().takes(0, 4).scores("phase3/r0/run", 0.95).scores("phase3/r1/run", 0.6);
+        let journal = Journal::create(folder.path(), &inputs).unwrap();
+        let first = go_on(&world, &inputs, &journal).await.unwrap();
+        let first = FinalResult { submission_path: "submission.csv".to_owned(), ..first.result };
+        assert_eq!(first.search_score(), 0.95);
+        drop(journal);
+        raise(&folder, 86_400, None, Some(&first));
+        // The round has another script when it combines what the paths found later.
+        let script = "```python\nprint('later')\n```";
+        let world = World::new().agent("phase3/r0/ensembler", script).scores("phase3/r0/run", again);
+        let (journal, frozen) = Journal::open(folder.path()).unwrap();
+        let second = go_on(&world, &frozen, &journal).await.unwrap();
+        let stands = again < expected;
+        assert_eq!((second.result.search_score(), second.stays), (expected, stands));
+        assert_eq!(second.result.answer_is_earlier, stands);
+        assert_eq!(second.result.lineage == first.lineage, stands);
+        assert!(second.result.cuts.is_empty(), "{:?}", second.result.cuts);
+    };
+    check(0.7, 0.95).await;
+    check(0.97, 0.97).await;
 }
