@@ -22,24 +22,14 @@ pub(super) fn unless_worse(ctx: &Ctx<'_>, new: Finished) -> Result<Finished, Sto
         new.result.search_score()
     ));
     let looks = new.result.trust.as_ref().map_or(0, |trust| trust.holdout_looks);
-    let trust = earlier.trust.map(|trust| Trust { holdout_looks: looks, ..trust });
-    let FinalResult {
-        final_solution,
-        submission_path,
-        not_run,
-        contamination,
-        lineage,
-        leakage_suspected,
-        ..
-    } = earlier;
     let result = FinalResult {
-        final_solution,
-        submission_path,
-        not_run,
-        contamination,
-        lineage,
-        leakage_suspected,
-        trust,
+        final_solution: earlier.final_solution,
+        submission_path: earlier.submission_path,
+        not_run: earlier.not_run,
+        contamination: earlier.contamination,
+        lineage: earlier.lineage,
+        leakage_suspected: earlier.leakage_suspected,
+        trust: earlier.trust.map(|trust| Trust { holdout_looks: looks, ..trust }),
         answer_is_earlier: true,
         ..new.result
     };
