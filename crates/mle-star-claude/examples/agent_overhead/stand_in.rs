@@ -7,7 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-const SOLUTION: &str = "print('start')\nprint('Final Validation Performance: 0.5')\n";
+const SOLUTION: &str = "\
+print('start')
+import csv
+rows = list(csv.DictReader(open('input/train.csv')))
+predictions = ['0' for _ in rows]
+right = [row['y'] == prediction for row, prediction in zip(rows, predictions)]
+print(f'Final Validation Performance: {sum(right) / len(right)}')
+";
 const SUBMISSION: &str = "import os\nos.makedirs('final', exist_ok=True)\nopen('final/submission.csv', 'w').write('id,y\\n1,0\\n')\n";
 
 /// A script that takes `start` seconds to start and `answer` seconds to answer any prompt.
