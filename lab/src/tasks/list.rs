@@ -5,7 +5,7 @@ use mle_star_metrics::names::Metric;
 
 use super::{Task, amounts, meanings, outcomes};
 
-/// Every task. New ones come last: the first fourteen are those of `docs/trust.md`.
+/// Every task. New ones come last: the first fourteen are those of `lab/trust.md`.
 pub static TASKS: [Task; 29] = [
     Task {
         name: "loyalty",
