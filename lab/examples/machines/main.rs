@@ -1,6 +1,6 @@
 //! What do scripts on runners cost, and how far do runners scale?
 //!
-//! `cargo run --release -p mle-star-backends --example machines -- COMMAND [OPTION ...]`, after
+//! `cargo run --release -p mle-star-lab --example machines -- COMMAND [OPTION ...]`, after
 //! `cargo build --release`:
 //!
 //! - `scaling [SCRIPTS] [ROUNDS]`: 200 scripts that sleep half a second on 1, 2, 4 and 8 runners of this machine, and

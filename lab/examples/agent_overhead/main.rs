@@ -1,6 +1,6 @@
 //! Measures the overhead of an agent call, with and without prefetched processes.
 //!
-//! `cargo run --release -p mle-star-claude --example agent_overhead [CLAUDE [ROUNDS]]`
+//! `cargo run --release -p mle-star-lab --example agent_overhead [CLAUDE [ROUNDS]]`
 //!
 //! First it times single calls, cold and prefetched in turn, with the given `claude` and a service on loopback that
 //! answers at once; `unshare -rn` rules out any other network. Then it times a run with the paper's counts and a fake

@@ -2,7 +2,7 @@
 //! isolation; and the local runner, isolated, with its worker. They are taken in turn, so that a noisy machine
 //! disturbs all alike, and each script is recorded in a journal.
 //!
-//! `cargo run --release -p mle-star-backends --example script_overhead [PYTHON] [ROUNDS] [SCRIPT]`; without
+//! `cargo run --release -p mle-star-lab --example script_overhead [PYTHON] [ROUNDS] [SCRIPT]`; without
 //! PYTHON, the program's own environment; without SCRIPT, all of them. Medians of total times; `own` is the time
 //! that warm scripts measure themselves, from their first line to their last, and `added` is the rest. Scripts
 //! whose libraries are missing are left out.

@@ -1,5 +1,5 @@
 //! Measures the cost of ten pages that show a running run: its time with and without them, and whether its journal
-//! is the same. Build the program first: `cargo build --release && cargo run --release --example viewers`.
+//! is the same. Build the program first: `cargo build --release && cargo run --release -p mle-star-lab --example viewers`.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,

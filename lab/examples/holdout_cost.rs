@@ -1,4 +1,4 @@
-//! Measures what it costs to hold out rows of a large table: `cargo run --release -p mle-star-data --example holdout_cost`.
+//! Measures what it costs to hold out rows of a large table: `cargo run --release -p mle-star-lab --example holdout_cost`.
 //!
 //! Prints seconds and peak memory of each step, for 3 million training rows (or the number given) of five columns.
 

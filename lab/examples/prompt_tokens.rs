@@ -1,6 +1,6 @@
 //! How much text the agents of a whole run read, by role. No model is asked.
 //!
-//!     cargo run --release -p mle-star --example prompt_tokens [KEY=VALUE ...]
+//!     cargo run --release -p mle-star-lab --example prompt_tokens [KEY=VALUE ...]
 //!
 //! The run has the counts of the paper and scripts of 200 lines. A quarter of the attempts improves the solution, one in
 //! eight scripts fails once, and nothing leaks. Settings such as `preset=paper` are those of a run. Four more say what

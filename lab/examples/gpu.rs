@@ -1,7 +1,7 @@
 //! What scripts can do with a GPU, isolated as in a run: one row for each thing that has to hold. Needs a GPU and an
 //! interpreter with torch; `cargo xtask gpu` installs one and starts this.
 //!
-//! `cargo run -p mle-star-backends --example gpu PYTHON`
+//! `cargo run -p mle-star-lab --example gpu PYTHON`
 
 use std::error::Error;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Measures many runs in one process, and long journals.
 //!
-//! `cargo run --release --example scale -p mle-star -- runs [RUNS] [AGENTS AT ONCE]`: concurrent runs whose agents
+//! `cargo run --release -p mle-star-lab --example scale -- runs [RUNS] [AGENTS AT ONCE]`: concurrent runs whose agents
 //! take 50 ms, against the ideal schedule of calls that take what one takes alone, and of calls of exactly 50 ms; the
 //! agents keep no record of their calls. `paths`: one run of eight paths. `transitions`: the time from the last effect of
 //! a phase to the first of the next, at most 100 ms. `journal [RECORDS]`: appending to a journal of that many records.

@@ -1,7 +1,7 @@
 //! Runs scripts that do the ordinary work of libraries, as the scripts of a run: isolated, started cold and forked by a
 //! worker. What fails there runs once more as plain `python solution.py`, which shows whose fault it is.
 //!
-//! `cargo run -p mle-star-backends --example compat PYTHON SCRIPT...` prints one line of JSON for each script.
+//! `cargo run -p mle-star-lab --example compat PYTHON SCRIPT...` prints one line of JSON for each script.
 //! `cargo xtask compat` installs the libraries, starts this and writes `docs/libraries.md`.
 
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! How long it takes to open a journal of many records, each of them checked, and to read it.
 //!
-//!     cargo run --release -p mle-star --example long_journal [RECORDS]
+//!     cargo run --release -p mle-star-lab --example long_journal [RECORDS]
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
