@@ -7,7 +7,6 @@
 //! Each measurement needs a fresh process, because it reads the peak memory.
 
 #![expect(clippy::print_stdout, reason = "a benchmark is read on the terminal")]
-#![expect(clippy::disallowed_methods, reason = "it looks at its own process")]
 
 mod appends;
 mod transitions;
