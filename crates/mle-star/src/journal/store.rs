@@ -18,8 +18,6 @@ use mle_star_domain::place::Place;
 pub(super) use mle_star_domain::layout::JOURNAL as FILE;
 /// The version of the tables below.
 pub(super) const FORMAT: i64 = 3;
-/// The previous version, without verdicts. Its finished runs can be read.
-pub(super) const OLDER_FORMAT: i64 = 2;
 /// SQLite's application ID of a journal: "MLES".
 pub(super) const APPLICATION_ID: i64 = 0x4d4c_4553;
 
