@@ -2,7 +2,7 @@
 //! [`run_view`] its records.
 
 pub mod inputs;
-pub mod run_view;
+pub use mle_star_report::run_view;
 
 use std::fs;
 use std::io::ErrorKind;
