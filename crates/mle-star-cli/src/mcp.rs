@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use mle_star_report::sanitize::first_line;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListToolsResult,
     PaginatedRequestParams, ServerCapabilities, ServerConfig,

@@ -4,8 +4,8 @@ pub mod updates;
 
 use std::path::PathBuf;
 
-use mle_star::layout;
-use mle_star::stop::Trouble;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
 use mle_star_report::html;
 use mle_star_report::run_view::RunView;
 

@@ -2,10 +2,10 @@
 
 use mle_star::diagnostics::Diagnostics;
 use mle_star::event::{Event, RunnerState, RunnerStatus};
-use mle_star::place::Step;
 use mle_star::result::PathStatus;
-use mle_star::trust::Severity;
 use mle_star::verdict::Verdict;
+use mle_star_domain::place::Step;
+use mle_star_domain::trust::Severity;
 
 use crate::figures::{duration, number};
 use crate::progress::Ended;
@@ -198,14 +198,14 @@ fn step_line(step: Step, verdict: &Verdict, ended: Ended) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mle_star::place::Place;
+    use mle_star_domain::place::Place;
 
     use super::*;
 
     #[test]
     fn a_skipped_step_is_reported_once() {
         let weight = |event: Event| line(&event, Ended::default()).unwrap().0;
-        use mle_star::effects::Limit;
+        use mle_star_domain::effects::Limit;
         let skipped = |place: &str| Event::Skipped { place: Place::from(place), limit: Limit::Share };
         assert_eq!(weight(skipped("phase2/path-0/t1")), Weight::News);
         assert_eq!(weight(skipped("phase2/path-0/t1/extractor")), Weight::Detail);

@@ -1,11 +1,11 @@
 //! What the agents of a run used and cost, as a line and as tables; empty for a run without a language model.
 
-use mle_star::config::AgentsChoice;
 use mle_star::journal::{EffectState, Snapshot};
-use mle_star::place::{Phase, path_of_session};
 use mle_star::result::FinalResult;
-use mle_star::role::AgentType;
 use mle_star::spending::{Calls, Spending, spending};
+use mle_star_domain::config::AgentsChoice;
+use mle_star_domain::place::{Phase, path_of_session};
+use mle_star_domain::role::AgentType;
 use serde::Serialize;
 
 use crate::figures::count;
@@ -165,7 +165,7 @@ fn weight(part: Calls, total: Calls) -> f64 {
 mod tests {
     use std::collections::BTreeMap;
 
-    use mle_star::effects::Usage;
+    use mle_star_domain::effects::Usage;
 
     use super::*;
 

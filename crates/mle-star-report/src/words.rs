@@ -1,7 +1,7 @@
 //! Names of places, steps, phases and agents for people.
 
-use mle_star::place::{Phase, Place, Step};
-use mle_star::role::AgentType;
+use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_domain::role::AgentType;
 
 use crate::sanitize::first_line;
 

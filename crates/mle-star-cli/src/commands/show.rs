@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_report::figures::{duration, number};
 use mle_star_report::run_view::{self, RunView, Summary};
 use mle_star_report::sanitize::{first_line, plain};

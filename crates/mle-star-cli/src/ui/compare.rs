@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::{Query, State as Of};
 use mle_star::journal::in_words;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_report::chart::{self, About, Course, Point};
 use mle_star_report::figures::{duration, number};
 use mle_star_report::run_view::{self, RunView};

@@ -2,8 +2,8 @@
 
 use mle_star::estimate::estimate;
 use mle_star::journal::{EffectRecord, Kind, Snapshot};
-use mle_star::place::Phase;
 use mle_star::result::StoppedBy;
+use mle_star_domain::place::Phase;
 use mle_star_report::run_view::{RunView, State};
 use mle_star_report::words::phase_title;
 use serde::Serialize;

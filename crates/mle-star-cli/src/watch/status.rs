@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use mle_star::place::{Phase, Place, Step};
+use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_report::figures::{brief, count, number, roughly};
 use mle_star_report::money;
 use mle_star_report::pace::seconds;

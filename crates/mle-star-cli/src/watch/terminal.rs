@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use mle_star::event::{Event, Line};
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_report::event_line::{self, Weight};
 use mle_star_report::progress::{Ended, Progress};
 
