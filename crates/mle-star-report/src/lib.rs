@@ -10,6 +10,7 @@ pub mod at_work;
 #[cfg(feature = "html")]
 pub mod chart;
 pub mod cut;
+pub mod cuts;
 pub mod event_line;
 pub mod figures;
 pub mod files;

@@ -4,7 +4,9 @@ use std::path::{Path, PathBuf};
 
 use mle_star::journal::{self, EffectRecord, JournalError, Kind, Outcome, Snapshot};
 use mle_star::result::FinalResult;
+use mle_star::shell;
 use mle_star::spending::Spending;
+use mle_star::verdict::Best;
 use mle_star_domain::config::Config;
 use mle_star_domain::effects::{AgentReply, Answer, Limit, Look, Purpose, ScriptOutcome, Selection};
 use mle_star_domain::layout;
@@ -20,6 +22,8 @@ use crate::usage;
 
 /// The largest `result.json` that is read, in bytes. A full-size run has less than a megabyte.
 const LARGEST_RESULT: u64 = 256 << 20;
+/// The default runs directory.
+pub const DEFAULT_DIR: &str = "runs";
 
 /// A run at one moment.
 #[derive(Clone, Debug)]
@@ -84,6 +88,19 @@ pub struct SoFar {
     pub place: String,
     /// The validation score of that script.
     pub score: f64,
+}
+
+/// `final/provisional.json`: what the files in `final/` are while the run is not finished.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Provisional {
+    /// The run of the script that wrote the submission.
+    pub place: String,
+    /// Its validation score.
+    pub score: f64,
+    /// The 95 % interval of that score; `None` if it is unknown.
+    pub interval: Option<[f64; 2]>,
+    /// The solution in `final/`, whose score may be better.
+    pub solution: Best,
 }
 
 /// A refinement path that failed.
@@ -186,17 +203,21 @@ pub fn name(folder: &Path) -> Option<String> {
     Some(whole.file_name()?.to_string_lossy().into_owned())
 }
 
-/// What `final/provisional.json` tells of the submission in `final/`.
-#[derive(Deserialize)]
-struct ProvisionalFile {
-    place: String,
-    score: f64,
+/// The answer so far of a run that is not finished.
+pub fn provisional(folder: &Path) -> Option<Provisional> {
+    let name = format!("{}/{}", layout::FINAL, layout::PROVISIONAL);
+    serde_json::from_str(&files::read(folder, &name, LARGEST_RESULT).ok()?).ok()
+}
+
+/// The command that resumes the run in a folder.
+pub fn resume_command(folder: &Path) -> String {
+    let is_default = folder.parent() == Some(Path::new(DEFAULT_DIR));
+    let name = folder.file_name().filter(|_| is_default);
+    format!("mle-star resume {}", shell::quoted(name.map_or(folder, Path::new)))
 }
 
 fn so_far(folder: &Path) -> Option<SoFar> {
-    let name = format!("{}/{}", layout::FINAL, layout::PROVISIONAL);
-    let ProvisionalFile { place, score } =
-        serde_json::from_str(&files::read(folder, &name, LARGEST_RESULT).ok()?).ok()?;
+    let Provisional { place, score, .. } = provisional(folder)?;
     let path = folder.join(layout::FINAL).join(layout::SUBMISSION).display().to_string();
     Some(SoFar { path, place, score })
 }

@@ -6,7 +6,7 @@ use mle_star::result::Cut;
 use mle_star_domain::effects::Limit;
 use mle_star_domain::place::{Phase, Step};
 
-use crate::usage::counted;
+use crate::figures;
 
 /// The cuts that more time or more money would go on with.
 pub fn of(cuts: &[Cut], more: More) -> Vec<Cut> {
@@ -48,7 +48,7 @@ pub fn in_words(cuts: &[Cut]) -> String {
     }
     let counts: Vec<_> = counts.into_iter().collect();
     let (early, late) = counts.split_at(counts.partition_point(|((order, _), _)| *order < 3));
-    let count = |((_, what), count): &((i32, &str), u64)| counted(*count, what);
+    let count = |((_, what), count): &((i32, &str), u64)| figures::count(*count, what);
     let path = |(path, (outer, inner)): (u32, (u32, Option<u32>))| match inner {
         None => format!("path {path} from t{outer}"),
         Some(inner) => format!("path {path} from t{outer}/k{inner}"),
