@@ -7,18 +7,19 @@ use mle_star_domain::config::{AgentsChoice, Config, LeakageGate, Switch};
 use mle_star_domain::protocol::Holdout;
 use mle_star_domain::trust::{Probe, ProbeVerdict, Severity, Trust};
 
-use super::sentence;
-use crate::cut::line_of;
+use crate::cut::{line_of, sentence};
 use crate::figures::grouped;
+use crate::score_report::{FewClusters, ScoreReport, leak};
 use crate::words::agent_name;
 
 /// The text, one statement per line.
 pub fn disclosure(result: &FinalResult, trust: &Trust) -> String {
+    let score = ScoreReport::of_trust(trust);
     let statements = [
         task(result),
-        validated(trust),
-        held_out(trust),
-        rows(result, trust),
+        validated(&score, trust.validation_rows),
+        held_out(&score),
+        rows(result, trust, &score),
         choice(trust),
         checks(result, trust),
         network(result),
@@ -41,12 +42,8 @@ fn checks(result: &FinalResult, trust: &Trust) -> String {
         format!("; probe {}: {verdict}", line_of(&probe.name))
     };
     let probes: String = trust.probes.iter().map(probe).collect();
-    let suspected = match result.leakage_suspected {
-        true => {
-            " The agent that looks for leaks found one that it could not correct; the score may contain it."
-        }
-        false => "",
-    };
+    let suspected = leak(result.leakage_suspected).map(|leak| format!(" {}", sentence(leak)));
+    let suspected = suspected.unwrap_or_default();
     format!("Leakage: {}{probes}.{suspected}", rules(result.config.leakage_gate, trust))
 }
 
@@ -78,28 +75,30 @@ fn task(result: &FinalResult) -> String {
     )
 }
 
-fn validated(trust: &Trust) -> String {
-    let Some(figure) = super::validated(trust) else {
+fn validated(score: &ScoreReport, rows: Option<u64>) -> String {
+    let Some(figure) = score.validated() else {
         return "The final solution has no validation score.".to_owned();
     };
-    let (verified, _) = super::verified(trust);
-    let rows = trust.validation_rows.map(|rows| format!(" on {} rows that the script chose", grouped(rows)));
-    let few = super::few_clusters(trust).into_iter().map(|note| format!(" {note}")).collect::<String>();
+    let rows = rows.map(|rows| format!(" on {} rows that the script chose", grouped(rows)));
+    let few = score.few.iter().map(FewClusters::words);
+    let sentences: Vec<String> =
+        [score.verification()].into_iter().chain(few).map(|words| sentence(&words)).collect();
     format!(
-        "Validation score of the final solution{}: {}. {verified}{few}",
+        "Validation score of the final solution{}: {}. {}",
         rows.unwrap_or_default(),
-        figure.in_words()
+        figure.in_words(),
+        sentences.join(" ")
     )
 }
 
-fn held_out(trust: &Trust) -> String {
-    match super::held_out(trust) {
+fn held_out(score: &ScoreReport) -> String {
+    match score.held_out() {
         Some(figure) => format!("Score on held-out rows: {}.", figure.in_words()),
         None => "There is no score on held-out rows.".to_owned(),
     }
 }
 
-fn rows(result: &FinalResult, trust: &Trust) -> String {
+fn rows(result: &FinalResult, trust: &Trust, score: &ScoreReport) -> String {
     let looks = match trust.holdout_looks {
         1 => "once".to_owned(),
         looks => format!("{looks} times"),
@@ -113,11 +112,9 @@ fn rows(result: &FinalResult, trust: &Trust) -> String {
             grouped(*rows),
             within_reach(result)
         ),
-        Some(Holdout::Off { why }) => {
-            format!(
-                "Agents and scripts could use all labelled rows. No rows were held out. {}",
-                sentence(why)
-            )
+        Some(Holdout::Off { .. }) => {
+            let why = score.not_held_out().unwrap_or_default();
+            format!("Agents and scripts could use all labelled rows. {}", sentence(&why))
         }
         None => "The rows that agents and scripts could use are not recorded.".to_owned(),
     }
