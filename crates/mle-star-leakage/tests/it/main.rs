@@ -6,5 +6,6 @@ mod corpus;
 mod fuzz;
 #[cfg(test)]
 mod notebooks;
+mod scripts;
 #[cfg(test)]
 mod unreadable;
