@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ruff_python_ast::{CmpOp, Comprehension, Expr};
 
-use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::info::{How, Kind, Lessons};
 use crate::machine::Machine;
 use crate::table::{Column, Table};
 use crate::value::{Dict, Estimator, Fitted, List, Names, Object, Role, Value};
@@ -62,7 +62,7 @@ impl<'a> Machine<'a> {
                     return value.clone();
                 }
                 match self.class_attribute(instance.class, name) {
-                    Some(Value::Function(..)) => Value::Method(Rc::new((base.clone(), name.into()))),
+                    Some(Value::Function(..)) => Value::method(base.clone(), name),
                     Some(value) => value,
                     None => Value::Unknown,
                 }
@@ -76,13 +76,11 @@ impl<'a> Machine<'a> {
                 "best_params" | "params" => {
                     // A model with these settings, scored again, is one of several models.
                     let lessons = number.lessons.clone();
-                    let lessons = self.infos.map(&lessons, |lesson| match lesson.kind {
-                        Kind::Choice(How::Trials) => {
-                            Some(Lesson { kind: Kind::Choice(How::Setting), ..lesson })
-                        }
-                        _ => Some(lesson),
+                    let lessons = self.infos.map_kinds(&lessons, |kind| match kind {
+                        Kind::Choice(How::Trials) => Some(Kind::Choice(How::Setting)),
+                        _ => Some(kind),
                     });
-                    Value::number(lessons, Scores::default())
+                    Value::learnt(lessons)
                 }
                 _ => base.clone(),
             },
@@ -123,9 +121,7 @@ impl<'a> Machine<'a> {
                 }
                 self.table(index)
             }
-            "iloc" | "loc" | "at" | "iat" | "str" | "dt" | "cat" => {
-                Value::Method(Rc::new((base.clone(), name.into())))
-            }
+            "iloc" | "loc" | "at" | "iat" | "str" | "dt" | "cat" => Value::method(base.clone(), name),
             _ => {
                 let column = self.select(table, &name.into());
                 self.table(column)
@@ -141,7 +137,7 @@ impl<'a> Machine<'a> {
                 let score = self.search_score(estimator, fitted);
                 Value::number(estimator.lessons.clone(), score)
             }
-            "history" => Value::Method(Rc::new((base.clone(), "history of".into()))),
+            "history" => Value::method(base.clone(), "history of"),
             "evals_result_" => self.results(&fitted.clone()),
             "best_score_" if !fitted.named.is_empty() && estimator.role == Role::Model => {
                 let fitted = fitted.clone();
@@ -149,12 +145,12 @@ impl<'a> Machine<'a> {
                 if let Value::Object(number) = &results
                     && let Some(Object::Dict(dict)) = self.state.change(*number)
                 {
-                    dict.others.push(Value::number(Lessons::default(), fitted.watched));
+                    dict.others.push(Value::score(fitted.watched));
                 }
                 results
             }
             "best_score" | "best_score_" if !fitted.watched.is_empty() => {
-                Value::number(Lessons::default(), fitted.watched.clone())
+                Value::score(fitted.watched.clone())
             }
             "feature_importances_" | "coef_" | "ranking_" | "scores_" | "pvalues_" | "support_" => {
                 // A transformer ignores the target.

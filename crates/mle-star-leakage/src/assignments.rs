@@ -30,7 +30,7 @@ impl<'a> Machine<'a> {
                 table.rest.lessons = all;
             }
             Some(Object::Table(table)) if name != "index" => table.set(name.into(), column),
-            Some(Object::Estimator(estimator)) => estimator.lessons = estimator.lessons.and(&lessons),
+            Some(Object::Estimator(estimator)) => estimator.lessons.add(&lessons),
             _ => {}
         }
     }
@@ -103,7 +103,7 @@ impl<'a> Machine<'a> {
             _ if by_rows => Vec::new(),
             _ if table.columns.is_empty() && !table.whole => Vec::new(),
             _ => {
-                table.unnamed = table.unnamed.and(&column.lessons);
+                table.unnamed.add(&column.lessons);
                 return;
             }
         };
@@ -111,7 +111,7 @@ impl<'a> Machine<'a> {
             let first = table.blank && !table.filled && table.rest.lessons.is_empty();
             let predicted = !table.rest.lessons.is_empty() && !table.rest.target;
             table.mixed |= partly && predicted && column.target && table.columns.is_empty();
-            table.rest.lessons = table.rest.lessons.and(&column.lessons);
+            table.rest.lessons.add(&column.lessons);
             table.rest.target = column.target && (first || table.rest.target);
             table.filled = true;
         }

@@ -116,7 +116,7 @@ impl Machine<'_> {
                         let items = items.map(|(at, item)| Value::Tuple([number(at), item].into())).collect();
                         self.list(items)
                     }
-                    Items::Any(item) => Value::Method(Rc::new((numbered(item), "items of".into()))),
+                    Items::Any(item) => Value::each(numbered(item)),
                 }
             }
             "map" => {
@@ -171,7 +171,7 @@ impl Machine<'_> {
             }
         }
         if each.len() < arguments.positional.len() {
-            return Value::Method(Rc::new((Value::Tuple(any.into()), "items of".into())));
+            return Value::each(Value::Tuple(any.into()));
         }
         let length = each.iter().map(Vec::len).min().unwrap_or_default();
         let rows = (0..length).map(|at| each.iter().map(|items| items[at].clone()).collect::<Vec<_>>());

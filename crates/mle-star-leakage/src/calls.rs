@@ -148,10 +148,10 @@ impl<'a> Machine<'a> {
                     let own = instance.attributes.iter().find(|(known, _)| &**known == name);
                     match own {
                         Some((_, value)) => value.clone(),
-                        None => Value::Method(Rc::new((base.clone(), name.into()))),
+                        None => Value::method(base.clone(), name),
                     }
                 }
-                _ => Value::Method(Rc::new((base.clone(), name.into()))),
+                _ => Value::method(base.clone(), name),
             },
         }
     }

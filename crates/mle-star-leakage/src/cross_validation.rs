@@ -11,7 +11,7 @@ impl Machine<'_> {
     pub(crate) fn cross_val_score(&mut self, arguments: &Arguments) -> Value {
         let Some((rows, lessons)) = self.cross_predictions(arguments) else { return Value::Unknown };
         let score = self.score(arguments.range, rows, &lessons, false);
-        Value::number(Lessons::default(), score)
+        Value::score(score)
     }
 
     pub(crate) fn cross_val_predict(&mut self, arguments: &Arguments) -> Value {
@@ -45,8 +45,7 @@ impl Machine<'_> {
         let answer = arguments.get(2, "y").and_then(|target| self.answer(&estimator, &table, target));
         let mut learnt = table.lessons();
         if answer.is_some() {
-            let lesson = Lesson::new(Kind::Answer, self.site(arguments.range), table.rows);
-            learnt = learnt.and(&self.infos.lesson(lesson));
+            learnt = learnt.and(&self.learn(Kind::Answer, arguments.range, table.rows));
         }
         let fitted = Fitted {
             site: self.site(arguments.range),

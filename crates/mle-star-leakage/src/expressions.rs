@@ -8,7 +8,7 @@ use ruff_python_ast::{
 };
 use ruff_text_size::{Ranged, TextRange};
 
-use crate::info::{Kind, Lessons, Scores};
+use crate::info::{Kind, Lessons};
 use crate::machine::{Body, Items, Machine};
 use crate::table::Table;
 use crate::value::{Dict, List, Names, Number, Object, Text, Value};
@@ -243,16 +243,14 @@ impl<'a> Machine<'a> {
                 let left = self.eval(&compare.left);
                 let right = self.eval(&compare.comparators[0]);
                 let selecting = self.lessons_of(&left).and(&self.lessons_of(&right));
-                let selecting =
-                    self.infos.map(&selecting, |lesson| (lesson.kind == Kind::Selection).then_some(lesson));
+                let selecting = self.infos.of_kind(&selecting, Kind::Selection);
                 let choice = self.choice(&[left, right], compare.range());
                 (None, choice.and(&selecting))
             }
             _ => {
                 let value = self.eval(test);
                 let selecting = self.lessons_of(&value);
-                let selecting =
-                    self.infos.map(&selecting, |lesson| (lesson.kind == Kind::Selection).then_some(lesson));
+                let selecting = self.infos.of_kind(&selecting, Kind::Selection);
                 (truth(&value), selecting)
             }
         }
@@ -284,8 +282,7 @@ impl<'a> Machine<'a> {
             (_, value @ Value::Number(_)) => value,
             (_, value @ Value::Object(_)) => {
                 if let Some(Object::Table(table)) = self.state.get(&value) {
-                    let table = table.clone();
-                    return self.table(table);
+                    return self.table(table.clone());
                 }
                 Value::Unknown
             }
@@ -413,7 +410,7 @@ impl<'a> Machine<'a> {
             (Value::Number(number), _) => {
                 Value::Number(Rc::new(Number { lessons: number.lessons.and(lessons), ..(**number).clone() }))
             }
-            (Value::Int(_) | Value::Float(_), _) => Value::number(lessons.clone(), Scores::default()),
+            (Value::Int(_) | Value::Float(_), _) => Value::learnt(lessons.clone()),
             (Value::Names(names), _) => {
                 let lessons = names.lessons.and(lessons);
                 Value::Names(Rc::new(Names { lessons, ..(**names).clone() }))

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{Kind, Lesson, Lessons, Scores};
+use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::{Machine, row_of};
 use crate::rows::RowsId;
 use crate::table::{Column, Group, Table};
@@ -200,10 +200,7 @@ impl Machine<'_> {
             }
             "take" | "reindex" => match arguments.first().cloned() {
                 Some(index) => match self.chosen_rows(table, &index) {
-                    Some(rows) => {
-                        let taken = table.with_rows(rows);
-                        self.table(taken)
-                    }
+                    Some(rows) => self.table(table.with_rows(rows)),
                     None => Value::Unknown,
                 },
                 None => Value::Unknown,
@@ -214,15 +211,13 @@ impl Machine<'_> {
                 self.table(joined)
             }
             "repeat" => {
-                let site = self.site(arguments.range);
-                let rows = self.rows.repeated(table.rows, site);
-                let repeated = table.with_rows(rows);
-                self.table(repeated)
+                let rows = self.rows.repeated(table.rows, self.site(arguments.range));
+                self.table(table.with_rows(rows))
             }
             "iterrows" | "itertuples" | "iter_rows" if table.rows.is_known() => {
                 let row = row_of(table, false);
                 let item = if name == "iterrows" { Value::Tuple([Value::Unknown, row].into()) } else { row };
-                Value::Method(Rc::new((item, "items of".into())))
+                Value::each(item)
             }
             "explode" | "iterrows" | "itertuples" | "iter_rows" => Value::Unknown,
             _ => return None,
@@ -253,8 +248,7 @@ impl Machine<'_> {
                         | "aggregate"
                 ) =>
             {
-                let values = table.values();
-                self.table(values)
+                self.table(table.values())
             }
             "mean" | "median" | "std" | "var" | "quantile" | "mode" => {
                 self.reduce(table, true, arguments.range)
@@ -264,7 +258,7 @@ impl Machine<'_> {
             }
             "value_counts" | "unique" | "describe" | "idxmax" | "idxmin" => {
                 let lessons = table.values().rest.lessons;
-                Value::number(lessons, Scores::default())
+                Value::learnt(lessons)
             }
             "corr" | "corrwith" | "cov" => self.correlations(table, name, arguments),
             "pivot_table" | "pivot" => {
@@ -285,18 +279,13 @@ impl Machine<'_> {
             self.found.targets.insert(label.to_string());
         }
         let kind = if with_target { Kind::Selection } else { Kind::Unsupervised };
-        let lesson = Lesson::new(kind, self.site(arguments.range), table.rows);
-        Value::number(self.infos.lesson(lesson), Scores::default())
+        Value::learnt(self.learn(kind, arguments.range, table.rows))
     }
 
     /// A table of statistics: one row per group.
     pub(crate) fn statistics(&mut self, rows: RowsId, of_target: bool, arguments: &Arguments) -> Value {
-        let lessons = if of_target {
-            let lesson = Lesson::new(Kind::Target, self.site(arguments.range), rows);
-            self.infos.lesson(lesson)
-        } else {
-            Lessons::default()
-        };
+        let lessons =
+            if of_target { self.learn(Kind::Target, arguments.range, rows) } else { Lessons::default() };
         self.array(RowsId::UNKNOWN, lessons)
     }
 
@@ -309,7 +298,7 @@ impl Machine<'_> {
                 let item = if across {
                     self.table(table.clone())
                 } else {
-                    Value::number(table.values().rest.lessons, Scores::default())
+                    Value::learnt(table.values().rest.lessons)
                 };
                 let value = self.call_with(&function, &[item], arguments.range);
                 self.lessons_of(&value)
@@ -375,7 +364,7 @@ impl Machine<'_> {
             }
             "get" => match first.constant().filter(|_| table.whole && !first.is_constant_number()) {
                 Some(name) => self.table(self.select(table, &name)),
-                None => Value::number(table.values().rest.lessons, Scores::default()),
+                None => Value::learnt(table.values().rest.lessons),
             },
             _ => return None,
         })
@@ -437,7 +426,7 @@ impl Machine<'_> {
             left.columns.retain(|(name, _)| given.except.contains(name));
         }
         let lessons = self.lessons_of(&names);
-        let lessons = self.infos.map(&lessons, |lesson| (lesson.kind == Kind::Selection).then_some(lesson));
+        let lessons = self.infos.of_kind(&lessons, Kind::Selection);
         left.learn(&lessons);
         self.table(left)
     }
@@ -449,13 +438,9 @@ impl Machine<'_> {
         };
         let rows = match rows {
             Some(rows) => rows,
-            None => {
-                let site = self.site(arguments.range);
-                self.rows.some(table.rows, site)
-            }
+            None => self.rows.some(table.rows, self.site(arguments.range)),
         };
-        let left = table.with_rows(rows);
-        self.table(left)
+        self.table(table.with_rows(rows))
     }
 
     /// Methods of groups.
@@ -507,15 +492,14 @@ impl Machine<'_> {
     fn windowed(&mut self, group: &Group, rows: RowsId, arguments: &Arguments) -> Value {
         let mut lessons = group.table.values().rest.lessons;
         if group.table.is_target() {
-            let lesson = Lesson::new(Kind::Window, self.site(arguments.range), group.table.rows);
-            lessons = lessons.and(&self.infos.lesson(lesson));
+            lessons = lessons.and(&self.learn(Kind::Window, arguments.range, group.table.rows));
         }
         self.array(rows, lessons)
     }
 
     /// What values of rows before depend on.
     fn lagged(&mut self, lessons: &Lessons) -> Lessons {
-        self.infos.map(lessons, |lesson| (lesson.kind != Kind::Window).then_some(lesson))
+        self.infos.without(lessons, Kind::Window)
     }
 
     /// Rows that are drawn from each group.

@@ -1,7 +1,7 @@
 //! Items of tables, lists and the like: `base[index]`.
 
 use crate::calls::Arguments;
-use crate::info::{Kind, Lesson, Lessons, Scores};
+use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::Machine;
 use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
@@ -64,9 +64,9 @@ impl<'a> Machine<'a> {
                 if number.row.is_none() && index.as_str().is_some_and(|name| self.targets.contains(name)) =>
             {
                 // Correlations with the target, of all correlations.
-                let lessons = self.infos.map(&number.lessons, |lesson| match lesson.kind {
-                    Kind::Unsupervised => Some(Lesson { kind: Kind::Selection, ..lesson }),
-                    _ => Some(lesson),
+                let lessons = self.infos.map_kinds(&number.lessons, |kind| match kind {
+                    Kind::Unsupervised => Some(Kind::Selection),
+                    _ => Some(kind),
                 });
                 Value::number(lessons, number.scores.clone())
             }
@@ -187,7 +187,7 @@ impl<'a> Machine<'a> {
         if is_position(index, table) {
             return row_of(table, table.is_target());
         }
-        Value::number(table.rest.lessons.clone(), Scores::default())
+        Value::learnt(table.rest.lessons.clone())
     }
 
     /// What the choice of columns depends on.

@@ -85,19 +85,17 @@ impl Machine<'_> {
         for (name, value) in settings.filter(|(_, value)| self.table_of(value).is_none()).collect::<Vec<_>>()
         {
             let of_value = self.lessons_of(value);
-            let set = self.infos.map(&of_value, |lesson| match lesson.kind {
-                Kind::Candidate(open) if open.is_open() => {
-                    Some(Lesson { kind: Kind::Candidate(names::setting(name, open)), ..lesson })
-                }
-                Kind::Candidate(_) => Some(lesson),
+            let set = self.infos.map_kinds(&of_value, |kind| match kind {
+                Kind::Candidate(open) if open.is_open() => Some(Kind::Candidate(names::setting(name, open))),
+                Kind::Candidate(_) => Some(kind),
                 Kind::Choice(How::Open) => {
                     let how = names::setting(name, How::Few);
-                    Some(Lesson { kind: Kind::Choice(how), ..lesson })
+                    Some(Kind::Choice(how))
                 }
-                Kind::Choice(_) => Some(lesson),
+                Kind::Choice(_) => Some(kind),
                 _ => None,
             });
-            lessons = lessons.and(&set);
+            lessons.add(&set);
         }
         let stops = arguments.named.iter().any(|(name, value)| is_stopping(name, value));
         let made = self.site(arguments.range);
@@ -194,7 +192,7 @@ impl Machine<'_> {
         let lesson = Lesson::new(Kind::Candidate(How::Rounds), site, RowsId::UNKNOWN);
         let lessons = self.infos.lesson(lesson);
         let staged = self.with_lessons(&staged, &lessons);
-        Value::Method(Rc::new((staged, "items of".into())))
+        Value::each(staged)
     }
 
     /// Fits on rows.
@@ -209,8 +207,8 @@ impl Machine<'_> {
                 let mut fitted = self.fit_rows(table, target.as_ref(), arguments);
                 let answer = target.as_ref().and_then(|target| self.answer(estimator, table, target));
                 if answer.is_some() {
-                    let lesson = Lesson::new(Kind::Answer, fitted.site, table.rows);
-                    fitted.lessons = fitted.lessons.and(&self.infos.lesson(lesson));
+                    fitted.lessons =
+                        fitted.lessons.and(&self.infos.learn(Kind::Answer, fitted.site, table.rows));
                 }
                 self.watch(estimator, &mut fitted, arguments);
                 fitted
@@ -290,7 +288,7 @@ impl Machine<'_> {
         let mut fitted = fitted.clone();
         if further {
             fitted.rows = self.seen_in_folds(*number, fitted.rows, false, arguments.range);
-            fitted.lessons = fitted.lessons.and(&self.steps_of(*number));
+            fitted.lessons.add(&self.steps_of(*number));
         } else if let Some(previous) = previous {
             fitted.rows = self.seen_in_folds(previous, fitted.rows, true, arguments.range);
         } else {
@@ -317,8 +315,7 @@ impl Machine<'_> {
         let Some(table) = self.last_table(&watched, 3) else { return };
         let stops = estimator.stops || arguments.named.iter().any(|(name, value)| self.stops(name, value));
         if stops && table.rows != fitted.rows {
-            let lesson = Lesson::new(Kind::Stopping, fitted.site, table.rows);
-            fitted.lessons = fitted.lessons.and(&self.infos.lesson(lesson));
+            fitted.lessons.add(&self.infos.learn(Kind::Stopping, fitted.site, table.rows));
         }
         let lessons = self.predictions(estimator, fitted, &table);
         fitted.watched = self.score(arguments.range, table.rows, &lessons, false);
@@ -367,8 +364,7 @@ impl Machine<'_> {
         };
         let mut values = table.values();
         if let Some(kind) = kind.filter(|_| !table.is_target() && !fitted.of_target) {
-            let lesson = Lesson::new(kind, fitted.site, fitted.rows);
-            values.rest.lessons = values.rest.lessons.and(&self.infos.lesson(lesson));
+            values.rest.lessons.add(&self.infos.learn(kind, fitted.site, fitted.rows));
         }
         self.table(values)
     }
@@ -385,13 +381,11 @@ impl Machine<'_> {
         for (name, value) in &arguments.named {
             if names::setting(name, How::Open) == How::Rounds {
                 let rounds = self.lessons_of(value);
-                let rounds = self.infos.map(&rounds, |lesson| match lesson.kind {
-                    Kind::Candidate(How::Open) => {
-                        Some(Lesson { kind: Kind::Candidate(How::Rounds), ..lesson })
-                    }
+                let rounds = self.infos.map_kinds(&rounds, |kind| match kind {
+                    Kind::Candidate(How::Open) => Some(Kind::Candidate(How::Rounds)),
                     _ => None,
                 });
-                lessons = lessons.and(&rounds);
+                lessons.add(&rounds);
             }
         }
         self.array(table.rows, lessons)
@@ -480,7 +474,7 @@ impl Machine<'_> {
         let rows = if one.rows.is_known() { one.rows } else { other.rows };
         let lesson = Lesson::new(Kind::Selection, self.site(arguments.range), rows);
         let lessons = self.infos.lesson(lesson);
-        Value::number(lessons, Scores::default())
+        Value::learnt(lessons)
     }
 
     /// A dictionary of columns as a table.

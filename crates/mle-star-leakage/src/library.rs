@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::info::{How, Kind, Lessons};
 use crate::machine::{Final, Items, Machine};
 use crate::names;
 use crate::rows::RowsId;
@@ -54,7 +54,7 @@ impl Machine<'_> {
         let truth = arguments.positional.first().and_then(|value| self.table_of(value));
         let predicted = arguments.positional.get(1).and_then(|value| self.table_of(value));
         let (Some(truth), Some(predicted)) = (truth, predicted) else { return Value::Unknown };
-        let is_prediction = self.infos.any(&predicted.lessons(), |lesson| lesson.kind == Kind::Model);
+        let is_prediction = self.infos.has_model(&predicted.lessons());
         if truth.is_target() && is_prediction && arguments.positional.len() == 2 {
             return self.metric(arguments);
         }
@@ -163,11 +163,11 @@ impl Machine<'_> {
             }
             "create_study" => self.state.add(Object::Study(Number::default())),
             _ if OPTIMISERS.contains(&name) => self.optimise(&first, arguments),
-            _ if name.starts_with("suggest_") => {
-                let lesson =
-                    Lesson::new(Kind::Candidate(How::Few), self.site(arguments.range), RowsId::UNKNOWN);
-                Value::number(self.infos.lesson(lesson), Scores::default())
-            }
+            _ if name.starts_with("suggest_") => Value::learnt(self.infos.learn(
+                Kind::Candidate(How::Few),
+                self.site(arguments.range),
+                RowsId::UNKNOWN,
+            )),
             _ => return None,
         })
     }
@@ -181,15 +181,14 @@ impl Machine<'_> {
                 Items::Any(item) => item,
             });
         }
-        Value::Method(Rc::new((Value::Tuple(items.into()), "items of".into())))
+        Value::each(Value::Tuple(items.into()))
     }
 
     /// A number drawn at random. In a loop it may be a candidate of a search.
     pub(crate) fn random(&mut self) -> Value {
         let mut lessons = Lessons::default();
         if let Some(search) = self.search {
-            let lesson = Lesson::new(Kind::Candidate(How::Few), self.site(search), RowsId::UNKNOWN);
-            lessons = self.infos.lesson(lesson);
+            lessons = self.candidate_at(How::Few, search);
         }
         Value::Number(Rc::new(Number { lessons, random: true, ..Number::default() }))
     }
@@ -251,5 +250,5 @@ fn partial(function: &Value, arguments: &Arguments) -> Value {
         return function.clone();
     }
     let parts = [function.clone(), Value::Tuple(bound.into()), Value::Tuple(named.into())];
-    Value::Method(Rc::new((Value::Tuple(parts.into()), "partial of".into())))
+    Value::method(Value::Tuple(parts.into()), "partial of")
 }

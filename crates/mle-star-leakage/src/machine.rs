@@ -7,7 +7,7 @@ use ruff_python_ast::{Expr, Parameters, Stmt, StmtClassDef};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::facts::Facts;
-use crate::info::{How, Infos, Kind, Lesson, Lessons, Scores};
+use crate::info::{How, Infos, Kind, Lesson, Lessons};
 use crate::rows::{Rows, RowsId};
 use crate::site::Site;
 use crate::state::State;
@@ -190,6 +190,16 @@ impl<'a> Machine<'a> {
         Site { expression, statement: self.statement }
     }
 
+    /// The set with what was learnt by an expression from rows.
+    pub(crate) fn learn(&mut self, kind: Kind, expression: TextRange, from: RowsId) -> Lessons {
+        self.infos.learn(kind, self.site(expression), from)
+    }
+
+    /// The set with a candidate of the search at this place.
+    pub(crate) fn candidate_at(&mut self, how: How, expression: TextRange) -> Lessons {
+        self.learn(Kind::Candidate(how), expression, RowsId::UNKNOWN)
+    }
+
     /// The source of a range.
     pub(crate) fn text(&self, range: TextRange) -> &'a str {
         self.source.get(range.to_std_range()).unwrap_or_default()
@@ -341,7 +351,7 @@ impl<'a> Machine<'a> {
                     crate::value::Number { lessons: number.lessons.and(&self.choices), ..(**number).clone() };
                 Value::Number(Rc::new(number))
             }
-            Value::Int(_) | Value::Float(_) => Value::number(self.choices.clone(), Scores::default()),
+            Value::Int(_) | Value::Float(_) => Value::learnt(self.choices.clone()),
             Value::Object(number) => match self.state.object(*number) {
                 Some(Object::Table(table)) => {
                     let mut table = table.clone();
@@ -350,7 +360,7 @@ impl<'a> Machine<'a> {
                 }
                 Some(Object::Estimator(estimator)) => {
                     let mut estimator = estimator.clone();
-                    estimator.lessons = estimator.lessons.and(&self.choices);
+                    estimator.lessons.add(&self.choices);
                     self.state.add(Object::Estimator(estimator))
                 }
                 _ => value,

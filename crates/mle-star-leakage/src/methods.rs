@@ -1,7 +1,7 @@
 //! Methods of lists, dictionaries, texts and names of columns.
 
 use crate::calls::Arguments;
-use crate::info::{Lessons, Scores};
+use crate::info::Lessons;
 use crate::machine::Machine;
 use crate::value::{List, Names, Number, Object, Text, Value};
 use ruff_text_size::TextRange;
@@ -230,7 +230,7 @@ impl Machine<'_> {
                     Number { lessons: lessons.clone(), text: Some(Rc::clone(text)), ..Number::default() };
                 Value::Number(Rc::new(number))
             }
-            Value::Unknown => Value::number(lessons.clone(), Scores::default()),
+            Value::Unknown => Value::learnt(lessons.clone()),
             _ => self.with_lessons(value, lessons),
         }
     }

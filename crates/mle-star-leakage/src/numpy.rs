@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{Kind, Lessons, Scores};
+use crate::info::{Lessons, Scores};
 use crate::machine::Machine;
 use crate::rows::RowsId;
 use crate::table::Table;
@@ -53,10 +53,8 @@ impl Machine<'_> {
             | "c_" | "r_" => self.stacked(name, arguments),
             "repeat" | "tile" => match self.table_of(&first).cloned() {
                 Some(table) => {
-                    let site = self.site(arguments.range);
-                    let rows = self.rows.repeated(table.rows, site);
-                    let repeated = table.with_rows(rows);
-                    self.table(repeated)
+                    let rows = self.rows.repeated(table.rows, self.site(arguments.range));
+                    self.table(table.with_rows(rows))
                 }
                 None => Value::Unknown,
             },
@@ -142,10 +140,7 @@ impl Machine<'_> {
 
     fn as_array(&mut self, value: &Value) -> Value {
         match self.table_of(value).cloned() {
-            Some(table) => {
-                let values = table.values();
-                self.table(values)
-            }
+            Some(table) => self.table(table.values()),
             None => value.clone(),
         }
     }
@@ -191,8 +186,7 @@ impl Machine<'_> {
         if of != other || part == rest || self.other_side(*of, *part) != Some(*rest) {
             return None;
         }
-        let site = self.site(arguments.range);
-        let joined = self.rows.joined(&[*part, *rest], site);
+        let joined = self.rows.joined(&[*part, *rest], self.site(arguments.range));
         Some(Value::Positions { of: *of, part: joined })
     }
 
@@ -282,10 +276,7 @@ impl Machine<'_> {
             Some(table) if arguments.named("axis").is_none_or(|axis| matches!(axis, Value::Int(0))) => {
                 self.reduce(&table, true, arguments.range)
             }
-            Some(table) => {
-                let values = table.values();
-                self.table(values)
-            }
+            Some(table) => self.table(table.values()),
             None => self.mean_of(first, arguments),
         }
     }
@@ -294,10 +285,7 @@ impl Machine<'_> {
         let across =
             arguments.get(1, "axis").is_some_and(|axis| !matches!(axis, Value::Int(0) | Value::None));
         match self.table_of(first).cloned() {
-            Some(table) if across => {
-                let values = table.values();
-                self.table(values)
-            }
+            Some(table) if across => self.table(table.values()),
             Some(table) => self.reduce(&table, false, arguments.range),
             None => {
                 let given = Arguments { positional: vec![first.clone()], ..arguments.clone() };
@@ -311,7 +299,7 @@ impl Machine<'_> {
         let made = self.elementwise(arguments);
         let values: Vec<Table> =
             arguments.positional.iter().skip(1).filter_map(|value| self.table_of(value)).cloned().collect();
-        let predicted = |table: &Table| self.infos.any(&table.lessons(), |lesson| lesson.kind == Kind::Model);
+        let predicted = |table: &Table| self.infos.has_model(&table.lessons());
         let mixed = values.iter().any(Table::is_target) && values.iter().any(predicted);
         if let (true, Some(table)) = (mixed, self.table_of(&made).cloned()) {
             return self.table(Table { mixed, ..table });
@@ -387,9 +375,9 @@ pub(crate) fn beside(tables: &[Table]) -> Table {
         for (name, column) in &table.columns {
             joined.set(Rc::clone(name), column.clone());
         }
-        joined.rest.lessons = joined.rest.lessons.and(&table.rest.lessons);
+        joined.rest.lessons.add(&table.rest.lessons);
         joined.rest.target = false;
-        joined.unnamed = joined.unnamed.and(&table.unnamed);
+        joined.unnamed.add(&table.unnamed);
     }
     joined.label = None;
     joined.condition = None;

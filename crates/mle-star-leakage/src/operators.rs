@@ -124,8 +124,7 @@ impl Machine<'_> {
 
     /// The rows of the true values, if one side has true values and the other one predictions.
     fn compared(&self, left: &Table, right: &Table) -> Option<RowsId> {
-        let predicted =
-            |table: &Table| self.infos.any(&table.rest.lessons, |lesson| lesson.kind == Kind::Model);
+        let predicted = |table: &Table| self.infos.has_model(&table.rest.lessons);
         if left.is_target() && predicted(right) {
             Some(left.rows)
         } else if right.is_target() && predicted(left) {
@@ -210,7 +209,7 @@ impl Machine<'_> {
     /// A comparison of numbers depends on what is known of features, as the numbers do.
     fn compare_numbers(&mut self, left: &Value, right: &Value) -> Value {
         let lessons = self.about_features(left).and(&self.about_features(right));
-        if lessons.is_empty() { Value::Unknown } else { Value::number(lessons, Scores::default()) }
+        if lessons.is_empty() { Value::Unknown } else { Value::learnt(lessons) }
     }
 
     /// A key for a condition, and whether it is the negation of the condition with that key.
@@ -255,8 +254,7 @@ impl Machine<'_> {
         };
         let mut choices = Lessons::default();
         for score in scores {
-            let lesson = Lesson::new(kind, place, score.rows);
-            choices = choices.and(&self.infos.lesson(lesson));
+            choices = choices.and(&self.infos.learn(kind, place, score.rows));
         }
         choices
     }
@@ -353,16 +351,14 @@ impl Machine<'_> {
         let values = table.values();
         if let Some(rows) = values.compared {
             let score = self.score(site, rows, &values.rest.lessons, false);
-            return Value::number(Lessons::default(), score);
+            return Value::score(score);
         }
-        let predicted = self.infos.any(&values.rest.lessons, |lesson| lesson.kind == Kind::Model);
+        let predicted = self.infos.has_model(&values.rest.lessons);
         // The mean of predictions is no prediction.
-        let mut lessons =
-            self.infos.map(&values.rest.lessons, |lesson| (lesson.kind != Kind::Model).then_some(lesson));
+        let mut lessons = self.infos.without(&values.rest.lessons, Kind::Model);
         let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.blank;
         if learnt && !predicted && values.condition.is_none() {
-            let lesson = Lesson::new(Kind::Unsupervised, self.site(site), values.rows);
-            lessons = lessons.and(&self.infos.lesson(lesson));
+            lessons.add(&self.learn(Kind::Unsupervised, site, values.rows));
         }
         let truth = values.is_target() && lessons.is_empty() && !values.blank && !values.doubtful;
         Value::Number(Rc::new(Number { lessons, truth, ..Number::default() }))

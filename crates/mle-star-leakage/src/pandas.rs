@@ -182,7 +182,7 @@ impl Machine<'_> {
                 made.set(name, column.clone());
             }
         }
-        made.unnamed = made.unnamed.and(&other.rest.lessons).and(&other.unnamed);
+        made.unnamed.add(&other.rest.lessons.and(&other.unnamed));
         made.label = None;
         self.table(made)
     }
@@ -207,10 +207,7 @@ impl Machine<'_> {
                 condition.condition = Some((key.into(), false));
                 self.table(condition)
             }
-            _ => {
-                let values = table.values();
-                self.table(values)
-            }
+            _ => self.table(table.values()),
         }
     }
 

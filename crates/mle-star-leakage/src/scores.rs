@@ -34,7 +34,7 @@ impl Machine<'_> {
             return Value::some_number();
         }
         let of_truth = self.lessons_of(&truth);
-        let of_truth = self.infos.map(&of_truth, |lesson| (lesson.kind != Kind::Window).then_some(lesson));
+        let of_truth = self.infos.without(&of_truth, Kind::Window);
         let lessons = lessons.and(&of_truth);
         let rows = match (&one, &other) {
             (Some(one), Some(other)) if other.is_target() && !one.is_target() => other.rows,
@@ -44,7 +44,7 @@ impl Machine<'_> {
         };
         let rows = if rows.is_known() { rows } else { self.rows_predicted(&lessons) };
         let score = self.score(arguments.range, rows, &lessons, itself);
-        Value::number(Lessons::default(), score)
+        Value::score(score)
     }
 
     /// The rows that models predicted for, if they are the same for all.
@@ -78,7 +78,7 @@ impl Machine<'_> {
         let rows = self.given_table(arguments).map_or(RowsId::UNKNOWN, |table| table.rows);
         let lessons = self.lessons_of(&predicted);
         let score = self.score(arguments.range, rows, &lessons, false);
-        Value::number(Lessons::default(), score)
+        Value::score(score)
     }
 
     /// `cross_validate(...)`: the scores of training rows and of validation rows.
@@ -90,8 +90,8 @@ impl Machine<'_> {
             _ => Some(lesson),
         });
         let training = self.score(arguments.range, rows, &on_fit, false);
-        let [training, score] = [training, score].map(|scores| Value::number(Lessons::default(), scores));
-        Value::Method(Rc::new((Value::Tuple([training, score].into()), "cross of".into())))
+        let [training, score] = [training, score].map(|scores| Value::score(scores));
+        Value::method(Value::Tuple([training, score].into()), "cross of")
     }
 
     /// Curves over thresholds, such as `roc_curve`.
@@ -99,16 +99,15 @@ impl Machine<'_> {
         let value = self.metric(arguments);
         let Value::Number(number) = &value else { return Value::Unknown };
         let scores: Vec<_> = self.infos.scores(&number.scores).cloned().collect();
-        let lesson = Lesson::new(Kind::Candidate(How::Number), self.site(arguments.range), RowsId::UNKNOWN);
-        let candidate = self.infos.lesson(lesson);
+        let candidate = self.candidate_at(How::Number, arguments.range);
         let mut made = Scores::default();
         for mut score in scores {
-            score.lessons = score.lessons.and(&candidate);
+            score.lessons.add(&candidate);
             made = made.and(&self.infos.score(score));
         }
-        let value = Value::number(Lessons::default(), made);
+        let value = Value::score(made);
         // A threshold is no score.
-        let thresholds = Value::number(candidate, Scores::default());
+        let thresholds = Value::learnt(candidate);
         Value::Tuple([value.clone(), value, thresholds].into())
     }
 
@@ -188,7 +187,7 @@ impl Machine<'_> {
         match joined {
             Value::Number(_) | Value::Int(_) | Value::Float(_) => self.with_lessons(&joined, &choice),
             Value::Object(_) | Value::Tuple(_) => self.with_choice(&joined, &choice),
-            _ => Value::number(choice, Scores::default()),
+            _ => Value::learnt(choice),
         }
     }
 
@@ -196,10 +195,7 @@ impl Machine<'_> {
     pub(crate) fn mean_of(&mut self, value: &Value, arguments: &Arguments) -> Value {
         if let Some(table) = self.table_of(value).cloned() {
             return match arguments.named("axis").or_else(|| arguments.positional.get(1)) {
-                Some(Value::Int(axis)) if *axis != 0 => {
-                    let values = table.values();
-                    self.table(values)
-                }
+                Some(Value::Int(axis)) if *axis != 0 => self.table(table.values()),
                 _ => self.reduce(&table, true, arguments.range),
             };
         }
@@ -239,8 +235,11 @@ impl Machine<'_> {
 
     /// `minimize(loss, start)` and the like.
     pub(crate) fn optimise(&mut self, function: &Value, arguments: &Arguments) -> Value {
-        let lesson = Lesson::new(Kind::Candidate(How::Open), self.site(arguments.range), RowsId::UNKNOWN);
-        let candidate = Value::number(self.infos.lesson(lesson), Scores::default());
+        let candidate = Value::learnt(self.infos.learn(
+            Kind::Candidate(How::Open),
+            self.site(arguments.range),
+            RowsId::UNKNOWN,
+        ));
         let mut given = vec![candidate];
         let more = arguments.named("args").cloned().unwrap_or_default();
         given.extend(self.contents(&more).unwrap_or_default());
@@ -265,9 +264,9 @@ impl Machine<'_> {
         let scores = self.scores_of(&value, 2);
         // Dozens of trials, as the number is not known to be smaller.
         let few = matches!(arguments.get(1, "n_trials"), Some(Value::Int(trials)) if *trials < 20);
-        let lessons = self.infos.map(&lessons, |lesson| match lesson.kind {
-            Kind::Choice(How::Setting) if !few => Some(Lesson { kind: Kind::Choice(How::Trials), ..lesson }),
-            _ => Some(lesson),
+        let lessons = self.infos.map_kinds(&lessons, |kind| match kind {
+            Kind::Choice(How::Setting) if !few => Some(Kind::Choice(How::Trials)),
+            _ => Some(kind),
         });
         if let Some(Object::Study(study)) = self.state.change(number) {
             *study = Number { lessons, scores, ..Number::default() };

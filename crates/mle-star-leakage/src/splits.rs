@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson, Lessons};
+use crate::info::{How, Kind, Lessons};
 use crate::machine::Machine;
 use crate::names;
 use crate::rows::{DivisionId, DivisionKind, RowsId};
@@ -59,7 +59,7 @@ impl Machine<'_> {
         }
         let (fit, scored) = self.sides(rows, kind, &splitter.key, arguments);
         let pair = [Value::Positions { of: rows, part: fit }, Value::Positions { of: rows, part: scored }];
-        Value::Method(Rc::new((Value::Tuple(pair.into()), "items of".into())))
+        Value::each(Value::Tuple(pair.into()))
     }
 
     fn sides(
@@ -72,18 +72,15 @@ impl Machine<'_> {
         if !rows.is_known() {
             return (rows, rows);
         }
-        let site = self.site(arguments.range);
-        let division = self.rows.division(rows, kind, key, site);
+        let division = self.rows.division(rows, kind, key, self.site(arguments.range));
         (self.rows.part(rows, division, 0), self.rows.part(rows, division, 1))
     }
 
     /// The candidates that the seed of a division is one of.
     fn seeds(&mut self, arguments: &Arguments) -> Lessons {
         let seeds = arguments.named("random_state").map(|seed| self.lessons_of(seed)).unwrap_or_default();
-        self.infos.map(&seeds, |lesson| match lesson.kind {
-            Kind::Candidate(how) if how.is_open() => {
-                Some(Lesson { kind: Kind::Candidate(How::Seed), ..lesson })
-            }
+        self.infos.map_kinds(&seeds, |kind| match kind {
+            Kind::Candidate(how) if how.is_open() => Some(Kind::Candidate(How::Seed)),
             _ => None,
         })
     }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ruff_text_size::TextRange;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::info::{How, Kind, Lessons, Scores};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, Origin, RowsId};
 use crate::table::Table;
@@ -76,8 +76,7 @@ impl Machine<'_> {
             return Lessons::default();
         };
         let site = crate::site::Site { expression: outer.range, statement: outer.range };
-        let lesson = Lesson::new(Kind::Candidate(How::Epoch), site, RowsId::UNKNOWN);
-        self.infos.lesson(lesson)
+        self.infos.learn(Kind::Candidate(How::Epoch), site, RowsId::UNKNOWN)
     }
 
     /// `network(x)`: an instance of a class of the script, or of one of a library.
@@ -170,11 +169,11 @@ impl Machine<'_> {
             self.found.targets.insert(label.to_string());
         }
         let rows = self.table_of(truth).map_or(RowsId::UNKNOWN, |truth| truth.rows);
-        if !self.infos.any(&lessons, |lesson| lesson.kind == Kind::Model) {
+        if !self.infos.has_model(&lessons) {
             return Value::some_number();
         }
         let score = self.score(arguments.range, rows, &lessons, false);
-        Value::number(Lessons::default(), score)
+        Value::score(score)
     }
 
     /// Data sets and loaders of torch.
@@ -193,7 +192,7 @@ impl Machine<'_> {
             }
             "DataLoader" => {
                 let item = self.batch(&first);
-                Value::Method(Rc::new((item, "items of".into())))
+                Value::each(item)
             }
             "Subset" => {
                 let index = arguments.get(1, "indices").cloned().unwrap_or_default();
@@ -262,7 +261,7 @@ impl Machine<'_> {
     pub(crate) fn results(&mut self, fitted: &Fitted) -> Value {
         let mut dict = Dict::default();
         for (name, scores) in &fitted.named {
-            dict.set(Rc::clone(name), Value::number(Lessons::default(), scores.clone()));
+            dict.set(Rc::clone(name), Value::score(scores.clone()));
         }
         self.state.add(Object::Dict(dict))
     }
@@ -335,7 +334,7 @@ impl Machine<'_> {
                     let estimator = estimator.clone();
                     let Some(fitted) = &estimator.fitted else { return Value::Unknown };
                     let score = self.training_score(&estimator, fitted, site);
-                    Value::number(Lessons::default(), score)
+                    Value::score(score)
                 }
                 _ => Value::Unknown,
             },
@@ -351,7 +350,7 @@ impl Machine<'_> {
         match (results, self.state.get(results)) {
             (Value::Tuple(pair), _) => pair.last().cloned().unwrap_or_default(),
             (_, Some(Object::Estimator(Estimator { fitted: Some(fitted), .. }))) => {
-                Value::number(Lessons::default(), fitted.watched.clone())
+                Value::score(fitted.watched.clone())
             }
             _ => Value::Unknown,
         }

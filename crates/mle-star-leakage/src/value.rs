@@ -237,6 +237,26 @@ impl Value {
         Self::Number(Rc::new(Number { lessons, scores, ..Number::default() }))
     }
 
+    /// A number that depends on these lessons.
+    pub(crate) fn learnt(lessons: Lessons) -> Self {
+        Self::number(lessons, Scores::default())
+    }
+
+    /// A number that is one of these scores.
+    pub(crate) fn score(scores: Scores) -> Self {
+        Self::number(Lessons::default(), scores)
+    }
+
+    /// A method or accessor of a value.
+    pub(crate) fn method(base: Self, name: &str) -> Self {
+        Self::Method(Rc::new((base, name.into())))
+    }
+
+    /// Something to loop over, by an item that stands for all.
+    pub(crate) fn each(item: Self) -> Self {
+        Self::method(item, "items of")
+    }
+
     /// A number of which nothing is known.
     pub(crate) fn some_number() -> Self {
         Self::Number(Rc::new(Number::default()))

@@ -6,6 +6,7 @@ mod corpus;
 mod fuzz;
 #[cfg(test)]
 mod notebooks;
+#[cfg(test)]
 mod scripts;
 #[cfg(test)]
 mod unreadable;
