@@ -48,15 +48,9 @@ impl<'a> Machine<'a> {
             Value::Class(class) => return self.class_attribute(*class, name).unwrap_or_default(),
             _ => {}
         }
-        match self.state.get(base) {
-            Some(Object::Table(table)) => {
-                let table = table.clone();
-                self.table_attribute(base, &table, name)
-            }
-            Some(Object::Estimator(estimator)) => {
-                let estimator = estimator.clone();
-                self.estimator_attribute(base, &estimator, name)
-            }
+        match self.state.handle(base).as_deref() {
+            Some(Object::Table(table)) => self.table_attribute(base, table, name),
+            Some(Object::Estimator(estimator)) => self.estimator_attribute(base, estimator, name),
             Some(Object::Instance(instance)) => {
                 if let Some((_, value)) = instance.attributes.iter().find(|(known, _)| &**known == name) {
                     return value.clone();
@@ -67,10 +61,7 @@ impl<'a> Machine<'a> {
                     None => Value::Unknown,
                 }
             }
-            Some(Object::Group(group)) => {
-                let group = group.clone();
-                self.choose_columns(&group, &Value::text(name))
-            }
+            Some(Object::Group(group)) => self.choose_columns(group, &Value::text(name)),
             Some(Object::Study(number)) => match name {
                 "best_value" | "value" | "values" | "best_values" => Value::Number(Rc::new(number.clone())),
                 "best_params" | "params" => {
@@ -138,14 +129,13 @@ impl<'a> Machine<'a> {
                 Value::number(estimator.lessons.clone(), score)
             }
             "history" => Value::method(base.clone(), "history of"),
-            "evals_result_" => self.results(&fitted.clone()),
+            "evals_result_" => self.results(fitted),
             "best_score_" if !fitted.named.is_empty() && estimator.role == Role::Model => {
-                let fitted = fitted.clone();
-                let results = self.results(&fitted);
+                let results = self.results(fitted);
                 if let Value::Object(number) = &results
                     && let Some(Object::Dict(dict)) = self.state.change(*number)
                 {
-                    dict.others.push(Value::score(fitted.watched));
+                    dict.others.push(Value::score(fitted.watched.clone()));
                 }
                 results
             }

@@ -48,10 +48,7 @@ impl<'a> Machine<'a> {
             Some(Object::Dict(_)) => {
                 let key = self.eval(&subscript.slice).constant();
                 let Some(Object::Dict(dict)) = self.state.change(number) else { return };
-                match key {
-                    Some(key) => dict.set(key, value),
-                    None => dict.others.push(value),
-                }
+                dict.put(key, value);
             }
             Some(Object::List(_)) => {
                 let position = self.eval(&subscript.slice);
@@ -135,9 +132,7 @@ impl<'a> Machine<'a> {
         let Expr::Subscript(subscript) = target else { return };
         let base = self.eval(&subscript.value);
         let name = self.eval(&subscript.slice).constant();
-        if let Value::Object(number) = base
-            && let Some(Object::Table(table)) = self.state.change(number)
-        {
+        if let Some(table) = self.state.table_mut(&base) {
             match name {
                 Some(name) => table.remove(&name),
                 None => table.kept.clear(),

@@ -7,14 +7,14 @@ use std::rc::Rc;
 
 impl Machine<'_> {
     pub(crate) fn call_builtin(&mut self, name: &str, arguments: &Arguments) -> Value {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         match name {
             "print" => {
                 self.print(arguments);
                 Value::None
             }
             "open" => {
-                self.open(&first, arguments);
+                self.open(&first, arguments.get(1, "mode"), arguments);
                 Value::Unknown
             }
             "len" => match self.table_of(&first) {
@@ -80,10 +80,7 @@ impl Machine<'_> {
         for item in items {
             let Value::Tuple(pair) = item else { continue };
             let [key, value] = &*pair else { continue };
-            match key.constant() {
-                Some(key) => dict.set(key, value.clone()),
-                None => dict.others.push(value.clone()),
-            }
+            dict.put(key.constant(), value.clone());
         }
         dict
     }

@@ -30,6 +30,21 @@ impl Arguments {
         self.positional.get(position).or_else(|| self.named(name))
     }
 
+    /// An argument by its position or name. Unknown, if it is not given.
+    pub(crate) fn value(&self, position: usize, name: &str) -> Value {
+        self.get(position, name).cloned().unwrap_or_default()
+    }
+
+    /// The first argument, whatever its name. Unknown, if there is none.
+    pub(crate) fn first_value(&self) -> Value {
+        self.first().cloned().unwrap_or_default()
+    }
+
+    /// Whether an argument is `True`.
+    pub(crate) fn is_true(&self, name: &str) -> bool {
+        matches!(self.named(name), Some(Value::Bool(true)))
+    }
+
     /// An argument by its name.
     pub(crate) fn named(&self, name: &str) -> Option<&Value> {
         self.named.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)

@@ -5,7 +5,7 @@ use crate::info::{How, Kind, Lesson, Lessons, Scores};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
 use crate::table::Table;
-use crate::value::{Estimator, Fitted, Object, Role, Value};
+use crate::value::{Estimator, Fitted, Object, Value};
 
 impl Machine<'_> {
     pub(crate) fn cross_val_score(&mut self, arguments: &Arguments) -> Value {
@@ -29,15 +29,7 @@ impl Machine<'_> {
         }
         let estimator = match arguments.get(0, "estimator").and_then(|value| self.state.get(value)) {
             Some(Object::Estimator(estimator)) => estimator.clone(),
-            _ => Estimator {
-                name: "".into(),
-                role: Role::Model,
-                made: self.site(arguments.called),
-                lessons: Lessons::default(),
-                stops: false,
-                warm: false,
-                fitted: None,
-            },
+            _ => Estimator::model("", self.site(arguments.called)),
         };
         self.note_ids(&table, arguments);
         let (fit, scored) = self.cross_validation(table.rows, arguments);
@@ -47,15 +39,7 @@ impl Machine<'_> {
         if answer.is_some() {
             learnt = learnt.and(&self.learn(Kind::Answer, arguments.range, table.rows));
         }
-        let fitted = Fitted {
-            site: self.site(arguments.range),
-            rows: fit,
-            lessons: learnt,
-            with_target: true,
-            of_target: false,
-            watched: Scores::default(),
-            named: Vec::new(),
-        };
+        let fitted = Fitted::with_target(self.site(arguments.range), fit, learnt);
         let lessons = self.predictions(&estimator, &fitted, &table.with_rows(scored));
         let seeds = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
             Some(Object::Splitter(splitter)) => splitter.lessons.clone(),

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use ruff_python_ast::{
-    BoolOp, Comprehension, Expr, ExprCompare, ExprDict, ExprFString, InterpolatedStringElement,
-    Number as Literal, Operator, StmtAugAssign, UnaryOp,
+    BoolOp, CmpOp, Comprehension, Expr, ExprCompare, ExprDict, ExprFString, FStringPart,
+    InterpolatedStringElement, Number as Literal, Operator, StmtAugAssign, UnaryOp,
 };
 use ruff_text_size::{Ranged, TextRange};
 
@@ -125,7 +125,7 @@ impl<'a> Machine<'a> {
         self.new_list(items, true)
     }
 
-    fn new_list(&mut self, items: Vec<Value>, open: bool) -> Value {
+    pub(crate) fn new_list(&mut self, items: Vec<Value>, open: bool) -> Value {
         let (loops, clause) = (self.loops, self.clause);
         self.state.add(Object::List(List { items, open, loops, clause, ..List::default() }))
     }
@@ -161,7 +161,7 @@ impl<'a> Machine<'a> {
 
     fn literal_list(&mut self, elements: &'a [Expr]) -> Value {
         let (items, open) = self.eval_all(elements);
-        if open { self.open_list(items) } else { self.list(items) }
+        self.new_list(items, open)
     }
 
     fn dict(&mut self, dict: &'a ExprDict) -> Value {
@@ -170,10 +170,7 @@ impl<'a> Machine<'a> {
             let key = item.key.as_ref().map(|key| self.eval(key));
             let value = self.eval(&item.value);
             match key {
-                Some(key) => match key.constant() {
-                    Some(key) => made.set(key, value),
-                    None => made.others.push(value),
-                },
+                Some(key) => made.put(key.constant(), value),
                 // `**other`
                 None => match self.state.get(&value) {
                     Some(Object::Dict(other)) => made.merge(other),
@@ -186,24 +183,23 @@ impl<'a> Machine<'a> {
 
     fn formatted(&mut self, text: &'a ExprFString) -> Value {
         let mut made = Text::default();
-        for element in text.value.iter().flat_map(|part| match part {
-            ruff_python_ast::FStringPart::Literal(_) => [].as_slice(),
-            ruff_python_ast::FStringPart::FString(part) => &part.elements,
-        }) {
-            match element {
-                InterpolatedStringElement::Literal(literal) => made.fixed.push_str(&literal.value),
-                InterpolatedStringElement::Interpolation(element) => {
-                    let value = self.eval(&element.expression);
-                    made.add(value);
+        for part in &text.value {
+            let elements = match part {
+                FStringPart::Literal(literal) => {
+                    made.fixed.push_str(literal.as_str());
+                    continue;
+                }
+                FStringPart::FString(part) => &part.elements,
+            };
+            for element in elements {
+                match element {
+                    InterpolatedStringElement::Literal(literal) => made.fixed.push_str(&literal.value),
+                    InterpolatedStringElement::Interpolation(element) => {
+                        made.add(self.eval(&element.expression));
+                    }
                 }
             }
         }
-        let literal = text.value.iter().filter_map(|part| match part {
-            ruff_python_ast::FStringPart::Literal(literal) => Some(literal.as_str()),
-            ruff_python_ast::FStringPart::FString(_) => None,
-        });
-        let before: String = literal.collect();
-        made.fixed.insert_str(0, &before);
         made.value()
     }
 
@@ -239,7 +235,7 @@ impl<'a> Machine<'a> {
                 let (truth, choice) = self.condition(&operation.operand);
                 (truth.map(|truth| !truth), choice)
             }
-            Expr::Compare(compare) if compare.ops.len() == 1 && compare.ops[0].is_ordering() => {
+            Expr::Compare(compare) if compare.ops.len() == 1 && is_ordering(compare.ops[0]) => {
                 let left = self.eval(&compare.left);
                 let right = self.eval(&compare.comparators[0]);
                 let selecting = self.lessons_of(&left).and(&self.lessons_of(&right));
@@ -271,21 +267,18 @@ impl<'a> Machine<'a> {
             (UnaryOp::USub, Value::Float(value)) => Value::Float(-value),
             (UnaryOp::USub, Value::Length(rows)) => Value::Length(rows),
             (UnaryOp::Not, value) => truth(&value).map_or(Value::Unknown, |truth| Value::Bool(!truth)),
-            (UnaryOp::Invert, value) => match self.state.get(&value) {
-                Some(Object::Table(table)) => {
-                    let mut table = table.clone();
+            (UnaryOp::Invert, value) => match self.table_of(&value).cloned() {
+                Some(mut table) => {
                     table.condition = table.condition.map(|(key, negated)| (key, !negated));
                     self.table(table)
                 }
                 _ => Value::Unknown,
             },
             (_, value @ Value::Number(_)) => value,
-            (_, value @ Value::Object(_)) => {
-                if let Some(Object::Table(table)) = self.state.get(&value) {
-                    return self.table(table.clone());
-                }
-                Value::Unknown
-            }
+            (_, value @ Value::Object(_)) => match self.table_of(&value).cloned() {
+                Some(table) => self.table(table),
+                None => Value::Unknown,
+            },
             _ => Value::Unknown,
         }
     }
@@ -331,10 +324,7 @@ impl<'a> Machine<'a> {
             let open = machine.generate(generators, &mut |machine| {
                 let key = key.and_then(|key| machine.eval(key).constant());
                 let value = machine.eval(value);
-                match key {
-                    Some(key) => dict.set(key, value),
-                    None => dict.others.push(value),
-                }
+                dict.put(key, value);
             });
             if open && dict.others.is_empty() {
                 dict.others.push(Value::Unknown);
@@ -439,6 +429,14 @@ impl Dict {
         }
     }
 
+    /// Sets the value of a key, which may not be known.
+    pub(crate) fn put(&mut self, key: Option<Rc<str>>, value: Value) {
+        match key {
+            Some(key) => self.set(key, value),
+            None => self.others.push(value),
+        }
+    }
+
     /// Sets all values of another dictionary.
     pub(crate) fn merge(&mut self, other: &Self) {
         for (key, value) in &other.items {
@@ -501,13 +499,6 @@ fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-trait Ordering {
-    fn is_ordering(&self) -> bool;
-}
-
-impl Ordering for ruff_python_ast::CmpOp {
-    fn is_ordering(&self) -> bool {
-        use ruff_python_ast::CmpOp::{Gt, GtE, Lt, LtE};
-        matches!(self, Gt | GtE | Lt | LtE)
-    }
+fn is_ordering(operation: CmpOp) -> bool {
+    matches!(operation, CmpOp::Gt | CmpOp::GtE | CmpOp::Lt | CmpOp::LtE)
 }

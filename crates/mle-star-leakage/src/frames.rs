@@ -21,7 +21,7 @@ impl Machine<'_> {
         name: &str,
         arguments: &Arguments,
     ) -> Value {
-        let inplace = matches!(arguments.named("inplace"), Some(Value::Bool(true)));
+        let inplace = arguments.is_true("inplace");
         let value = self
             .call_whole((base, table), name, arguments)
             .or_else(|| self.call_rows(table, name, arguments))
@@ -31,9 +31,7 @@ impl Machine<'_> {
         if !inplace {
             return value;
         }
-        if let (Value::Object(number), Some(after)) = (base, self.table_of(&value).cloned())
-            && let Some(Object::Table(table)) = self.state.change(*number)
-        {
+        if let (Some(after), Some(table)) = (self.table_of(&value).cloned(), self.state.table_mut(base)) {
             *table = after;
         }
         Value::None
@@ -60,7 +58,7 @@ impl Machine<'_> {
             | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt" | "ge" | "le" | "where" | "mask" | "clip"
             | "replace" | "fillna" => self.valuewise(table, name, arguments),
             "sort_values" | "sort" => {
-                let by = arguments.get(0, "by").cloned().unwrap_or_default();
+                let by = arguments.value(0, "by");
                 let by = by.constant().or_else(|| self.texts(&by)?.first().cloned());
                 let is_time = |name: &Rc<str>| table.times.contains(name) || self.is_time(name);
                 let sorted = by.filter(is_time);
@@ -84,12 +82,17 @@ impl Machine<'_> {
             }
             "rolling" | "expanding" | "ewm" | "resample" => {
                 let window = name != "resample" && !excludes_itself(arguments);
-                let group =
-                    Group { table: table.clone(), chosen: true, ordered: true, window, by_target: false };
-                self.state.add(Object::Group(group))
+                let table = table.clone();
+                self.state.add(Object::Group(Group {
+                    table,
+                    chosen: true,
+                    ordered: true,
+                    window,
+                    by_target: false,
+                }))
             }
             "to_csv" | "to_parquet" | "to_pickle" | "to_feather" | "write_csv" => {
-                let path = arguments.first().cloned().unwrap_or_default();
+                let path = arguments.first_value();
                 self.write(&path);
                 Value::None
             }
@@ -291,7 +294,7 @@ impl Machine<'_> {
 
     /// `column.map(...)`.
     fn mapped(&mut self, table: &Table, arguments: &Arguments) -> Value {
-        let function = arguments.first().cloned().unwrap_or_default();
+        let function = arguments.first_value();
         let lessons = match &function {
             Value::Function(..) => {
                 let across = matches!(arguments.get(1, "axis"), Some(Value::Int(1)));
@@ -319,22 +322,18 @@ impl Machine<'_> {
 
     /// Methods that choose or make columns.
     fn call_columns(&mut self, (base, table): Of<'_>, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         Some(match name {
             "drop" => self.dropped(table, arguments),
             "pop" => {
                 let Some(name) = first.constant() else {
-                    if let Value::Object(number) = base
-                        && let Some(Object::Table(table)) = self.state.change(*number)
-                    {
+                    if let Some(table) = self.state.table_mut(base) {
                         table.kept.clear();
                     }
                     return None;
                 };
                 let column = self.select(table, &name);
-                if let Value::Object(number) = base
-                    && let Some(Object::Table(table)) = self.state.change(*number)
-                {
+                if let Some(table) = self.state.table_mut(base) {
                     table.remove(&name);
                 }
                 self.table(column)
@@ -351,9 +350,7 @@ impl Machine<'_> {
             "insert" => {
                 let (name, column) =
                     (arguments.get(1, "column")?.constant()?, self.column_of(arguments.get(2, "value")?));
-                if let Value::Object(number) = base
-                    && let Some(Object::Table(table)) = self.state.change(*number)
-                {
+                if let Some(table) = self.state.table_mut(base) {
                     table.set(name, column);
                 }
                 Value::None
@@ -405,7 +402,7 @@ impl Machine<'_> {
         let of_columns = arguments.named("columns").cloned();
         let by_axis = matches!(arguments.get(1, "axis"), Some(Value::Int(1)))
             || matches!(arguments.get(1, "axis"), Some(Value::Str(axis)) if &**axis == "columns");
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         let names = match of_columns {
             Some(names) => names,
             None if by_axis => first,
@@ -504,7 +501,7 @@ impl Machine<'_> {
 
     /// Rows that are drawn from each group.
     fn sampled_groups(&mut self, group: &Group, arguments: &Arguments) -> Value {
-        let function = arguments.first().cloned().unwrap_or_default();
+        let function = arguments.first_value();
         let part = self.rows.some(group.table.rows, self.site(arguments.range));
         let part = self.table(group.table.with_rows(part));
         let drawn = self.call_with(&function, &[part], arguments.range);

@@ -52,13 +52,10 @@ impl<'a> Machine<'a> {
 
     pub(crate) fn value_item(&mut self, base: &Value, index: &Value) -> Value {
         let index_lessons = self.lessons_of(index);
-        match (base, self.state.get(base)) {
+        match (base, self.state.handle(base).as_deref()) {
             (Value::Tuple(items), _) => match index {
                 Value::Int(position) => at(items, *position),
-                _ => {
-                    let items = items.to_vec();
-                    self.join_all(&items)
-                }
+                _ => self.join_all(items),
             },
             (Value::Number(number), _)
                 if number.row.is_none() && index.as_str().is_some_and(|name| self.targets.contains(name)) =>
@@ -81,30 +78,15 @@ impl<'a> Machine<'a> {
             (_, Some(Object::List(list))) => match index {
                 Value::Int(position) if !list.open => at(&list.items, *position),
                 _ => {
-                    let items = list.items.clone();
-                    let joined = self.join_all(&items);
+                    let joined = self.join_all(&list.items);
                     self.with_lessons(&joined, &index_lessons)
                 }
             },
             (_, Some(Object::Dict(dict))) => match index.constant() {
-                Some(key) => match dict.get(&key) {
-                    Some(value) => value.clone(),
-                    None => {
-                        let others = dict.others.clone();
-                        self.join_all(&others)
-                    }
-                },
-                None => {
-                    let values: Vec<_> =
-                        dict.items.iter().map(|(_, value)| value).chain(&dict.others).cloned().collect();
-                    self.join_all(&values)
-                }
+                Some(key) => dict.get(&key).cloned().unwrap_or_else(|| self.join_all(&dict.others)),
+                None => self.join_all(&dict.values()),
             },
-            (_, Some(Object::Group(group))) => {
-                let group = group.clone();
-                self.choose_columns(&group, index)
-            }
-            (_, Some(Object::Instance(_))) => Value::Unknown,
+            (_, Some(Object::Group(group))) => self.choose_columns(group, index),
             _ => Value::Unknown,
         }
     }
@@ -302,19 +284,15 @@ impl<'a> Machine<'a> {
             return self.table(sliced);
         }
         let bounds = [&slice.lower, &slice.upper].map(|bound| bound.as_deref().map(|bound| self.eval(bound)));
-        match (base, self.state.get(base)) {
+        match (base, self.state.handle(base).as_deref()) {
             (Value::Number(_) | Value::Names(_), _) => base.clone(),
-            (Value::Str(_), _) => Value::Unknown,
             (Value::Tuple(items), _) => {
                 part_of(items, &bounds).map_or(Value::Unknown, |items| Value::Tuple(items.into()))
             }
-            (_, Some(Object::List(list))) => {
-                let list = list.clone();
-                match part_of(&list.items, &bounds).filter(|_| !list.open) {
-                    Some(items) => self.list(items),
-                    None => self.open_list(list.items),
-                }
-            }
+            (_, Some(Object::List(list))) => match part_of(&list.items, &bounds).filter(|_| !list.open) {
+                Some(items) => self.list(items),
+                None => self.open_list(list.items.clone()),
+            },
             _ => Value::Unknown,
         }
     }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::info::{How, Kind, Lesson, Lessons};
 use crate::machine::Machine;
 use crate::names;
 use crate::rows::RowsId;
@@ -53,7 +53,7 @@ impl Machine<'_> {
             }
             // Keras watches training rows if the name of what it monitors does not begin like this.
             "EarlyStopping" | "ModelCheckpoint" if self.watches_training(arguments) => Value::Unknown,
-            "record_evaluation" => arguments.first().cloned().unwrap_or_default(),
+            "record_evaluation" => arguments.first_value(),
             "early_stopping" | "EarlyStopping" => Value::text("early stopping"),
             "scale" | "minmax_scale" | "robust_scale" | "quantile_transform"
                 if symbol.contains("preprocessing") =>
@@ -99,7 +99,7 @@ impl Machine<'_> {
         }
         let stops = arguments.named.iter().any(|(name, value)| is_stopping(name, value));
         let made = self.site(arguments.range);
-        let warm = matches!(arguments.named("warm_start"), Some(Value::Bool(true)));
+        let warm = arguments.is_true("warm_start");
         let fitted = self.explained(name, arguments);
         let estimator = Estimator { name: name.into(), role, made, lessons, stops, warm, fitted };
         self.state.add(Object::Estimator(estimator))
@@ -157,7 +157,7 @@ impl Machine<'_> {
             "staged_predict" | "staged_predict_proba" | "staged_decision_function" => {
                 self.staged(estimator, arguments)
             }
-            "inverse_transform" => arguments.first().cloned().unwrap_or_default(),
+            "inverse_transform" => arguments.first_value(),
             "predict" | "predict_proba" | "decision_function" | "predict_log_proba" | "score_samples" => {
                 match &estimator.fitted {
                     Some(fitted) if estimator.role >= Role::Model => {
@@ -178,7 +178,6 @@ impl Machine<'_> {
             "evals_result" | "get_evals_result" => self.attribute(base, "evals_result_"),
             "get_best_score" => self.attribute(base, "best_score_"),
             "get_booster" => base.clone(),
-            "get_params" => Value::Unknown,
             "set_params" | "compile" | "add" | "eval" | "to" | "set_output" => base.clone(),
             _ => Value::Unknown,
         }
@@ -237,13 +236,9 @@ impl Machine<'_> {
             self.note_targets(target, Some(table));
         }
         Fitted {
-            site: self.site(arguments.range),
-            rows: table.rows,
-            lessons: table.lessons(),
             with_target: target.is_some(),
             of_target: table.is_target(),
-            watched: Scores::default(),
-            named: Vec::new(),
+            ..Fitted::with_target(self.site(arguments.range), table.rows, table.lessons())
         }
     }
 
@@ -419,15 +414,7 @@ impl Machine<'_> {
             }
         }
         let made = self.site(arguments.range);
-        let estimator = Estimator {
-            name: "Booster".into(),
-            role: Role::Model,
-            made,
-            lessons,
-            stops: false,
-            warm: false,
-            fitted: None,
-        };
+        let estimator = Estimator { lessons, ..Estimator::model("Booster", made) };
         let base = self.state.add(Object::Estimator(estimator.clone()));
         let data =
             arguments.get(1, "train_set").or_else(|| arguments.named("dtrain")).cloned().unwrap_or_default();

@@ -20,8 +20,7 @@ impl Machine<'_> {
         if !symbol.contains('.') {
             return self.call_builtin(name, arguments);
         }
-        let with_rows = self.with_row_lists(arguments);
-        let arguments = with_rows.as_ref().unwrap_or(arguments);
+        let arguments = &self.with_row_lists(arguments);
         if let Some(splitter) = self.splitter(name, arguments) {
             return splitter;
         }
@@ -63,7 +62,7 @@ impl Machine<'_> {
 
     /// Functions of the standard library.
     pub(crate) fn call_standard(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         Some(match (symbol, name) {
             ("os.path.join", _) => {
                 let mut text = Text::default();
@@ -118,7 +117,7 @@ impl Machine<'_> {
 
     /// Functions that list, open or read files.
     fn call_files(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         Some(match (symbol, name) {
             (_, "dirname") => self.some_text(&[]),
             (_, "basename") => first,
@@ -127,11 +126,11 @@ impl Machine<'_> {
                 "ZipFile" | "TarFile" | "unpack_archive" | "extractall" | "load" | "load_file" | "loadmat"
                 | "read_pickle",
             ) => {
-                self.open(&first, arguments);
+                self.open(&first, arguments.get(1, "mode"), arguments);
                 return None;
             }
             (_, "open") if !symbol.starts_with("PIL") && !symbol.contains("Image") => {
-                self.open(&first, arguments);
+                self.open(&first, arguments.get(1, "mode"), arguments);
                 Value::Unknown
             }
             (_, "glob" | "iglob" | "rglob" | "listdir" | "iterdir" | "scandir" | "walk") => {
@@ -153,7 +152,7 @@ impl Machine<'_> {
             "brute",
             "shgo",
         ];
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         Some(match name {
             "sqrt" | "log" | "log1p" | "exp" if symbol.starts_with("math") => first,
             "random" | "uniform" | "randint" | "choice" | "gauss" | "normalvariate"
@@ -209,9 +208,8 @@ impl Machine<'_> {
     }
 
     /// Remembers that a file is opened.
-    pub(crate) fn open(&mut self, path: &Value, arguments: &Arguments) {
-        let mode = arguments.get(1, "mode").and_then(Value::as_str).unwrap_or("r").to_owned();
-        if mode.contains(['w', 'a', 'x']) {
+    pub(crate) fn open(&mut self, path: &Value, mode: Option<&Value>, arguments: &Arguments) {
+        if mode.and_then(Value::as_str).unwrap_or("r").contains(['w', 'a', 'x']) {
             self.write(path);
         } else {
             self.read(path, arguments);

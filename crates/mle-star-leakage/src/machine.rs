@@ -229,23 +229,17 @@ impl<'a> Machine<'a> {
 
     /// The items of a value. Numbers are candidates of a search, which the loop at this place may be.
     pub(crate) fn items(&mut self, value: &Value, site: TextRange) -> Items {
-        let each = match (value, self.state.get(value)) {
+        let each = match (value, self.state.handle(value).as_deref()) {
             (Value::Tuple(items), _) => items.to_vec(),
             (_, Some(Object::List(list))) if !list.open => list.items.clone(),
-            (_, Some(Object::List(list))) => {
-                let items = list.items.clone();
-                return Items::Any(self.join_all(&items));
-            }
+            (_, Some(Object::List(list))) => return Items::Any(self.join_all(&list.items)),
             (_, Some(Object::Dict(dict))) if dict.others.is_empty() => {
                 dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect()
             }
             (Value::Number(_), _) => return Items::Any(self.candidate(value, site)),
             (Value::Method(method), _) if &*method.1 == "items of" => return Items::Any(method.0.clone()),
             (_, Some(Object::Table(table))) => return Items::Any(one_row(table)),
-            (_, Some(Object::Group(group))) => {
-                let group = group.clone();
-                return Items::Any(self.one_group(&group, site));
-            }
+            (_, Some(Object::Group(group))) => return Items::Any(self.one_group(group, site)),
             _ => return Items::Any(Value::Unknown),
         };
         if each.len() <= ITEMS {

@@ -19,7 +19,7 @@ impl Machine<'_> {
         let of_torch = symbol.starts_with("torch");
         if of_torch && name.starts_with(char::is_uppercase) {
             let is_tensor = name.ends_with("Tensor");
-            return is_tensor.then(|| self.as_array(&arguments.first().cloned().unwrap_or_default()));
+            return is_tensor.then(|| self.as_array(&arguments.first_value()));
         }
         if of_torch && matches!(name, "max" | "min" | "topk" | "sort") && arguments.get(1, "dim").is_some() {
             // The values, and where they are.
@@ -29,7 +29,7 @@ impl Machine<'_> {
             });
             return Some(Value::Tuple([made.clone(), made].into()));
         }
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         Some(match name {
             "zeros" | "ones" | "empty" | "full" => self.blank(&first),
             "zeros_like" | "ones_like" | "empty_like" | "full_like" => match self.table_of(&first) {
@@ -147,7 +147,7 @@ impl Machine<'_> {
 
     /// Several arrays one after the other, or side by side.
     pub(crate) fn stacked(&mut self, name: &str, arguments: &Arguments) -> Value {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         let (items, open) = if name == "append" {
             (arguments.positional.clone(), false)
         } else {
@@ -322,7 +322,7 @@ impl Machine<'_> {
 
     /// Functions that return rows in another arrangement.
     fn arranged(&mut self, name: &str, arguments: &Arguments) -> Value {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         match (name, self.table_of(&first).cloned()) {
             ("isnan" | "isfinite", Some(table)) => {
                 let key = format!("{name}{}", self.compact(arguments.range));

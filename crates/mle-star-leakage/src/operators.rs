@@ -35,32 +35,24 @@ impl Machine<'_> {
             }
             _ => {}
         }
-        match (self.state.get(left), self.state.get(right)) {
+        match (self.state.handle(left).as_deref(), self.state.handle(right).as_deref()) {
             (Some(Object::List(one)), Some(Object::List(other))) if operation == Operator::Add => {
                 let open = one.open || other.open;
                 let items = one.items.iter().chain(&other.items).cloned().collect();
-                return if open { self.open_list(items) } else { self.list(items) };
+                self.new_list(items, open)
             }
             (Some(Object::List(list)), _) if operation == Operator::Mult => {
-                let items: Vec<_> = list.items.iter().chain(&list.items).take(24).cloned().collect();
-                return self.list(items);
+                let items = list.items.iter().chain(&list.items).take(24).cloned().collect();
+                self.list(items)
             }
             (Some(Object::Table(one)), Some(Object::Table(other))) => {
-                let (one, other) = (one.clone(), other.clone());
-                let combined = self.combine(operation, &one, &other);
-                return self.table(combined);
+                let combined = self.combine(operation, one, other);
+                self.table(combined)
             }
-            (Some(Object::Table(table)), _) => {
-                let table = table.clone();
-                return self.scale(operation, &table, right);
-            }
-            (_, Some(Object::Table(table))) => {
-                let table = table.clone();
-                return self.scale(operation, &table, left);
-            }
-            _ => {}
+            (Some(Object::Table(table)), _) => self.scale(operation, table, right),
+            (_, Some(Object::Table(table))) => self.scale(operation, table, left),
+            _ => numbers(left, right),
         }
-        numbers(left, right)
     }
 
     fn operate_text(&mut self, operation: Operator, left: &Value, right: &Value) -> Value {

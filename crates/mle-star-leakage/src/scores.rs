@@ -14,7 +14,7 @@ use ruff_text_size::TextRange;
 impl Machine<'_> {
     /// `metric(truth, predicted)`.
     pub(crate) fn metric(&mut self, arguments: &Arguments) -> Value {
-        let truth = arguments.get(0, "y_true").cloned().unwrap_or_default();
+        let truth = arguments.value(0, "y_true");
         let predicted = arguments.positional.get(1).or_else(|| {
             ["y_pred", "y_score", "y_prob", "y_proba"].iter().find_map(|name| arguments.named(name))
         });
@@ -228,7 +228,6 @@ impl Machine<'_> {
                 let choice = self.choice(std::slice::from_ref(base), arguments.range);
                 self.with_lessons(base, &choice)
             }
-            "get" | "__getitem__" => base.clone(),
             _ => base.clone(),
         }
     }
@@ -256,7 +255,7 @@ impl Machine<'_> {
         if name != "optimize" {
             return Value::Unknown;
         }
-        let function = arguments.get(0, "func").cloned().unwrap_or_default();
+        let function = arguments.value(0, "func");
         let outer = self.search.replace(arguments.range);
         let value = self.call_with(&function, &[Value::text("trial").symbol()], arguments.range);
         self.search = outer;

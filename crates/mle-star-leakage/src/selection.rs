@@ -62,8 +62,7 @@ impl Machine<'_> {
     /// `shap.TreeExplainer(model)`, `SelectFromModel(model, prefit=True)`: something that knows the importances of the
     /// model.
     pub(crate) fn explained(&self, name: &str, arguments: &Arguments) -> Option<Fitted> {
-        let prefit =
-            name == "SelectFromModel" && matches!(arguments.named("prefit"), Some(Value::Bool(true)));
+        let prefit = name == "SelectFromModel" && arguments.is_true("prefit");
         if !name.ends_with("Explainer") && !prefit {
             return None;
         }

@@ -143,9 +143,8 @@ impl Machine<'_> {
 
     /// Some of the rows, drawn at random: `table.sample(...)`.
     pub(crate) fn sample(&mut self, table: &Table, arguments: &Arguments) -> Table {
-        let is = |name: &str| matches!(arguments.named(name), Some(Value::Bool(true)));
         let site = self.site(arguments.range);
-        if is("replace") {
+        if arguments.is_true("replace") {
             let rows = self.rows.repeated(table.rows, site);
             return table.with_rows(rows);
         }

@@ -2,6 +2,7 @@
 
 use crate::machine::{Body, Class, Flow, ITEMS, Items, Loop, Machine};
 use crate::rows::RowsId;
+use crate::state::Branch;
 use crate::value::Value;
 use ruff_python_ast::{Expr, Identifier, Stmt, StmtClassDef, StmtFor, StmtIf};
 use ruff_text_size::{Ranged, TextRange};
@@ -103,23 +104,17 @@ impl<'a> Machine<'a> {
                     self.state.set(self.scope, name, symbol);
                 }
             }
-            Stmt::Global(statement) => {
-                statement
-                    .names
-                    .iter()
-                    .for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), true));
-            }
-            Stmt::Nonlocal(statement) => {
-                statement
-                    .names
-                    .iter()
-                    .for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), false));
-            }
+            Stmt::Global(statement) => self.names_elsewhere(&statement.names, true),
+            Stmt::Nonlocal(statement) => self.names_elsewhere(&statement.names, false),
             Stmt::Delete(statement) => {
                 statement.targets.iter().for_each(|target| self.delete(target));
             }
             _ => {}
         }
+    }
+
+    fn names_elsewhere(&mut self, names: &'a [Identifier], module: bool) {
+        names.iter().for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), module));
     }
 
     fn import(&mut self, module: &'a str, name: Option<&'a str>) {
@@ -130,10 +125,8 @@ impl<'a> Machine<'a> {
     }
 
     fn define_class(&mut self, definition: &'a StmtClassDef) {
-        let bases = definition.bases().iter().map(|base| self.eval(base)).collect::<Vec<_>>();
-        let bases =
-            bases.iter().filter_map(|base| if let Value::Class(base) = base { Some(*base) } else { None });
-        let bases = bases.collect();
+        let class = |base| if let Value::Class(class) = self.eval(base) { Some(class) } else { None };
+        let bases = definition.bases().iter().filter_map(class).collect();
         let outer = self.scope;
         let scope = self.state.open_scope(Some(outer));
         self.scope = scope;
@@ -185,7 +178,7 @@ impl<'a> Machine<'a> {
         &mut self,
         test: &'a Expr,
         body: &'a [Stmt],
-        before: &mut Vec<(usize, crate::state::Branch<'a>, Flow)>,
+        before: &mut Vec<(usize, Branch<'a>, Flow)>,
     ) -> Option<Flow> {
         self.statement = test.range();
         let (truth, choice) = self.condition(test);
@@ -207,24 +200,14 @@ impl<'a> Machine<'a> {
         None
     }
 
-    fn join_flows(
-        &mut self,
-        left: crate::state::Branch<'a>,
-        left_flow: Flow,
-        right: crate::state::Branch<'a>,
-        right_flow: Flow,
-    ) -> Flow {
+    fn join_flows(&mut self, left: Branch<'a>, left_flow: Flow, right: Branch<'a>, right_flow: Flow) -> Flow {
         match (left_flow, right_flow) {
-            (Flow::Leaves, Flow::Leaves) => {
+            (other, Flow::Leaves) => {
                 self.state.follow(left);
-                Flow::Leaves
+                other
             }
             (Flow::Leaves, other) => {
                 self.state.follow(right);
-                other
-            }
-            (other, Flow::Leaves) => {
-                self.state.follow(left);
                 other
             }
             (left_flow, right_flow) => {
@@ -240,7 +223,7 @@ impl<'a> Machine<'a> {
             let begun = self.state.begin_branch();
             let flow = self.run(body);
             let branch = self.state.end_branch(begun);
-            self.join_flows(branch, flow, crate::state::Branch::default(), Flow::Next);
+            self.join_flows(branch, flow, Branch::default(), Flow::Next);
         }
         Flow::Next
     }
@@ -253,19 +236,12 @@ impl<'a> Machine<'a> {
         self.enter(statement.range, &items);
         match items {
             Items::Each(items) => {
-                for item in items {
-                    if self.step(&statement.target, item, &statement.body) == Flow::Leaves {
-                        break;
-                    }
-                }
+                let mut items = items.into_iter();
+                items.any(|item| self.step(&statement.target, item, &statement.body) == Flow::Leaves);
             }
             Items::Any(item) => {
                 self.loops += 1;
-                for _ in 0..2 {
-                    if self.step(&statement.target, item.clone(), &statement.body) == Flow::Leaves {
-                        break;
-                    }
-                }
+                (0..2).any(|_| self.step(&statement.target, item.clone(), &statement.body) == Flow::Leaves);
                 self.loops -= 1;
             }
         }
@@ -312,11 +288,7 @@ impl<'a> Machine<'a> {
         let range = body.first().zip(body.last());
         let range = range.map_or(test.range(), |(first, last)| TextRange::new(first.start(), last.end()));
         self.enter(range, &Items::Each(Vec::new()));
-        for _ in 0..2 {
-            if self.run(body) == Flow::Leaves {
-                break;
-            }
-        }
+        (0..2).any(|_| self.run(body) == Flow::Leaves);
         self.around.pop();
         self.loops -= 1;
         Flow::Next

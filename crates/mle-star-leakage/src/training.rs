@@ -92,21 +92,9 @@ impl Machine<'_> {
             self.forwards.push((*number, table.clone()));
         }
         let fitted = fitted?;
-        let estimator = self.network(fitted.site);
+        let estimator = Estimator::model("network", fitted.site);
         let lessons = self.predictions(&estimator, &fitted, &table);
         Some(self.array(table.rows, lessons))
-    }
-
-    fn network(&self, made: crate::site::Site) -> Estimator {
-        Estimator {
-            name: "network".into(),
-            role: Role::Model,
-            made,
-            lessons: Lessons::default(),
-            stops: false,
-            warm: true,
-            fitted: None,
-        }
     }
 
     /// `loss.backward()`: the networks that were called since the last step learn.
@@ -122,15 +110,7 @@ impl Machine<'_> {
             let fresh = self.never_resets();
             let rows = if fresh { self.seen_in_folds(number, table.rows, false, range) } else { table.rows };
             let lessons = table.lessons().and(&self.steps_of(number));
-            let fitted = Fitted {
-                site: self.site(range),
-                rows,
-                lessons,
-                with_target: true,
-                of_target: false,
-                watched: Scores::default(),
-                named: Vec::new(),
-            };
+            let fitted = Fitted::with_target(self.site(range), rows, lessons);
             match self.state.change(number) {
                 Some(Object::Estimator(estimator)) => estimator.fitted = Some(fitted),
                 _ => {
@@ -178,7 +158,7 @@ impl Machine<'_> {
 
     /// Data sets and loaders of torch.
     pub(crate) fn call_torch(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         Some(match name {
             "TensorDataset" => {
                 let mut tables: Vec<Value> = arguments.positional.clone();
@@ -195,7 +175,7 @@ impl Machine<'_> {
                 Value::each(item)
             }
             "Subset" => {
-                let index = arguments.get(1, "indices").cloned().unwrap_or_default();
+                let index = arguments.value(1, "indices");
                 let whole = self.batch(&first);
                 self.subset(&whole, &index)
             }
@@ -329,12 +309,10 @@ impl Machine<'_> {
             "history of" if matches!(&*key, "lr" | "learning_rate" | "epoch" | "time") => {
                 Value::some_number()
             }
-            "history of" => match self.state.get(results) {
+            "history of" => match self.state.handle(results).as_deref() {
                 Some(Object::Estimator(estimator)) => {
-                    let estimator = estimator.clone();
                     let Some(fitted) = &estimator.fitted else { return Value::Unknown };
-                    let score = self.training_score(&estimator, fitted, site);
-                    Value::score(score)
+                    Value::score(self.training_score(estimator, fitted, site))
                 }
                 _ => Value::Unknown,
             },

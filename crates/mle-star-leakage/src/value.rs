@@ -226,6 +226,36 @@ pub(crate) enum Role {
     Search,
 }
 
+impl Estimator {
+    /// A model that was not fitted yet.
+    pub(crate) fn model(name: &str, made: Site) -> Self {
+        Self {
+            name: name.into(),
+            role: Role::Model,
+            made,
+            lessons: Lessons::default(),
+            stops: false,
+            warm: false,
+            fitted: None,
+        }
+    }
+}
+
+impl Fitted {
+    /// What a model learnt from rows and their target.
+    pub(crate) fn with_target(site: Site, rows: RowsId, lessons: Lessons) -> Self {
+        Self {
+            site,
+            rows,
+            lessons,
+            with_target: true,
+            of_target: false,
+            watched: Scores::default(),
+            named: Vec::new(),
+        }
+    }
+}
+
 impl Value {
     /// A text constant.
     pub(crate) fn text(text: &str) -> Self {
