@@ -13,7 +13,8 @@ impl<'a> Machine<'a> {
     /// A new table as a value.
     pub(crate) fn table(&mut self, table: Table) -> Value {
         // Large tables take more than a step.
-        self.steps = self.steps.saturating_sub((table.columns.len() + table.rest.lessons.len()) / 4);
+        self.limits.steps =
+            self.limits.steps.saturating_sub((table.columns.len() + table.rest.lessons.len()) / 4);
         self.state.add(Object::Table(table))
     }
 

@@ -74,7 +74,7 @@ impl<'a> Machine<'a> {
             Expr::Attribute(attribute) => {
                 let base = self.eval(&attribute.value);
                 let name = attribute.attr.as_str();
-                if name == "backward" && !self.forwards.is_empty() {
+                if name == "backward" && !self.networks.forwards.is_empty() {
                     self.backward(call.range());
                 }
                 if !matches!(base, Value::Symbol(_)) {
@@ -231,22 +231,22 @@ impl<'a> Machine<'a> {
         arguments: &Arguments,
     ) -> Value {
         let Some(function) = self.functions.get(number).copied() else { return Value::Unknown };
-        if self.active.len() >= CALLS || self.active.contains(&number) || self.steps == 0 {
+        if self.calls.active.len() >= CALLS || self.calls.active.contains(&number) || self.limits.steps == 0 {
             return Value::Unknown;
         }
         let scope = self.state.open_scope(Some(outer));
         if let Some(parameters) = function.parameters {
             self.bind(parameters, scope, itself, arguments);
         }
-        self.called.insert(number);
+        self.calls.called.insert(number);
         let (caller, statement) = (std::mem::replace(&mut self.scope, scope), self.statement);
-        self.active.push(number);
+        self.calls.active.push(number);
         let value = match function.body {
             Body::Expression(body) => self.eval(body),
             Body::Statements(body) => {
-                self.returned.push(None);
+                self.calls.returned.push(None);
                 let flow = self.run(body);
-                let returned = self.returned.pop().flatten();
+                let returned = self.calls.returned.pop().flatten();
                 match (returned, flow) {
                     (Some(value), _) => value,
                     (None, Flow::Leaves) => Value::Unknown,
@@ -254,7 +254,7 @@ impl<'a> Machine<'a> {
                 }
             }
         };
-        self.active.pop();
+        self.calls.active.pop();
         self.scope = caller;
         self.statement = statement;
         value

@@ -148,7 +148,7 @@ impl Machine<'_> {
 
     /// A value of which nothing is known, in a loop over rows: something made from the row.
     pub(crate) fn of_current_row(&self, value: &Value) -> Value {
-        let rows = self.around.last().and_then(|around| around.rows);
+        let rows = self.nesting.around.last().and_then(|around| around.rows);
         match (value, rows) {
             (Value::Unknown, Some(rows)) => made_from_row(rows, Lessons::default()),
             _ => value.clone(),
@@ -157,8 +157,9 @@ impl Machine<'_> {
 
     /// Whether rows are others in each step of a loop, as they are chosen within it.
     pub(crate) fn varies(&self, rows: RowsId) -> bool {
-        let within =
-            |site: Site| self.around.iter().any(|around| around.range.contains_range(site.expression));
+        let within = |site: Site| {
+            self.nesting.around.iter().any(|around| around.range.contains_range(site.expression))
+        };
         self.rows.ancestors(rows).any(|above| match self.rows.origin(above) {
             Origin::Some { site, .. } => within(*site),
             Origin::Part { division, .. } => {

@@ -19,13 +19,13 @@ const DEEPEST: usize = 120;
 impl<'a> Machine<'a> {
     /// The value of an expression.
     pub(crate) fn eval(&mut self, expression: &'a Expr) -> Value {
-        if self.steps == 0 || self.depth > DEEPEST {
+        if self.limits.steps == 0 || self.limits.depth > DEEPEST {
             return Value::Unknown;
         }
-        self.steps -= 1;
-        self.depth += 1;
+        self.limits.steps -= 1;
+        self.limits.depth += 1;
         let value = self.eval_here(expression);
-        self.depth -= 1;
+        self.limits.depth -= 1;
         value
     }
 
@@ -126,7 +126,7 @@ impl<'a> Machine<'a> {
     }
 
     pub(crate) fn new_list(&mut self, items: Vec<Value>, open: bool) -> Value {
-        let (loops, clause) = (self.loops, self.clause);
+        let (loops, clause) = (self.nesting.loops, self.nesting.clause);
         self.state.add(Object::List(List { items, open, loops, clause, ..List::default() }))
     }
 
@@ -346,7 +346,7 @@ impl<'a> Machine<'a> {
             Items::Each(items) => (items, false),
             Items::Any(item) => (vec![item], true),
         };
-        self.loops += usize::from(open);
+        self.nesting.loops += usize::from(open);
         let any = open;
         for item in items {
             self.assign(&first.target, item);
@@ -363,8 +363,8 @@ impl<'a> Machine<'a> {
             }
             self.choices = outer;
         }
-        self.loops -= usize::from(any);
-        self.around.pop();
+        self.nesting.loops -= usize::from(any);
+        self.nesting.around.pop();
         open
     }
 

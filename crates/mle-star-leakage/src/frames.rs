@@ -5,12 +5,21 @@ use std::rc::Rc;
 use crate::calls::Arguments;
 use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::{Machine, row_of};
+use crate::names::is_one;
 use crate::rows::RowsId;
 use crate::table::{Column, Group, Table};
 use crate::value::{Object, Value};
 
 /// A value, and the table that it is.
 type Of<'a> = (&'a Value, &'a Table);
+
+/// Methods whose values are true or false.
+const COMPARISONS: &str = "
+    isin between isna isnull notna notnull eq ne gt lt ge le";
+
+/// Methods that may compute one value for each row.
+const ACROSS: &str = "
+    mean sum max min std median count any all idxmax argmax var agg aggregate";
 
 impl Machine<'_> {
     /// Methods of tables, series and arrays.
@@ -110,21 +119,7 @@ impl Machine<'_> {
     }
 
     fn valuewise(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {
-        let conditional = matches!(
-            name,
-            "isin"
-                | "between"
-                | "isna"
-                | "isnull"
-                | "notna"
-                | "notnull"
-                | "eq"
-                | "ne"
-                | "gt"
-                | "lt"
-                | "ge"
-                | "le"
-        );
+        let conditional = is_one(COMPARISONS, name);
         let others: Lessons =
             arguments.all().fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
         let others = self.applied(&others, table.rows);
@@ -210,8 +205,7 @@ impl Machine<'_> {
             },
             "append" => {
                 let other = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
-                let joined = self.below(&[table.clone(), other], false, 0, arguments);
-                self.table(joined)
+                self.below(&[table.clone(), other], false, 0, arguments)
             }
             "repeat" => {
                 let rows = self.rows.repeated(table.rows, self.site(arguments.range));
@@ -232,27 +226,7 @@ impl Machine<'_> {
         let axis = arguments.named("axis").or_else(|| arguments.positional.last());
         let across = matches!(axis, Some(Value::Int(1)));
         Some(match name {
-            _ if across
-                && matches!(
-                    name,
-                    "mean"
-                        | "sum"
-                        | "max"
-                        | "min"
-                        | "std"
-                        | "median"
-                        | "count"
-                        | "any"
-                        | "all"
-                        | "idxmax"
-                        | "argmax"
-                        | "var"
-                        | "agg"
-                        | "aggregate"
-                ) =>
-            {
-                self.table(table.values())
-            }
+            _ if across && is_one(ACROSS, name) => self.table(table.values()),
             "mean" | "median" | "std" | "var" | "quantile" | "mode" => {
                 self.reduce(table, true, arguments.range)
             }
@@ -279,7 +253,7 @@ impl Machine<'_> {
         let other = arguments.first().and_then(|value| self.table_of(value));
         let with_target = table.is_target() || other.is_some_and(Table::is_target);
         if let Some(label) = other.and_then(|other| other.label.clone()).filter(|_| name == "corrwith") {
-            self.found.targets.insert(label.to_string());
+            self.seen.targets.insert(label.to_string());
         }
         let kind = if with_target { Kind::Selection } else { Kind::Unsupervised };
         Value::learnt(self.learn(kind, arguments.range, table.rows))

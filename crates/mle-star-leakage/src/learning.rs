@@ -10,6 +10,11 @@ use crate::rows::RowsId;
 use crate::table::{Column, Table};
 use crate::value::{Dict, Estimator, Fitted, Object, Role, Value};
 
+/// Functions that measure how a column is associated with the target.
+const ASSOCIATIONS: &str = "
+    mutual_info_classif mutual_info_regression f_classif f_regression chi2 pearsonr spearmanr kendalltau corrcoef
+    r_regression pointbiserialr";
+
 impl Machine<'_> {
     /// Functions of libraries for learning that are no classes.
     pub(crate) fn call_learning(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
@@ -27,17 +32,7 @@ impl Machine<'_> {
                 several => Value::Tuple(several.into()),
             },
             "resample" if symbol.starts_with("sklearn") => self.resample(arguments),
-            "mutual_info_classif"
-            | "mutual_info_regression"
-            | "f_classif"
-            | "f_regression"
-            | "chi2"
-            | "pearsonr"
-            | "spearmanr"
-            | "kendalltau"
-            | "corrcoef"
-            | "r_regression"
-            | "pointbiserialr" => self.association(arguments),
+            _ if names::is_one(ASSOCIATIONS, name) => self.association(arguments),
             "Dataset" | "DMatrix" | "QuantileDMatrix" | "Pool" if booster => {
                 let table = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
                 if let Some(label) = arguments.get(1, "label") {
@@ -248,7 +243,7 @@ impl Machine<'_> {
         let Some(truth) = self.table_of(truth) else { return };
         let several = truth.labels.iter().filter(|name| !features.is_some_and(|features| features.has(name)));
         let names: Vec<String> = truth.label.iter().chain(several).map(ToString::to_string).collect();
-        self.found.targets.extend(names);
+        self.seen.targets.extend(names);
     }
 
     /// The column of the target that is certainly among the features of a model.
@@ -297,8 +292,8 @@ impl Machine<'_> {
     pub(crate) fn note_ids(&mut self, table: &Table, arguments: &Arguments) {
         let site = self.site(arguments.range);
         for id in &self.facts.ids {
-            if table.has(id) && !self.found.ids.iter().any(|(_, known)| **known == **id) {
-                self.found.ids.push((site, id.as_str().into()));
+            if table.has(id) && !self.seen.ids.iter().any(|(_, known)| **known == **id) {
+                self.seen.ids.push((site, id.as_str().into()));
             }
         }
     }
@@ -453,7 +448,7 @@ impl Machine<'_> {
             arguments.all().take(2).filter_map(|value| self.table_of(value)).cloned().collect();
         let [one, other] = tables.as_slice() else { return Value::some_number() };
         if let Some(label) = &other.label {
-            self.found.targets.insert(label.to_string());
+            self.seen.targets.insert(label.to_string());
         }
         if !one.is_target() && !other.is_target() {
             return Value::some_number();

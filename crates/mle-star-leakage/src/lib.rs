@@ -92,7 +92,7 @@ fn checked(source: &str, facts: &Facts) -> Result<Vec<Finding>, Unreadable> {
         // What models get as their target is the target, before that place as well.
         let mut first = Machine::new(source, facts, targets);
         first.run(parsed.suite());
-        targets = first.found.targets;
+        targets = first.seen.targets;
     }
     let mut machine = Machine::new(source, facts, targets);
     machine.run(parsed.suite());

@@ -12,6 +12,9 @@ use crate::value::{Dict, Number, Object, Text, Value};
 
 /// What the line with the score begins with.
 const FINAL: &str = "Final Validation Performance";
+/// Functions that search for the arguments with the best value of a function.
+const OPTIMISERS: &str = "
+    minimize minimize_scalar differential_evolution fmin basinhopping dual_annealing brute shgo";
 
 impl Machine<'_> {
     /// Calls a function of a library.
@@ -101,7 +104,7 @@ impl Machine<'_> {
                 Value::Unknown
             }
             (_, "save" | "savez" | "savetxt" | "dump") => {
-                arguments.all().filter_map(Value::constant).for_each(|path| self.found.writes.push(path));
+                arguments.all().filter_map(Value::constant).for_each(|path| self.seen.writes.push(path));
                 Value::None
             }
             (_, "info" | "write" | "echo" | "success") => {
@@ -142,16 +145,6 @@ impl Machine<'_> {
 
     /// Functions that draw numbers or search for the best ones.
     fn call_search(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        const OPTIMISERS: &[&str] = &[
-            "minimize",
-            "minimize_scalar",
-            "differential_evolution",
-            "fmin",
-            "basinhopping",
-            "dual_annealing",
-            "brute",
-            "shgo",
-        ];
         let first = arguments.first_value();
         Some(match name {
             "sqrt" | "log" | "log1p" | "exp" if symbol.starts_with("math") => first,
@@ -161,7 +154,7 @@ impl Machine<'_> {
                 self.random()
             }
             "create_study" => self.state.add(Object::Study(Number::default())),
-            _ if OPTIMISERS.contains(&name) => self.optimise(&first, arguments),
+            _ if names::is_one(OPTIMISERS, name) => self.optimise(&first, arguments),
             _ if name.starts_with("suggest_") => Value::learnt(self.infos.learn(
                 Kind::Candidate(How::Few),
                 self.site(arguments.range),
@@ -186,7 +179,7 @@ impl Machine<'_> {
     /// A number drawn at random. In a loop it may be a candidate of a search.
     pub(crate) fn random(&mut self) -> Value {
         let mut lessons = Lessons::default();
-        if let Some(search) = self.search {
+        if let Some(search) = self.nesting.search {
             lessons = self.candidate_at(How::Few, search);
         }
         Value::Number(Rc::new(Number { lessons, random: true, ..Number::default() }))
@@ -197,14 +190,14 @@ impl Machine<'_> {
         let mut text = Text::default();
         arguments.positional.iter().for_each(|value| text.add(value.clone()));
         let Some((before, after)) = text.fixed.split_once(FINAL) else {
-            let room = 256 - self.found.printed.len().min(256);
-            return self.found.printed.extend(text.values.into_iter().take(room));
+            let room = 256 - self.seen.printed.len().min(256);
+            return self.seen.printed.extend(text.values.into_iter().take(room));
         };
         let literal = after.contains(|letter: char| letter.is_ascii_digit()) && text.values.is_empty();
         let site = self.site(arguments.range);
         let before = before.matches('\u{fffc}').count().min(text.values.len());
         let values = text.values.split_off(before);
-        self.found.finals.push(Final { site, values, literal });
+        self.seen.finals.push(Final { site, values, literal });
     }
 
     /// Remembers that a file is opened.
@@ -225,15 +218,15 @@ impl Machine<'_> {
             _ => return,
         };
         let read = (self.site(arguments.range), path);
-        if self.found.reads.len() < 256 && !self.found.reads.contains(&read) {
-            self.found.reads.push(read);
+        if self.seen.reads.len() < 256 && !self.seen.reads.contains(&read) {
+            self.seen.reads.push(read);
         }
     }
 
     /// Remembers that a file is written.
     pub(crate) fn write(&mut self, path: &Value) {
         if let Some(path) = path.constant() {
-            self.found.writes.push(path);
+            self.seen.writes.push(path);
         }
     }
 }

@@ -34,35 +34,59 @@ pub(crate) struct Machine<'a> {
     pub(crate) scope: usize,
     /// The current statement.
     pub(crate) statement: TextRange,
+    pub(crate) limits: Limits,
+    pub(crate) calls: Calls,
+    pub(crate) nesting: Nesting,
+    pub(crate) networks: Networks,
+    /// The parts of conditions that are put together by `&`.
+    pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
+    /// The choices by scores that the current statement depends on.
+    pub(crate) choices: Lessons,
+    pub(crate) seen: Seen,
+}
+
+/// How much work is left, and how deep the interpreter is in expressions and calls.
+#[derive(Default)]
+pub(crate) struct Limits {
     pub(crate) steps: usize,
     pub(crate) depth: usize,
+}
+
+/// The calls of functions of the script.
+#[derive(Default)]
+pub(crate) struct Calls {
     /// The functions that are being called.
     pub(crate) active: Vec<usize>,
     /// The functions that were called at all.
     pub(crate) called: BTreeSet<usize>,
     /// What the functions that are being called returned so far.
     pub(crate) returned: Vec<Option<Value>>,
-    /// The number of loops around the current statement whose steps are not followed one by one.
+}
+
+/// The loops and branches around the current statement.
+#[derive(Default)]
+pub(crate) struct Nesting {
+    /// The number of loops whose steps are not followed one by one.
     pub(crate) loops: usize,
     /// The innermost loop.
     pub(crate) search: Option<TextRange>,
-    /// The loops around the current statement, also those around calls.
+    /// The loops, also those around calls.
     pub(crate) around: Vec<Loop>,
     /// The loop that added the items which are compared.
     pub(crate) listed: Option<TextRange>,
     /// The innermost branch that may not be taken.
     pub(crate) clause: TextRange,
+}
+
+/// Networks that learn when the gradient of a loss is taken.
+#[derive(Default)]
+pub(crate) struct Networks {
     /// Networks that were called, with the rows, before the gradient of a loss is taken.
     pub(crate) forwards: Vec<(usize, Table)>,
-    /// Instances of classes of the script that learnt as networks.
-    pub(crate) networks: HashMap<usize, Fitted>,
+    /// Instances of classes of the script, with what they learnt.
+    pub(crate) fitted: HashMap<usize, Fitted>,
     /// What networks are called for is not learnt.
     pub(crate) frozen: bool,
-    /// The parts of conditions that are put together by `&`.
-    pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
-    /// The choices by scores that the current statement depends on.
-    pub(crate) choices: Lessons,
-    pub(crate) found: Found,
 }
 
 /// A loop that is being followed.
@@ -104,7 +128,7 @@ pub(crate) struct Class<'a> {
 
 /// What the interpreter saw.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Seen {
     /// Lines with the final score.
     pub(crate) finals: Vec<Final>,
     /// Values that were printed in other lines.
@@ -166,22 +190,13 @@ impl<'a> Machine<'a> {
             classes: Vec::new(),
             scope,
             statement: TextRange::default(),
-            steps: STEPS,
-            depth: 0,
-            active: Vec::new(),
-            called: BTreeSet::new(),
-            returned: Vec::new(),
-            loops: 0,
-            search: None,
-            around: Vec::new(),
-            listed: None,
-            clause: TextRange::default(),
-            forwards: Vec::new(),
-            networks: HashMap::new(),
-            frozen: false,
+            limits: Limits { steps: STEPS, depth: 0 },
+            calls: Calls::default(),
+            nesting: Nesting::default(),
+            networks: Networks::default(),
             conjunctions: HashMap::new(),
             choices: Lessons::default(),
-            found: Found::default(),
+            seen: Seen::default(),
         }
     }
 

@@ -101,7 +101,7 @@ impl Machine<'_> {
     }
 
     fn add_to_list(&mut self, number: usize, items: Vec<Value>, sure: bool, site: TextRange) {
-        let (loops, clause, within) = (self.loops, self.clause, self.search);
+        let (loops, clause, within) = (self.nesting.loops, self.nesting.clause, self.nesting.search);
         let site = self.site(site);
         let Some(Object::List(list)) = self.state.change(number) else { return };
         if loops > list.loops {

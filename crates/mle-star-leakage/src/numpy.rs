@@ -170,12 +170,10 @@ impl Machine<'_> {
         // Predictions of the folds in a row: `np.hstack([fold, ...])`.
         let across = across && !(open && name == "hstack");
         if across {
-            let joined = beside(&tables);
-            return self.table(joined);
+            return self.table(beside(&tables));
         }
         let fixed = self.fixed_tables(&first);
-        let joined = self.below(&tables, open || tables.len() < items.len(), fixed, arguments);
-        self.table(joined)
+        self.below(&tables, open || tables.len() < items.len(), fixed, arguments)
     }
 
     /// The positions of the training rows and of the validation rows of a fold, put together.
@@ -223,7 +221,7 @@ impl Machine<'_> {
         open: bool,
         fixed: usize,
         arguments: &Arguments,
-    ) -> Table {
+    ) -> Value {
         let mut joined = tables.first().cloned().unwrap_or_default();
         for table in tables.iter().skip(1) {
             joined = Table { whole: joined.whole || table.whole, ..joined.join(table) };
@@ -257,7 +255,7 @@ impl Machine<'_> {
         } else {
             self.rows.joined(&parts, site)
         };
-        joined
+        self.table(joined)
     }
 
     fn averaged(&mut self, name: &str, first: &Value, arguments: &Arguments) -> Value {

@@ -235,7 +235,7 @@ impl Machine<'_> {
             return Lessons::default();
         }
         let scores: Vec<Score> = self.infos.scores(&scores).cloned().collect();
-        let place = Site { expression: site, statement: self.search.unwrap_or(self.statement) };
+        let place = Site { expression: site, statement: self.nesting.search.unwrap_or(self.statement) };
         let kind = match self.how(&scores) {
             Some(How::Model) | None if self.chosen_again(&scores, place) => Kind::Choice(How::Number),
             Some(how) => Kind::Choice(how),
@@ -270,7 +270,8 @@ impl Machine<'_> {
         };
         let first = loops(scores.first()?);
         let here = |range: &TextRange| {
-            self.listed == Some(*range) || self.around.iter().any(|around| around.range == *range)
+            self.nesting.listed == Some(*range)
+                || self.nesting.around.iter().any(|around| around.range == *range)
         };
         let common = first.into_iter().filter(here);
         let mut common = common.filter(|range| scores.iter().all(|score| loops(score).contains(range)));

@@ -155,13 +155,11 @@ impl Machine<'_> {
         if tables.is_empty() {
             return Value::Unknown;
         }
-        let joined = if across {
-            beside(&tables)
-        } else {
-            let fixed = self.fixed_tables(first);
-            self.below(&tables, open || tables.len() < items.len(), fixed, arguments)
-        };
-        self.table(joined)
+        if across {
+            return self.table(beside(&tables));
+        }
+        let fixed = self.fixed_tables(first);
+        self.below(&tables, open || tables.len() < items.len(), fixed, arguments)
     }
 
     /// `table.merge(other)`: the rows of the table with the columns of the other one.

@@ -26,7 +26,7 @@ impl Machine<'_> {
         let one = self.table_of(&truth).cloned();
         let other = self.table_of(&predicted).cloned();
         if let Some(label) = one.as_ref().and_then(|table| table.label.clone()) {
-            self.found.targets.insert(label.to_string());
+            self.seen.targets.insert(label.to_string());
         }
         let lessons = self.lessons_of(&predicted);
         let itself = self.with_itself(&truth, &predicted);
@@ -128,12 +128,12 @@ impl Machine<'_> {
         {
             return self.reduce(&table, true, arguments.range);
         }
-        self.listed = match arguments.positional.as_slice() {
+        self.nesting.listed = match arguments.positional.as_slice() {
             [only] => self.loop_of_list(only),
             _ => None,
         };
         let choice = self.choice(&given, arguments.range);
-        self.listed = None;
+        self.nesting.listed = None;
         let numbers: Vec<Value> =
             given.iter().filter(|value| matches!(value, Value::Number(_))).cloned().collect();
         if numbers.is_empty() {
@@ -242,9 +242,9 @@ impl Machine<'_> {
         let mut given = vec![candidate];
         let more = arguments.named("args").cloned().unwrap_or_default();
         given.extend(self.contents(&more).unwrap_or_default());
-        let outer = self.search.replace(arguments.range);
+        let outer = self.nesting.search.replace(arguments.range);
         let value = self.call_with(function, &given, arguments.range);
-        self.search = outer;
+        self.nesting.search = outer;
         let choice = self.choice(std::slice::from_ref(&value), arguments.range);
         let scores = self.scores_of(&value, 2);
         Value::number(choice, scores)
@@ -256,9 +256,9 @@ impl Machine<'_> {
             return Value::Unknown;
         }
         let function = arguments.value(0, "func");
-        let outer = self.search.replace(arguments.range);
+        let outer = self.nesting.search.replace(arguments.range);
         let value = self.call_with(&function, &[Value::text("trial").symbol()], arguments.range);
-        self.search = outer;
+        self.nesting.search = outer;
         let lessons = self.choice(std::slice::from_ref(&value), arguments.range);
         let scores = self.scores_of(&value, 2);
         // Dozens of trials, as the number is not known to be smaller.

@@ -126,8 +126,8 @@ impl Machine<'_> {
         if let (true, Some(column)) = (kind.is_random(), &table.sorted) {
             let site = self.site(arguments.range);
             let column = Rc::clone(column);
-            if !self.found.shuffled.iter().any(|(known, _)| *known == site) {
-                self.found.shuffled.push((site, column));
+            if !self.seen.shuffled.iter().any(|(known, _)| *known == site) {
+                self.seen.shuffled.push((site, column));
             }
         }
     }

@@ -14,17 +14,8 @@ use crate::value::{Dict, Estimator, Fitted, Object, Role, Value};
 /// Stands for the position of every row.
 const EVERY: &str = "every row";
 /// Words of scripts that reset a network.
-const RESETS: &[&str] = &[
-    "set_weights",
-    "load_weights",
-    "load_state_dict",
-    "reset_parameters",
-    "clone_model",
-    "load_model",
-    "from_config",
-    ".apply(",
-    "deepcopy",
-];
+const RESETS: &str = "
+    set_weights load_weights load_state_dict reset_parameters clone_model load_model from_config .apply( deepcopy";
 
 impl Machine<'_> {
     /// The rows that a model saw once it is fitted on these: all rows of a cross-validation, if it is trained further
@@ -37,7 +28,7 @@ impl Machine<'_> {
         site: TextRange,
     ) -> RowsId {
         let Some((whole, fold)) = self.fold_of(rows) else { return rows };
-        let made_before = self.around.iter().any(|around| {
+        let made_before = self.nesting.around.iter().any(|around| {
             around.folds == Some(whole) && model < if before { around.started } else { around.entered }
         });
         if !made_before {
@@ -62,17 +53,17 @@ impl Machine<'_> {
 
     /// Whether a loop over folds of these rows is being followed.
     pub(crate) fn is_in_folds(&self, whole: RowsId) -> bool {
-        self.around.iter().any(|around| around.folds == Some(whole))
+        self.nesting.around.iter().any(|around| around.folds == Some(whole))
     }
 
     /// Whether the script says nothing that may reset a network.
     pub(crate) fn never_resets(&self) -> bool {
-        !RESETS.iter().any(|word| self.source.contains(word))
+        !RESETS.split_whitespace().any(|word| self.source.contains(word))
     }
 
     /// What a model depends on that is trained further by the steps of a loop: the number of steps.
     pub(crate) fn steps_of(&mut self, model: usize) -> Lessons {
-        let Some(outer) = self.around.iter().find(|around| model < around.entered) else {
+        let Some(outer) = self.nesting.around.iter().find(|around| model < around.entered) else {
             return Lessons::default();
         };
         let site = crate::site::Site { expression: outer.range, statement: outer.range };
@@ -83,13 +74,13 @@ impl Machine<'_> {
     pub(crate) fn forward(&mut self, network: &Value, arguments: &Arguments) -> Option<Value> {
         let Value::Object(number) = network else { return None };
         let fitted = match self.state.object(*number) {
-            Some(Object::Instance(_)) => self.networks.get(number).cloned(),
+            Some(Object::Instance(_)) => self.networks.fitted.get(number).cloned(),
             Some(Object::Estimator(estimator)) if estimator.role == Role::Model => estimator.fitted.clone(),
             _ => return None,
         };
         let table = arguments.all().find_map(|value| self.table_of(value)).cloned()?;
-        if !self.frozen && self.forwards.len() < 32 {
-            self.forwards.push((*number, table.clone()));
+        if !self.networks.frozen && self.networks.forwards.len() < 32 {
+            self.networks.forwards.push((*number, table.clone()));
         }
         let fitted = fitted?;
         let estimator = Estimator::model("network", fitted.site);
@@ -99,7 +90,7 @@ impl Machine<'_> {
 
     /// `loss.backward()`: the networks that were called since the last step learn.
     pub(crate) fn backward(&mut self, range: TextRange) {
-        let forwards = std::mem::take(&mut self.forwards);
+        let forwards = std::mem::take(&mut self.networks.forwards);
         let mut learnt = Vec::new();
         for (number, table) in forwards {
             // The first call is that of the whole network; others are of its parts.
@@ -114,7 +105,7 @@ impl Machine<'_> {
             match self.state.change(number) {
                 Some(Object::Estimator(estimator)) => estimator.fitted = Some(fitted),
                 _ => {
-                    self.networks.insert(number, fitted);
+                    self.networks.fitted.insert(number, fitted);
                 }
             }
         }
@@ -128,14 +119,14 @@ impl Machine<'_> {
     /// Methods of networks and optimisers that begin a new step.
     pub(crate) fn begins_step(&mut self, name: &str) {
         match name {
-            "zero_grad" | "step" => self.forwards.clear(),
+            "zero_grad" | "step" => self.networks.forwards.clear(),
             "eval" => {
-                self.forwards.clear();
-                self.frozen = true;
+                self.networks.forwards.clear();
+                self.networks.frozen = true;
             }
             "train" => {
-                self.forwards.clear();
-                self.frozen = false;
+                self.networks.forwards.clear();
+                self.networks.frozen = false;
             }
             _ => {}
         }
@@ -146,7 +137,7 @@ impl Machine<'_> {
         let [predicted, truth, ..] = arguments.positional.as_slice() else { return Value::some_number() };
         let lessons = self.lessons_of(predicted);
         if let Some(label) = self.table_of(truth).and_then(|truth| truth.label.clone()) {
-            self.found.targets.insert(label.to_string());
+            self.seen.targets.insert(label.to_string());
         }
         let rows = self.table_of(truth).map_or(RowsId::UNKNOWN, |truth| truth.rows);
         if !self.infos.has_model(&lessons) {
