@@ -106,7 +106,7 @@ impl<'a> Machine<'a> {
             "T" => Value::Unknown,
             "columns" => Value::Names(Rc::new(names_of(table))),
             "index" => {
-                let mut index = Table { index: true, ..Table::of(table.rows) };
+                let mut index = Table::positions(table.rows);
                 if !table.rows.is_known() {
                     // Names of features, perhaps in the order of their importance.
                     index.rest.lessons = self.order_of(table);
@@ -248,9 +248,7 @@ impl<'a> Machine<'a> {
             return Lessons::default();
         }
         let all = |items: &mut dyn Iterator<Item = &Value>| {
-            items
-                .take(64)
-                .fold(Lessons::default(), |all, item| all.and(&self.lessons_within(item, depth - 1)))
+            items.take(64).map(|item| self.lessons_within(item, depth - 1)).collect()
         };
         match (value, self.state.get(value)) {
             (Value::Number(number), _) => number.lessons.clone(),

@@ -49,7 +49,7 @@ impl<'a> Machine<'a> {
                     && one.id == other.id
                     && let Some(table) = self.table_of(&left)
                 {
-                    let mut zero = Table { zero: true, ..Table::of(table.rows) };
+                    let mut zero = Table::zeros(table.rows);
                     zero.rest.target = table.is_target();
                     return self.table(zero);
                 }
@@ -220,7 +220,7 @@ impl<'a> Machine<'a> {
         match test {
             Expr::BoolOp(operation) => {
                 let parts: Vec<_> = operation.values.iter().map(|value| self.condition(value)).collect();
-                let choice = parts.iter().fold(Lessons::default(), |all, (_, choice)| all.and(choice));
+                let choice = parts.iter().map(|(_, choice)| choice.clone()).collect();
                 let decisive = operation.op == BoolOp::Or;
                 let truth = if parts.iter().any(|(truth, _)| *truth == Some(decisive)) {
                     Some(decisive)
@@ -269,7 +269,7 @@ impl<'a> Machine<'a> {
             (UnaryOp::Not, value) => truth(&value).map_or(Value::Unknown, |truth| Value::Bool(!truth)),
             (UnaryOp::Invert, value) => match self.table_of(&value).cloned() {
                 Some(mut table) => {
-                    table.condition = table.condition.map(|(key, negated)| (key, !negated));
+                    table.mask.condition = table.mask.condition.map(|(key, negated)| (key, !negated));
                     self.table(table)
                 }
                 _ => Value::Unknown,

@@ -69,10 +69,11 @@ impl Machine<'_> {
             "sort_values" | "sort" => {
                 let by = arguments.value(0, "by");
                 let by = by.constant().or_else(|| self.texts(&by)?.first().cloned());
-                let is_time = |name: &Rc<str>| table.times.contains(name) || self.is_time(name);
+                let is_time = |name: &Rc<str>| table.order.times.contains(name) || self.is_time(name);
                 let sorted = by.filter(is_time);
                 let lessons = self.order_of(table);
-                let same = Table { sorted, ..self.ordered_by(table, &lessons) };
+                let mut same = self.ordered_by(table, &lessons);
+                same.order.sorted = sorted;
                 self.table(same)
             }
             "rename" => {
@@ -86,7 +87,7 @@ impl Machine<'_> {
                 lagged.rest.lessons = self.lagged(&lagged.rest.lessons);
                 // Later values of a column are no values of the column.
                 lagged.label = None;
-                lagged.compared = None;
+                lagged.mask.compared = None;
                 self.table(lagged)
             }
             "rolling" | "expanding" | "ewm" | "resample" => {
@@ -120,8 +121,7 @@ impl Machine<'_> {
 
     fn valuewise(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {
         let conditional = is_one(COMPARISONS, name);
-        let others: Lessons =
-            arguments.all().fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
+        let others: Lessons = arguments.all().map(|value| self.lessons_of(value)).collect();
         let others = self.applied(&others, table.rows);
         let keeps_columns =
             matches!(name, "fillna" | "clip" | "replace" | "round" | "abs" | "where" | "mask");
@@ -147,7 +147,7 @@ impl Machine<'_> {
         let mut made = Table::of(table.rows);
         let others = arguments.first().and_then(|value| self.table_of(value));
         if let (true, Some(other)) = (table.index && name == "isin", others.filter(|other| other.index)) {
-            made.among = Some(other.rows);
+            made.mask.among = Some(other.rows);
         }
         let text = self.compact(arguments.range);
         let text =
@@ -164,7 +164,7 @@ impl Machine<'_> {
             Some((one, other)) => (text.replace(one, other), *one != "isnull"),
             None => (text, false),
         };
-        made.condition = Some((key.into(), negated));
+        made.mask.condition = Some((key.into(), negated));
         made.by_target = table.is_target();
         made
     }
@@ -196,13 +196,10 @@ impl Machine<'_> {
                 let left = self.filtered(table, name, arguments);
                 self.table(left)
             }
-            "take" | "reindex" => match arguments.first().cloned() {
-                Some(index) => match self.chosen_rows(table, &index) {
-                    Some(rows) => self.table(table.with_rows(rows)),
-                    None => Value::Unknown,
-                },
-                None => Value::Unknown,
-            },
+            "take" | "reindex" => {
+                let rows = self.chosen_rows(table, &arguments.first_value());
+                rows.map_or(Value::Unknown, |rows| self.table(table.with_rows(rows)))
+            }
             "append" => {
                 let other = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
                 self.below(&[table.clone(), other], false, 0, arguments)

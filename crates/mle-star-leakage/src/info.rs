@@ -134,6 +134,12 @@ impl Set {
     }
 }
 
+impl FromIterator<Set> for Set {
+    fn from_iter<T: IntoIterator<Item = Self>>(sets: T) -> Self {
+        sets.into_iter().fold(Self::default(), |all, set| all.and(&set))
+    }
+}
+
 /// A score: predictions compared with true values.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Score {

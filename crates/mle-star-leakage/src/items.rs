@@ -5,7 +5,7 @@ use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::Machine;
 use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
-use crate::table::{Group, Table};
+use crate::table::{Group, Order, Table};
 use crate::training::is_every_row;
 use crate::value::{Names, Object, Value};
 use ruff_python_ast::{Expr, ExprSlice};
@@ -152,7 +152,7 @@ impl<'a> Machine<'a> {
             }
             _ => Table {
                 rest: table.rest.clone(),
-                sorted: table.sorted.clone(),
+                order: Order { times: Vec::new(), ..table.order.clone() },
                 by_target: table.by_target,
                 ..Table::of(table.rows)
             },
@@ -250,7 +250,7 @@ impl<'a> Machine<'a> {
             return Some(if *of == table.rows { *part } else { RowsId::UNKNOWN });
         }
         let index = self.table_of(index)?;
-        if let (Some(among), Some((_, negated))) = (index.among, &index.condition) {
+        if let (Some(among), Some((_, negated))) = (index.mask.among, &index.mask.condition) {
             let negated = *negated;
             return Some(if negated {
                 self.other_side(table.rows, among).unwrap_or_default()
@@ -258,7 +258,7 @@ impl<'a> Machine<'a> {
                 among
             });
         }
-        if let Some((key, negated)) = index.condition.clone() {
+        if let Some((key, negated)) = index.mask.condition.clone() {
             return Some(self.divided(table.rows, &key, negated, DivisionKind::Condition));
         }
         if index.index {

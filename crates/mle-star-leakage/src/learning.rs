@@ -237,6 +237,12 @@ impl Machine<'_> {
         }
     }
 
+    /// A column of true values is a target.
+    pub(crate) fn note_target(&mut self, truth: &Value) {
+        let label = self.table_of(truth).and_then(|truth| truth.label.clone());
+        self.seen.targets.extend(label.map(|label| label.to_string()));
+    }
+
     /// What is given as the target is the target. Several columns are, unless they are features as well, as for a model
     /// that reconstructs them.
     pub(crate) fn note_targets(&mut self, truth: &Value, features: Option<&Table>) {

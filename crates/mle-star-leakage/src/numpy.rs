@@ -3,10 +3,9 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{Lessons, Scores};
 use crate::machine::Machine;
 use crate::rows::RowsId;
-use crate::table::Table;
+use crate::table::{Filling, Mask, Table};
 use crate::value::{Number, Object, Value};
 
 impl Machine<'_> {
@@ -33,16 +32,10 @@ impl Machine<'_> {
         Some(match name {
             "zeros" | "ones" | "empty" | "full" => self.blank(&first),
             "zeros_like" | "ones_like" | "empty_like" | "full_like" => match self.table_of(&first) {
-                Some(table) => {
-                    let table = Table { blank: true, ..Table::of(table.rows) };
-                    self.table(table)
-                }
+                Some(table) => self.table(Table::blank(table.rows)),
                 None => Value::some_number(),
             },
-            "arange" => match first {
-                Value::Length(rows) => self.positions(rows),
-                _ => Value::some_number(),
-            },
+            "arange" => first.length().map_or_else(Value::some_number, |rows| self.positions(rows)),
             "linspace" | "logspace" | "geomspace" => Value::some_number(),
             "dirichlet" => self.random(),
             "choice" => self.drawn_rows(&first, arguments),
@@ -80,8 +73,7 @@ impl Machine<'_> {
             "flatnonzero" => self.positions_of(first),
             "argsort" | "argpartition" => match self.table_of(first).map(|table| table.rows) {
                 Some(rows) => self.positions(rows),
-                None if matches!(first, Value::Number(_)) => first.clone(),
-                None => Value::Unknown,
+                None => first.if_number(),
             },
             "sort" | "flip" | "fliplr" | "flipud" | "digitize" | "searchsorted" => {
                 self.elementwise(arguments)
@@ -95,13 +87,13 @@ impl Machine<'_> {
 
     /// The positions of rows.
     pub(crate) fn positions(&mut self, rows: RowsId) -> Value {
-        self.table(Table { index: true, ..Table::of(rows) })
+        self.table(Table::positions(rows))
     }
 
     /// The positions of the rows that a condition holds for.
     fn positions_of(&mut self, condition: &Value) -> Value {
         let Some(rows) = self.table_of(condition).map(|table| table.rows) else {
-            return if matches!(condition, Value::Number(_)) { condition.clone() } else { Value::Unknown };
+            return condition.if_number();
         };
         match self.chosen_rows(&Table::of(rows), condition) {
             Some(rows) => self.positions(rows),
@@ -111,28 +103,19 @@ impl Machine<'_> {
 
     /// An array that is filled later: `zeros(len(table))`.
     fn blank(&mut self, shape: &Value) -> Value {
-        let shape = match (shape, self.contents(shape)) {
-            (_, Some(items)) => items.first().cloned().unwrap_or_default(),
-            _ => shape.clone(),
-        };
-        let rows = match shape {
-            Value::Length(rows) => rows,
-            _ => RowsId::UNKNOWN,
-        };
-        self.table(Table { blank: true, ..Table::of(rows) })
+        let items = self.contents(shape);
+        let first = items.as_ref().map_or(Some(shape), |items| items.first());
+        self.table(Table::blank(first.and_then(Value::length).unwrap_or_default()))
     }
 
     fn drawn(&mut self, arguments: &Arguments) -> Value {
         let length = arguments.all().find_map(|value| match value {
-            Value::Length(rows) => Some(*rows),
-            Value::Tuple(items) => {
-                items.iter().find_map(|item| if let Value::Length(rows) = item { Some(*rows) } else { None })
-            }
-            _ => None,
+            Value::Tuple(items) => items.iter().find_map(Value::length),
+            _ => value.length(),
         });
         let table = arguments.first().and_then(|value| self.table_of(value)).cloned();
         match (length, table) {
-            (Some(rows), _) => self.table(Table { blank: true, ..Table::of(rows) }),
+            (Some(rows), _) => self.table(Table::blank(rows)),
             (None, Some(_)) => Value::Unknown,
             _ => self.random(),
         }
@@ -226,7 +209,7 @@ impl Machine<'_> {
         for table in tables.iter().skip(1) {
             joined = Table { whole: joined.whole || table.whole, ..joined.join(table) };
         }
-        joined.condition = None;
+        joined.mask.condition = None;
         joined.index = false;
         if open && !tables.iter().any(|table| table.rows.is_known()) {
             joined.rest.lessons = self.over_folds(&joined.rest.lessons);
@@ -300,7 +283,7 @@ impl Machine<'_> {
         let predicted = |table: &Table| self.infos.has_model(&table.lessons());
         let mixed = values.iter().any(Table::is_target) && values.iter().any(predicted);
         if let (true, Some(table)) = (mixed, self.table_of(&made).cloned()) {
-            return self.table(Table { mixed, ..table });
+            return self.table(Table { filling: Filling { mixed, ..table.filling }, ..table });
         }
         made
     }
@@ -324,9 +307,7 @@ impl Machine<'_> {
         match (name, self.table_of(&first).cloned()) {
             ("isnan" | "isfinite", Some(table)) => {
                 let key = format!("{name}{}", self.compact(arguments.range));
-                let mut condition = Table::of(table.rows);
-                condition.condition = Some((key.into(), false));
-                self.table(condition)
+                self.table(Table::conditions(table.rows, &key))
             }
             // `oof[np.ix_(rows, columns)]`
             ("ix_", _) if matches!(first, Value::Positions { .. }) => first,
@@ -340,23 +321,23 @@ impl Machine<'_> {
         let tables: Vec<Table> =
             values.iter().filter_map(|value| self.table_of(value)).map(Table::values).collect();
         let others = values.iter().filter(|value| self.table_of(value).is_none());
-        let lessons = others.fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
+        let lessons = others.map(|value| self.lessons_of(value)).collect();
         let rows = tables.iter().map(|table| table.rows).find(|rows| rows.is_known()).unwrap_or_default();
         let lessons = self.applied(&lessons, rows);
         let Some((first, rest)) = tables.split_first() else {
-            let scores =
-                values.iter().fold(Scores::default(), |all, value| all.and(&self.scores_of(value, 2)));
+            let scores = values.iter().map(|value| self.scores_of(value, 2)).collect();
             let known = values.iter().any(|value| matches!(value, Value::Number(_)));
             let truth = known && values.iter().all(is_of_truth);
             let number = Number { lessons, scores, truth, ..Number::default() };
             return if known { Value::Number(Rc::new(number)) } else { Value::Unknown };
         };
         let mut made = first.clone();
-        made.condition = made.condition.filter(|_| values.len() == 1);
+        made.mask.condition = made.mask.condition.filter(|_| values.len() == 1);
         for table in rest {
             let rows = if made.rows.is_known() { made.rows } else { table.rows };
-            let compared = made.compared.or(table.compared);
-            made = Table { rows, compared, ..Table::array(rows, made.rest.lessons.and(&table.rest.lessons)) };
+            let compared = made.mask.compared.or(table.mask.compared);
+            let mask = Mask { compared, ..Mask::default() };
+            made = Table { mask, ..Table::array(rows, made.rest.lessons.and(&table.rest.lessons)) };
         }
         made.learn(&lessons);
         self.table(made)
@@ -378,7 +359,7 @@ pub(crate) fn beside(tables: &[Table]) -> Table {
         joined.unnamed.add(&table.unnamed);
     }
     joined.label = None;
-    joined.condition = None;
+    joined.mask.condition = None;
     joined.whole = false;
     joined
 }

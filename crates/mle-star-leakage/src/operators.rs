@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::numpy::is_of_truth;
 use crate::rows::RowsId;
 use crate::site::Site;
-use crate::table::{Column, Table};
+use crate::table::{Column, Mask, Table};
 use crate::value::{Names, Number, Object, Text, Value};
 
 impl Machine<'_> {
@@ -84,14 +84,14 @@ impl Machine<'_> {
     fn combine(&mut self, operation: Operator, one: &Table, other: &Table) -> Table {
         let (left, right) = (one.values(), other.values());
         match operation {
-            Operator::Add | Operator::Sub if right.zero => return left,
-            Operator::Add if left.zero => return right,
-            Operator::Mult if left.zero => return left,
-            Operator::Mult if right.zero => return right,
+            Operator::Add | Operator::Sub if right.filling.zero => return left,
+            Operator::Add if left.filling.zero => return right,
+            Operator::Mult if left.filling.zero => return left,
+            Operator::Mult if right.filling.zero => return right,
             _ => {}
         }
         let rows = if left.rows.is_known() { left.rows } else { right.rows };
-        let condition = match (operation, &left.condition, &right.condition) {
+        let condition = match (operation, &left.mask.condition, &right.mask.condition) {
             (Operator::BitAnd, Some(_), Some(_)) => self.conjunction(&left, &right),
             (Operator::BitOr, Some(left), Some(right)) => {
                 Some((format!("{left:?} or {right:?}").into(), false))
@@ -99,13 +99,12 @@ impl Machine<'_> {
             _ => None,
         };
         let mut combined = Table {
-            condition,
-            compared: self.compared(&left, &right),
+            mask: Mask { condition, among: None, compared: self.compared(&left, &right) },
             by_target: left.by_target || right.by_target,
             ..Table::array(rows, self.applied(&left.rest.lessons.and(&right.rest.lessons), rows))
         };
         // True values and the same true values.
-        combined.doubtful = left.doubtful || right.doubtful;
+        combined.filling.doubtful = left.filling.doubtful || right.filling.doubtful;
         combined.rest.target = left.is_target()
             && right.is_target()
             && (left.label == right.label || left.label.is_none() || right.label.is_none())
@@ -122,7 +121,7 @@ impl Machine<'_> {
         } else if right.is_target() && predicted(left) {
             Some(right.rows)
         } else {
-            left.compared.or(right.compared)
+            left.mask.compared.or(right.mask.compared)
         }
     }
 
@@ -130,15 +129,15 @@ impl Machine<'_> {
     fn scale(&mut self, operation: Operator, table: &Table, number: &Value) -> Value {
         let is_zero = matches!(number, Value::Int(0)) || matches!(number, Value::Float(zero) if *zero == 0.0);
         if operation == Operator::Mult && is_zero {
-            let zero = Table { zero: true, ..Table::of(table.rows) };
+            let zero = Table::zeros(table.rows);
             return self.table(zero);
         }
         let lessons = self.lessons_of(number);
         let lessons = self.applied(&lessons, table.rows);
         let mut scaled = table.clone();
-        scaled.condition = None;
+        scaled.mask.condition = None;
         scaled.learn(&lessons);
-        scaled.doubtful |= !is_of_truth(number);
+        scaled.filling.doubtful |= !is_of_truth(number);
         self.table(scaled)
     }
 
@@ -194,7 +193,7 @@ impl Machine<'_> {
         made.by_target = is_target(&one) || is_target(&other);
         made.rest.target = false;
         let constant = if other.is_none() { right.constant() } else { None };
-        made.condition = Some(self.condition_key(operation, ranges, constant.as_deref()));
+        made.mask.condition = Some(self.condition_key(operation, ranges, constant.as_deref()));
         self.table(made)
     }
 
@@ -230,7 +229,7 @@ impl Machine<'_> {
 
     /// The choice that is made by comparing these values, if they are scores of candidates.
     pub(crate) fn choice(&mut self, values: &[Value], site: TextRange) -> Lessons {
-        let scores = values.iter().fold(Scores::default(), |all, value| all.and(&self.scores_of(value, 3)));
+        let scores: Scores = values.iter().map(|value| self.scores_of(value, 3)).collect();
         if scores.is_empty() {
             return Lessons::default();
         }
@@ -322,12 +321,8 @@ impl Machine<'_> {
         if depth == 0 {
             return Scores::default();
         }
-        let all = |items: &[Value]| {
-            items
-                .iter()
-                .take(64)
-                .fold(Scores::default(), |all, item| all.and(&self.scores_of(item, depth - 1)))
-        };
+        let all =
+            |items: &[Value]| items.iter().take(64).map(|item| self.scores_of(item, depth - 1)).collect();
         match (value, self.state.get(value)) {
             (Value::Number(number), _) => number.scores.clone(),
             (Value::Tuple(items), _) => all(items),
@@ -342,18 +337,19 @@ impl Machine<'_> {
     /// One number for a table: a mean and the like.
     pub(crate) fn reduce(&mut self, table: &Table, unsupervised: bool, site: TextRange) -> Value {
         let values = table.values();
-        if let Some(rows) = values.compared {
+        if let Some(rows) = values.mask.compared {
             let score = self.score(site, rows, &values.rest.lessons, false);
             return Value::score(score);
         }
         let predicted = self.infos.has_model(&values.rest.lessons);
         // The mean of predictions is no prediction.
         let mut lessons = self.infos.without(&values.rest.lessons, Kind::Model);
-        let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.blank;
-        if learnt && !predicted && values.condition.is_none() {
+        let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.filling.blank;
+        if learnt && !predicted && values.mask.condition.is_none() {
             lessons.add(&self.learn(Kind::Unsupervised, site, values.rows));
         }
-        let truth = values.is_target() && lessons.is_empty() && !values.blank && !values.doubtful;
+        let truth =
+            values.is_target() && lessons.is_empty() && !values.filling.blank && !values.filling.doubtful;
         Value::Number(Rc::new(Number { lessons, truth, ..Number::default() }))
     }
 

@@ -47,7 +47,7 @@ impl Machine<'_> {
                 let other = arguments.value(1, "right");
                 self.merged(table, &other, arguments)
             }
-            "to_datetime" => self.table(Table { times: vec!["time".into()], ..table.values() }),
+            "to_datetime" => self.table(table.values().with_times(vec!["time".into()])),
             "cut" => {
                 let bins = arguments.get(1, "bins").map(|bins| self.lessons_of(bins)).unwrap_or_default();
                 let bins = self.applied(&bins, table.rows);
@@ -82,7 +82,7 @@ impl Machine<'_> {
         let rows = self.rows.table(&name);
         let times = arguments.named("parse_dates").and_then(|names| self.texts(names)).unwrap_or_default();
         let whole = !matches!(arguments.called_name(self.source), "load");
-        self.table(Table { rows, whole, times, ..Table::default() })
+        self.table(Table { whole, ..Table::of(rows) }.with_times(times))
     }
 
     fn example_data(&mut self, symbol: &str, arguments: &Arguments) -> Value {
@@ -200,9 +200,7 @@ impl Machine<'_> {
         match (accessor, name) {
             ("str", "contains" | "startswith" | "endswith") => {
                 let key = self.compact(arguments.range);
-                let mut condition = Table::of(table.rows);
-                condition.condition = Some((key.into(), false));
-                self.table(condition)
+                self.table(Table::conditions(table.rows, &key))
             }
             _ => self.table(table.values()),
         }

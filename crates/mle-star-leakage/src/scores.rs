@@ -25,9 +25,7 @@ impl Machine<'_> {
         }
         let one = self.table_of(&truth).cloned();
         let other = self.table_of(&predicted).cloned();
-        if let Some(label) = one.as_ref().and_then(|table| table.label.clone()) {
-            self.seen.targets.insert(label.to_string());
-        }
+        self.note_target(&truth);
         let lessons = self.lessons_of(&predicted);
         let itself = self.with_itself(&truth, &predicted);
         if (lessons.is_empty() || other.is_none() && self.contents(&predicted).is_none()) && !itself {
@@ -62,10 +60,10 @@ impl Machine<'_> {
         let (Some(one), Some(other)) = (self.table_of(truth), self.table_of(predicted)) else { return false };
         let label = one.label == other.label || one.label.is_none() || other.label.is_none();
         let same = one.rows.is_known() && one.rows == other.rows && label;
-        if one.doubtful || other.doubtful {
+        if one.filling.doubtful || other.filling.doubtful {
             return false;
         }
-        if same && one.is_target() && other.mixed {
+        if same && one.is_target() && other.filling.mixed {
             return true;
         }
         one.is_target() && other.is_target() && same && other.lessons().is_empty() && one.lessons().is_empty()
@@ -200,7 +198,7 @@ impl Machine<'_> {
             };
         }
         let Some(items) = self.contents(value) else {
-            return if matches!(value, Value::Number(_)) { value.clone() } else { Value::Unknown };
+            return value.if_number();
         };
         let tables: Vec<Table> = items.iter().filter_map(|item| self.table_of(item)).cloned().collect();
         if let Some((first, rest)) = tables.split_first() {

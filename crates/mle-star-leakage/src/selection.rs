@@ -123,7 +123,7 @@ impl Machine<'_> {
 
     /// Items in an order that depends on what is known of features: `sorted(pairs, key=...)`.
     pub(crate) fn sorted_pairs(&mut self, items: &[Value], keys: &[Value]) -> Option<Value> {
-        let lessons = keys.iter().fold(Lessons::default(), |all, key| all.and(&self.about_features(key)));
+        let lessons: Lessons = keys.iter().map(|key| self.about_features(key)).collect();
         if lessons.is_empty() {
             return None;
         }

@@ -44,10 +44,7 @@ impl Machine<'_> {
             return Value::some_number();
         }
         let tables: Vec<Table> = arguments.all().filter_map(|value| self.table_of(value)).cloned().collect();
-        let length = arguments.all().find_map(|value| match value {
-            Value::Length(rows) => Some(*rows),
-            _ => None,
-        });
+        let length = arguments.all().find_map(Value::length);
         let rows =
             tables.iter().map(|table| table.rows).find(|rows| rows.is_known()).or(length).unwrap_or_default();
         let grouped = arguments.get(2, "groups").is_some_and(|groups| !matches!(groups, Value::None));
@@ -123,7 +120,7 @@ impl Machine<'_> {
 
     /// Remembers that rows sorted by time are shuffled.
     pub(crate) fn note_shuffle(&mut self, table: &Table, kind: DivisionKind, arguments: &Arguments) {
-        if let (true, Some(column)) = (kind.is_random(), &table.sorted) {
+        if let (true, Some(column)) = (kind.is_random(), &table.order.sorted) {
             let site = self.site(arguments.range);
             let column = Rc::clone(column);
             if !self.seen.shuffled.iter().any(|(known, _)| *known == site) {
@@ -152,7 +149,7 @@ impl Machine<'_> {
         if matches!(fraction, Some(Value::Int(1)))
             || matches!(fraction, Some(Value::Float(share)) if *share >= 1.0)
         {
-            return Table { sorted: None, ..table.clone() };
+            return table.clone().with_order_lost();
         }
         if !table.rows.is_known() {
             return table.clone();

@@ -136,9 +136,7 @@ impl Machine<'_> {
     pub(crate) fn loss(&mut self, arguments: &Arguments) -> Value {
         let [predicted, truth, ..] = arguments.positional.as_slice() else { return Value::some_number() };
         let lessons = self.lessons_of(predicted);
-        if let Some(label) = self.table_of(truth).and_then(|truth| truth.label.clone()) {
-            self.seen.targets.insert(label.to_string());
-        }
+        self.note_target(truth);
         let rows = self.table_of(truth).map_or(RowsId::UNKNOWN, |truth| truth.rows);
         if !self.infos.has_model(&lessons) {
             return Value::some_number();

@@ -306,6 +306,19 @@ impl Value {
         }
     }
 
+    /// The value, if it is a number that depends on data.
+    pub(crate) fn if_number(&self) -> Self {
+        if matches!(self, Self::Number(_)) { self.clone() } else { Self::Unknown }
+    }
+
+    /// The rows whose number it is.
+    pub(crate) fn length(&self) -> Option<RowsId> {
+        match self {
+            Self::Length(rows) => Some(*rows),
+            _ => None,
+        }
+    }
+
     /// The text of a text constant.
     pub(crate) fn as_str(&self) -> Option<&str> {
         match self {
