@@ -66,16 +66,7 @@ impl Machine<'_> {
             | "add" | "mul" | "div" | "pow" | "subtract" | "isin" | "between" | "isna" | "isnull"
             | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt" | "ge" | "le" | "where" | "mask" | "clip"
             | "replace" | "fillna" => self.valuewise(table, name, arguments),
-            "sort_values" | "sort" => {
-                let by = arguments.value(0, "by");
-                let by = by.constant().or_else(|| self.texts(&by)?.first().cloned());
-                let is_time = |name: &Rc<str>| table.order.times.contains(name) || self.is_time(name);
-                let sorted = by.filter(is_time);
-                let lessons = self.order_of(table);
-                let mut same = self.ordered_by(table, &lessons);
-                same.order.sorted = sorted;
-                self.table(same)
-            }
+            "sort_values" | "sort" => self.sorted(table, arguments),
             "rename" => {
                 let renamed = self.renamed(table, arguments);
                 self.table(renamed)
@@ -110,6 +101,17 @@ impl Machine<'_> {
             "keys" => self.attribute(base, "columns"),
             _ => return None,
         })
+    }
+
+    fn sorted(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let by = arguments.value(0, "by");
+        let by = by.constant().or_else(|| self.texts(&by)?.first().cloned());
+        let is_time = |name: &Rc<str>| table.order.times.contains(name) || self.is_time(name);
+        let sorted = by.filter(is_time);
+        let lessons = self.order_of(table);
+        let mut same = self.ordered_by(table, &lessons);
+        same.order.sorted = sorted;
+        self.table(same)
     }
 
     /// Whether the facts say that a column is the time.

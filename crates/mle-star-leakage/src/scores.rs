@@ -88,7 +88,7 @@ impl Machine<'_> {
             _ => Some(lesson),
         });
         let training = self.score(arguments.range, rows, &on_fit, false);
-        let [training, score] = [training, score].map(|scores| Value::score(scores));
+        let [training, score] = [training, score].map(Value::score);
         Value::method(Value::Tuple([training, score].into()), "cross of")
     }
 
