@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use crate::exit::Exit;
 use crate::output;

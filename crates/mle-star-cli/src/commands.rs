@@ -24,7 +24,7 @@ pub mod watch;
 
 use std::path::PathBuf;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
 use crate::args::Command;

@@ -1,7 +1,7 @@
 //! Exit codes, and errors with an exit code.
 
 use mle_star::journal::JournalError;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 /// The exit codes of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 use std::panic::{self, PanicHookInfo};
 use std::sync::{Mutex, PoisonError, TryLockError};
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 pub use nearest::nearest;
 

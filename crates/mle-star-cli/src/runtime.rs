@@ -1,6 +1,6 @@
 //! Runs asynchronous work from synchronous code.
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use tokio::runtime::Builder;
 
 use crate::exit::Failure;

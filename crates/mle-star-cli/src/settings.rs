@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use jiff::SignedDuration;
-use mle_star::config::{Config, FinalChoice, HoldoutShare, Preset};
-use mle_star::metric::Direction;
-use mle_star::role::AgentType;
-use mle_star::stop::Trouble;
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
+use mle_star_domain::config::{Config, FinalChoice, HoldoutShare, Preset};
+use mle_star_domain::metric::Direction;
+use mle_star_domain::role::AgentType;
+use mle_star_domain::trouble::Trouble;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -398,7 +398,7 @@ mod tests {
         assert_eq!((config.phase_time_budget.phase1_pct, config.phase_time_budget.phase3_pct), (15.0, 15.0));
         assert_eq!(config.agent_models.len(), 1);
         assert_eq!(config.search_blocked_domains, ["a.com", "b.com"]);
-        assert_eq!(config.network, mle_star::config::Switch::On);
+        assert_eq!(config.network, mle_star_domain::config::Switch::On);
         assert_eq!((invocation.runs_dir, invocation.metric.as_deref()), (Some("r".into()), Some("4")));
         assert_eq!(invocation.direction, Some(Direction::Minimize));
     }
@@ -413,7 +413,7 @@ mod tests {
             (config.openai.url.as_deref(), config.openai.max_tokens),
             (Some("http://env/v1"), Some(100))
         );
-        assert_eq!(config.openai.format, mle_star::config::Format::Responses);
+        assert_eq!(config.openai.format, mle_star_domain::config::Format::Responses);
         assert_eq!(config.search_command, ["find", "{query}"]);
         assert_eq!(config.prices["gpt-5.1"].cached_input, Some(0.125));
         assert_eq!(config.prices.len(), 2);

@@ -5,7 +5,7 @@ mod estimate;
 use std::path::Path;
 
 use mle_star::shell;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::open_files::allow_many;
 
 use super::print_json;

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mle_star::config::{AgentsChoice, Config};
-use mle_star::stop::Trouble;
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, made_environment, python_environment,
 };
 use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
+use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::trouble::Trouble;
 use mle_star_openai::{Endpoint, Seen};
 use mle_star_process::machine::{Gpu, Machine, machine};
 use mle_star_process::sandbox::{Isolation, Layer, Layers, Network};

@@ -3,11 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use mle_star::config::{AgentsChoice, Config};
 use mle_star::estimate::{Count, PhaseEstimate, estimate};
 use mle_star::money::{DEAREST, Prices};
-use mle_star::role::AgentType;
-use mle_star::stop::Trouble;
+use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::role::AgentType;
+use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
 use super::print_json;

@@ -3,17 +3,17 @@
 use std::path::Path;
 use std::{fs, io};
 
-use mle_star::config::Config;
 use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind};
-use mle_star::layout;
 use mle_star::pipeline::check_recorded;
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
 use mle_star::shell;
 use mle_star::spending::spending;
-use mle_star::stop::Trouble;
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use mle_star_data::digest::digest;
+use mle_star_domain::config::Config;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
 
 use super::runs_dir;
 use crate::args::ResumeArgs;

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal as _;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde_json::json;
 
 use super::{print_json, runs_dir};

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mle_star::event::Event;
-use mle_star::layout;
 use mle_star::shell;
-use mle_star::stop::Trouble;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::runs_dir;

@@ -4,13 +4,13 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use mle_star::layout;
 use mle_star::pipeline::Finished;
-use mle_star::protocol::Holdout;
 use mle_star::result::{FinalResult, StoppedBy};
-use mle_star::stop::Trouble;
-use mle_star::trust::Trust;
 use mle_star_backends::script::environment::requirements_txt;
+use mle_star_domain::layout;
+use mle_star_domain::protocol::Holdout;
+use mle_star_domain::trouble::Trouble;
+use mle_star_domain::trust::Trust;
 
 use super::Start;
 use super::backends::Backends;
@@ -34,7 +34,7 @@ pub async fn finish(
     finished: Finished,
 ) -> Result<(Exit, Vec<String>), Trouble> {
     let folder = &start.folder;
-    let stem = finished.submission.as_ref().map(mle_star::place::Place::file_stem);
+    let stem = finished.submission.as_ref().map(mle_star_domain::place::Place::file_stem);
     let mut result = finished.result;
     let submission = stem.and_then(|stem| backends.scripts.submission(&stem, &result.final_solution.content));
     let write = || -> io::Result<FinalResult> {

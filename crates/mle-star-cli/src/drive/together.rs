@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 

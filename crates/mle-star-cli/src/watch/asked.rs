@@ -1,9 +1,10 @@
 //! Prompts and replies of agents, in the log file at level `DEBUG`.
 
 use async_trait::async_trait;
-use mle_star::effects::{AgentBackend, AgentReply, AgentRequest, Answer};
+use mle_star::backend::AgentBackend;
 use mle_star::event::EventSink;
 use mle_star::stop::Stop;
+use mle_star_domain::effects::{AgentReply, AgentRequest, Answer};
 
 use super::log::Log;
 use super::words::agent_name;

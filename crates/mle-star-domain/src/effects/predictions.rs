@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 use crate::measure::Measurement;
 use crate::place::Place;
 use crate::protocol::HoldoutPart;
-use crate::solution::Scored;
 
 /// The scoring of one script's predictions for held-out rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,11 +95,4 @@ pub struct CombinationRequest {
     pub by: CombinedBy,
     /// The score.
     pub measured: Measurement,
-}
-
-impl From<&Scored> for Member {
-    fn from(solution: &Scored) -> Self {
-        let (run, script) = (solution.place().clone(), solution.text().to_owned());
-        Self { run, script, seconds: solution.facts().seconds }
-    }
 }
