@@ -10,8 +10,6 @@ use serde::{Deserialize, Serialize};
 pub struct Finding {
     /// What is wrong.
     pub rule: Rule,
-    /// Whether the score counts.
-    pub severity: Severity,
     /// The line of the cause, from 1.
     pub line: u32,
     /// The column of the cause in characters, from 1.
@@ -28,19 +26,9 @@ pub struct Finding {
     pub instead: String,
 }
 
-/// Whether the score of a script counts in spite of a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Severity {
-    /// Worth a look; the score counts.
-    Warn,
-    /// The score does not count.
-    Block,
-}
-
-/// Declares the rules, one a row: name, severity, name in JSON, what it finds, and what would be right.
+/// Declares the rules, one a row: name, whether it blocks, name in JSON, what it finds, and what would be right.
 macro_rules! rules {
-    ($($rule:ident, $severity:ident, $id:literal, $description:literal, $instead:literal;)*) => {
+    ($($rule:ident, $blocks:literal, $id:literal, $description:literal, $instead:literal;)*) => {
         /// What a finding is about.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case")]
@@ -70,31 +58,31 @@ macro_rules! rules {
                 match self { $(Self::$rule => $instead),* }
             }
 
-            /// Whether the score of a script counts in spite of such a finding.
+            /// Whether the score of a script does not count because of such a finding.
             #[must_use]
-            pub fn severity(self) -> Severity {
-                match self { $(Self::$rule => Severity::$severity),* }
+            pub fn blocks(self) -> bool {
+                match self { $(Self::$rule => $blocks),* }
             }
         }
     };
 }
 
 rules! {
-    TargetStatistics, Block, "target-statistics", "A feature is computed with the target of rows that are then validated.", "Compute them from the training rows of each split alone.";
-    ResampledBeforeSplit, Block, "resampled-before-split", "Rows are repeated or generated before the split into folds.", "Split first, and resample the training rows alone.";
-    SelectedBeforeSplit, Block, "selected-before-split", "Features are selected with the target of rows that are then validated.", "Select features with the training rows of each split alone.";
-    TargetAsFeature, Block, "target-as-feature", "The target itself is a feature.", "Drop the target from the features.";
-    SameRows, Block, "same-rows", "The same rows are in training and in validation.", "Keep the validation rows out of the training rows.";
-    ScoredOnTrainingRows, Block, "scored-on-training-rows", "The score is computed on rows that the model was fitted on.", "Score rows that the model was not fitted on.";
-    ChosenOnScoredRows, Block, "chosen-on-scored-rows", "A threshold, weight or seed is chosen by the very score that is reported.", "Choose it on other rows than those of the reported score.";
-    ReadsLabels, Block, "reads-labels", "The script reads a file of held-out labels.", "Read only the files of the task.";
-    ConstantScore, Block, "constant-score", "The reported score does not come from predictions.", "Print the metric of predictions for validation rows.";
-    UnsupervisedBeforeSplit, Warn, "unsupervised-before-split", "A scaler, imputer or the like is fitted on rows that are then validated.", "Fit it on the training rows of each split.";
-    RowsInFoldsOfGroups, Warn, "rows-in-folds-of-groups", "Folds are random, although test rows have other groups or later times.", "Split as the test rows were split off.";
-    ShuffledTime, Warn, "shuffled-time", "Rows sorted by time are shuffled into folds.", "Validate on later rows than those of the fit.";
-    IdAsFeature, Warn, "id-as-feature", "A column that only identifies rows is a feature.", "Drop the column from the features.";
-    StoppedOnScoredRows, Warn, "stopped-on-scored-rows", "Training is stopped by the score on the rows that are then scored.", "Stop by rows that are taken from the training rows.";
-    ChosenAmongModels, Warn, "chosen-among-models", "The reported score is the best of several models' scores on the same rows.", "Score the chosen model on rows that did not choose it.";
+    TargetStatistics, true, "target-statistics", "A feature is computed with the target of rows that are then validated.", "Compute them from the training rows of each split alone.";
+    ResampledBeforeSplit, true, "resampled-before-split", "Rows are repeated or generated before the split into folds.", "Split first, and resample the training rows alone.";
+    SelectedBeforeSplit, true, "selected-before-split", "Features are selected with the target of rows that are then validated.", "Select features with the training rows of each split alone.";
+    TargetAsFeature, true, "target-as-feature", "The target itself is a feature.", "Drop the target from the features.";
+    SameRows, true, "same-rows", "The same rows are in training and in validation.", "Keep the validation rows out of the training rows.";
+    ScoredOnTrainingRows, true, "scored-on-training-rows", "The score is computed on rows that the model was fitted on.", "Score rows that the model was not fitted on.";
+    ChosenOnScoredRows, true, "chosen-on-scored-rows", "A threshold, weight or seed is chosen by the very score that is reported.", "Choose it on other rows than those of the reported score.";
+    ReadsLabels, true, "reads-labels", "The script reads a file of held-out labels.", "Read only the files of the task.";
+    ConstantScore, true, "constant-score", "The reported score does not come from predictions.", "Print the metric of predictions for validation rows.";
+    UnsupervisedBeforeSplit, false, "unsupervised-before-split", "A scaler, imputer or the like is fitted on rows that are then validated.", "Fit it on the training rows of each split.";
+    RowsInFoldsOfGroups, false, "rows-in-folds-of-groups", "Folds are random, although test rows have other groups or later times.", "Split as the test rows were split off.";
+    ShuffledTime, false, "shuffled-time", "Rows sorted by time are shuffled into folds.", "Validate on later rows than those of the fit.";
+    IdAsFeature, false, "id-as-feature", "A column that only identifies rows is a feature.", "Drop the column from the features.";
+    StoppedOnScoredRows, false, "stopped-on-scored-rows", "Training is stopped by the score on the rows that are then scored.", "Stop by rows that are taken from the training rows.";
+    ChosenAmongModels, false, "chosen-among-models", "The reported score is the best of several models' scores on the same rows.", "Score the chosen model on rows that did not choose it.";
 }
 
 impl fmt::Display for Rule {

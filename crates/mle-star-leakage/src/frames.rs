@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
+use crate::facts::Split;
 use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::{Machine, row_of};
 use crate::names::is_one;
@@ -116,9 +117,7 @@ impl Machine<'_> {
 
     /// Whether the facts say that a column is the time.
     fn is_time(&self, name: &str) -> bool {
-        self.facts.split.as_ref().is_some_and(|split| {
-            split.kind == crate::facts::SplitKind::Time && split.column.as_deref() == Some(name)
-        })
+        matches!(&self.facts.split, Some(Split::Time(Some(column))) if column == name)
     }
 
     fn valuewise(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {

@@ -71,8 +71,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use machine::Machine;
 
-pub use facts::{Facts, Split, SplitKind};
-pub use finding::{Finding, Rule, Severity};
+pub use facts::{Facts, Split};
+pub use finding::{Finding, Rule};
 pub use unreadable::Unreadable;
 
 /// The findings in a Python script, in the order of their lines.

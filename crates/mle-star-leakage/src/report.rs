@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::facts::SplitKind;
+use crate::facts::Split;
 use crate::finding::{Finding, Rule};
 use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
 use crate::machine::{Final, Machine};
@@ -200,16 +200,14 @@ impl Report<'_> {
 
     /// Random folds although the facts, or the order of the rows, say otherwise.
     fn kind_of_folds(&mut self, site: Site, kind: DivisionKind) {
-        let split = self.machine.facts.split.as_ref();
-        let differ = match split.map(|split| split.kind) {
-            Some(SplitKind::Groups) => Some("other groups"),
-            Some(SplitKind::Time) if kind.is_random() => Some("later times"),
+        let differ = match &self.machine.facts.split {
+            Some(Split::Groups(column)) => Some(("other groups", column)),
+            Some(Split::Time(column)) if kind.is_random() => Some(("later times", column)),
             _ => None,
         };
         let line = self.line(site);
-        if let Some(differ) = differ {
-            let column = split.and_then(|split| split.column.as_ref());
-            let of = column.map_or_else(String::new, |column| format!(" in `{column}`"));
+        if let Some((differ, column)) = differ {
+            let of = column.as_ref().map_or_else(String::new, |column| format!(" in `{column}`"));
             let text = format!("line {line} splits rows at random, although test rows have {differ}{of}");
             self.add(Rule::RowsInFoldsOfGroups, site, text);
         }
@@ -274,7 +272,6 @@ impl Report<'_> {
         let (end_line, end_column) = self.lines.position(range.end().to_usize());
         let finding = Finding {
             rule,
-            severity: rule.severity(),
             line,
             column,
             end_line,
