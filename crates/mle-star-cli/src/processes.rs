@@ -19,8 +19,9 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use tempfile::NamedTempFile;
 
-use crate::runs;
-use crate::runs::run_view::{self, files};
+use mle_star_run::runs;
+use crate::runs::run_view;
+use crate::runs::run_view::files;
 
 pub use launch::{Launched, launch, prepared, resumable, resume};
 

@@ -1,6 +1,5 @@
 //! What the agents of a run used and cost, as a line and as tables; empty for a run without a language model.
 
-pub mod history;
 pub mod money;
 
 use mle_star::config::AgentsChoice;

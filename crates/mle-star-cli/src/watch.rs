@@ -3,7 +3,6 @@
 //! [`Watchers`] adds time and run ID to each event and passes the [`Line`] to every output. In the terminal, `progress` is
 //! the state after the lines so far, `status` the text for it, and `block` keeps that text at the bottom of the screen.
 
-mod asked;
 mod block;
 mod figures;
 mod follow;
@@ -24,7 +23,6 @@ mod words;
 use jiff::{Timestamp, Unit};
 use mle_star::event::{Event, EventSink, Line};
 
-pub use asked::Asked;
 pub use block::{Drawn, replaced};
 pub use figures::{grouped, interval, rounded};
 pub use follow::{Follow, Found};

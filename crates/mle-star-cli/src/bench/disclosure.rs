@@ -23,7 +23,7 @@ use super::results::{Results, Row};
 use crate::args::BenchPreset;
 use crate::exit::Failure;
 use crate::usage;
-use crate::version::VERSION;
+use mle_star_run::VERSION;
 use answers::{Facts, HiddenAnswers};
 
 /// The folder in that of the bench.

@@ -17,7 +17,6 @@ use super::folder::Folder;
 use super::grade::Medal;
 use super::plan::{Cell, Plan};
 use super::statistics::{mean, quantile, share, standard_error};
-use crate::drive::exit_of;
 use crate::exit::{Exit, Failure};
 use crate::runs::run_view;
 use crate::usage::{self, money};
@@ -279,7 +278,7 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> Row {
 fn finished(row: &mut Row, folder: &Folder, cell: &Cell<'_>, result: &FinalResult) {
     let trust = result.trust.as_ref();
     row.state = State::Finished;
-    row.exit = Some(exit_of(result).code());
+    row.exit = Some(Exit::of_result(result).code());
     row.valid = !result.submission_path.is_empty();
     row.metric = Some(result.task.evaluation_metric.clone());
     row.direction = Some(result.task.metric_direction);

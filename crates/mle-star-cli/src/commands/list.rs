@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{print_json, runs_dir};
+use super::runs_dir;
 use crate::args::ListArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -21,7 +21,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let (summaries, notes) = summaries(&dir);
     notes.iter().for_each(|note| output::talk(note));
     if args.json {
-        print_json(&summaries)?;
+        output::json(&summaries)?;
     } else if summaries.is_empty() {
         output::talk(&format!("no runs in {}", dir.display()));
     } else {

@@ -5,10 +5,10 @@ use std::io::IsTerminal as _;
 use mle_star::stop::Trouble;
 use serde_json::json;
 
-use super::{print_json, runs_dir};
+use super::runs_dir;
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure};
-use crate::output::nearest;
+use mle_star_run::nearest;
 use crate::output::sanitize::{first_line, plain};
 use crate::runs::run_view::{self, RunView, Summary};
 use crate::views::{self, Views, code};
@@ -30,7 +30,7 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         let runners = views::of_run(&view).runners.map(|runners| runners.rows).unwrap_or_default();
         let figures: Vec<views::Figures> = runners.into_iter().map(|row| row.figures).collect();
         let whole = json!({"run": view.summary, "folder": view.folder, "made_with": view.snapshot.made_with, "usage": view.spending, "runners": figures, "steps": view.steps, "result": view.result});
-        print_json(&whole)?;
+        output::json(&whole)?;
     } else {
         lines(&view, &views::of_run(&view)).iter().for_each(|line| output::shown(line));
     }

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Hub;
 use super::answer::{Answer, MOST_OF_SCRIPT};
 use crate::commands::{list as listing, show as showing};
-use crate::drive::{exit_of, score_lines};
+use crate::last_lines::score_lines;
 use crate::output::sanitize::first_line;
 use crate::runs::run_view::{self, RunView, SoFar, State, StepRow, Summary};
 use crate::views::{self, cut};
@@ -251,7 +251,7 @@ fn worth(view: &RunView) -> Worth {
         report: existing(folder, layout::REPORT),
         result: existing(folder, layout::RESULT),
         so_far: summary.so_far.clone(),
-        exit_code: result.map(|result| exit_of(result).code()),
+        exit_code: result.map(|result| Exit::of_result(result).code()),
         elapsed_seconds: summary.elapsed_seconds,
         cost_usd: summary.cost_usd,
         estimated_usd: summary.estimated_usd,

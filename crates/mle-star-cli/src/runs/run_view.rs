@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::drive::provisional::Provisional;
+use mle_star_run::runs::outcome::Provisional;
 use crate::runs;
 use crate::usage::{self, money};
 

@@ -20,7 +20,7 @@ use super::gpus;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::output::sanitize::first_line;
-use crate::settings::Settings;
+use mle_star_run::settings::Settings;
 use crate::watch::{count, duration, rounded};
 
 /// How long a runner may take to be measured after its start.
