@@ -8,12 +8,13 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use mle_star::effects::{DataView, OutOfMemory, Purpose, ScriptOutcome, ScriptRequest, ScriptRunner};
-use mle_star::place::Place;
-use mle_star::slots::Slot;
+use mle_star::backend::ScriptRunner;
 use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{Environment, EnvironmentChoice, python_environment};
 use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
+use mle_star_domain::effects::{DataView, OutOfMemory, Purpose, ScriptOutcome, ScriptRequest};
+use mle_star_domain::place::Place;
+use mle_star_domain::slot::Slot;
 use mle_star_process::machine::{Machine, machine};
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;

@@ -12,10 +12,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use jiff::{Timestamp, Unit};
-use mle_star::effects::{AgentBackend, AgentReply, AgentRequest, Usage};
+use mle_star::backend::AgentBackend;
 use mle_star::event::EventSink;
-use mle_star::role::{AgentType, Variant};
-use mle_star::stop::{Stop, Trouble};
+use mle_star::stop::Stop;
+use mle_star_domain::effects::{AgentReply, AgentRequest, Usage};
+use mle_star_domain::role::{AgentType, Variant};
+use mle_star_domain::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 use tokio::time::{Instant, sleep};
 
@@ -275,9 +277,9 @@ fn json(value: &impl Serialize) -> io::Result<Vec<u8>> {
 mod tests {
     use std::sync::Arc;
 
-    use mle_star::effects::Answer;
     use mle_star::event::Event;
-    use mle_star::place::Place;
+    use mle_star_domain::effects::Answer;
+    use mle_star_domain::place::Place;
     use serde_json::{Map, Value, json};
 
     use super::*;

@@ -1,12 +1,12 @@
 //! Runs scripts in a Python environment and checks what they submit.
 //!
 //! [`environment`] finds or creates the interpreter, [`backend`] is the
-//! [`ScriptRunner`](mle_star::effects::ScriptRunner), [`executor`] runs its scripts on this machine, and [`submission`]
+//! [`ScriptRunner`](mle_star::backend::ScriptRunner), [`executor`] runs its scripts on this machine, and [`submission`]
 //! checks submissions. The processes themselves are those of `mle-star-process`; the other modules here translate
 //! between it and the algorithms.
 
-use mle_star::config::Switch;
-use mle_star::stop::Trouble;
+use mle_star_domain::config::Switch;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::sandbox::Network;
 use tokio::task::spawn_blocking;
 

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use blake3::Hash;
-use mle_star::effects::AgentRequest;
+use mle_star_domain::effects::AgentRequest;
 use serde_json::{Value, json};
 
 /// The least length in bytes of a beginning, with tools and system prompt, that is marked. Services keep none that is
@@ -171,7 +171,7 @@ fn blocks(prompt: &str, shared: &[usize], marked: usize, kept: Kept) -> Value {
 mod tests {
     use super::*;
     use crate::invocation::tests::request;
-    use mle_star::role::AgentType;
+    use mle_star_domain::role::AgentType;
 
     /// The length of the parts, and the number of the marked one.
     fn asked(cache: &Cache, now: Instant, shared: &[usize]) -> (Vec<usize>, Option<usize>) {

@@ -6,8 +6,8 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use mle_star::attempts::{self, Outcome, Permanent};
-use mle_star::effects::Usage;
-use mle_star::stop::Trouble;
+use mle_star_domain::effects::Usage;
+use mle_star_domain::trouble::Trouble;
 use serde_json::Value;
 
 use crate::protocol::{Ended, System};

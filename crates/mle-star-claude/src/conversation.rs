@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mle_star::attempts::{Attempt, Attempts, Deadline, Outcome, waiting};
-use mle_star::effects::{AgentRequest, Usage};
 use mle_star::event::{Event, EventSink};
-use mle_star::stop::Trouble;
+use mle_star_domain::effects::{AgentRequest, Usage};
+use mle_star_domain::trouble::Trouble;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::child::{Child, StartError};

@@ -1,6 +1,6 @@
 //! How `claude` is started for a call, and its first messages.
 
-use mle_star::effects::AgentRequest;
+use mle_star_domain::effects::AgentRequest;
 use serde_json::{Value, json};
 
 use crate::cache::Kept;
@@ -190,8 +190,8 @@ pub(crate) mod tests {
     use std::sync::Arc;
     use std::time::Duration;
 
-    use mle_star::place::Place;
-    use mle_star::role::{AgentType, Variant};
+    use mle_star_domain::place::Place;
+    use mle_star_domain::role::{AgentType, Variant};
 
     use super::*;
     use crate::setup::example;

@@ -29,9 +29,11 @@ pub use setup::ClaudeSetup;
 
 use async_trait::async_trait;
 use mle_star::attempts;
-use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
+use mle_star::backend::AgentBackend;
 use mle_star::event::EventSink;
-use mle_star::stop::{Stop, Trouble};
+use mle_star::stop::Stop;
+use mle_star_domain::effects::{AgentReply, AgentRequest};
+use mle_star_domain::trouble::Trouble;
 
 use client::Client;
 use conversation::Conversations;

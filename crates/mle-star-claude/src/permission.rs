@@ -75,7 +75,7 @@ impl Permissions<'_> {
                 let objection = shell::objection(command, &self.setup.blocked_commands, self.folder);
                 objection.map_or_else(|| Ok(without_secrets(input, command, std::env::vars_os())), Err)
             }
-            "WebFetch" if mle_star::search::is_blocked(text("url"), &self.setup.blocked_domains) => {
+            "WebFetch" if mle_star_domain::search::is_blocked(text("url"), &self.setup.blocked_domains) => {
                 Err("this site is blocked because it may contain solutions of this task".to_owned())
             }
             "WebSearch" => Ok(self.without_blocked_sites(input)),

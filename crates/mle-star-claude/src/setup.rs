@@ -45,7 +45,7 @@ pub(crate) fn example(data_dir: &std::path::Path) -> ClaudeSetup {
         permission_mode: "bypassPermissions".to_owned(),
         max_wait: Duration::ZERO,
         blocked_domains: Vec::new(),
-        blocked_commands: mle_star::config::Config::default().blocked_commands,
+        blocked_commands: mle_star_domain::config::Config::default().blocked_commands,
         definitions: Map::new(),
         prefetch: 0,
     }

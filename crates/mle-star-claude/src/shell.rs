@@ -189,7 +189,7 @@ mod tests {
 
     #[test]
     fn harm_is_refused_and_work_is_not() {
-        let blocked = mle_star::config::Config::default().blocked_commands;
+        let blocked = mle_star_domain::config::Config::default().blocked_commands;
         let check = |command: &str, is_allowed: bool| {
             let objection = objection(command, &blocked, Path::new("/work/room-1"));
             assert_eq!(objection.is_none(), is_allowed, "{command}: {objection:?}");

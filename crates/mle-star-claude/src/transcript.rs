@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use mle_star::effects::Lookup;
+use mle_star_domain::effects::Lookup;
 use serde_json::Value;
 
 use crate::invocation::STRUCTURED_OUTPUT;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_run::RunOptions;
 use mle_star_run::resume::ResumeOptions;
 use mle_star_run::settings::Setting;
@@ -527,7 +527,7 @@ fn given<'a, const N: usize>(
 
 #[cfg(test)]
 mod tests {
-    use mle_star::metric::Direction;
+    use mle_star_domain::metric::Direction;
     use mle_star_run::settings::{Settings, resolve};
 
     use super::*;
@@ -554,7 +554,7 @@ mod tests {
         let Settings { config, invocation, .. } = resolve(args.options().unwrap().settings).unwrap();
         assert_eq!((config.max_concurrent_scripts, config.max_budget_usd), (Some(3), Some(2.5)));
         assert_eq!(config.prompts, Some("p".into()));
-        assert_eq!(config.network, mle_star::config::Switch::On);
+        assert_eq!(config.network, mle_star_domain::config::Switch::On);
         assert_eq!((invocation.runs_dir, invocation.metric.as_deref()), (Some("r".into()), Some("4")));
         assert_eq!(invocation.direction, Some(Direction::Minimize));
     }

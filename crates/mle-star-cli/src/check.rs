@@ -17,7 +17,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::{Facts, Finding, Severity};
 
 use files::Input;

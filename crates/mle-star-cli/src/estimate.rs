@@ -5,19 +5,19 @@ mod history;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use mle_star::config::{AgentsChoice, Config};
 use mle_star::estimate::{Count, PhaseEstimate, estimate};
 use mle_star::money::{DEAREST, Prices};
-use mle_star::role::AgentType;
-use mle_star::stop::Trouble;
+use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::role::AgentType;
+use mle_star_domain::trouble::Trouble;
 use mle_star_run::usage::{is_free, money};
 use mle_star_run::{Prepared, runs};
 use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
+use crate::output;
 use crate::watch::{agent_name, duration, phase_title};
 use history::{CallCost, History, Source, history};
-use crate::output;
 
 /// The estimate for a run.
 #[derive(Debug, Serialize)]

@@ -2,7 +2,7 @@
 
 use mle_star::journal::JournalError;
 use mle_star::result::FinalResult;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_run::{ErrorKind, RunError};
 
 /// The exit codes of the program.

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use mle_star::layout;
-use mle_star::protocol::Holdout;
 use mle_star::result::{FinalResult, StoppedBy};
-use mle_star::task::Task;
-use mle_star::trust::Trust;
+use mle_star_domain::layout;
+use mle_star_domain::protocol::Holdout;
+use mle_star_domain::task::Task;
+use mle_star_domain::trust::Trust;
 use mle_star_run::drive::cuts;
 use mle_star_run::runs::resume_command;
 use mle_star_run::usage;

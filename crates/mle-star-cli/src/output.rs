@@ -9,12 +9,11 @@ use std::io::{self, Write};
 use std::panic::{self, PanicHookInfo};
 use std::sync::{Mutex, PoisonError, TryLockError};
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
-
-use crate::output::sanitize::plain;
 use crate::exit::Failure;
+use crate::output::sanitize::plain;
 use crate::watch::{Drawn, replaced};
 
 /// The status lines at the bottom of the terminal.

@@ -12,16 +12,16 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use mle_star::layout::LOCK;
-use mle_star::stop::Trouble;
+use mle_star_domain::layout::LOCK;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::in_own_session;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use tempfile::NamedTempFile;
 
-use mle_star_run::runs;
 use crate::runs::run_view;
 use crate::runs::run_view::files;
+use mle_star_run::runs;
 
 pub use launch::{Launched, launch, prepared, resumable, resume};
 

@@ -8,9 +8,9 @@ mod fields;
 use std::fs;
 use std::path::PathBuf;
 
-use mle_star::config::Config;
 use mle_star::event::line_schema;
 use mle_star::result::FinalResult;
+use mle_star_domain::config::Config;
 use schemars::schema_for;
 use serde_json::Value;
 

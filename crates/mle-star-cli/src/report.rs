@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use minijinja::context;
-use mle_star::layout;
-use mle_star::stop::Trouble;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
 use sha2::{Digest as _, Sha256};
 
 use crate::runs::inputs::{unwritable, write_whole};

@@ -2,12 +2,12 @@
 
 pub mod money;
 
-use mle_star::config::AgentsChoice;
 use mle_star::journal::{EffectState, Snapshot};
-use mle_star::place::{Phase, path_of_session};
 use mle_star::result::FinalResult;
-use mle_star::role::AgentType;
 use mle_star::spending::{Calls, Spending, spending};
+use mle_star_domain::config::AgentsChoice;
+use mle_star_domain::place::{Phase, path_of_session};
+use mle_star_domain::role::AgentType;
 use serde::Serialize;
 
 use crate::watch::{agent_name, phase_title};
@@ -170,7 +170,7 @@ fn weight(part: Calls, total: Calls) -> f64 {
 mod tests {
     use std::collections::BTreeMap;
 
-    use mle_star::effects::Usage;
+    use mle_star_domain::effects::Usage;
 
     use super::*;
 

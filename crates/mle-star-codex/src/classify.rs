@@ -6,7 +6,7 @@ use std::process::ExitStatus;
 use std::time::Duration;
 
 use mle_star::attempts::{self, Outcome, Permanent};
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde_json::Value;
 
 const INSTALL: &str = "`npm install -g @openai/codex`";

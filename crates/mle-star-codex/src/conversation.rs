@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mle_star::attempts::{Attempt, Attempts, Deadline, Outcome, waiting};
-use mle_star::effects::{AgentRequest, Usage};
 use mle_star::event::{Event, EventSink};
 use mle_star::schema;
-use mle_star::search::is_blocked;
-use mle_star::stop::Trouble;
+use mle_star_domain::effects::{AgentRequest, Usage};
+use mle_star_domain::search::is_blocked;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::Talk;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mle_star::effects::AgentRequest;
+use mle_star_domain::effects::AgentRequest;
 use mle_star_process::remove::remove_tree;
 use serde_json::Value;
 use tokio::process::Command;

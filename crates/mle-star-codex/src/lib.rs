@@ -19,10 +19,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mle_star::attempts::{self, Patience};
-use mle_star::config::Price;
-use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
+use mle_star::backend::AgentBackend;
 use mle_star::event::EventSink;
-use mle_star::stop::{Stop, Trouble};
+use mle_star::stop::Stop;
+use mle_star_domain::config::Price;
+use mle_star_domain::effects::{AgentReply, AgentRequest};
+use mle_star_domain::trouble::Trouble;
 
 use conversation::Conversations;
 use invocation::Files;

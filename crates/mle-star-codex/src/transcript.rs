@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use mle_star::config::Price;
-use mle_star::effects::{Lookup, Usage};
 use mle_star::tokens::Tokens;
+use mle_star_domain::config::Price;
+use mle_star_domain::effects::{Lookup, Usage};
 use serde_json::Value;
 
 use crate::invocation::WEB_SEARCH;

@@ -10,9 +10,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use mle_star::protocol::{Split, SplitKind};
 use mle_star_data::holdout::{MOST, Roles, Share, labels, plan, trim, write};
 use mle_star_data::profile;
+use mle_star_domain::protocol::{Split, SplitKind};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let rows: u64 = std::env::args().nth(1).map_or(Ok(3_000_000), |rows| rows.parse())?;

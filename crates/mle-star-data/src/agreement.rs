@@ -5,7 +5,7 @@ use std::io::Read;
 use std::path::Path;
 
 use csv::{Reader, StringRecord};
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use super::folder::{self, Source};
 use super::profile::Profile;

@@ -9,8 +9,8 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use mle_star::protocol::Split;
-use mle_star::stop::Trouble;
+use mle_star_domain::protocol::Split;
+use mle_star_domain::trouble::Trouble;
 
 use crate::folder::{self, Source};
 use crate::holdout::seeded::Seeded;
@@ -213,7 +213,7 @@ fn permute<T>(values: &mut [T], blocks: &[u32], seed: u64) {
 
 #[cfg(test)]
 mod tests {
-    use mle_star::protocol::SplitKind;
+    use mle_star_domain::protocol::SplitKind;
 
     use super::*;
 

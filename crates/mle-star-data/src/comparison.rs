@@ -1,10 +1,10 @@
 //! The program's own script that compares the training with the test table.
 //!
 //! [`script`] writes it for the tables of a profile. It runs like a generated script, with the data in `input`, and
-//! its last line of output is a [`Shift`](mle_star::protocol::Shift), which
-//! [`Shift::parse`](mle_star::protocol::Shift::parse) finds.
+//! its last line of output is a [`Shift`](mle_star_domain::protocol::Shift), which
+//! [`Shift::parse`](mle_star_domain::protocol::Shift::parse) finds.
 
-use mle_star::protocol::Split;
+use mle_star_domain::protocol::Split;
 use serde::Serialize;
 
 use crate::profile::{Column, ColumnKind, Profile, Table};
@@ -93,7 +93,7 @@ fn compared<'a>(train: &'a Table, test: &Table, target: &str) -> Vec<Compared<'a
 mod tests {
     use std::fs;
 
-    use mle_star::protocol::SplitKind;
+    use mle_star_domain::protocol::SplitKind;
     use serde_json::{Value, json};
 
     use super::*;

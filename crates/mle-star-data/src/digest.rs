@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use blake3::Hasher;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 /// Files up to this size are read completely. Of larger files, this much is read at each end.
 const WHOLE: u64 = 64 << 20;

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use roles::Role;
 use zip::ZipArchive;
 

@@ -14,7 +14,7 @@ mod write;
 
 use std::path::Path;
 
-use mle_star::protocol::{Holdout, Split, SplitKind};
+use mle_star_domain::protocol::{Holdout, Split, SplitKind};
 
 use super::folder;
 use super::profile::Profile;

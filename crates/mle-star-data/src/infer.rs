@@ -7,9 +7,9 @@ mod columns;
 mod kinds;
 mod metric;
 
-use mle_star::metric::Direction;
-use mle_star::stop::Trouble;
-use mle_star::task::{DataModality, TaskType};
+use mle_star_domain::metric::Direction;
+use mle_star_domain::task::{DataModality, TaskType};
+use mle_star_domain::trouble::Trouble;
 
 use super::profile::{Profile, Unlabelled};
 

@@ -11,7 +11,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use mle_star::effects::DATA_CHANGED;
+use mle_star_domain::effects::DATA_CHANGED;
 
 use super::walk::{self, walk};
 
@@ -155,7 +155,7 @@ fn stamps(folder: &Path, files: Vec<PathBuf>) -> BTreeMap<PathBuf, Stamp> {
 
 #[cfg(test)]
 mod tests {
-    use mle_star::layout;
+    use mle_star_domain::layout;
 
     use super::*;
 

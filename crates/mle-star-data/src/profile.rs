@@ -13,7 +13,7 @@ mod table;
 
 use std::path::{Path, PathBuf};
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use super::folder::{self, Listing};
 use super::media::{Media, media};

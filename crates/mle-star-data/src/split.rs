@@ -11,7 +11,7 @@ pub(crate) use words::{says_counter, says_key, says_measure, says_role, says_tim
 
 use std::path::Path;
 
-use mle_star::protocol::{Split, SplitKind};
+use mle_star_domain::protocol::{Split, SplitKind};
 
 use super::folder;
 use super::profile::{Column, Profile, Table};

@@ -17,7 +17,7 @@ mod words;
 
 use std::path::Path;
 
-use mle_star::protocol::{Split, SplitKind};
+use mle_star_domain::protocol::{Split, SplitKind};
 
 use super::folder::{self, Listing};
 use super::holdout::Plan;

@@ -7,7 +7,7 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use mle_star::layout;
+use mle_star_domain::layout;
 
 /// Folders are walked to this depth below a data folder.
 const MAX_DEPTH: usize = 32;

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use blake3::Hasher;
-use mle_star::measure::{Measurement, standard_deviation};
+use mle_star_domain::measure::{Measurement, standard_deviation};
 
 use crate::names::Metric;
 use crate::score::{Predictions, Truth, Unscorable, prepare, score_with};

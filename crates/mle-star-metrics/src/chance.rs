@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 
-use mle_star::measure::{Chance, standard_deviation};
+use mle_star_domain::measure::{Chance, standard_deviation};
 
 use crate::labels::evaluate::Predicted;
 use crate::labels::{Columns, Labels, Layout, Others, Unusable};

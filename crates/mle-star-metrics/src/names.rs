@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use mle_star::metric::Direction::{self, Maximize, Minimize};
+use mle_star_domain::metric::Direction::{self, Maximize, Minimize};
 
 pub use crate::spellings::Mention;
 

@@ -8,8 +8,8 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::mem::take;
 
-use mle_star::measure::Measurement;
-use mle_star::metric::Direction;
+use mle_star_domain::measure::Measurement;
+use mle_star_domain::metric::Direction;
 
 use crate::bootstrap::mean;
 use crate::formulas::ranking::Ranking;

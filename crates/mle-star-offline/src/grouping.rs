@@ -5,7 +5,7 @@
 //!
 //! [`Problem`]: crate::problem::Problem
 
-use mle_star::protocol::{Split, SplitKind};
+use mle_star_domain::protocol::{Split, SplitKind};
 use serde::Serialize;
 
 use mle_star_data::profile::{GroupColumn, Profile};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use mle_star::task::Task;
+use mle_star_domain::task::Task;
 use serde::Serialize;
 use serde_json::json;
 

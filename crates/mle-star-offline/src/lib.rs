@@ -32,13 +32,15 @@ mod unusual;
 mod writer;
 
 use async_trait::async_trait;
-use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
+use mle_star::backend::AgentBackend;
 use mle_star::event::EventSink;
-use mle_star::metric::Direction;
-use mle_star::protocol::Split;
-use mle_star::role::{AgentType, Variant};
-use mle_star::stop::{Stop, Trouble};
-use mle_star::task::Task;
+use mle_star::stop::Stop;
+use mle_star_domain::effects::{AgentReply, AgentRequest};
+use mle_star_domain::metric::Direction;
+use mle_star_domain::protocol::Split;
+use mle_star_domain::role::{AgentType, Variant};
+use mle_star_domain::task::Task;
+use mle_star_domain::trouble::Trouble;
 
 use inputs::Inputs;
 use joins::Join;

@@ -2,10 +2,10 @@
 //!
 //! [`Problem`] is built once from task and profile, and fails for a task that the rules cannot solve.
 
-use mle_star::config::SEED;
-use mle_star::protocol::Split;
-use mle_star::stop::Trouble;
-use mle_star::task::Task;
+use mle_star_domain::config::SEED;
+use mle_star_domain::protocol::Split;
+use mle_star_domain::task::Task;
+use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
 use crate::derived::{Derived, Offered};

@@ -1,6 +1,6 @@
 //! Refinement of one block: the next plan, and the block changed by a plan.
 
-use mle_star::metric::{Direction, Score};
+use mle_star_domain::metric::{Direction, Score};
 
 use crate::catalogue::{self, Block, Strategy};
 use crate::inputs::{Inputs, fenced};
@@ -53,7 +53,7 @@ fn best_pair(block: &Block<'_>, history: &[Tried<'_>]) -> Option<String> {
             _ => None,
         })
         .collect();
-    mle_star::metric::sort_best_first(&mut single, |(_, score)| *score);
+    mle_star_domain::metric::sort_best_first(&mut single, |(_, score)| *score);
     let [(first, _), (second, _), ..] = single.as_slice() else { return None };
     let plan = format!(
         "Strategy: {}. Strategy: {}. Each of the two scored best among the plans so far, and they change \
@@ -69,7 +69,7 @@ fn best_pair(block: &Block<'_>, history: &[Tried<'_>]) -> Option<String> {
 
 fn lesson(history: &[Tried<'_>]) -> String {
     let scored = history.iter().filter_map(|tried| Some((tried.strategies.first()?.name, tried.score?)));
-    match mle_star::metric::last_best(scored, |(_, score)| *score) {
+    match mle_star_domain::metric::last_best(scored, |(_, score)| *score) {
         Some((name, score)) => format!("The best so far is \"{name}\" with {}.", score.value()),
         None => String::new(),
     }

@@ -1,7 +1,7 @@
 //! The layout of the submission file: its columns and their values.
 
-use mle_star::stop::Trouble;
-use mle_star::task::Task;
+use mle_star_domain::task::Task;
+use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
 use crate::metric_code::Metric;

@@ -1,6 +1,6 @@
 //! Tasks with several targets: one script predicts all of them, and its score is the mean of the metric over them.
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use crate::problem::{Problem, check_target};
 use mle_star_data::profile::{Column, ColumnKind, Profile};

@@ -1,6 +1,6 @@
 //! Validation on later rows, for tasks whose test rows are later than the training rows.
 
-use mle_star::protocol::{Split, SplitKind};
+use mle_star_domain::protocol::{Split, SplitKind};
 use serde::Serialize;
 
 use mle_star_data::profile::{ColumnKind, Profile};

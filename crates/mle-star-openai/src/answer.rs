@@ -1,8 +1,8 @@
 //! What an endpoint has said: the parts of an answer in either format, collected from events or from one document.
 
 use mle_star::attempts::Outcome;
-use mle_star::config::Format;
 use mle_star::tokens::Tokens;
+use mle_star_domain::config::Format;
 use serde_json::Value;
 
 use crate::failure::Failure;

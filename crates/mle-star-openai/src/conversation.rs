@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use mle_star::attempts::{Attempt, Attempts, Deadline, Outcome};
-use mle_star::effects::{AgentReply, AgentRequest, Lookup, Usage};
 use mle_star::event::{Event, EventSink};
 use mle_star::reply;
+use mle_star_domain::effects::{AgentReply, AgentRequest, Lookup, Usage};
 use serde_json::Value;
 use tokio::time::{timeout, timeout_at};
 

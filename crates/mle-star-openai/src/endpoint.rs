@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use mle_star::config::Format;
-use mle_star::stop::Trouble;
+use mle_star_domain::config::Format;
+use mle_star_domain::trouble::Trouble;
 use url::{Host, Url};
 
 /// What stands for a key in texts.

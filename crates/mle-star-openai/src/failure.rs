@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mle_star::attempts::Outcome;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde_json::Value;
 
 use crate::answer::beginning;
@@ -191,7 +191,7 @@ fn beginning_of(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use mle_star::config::Format;
+    use mle_star_domain::config::Format;
     use serde_json::json;
 
     use super::*;

@@ -8,7 +8,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, LOCATION, RETRY_AFTER};
 use reqwest::{Client, RequestBuilder, redirect};
 use rustls::{ClientConfig, RootCertStore};

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-use mle_star::config::Format;
 use mle_star::schema;
+use mle_star_domain::config::Format;
 use serde_json::{Value, json};
 
 use crate::{chat, responses};

@@ -8,7 +8,7 @@ use std::io;
 use std::process::Stdio;
 use std::time::Duration;
 
-use mle_star::search::is_blocked;
+use mle_star_domain::search::is_blocked;
 use mle_star_process::{ProcessTree, Streams};
 use serde::Deserialize;
 use serde_json::Value;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::effects::Limit;
-use mle_star::place::{Phase, Step};
 use mle_star::result::Cut;
+use mle_star_domain::effects::Limit;
+use mle_star_domain::place::{Phase, Step};
 
 use crate::words::counted;
 

@@ -12,16 +12,17 @@ mod shared;
 
 use std::path::Path;
 
+use mle_star::backend::AgentBackend;
 use mle_star::ctx::Outside;
-use mle_star::effects::AgentBackend;
 use mle_star::event::{Event, EventSink};
 use mle_star::journal::MadeWith;
-use mle_star::layout;
 use mle_star::pipeline;
 use mle_star::result::FinalResult;
-use mle_star::stop::{Stop, Trouble};
+use mle_star::stop::Stop;
 use mle_star_backends::files::FileAgents;
 use mle_star_backends::runners::fleet::Fleet;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
 use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 
@@ -171,8 +172,8 @@ fn answering(
     match (&run.chosen, &run.rules) {
         (Chosen::Claude(claude), _) => {
             let at = Workplace { run_id: &run.frozen.run_id, folder: &folder, data_dir };
-            let agents = ask_claude(claude, &run.frozen.config, &run.frozen.prompts, at)
-                .map_err(RunError::failed)?;
+            let agents =
+                ask_claude(claude, &run.frozen.config, &run.frozen.prompts, at).map_err(RunError::failed)?;
             Ok(Box::new(agents))
         }
         (Chosen::Files, _) => Ok(Box::new(through_files(run, data_dir, say)?)),

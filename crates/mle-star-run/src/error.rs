@@ -1,7 +1,7 @@
 //! What ends a run without a result.
 
 use mle_star::journal::JournalError;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 /// Why there is no result: the kind for programs, cause and hint for people.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use async_trait::async_trait;
-use mle_star::effects::{AgentBackend, AgentReply, AgentRequest};
+use mle_star::backend::AgentBackend;
 use mle_star::event::{Event, EventSink};
 use mle_star::result::FinalResult;
 use mle_star::stop::Stop;
+use mle_star_domain::effects::{AgentReply, AgentRequest};
 
 /// Sees the events of a run, and may write files of its own before the run counts as finished. Nothing that an observer
 /// does changes the run.

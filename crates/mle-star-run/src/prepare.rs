@@ -17,17 +17,17 @@ pub mod task_source;
 
 use std::path::{Path, PathBuf};
 
-use mle_star::answers::RetrievedModel;
-use mle_star::config::{AgentsChoice, Config};
 use mle_star::lessons::EarlierRun;
 use mle_star::prompts::Prompts;
-use mle_star::protocol::Protocol;
-use mle_star::search::{plain_rule, solution_pages};
-use mle_star::stop::Trouble;
-use mle_star::task::Task;
 use mle_star_data::holdout::Plan;
 use mle_star_data::infer::Guess;
 use mle_star_data::profile::Profile;
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::protocol::Protocol;
+use mle_star_domain::search::{plain_rule, solution_pages};
+use mle_star_domain::task::Task;
+use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
 
 use crate::error::RunError;

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use mle_star::config::{Acceptance, Config, FinalChoice, HoldoutShare, Preset};
-use mle_star::protocol::{Holdout, Protocol, Split};
-use mle_star::task::Task;
 use mle_star_data::comparison;
 use mle_star_data::holdout::{Off, Plan, Roles, Share, plan};
 use mle_star_data::infer::Inferred;
 use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 use mle_star_data::split::describe;
+use mle_star_domain::config::{Acceptance, Config, FinalChoice, HoldoutShare, Preset};
+use mle_star_domain::protocol::{Holdout, Protocol, Split};
+use mle_star_domain::task::Task;
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::{Kind, Metric};
 
@@ -305,8 +305,8 @@ mod tests {
     use std::fmt::Write as _;
     use std::fs;
 
-    use mle_star::protocol::SplitKind;
     use mle_star_data::profile;
+    use mle_star_domain::protocol::SplitKind;
 
     use super::*;
 

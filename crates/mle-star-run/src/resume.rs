@@ -3,17 +3,17 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-use mle_star::config::Config;
 use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind};
-use mle_star::layout;
 use mle_star::pipeline::check_recorded;
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
 use mle_star::shell;
 use mle_star::spending::spending;
-use mle_star::stop::Trouble;
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use mle_star_data::digest::digest;
+use mle_star_domain::config::Config;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
 
 use crate::cuts::{self, More};
 use crate::error::RunError;
@@ -233,7 +233,8 @@ mod tests {
 
     fn raise(time: Option<&str>, money: Option<&str>) -> Result<(bool, u64, Option<f64>), Trouble> {
         let mut config = Config { time_limit_seconds: 100, max_budget_usd: Some(1.0), ..Config::default() };
-        let limits = [("time_limit_seconds", "--time-limit", time), ("max_budget_usd", "--max-budget-usd", money)];
+        let limits =
+            [("time_limit_seconds", "--time-limit", time), ("max_budget_usd", "--max-budget-usd", money)];
         let limits: Vec<Setting> = limits
             .into_iter()
             .filter_map(|(key, option, value)| Some(Setting::from_text(key, value?, option)))

@@ -10,9 +10,9 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use mle_star::journal::{Hold, JournalError, hold};
-use mle_star::layout;
 use mle_star::shell;
-use mle_star::stop::Trouble;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
 
 use crate::nearest::nearest;
 

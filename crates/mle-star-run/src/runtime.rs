@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use tokio::runtime::Builder;
 
 use crate::error::RunError;

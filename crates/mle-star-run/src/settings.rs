@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use jiff::SignedDuration;
-use mle_star::config::{Config, FinalChoice, HoldoutShare, Preset};
-use mle_star::metric::Direction;
-use mle_star::role::AgentType;
-use mle_star::stop::Trouble;
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
+use mle_star_domain::config::{Config, FinalChoice, HoldoutShare, Preset};
+use mle_star_domain::metric::Direction;
+use mle_star_domain::role::AgentType;
+use mle_star_domain::trouble::Trouble;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -384,7 +384,7 @@ mod tests {
         assert_eq!((config.phase_time_budget.phase1_pct, config.phase_time_budget.phase3_pct), (15.0, 15.0));
         assert_eq!(config.agent_models.len(), 1);
         assert_eq!(config.search_blocked_domains, ["a.com", "b.com"]);
-        assert_eq!(config.network, mle_star::config::Switch::On);
+        assert_eq!(config.network, mle_star_domain::config::Switch::On);
         assert!(Setting::from_pair("time_limit_seconds", "--set").unwrap_err().hint.contains("KEY=VALUE"));
     }
 
@@ -398,7 +398,7 @@ mod tests {
             (config.openai.url.as_deref(), config.openai.max_tokens),
             (Some("http://env/v1"), Some(100))
         );
-        assert_eq!(config.openai.format, mle_star::config::Format::Responses);
+        assert_eq!(config.openai.format, mle_star_domain::config::Format::Responses);
         assert_eq!(config.search_command, ["find", "{query}"]);
         assert_eq!(config.prices["gpt-5.1"].cached_input, Some(0.125));
         assert_eq!(config.prices.len(), 2);
@@ -461,15 +461,15 @@ mod tests {
             "MLE_STAR_TIME_LIMIT: time_limit_seconds",
             "whole number",
         );
-        check(&[], "", set(&["time_limit=3"]), "--set: unknown config key \"time_limit\"", "time_limit_seconds");
-        check(&[], "", set(&["prices.x.input=1"]), "prices.x.input is not enough: missing field", "together");
         check(
             &[],
             "",
-            option("direction", "up", "--direction"),
-            "--direction",
-            "maximize or minimize",
+            set(&["time_limit=3"]),
+            "--set: unknown config key \"time_limit\"",
+            "time_limit_seconds",
         );
+        check(&[], "", set(&["prices.x.input=1"]), "prices.x.input is not enough: missing field", "together");
+        check(&[], "", option("direction", "up", "--direction"), "--direction", "maximize or minimize");
         check(&[], "openai:\n  urll: x\n", none(), "config.yaml:2:3: unknown", "did you mean openai.url?");
         check(&[], "prices:\n  m: {in: 1}\n", none(), "config.yaml:1:1: ", "");
         check(&[], "openai:\n  stall_seconds: 0\n", none(), "openai.stall_seconds must be at least 1", "");

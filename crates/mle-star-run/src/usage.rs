@@ -2,10 +2,10 @@
 
 pub mod money;
 
-use mle_star::config::AgentsChoice;
 use mle_star::journal::{EffectState, Snapshot};
 use mle_star::result::FinalResult;
 use mle_star::spending::{Calls, Spending, spending};
+use mle_star_domain::config::AgentsChoice;
 
 use crate::words::counted;
 
@@ -68,9 +68,9 @@ pub fn estimated_remark(spending: &Spending) -> String {
 mod tests {
     use std::collections::BTreeMap;
 
-    use mle_star::effects::Usage;
-    use mle_star::place::Phase;
-    use mle_star::role::AgentType;
+    use mle_star_domain::effects::Usage;
+    use mle_star_domain::place::Phase;
+    use mle_star_domain::role::AgentType;
 
     use super::*;
 

@@ -7,10 +7,10 @@
 use std::error::Error;
 use std::time::Instant;
 
-use mle_star::effects::AgentReply;
 use mle_star::journal::{Entry, Journal, Kind, read};
-use mle_star::place::Place;
 use mle_star::testing::frozen;
+use mle_star_domain::effects::AgentReply;
+use mle_star_domain::place::Place;
 use serde_json::json;
 
 /// Length of a prompt and of an answer in characters; real ones have one to twenty thousand.

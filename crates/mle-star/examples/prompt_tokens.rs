@@ -14,12 +14,12 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::error::Error;
 use std::fmt::Write as _;
 
-use mle_star::config::{Config, Preset};
-use mle_star::effects::{AgentRequest, Captured, ScriptOutcome};
 use mle_star::journal::{Frozen, Journal};
-use mle_star::role::AgentType;
 use mle_star::slots::Slots;
 use mle_star::testing::{World, failed, frozen, measured, protocol, ran};
+use mle_star_domain::config::{Config, Preset};
+use mle_star_domain::effects::{AgentRequest, Captured, ScriptOutcome};
+use mle_star_domain::role::AgentType;
 use serde_json::{Map, Value, json};
 
 /// M, T, K, L and R of the paper.

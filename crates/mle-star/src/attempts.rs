@@ -14,9 +14,10 @@ use async_trait::async_trait;
 use serde_json::Value;
 use tokio::time::sleep;
 
-use crate::effects::{AgentReply, AgentRequest, Answer, Limit, Lookup, Usage};
 use crate::event::{Event, EventSink};
-use crate::stop::{Stop, Trouble};
+use crate::stop::Stop;
+use mle_star_domain::effects::{AgentReply, AgentRequest, Answer, Limit, Lookup, Usage};
+use mle_star_domain::trouble::Trouble;
 
 pub use deadline::Deadline;
 pub use permanent::{Permanent, start_error};

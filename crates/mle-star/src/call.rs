@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
-use crate::place::Name;
-use crate::role::{AgentType, Form, Variant};
+use mle_star_domain::place::Name;
+use mle_star_domain::role::{AgentType, Form, Variant};
 
 /// An agent call before its template is rendered.
 pub(crate) struct Call {
@@ -50,7 +50,7 @@ impl Call {
         Self { tools, ..self }
     }
 
-    /// Tells the agent more than the paper does, see [`Context`](crate::config::Context).
+    /// Tells the agent more than the paper does, see [`Context`](mle_star_domain::config::Context).
     pub fn telling(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.context.insert(name.to_owned(), value.into());
         self

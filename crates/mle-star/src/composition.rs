@@ -1,7 +1,7 @@
 //! The script that combines the predictions of several solutions by weights.
 
-use crate::effects::CombinedBy;
 use crate::solution::{Scored, Solution, SolutionPhase};
+use mle_star_domain::effects::CombinedBy;
 
 /// What surrounds the members.
 const SCRIPT: &str = include_str!("../python/composition.py");

@@ -18,26 +18,27 @@ use std::time::Duration;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::answers::RetrievedModel;
+use crate::backend::{AgentBackend, ScriptRunner};
 use crate::call::Call;
-use crate::config::Config;
-use crate::effects::{
-    AgentBackend, AgentReply, AgentRequest, Answer, DataView, Limit, OutOfMemory, Purpose, ScriptEnd,
-    ScriptOutcome, ScriptRequest, ScriptRunner, Usage,
-};
 use crate::event::{Event, EventSink};
 use crate::journal::{EffectRecord, Entry, Frozen, Journal, Kind, MadeWith, Recorded};
 use crate::limits::Limits;
-use crate::metric::Score;
-use crate::place::{Name, Place};
 use crate::prefetch::{self, Likely};
 use crate::prompts::Prompts;
-use crate::protocol::{Protocol, Shift};
 use crate::reply::text as reply_text;
-use crate::role::{AgentType, Form, Variant};
 use crate::slots::{Exclusivity, Lease, Share, Slots};
 use crate::stop::Stop;
-use crate::task::Task;
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::config::Config;
+use mle_star_domain::effects::{
+    AgentReply, AgentRequest, Answer, DataView, Limit, OutOfMemory, Purpose, ScriptEnd, ScriptOutcome,
+    ScriptRequest, Usage,
+};
+use mle_star_domain::metric::Score;
+use mle_star_domain::place::{Name, Place};
+use mle_star_domain::protocol::{Protocol, Shift};
+use mle_star_domain::role::{AgentType, Form, Variant};
+use mle_star_domain::task::Task;
 
 /// A script that has lost this many runners is given up.
 const MOST_LOSSES: usize = 3;

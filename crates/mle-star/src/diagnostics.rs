@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::effects::Usage;
 use crate::journal::{EffectRecord, Kind};
-use crate::place::{Phase, Place};
 use crate::verdict::Best;
+use mle_star_domain::effects::Usage;
+use mle_star_domain::place::{Phase, Place};
 
 /// Progress and results of a run that ended early.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

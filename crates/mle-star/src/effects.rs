@@ -17,11 +17,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::event::EventSink;
-use crate::measure::{Chance, Measurement};
-use crate::place::Place;
-use crate::role::{AgentType, Variant};
-use crate::slots::Slot;
 use crate::stop::Stop;
+use mle_star_domain::measure::{Chance, Measurement};
+use mle_star_domain::place::Place;
+use mle_star_domain::role::{AgentType, Variant};
+use mle_star_domain::slot::Slot;
 
 pub use fits::{Fits, Fitted};
 pub use predictions::{
@@ -207,7 +207,7 @@ pub struct ScriptOutcome {
     /// Standard error.
     pub stderr: Captured,
     /// The score in the last score line of the complete standard output, see
-    /// [`ScoreScanner`](crate::score::ScoreScanner).
+    /// [`ScoreScanner`](mle_star_domain::score::ScoreScanner).
     pub score: Option<f64>,
     /// The last traceback in standard error.
     pub traceback: Option<String>,

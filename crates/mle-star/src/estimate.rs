@@ -10,10 +10,10 @@ use std::ops::{AddAssign, Mul};
 
 use serde::Serialize;
 
-use crate::config::{AgentsChoice, Config, Context, LeakageCheck, Switch};
-use crate::place::Phase;
-use crate::role::AgentType;
-use crate::task::Task;
+use mle_star_domain::config::{AgentsChoice, Config, Context, LeakageCheck, Switch};
+use mle_star_domain::place::Phase;
+use mle_star_domain::role::AgentType;
+use mle_star_domain::task::Task;
 
 /// A lower and an upper bound.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use crate::agents::{self, Gain, Repair};
 use crate::composition::Composition;
-use crate::config::{AgentsChoice, LeakageCheck};
 use crate::ctx::Ctx;
-use crate::effects::{CombinedBy, Limit, Purpose, RunFacts, ScriptEnd, ScriptOutcome};
 use crate::evaluation::{Evaluation, Failure};
 use crate::gate;
 use crate::lessons::number;
-use crate::measure::Measurement;
-use crate::place::Name;
 use crate::python::{exit_call, hidden_errors};
 use crate::solution::{Evidence, Scored, Solution};
 use crate::stop::Stop;
+use mle_star_domain::config::{AgentsChoice, LeakageCheck};
+use mle_star_domain::effects::{CombinedBy, Limit, Purpose, RunFacts, ScriptEnd, ScriptOutcome};
+use mle_star_domain::measure::Measurement;
+use mle_star_domain::place::Name;
 
 /// The outcome of a script after all repairs.
 pub(crate) struct Execution {
@@ -33,7 +33,7 @@ pub(crate) struct Execution {
 /// A successful run of a script.
 pub(crate) struct Ran {
     pub outcome: ScriptOutcome,
-    pub place: crate::place::Place,
+    pub place: mle_star_domain::place::Place,
     pub at: jiff::Timestamp,
 }
 

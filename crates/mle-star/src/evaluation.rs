@@ -1,7 +1,7 @@
 //! The outcome of h(s): a solution with its score, or its failure.
 
-use crate::effects::{Limit, RunFacts, ScriptOutcome};
 use crate::solution::{Scored, Solution, SolutionPhase};
+use mle_star_domain::effects::{Limit, RunFacts, ScriptOutcome};
 
 /// The failure of a script.
 #[derive(Clone, Debug, PartialEq)]

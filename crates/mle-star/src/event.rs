@@ -10,16 +10,16 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostics::Diagnostics;
-use crate::effects::{Limit, Submission, Usage};
 use crate::estimate::estimate;
 use crate::journal::Frozen;
-use crate::metric::Direction;
-use crate::place::{Phase, Place, Step};
-use crate::protocol::HoldoutPart;
 use crate::result::PathStatus;
-use crate::role::{AgentType, Variant};
-use crate::trust::Finding;
 use crate::verdict::{Best, Verdict};
+use mle_star_domain::effects::{Limit, Submission, Usage};
+use mle_star_domain::metric::Direction;
+use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_domain::protocol::HoldoutPart;
+use mle_star_domain::role::{AgentType, Variant};
+use mle_star_domain::trust::Finding;
 
 /// An event with its time and its run: one line of JSON.
 ///

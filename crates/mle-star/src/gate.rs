@@ -7,15 +7,15 @@ use mle_star_leakage::{Facts, SplitKind, Unreadable};
 use serde::{Deserialize, Serialize};
 
 use crate::agents;
-use crate::config::LeakageGate;
 use crate::ctx::Ctx;
 use crate::evaluate::Checked;
 use crate::journal::Outcome;
-use crate::place::Name;
-use crate::protocol;
 use crate::solution::Solution;
 use crate::stop::Stop;
-use crate::trust::Severity;
+use mle_star_domain::config::LeakageGate;
+use mle_star_domain::place::Name;
+use mle_star_domain::protocol;
+use mle_star_domain::trust::Severity;
 
 /// How often a script is looked at, and corrected in between.
 const LOOKS: u32 = 3;

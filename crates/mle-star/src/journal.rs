@@ -43,16 +43,16 @@ use storage::Mode;
 pub use storage::{Storage, storage};
 use store::{Found, Inserted, Store};
 
-use crate::answers::RetrievedModel;
-use crate::config::Config;
 use crate::diagnostics::Diagnostics;
-use crate::effects::{AgentReply, Answer, Limit, Look, ScriptEnd, ScriptOutcome, Selection, Usage};
 use crate::lessons::EarlierRun;
-use crate::place::{Place, Step};
-use crate::protocol::Protocol;
 use crate::stop::Stop;
-use crate::task::Task;
 use crate::verdict::Verdict;
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::config::Config;
+use mle_star_domain::effects::{AgentReply, Answer, Limit, Look, ScriptEnd, ScriptOutcome, Selection, Usage};
+use mle_star_domain::place::{Place, Step};
+use mle_star_domain::protocol::Protocol;
+use mle_star_domain::task::Task;
 
 /// The inputs of a run, fixed when the run is created.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

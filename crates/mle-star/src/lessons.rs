@@ -8,10 +8,10 @@ use std::ops::Bound;
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
-use crate::metric::{Direction, Score};
-use crate::place::Step;
-use crate::task::Task;
 use crate::verdict::{Verdict, Verdicts};
+use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::place::Step;
+use mle_star_domain::task::Task;
 
 /// What an earlier run tried.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -247,7 +247,10 @@ mod tests {
             (attempt(0, 0), Verdict { part, ..verdict(Some(0.5), &[merge], "Lower\n the rate.") }),
             (attempt(0, 1), verdict(None, &[merge], "More trees.")),
             (attempt(0, 2), verdict(None, &[merge], "Stack.").failed_by("KeyError: 'x'")),
-            (attempt(1, 0), Verdict { limit: Some(crate::effects::Limit::Share), ..Verdict::default() }),
+            (
+                attempt(1, 0),
+                Verdict { limit: Some(mle_star_domain::effects::Limit::Share), ..Verdict::default() },
+            ),
             (
                 Step::Round(0),
                 kept(Verdict { standard_error: Some(0.125), ..verdict(Some(1.0), &[merge], "Mean.") }),

@@ -9,10 +9,10 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::config::{Config, Switch};
-use crate::effects::{Limit, Purpose};
-use crate::place::{Phase, Place, Step};
-use crate::role::AgentType;
+use mle_star_domain::config::{Config, Switch};
+use mle_star_domain::effects::{Limit, Purpose};
+use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_domain::role::AgentType;
 
 pub(crate) use money::{Purse, Reserve};
 

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::config::{AgentsChoice, Config, Price};
-use crate::effects::Usage;
-use crate::role::AgentType;
+use mle_star_domain::config::{AgentsChoice, Config, Price};
+use mle_star_domain::effects::Usage;
+use mle_star_domain::role::AgentType;
 
 /// US dollars per million tokens, read and written, by a part of the name of a model of `claude`.
 const CLAUDE: [(&str, f64, f64); 3] = [("opus", 5.0, 25.0), ("sonnet", 3.0, 15.0), ("haiku", 1.0, 5.0)];

@@ -25,15 +25,15 @@ use ensemble::Ensemble;
 use futures_util::future::try_join_all;
 pub use replay::check_recorded;
 
-use crate::answers::RetrievedModel;
 use crate::ctx::{Ctx, Outside, Run};
 use crate::journal::{Frozen, Journal, Line};
-use crate::place::{Phase, Place};
 use crate::prompts::Prompts;
 use crate::result::{FinalResult, PathRecord};
 use crate::solution::Scored;
 use crate::stop::Stop;
 use crate::verdict::best_of_all;
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::place::{Phase, Place};
 
 /// How often the journal records the elapsed time.
 const HEARTBEAT: Duration = Duration::from_secs(5);

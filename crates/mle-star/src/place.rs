@@ -9,8 +9,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::protocol::HoldoutPart;
-use crate::role::{AgentType, Variant};
+use mle_star_domain::protocol::HoldoutPart;
+use mle_star_domain::role::{AgentType, Variant};
 
 /// A path of names in the algorithms, for example `phase1/candidate-0/init`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -3,9 +3,9 @@
 //! The predictions follow the order of the algorithms. They affect only speed: a backend may prepare for these
 //! calls, and a wrong prediction costs an unused preparation.
 
-use crate::config::Config;
-use crate::place::{Name, Phase, Place, Step};
-use crate::role::{AgentType, Variant};
+use mle_star_domain::config::Config;
+use mle_star_domain::place::{Name, Phase, Place, Step};
+use mle_star_domain::role::{AgentType, Variant};
 
 /// A call before its prompt is known.
 #[derive(Clone, Debug, PartialEq, Eq)]

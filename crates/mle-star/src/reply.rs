@@ -3,8 +3,8 @@
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use crate::effects::{AgentReply, Answer};
 use crate::python::is_code;
+use mle_star_domain::effects::{AgentReply, Answer};
 
 /// Code taken from a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]

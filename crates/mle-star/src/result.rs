@@ -5,15 +5,15 @@ mod records;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::answers::{CodeBlockCategory, Contamination, Retrieval, RetrievedModel};
-use crate::config::Config;
-use crate::effects::{Limit, Lookup};
 use crate::journal::MadeWith;
-use crate::place::{Phase, Place};
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::spending::Spending;
-use crate::task::Task;
-use crate::trust::Trust;
+use mle_star_domain::answers::{CodeBlockCategory, Contamination, Retrieval, RetrievedModel};
+use mle_star_domain::config::Config;
+use mle_star_domain::effects::{Limit, Lookup};
+use mle_star_domain::place::{Phase, Place};
+use mle_star_domain::task::Task;
+use mle_star_domain::trust::Trust;
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,9 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::answers::{DataContaminationResult, ExtractorOutput, LeakageDetectionOutput, RetrieverOutput};
+use mle_star_domain::answers::{
+    DataContaminationResult, ExtractorOutput, LeakageDetectionOutput, RetrieverOutput,
+};
 
 /// The paper's fourteen agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -7,11 +7,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::composition::Composition;
-use crate::config::Acceptance;
-use crate::effects::RunFacts;
-use crate::measure::{Difference, Measurement};
-use crate::metric::Score;
-use crate::place::{Place, Step};
+use mle_star_domain::config::Acceptance;
+use mle_star_domain::effects::RunFacts;
+use mle_star_domain::measure::{Difference, Measurement};
+use mle_star_domain::metric::Score;
+use mle_star_domain::place::{Place, Step};
 
 /// The step that produced a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::config::Config;
-use crate::effects::Usage;
 use crate::journal::{EffectRecord, EffectState, Kind};
 use crate::money::{Asked, Book, Prices};
-use crate::place::Phase;
-use crate::role::AgentType;
+use mle_star_domain::config::Config;
+use mle_star_domain::effects::Usage;
+use mle_star_domain::place::Phase;
+use mle_star_domain::role::AgentType;
 
 /// Usage of a run's agent calls.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -128,9 +128,9 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::config::AgentsChoice;
-    use crate::effects::Limit;
-    use crate::place::Place;
+    use mle_star_domain::config::AgentsChoice;
+    use mle_star_domain::effects::Limit;
+    use mle_star_domain::place::Place;
 
     fn call(place: &str, state: EffectState, usage: Option<Usage>, limit: Option<Limit>) -> EffectRecord {
         EffectRecord {

@@ -6,8 +6,8 @@
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use crate::effects::Usage;
-use crate::place::Place;
+use mle_star_domain::effects::Usage;
+use mle_star_domain::place::Place;
 
 /// Why the run cannot go on now.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +35,7 @@ pub enum Stop {
     NoSolution(String),
     /// A limit ended the run before it had a solution.
     #[error("the {} ended the run before it had a solution", .0.name())]
-    Limit(crate::effects::Limit),
+    Limit(mle_star_domain::effects::Limit),
     /// A path or a phase failed in an earlier process. Its remaining work is not done.
     #[error("{0}")]
     Fenced(String),

@@ -15,27 +15,28 @@ use std::time::Duration;
 use async_trait::async_trait;
 use serde_json::{Value, json};
 
+use crate::backend::{AgentBackend, ScriptRunner};
 use crate::composition::Composition;
-use crate::config::{Config, Context, LeakageCheck, LeakageGate, Probes};
 use crate::ctx::Outside;
-use crate::effects::{
-    AgentBackend, AgentReply, AgentRequest, Captured, CombinationRequest, CombinedBy, Look, LookRequest,
-    Purpose, RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner, Selection, SelectionRequest,
-    Submission, Usage,
-};
 use crate::event::{Event, EventSink};
 use crate::journal::{Frozen, Journal};
-use crate::measure::{Measurement, standard_deviation};
-use crate::metric::{Direction, Score};
 use crate::pipeline::{self, Finished};
-use crate::place::{Place, Step};
 use crate::prompts::Prompts;
-use crate::protocol::{Holdout, Protocol, Split, SplitKind};
-use crate::role::{AgentType, Variant};
 use crate::slots::Slots;
 use crate::solution::{Evidence, Scored, Solution, SolutionPhase};
-use crate::stop::{Stop, Trouble};
-use crate::task::{DataModality, Task, TaskType};
+use crate::stop::Stop;
+use mle_star_domain::config::{Config, Context, LeakageCheck, LeakageGate, Probes};
+use mle_star_domain::effects::{
+    AgentReply, AgentRequest, Captured, CombinationRequest, CombinedBy, Look, LookRequest, Purpose, RunFacts,
+    ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest, Submission, Usage,
+};
+use mle_star_domain::measure::{Measurement, standard_deviation};
+use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::place::{Place, Step};
+use mle_star_domain::protocol::{Holdout, Protocol, Split, SplitKind};
+use mle_star_domain::role::{AgentType, Variant};
+use mle_star_domain::task::{DataModality, Task, TaskType};
+use mle_star_domain::trouble::Trouble;
 
 /// What the call at a place uses.
 type Used = Box<dyn Fn(&Place) -> Usage + Send + Sync>;

@@ -1,7 +1,7 @@
 //! Tokens of a call as services count them that report no money.
 
-use crate::config::Price;
-use crate::effects::Usage;
+use mle_star_domain::config::Price;
+use mle_star_domain::effects::Usage;
 
 /// Tokens as the service counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,12 +8,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::effects::Limit;
 use crate::evaluation::Failure;
-use crate::metric::{Direction, Score, last_best};
-use crate::place::{Phase, Place, Step};
 use crate::result::Lineage;
 use crate::solution::Scored;
+use mle_star_domain::effects::Limit;
+use mle_star_domain::metric::{Direction, Score, last_best};
+use mle_star_domain::place::{Phase, Place, Step};
 
 /// How a step ended.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]

@@ -151,8 +151,8 @@ mod tests {
         check("crates/mle-star/src/gone.rs", true);
         check("crates/mle-star/src/agents/NAME.rs", false);
         check("crates/{a,b}", false);
-        check("mle_star::metric::ties_go_to_the_newer", false);
-        check("mle_star::metric::ties_go_elsewhere", true);
+        check("mle_star_domain::metric::ties_go_to_the_newer", false);
+        check("mle_star_domain::metric::ties_go_elsewhere", true);
         check("mle_star::metric", false);
         check("std::fs::File", false);
         check("cargo xtask verify", false);

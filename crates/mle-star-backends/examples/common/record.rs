@@ -4,13 +4,13 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star::effects::{Purpose, ScriptOutcome};
 use mle_star::journal::{self, EffectRecord, Kind};
-use mle_star::layout;
-use mle_star::metric::{Direction, Score, sort_best_first};
-use mle_star::place::{Phase, Place};
 use mle_star::result::FinalResult;
-use mle_star::trust::{Choice, ChoiceCandidate, Trust};
+use mle_star_domain::effects::{Purpose, ScriptOutcome};
+use mle_star_domain::layout;
+use mle_star_domain::metric::{Direction, Score, sort_best_first};
+use mle_star_domain::place::{Phase, Place};
+use mle_star_domain::trust::{Choice, ChoiceCandidate, Trust};
 use serde::Deserialize;
 
 use super::Failure;
@@ -187,7 +187,7 @@ fn seconds(effect: &EffectRecord) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use mle_star::effects::{ScriptEnd, Submission};
+    use mle_star_domain::effects::{ScriptEnd, Submission};
 
     use super::*;
 

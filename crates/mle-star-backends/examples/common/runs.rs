@@ -14,7 +14,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use mle_star::layout;
+use mle_star_domain::layout;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::metric::Direction;
+use mle_star_domain::metric::Direction;
 
 /// The resamples of a bootstrap interval.
 const RESAMPLES: usize = 2_000;

@@ -15,7 +15,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use mle_star::protocol::SplitKind;
+use mle_star_domain::protocol::SplitKind;
 use mle_star_metrics::average::average;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::Metric;

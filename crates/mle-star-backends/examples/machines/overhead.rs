@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use mle_star::slots::Slot;
 use mle_star_backends::runners::fleet::probe;
+use mle_star_domain::slot::Slot;
 
 use super::processes::processor_time;
 use super::world::World;

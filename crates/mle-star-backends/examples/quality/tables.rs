@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use mle_star::metric::Direction;
+use mle_star_domain::metric::Direction;
 use serde::{Deserialize, Serialize};
 
 use crate::anchors::{KINDS, Kind};

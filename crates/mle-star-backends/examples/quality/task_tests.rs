@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use mle_star::metric::Score;
-use mle_star::protocol::SplitKind;
 use mle_star_data::profile;
+use mle_star_domain::metric::Score;
+use mle_star_domain::protocol::SplitKind;
 
 use crate::common::arguments::find;
 use crate::common::tasks::{ID, TARGET, TASKS, write};

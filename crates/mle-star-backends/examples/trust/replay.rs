@@ -12,10 +12,10 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use mle_star::measure::{Measurement, standard_deviation};
-use mle_star::metric::Direction;
-use mle_star::protocol::{Shift, Split};
 use mle_star_data::{comparison, profile};
+use mle_star_domain::measure::{Measurement, standard_deviation};
+use mle_star_domain::metric::Direction;
+use mle_star_domain::protocol::{Shift, Split};
 use serde::Deserialize;
 use serde_json::json;
 

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use mle_star::metric::Direction;
+use mle_star_domain::metric::Direction;
 use serde::{Deserialize, Serialize};
 
 use crate::common::Failure;

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use mle_star::effects::{ScriptEnd, ScriptOutcome};
+use mle_star_domain::effects::{ScriptEnd, ScriptOutcome};
 use tokio::sync::{OnceCell, mpsc, oneshot, watch};
 use tokio::time::timeout;
 

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 
 /// The Python program that starts a runner on a Ray cluster.

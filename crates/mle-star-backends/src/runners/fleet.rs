@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use mle_star::config::Switch;
 use mle_star::event::{RunnerState, RunnerStatus};
-use mle_star::slots::{Host, Slots};
-use mle_star::stop::Trouble;
+use mle_star::slots::Slots;
+use mle_star_domain::config::Switch;
+use mle_star_domain::slot::Host;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::Machine;
 use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;

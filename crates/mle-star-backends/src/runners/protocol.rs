@@ -11,7 +11,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use mle_star::config::Switch;
+use mle_star_domain::config::Switch;
 use mle_star_process::machine::Machine;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use mle_star::journal::{Lock, try_lock, wait_for_lock};
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::{Machine, machine};
 use mle_star_process::remove::remove_tree;
 use mle_star_process::sandbox::Isolation;

@@ -8,14 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use mle_star::config::Switch;
-use mle_star::effects::{
-    CombinationRequest, Look, LookRequest, Purpose, ScriptOutcome, ScriptRequest, ScriptRunner, Selection,
-    SelectionRequest,
+use mle_star::backend::ScriptRunner;
+use mle_star::stop::Stop;
+use mle_star_domain::config::Switch;
+use mle_star_domain::effects::{
+    CombinationRequest, Look, LookRequest, Purpose, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
-use mle_star::layout;
-use mle_star::slots::Host;
-use mle_star::stop::{Stop, Trouble};
+use mle_star_domain::layout;
+use mle_star_domain::slot::Host;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};

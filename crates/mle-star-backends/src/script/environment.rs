@@ -5,7 +5,7 @@
 
 use std::path::PathBuf;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 
 mod build;

@@ -5,12 +5,12 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use mle_star::effects::CombinedBy;
-use mle_star::layout;
-use mle_star::measure::{Chance, Measurement};
-use mle_star::protocol::{HoldoutPart, Split, SplitKind};
-use mle_star::score::Printed;
 use mle_star_data::altered::Shuffled;
+use mle_star_domain::effects::CombinedBy;
+use mle_star_domain::layout;
+use mle_star_domain::measure::{Chance, Measurement};
+use mle_star_domain::protocol::{HoldoutPart, Split, SplitKind};
+use mle_star_domain::score::Printed;
 use mle_star_metrics::average::{class_columns, weighted_average, weighted_labels};
 use mle_star_metrics::chance::PermutedLabels;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mle_star::effects::{Captured, OutOfMemory, ScriptEnd, ScriptOutcome};
-use mle_star::layout;
-use mle_star::score::{Printed, ScoreScanner};
-use mle_star::stop::Trouble;
 use mle_star_data::input::{Data, Protection};
+use mle_star_domain::effects::{Captured, OutOfMemory, ScriptEnd, ScriptOutcome};
+use mle_star_domain::layout;
+use mle_star_domain::score::{Printed, ScoreScanner};
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::enforce::{self, End, Finished, Limits};
 use mle_star_process::machine::Machine;
 use mle_star_process::memory::{self, KernelKills};

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::{Gpu, Machine};
 use mle_star_process::sandbox::{Isolation, Layers};
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::Path;
 
 use csv::StringRecord;
-use mle_star::effects::Submission;
+use mle_star_domain::effects::Submission;
 use table::{Table, Unreadable};
 
 mod table;

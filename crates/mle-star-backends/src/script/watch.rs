@@ -6,8 +6,8 @@
 use std::fs::File;
 use std::io::Read;
 
-use mle_star::effects::{DataView, Fits, Purpose, ScriptRequest};
-use mle_star::layout;
+use mle_star_domain::effects::{DataView, Fits, Purpose, ScriptRequest};
+use mle_star_domain::layout;
 use serde_json::json;
 
 use super::evaluation::EvaluationSetup;

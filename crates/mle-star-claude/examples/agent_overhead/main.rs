@@ -16,21 +16,22 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use mle_star::agents::definitions;
-use mle_star::config::{AgentsChoice, Config};
+use mle_star::backend::AgentBackend;
 use mle_star::ctx::Outside;
-use mle_star::effects::{AgentBackend, AgentRequest, Answer};
 use mle_star::event::NoEvents;
 use mle_star::journal::{Frozen, Journal, Kind};
-use mle_star::metric::Direction;
 use mle_star::pipeline;
-use mle_star::place::Place;
 use mle_star::prompts::Prompts;
-use mle_star::role::AgentType;
 use mle_star::slots::Slots;
-use mle_star::task::{DataModality, Task, TaskType};
 use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
+use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::effects::{AgentRequest, Answer};
+use mle_star_domain::metric::Direction;
+use mle_star_domain::place::Place;
+use mle_star_domain::role::AgentType;
+use mle_star_domain::task::{DataModality, Task, TaskType};
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::{Isolation, Network};
 

@@ -5,12 +5,13 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use futures_util::future::{join, join_all};
-use mle_star::effects::{AgentBackend, AgentRequest, Answer, Usage};
+use mle_star::backend::AgentBackend;
 use mle_star::event::NoEvents;
-use mle_star::place::Place;
-use mle_star::role::{AgentType, Variant};
 use mle_star::stop::Stop;
 use mle_star_claude::ClaudeAgents;
+use mle_star_domain::effects::{AgentRequest, Answer, Usage};
+use mle_star_domain::place::Place;
+use mle_star_domain::role::{AgentType, Variant};
 
 use super::recordings::fake_claude;
 use super::scenarios::ANSWER;

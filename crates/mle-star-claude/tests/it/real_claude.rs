@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use mle_star::agents::definitions;
-use mle_star::config::Config;
-use mle_star::effects::AgentRequest;
 use mle_star::prompts::Prompts;
-use mle_star::role::AgentType;
+use mle_star_domain::config::Config;
+use mle_star_domain::effects::AgentRequest;
+use mle_star_domain::role::AgentType;
 use serde_json::Value;
 
 use super::api::Api;

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use mle_star::effects::{AgentRequest, Answer, Limit, Usage};
 use mle_star::event::Event;
 use mle_star::stop::Stop;
 use mle_star::testing::called::Called;
+use mle_star_domain::effects::{AgentRequest, Answer, Limit, Usage};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 

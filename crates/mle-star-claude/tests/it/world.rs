@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mle_star::agents::definitions;
-use mle_star::config::Config;
-use mle_star::effects::AgentRequest;
 use mle_star::testing::called::{self, Called};
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
+use mle_star_domain::config::Config;
+use mle_star_domain::effects::AgentRequest;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
 use serde_json::json;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mle_star::result::FinalResult;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others, Unusable};
 use mle_star_metrics::names::{Kind, Metric};
 use serde::{Deserialize, Serialize};

@@ -1,6 +1,6 @@
 //! One run of a bench: started, resumed or finished.
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::{machine, processor};
 use mle_star_process::sandbox::Isolation;
 use mle_star_run::resume::{Reopened, ResumeOptions, reopen};
@@ -100,12 +100,12 @@ pub fn graded(folder: &Folder, cell: &Cell<'_>) -> Result<(), Failure> {
     let Some(result) = run_view::read_result(&run).filter(|_| cell.task.grading.is_on()) else {
         return Ok(());
     };
-    let submission = run.join(mle_star::layout::FINAL).join(mle_star::layout::SUBMISSION);
+    let submission = run.join(mle_star_domain::layout::FINAL).join(mle_star_domain::layout::SUBMISSION);
     if result.submission_path.is_empty() || folder.kept(cell, &submission).is_some() {
         return Ok(());
     }
     let grade = cell.task.grading.grade(&cell.task.name, &result, &submission);
     let grade =
         grade.map_err(|Trouble { message, hint, .. }| Failure::failed(Trouble::new(message, hint)))?;
-    folder.keep(cell, &submission, &run.join(mle_star::layout::RESULT), &grade)
+    folder.keep(cell, &submission, &run.join(mle_star_domain::layout::RESULT), &grade)
 }

@@ -7,12 +7,12 @@ mod markdown;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use mle_star::config::{AgentsChoice, Config, Switch};
-use mle_star::effects::Usage;
 use mle_star::journal::{self, EffectRecord, MadeWith, Snapshot};
-use mle_star::layout;
-use mle_star::protocol::Holdout;
 use mle_star::spending::{Calls, was_made};
+use mle_star_domain::config::{AgentsChoice, Config, Switch};
+use mle_star_domain::effects::Usage;
+use mle_star_domain::layout;
+use mle_star_domain::protocol::Holdout;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -23,8 +23,8 @@ use super::results::{Results, Row};
 use crate::args::BenchPreset;
 use crate::exit::Failure;
 use crate::usage;
-use mle_star_run::VERSION;
 use answers::{Facts, HiddenAnswers};
+use mle_star_run::VERSION;
 
 /// The folder in that of the bench.
 const FOLDER: &str = "disclosure";

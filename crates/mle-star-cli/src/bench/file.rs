@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};

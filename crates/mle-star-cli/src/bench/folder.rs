@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use mle_star::journal::{self, JournalError, Lock};
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::Gpu;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

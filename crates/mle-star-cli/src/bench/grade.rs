@@ -7,9 +7,9 @@ use std::io;
 use std::path::Path;
 
 use jiff::Timestamp;
-use mle_star::metric::{Direction, Score};
 use mle_star::result::FinalResult;
-use mle_star::stop::Trouble;
+use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 
 use super::answers::Answers;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::{ProcessTree, Streams};
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncReadExt};

@@ -2,9 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use mle_star::config::Config;
-use mle_star::stop::Trouble;
 use mle_star_data::digest::digest;
+use mle_star_domain::config::Config;
+use mle_star_domain::trouble::Trouble;
 use mle_star_run::runtime::wait_for;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 use std::ops::Add as _;
 
-use mle_star::effects::Usage;
 use mle_star::journal;
-use mle_star::layout;
-use mle_star::metric::Direction;
 use mle_star::result::FinalResult;
 use mle_star::spending::Spending;
-use mle_star::stop::Trouble;
-use mle_star::trust::Trust;
+use mle_star_domain::effects::Usage;
+use mle_star_domain::layout;
+use mle_star_domain::metric::Direction;
+use mle_star_domain::trouble::Trouble;
+use mle_star_domain::trust::Trust;
 use serde::Serialize;
 
 use super::folder::Folder;

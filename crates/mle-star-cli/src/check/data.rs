@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use mle_star::protocol::SplitKind;
-use mle_star::stop::Trouble;
-use mle_star::task::TaskType;
 use mle_star_data::infer::Inferred;
 use mle_star_data::profile::{Profile, Table};
 use mle_star_data::{knowing, split};
+use mle_star_domain::protocol::SplitKind;
+use mle_star_domain::task::TaskType;
+use mle_star_domain::trouble::Trouble;
 use mle_star_leakage as leakage;
 use mle_star_leakage::Facts;
 use schemars::JsonSchema;
@@ -30,7 +30,7 @@ pub struct Known {
     /// The column with the row IDs.
     id: Option<String>,
     /// How test rows differ from training rows; `None` without a test table.
-    split: Option<mle_star::protocol::Split>,
+    split: Option<mle_star_domain::protocol::Split>,
     /// Columns of the training table that the test table lacks, beside the targets.
     only_in_training: Vec<String>,
     /// Columns from which the target follows in all training rows that were read.

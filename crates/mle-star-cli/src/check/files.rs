@@ -5,7 +5,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 /// Folders whose Python is not that of the user.
 const FOREIGN: [&str; 3] = ["node_modules", "__pycache__", "site-packages"];

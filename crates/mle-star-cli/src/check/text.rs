@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use encoding_rs::{Encoding, UTF_8};
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::notebook::{self, Notebook, Position};
 use mle_star_leakage::{Finding, Unreadable};
 

@@ -5,7 +5,7 @@ mod estimate;
 use std::path::Path;
 
 use mle_star::shell;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::open_files::allow_many;
 use mle_star_run::OpenRun;
 
@@ -19,9 +19,9 @@ use crate::bench::{disclosure, table};
 use crate::exit::{Exit, Failure};
 use crate::foreground::{Listening, Seen, drive_in_turn};
 use crate::output;
+use crate::watch::{Look, Show, duration, number};
 use mle_star_run::settings::process_environment;
 use mle_star_run::words::counted;
-use crate::watch::{Look, Show, duration, number};
 
 /// A bench in progress.
 struct Bench<'a> {

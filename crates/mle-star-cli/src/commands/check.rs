@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use crate::args::CheckArgs;
 use crate::check::files::inputs;

@@ -7,12 +7,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mle_star::config::{AgentsChoice, Config};
-use mle_star::stop::Trouble;
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, made_environment, python_environment,
 };
 use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
+use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::trouble::Trouble;
 use mle_star_openai::{Endpoint, Seen};
 use mle_star_process::machine::{Gpu, Machine, machine};
 use mle_star_process::sandbox::{Isolation, Layer, Layers, Network};
@@ -20,14 +20,14 @@ use serde::Serialize;
 
 use crate::args::{DoctorArgs, RunArgs, SettingsArgs};
 use crate::exit::{Exit, Failure};
+use crate::output;
+use mle_star_run::VERSION;
 use mle_star_run::provider::credentials::{Found, Login, found, gateway};
 use mle_star_run::provider::executable::{self, CLAUDE, CODEX, Executable};
 use mle_star_run::provider::{self, Choice, Chosen};
 use mle_star_run::runtime::wait_for;
 use mle_star_run::settings::{Settings, layered, process_environment};
 use mle_star_run::words::counted;
-use mle_star_run::VERSION;
-use crate::output;
 use runners::Checked;
 use runs_dir::RunsDir;
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::CommandFactory;
 use clap_complete::{Shell, generate};
 use clap_mangen::{Man, generate_to};
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use crate::args::{Cli, CompletedShell};
 use crate::exit::{Exit, Failure};

@@ -4,21 +4,23 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mle_star::config::{AgentsChoice, Config};
-use mle_star::effects::{AgentBackend, AgentReply, AgentRequest, Answer, Usage};
-use mle_star::place::Place;
-use mle_star::role::AgentType;
-use mle_star::stop::{Stop, Trouble};
+use mle_star::backend::AgentBackend;
+use mle_star::stop::Stop;
+use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::effects::{AgentReply, AgentRequest, Answer, Usage};
+use mle_star_domain::place::Place;
+use mle_star_domain::role::AgentType;
+use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::output;
+use crate::watch::{Look, Show, Terminal, Watchers, duration};
 use mle_star_run::provider::{Workplace, ask_claude, ask_codex, ask_openai, claude, codex, openai};
 use mle_star_run::runtime::wait_for;
 use mle_star_run::settings::process_environment;
 use mle_star_run::usage::money;
-use crate::watch::{Look, Show, Terminal, Watchers, duration};
 
 /// Long enough for any model.
 const TIMEOUT: Duration = Duration::from_secs(120);

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use mle_star::prompts::BUILT_IN;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use crate::args::PromptsCommand;
 use crate::exit::{Exit, Failure};

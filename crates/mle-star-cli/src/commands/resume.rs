@@ -19,9 +19,7 @@ pub fn resume(args: &ResumeArgs) -> Result<Exit, Failure> {
     let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
     match reopen(&folder, &args.options())? {
         Reopened::Finished(result) => Ok(already_finished(args, &result)),
-        Reopened::Unfinished(run) => {
-            drive(*run, View { json: args.json, quiet: args.quiet }, |_, _| {})
-        }
+        Reopened::Unfinished(run) => drive(*run, View { json: args.json, quiet: args.quiet }, |_, _| {}),
     }
 }
 

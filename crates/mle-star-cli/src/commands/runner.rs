@@ -2,8 +2,8 @@
 
 use std::io::IsTerminal as _;
 
-use mle_star::stop::Trouble;
 use mle_star_backends::runners::serve::{RunnerSetup, serve};
+use mle_star_domain::trouble::Trouble;
 
 use crate::args::RunnerArgs;
 use crate::exit::{Exit, Failure};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use mle_star::result::FinalResult;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::open_files::allow_many;
 
 use super::run::{forget_if_unusable, intent};
@@ -13,10 +13,10 @@ use crate::estimate;
 use crate::exit::{Exit, Failure};
 use crate::foreground::{Ended, View, drive_all};
 use crate::output;
-use mle_star_run::prepare::{self, Prepared};
 use crate::runs::run_view;
-use mle_star_run::settings::process_environment;
 use crate::watch::number;
+use mle_star_run::prepare::{self, Prepared};
+use mle_star_run::settings::process_environment;
 
 /// A row of the final table.
 struct Row {

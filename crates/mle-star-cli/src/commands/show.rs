@@ -2,18 +2,18 @@
 
 use std::io::IsTerminal as _;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde_json::json;
 
 use super::runs_dir;
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure};
-use mle_star_run::nearest;
 use crate::output::sanitize::{first_line, plain};
 use crate::runs::run_view::{self, RunView, Summary};
 use crate::views::{self, Views, code};
 use crate::watch::{duration, number};
 use crate::{output, runs, usage};
+use mle_star_run::nearest;
 
 /// Shows one run.
 ///

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use crate::exit::{Exit, Failure};
 use crate::output;

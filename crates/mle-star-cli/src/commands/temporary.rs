@@ -4,7 +4,7 @@ use std::env;
 use std::io::ErrorKind;
 use std::path::Path;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 /// Checks that the folder can be used.
 ///

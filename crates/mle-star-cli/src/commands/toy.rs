@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use super::run;
 use crate::args::{RunArgs, SettingsArgs};

@@ -1,6 +1,6 @@
 //! `ui`: serves the runs directory as a web page.
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde_json::json;
 use tokio::runtime::Builder;
 

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mle_star::event::Event;
-use mle_star::layout;
 use mle_star::shell;
-use mle_star::stop::Trouble;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::runs_dir;
@@ -14,9 +14,9 @@ use crate::args::WatchArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::runs::{self, resume_command, run_view};
-use mle_star_run::runtime::wait_for;
 use crate::settings::process_environment;
 use crate::watch::{Follow, Found, JsonLines, Look, Progress, Show, Terminal, Watch};
+use mle_star_run::runtime::wait_for;
 
 /// How often the file is read.
 const INTERVAL: Duration = Duration::from_millis(250);

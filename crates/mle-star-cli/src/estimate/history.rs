@@ -5,8 +5,8 @@ use std::path::Path;
 
 use mle_star::journal::{self, EffectRecord, Kind};
 use mle_star::money::expected_tokens;
-use mle_star::role::AgentType;
 use mle_star::spending::{role, was_made};
+use mle_star_domain::role::AgentType;
 use serde::Serialize;
 
 use mle_star_run::runs;

@@ -4,10 +4,10 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use async_trait::async_trait;
-use mle_star::effects::{AgentReply, AgentRequest, Answer};
 use mle_star::event::{Event, EventSink};
-use mle_star::layout;
 use mle_star::result::FinalResult;
+use mle_star_domain::effects::{AgentReply, AgentRequest, Answer};
+use mle_star_domain::layout;
 use mle_star_run::drive::{Shared, drive_with};
 use mle_star_run::runs::resume_command;
 use mle_star_run::settings::{Invocation, process_environment};

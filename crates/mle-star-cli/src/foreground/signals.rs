@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::ignores_hangup;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;

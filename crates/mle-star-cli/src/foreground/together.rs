@@ -3,15 +3,15 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_run::OpenRun;
 use mle_star_run::runtime::{cannot_start, drive_with_threads};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
+use super::Afterwards;
 use super::screen::{Around, Seen, View, supervise};
 use super::signals::{self, Signals};
-use super::Afterwards;
 use crate::exit::{Exit, Failure};
 
 /// A run that has ended.
@@ -35,7 +35,8 @@ pub fn drive_all(
     afterwards: Afterwards,
 ) -> Result<Vec<Ended>, Failure> {
     let names = names_of(&runs);
-    let ended = drive_with_threads(async { all(Seen::of(view), signals::listen()?, runs, afterwards).await })?;
+    let ended =
+        drive_with_threads(async { all(Seen::of(view), signals::listen()?, runs, afterwards).await })?;
     Ok(in_order(names, ended))
 }
 

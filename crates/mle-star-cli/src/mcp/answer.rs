@@ -1,6 +1,6 @@
 //! Answers of tools: a short text for models, and the same as data.
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
 

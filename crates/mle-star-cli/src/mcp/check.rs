@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

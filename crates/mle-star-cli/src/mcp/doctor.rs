@@ -1,6 +1,6 @@
 //! The tool `doctor`.
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

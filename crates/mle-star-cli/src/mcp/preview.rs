@@ -1,7 +1,7 @@
 //! The tool `preview`.
 
-use mle_star::metric::Direction;
-use mle_star::stop::Trouble;
+use mle_star_domain::metric::Direction;
+use mle_star_domain::trouble::Trouble;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use mle_star::layout;
-use mle_star::metric::Direction;
 use mle_star::result::FinalResult;
-use mle_star::stop::Trouble;
-use mle_star::trust::{Finding, Probe};
+use mle_star_domain::layout;
+use mle_star_domain::metric::Direction;
+use mle_star_domain::trouble::Trouble;
+use mle_star_domain::trust::{Finding, Probe};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use mle_star::metric::Direction;
-use mle_star::stop::Trouble;
+use mle_star_domain::metric::Direction;
+use mle_star_domain::trouble::Trouble;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

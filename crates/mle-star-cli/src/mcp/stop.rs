@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

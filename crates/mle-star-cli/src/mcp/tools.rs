@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use rmcp::model::{self, CallToolResult, JsonObject, ToolAnnotations};
 use schemars::generate::SchemaSettings;
 use schemars::transform::transform_subschemas;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use mle_star::event::Event;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star::journal::JournalError;
 use mle_star::result::FinalResult;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_run::prepare::{Intent, Prepared, prepare_for, task_source};
 use mle_star_run::settings::process_environment;
 

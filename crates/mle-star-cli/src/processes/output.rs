@@ -6,8 +6,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
-use mle_star::layout::{LOGS, STARTED_LOG};
-use mle_star::stop::Trouble;
+use mle_star_domain::layout::{LOGS, STARTED_LOG};
+use mle_star_domain::trouble::Trouble;
 use tempfile::NamedTempFile;
 
 use crate::runs::run_view::files;

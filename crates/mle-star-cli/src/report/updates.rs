@@ -167,7 +167,7 @@ async fn write_on(write: Arc<impl Fn(&Triggers) + Send + Sync + 'static>, trigge
 
 #[cfg(test)]
 mod tests {
-    use mle_star::place::{Phase, Place};
+    use mle_star_domain::place::{Phase, Place};
     use tokio::sync::mpsc;
 
     use super::*;

@@ -4,21 +4,21 @@ pub mod files;
 
 use std::path::{Path, PathBuf};
 
-use mle_star::config::Config;
-use mle_star::effects::{AgentReply, Answer, Limit, Look, Purpose, ScriptOutcome, Selection};
 use mle_star::journal::{self, EffectRecord, JournalError, Kind, Outcome, Snapshot};
-use mle_star::layout;
-use mle_star::metric::{Direction, Score};
-use mle_star::place::Phase;
 use mle_star::result::FinalResult;
 use mle_star::spending::Spending;
+use mle_star_domain::config::Config;
+use mle_star_domain::effects::{AgentReply, Answer, Limit, Look, Purpose, ScriptOutcome, Selection};
+use mle_star_domain::layout;
+use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::place::Phase;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use mle_star_run::runs::outcome::Provisional;
 use crate::runs;
 use crate::usage::{self, money};
+use mle_star_run::runs::outcome::Provisional;
 
 /// The largest `result.json` that is read, in bytes. A full-size run has less than a megabyte.
 const LARGEST_RESULT: u64 = 256 << 20;
@@ -264,7 +264,7 @@ fn best(snapshot: &Snapshot, steps: &[StepRow]) -> Option<f64> {
     let direction = snapshot.frozen.task.metric_direction;
     let scores =
         steps.iter().filter(|step| step.counts).filter_map(|step| Score::new(step.score?, direction));
-    mle_star::metric::last_best(scores, |score| *score).map(Score::value)
+    mle_star_domain::metric::last_best(scores, |score| *score).map(Score::value)
 }
 
 fn row(record: &EffectRecord) -> StepRow {
@@ -368,9 +368,9 @@ impl RowOutcome {
 
 #[cfg(test)]
 mod tests {
-    use mle_star::effects::{Captured, ScriptEnd, Usage};
     use mle_star::journal::EffectState;
-    use mle_star::place::Place;
+    use mle_star_domain::effects::{Captured, ScriptEnd, Usage};
+    use mle_star_domain::place::Place;
     use serde_json::json;
 
     use super::*;

@@ -17,7 +17,7 @@ use axum::http::header::{
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use super::answer::{Refused, Shown};
 use super::peer::is_welcome;

@@ -6,7 +6,7 @@ use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
 use minijinja::Environment;
 use minijinja::value::Serde;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
 use crate::views;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::{Query, State as Of};
 use mle_star::journal::in_words;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Refused, Shown, in_background};

@@ -2,8 +2,8 @@
 
 use mle_star::estimate::estimate;
 use mle_star::journal::{EffectRecord, Kind, Snapshot};
-use mle_star::place::Phase;
 use mle_star::result::StoppedBy;
+use mle_star_domain::place::Phase;
 use serde::Serialize;
 
 use crate::runs::run_view::{RunView, State};

@@ -10,8 +10,8 @@ use axum::extract::{Path, State as Of};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
-use mle_star::layout::{FINAL, LOG, LOGS, REPORT, REQUIREMENTS, RESULT, SOLUTION, SUBMISSION};
-use mle_star::stop::Trouble;
+use mle_star_domain::layout::{FINAL, LOG, LOGS, REPORT, REQUIREMENTS, RESULT, SOLUTION, SUBMISSION};
+use mle_star_domain::trouble::Trouble;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 

@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::extract::{Query, State as Of};
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
-use mle_star::metric::Score;
-use mle_star::stop::Trouble;
+use mle_star_domain::metric::Score;
+use mle_star_domain::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -289,7 +289,7 @@ impl Wanted {
 
 #[cfg(test)]
 mod tests {
-    use mle_star::metric::Direction;
+    use mle_star_domain::metric::Direction;
 
     use super::*;
 

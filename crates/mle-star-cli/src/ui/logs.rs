@@ -8,9 +8,9 @@ use axum::extract::Path as At;
 use axum::extract::State as Of;
 use axum::response::Response;
 use mle_star::journal::{EffectState, Kind};
-use mle_star::layout::{LOG, LOGS, STARTED_LOG};
-use mle_star::place::Place;
-use mle_star::stop::Trouble;
+use mle_star_domain::layout::{LOG, LOGS, STARTED_LOG};
+use mle_star_domain::place::Place;
+use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
 use super::answer::{Refused, Shown, in_background};

@@ -6,9 +6,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use axum::extract::{Path, Query, State as Of};
 use axum::http::HeaderMap;
 use axum::response::IntoResponse;
-use mle_star::layout::{self, EVENTS};
-use mle_star::place::Place;
 use mle_star::result::FinalResult;
+use mle_star_domain::layout::{self, EVENTS};
+use mle_star_domain::place::Place;
 use serde_json::json;
 
 use super::answer::{Answer, Refused, Shown, in_background, pages, render};

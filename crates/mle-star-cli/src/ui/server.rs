@@ -10,7 +10,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use tokio::net::TcpListener;
 
 use super::access::{self, Access};

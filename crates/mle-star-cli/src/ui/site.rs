@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mle_star::layout;
-use mle_star::stop::Trouble;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
 
 use super::answer::Refused;
 use super::list::Runs;

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::extract::{Form, Query, State as Of};
 use axum::http::HeaderMap;
 use axum::response::Redirect;
-use mle_star::config::Config;
-use mle_star::stop::Trouble;
+use mle_star_domain::config::Config;
+use mle_star_domain::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Formats money and tokens. An unknown cost is shown as `unknown`, never as 0.
 
-use mle_star::effects::Usage;
+use mle_star_domain::effects::Usage;
 
 /// US dollars with the significant digits: `$1.23`, `$0.0042`.
 pub fn usd(amount: f64) -> String {

@@ -3,13 +3,13 @@
 //! The output of a study has no fixed format. [`measured`] parses lines that look like a measurement: a part that
 //! was removed or changed, and the score without it. If there are none, the output is shown as text.
 
-use mle_star::answers::RefinePlan;
-use mle_star::effects::AgentReply;
-use mle_star::metric::{Direction, Score};
-use mle_star::place::{self, Name, Place};
 use mle_star::reply as read;
-use mle_star::role::AgentType;
 use mle_star::solution::{Solution, SolutionPhase};
+use mle_star_domain::answers::RefinePlan;
+use mle_star_domain::effects::AgentReply;
+use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::place::{self, Name, Place};
+use mle_star_domain::role::AgentType;
 use serde::Serialize;
 
 use super::Context;

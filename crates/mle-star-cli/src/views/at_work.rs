@@ -4,8 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::layout;
-use mle_star::place::Place;
+use mle_star_domain::layout;
+use mle_star_domain::place::Place;
 
 use crate::runs::run_view::{RunView, State, files};
 use crate::watch::{Follow, Progress, Runners};

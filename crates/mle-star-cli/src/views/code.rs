@@ -1,6 +1,6 @@
 //! The script at a place of a run, and the one to compare it with.
 
-use mle_star::place::Place;
+use mle_star_domain::place::Place;
 use similar::TextDiff;
 
 use super::Context;

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use mle_star::journal::Kind;
-use mle_star::place::Phase;
-use mle_star::role::AgentType;
 use mle_star::spending::{Calls, Spending, role};
+use mle_star_domain::place::Phase;
+use mle_star_domain::role::AgentType;
 use serde::Serialize;
 
 use super::Context;
@@ -106,7 +106,7 @@ fn money_table(table: usage::Table, spending: &Spending) -> MoneyTable {
 }
 
 fn path_name(path: &str) -> String {
-    format!("path {}", mle_star::place::path_of_session(path).unwrap_or_default() + 1)
+    format!("path {}", mle_star_domain::place::path_of_session(path).unwrap_or_default() + 1)
 }
 
 fn times(context: &Context<'_>) -> Vec<TimeTable> {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use mle_star::metric::{Direction, Score, last_best};
-use mle_star::place::Step;
 use mle_star::verdict::{Best, Verdict, Verdicts, answer};
+use mle_star_domain::metric::{Direction, Score, last_best};
+use mle_star_domain::place::Step;
 
 /// The family tree of a run's solutions.
 #[derive(Debug, Default)]

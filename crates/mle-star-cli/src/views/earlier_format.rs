@@ -1,8 +1,8 @@
 //! Verdicts of finished runs of an earlier format, which recorded what was kept only in `result.json`.
 
-use mle_star::place::{Place, Step};
 use mle_star::result::FinalResult;
 use mle_star::verdict::{Verdict, Verdicts};
+use mle_star_domain::place::{Place, Step};
 
 /// Derives the verdicts from the result. Attempts and rounds that were not kept have no record of what they were
 /// made from.

@@ -1,10 +1,10 @@
 //! Failures: scripts with their tracebacks and repairs, and agents.
 
-use mle_star::effects::Answer;
 use mle_star::journal::{EffectState, Kind};
-use mle_star::layout::LOGS;
-use mle_star::place::Place;
 use mle_star::spending::role;
+use mle_star_domain::effects::Answer;
+use mle_star_domain::layout::LOGS;
+use mle_star_domain::place::Place;
 use serde::Serialize;
 
 use super::Context;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::place;
+use mle_star_domain::place;
 
 use super::Context;
 use super::chart::{self, About, Dot, Fate};

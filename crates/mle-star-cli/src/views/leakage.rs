@@ -1,11 +1,11 @@
 //! Leaks found in scripts, and their corrections.
 
-use mle_star::answers::{LeakageAnswer, LeakageStatus};
 use mle_star::journal::EffectRecord;
-use mle_star::place::Name;
 use mle_star::reply as read;
-use mle_star::role::AgentType;
 use mle_star::spending::role;
+use mle_star_domain::answers::{LeakageAnswer, LeakageStatus};
+use mle_star_domain::place::Name;
+use mle_star_domain::role::AgentType;
 use serde::Serialize;
 
 use super::Context;

@@ -1,8 +1,8 @@
 //! Every accepted edit of an existing solution: plan, diff and gain.
 
-use mle_star::place::{self, Name};
 use mle_star::reply as read;
-use mle_star::role::AgentType;
+use mle_star_domain::place::{self, Name};
+use mle_star_domain::role::AgentType;
 use serde::Serialize;
 
 use super::diff::{Diff, diff};

@@ -3,15 +3,15 @@
 //! All of this is untrusted, including text from web pages. It is shown as text, and only plain `http` and `https`
 //! addresses become links.
 
-use mle_star::answers::{Retrieval, RetrievedModel};
-use mle_star::config::AgentsChoice;
-use mle_star::effects::{AgentReply, Lookup};
 use mle_star::journal::EffectRecord;
-use mle_star::place::Step;
 use mle_star::reply as read;
-use mle_star::role::AgentType;
-use mle_star::search::is_link;
 use mle_star::spending::role;
+use mle_star_domain::answers::{Retrieval, RetrievedModel};
+use mle_star_domain::config::AgentsChoice;
+use mle_star_domain::effects::{AgentReply, Lookup};
+use mle_star_domain::place::Step;
+use mle_star_domain::role::AgentType;
+use mle_star_domain::search::is_link;
 use serde::Serialize;
 
 use super::Context;

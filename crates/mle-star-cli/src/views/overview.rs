@@ -1,9 +1,9 @@
 //! Overview of a run: its task, its progress and its current work.
 
-use mle_star::effects::{DATA_CHANGED, ScriptOutcome};
 use mle_star::journal::{EffectRecord, EffectState, Kind};
-use mle_star::place::{Phase, Place};
 use mle_star::result::StoppedBy;
+use mle_star_domain::effects::{DATA_CHANGED, ScriptOutcome};
+use mle_star_domain::place::{Phase, Place};
 use serde::Serialize;
 
 use super::steps::StepKind;
@@ -211,8 +211,8 @@ fn best_until(context: &Context<'_>, seconds: f64) -> Option<f64> {
     let direction = context.run.snapshot.frozen.task.metric_direction;
     let steps =
         context.run.steps.iter().filter(|step| step.counts && step.ended.is_some_and(|at| at <= seconds));
-    let scores = steps.filter_map(|step| mle_star::metric::Score::new(step.score?, direction));
-    mle_star::metric::last_best(scores, |score| *score).map(mle_star::metric::Score::value)
+    let scores = steps.filter_map(|step| mle_star_domain::metric::Score::new(step.score?, direction));
+    mle_star_domain::metric::last_best(scores, |score| *score).map(mle_star_domain::metric::Score::value)
 }
 
 fn now(context: &Context<'_>) -> Vec<Now> {

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::effects::ScriptOutcome;
 use mle_star::event::RunnerState;
 use mle_star::journal::{EffectRecord, EffectState, Kind, Outcome as _};
+use mle_star_domain::effects::ScriptOutcome;
 use serde::{Deserialize as _, Serialize};
 
 use super::Context;

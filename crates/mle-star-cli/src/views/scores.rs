@@ -1,7 +1,7 @@
 //! Scores by script and by time.
 
-use mle_star::metric::Score;
-use mle_star::place::Place;
+use mle_star_domain::metric::Score;
+use mle_star_domain::place::Place;
 use serde::Serialize;
 
 use super::Context;

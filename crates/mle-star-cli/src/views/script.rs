@@ -1,8 +1,8 @@
 //! The final script, its requirements, and the inputs of the run.
 
-use mle_star::answers::Contamination;
 use mle_star::journal::in_words;
-use mle_star::layout;
+use mle_star_domain::answers::Contamination;
+use mle_star_domain::layout;
 use serde::Serialize;
 
 use super::Context;

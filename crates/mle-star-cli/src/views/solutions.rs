@@ -5,9 +5,9 @@
 
 use std::collections::BTreeSet;
 
-use mle_star::place::{self, Name, Phase, Place};
 use mle_star::reply as read;
-use mle_star::role::AgentType;
+use mle_star_domain::place::{self, Name, Phase, Place};
+use mle_star_domain::role::AgentType;
 use serde::Serialize;
 
 use super::diff::{Diff, diff};
@@ -309,7 +309,7 @@ fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<Sh
         let code = shelf.take(step.step, run.script, compared.is_some());
         shown.push(Shown {
             place: run.place.to_string(),
-            file: format!("{}/{}.py", mle_star::layout::SOLUTIONS, run.place.file_stem()),
+            file: format!("{}/{}.py", mle_star_domain::layout::SOLUTIONS, run.place.file_stem()),
             outcome: outcome(run),
             ok: run.is_ok(),
             score: run.score.map(|score| number(score.value())),

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::effects::{AgentReply, Limit, Purpose, ScriptOutcome};
 use mle_star::journal::{EffectRecord, EffectState, Kind, Outcome, Snapshot};
-use mle_star::metric::{Direction, Score};
-use mle_star::place::{self, Place};
 use mle_star::verdict::{Verdict, Verdicts};
+use mle_star_domain::effects::{AgentReply, Limit, Purpose, ScriptOutcome};
+use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::place::{self, Place};
 use serde::Deserialize as _;
 use serde_json::Value;
 

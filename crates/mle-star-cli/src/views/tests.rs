@@ -7,13 +7,13 @@ mod runners;
 mod trust;
 pub(super) mod world;
 
-use mle_star::place::{Place, Step};
+use mle_star_domain::place::{Place, Step};
 
-use mle_star::config::LeakageCheck;
-use mle_star::effects::{DATA_CHANGED, ScriptOutcome};
 use mle_star::journal::{Frozen, Kind};
-use mle_star::metric::Direction;
 use mle_star::testing::{World, failed, frozen, ran};
+use mle_star_domain::config::LeakageCheck;
+use mle_star_domain::effects::{DATA_CHANGED, ScriptOutcome};
+use mle_star_domain::metric::Direction;
 
 use super::*;
 use crate::report;
@@ -102,7 +102,7 @@ async fn descent_is_that_of_the_result() {
 /// A run with the program's own settings instead of the paper's.
 fn own_settings() -> Frozen {
     let mut inputs = frozen();
-    inputs.config.context = mle_star::config::Context::Full;
+    inputs.config.context = mle_star_domain::config::Context::Full;
     inputs.config.leakage_check = LeakageCheck::Accepted;
     inputs
 }
@@ -155,7 +155,12 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
                     assert_eq!(node.status == "kept", attempt.was_improvement, "{name} {place}");
                     assert_eq!(node.plan.as_deref(), Some(attempt.plan.as_str()), "{name} {place}");
                     assert_eq!(
-                        context.steps.at(attempted).unwrap().score().map(mle_star::metric::Score::value),
+                        context
+                            .steps
+                            .at(attempted)
+                            .unwrap()
+                            .score()
+                            .map(mle_star_domain::metric::Score::value),
                         attempt.score
                     );
                     let entry = views.ledger.entries.iter().any(|entry| entry.place == place.as_str());

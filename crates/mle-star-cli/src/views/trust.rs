@@ -6,10 +6,10 @@ mod shift;
 
 use std::fmt;
 
-use mle_star::config::LeakageGate;
 use mle_star::journal::Kind;
-use mle_star::protocol::{Holdout, Split};
-use mle_star::trust::{self, ProbeVerdict, Severity};
+use mle_star_domain::config::LeakageGate;
+use mle_star_domain::protocol::{Holdout, Split};
+use mle_star_domain::trust::{self, ProbeVerdict, Severity};
 use serde::Serialize;
 
 use super::Context;

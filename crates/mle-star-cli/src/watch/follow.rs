@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use mle_star::event::Line;
-use mle_star::layout::{EVENTS, LOGS};
+use mle_star_domain::layout::{EVENTS, LOGS};
 use serde::de::IgnoredAny;
 
 use crate::runs::run_view::files;

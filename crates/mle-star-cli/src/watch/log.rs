@@ -128,7 +128,7 @@ impl Level {
 
 #[cfg(test)]
 mod tests {
-    use mle_star::place::{Phase, Place};
+    use mle_star_domain::place::{Phase, Place};
 
     use super::*;
 

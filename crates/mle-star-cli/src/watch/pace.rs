@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use mle_star::event::Planned;
-use mle_star::place::Phase;
+use mle_star_domain::place::Phase;
 
 /// Scripts that must have ended before there is an estimate.
 const SCRIPTS_NEEDED: u64 = 3;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use mle_star::effects::Usage;
 use mle_star::event::{Event, Line, Outline, RunnerState};
-use mle_star::metric::Score;
-use mle_star::place::{Phase, Place, Step};
 use mle_star::verdict::Verdict;
+use mle_star_domain::effects::Usage;
+use mle_star_domain::metric::Score;
+use mle_star_domain::place::{Phase, Place, Step};
 
 use super::pace::{EndedEffect, Moment, Pace};
 use super::runners::Runners;

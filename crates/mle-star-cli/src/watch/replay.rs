@@ -7,7 +7,7 @@
 use std::collections::HashSet;
 
 use mle_star::event::Event;
-use mle_star::place::{Phase, Place};
+use mle_star_domain::place::{Phase, Place};
 
 /// The events so far. The default is for a run that was not resumed.
 #[derive(Debug, Default)]
@@ -104,7 +104,7 @@ mod tests {
 
     /// The shown events, each as a word and a place.
     fn shown(resumed: bool, events: &[Value]) -> Vec<String> {
-        let outline = Outline::new(&frozen(), resumed, 1.0, mle_star::effects::Usage::free());
+        let outline = Outline::new(&frozen(), resumed, 1.0, mle_star_domain::effects::Usage::free());
         let started = Event::RunStarted(Box::new(outline));
         let events = events.iter().map(|event| serde_json::from_value(event.clone()).unwrap());
         let mut replay = Replay::default();

@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
-use mle_star::place::{Phase, Place, Step};
+use mle_star_domain::place::{Phase, Place, Step};
 
 use super::progress::{Best, Effect, PathState, Progress, seconds};
 use super::text::{Style, Text, sparkline};

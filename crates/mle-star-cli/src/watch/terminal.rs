@@ -9,7 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use mle_star::event::{Event, Line};
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use super::block::Drawn;
 use super::queue::Queue;

@@ -2,11 +2,11 @@
 
 use mle_star::diagnostics::Diagnostics;
 use mle_star::event::{Event, RunnerState, RunnerStatus};
-use mle_star::place::{Phase, Place, Step};
 use mle_star::result::PathStatus;
-use mle_star::role::AgentType;
-use mle_star::trust::Severity;
 use mle_star::verdict::Verdict;
+use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_domain::role::AgentType;
+use mle_star_domain::trust::Severity;
 
 use crate::output::sanitize::first_line;
 
@@ -372,7 +372,7 @@ mod tests {
     #[test]
     fn a_skipped_step_is_reported_once() {
         let weight = |event: Event| line(&event, Ended::default()).unwrap().0;
-        use mle_star::effects::Limit;
+        use mle_star_domain::effects::Limit;
         let skipped = |place: &str| Event::Skipped { place: Place::from(place), limit: Limit::Share };
         assert_eq!(weight(skipped("phase2/path-0/t1")), Weight::News);
         assert_eq!(weight(skipped("phase2/path-0/t1/extractor")), Weight::Detail);

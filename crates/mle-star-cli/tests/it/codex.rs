@@ -9,7 +9,7 @@ use axum::body::to_bytes;
 use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use mle_star::role::AgentType;
+use mle_star_domain::role::AgentType;
 use serde_json::{Value, json};
 
 use crate::endpoint::answer;

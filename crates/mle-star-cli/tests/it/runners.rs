@@ -11,8 +11,9 @@ mod worlds;
 
 use std::time::{Duration, Instant};
 
-use mle_star::effects::{DataView, Purpose, ScriptEnd, ScriptOutcome, ScriptRunner};
-use mle_star::slots::Slot;
+use mle_star::backend::ScriptRunner;
+use mle_star_domain::effects::{DataView, Purpose, ScriptEnd, ScriptOutcome};
+use mle_star_domain::slot::Slot;
 
 use world::{World, processes_with};
 

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use mle_star::effects::{AgentRequest, Answer, Usage};
 use mle_star::event::Event;
 use mle_star::testing::called::Called;
 use mle_star_codex::CodexAgents;
+use mle_star_domain::effects::{AgentRequest, Answer, Usage};
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mle_star::effects::{AgentRequest, Usage};
+use mle_star_domain::effects::{AgentRequest, Usage};
 
 use crate::world::{World, request, structured};
 

@@ -5,10 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star::config::Price;
-use mle_star::effects::AgentRequest;
 use mle_star::testing::called::{self, Called};
 use mle_star_codex::{CodexAgents, CodexSetup};
+use mle_star_domain::config::Price;
+use mle_star_domain::effects::AgentRequest;
 use serde_json::json;
 
 use crate::isolated;

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::protocol::{Split, SplitKind};
+use mle_star_domain::protocol::{Split, SplitKind};
 
 use crate::dates::Reading;
 use crate::split::times::Clock;

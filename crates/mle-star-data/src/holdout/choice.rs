@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use blake3::Hasher;
-use mle_star::protocol::{Split, SplitKind};
+use mle_star_domain::protocol::{Split, SplitKind};
 
 use super::checks::{Tables, off, unreadable};
 use super::seeded::{RowSet, Seeded};

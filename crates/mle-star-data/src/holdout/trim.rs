@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use super::seeded::Seeded;
 use super::write::{beside, replace};

@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use csv::ByteRecord;
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use super::Plan;
 use super::seeded::{Seeded, Turns};

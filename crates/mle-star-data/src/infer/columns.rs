@@ -1,6 +1,6 @@
 //! Infers the column to predict and the column with the row IDs.
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use super::{Given, Guess};
 use crate::profile::{Column, Profile, ROWS_LOOKED_AT, Table};

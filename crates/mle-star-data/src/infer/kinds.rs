@@ -1,6 +1,6 @@
 //! Infers the kind of problem and the kind of data.
 
-use mle_star::task::{DataModality, TaskType};
+use mle_star_domain::task::{DataModality, TaskType};
 use serde_json::Value;
 
 use super::Guess;

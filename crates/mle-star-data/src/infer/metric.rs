@@ -1,7 +1,7 @@
 //! Infers the metric and its direction.
 
-use mle_star::metric::Direction;
-use mle_star::stop::Trouble;
+use mle_star_domain::metric::Direction;
+use mle_star_domain::trouble::Trouble;
 
 use super::Guess;
 use mle_star_metrics::names::Metric;

@@ -6,7 +6,7 @@ use std::io::Read;
 use std::path::Path;
 
 use csv::{ByteRecord, ErrorKind, Reader, ReaderBuilder};
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 use super::column::Values;
 use super::{Column, ColumnKind, ROWS_LOOKED_AT, Table};

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
-use mle_star::protocol::SplitKind;
+use mle_star_domain::protocol::SplitKind;
 
 use super::tables::{Keys, TableFacts};
 use super::{AUXILIARY, Asked, columns, words};

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use mle_star::protocol::SplitKind;
+use mle_star_domain::protocol::SplitKind;
 
 use super::column::Facts;
 use super::tables::TableFacts;

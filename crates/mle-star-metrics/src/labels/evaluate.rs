@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::io::Read;
 
 use csv::{StringRecord, Writer};
-use mle_star::measure::Measurement;
+use mle_star_domain::measure::Measurement;
 
 use super::columns::{Cells, cells, positive};
 use super::{Known, Labels, Layout, Others, in_order};

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use mle_star::effects::{AgentBackend, AgentRequest, Answer};
+use mle_star::backend::AgentBackend;
 use mle_star::event::NoEvents;
-use mle_star::place::Place;
-use mle_star::role::{AgentType, Variant};
+use mle_star_domain::effects::{AgentRequest, Answer};
+use mle_star_domain::place::Place;
+use mle_star_domain::role::{AgentType, Variant};
 use mle_star_offline::OfflineAgents;
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use mle_star::role::AgentType;
+use mle_star_domain::role::AgentType;
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};

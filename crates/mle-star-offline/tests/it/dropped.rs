@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use mle_star::metric::Direction::{Maximize, Minimize};
-use mle_star::role::AgentType;
+use mle_star_domain::metric::Direction::{Maximize, Minimize};
+use mle_star_domain::role::AgentType;
 use serde_json::{Value, json};
 
 use super::ask::{Asked, ensembles, merged, merged_without, refinements, with_data};

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::Path;
 
-use mle_star::score::parse_score;
-use mle_star::task::Task;
 use mle_star_data::infer::{Given, infer};
 use mle_star_data::profile::{self, Unlabelled};
+use mle_star_domain::score::parse_score;
+use mle_star_domain::task::Task;
 use mle_star_leakage::Facts;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::Metric;

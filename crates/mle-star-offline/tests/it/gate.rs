@@ -1,7 +1,7 @@
 //! What the offline agents write passes the rules against leakage.
 
-use mle_star::metric::Direction::{Maximize, Minimize};
-use mle_star::role::AgentType;
+use mle_star_domain::metric::Direction::{Maximize, Minimize};
+use mle_star_domain::role::AgentType;
 use mle_star_leakage::{Facts, Severity, check};
 use serde_json::json;
 

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use mle_star::metric::Direction::{Maximize, Minimize};
-use mle_star::role::{AgentType, Variant};
-use mle_star::score::parse_score;
 use mle_star_data::profile::{self, ColumnKind, GroupColumn, Profile};
+use mle_star_domain::metric::Direction::{Maximize, Minimize};
+use mle_star_domain::role::{AgentType, Variant};
+use mle_star_domain::score::parse_score;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 

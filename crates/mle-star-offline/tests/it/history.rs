@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mle_star::metric::Direction::{Maximize, Minimize};
-use mle_star::protocol::SplitKind;
-use mle_star::role::{AgentType, Variant};
-use mle_star::task::Task;
 use mle_star_data::profile;
+use mle_star_domain::metric::Direction::{Maximize, Minimize};
+use mle_star_domain::protocol::SplitKind;
+use mle_star_domain::role::{AgentType, Variant};
+use mle_star_domain::task::Task;
 use mle_star_leakage::{Facts, check};
 use mle_star_offline::OfflineAgents;
 use serde_json::json;

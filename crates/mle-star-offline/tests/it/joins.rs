@@ -1,8 +1,8 @@
 //! Joins of further tables.
 
-use mle_star::metric::Direction::Maximize;
-use mle_star::role::AgentType;
 use mle_star_data::profile::ColumnKind;
+use mle_star_domain::metric::Direction::Maximize;
+use mle_star_domain::role::AgentType;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 

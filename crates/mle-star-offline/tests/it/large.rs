@@ -1,8 +1,8 @@
 //! Answers about tables that are too large to be read whole.
 
-use mle_star::metric::Direction::{Maximize, Minimize};
-use mle_star::role::{AgentType, Variant};
 use mle_star_data::profile::{ColumnKind, Profile};
+use mle_star_domain::metric::Direction::{Maximize, Minimize};
+use mle_star_domain::role::{AgentType, Variant};
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 

@@ -7,10 +7,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mle_star::metric::Direction::{self, Maximize, Minimize};
-use mle_star::role::AgentType;
-use mle_star::score::parse_score;
 use mle_star_data::profile;
+use mle_star_domain::metric::Direction::{self, Maximize, Minimize};
+use mle_star_domain::role::AgentType;
+use mle_star_domain::score::parse_score;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use mle_star::metric::Direction::{Maximize, Minimize};
-use mle_star::role::{AgentType, Variant};
 use mle_star::solution::{Solution, SolutionPhase};
-use mle_star::task::Task;
 use mle_star_data::profile::{ColumnKind, Profile};
+use mle_star_domain::metric::Direction::{Maximize, Minimize};
+use mle_star_domain::role::{AgentType, Variant};
+use mle_star_domain::task::Task;
 use mle_star_offline::OfflineAgents;
 use serde_json::{Value, json};
 

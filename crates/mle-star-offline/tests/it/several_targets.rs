@@ -1,7 +1,7 @@
 //! Scripts for data folders with several targets.
 
-use mle_star::role::AgentType;
 use mle_star_data::profile;
+use mle_star_domain::role::AgentType;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 

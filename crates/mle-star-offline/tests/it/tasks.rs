@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use mle_star::metric::Direction;
-use mle_star::protocol::{Split, SplitKind};
-use mle_star::task::{DataModality, Task, TaskType};
 use mle_star_data::media::Media;
 use mle_star_data::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
+use mle_star_domain::metric::Direction;
+use mle_star_domain::protocol::{Split, SplitKind};
+use mle_star_domain::task::{DataModality, Task, TaskType};
 use mle_star_offline::OfflineAgents;
 
 /// Rows of a generated training table.

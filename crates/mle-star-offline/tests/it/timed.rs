@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mle_star::metric::Direction::{Maximize, Minimize};
-use mle_star::protocol::SplitKind;
-use mle_star::role::AgentType;
-use mle_star::score::parse_score;
 use mle_star_data::profile::{self, Column, ColumnKind};
+use mle_star_domain::metric::Direction::{Maximize, Minimize};
+use mle_star_domain::protocol::SplitKind;
+use mle_star_domain::role::AgentType;
+use mle_star_domain::score::parse_score;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 

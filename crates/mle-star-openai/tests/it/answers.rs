@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use mle_star::config::Format;
-use mle_star::effects::{AgentReply, AgentRequest, Answer, Usage};
 use mle_star::testing::called::Called;
+use mle_star_domain::config::Format;
+use mle_star_domain::effects::{AgentReply, AgentRequest, Answer, Usage};
 use mle_star_openai::{Endpoint, Key, OpenAiAgents, OpenAiSetup, look};
 use serde_json::{Value, json};
 

@@ -2,9 +2,9 @@
 
 use std::time::{Duration, Instant};
 
-use mle_star::config::Format;
-use mle_star::effects::Usage;
 use mle_star::stop::Stop;
+use mle_star_domain::config::Format;
+use mle_star_domain::effects::Usage;
 use mle_star_openai::{Endpoint, Key, OpenAiAgents, OpenAiSetup};
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! The retriever, with a search command and without one.
 
-use mle_star::effects::{AgentRequest, Lookup};
 use mle_star::event::Event;
-use mle_star::role::AgentType;
+use mle_star_domain::effects::{AgentRequest, Lookup};
+use mle_star_domain::role::AgentType;
 use mle_star_openai::OpenAiSetup;
 
 use crate::api::{Api, error, says};

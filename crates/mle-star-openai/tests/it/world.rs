@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use mle_star::config::{Format, Price};
-use mle_star::effects::AgentRequest;
 use mle_star::testing::called::{self, Called};
+use mle_star_domain::config::{Format, Price};
+use mle_star_domain::effects::AgentRequest;
 use mle_star_openai::{Endpoint, Key, OpenAiAgents, OpenAiSetup};
 use serde_json::json;
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use mle_star::layout;
+use mle_star_domain::layout;
 use rustix::fs::{CWD, RenameFlags};
 
 use crate::runs::inputs::remove_file;

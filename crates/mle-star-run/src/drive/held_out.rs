@@ -5,11 +5,11 @@ use std::io;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use mle_star::layout;
-use mle_star::protocol::Holdout;
-use mle_star::stop::Trouble;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_data::holdout;
+use mle_star_domain::layout;
+use mle_star_domain::protocol::Holdout;
+use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 
 use crate::open_run::OpenRun;

@@ -6,10 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mle_star::event::{Event, EventSink};
-use mle_star::layout;
-use mle_star::metric::{Direction, Score};
 use mle_star::verdict::Best;
 use mle_star_backends::script::environment::requirements_txt;
+use mle_star_domain::layout;
+use mle_star_domain::metric::{Direction, Score};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -154,12 +154,12 @@ impl Files {
 #[cfg(test)]
 mod tests {
     use mle_star::event::NoEvents;
-    use mle_star::place::Step;
+    use mle_star_domain::place::Step;
 
     use super::*;
 
     fn best(step: Step, score: f64) -> Best {
-        let run = step.place().named(mle_star::place::Name::Run);
+        let run = step.place().named(mle_star_domain::place::Name::Run);
         Best { step, run, score }
     }
 

@@ -4,12 +4,12 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use mle_star::layout;
 use mle_star::pipeline::Finished;
-use mle_star::place::Place;
 use mle_star::result::FinalResult;
-use mle_star::stop::Trouble;
 use mle_star_backends::script::environment::requirements_txt;
+use mle_star_domain::layout;
+use mle_star_domain::place::Place;
+use mle_star_domain::trouble::Trouble;
 
 use super::backends::Backends;
 use super::delivery::{link_data, replace};

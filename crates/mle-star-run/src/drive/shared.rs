@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-use mle_star::config::Config;
 use mle_star::slots::Slots;
-use mle_star::stop::Trouble;
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use mle_star_backends::runners::fleet::Fleet;
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, check_python, python_environment,
 };
+use mle_star_domain::config::Config;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::{Machine, machine};
 use tokio::sync::{Mutex, OnceCell};
 

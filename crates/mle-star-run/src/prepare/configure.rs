@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star::answers::RetrievedModel;
-use mle_star::config::{AgentsChoice, Config, Switch};
 use mle_star::lessons::EarlierRun;
 use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
-use mle_star::stop::Trouble;
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::config::{AgentsChoice, Config, Switch};
+use mle_star_domain::trouble::Trouble;
 
 use super::task_source::TaskSource;
 use super::{RunOptions, earlier_runs, given_models};

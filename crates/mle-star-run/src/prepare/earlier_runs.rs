@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use mle_star::config::{Config, Context};
 use mle_star::journal;
 use mle_star::lessons::{EarlierRun, MOST_LEARNED, earlier_runs};
-use mle_star::stop::Trouble;
-use mle_star::task::Task;
 use mle_star::verdict::Verdicts;
+use mle_star_domain::config::{Config, Context};
+use mle_star_domain::task::Task;
+use mle_star_domain::trouble::Trouble;
 
 use crate::runs;
 

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use mle_star::answers::RetrievedModel;
-use mle_star::config::{AgentsChoice, Config, Switch};
-use mle_star::stop::Trouble;
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::config::{AgentsChoice, Config, Switch};
+use mle_star_domain::trouble::Trouble;
 use serde_json::{Map, Value};
 
 use crate::nearest::nearest;

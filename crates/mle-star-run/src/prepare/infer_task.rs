@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star::config::{AgentsChoice, Config};
-use mle_star::metric::Direction;
-use mle_star::stop::Trouble;
-use mle_star::task::{DataModality, Task, TaskType};
 use mle_star_backends::files;
 use mle_star_data::agreement;
 use mle_star_data::infer::{Given, Guess, Inferred, infer};
 use mle_star_data::profile::{self, Profile, Unlabelled};
+use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::metric::Direction;
+use mle_star_domain::task::{DataModality, Task, TaskType};
+use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 
 use super::profile_data::ProfiledData;

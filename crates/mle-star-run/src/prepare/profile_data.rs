@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use mle_star::stop::Trouble;
 use mle_star_data::profile::{self, Profile, Unlabelled};
+use mle_star_domain::trouble::Trouble;
 
 use crate::provider::Chosen;
 

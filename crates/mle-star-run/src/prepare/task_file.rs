@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star::metric::Direction;
-use mle_star::stop::Trouble;
-use mle_star::task::{DataModality, TaskType};
+use mle_star_domain::metric::Direction;
+use mle_star_domain::task::{DataModality, TaskType};
+use mle_star_domain::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

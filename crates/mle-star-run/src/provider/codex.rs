@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star::config::Config;
-use mle_star::stop::Trouble;
 use mle_star_codex::{CodexAgents, CodexSetup};
+use mle_star_domain::config::Config;
+use mle_star_domain::trouble::Trouble;
 use semver::Version;
 
 use crate::provider::executable::{self, CODEX, Executable};

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use mle_star::stop::Trouble;
 use mle_star_claude as claude;
+use mle_star_domain::trouble::Trouble;
 use semver::Version;
 use serde::Serialize;
 use tokio::process::Command;

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use mle_star::config::Config;
-use mle_star::stop::Trouble;
+use mle_star_domain::config::Config;
+use mle_star_domain::trouble::Trouble;
 use mle_star_openai::{Endpoint, Key, OpenAiAgents, OpenAiSetup};
 use mle_star_process::variables::is_secret;
 

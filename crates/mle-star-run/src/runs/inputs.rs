@@ -5,13 +5,13 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-use mle_star::answers::RetrievedModel;
-use mle_star::config::Config;
 use mle_star::journal::Frozen;
-use mle_star::layout::{self, CONFIG, DATA_SUMMARY, MODELS, PROMPTS, STAGED_CONFIG};
-use mle_star::stop::Trouble;
-use mle_star::task::Task;
 use mle_star_backends::runners::entry::RunnerEntry;
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::config::Config;
+use mle_star_domain::layout::{self, CONFIG, DATA_SUMMARY, MODELS, PROMPTS, STAGED_CONFIG};
+use mle_star_domain::task::Task;
+use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use mle_star::config::Config;
 use mle_star::journal;
-use mle_star::layout;
 use mle_star::result::FinalResult;
 use mle_star::verdict::Best;
+use mle_star_domain::config::Config;
+use mle_star_domain::layout;
 use serde::{Deserialize, Serialize};
 
 use super::files;

@@ -4,7 +4,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde_json::{Map, Value};
 
 /// A file of settings.

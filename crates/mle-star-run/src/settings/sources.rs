@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use serde_json::Value;
 
 use super::{Setting, Settings, resolve};

@@ -2,11 +2,11 @@
 
 use std::time::{Duration, Instant};
 
-use mle_star::effects::{AgentReply, Usage};
 use mle_star::journal::{Entry, Journal, Kind};
-use mle_star::place::Place;
 use mle_star::stop::Stop;
 use mle_star::testing::frozen;
+use mle_star_domain::effects::{AgentReply, Usage};
+use mle_star_domain::place::Place;
 use serde_json::json;
 
 use crate::Failure;

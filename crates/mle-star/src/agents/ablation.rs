@@ -7,12 +7,12 @@ use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::lessons::shortened;
-use crate::place::Step;
 use crate::reply;
 use crate::result::StepRecord;
-use crate::role::AgentType;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
+use mle_star_domain::place::Step;
+use mle_star_domain::role::AgentType;
 
 /// Where the paths look first, one after another, so that no two of their steps begin alike.
 const ATTENTION: [&str; 8] = [

@@ -3,11 +3,11 @@
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::effects::Limit;
 use crate::evaluation::Failure;
 use crate::lessons::{diff, gained, number, seconds};
 use crate::result::{Effect, RefinementAttempt};
 use crate::solution::Solution;
+use mle_star_domain::effects::Limit;
 
 /// A plan that was tried.
 pub(super) struct Tried<'a> {

@@ -6,8 +6,8 @@ use super::planner::Focus;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
-use crate::role::AgentType;
 use crate::stop::Stop;
+use mle_star_domain::role::AgentType;
 
 /// The improved block; `None` if the reply had no code.
 pub(crate) async fn coder(ctx: &Ctx<'_>, target: &Focus<'_>, plan: &str) -> Result<Option<String>, Stop> {

@@ -6,9 +6,9 @@ use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
-use crate::role::AgentType;
 use crate::solution::{Scored, Solution};
 use crate::stop::Stop;
+use mle_star_domain::role::AgentType;
 
 /// The agent's answer if the solution uses all data.
 const ALL_USED: &str = "all the provided information is used.";

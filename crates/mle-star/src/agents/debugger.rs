@@ -5,14 +5,14 @@ use serde_json::json;
 use super::attempts::Repair;
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::effects::Purpose;
 use crate::evaluation::Failure;
 use crate::lessons::seconds;
 use crate::reply;
-use crate::role::AgentType;
 use crate::solution::Solution;
 use crate::stop::Stop;
 use crate::traceback::{failing_lines, libraries_in};
+use mle_star_domain::effects::Purpose;
+use mle_star_domain::role::AgentType;
 
 /// The repaired script, which runs for `purpose`; `None` if the reply had no code. `repairs` came before.
 pub(crate) async fn debugger(

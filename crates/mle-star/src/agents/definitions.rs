@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value, json};
 
-use crate::config::Config;
 use crate::prompts::BUILT_IN;
-use crate::role::AgentType;
+use mle_star_domain::config::Config;
+use mle_star_domain::role::AgentType;
 
 /// All agents by name, with `description`, `prompt`, `tools` and `model`.
 ///

@@ -8,9 +8,9 @@ use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
 use crate::result::EnsembleAttempt;
-use crate::role::AgentType;
 use crate::solution::Scored;
 use crate::stop::Stop;
+use mle_star_domain::role::AgentType;
 
 /// The next ensemble plan; `None` if the reply was empty.
 pub(crate) async fn ens_planner(

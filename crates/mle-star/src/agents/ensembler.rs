@@ -6,9 +6,9 @@ use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::lessons::{number, seconds};
 use crate::reply;
-use crate::role::AgentType;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
+use mle_star_domain::role::AgentType;
 
 /// The combined solution; `None` if the reply had no code.
 pub(crate) async fn ensembler(

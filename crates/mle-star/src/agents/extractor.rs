@@ -5,16 +5,16 @@ use serde_json::{Value, json};
 use super::ablation::attention;
 use super::attempts::outcomes;
 use super::ensembler::run_of;
-use crate::answers::RefinePlan;
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::effects::{Answer, Limit};
-use crate::place::Name;
 use crate::reply;
 use crate::result::StepRecord;
-use crate::role::AgentType;
 use crate::solution::Scored;
 use crate::stop::Stop;
+use mle_star_domain::answers::RefinePlan;
+use mle_star_domain::effects::{Answer, Limit};
+use mle_star_domain::place::Name;
+use mle_star_domain::role::AgentType;
 
 /// The outcome of a call.
 pub(crate) enum Extraction {

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 
-use crate::answers::RetrievedModel;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
-use crate::role::AgentType;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::role::AgentType;
 
 /// The candidate for `model`; its text is empty if the reply had no code, and an empty script fails when it runs.
 pub(crate) async fn init(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Solution, Stop> {

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::answers::{LeakageAnswer, LeakageStatus};
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::effects::{Answer, Limit};
 use crate::gate::Found;
 use crate::lessons::number;
-use crate::place::Name;
 use crate::reply;
-use crate::role::{AgentType, Variant};
 use crate::solution::{CodeBlock, Scored, Solution};
 use crate::stop::Stop;
+use mle_star_domain::answers::{LeakageAnswer, LeakageStatus};
+use mle_star_domain::effects::{Answer, Limit};
+use mle_star_domain::place::Name;
+use mle_star_domain::role::{AgentType, Variant};
 
 /// A script that has run, and the solution that it would replace.
 pub(crate) struct Gain<'a> {

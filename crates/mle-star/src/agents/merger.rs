@@ -6,9 +6,9 @@ use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
-use crate::role::AgentType;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
+use mle_star_domain::role::AgentType;
 
 /// The merged solution; its text is empty if the reply had no code, and an empty script fails when it runs.
 pub(crate) async fn merger(ctx: &Ctx<'_>, base: &Scored, reference: &Scored) -> Result<Solution, Stop> {

@@ -9,9 +9,9 @@ use crate::ctx::Ctx;
 use crate::lessons::rounded;
 use crate::reply;
 use crate::result::RefinementAttempt;
-use crate::role::AgentType;
 use crate::solution::{CodeBlock, Scored};
 use crate::stop::Stop;
+use mle_star_domain::role::AgentType;
 
 /// What is refined in an outer step.
 pub(crate) struct Focus<'a> {

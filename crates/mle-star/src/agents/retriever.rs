@@ -2,15 +2,15 @@
 
 use serde_json::json;
 
-use crate::answers::RetrievedModel;
 use crate::call::Call;
-use crate::config::{AgentsChoice, Switch};
 use crate::ctx::Ctx;
-use crate::effects::{AgentReply, Answer};
-use crate::place::Name;
 use crate::reply;
-use crate::role::AgentType;
 use crate::stop::Stop;
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::config::{AgentsChoice, Switch};
+use mle_star_domain::effects::{AgentReply, Answer};
+use mle_star_domain::place::Name;
+use mle_star_domain::role::AgentType;
 
 /// Whether the retriever may search the web.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

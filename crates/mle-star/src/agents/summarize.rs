@@ -4,11 +4,11 @@ use serde_json::json;
 
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::effects::{ScriptEnd, ScriptOutcome};
 use crate::reply;
-use crate::role::AgentType;
 use crate::solution::Solution;
 use crate::stop::Stop;
+use mle_star_domain::effects::{ScriptEnd, ScriptOutcome};
+use mle_star_domain::role::AgentType;
 
 /// Length of the raw output that replaces a missing summary, in characters.
 const FALLBACK: usize = 2000;

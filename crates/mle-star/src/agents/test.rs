@@ -3,14 +3,14 @@
 
 use serde_json::json;
 
-use crate::answers::{Contamination, DataContaminationResult};
 use crate::call::Call;
 use crate::ctx::{Ctx, TimePlan};
-use crate::place::Name;
 use crate::reply;
-use crate::role::{AgentType, Variant};
 use crate::solution::{CodeBlock, Solution, SolutionPhase};
 use crate::stop::Stop;
+use mle_star_domain::answers::{Contamination, DataContaminationResult};
+use mle_star_domain::place::Name;
+use mle_star_domain::role::{AgentType, Variant};
 
 /// The submission script; its text is empty if the reply had no code, and an empty script fails when it runs.
 pub(crate) async fn test(ctx: &Ctx<'_>, solution: &Solution) -> Result<Solution, Stop> {

@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 
 use super::Outcome;
-use crate::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 
 /// A permanent error of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

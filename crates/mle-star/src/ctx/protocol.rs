@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::Ctx;
-use crate::effects::{
-    CombinationRequest, CombinedBy, DataView, Look, LookRequest, Member, Purpose, ScriptOutcome, Selection,
-    SelectionRequest,
-};
 use crate::event::Event;
 use crate::gate::{self, Findings, Found};
 use crate::journal::{Entry, Kind, Outcome};
-use crate::measure::Measurement;
-use crate::place::{Name, Place};
-use crate::protocol::{Holdout, HoldoutPart, Protocol, Shift, Split};
 use crate::solution::{Scored, Solution};
 use crate::stop::Stop;
-use crate::trust::{Finding, Severity};
+use mle_star_domain::effects::{
+    CombinationRequest, CombinedBy, DataView, Look, LookRequest, Member, Purpose, ScriptOutcome, Selection,
+    SelectionRequest,
+};
+use mle_star_domain::measure::Measurement;
+use mle_star_domain::place::{Name, Place};
+use mle_star_domain::protocol::{Holdout, HoldoutPart, Protocol, Shift, Split};
+use mle_star_domain::trust::{Finding, Severity};
 
 /// The time of a later run, in seconds.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]

@@ -6,14 +6,15 @@ use serde_json::{Map, Value, json};
 
 use super::Ctx;
 use crate::call::Call;
-use crate::config::{Acceptance, Context, Switch};
-use crate::effects::Purpose;
 use crate::journal::Frozen;
 use crate::lessons::{EarlierRun, tell_attempts};
 use crate::prompts::{PromptError, Values};
-use crate::protocol::SplitKind;
-use crate::role::{self, AgentType, Variant};
-use crate::stop::{Stop, Trouble};
+use crate::stop::Stop;
+use mle_star_domain::config::{Acceptance, Context, Switch};
+use mle_star_domain::effects::Purpose;
+use mle_star_domain::protocol::SplitKind;
+use mle_star_domain::role::{self, AgentType, Variant};
+use mle_star_domain::trouble::Trouble;
 
 /// The rendered templates of a call.
 pub(super) struct Rendered {

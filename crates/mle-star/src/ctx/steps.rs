@@ -9,18 +9,18 @@ use futures_util::FutureExt as _;
 
 use super::Ctx;
 use crate::diagnostics::Diagnostics;
-use crate::effects::{AgentReply, Answer, Limit, Usage};
 use crate::event::Event;
 use crate::journal::Entry;
 use crate::lessons::lessons;
-use crate::metric::{Score, sort_best_first};
-use crate::place::{Phase, Place, Step};
 use crate::result::{Lineage, PathRecord};
 use crate::solution::Scored;
 use crate::spending::spending;
 use crate::stop::Stop;
-use crate::trust::{Finding, Severity};
 use crate::verdict::{self, Best, Verdict, Verdicts};
+use mle_star_domain::effects::{AgentReply, Answer, Limit, Usage};
+use mle_star_domain::metric::{Score, sort_best_first};
+use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_domain::trust::{Finding, Severity};
 
 /// The state of a run so far. It is not stored; a replay of the journal rebuilds it.
 #[derive(Default)]

@@ -1,10 +1,10 @@
 //! What an agent call waits for: a slot, and money that calls in progress hold.
 
 use super::Ctx;
-use crate::effects::{AgentRequest, Limit, Usage};
 use crate::limits::Reserve;
 use crate::slots::{Exclusivity, Lease};
 use crate::stop::Stop;
+use mle_star_domain::effects::{AgentRequest, Limit, Usage};
 
 /// What a call holds while it is in progress.
 pub(super) struct Turn<'a> {

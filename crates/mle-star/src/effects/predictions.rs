@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::Measurement;
-use crate::place::Place;
-use crate::protocol::HoldoutPart;
 use crate::solution::Scored;
+use mle_star_domain::measure::Measurement;
+use mle_star_domain::place::Place;
+use mle_star_domain::protocol::HoldoutPart;
 
 /// The scoring of one script's predictions for held-out rows.
 #[derive(Clone, Debug, PartialEq, Eq)]

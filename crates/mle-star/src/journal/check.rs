@@ -43,7 +43,7 @@ pub(super) fn is_known(db: &Connection, path: &Path) -> Result<(), JournalError>
     match pragma(db, "user_version").map_err(broken)? {
         FORMAT => Ok(()),
         // The previous format can only be read, and only for finished runs.
-        OLDER_FORMAT if path.with_file_name(crate::layout::RESULT).is_file() => Ok(()),
+        OLDER_FORMAT if path.with_file_name(mle_star_domain::layout::RESULT).is_file() => Ok(()),
         found => Err(JournalError::Format { path: path.into(), found }),
     }
 }

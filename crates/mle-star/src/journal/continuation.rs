@@ -15,12 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use super::store::{Inserted, Store};
 use super::{EffectRecord, EffectState, Frozen, Journal, JournalError, Kind, lock, store};
-use crate::effects::{Limit, Purpose};
-use crate::metric::{Direction, Score, last_best};
-use crate::place::{Phase, Place, Step};
 use crate::result::{Cut, FinalResult};
 use crate::stop::Stop;
 use crate::verdict::{self, Verdict, Verdicts};
+use mle_star_domain::effects::{Limit, Purpose};
+use mle_star_domain::metric::{Direction, Score, last_best};
+use mle_star_domain::place::{Phase, Place, Step};
 
 /// A part of a run whose records follow from each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

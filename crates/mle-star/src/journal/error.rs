@@ -6,9 +6,9 @@ use std::path::PathBuf;
 use rusqlite::ErrorCode;
 
 use super::store;
-use crate::place::{Place, Step};
 use crate::shell;
-use crate::stop::Trouble;
+use mle_star_domain::place::{Place, Step};
+use mle_star_domain::trouble::Trouble;
 
 const FULL: &str = "free disk space";
 const CLOSED: &str = "make the run folder writable";

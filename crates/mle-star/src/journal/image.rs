@@ -138,12 +138,12 @@ mod tests {
     use std::{fs, thread};
 
     use super::*;
-    use crate::effects::Limit;
     use crate::journal::Journal;
     use crate::journal::storage::Mode;
     use crate::journal::store::{self, Store};
-    use crate::place::Place;
     use crate::testing::frozen;
+    use mle_star_domain::effects::Limit;
+    use mle_star_domain::place::Place;
 
     fn records(db: &Connection) -> i64 {
         let structure: String = db.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();

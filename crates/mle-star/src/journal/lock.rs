@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::owner::{self, Owner};
 use super::{JournalError, image};
-use crate::layout::LOCK as FILE;
+use mle_star_domain::layout::LOCK as FILE;
 
 /// How long to wait for a process that only checks the lock.
 const LOOKS: Duration = Duration::from_millis(300);

@@ -11,9 +11,9 @@ use super::storage::Mode;
 use super::store::{self, Store};
 use super::{Frozen, JournalError, Kind, MadeWith, check, image, lock};
 use crate::diagnostics::Diagnostics;
-use crate::effects::{Limit, Usage};
-use crate::place::{Place, Step};
 use crate::verdict::Verdicts;
+use mle_star_domain::effects::{Limit, Usage};
+use mle_star_domain::place::{Place, Step};
 
 /// The contents of a journal at one moment.
 #[derive(Clone, Debug)]

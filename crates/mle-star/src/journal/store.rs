@@ -10,10 +10,10 @@ use super::reader::{EffectRecord, EffectState};
 use super::storage::Mode;
 use super::{Entry, Frozen, JournalError, Kind, MadeWith, Outcome, birth, check, checksum, wait};
 use crate::diagnostics::Diagnostics;
-use crate::effects::{Limit, Usage};
-use crate::place::Place;
+use mle_star_domain::effects::{Limit, Usage};
+use mle_star_domain::place::Place;
 
-pub(super) use crate::layout::JOURNAL as FILE;
+pub(super) use mle_star_domain::layout::JOURNAL as FILE;
 /// The version of the tables below.
 pub(super) const FORMAT: i64 = 3;
 /// The previous version, without verdicts. Its finished runs can be read.

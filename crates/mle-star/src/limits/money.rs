@@ -10,13 +10,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use super::RESERVE;
-use crate::config::Config;
-use crate::effects::{AgentRequest, Limit, Usage};
 use crate::journal::EffectRecord;
 use crate::money::{Asked, Book, Prices};
-use crate::place::{Phase, Place};
-use crate::role::AgentType;
 use crate::spending;
+use mle_star_domain::config::Config;
+use mle_star_domain::effects::{AgentRequest, Limit, Usage};
+use mle_star_domain::place::{Phase, Place};
+use mle_star_domain::role::AgentType;
 
 /// The money of a run.
 pub(crate) struct Purse {

@@ -40,7 +40,7 @@ fn each_phase_gets_its_share_of_what_is_left() {
     // Without an ensemble, refinement has its time.
     let one_path = Config { num_parallel_solutions: 1, ..Config::default() };
     check(&one_path, &[(Phase1, 0.0, 100), (Phase2, 100.0, 900)]);
-    let phase_time_budget = crate::config::PhaseTimeBudget {
+    let phase_time_budget = mle_star_domain::config::PhaseTimeBudget {
         phase1_pct: 40.0,
         phase2_pct: 30.0,
         phase3_pct: 10.0,

@@ -6,17 +6,17 @@ use super::finalize::Last;
 use super::initial::Initial;
 use super::refine::Refined;
 use crate::ctx::Ctx;
-use crate::effects::Usage;
 use crate::journal::{EffectRecord, Kind};
-use crate::place::{Phase, Place, Step};
-use crate::protocol::{Holdout, Protocol};
 use crate::result::{
     CodeBlockRecord, Costs, Durations, FinalResult, Lineage, PathRecord, PathStatus, Phase1Result,
     Phase2Result, Phase3Result, SolutionScript, Tokens,
 };
 use crate::spending::{Calls, Spending, spending};
 use crate::stop::Stop;
-use crate::trust::Trust;
+use mle_star_domain::effects::Usage;
+use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_domain::protocol::{Holdout, Protocol};
+use mle_star_domain::trust::Trust;
 
 pub(super) fn assemble(
     ctx: &Ctx<'_>,

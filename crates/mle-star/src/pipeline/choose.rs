@@ -5,18 +5,18 @@
 //! leak. With `final_choice: holdout`, it always chooses, among the few best.
 
 use crate::agents;
-use crate::config::FinalChoice;
 use crate::ctx::Ctx;
-use crate::effects::Purpose;
 use crate::evaluate::{Checked, execute, without_leakage};
-use crate::measure::Measurement;
-use crate::metric::{Score, sort_best_first};
-use crate::place::{Place, Step};
-use crate::protocol::HoldoutPart;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
-use crate::trust::{Choice, ChoiceCandidate, Probe};
 use crate::verdict::Verdict;
+use mle_star_domain::config::FinalChoice;
+use mle_star_domain::effects::Purpose;
+use mle_star_domain::measure::Measurement;
+use mle_star_domain::metric::{Score, sort_best_first};
+use mle_star_domain::place::{Place, Step};
+use mle_star_domain::protocol::HoldoutPart;
+use mle_star_domain::trust::{Choice, ChoiceCandidate, Probe};
 
 /// The maximum number of solutions that are compared.
 const FINALISTS: usize = 4;

@@ -5,10 +5,10 @@
 
 use super::Finished;
 use crate::ctx::Ctx;
-use crate::metric::Score;
 use crate::result::FinalResult;
 use crate::stop::Stop;
-use crate::trust::Trust;
+use mle_star_domain::metric::Score;
+use mle_star_domain::trust::Trust;
 
 /// The new result, with the answer from before the limit was raised if the new answer is worse.
 pub(super) fn unless_worse(ctx: &Ctx<'_>, new: Finished) -> Result<Finished, Stop> {

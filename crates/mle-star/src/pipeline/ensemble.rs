@@ -1,16 +1,16 @@
 //! Algorithm 3: the ensemble of the paths' solutions.
 
 use crate::agents;
-use crate::config::AgentsChoice;
 use crate::ctx::Ctx;
 use crate::evaluate::evaluate;
 use crate::journal::Line;
-use crate::metric::last_best;
-use crate::place::Step;
 use crate::result::EnsembleAttempt;
 use crate::solution::Scored;
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
+use mle_star_domain::config::AgentsChoice;
+use mle_star_domain::metric::last_best;
+use mle_star_domain::place::Step;
 
 /// The result of Phase 3.
 pub(super) struct Ensemble {

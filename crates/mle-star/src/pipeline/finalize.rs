@@ -4,18 +4,18 @@ use super::choose::{Chosen, Predictions};
 use super::probe::leaks;
 use super::rehearse::{Rehearsal, rehearse};
 use crate::agents::{self, Subsampling};
-use crate::answers::Contamination;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
-use crate::effects::{Limit, Purpose};
 use crate::evaluate::{Checked, Execution, Ran, attempt, execute, without_leakage};
-use crate::metric::Score;
-use crate::place::{Place, Step};
 use crate::result::SolutionScript;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
-use crate::trust::{Choice, Probe};
 use crate::verdict::{Best, Verdict};
+use mle_star_domain::answers::Contamination;
+use mle_star_domain::effects::{Limit, Purpose};
+use mle_star_domain::metric::Score;
+use mle_star_domain::place::{Place, Step};
+use mle_star_domain::trust::{Choice, Probe};
 
 /// The outcome of finalization.
 pub(super) struct Last {
@@ -291,8 +291,8 @@ fn overall(verdicts: &[Option<Contamination>]) -> Option<Contamination> {
 #[cfg(test)]
 mod tests {
     use super::{changes, overall};
-    use crate::answers::Contamination::{Novel, Same};
     use crate::solution::{Solution, SolutionPhase};
+    use mle_star_domain::answers::Contamination::{Novel, Same};
 
     #[test]
     fn one_same_is_enough_and_novel_needs_all() {

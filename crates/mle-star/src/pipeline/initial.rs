@@ -4,17 +4,17 @@ use futures_util::future::try_join_all;
 
 use super::retrieve::{Retrieved, retrieve};
 use crate::agents;
-use crate::answers::RetrievedModel;
 use crate::ctx::Ctx;
 use crate::evaluate::{evaluate, evaluate_checked, without_leakage};
 use crate::evaluation::Evaluation;
 use crate::journal::Line;
-use crate::metric::sort_best_first;
-use crate::place::Step;
 use crate::result::Merge;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
 use crate::verdict::Verdict;
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::metric::sort_best_first;
+use mle_star_domain::place::Step;
 
 /// The result of Phase 1.
 pub(super) struct Initial {
@@ -209,10 +209,10 @@ fn no_candidate(ctx: &Ctx<'_>, models: &[RetrievedModel]) -> Result<Stop, Stop> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::answers::Retrieval;
-    use crate::effects::Limit;
     use crate::evaluation::Failure;
     use crate::testing::scored_as;
+    use mle_star_domain::answers::Retrieval;
+    use mle_star_domain::effects::Limit;
 
     #[test]
     fn models_without_time_come_before_those_without_a_place() {

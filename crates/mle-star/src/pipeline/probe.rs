@@ -6,13 +6,13 @@
 //! solution gives way to the next best one.
 
 use super::choose::{Chosen, Predictions};
-use crate::config::{LeakageGate, Probes};
 use crate::ctx::Ctx;
-use crate::effects::{DataView, Fits, Fitted, Purpose, ScriptOutcome};
 use crate::lessons::number;
 use crate::solution::Scored;
 use crate::stop::Stop;
-use crate::trust::{Probe, ProbeVerdict};
+use mle_star_domain::config::{LeakageGate, Probes};
+use mle_star_domain::effects::{DataView, Fits, Fitted, Purpose, ScriptOutcome};
+use mle_star_domain::trust::{Probe, ProbeVerdict};
 
 /// A score that is better than chance by more than this many standard deviations is suspect.
 const TOO_GOOD: f64 = 3.0;
@@ -178,7 +178,7 @@ impl Chosen {
     /// Another solution in place of the suspect one.
     fn replaced(self, other: &Scored, rule: String, probes: Vec<Probe>) -> Self {
         let mut chosen = Self::by_validation(other, &[]);
-        let is_other = |place: &crate::place::Place| place == other.place();
+        let is_other = |place: &mle_star_domain::place::Place| place == other.place();
         chosen.choice.candidates = self.choice.candidates;
         chosen.choice.candidates.sort_by_key(|candidate| !is_other(&candidate.place));
         chosen.choice.rule = rule;

@@ -2,14 +2,14 @@
 
 use super::target::{Target, target};
 use crate::agents;
-use crate::answers::RefinePlan;
 use crate::ctx::Ctx;
-use crate::effects::Purpose;
 use crate::evaluate::{Checked, evaluate, execute};
-use crate::place::Step;
 use crate::result::{PathRecord, RefinementAttempt, StepRecord};
 use crate::solution::{CodeBlock, Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
+use mle_star_domain::answers::RefinePlan;
+use mle_star_domain::effects::Purpose;
+use mle_star_domain::place::Step;
 
 /// The progress of one path. A path that ends early keeps it.
 pub(super) struct Refined {

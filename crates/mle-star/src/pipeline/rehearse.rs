@@ -5,11 +5,11 @@
 
 use super::choose::{Chosen, Predictions, is_worse};
 use crate::ctx::Ctx;
-use crate::effects::Purpose;
 use crate::evaluate::{Checked, execute};
-use crate::measure::Measurement;
 use crate::solution::Solution;
 use crate::stop::Stop;
+use mle_star_domain::effects::Purpose;
+use mle_star_domain::measure::Measurement;
 
 /// A score that is worse by more than this many standard errors of the difference is a mistake. The standard error
 /// is about the rows alone: other seeds and other training rows may add as much again.

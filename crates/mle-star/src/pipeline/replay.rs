@@ -5,16 +5,17 @@ use std::task::Poll;
 use async_trait::async_trait;
 
 use super::run;
+use crate::backend::{AgentBackend, ScriptRunner};
 use crate::ctx::Outside;
-use crate::effects::{
-    AgentBackend, AgentReply, AgentRequest, CombinationRequest, Look, LookRequest, ScriptOutcome,
-    ScriptRequest, ScriptRunner, Selection, SelectionRequest,
-};
 use crate::event::{EventSink, NoEvents};
 use crate::journal::{Frozen, Journal, JournalError};
 use crate::prompts::Prompts;
 use crate::slots::Slots;
 use crate::stop::Stop;
+use mle_star_domain::effects::{
+    AgentReply, AgentRequest, CombinationRequest, Look, LookRequest, ScriptOutcome, ScriptRequest, Selection,
+    SelectionRequest,
+};
 
 /// The number of times that a run is polled without progress before nothing more is expected.
 const PATIENCE: usize = 100;

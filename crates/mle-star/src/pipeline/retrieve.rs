@@ -1,13 +1,13 @@
 //! Line 1 of Algorithm 1: the models to try, found on the web, known to the retriever, or provided by the user.
 
 use crate::agents::{self, Search};
-use crate::answers::{Retrieval, RetrievedModel};
-use crate::config::{AgentsChoice, Switch};
 use crate::ctx::Ctx;
-use crate::effects::{AgentReply, Answer, Lookup};
-use crate::place::Name;
-use crate::role::AgentType;
 use crate::stop::Stop;
+use mle_star_domain::answers::{Retrieval, RetrievedModel};
+use mle_star_domain::config::{AgentsChoice, Switch};
+use mle_star_domain::effects::{AgentReply, Answer, Lookup};
+use mle_star_domain::place::Name;
+use mle_star_domain::role::AgentType;
 
 /// The names of the retriever's places: the first call, and the second one without search.
 const FIRST: Name = Name::Agent(AgentType::Retriever);

@@ -6,17 +6,17 @@
 use std::sync::Arc;
 
 use super::initial::evaluate_candidate;
-use crate::answers::RetrievedModel;
 use crate::composition::Composition;
-use crate::config::Switch;
 use crate::ctx::Ctx;
-use crate::effects::Selection;
 use crate::evaluate::{combine, leaks};
 use crate::journal::Line;
-use crate::place::Step;
 use crate::solution::Scored;
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict, best_of_all};
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::config::Switch;
+use mle_star_domain::effects::Selection;
+use mle_star_domain::place::Step;
 
 /// The most solutions to choose from.
 const MOST_MEMBERS: u64 = 40;

@@ -1,12 +1,12 @@
 //! Line 8 of Algorithm 2: finds the block to refine and its first plan with at most three calls of `A_extractor`.
 
 use crate::agents::{self, Extraction, Question};
-use crate::answers::RefinePlan;
 use crate::ctx::Ctx;
-use crate::effects::Limit;
 use crate::result::StepRecord;
 use crate::solution::{CodeBlock, Scored, Solution};
 use crate::stop::Stop;
+use mle_star_domain::answers::RefinePlan;
+use mle_star_domain::effects::Limit;
 
 /// Maximum number of calls for a block that occurs in the solution exactly once.
 const CALLS: u32 = 3;

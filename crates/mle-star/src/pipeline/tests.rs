@@ -6,12 +6,12 @@ use super::ensemble::ensemble;
 use crate::agents::{Focus, ens_planner, ensembler, planner};
 use crate::ctx::{Ctx, Outside, Run};
 use crate::journal::Journal;
-use crate::place::Step;
 use crate::prompts::Prompts;
 use crate::slots::Slots;
 use crate::solution::Scored;
 use crate::stop::Stop;
 use crate::testing::{self, World, frozen};
+use mle_star_domain::place::Step;
 
 /// Calls `check` with a run that has not begun.
 async fn in_a_run(world: &World, check: impl AsyncFnOnce(&Ctx<'_>)) {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::{Prompts, Values};
-use crate::protocol::{Split, SplitKind};
+use mle_star_domain::protocol::{Split, SplitKind};
 
 const CODE: &str = "import os\nprint(f\"{os.name} {{ x }}\")";
 const SCORE_LINE: &str = "'Final Validation Performance: {final_validation_score}'";

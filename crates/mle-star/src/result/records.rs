@@ -4,13 +4,13 @@ use super::{
     CodeBlockRecord, Effect, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt,
     SolutionScript, StepRecord,
 };
-use crate::answers::RefinePlan;
-use crate::effects::Limit;
 use crate::evaluation::{Evaluation, Failure};
 use crate::lessons::diff;
-use crate::metric::last_best;
 use crate::solution::{CodeBlock, Scored, Solution, SolutionPhase};
 use crate::verdict::Verdict;
+use mle_star_domain::answers::RefinePlan;
+use mle_star_domain::effects::Limit;
+use mle_star_domain::metric::last_best;
 
 impl Merge {
     /// The record of a merge of `reference`.

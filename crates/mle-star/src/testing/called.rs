@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::effects::{AgentBackend, AgentReply, AgentRequest, Answer};
+use crate::backend::AgentBackend;
 use crate::event::{Event, EventSink};
-use crate::place::Place;
-use crate::role::AgentType;
-use crate::stop::{Stop, Trouble};
+use crate::stop::Stop;
+use mle_star_domain::effects::{AgentReply, AgentRequest, Answer};
+use mle_star_domain::place::Place;
+use mle_star_domain::role::AgentType;
+use mle_star_domain::trouble::Trouble;
 
 /// What came of a call.
 #[derive(Debug)]

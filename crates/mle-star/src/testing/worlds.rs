@@ -4,9 +4,9 @@
 use serde_json::json;
 
 use super::{World, failed, frozen, ran};
-use crate::config::Config;
-use crate::effects::{AgentReply, Captured, Lookup, ScriptOutcome};
 use crate::journal::Frozen;
+use mle_star_domain::config::Config;
+use mle_star_domain::effects::{AgentReply, Captured, Lookup, ScriptOutcome};
 
 /// The parts of an attack. If one succeeds in a browser, it sets `window.attacked`.
 const ATTACKS: [&str; 6] = [

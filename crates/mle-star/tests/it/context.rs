@@ -1,9 +1,9 @@
 //! What agents are told beyond the paper, and calls that are not made twice.
 
-use mle_star::config::{Config, Context, LeakageCheck, Preset, Switch};
-use mle_star::effects::{Captured, ScriptOutcome};
 use mle_star::journal::{Frozen, Journal, Kind, read};
 use mle_star::testing::{World, failed, frozen, measured, protocol, ran, scored_with_submission};
+use mle_star_domain::config::{Config, Context, LeakageCheck, Preset, Switch};
+use mle_star_domain::effects::{Captured, ScriptOutcome};
 
 use crate::{Folder, go_on, run};
 

@@ -5,22 +5,23 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use mle_star::config::{Context, LeakageCheck};
+use mle_star::backend::{AgentBackend, ScriptRunner};
 use mle_star::ctx::Outside;
-use mle_star::effects::{
-    AgentBackend, AgentReply, AgentRequest, Answer, CombinationRequest, Look, LookRequest, Purpose,
-    ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner, Selection, SelectionRequest,
-};
 use mle_star::event::EventSink;
 use mle_star::journal::{Frozen, Journal, digest};
-use mle_star::metric::{Direction, Score};
 use mle_star::pipeline::{self, Finished};
 use mle_star::prompts::Prompts;
 use mle_star::result::{Durations, FinalResult};
-use mle_star::role::AgentType;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, failed, frozen, measurement, protocol, ran, scored_with_submission};
+use mle_star_domain::config::{Context, LeakageCheck};
+use mle_star_domain::effects::{
+    AgentReply, AgentRequest, Answer, CombinationRequest, Look, LookRequest, Purpose, ScriptEnd,
+    ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+};
+use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::role::AgentType;
 use proptest::prelude::*;
 use serde_json::json;
 use tokio::sync::Notify;

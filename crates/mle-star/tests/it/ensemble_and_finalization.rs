@@ -1,16 +1,16 @@
 //! Phase 3 and the submission.
 
-use mle_star::answers::Contamination;
-use mle_star::config::Context;
-use mle_star::effects::ScriptOutcome;
 use mle_star::event::Event;
 use mle_star::journal::Frozen;
-use mle_star::metric::Direction;
 use mle_star::pipeline::Finished;
-use mle_star::place::Step;
 use mle_star::result::SolutionScript;
 use mle_star::solution::SolutionPhase;
 use mle_star::testing::{World, failed, frozen, ran, scored_with_submission, submitted};
+use mle_star_domain::answers::Contamination;
+use mle_star_domain::config::Context;
+use mle_star_domain::effects::ScriptOutcome;
+use mle_star_domain::metric::Direction;
+use mle_star_domain::place::Step;
 
 use crate::{run, warnings};
 

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::config::{AgentsChoice, Context, LeakageCheck};
 use mle_star::estimate::{Count, estimate};
 use mle_star::journal::Frozen;
-use mle_star::place::{Phase, Place};
-use mle_star::role::AgentType;
 use mle_star::testing::{World, frozen, scored_with_submission};
+use mle_star_domain::config::{AgentsChoice, Context, LeakageCheck};
+use mle_star_domain::place::{Phase, Place};
+use mle_star_domain::role::AgentType;
 
 use crate::run;
 

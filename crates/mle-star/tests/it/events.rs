@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use mle_star::event::{Event, line_schema};
-use mle_star::place::{Phase, Place};
 use mle_star::testing::{World, frozen};
+use mle_star_domain::place::{Phase, Place};
 
 use crate::run;
 

@@ -1,13 +1,13 @@
 //! A failed path or phase does not stop the run.
 
-use mle_star::config::Config;
-use mle_star::effects::Limit;
 use mle_star::event::Event;
 use mle_star::journal::{Journal, read};
-use mle_star::place::{Phase, Step};
 use mle_star::result::{FinalResult, PathStatus};
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen, submitted};
+use mle_star_domain::config::Config;
+use mle_star_domain::effects::Limit;
+use mle_star_domain::place::{Phase, Step};
 
 use crate::{Folder, go_on, run};
 
@@ -195,7 +195,7 @@ async fn more_paths_than_agents_is_a_warning() {
 async fn what_ends_a_run_early_leaves_diagnostics_and_the_answer_so_far() {
     let mut valid = submitted(&[]);
     valid.score = Some(0.6);
-    let usage = mle_star::effects::Usage { cost_usd: Some(0.1), ..Default::default() };
+    let usage = mle_star_domain::effects::Usage { cost_usd: Some(0.1), ..Default::default() };
     let world = World::new()
         .costs(Some(0.1))
         .script("phase2/path-0/t0/k0/run", valid)

@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star::config::{LeakageGate, Probes};
-use mle_star::effects::{DataView, Fits, Fitted, ScriptOutcome};
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
-use mle_star::measure::Chance;
 use mle_star::testing::{World, measured, submitted};
-use mle_star::trust::{ProbeVerdict, Severity, Trust};
+use mle_star_domain::config::{LeakageGate, Probes};
+use mle_star_domain::effects::{DataView, Fits, Fitted, ScriptOutcome};
+use mle_star_domain::measure::Chance;
+use mle_star_domain::trust::{ProbeVerdict, Severity, Trust};
 
 use crate::holdout::held_out;
 use crate::{Folder, go_on, run, warnings};

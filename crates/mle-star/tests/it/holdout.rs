@@ -1,12 +1,12 @@
 //! Rows that no script has seen: the final choice, the reported score, and acceptance by standard errors.
 
-use mle_star::config::{Acceptance, Context, FinalChoice, LeakageCheck, Probes};
-use mle_star::effects::{DataView, ScriptOutcome};
 use mle_star::event::Event;
 use mle_star::journal::Frozen;
 use mle_star::pipeline::Finished;
-use mle_star::protocol::{Holdout, Protocol, Split, SplitKind};
 use mle_star::testing::{World, failed, frozen, measured, ran, submitted};
+use mle_star_domain::config::{Acceptance, Context, FinalChoice, LeakageCheck, Probes};
+use mle_star_domain::effects::{DataView, ScriptOutcome};
+use mle_star_domain::protocol::{Holdout, Protocol, Split, SplitKind};
 
 use crate::{run, warnings};
 
@@ -469,7 +469,7 @@ async fn a_printed_score_that_its_predictions_do_not_give_goes_to_the_debugger()
 #[tokio::test]
 async fn prompts_say_how_to_validate() {
     let found = "{\"auc\": 0.9, \"columns\": [], \"suspicious\": [{\"column\": \"scan\", \"why\": \"it sorts by label\"}]}";
-    let compared = ScriptOutcome { stdout: mle_star::effects::Captured::whole(found), ..ran(None) };
+    let compared = ScriptOutcome { stdout: mle_star_domain::effects::Captured::whole(found), ..ran(None) };
     let world = World::new().script("tables/run", compared);
     let trust = finish(&world, &held_out()).await.result.trust.unwrap();
     assert_eq!(world.trace()[0], "tables/run");

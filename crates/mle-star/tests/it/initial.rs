@@ -1,12 +1,12 @@
 //! Phase 1: candidates, merges, the data check and the last leakage check.
 
-use mle_star::effects::ScriptOutcome;
 use mle_star::event::Event;
-use mle_star::metric::Direction;
-use mle_star::place::{Place, Step};
 use mle_star::result::{FinalResult, Phase1Result};
 use mle_star::stop::Stop;
 use mle_star::testing::{World, failed, frozen, ran};
+use mle_star_domain::effects::ScriptOutcome;
+use mle_star_domain::metric::Direction;
+use mle_star_domain::place::{Place, Step};
 use serde_json::json;
 
 use crate::{run, warnings};

@@ -1,10 +1,10 @@
 //! The journal as a file: one writer, one format, no damaged or unknown file accepted.
 
-use mle_star::config::Config;
 use mle_star::journal::{EffectRecord, Journal, JournalError, MadeWith, hold, lock_file, read};
-use mle_star::layout::LOCK;
 use mle_star::spending::spending;
 use mle_star::testing::{World, frozen};
+use mle_star_domain::config::Config;
+use mle_star_domain::layout::LOCK;
 use serde_json::json;
 
 use crate::{Folder, go_on};

@@ -2,15 +2,15 @@
 
 use std::ops::RangeInclusive;
 
-use mle_star::effects::{Limit, ScriptOutcome, Usage};
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
-use mle_star::place::Step;
 use mle_star::result::{FinalResult, StoppedBy};
 use mle_star::slots::Slots;
 use mle_star::solution::SolutionPhase;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen, ran};
+use mle_star_domain::effects::{Limit, ScriptOutcome, Usage};
+use mle_star_domain::place::Step;
 
 use crate::{Folder, go_on, go_on_with, run};
 
@@ -179,11 +179,14 @@ async fn without_a_solution_phase_1_may_go_on() {
 #[tokio::test(start_paused = true)]
 async fn a_limit_before_the_first_solution_ends_the_run() {
     let world = World::new().takes(0, 500);
-    assert!(matches!(run(&world, &timed(100)).await, Err(Stop::Limit(mle_star::effects::Limit::Time))));
+    assert!(matches!(
+        run(&world, &timed(100)).await,
+        Err(Stop::Limit(mle_star_domain::effects::Limit::Time))
+    ));
     let mut inputs = frozen();
     inputs.config.max_budget_usd = Some(1.0);
     let world = World::new().costs(Some(1.2));
-    assert!(matches!(run(&world, &inputs).await, Err(Stop::Limit(mle_star::effects::Limit::Budget))));
+    assert!(matches!(run(&world, &inputs).await, Err(Stop::Limit(mle_star_domain::effects::Limit::Budget))));
 }
 
 #[tokio::test]
@@ -348,7 +351,7 @@ async fn the_durations_that_phases_announce_are_those_of_the_result() {
 async fn an_unknown_cost_is_unknown_or_estimated() {
     let mut inputs = frozen();
     // No model has a price.
-    inputs.config.agents = mle_star::config::AgentsChoice::OpenAi;
+    inputs.config.agents = mle_star_domain::config::AgentsChoice::OpenAi;
     let world = World::new().costs(None);
     let result = run(&world, &inputs).await.unwrap().result;
     assert_eq!((result.total_cost_usd, result.costs.phase3_cost_usd), (None, None));
@@ -446,7 +449,7 @@ async fn a_larger_budget_counts_all_that_was_spent_before() {
 async fn an_ensemble_that_was_never_begun_is_none() {
     let mut inputs = timed(100);
     inputs.config.num_retrieved_models = 1;
-    inputs.config.phase_time_budget = mle_star::config::PhaseTimeBudget {
+    inputs.config.phase_time_budget = mle_star_domain::config::PhaseTimeBudget {
         phase1_pct: 10.0,
         phase2_pct: 80.0,
         phase3_pct: 0.0,

@@ -1,13 +1,13 @@
 //! Scripts whose runners are lost.
 
-use mle_star::config::Config;
 use mle_star::ctx::Outside;
-use mle_star::effects::{Limit, OutOfMemory, ScriptEnd, ScriptOutcome};
 use mle_star::event::Event;
 use mle_star::journal::{EffectState, Frozen, Journal};
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen, ran};
+use mle_star_domain::config::Config;
+use mle_star_domain::effects::{Limit, OutOfMemory, ScriptEnd, ScriptOutcome};
 
 use crate::{Folder, go_on, go_on_with, warnings};
 

@@ -1,9 +1,9 @@
 //! Scripts that run out of memory.
 
-use mle_star::effects::{Limit, OutOfMemory, ScriptEnd, ScriptOutcome};
 use mle_star::journal::Journal;
 use mle_star::slots::Slots;
 use mle_star::testing::{World, failed, frozen, ran};
+use mle_star_domain::effects::{Limit, OutOfMemory, ScriptEnd, ScriptOutcome};
 
 use crate::{Folder, go_on, go_on_with};
 

@@ -3,12 +3,12 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use mle_star::effects::{Limit, Usage};
 use mle_star::journal::{EffectRecord, Frozen, Journal, Kind};
-use mle_star::place::Place;
 use mle_star::spending::spending;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen};
+use mle_star_domain::effects::{Limit, Usage};
+use mle_star_domain::place::Place;
 use proptest::prelude::*;
 
 use crate::{Folder, go_on};

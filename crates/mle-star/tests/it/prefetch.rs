@@ -1,8 +1,8 @@
 //! Likely calls are announced to the backend before they are asked.
 
-use mle_star::config::Config;
-use mle_star::role::AgentType;
 use mle_star::testing::{World, frozen};
+use mle_star_domain::config::Config;
+use mle_star_domain::role::AgentType;
 
 use crate::run;
 

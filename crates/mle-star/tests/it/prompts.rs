@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star::config::{Config, Preset};
-use mle_star::effects::{Captured, ScriptOutcome};
 use mle_star::journal::Frozen;
 use mle_star::lessons::EarlierRun;
 use mle_star::testing::{World, frozen, measured, protocol, ran};
+use mle_star_domain::config::{Config, Preset};
+use mle_star_domain::effects::{Captured, ScriptOutcome};
 use serde_json::json;
 
 use crate::run;

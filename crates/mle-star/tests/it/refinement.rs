@@ -1,10 +1,10 @@
 //! Phase 2: ablation, extraction, attempts.
 
-use mle_star::answers::CodeBlockCategory;
-use mle_star::effects::{Captured, Limit, ScriptEnd, ScriptOutcome};
-use mle_star::metric::Direction;
 use mle_star::result::Phase2Result;
 use mle_star::testing::{World, frozen, ran};
+use mle_star_domain::answers::CodeBlockCategory;
+use mle_star_domain::effects::{Captured, Limit, ScriptEnd, ScriptOutcome};
+use mle_star_domain::metric::Direction;
 
 use crate::run;
 

@@ -1,7 +1,5 @@
 //! A run killed anywhere and resumed ends as if nothing had happened.
 
-use mle_star::config::{Context, FinalChoice, LeakageCheck};
-use mle_star::effects::ScriptOutcome;
 use mle_star::journal::{EffectRecord, EffectState, Frozen, Journal, Kind, read};
 use mle_star::pipeline::check_recorded;
 use mle_star::prompts::Prompts;
@@ -9,6 +7,8 @@ use mle_star::result::FinalResult;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen, measured, scored_with_submission, submitted};
+use mle_star_domain::config::{Context, FinalChoice, LeakageCheck};
+use mle_star_domain::effects::ScriptOutcome;
 
 use crate::holdout::held_out;
 use crate::{Folder, go_on, run};
@@ -86,7 +86,7 @@ async fn every_cut_leads_to_the_same_end(
 ) {
     let (whole, inputs) = (Folder::fresh(), &mut inputs.clone());
     // What was interrupted has no cost to estimate.
-    inputs.config.agents = mle_star::config::AgentsChoice::Files;
+    inputs.config.agents = mle_star_domain::config::AgentsChoice::Files;
     let journal = Journal::create(whole.path(), inputs).unwrap();
     let expected = compare(go_on(world, inputs, &journal).await.unwrap().result);
     drop(journal);
@@ -121,7 +121,7 @@ async fn a_run_with_the_programs_own_settings_pays_for_nothing_twice() {
         r#"{"answers": [{"leakage_status": "Yes Data Leakage", "code_block": "print('start')"}]}"#,
     );
     // What was interrupted has no cost to estimate.
-    inputs.config.agents = mle_star::config::AgentsChoice::Files;
+    inputs.config.agents = mle_star_domain::config::AgentsChoice::Files;
     let whole = Folder::fresh();
     let journal = Journal::create(whole.path(), &inputs).unwrap();
     let expected = timeless(go_on(&world, &inputs, &journal).await.unwrap().result);
@@ -332,7 +332,7 @@ async fn a_step_whose_first_call_was_refused_ends_the_same_after_a_resume() {
             }
             drop(journal);
             let mut after = read(folder.path()).unwrap().verdicts();
-            after.remove(&mle_star::place::Step::Finalization);
+            after.remove(&mle_star_domain::place::Step::Finalization);
             assert_eq!(after, before, "{seconds} s a call, {max_budget_usd:?}");
         }
     }

@@ -1,13 +1,13 @@
 //! Where the models come from: the web, what the retriever knows, rules, or the user.
 
-use mle_star::answers::{Retrieval, RetrievedModel};
-use mle_star::config::{AgentsChoice, Switch};
-use mle_star::effects::{AgentReply, Lookup, Usage};
 use mle_star::event::Event;
 use mle_star::journal::Frozen;
 use mle_star::result::Phase1Result;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen};
+use mle_star_domain::answers::{Retrieval, RetrievedModel};
+use mle_star_domain::config::{AgentsChoice, Switch};
+use mle_star_domain::effects::{AgentReply, Lookup, Usage};
 
 use crate::run;
 

@@ -1,10 +1,10 @@
 //! Scripts whose runners are lost.
 
-use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome};
 use mle_star::event::Event;
 use mle_star::journal::Journal;
 use mle_star::slots::Slots;
 use mle_star::testing::{World, frozen, ran};
+use mle_star_domain::effects::{OutOfMemory, ScriptEnd, ScriptOutcome};
 
 use crate::{Folder, go_on_with, warnings};
 

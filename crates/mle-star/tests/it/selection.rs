@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use mle_star::config::{AgentsChoice, Context, LeakageCheck, Switch};
-use mle_star::effects::{ScriptOutcome, Selection};
 use mle_star::journal::Frozen;
-use mle_star::protocol::Holdout;
 use mle_star::testing::{World, frozen, measured, measurement, submitted};
+use mle_star_domain::config::{AgentsChoice, Context, LeakageCheck, Switch};
+use mle_star_domain::effects::{ScriptOutcome, Selection};
+use mle_star_domain::protocol::Holdout;
 
 use crate::holdout::held_out;
 use crate::{run, warnings};

@@ -4,9 +4,9 @@
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
-use mle_star::config::Config;
 use mle_star::solution::{Solution, SolutionPhase};
 use mle_star::testing::{World, frozen};
+use mle_star_domain::config::Config;
 
 use crate::run;
 
@@ -136,7 +136,7 @@ fn output_is_searched_for_its_score_in_linear_time() {
     let line = "epoch 17: loss 0.123456, accuracy 0.98765, Final Validation Perf\n";
     let [small, large] = [1 << 17, 1 << 20].map(|bytes| {
         let output = line.repeat(bytes / line.len()) + "Final Validation Performance: 0.75\n";
-        shortest(|| assert_eq!(mle_star::score::parse_score(&output), Some(0.75)))
+        shortest(|| assert_eq!(mle_star_domain::score::parse_score(&output), Some(0.75)))
     });
     assert_linear(small, large);
 }

@@ -1,7 +1,7 @@
 //! A run is the list of its effects.
 
-use mle_star::config::LeakageCheck;
 use mle_star::testing::{World, frozen};
+use mle_star_domain::config::LeakageCheck;
 
 use crate::run;
 
@@ -78,7 +78,7 @@ async fn leakage_is_checked_before_each_run_or_after_those_that_count() {
 #[tokio::test]
 async fn the_papers_defaults_take_the_papers_number_of_effects() {
     let mut inputs = frozen();
-    inputs.config = mle_star::config::Config::default();
+    inputs.config = mle_star_domain::config::Config::default();
     let world = World::new();
     let result = run(&world, &inputs).await.unwrap().result;
     let runs = world.trace().iter().filter(|place| place.ends_with("/run")).count();

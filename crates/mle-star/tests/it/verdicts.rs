@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use mle_star::event::Event;
 use mle_star::journal::{Journal, JournalError, Kind, read};
-use mle_star::metric::Direction;
-use mle_star::place::Step;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen, submitted};
 use mle_star::verdict::{Verdict, Verdicts, answer};
+use mle_star_domain::metric::Direction;
+use mle_star_domain::place::Step;
 use proptest::prelude::*;
 
 use crate::{Folder, go_on, run};
@@ -39,7 +39,7 @@ async fn every_step_is_closed_once_and_announced_as_recorded() {
     let effects: BTreeSet<Step> = world
         .trace()
         .iter()
-        .filter_map(|place| mle_star::place::Place::from(place.as_str()).step())
+        .filter_map(|place| mle_star_domain::place::Place::from(place.as_str()).step())
         .collect();
     assert_eq!(recorded.keys().copied().collect::<BTreeSet<_>>(), effects);
 }

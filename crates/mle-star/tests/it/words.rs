@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use mle_star::metric::Direction;
 use mle_star::solution::SolutionPhase;
-use mle_star::task::{DataModality, TaskType};
 use mle_star::testing::{World, frozen};
+use mle_star_domain::metric::Direction;
+use mle_star_domain::task::{DataModality, TaskType};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};

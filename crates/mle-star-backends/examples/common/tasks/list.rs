@@ -1,6 +1,6 @@
 //! The tasks, with their metrics and numbers of rows.
 
-use mle_star::protocol::SplitKind;
+use mle_star_domain::protocol::SplitKind;
 use mle_star_metrics::names::Metric;
 
 use super::{Task, amounts, meanings, outcomes};

@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Instant;
 
-use mle_star::effects::{
+use mle_star_domain::effects::{
     CombinationRequest, CombinedBy, DataView, Member, ScriptEnd, ScriptOutcome, Selection, SelectionRequest,
 };
-use mle_star::layout;
-use mle_star::stop::Trouble;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
 
 use super::ScriptBackend;
 use super::finish::Places;

@@ -5,13 +5,13 @@ use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mle_star::effects::{DataView, Fits, Purpose, ScriptRequest, Submission};
-use mle_star::layout;
-use mle_star::measure::Chance;
-use mle_star::place::Place;
-use mle_star::score::Printed;
-use mle_star::stop::Trouble;
 use mle_star_data::holdout::trim;
+use mle_star_domain::effects::{DataView, Fits, Purpose, ScriptRequest, Submission};
+use mle_star_domain::layout;
+use mle_star_domain::measure::Chance;
+use mle_star_domain::place::Place;
+use mle_star_domain::score::Printed;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
 
 use super::ScriptBackend;

@@ -14,7 +14,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use mle_star::journal::{Lock, try_lock};
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::remove::remove_tree;
 use mle_star_process::variables::is_of_python;
 use mle_star_process::{ProcessTree, Streams};

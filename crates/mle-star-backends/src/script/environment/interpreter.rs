@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::variables::{ASKED_PYTHONPATH, is_of_python};
 use serde::Deserialize;
 use tokio::process::Command;

@@ -2,7 +2,7 @@
 
 use std::env;
 
-use mle_star::stop::Trouble;
+use mle_star_domain::trouble::Trouble;
 use tokio::process::Command;
 
 /// Settings of pip and what uv calls them. uv separates folders by commas where pip has blanks.

@@ -1,6 +1,6 @@
 //! Recognizes scripts that failed because memory ran out, on the machine or on a GPU.
 
-use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome};
+use mle_star_domain::effects::{OutOfMemory, ScriptEnd, ScriptOutcome};
 use mle_star_process::memory::KernelKills;
 
 /// Error messages of libraries when a GPU runs out of memory.
@@ -70,7 +70,7 @@ fn exception(traceback: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use mle_star::effects::Captured;
+    use mle_star_domain::effects::Captured;
 
     use super::*;
 

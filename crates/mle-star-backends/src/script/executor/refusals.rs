@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mle_star::effects::ScriptEnd;
+use mle_star_domain::effects::ScriptEnd;
 use mle_star_process::sandbox::{Isolation, Sandbox};
 use nix::libc;
 

@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 use std::process::Stdio;
 
-use mle_star::layout;
+use mle_star_domain::layout;
 use mle_star_process::cgroup::Group;
 use mle_star_process::variables::{Share, variables};
 use mle_star_process::warm::{self, BusyWorker, Worker, WorkerSetup};

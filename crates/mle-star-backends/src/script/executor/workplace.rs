@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use mle_star::layout;
 use mle_star_data::input::{Data, Protection};
+use mle_star_domain::layout;
 use mle_star_process::remove::remove_tree;
 use mle_star_process::sandbox::TEMPORARY;
 use mle_star_process::short_links::ShortLinks;

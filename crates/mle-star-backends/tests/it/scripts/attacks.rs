@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use mle_star::effects::{ScriptEnd, ScriptRunner};
+use mle_star::backend::ScriptRunner;
+use mle_star_domain::effects::ScriptEnd;
 use mle_star_process::machine::Gpu;
 use mle_star_process::sandbox::{Isolation, Layers, Network};
 use mle_star_process::warm::WarmStart;

@@ -5,8 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRunner};
+use mle_star::backend::ScriptRunner;
 use mle_star_backends::script::backend::ScriptBackend;
+use mle_star_domain::effects::{OutOfMemory, ScriptEnd, ScriptOutcome};
 use mle_star_process::sandbox::{Layer, Layers, Network};
 
 use super::world::{IS_WARM, World, request};

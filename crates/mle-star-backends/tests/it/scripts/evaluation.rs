@@ -6,8 +6,8 @@ mod searches;
 
 use std::fs;
 
-use mle_star::effects::ScriptOutcome;
 use mle_star_backends::script::evaluation::EvaluationSetup;
+use mle_star_domain::effects::ScriptOutcome;
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
 

@@ -106,7 +106,7 @@ async fn the_time_of_a_script_with_its_own_copy() {
             let runner = world.runner();
             let began = Instant::now();
             let request = super::world::request("pass", Duration::from_secs(60));
-            mle_star::effects::ScriptRunner::run(&runner, &request).await.unwrap();
+            mle_star::backend::ScriptRunner::run(&runner, &request).await.unwrap();
             times[which] = times[which].min(began.elapsed());
         }
         println!("{files} files: links {:?}, copies {:?}", times[0], times[1]);

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use mle_star::effects::{OutOfMemory, ScriptEnd, ScriptOutcome, ScriptRunner};
+use mle_star::backend::ScriptRunner;
 use mle_star::stop::Stop;
+use mle_star_domain::effects::{OutOfMemory, ScriptEnd, ScriptOutcome};
 use mle_star_process::machine::Gpu;
 use mle_star_process::sandbox::Layers;
 

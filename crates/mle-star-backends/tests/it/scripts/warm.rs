@@ -4,10 +4,11 @@ use std::env;
 use std::fs;
 use std::time::Duration;
 
-use mle_star::effects::{Purpose, ScriptEnd, ScriptOutcome, ScriptRequest, ScriptRunner};
-use mle_star::slots::Slot;
+use mle_star::backend::ScriptRunner;
 use mle_star_backends::script::backend::ScriptBackend;
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
+use mle_star_domain::effects::{Purpose, ScriptEnd, ScriptOutcome, ScriptRequest};
+use mle_star_domain::slot::Slot;
 use mle_star_process::machine::{Gpu, Machine};
 use mle_star_process::sandbox::Layers;
 use mle_star_process::warm::WarmStart;

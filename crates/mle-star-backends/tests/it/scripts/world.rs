@@ -7,11 +7,12 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use mle_star::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest, ScriptRunner};
-use mle_star::place::Place;
-use mle_star::slots::Slot;
+use mle_star::backend::ScriptRunner;
 use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
+use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest};
+use mle_star_domain::place::Place;
+use mle_star_domain::slot::Slot;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;

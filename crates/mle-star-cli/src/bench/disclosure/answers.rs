@@ -1,6 +1,6 @@
 //! Whether a signal from the hidden answers can have reached the agents.
 
-use mle_star::config::{AgentsChoice, Switch};
+use mle_star_domain::config::{AgentsChoice, Switch};
 use serde::Serialize;
 
 use crate::bench::folder::Sitting;

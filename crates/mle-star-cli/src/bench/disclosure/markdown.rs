@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use mle_star::config::Switch;
-use mle_star::protocol::Holdout;
+use mle_star_domain::config::Switch;
+use mle_star_domain::protocol::Holdout;
 
 use super::{Disclosure, Run, Versions};
 use crate::bench::folder::Hardware;

@@ -11,12 +11,12 @@ use crate::bench::folder::RUNS;
 use crate::bench::plan::{Plan, PlannedTask};
 use crate::estimate;
 use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::watch::duration;
 use mle_star_run::prepare::{Intent, prepare_for};
 use mle_star_run::settings::process_environment;
 use mle_star_run::usage::money;
 use mle_star_run::words::counted;
-use crate::watch::duration;
-use crate::output;
 
 /// The estimate for a bench.
 #[derive(Debug, Serialize)]

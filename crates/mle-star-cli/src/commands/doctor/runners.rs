@@ -4,12 +4,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
-use mle_star::stop::Trouble;
 use mle_star_backends::runners::entry::RunnerEntry;
 use mle_star_backends::runners::fleet::{Probe, Python, probe};
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, made_environment, python_environment,
 };
+use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::Machine;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
@@ -20,8 +20,8 @@ use super::gpus;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::output::sanitize::first_line;
-use mle_star_run::settings::Settings;
 use crate::watch::{count, duration, rounded};
+use mle_star_run::settings::Settings;
 
 /// How long a runner may take to be measured after its start.
 const MEASURING: Duration = Duration::from_secs(60);

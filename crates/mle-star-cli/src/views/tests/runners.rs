@@ -2,13 +2,13 @@
 
 use std::fs;
 
-use mle_star::effects::ScriptOutcome;
 use mle_star::event::{Event, Line, Outline, RunnerState, RunnerStatus};
 use mle_star::journal::Journal;
-use mle_star::layout::{EVENTS, LOGS, RUNNERS};
 use mle_star::slots::Slots;
 use mle_star::testing::worlds::attack;
 use mle_star::testing::{World, frozen};
+use mle_star_domain::effects::ScriptOutcome;
+use mle_star_domain::layout::{EVENTS, LOGS, RUNNERS};
 
 use super::markup;
 use super::world::keep;
@@ -34,7 +34,7 @@ async fn on_runners(world: &World, events: Vec<Event>) -> (tempfile::TempDir, Ru
     slots.expect(1);
     world.solve(&inputs, &journal, &slots).await.unwrap();
     drop(journal);
-    let outline = Outline::new(&inputs, false, 0.0, mle_star::effects::Usage::free());
+    let outline = Outline::new(&inputs, false, 0.0, mle_star_domain::effects::Usage::free());
     let of_world = world.events();
     let all = [Event::RunStarted(Box::new(outline))].into_iter().chain(of_world).chain(events);
     let line = |(second, event)| {

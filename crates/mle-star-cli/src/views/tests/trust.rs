@@ -1,13 +1,13 @@
 //! How far scores can be trusted: results with everything known about them, with less, and with hostile texts.
 
-use mle_star::config::{AgentsChoice, LeakageGate, Switch};
-use mle_star::effects::ScriptOutcome;
 use mle_star::journal::{KeptFrom, MadeWith};
-use mle_star::measure::Measurement;
-use mle_star::role::AgentType;
 use mle_star::testing::worlds::attack;
 use mle_star::testing::{World, frozen, ran};
-use mle_star::trust::Trust;
+use mle_star_domain::config::{AgentsChoice, LeakageGate, Switch};
+use mle_star_domain::effects::ScriptOutcome;
+use mle_star_domain::measure::Measurement;
+use mle_star_domain::role::AgentType;
+use mle_star_domain::trust::Trust;
 use serde_json::{Value, json};
 
 use super::markup;

@@ -1,11 +1,11 @@
 //! Runs in a scripted world, with a complete run folder.
 
-use mle_star::effects::AgentReply;
 use mle_star::journal::{Frozen, Journal};
 use mle_star::pipeline::Finished;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::World;
+use mle_star_domain::effects::AgentReply;
 use serde_json::json;
 
 use crate::runs::inputs::write_json;

@@ -1,11 +1,11 @@
 //! A text about the score for papers and model cards.
 
-use mle_star::answers::Retrieval;
-use mle_star::config::{AgentsChoice, Config, LeakageGate, Switch};
 use mle_star::journal::in_words;
-use mle_star::protocol::Holdout;
 use mle_star::result::FinalResult;
-use mle_star::trust::{Probe, ProbeVerdict, Severity, Trust};
+use mle_star_domain::answers::Retrieval;
+use mle_star_domain::config::{AgentsChoice, Config, LeakageGate, Switch};
+use mle_star_domain::protocol::Holdout;
+use mle_star_domain::trust::{Probe, ProbeVerdict, Severity, Trust};
 
 use super::sentence;
 use crate::views::text::line_of;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use mle_star::place::Place;
-use mle_star::trust::Trust;
+use mle_star_domain::place::Place;
+use mle_star_domain::trust::Trust;
 use serde::Serialize;
 
 use super::Figure;

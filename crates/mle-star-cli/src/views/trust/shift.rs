@@ -1,6 +1,6 @@
 //! How well training and test rows can be told apart.
 
-use mle_star::protocol;
+use mle_star_domain::protocol;
 use serde::Serialize;
 
 use super::sentence;

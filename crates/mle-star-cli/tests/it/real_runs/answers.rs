@@ -1,6 +1,6 @@
 //! The model's answers: the part of every agent, by rules on its prompt.
 
-use mle_star::role::{AgentType, Variant};
+use mle_star_domain::role::{AgentType, Variant};
 use serde_json::{Value, json};
 
 use super::api::{Asked, Message, Reply};

@@ -1,6 +1,6 @@
 //! Finds the agent that a prompt is for, by a sentence that only its template contains.
 
-use mle_star::role::{AgentType, Variant};
+use mle_star_domain::role::{AgentType, Variant};
 
 /// A task of an agent.
 #[derive(Debug)]

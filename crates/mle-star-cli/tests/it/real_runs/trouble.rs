@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use mle_star::effects::Limit;
 use mle_star::event::Event;
+use mle_star_domain::effects::Limit;
 use serde_json::{Value, json};
 
 use super::answers::{self, answer};

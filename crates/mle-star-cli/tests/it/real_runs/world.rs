@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use mle_star::event::Event;
-use mle_star::role::{AgentType, Variant};
+use mle_star_domain::role::{AgentType, Variant};
 use serde_json::Value;
 
 use super::api::Api;

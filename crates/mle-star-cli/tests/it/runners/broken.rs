@@ -3,8 +3,9 @@
 use std::fs;
 use std::time::{Duration, Instant};
 
-use mle_star::effects::{ScriptOutcome, ScriptRunner};
-use mle_star::slots::Host;
+use mle_star::backend::ScriptRunner;
+use mle_star_domain::effects::ScriptOutcome;
+use mle_star_domain::slot::Host;
 use mle_star_process::remove::remove_tree;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

@@ -4,7 +4,8 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use mle_star::effects::{DataView, ScriptRequest, ScriptRunner};
+use mle_star::backend::ScriptRunner;
+use mle_star_domain::effects::{DataView, ScriptRequest};
 use serde_json::json;
 
 use super::world::World;
@@ -37,7 +38,7 @@ async fn scripts_see_the_same_files_everywhere() {
     }
     let here = world.scripts(None);
     let request = |slot| world.request(LIST, slot, Duration::from_secs(60));
-    let expected = here.run(&request(mle_star::slots::Slot::here(0))).await.unwrap().stdout;
+    let expected = here.run(&request(mle_star_domain::slot::Slot::here(0))).await.unwrap().stdout;
     assert!(expected.head.lines().count() == 6, "{}", expected.head);
     for options in [&["--copy-data"][..], &[]] {
         let mut fleet = world.fleet(&world.command(options), 1);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use mle_star::effects::ScriptRunner;
+use mle_star::backend::ScriptRunner;
 
 use super::world::World;
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use mle_star::effects::{ScriptEnd, ScriptRunner};
+use mle_star::backend::ScriptRunner;
+use mle_star_domain::effects::ScriptEnd;
 use serde_json::json;
 
 use super::world::World;

@@ -7,8 +7,8 @@ use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-use mle_star::effects::ScriptOutcome;
 use mle_star::journal::{Kind, read};
+use mle_star_domain::effects::ScriptOutcome;
 use serde_json::{Value, json};
 
 use crate::exits::{SMALL, SUBMIT, interpreter};

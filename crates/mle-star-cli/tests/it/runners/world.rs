@@ -5,11 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star::effects::{DataView, Purpose, ScriptRequest};
-use mle_star::layout;
-use mle_star::place::Place;
-use mle_star::protocol::{Split, SplitKind};
-use mle_star::slots::{Exclusivity, Lease, Share, Slot, Slots};
+use mle_star::slots::{Exclusivity, Lease, Share, Slots};
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use mle_star_backends::runners::fleet::Fleet;
 use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
@@ -17,6 +13,11 @@ use mle_star_backends::script::environment::{EnvironmentChoice, python_environme
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_data::holdout::{self, Roles};
 use mle_star_data::profile;
+use mle_star_domain::effects::{DataView, Purpose, ScriptRequest};
+use mle_star_domain::layout;
+use mle_star_domain::place::Place;
+use mle_star_domain::protocol::{Split, SplitKind};
+use mle_star_domain::slot::Slot;
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
 use mle_star_process::machine::Machine;

@@ -7,13 +7,14 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use mle_star::effects::{DataView, Look, LookRequest, ScriptOutcome, ScriptRequest, ScriptRunner};
-use mle_star::layout;
-use mle_star::place::Place;
-use mle_star::protocol::{HoldoutPart, Split, SplitKind};
+use mle_star::backend::ScriptRunner;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_data::holdout::{Roles, Share, labels, plan, write};
 use mle_star_data::profile;
+use mle_star_domain::effects::{DataView, Look, LookRequest, ScriptOutcome, ScriptRequest};
+use mle_star_domain::layout;
+use mle_star_domain::place::Place;
+use mle_star_domain::protocol::{HoldoutPart, Split, SplitKind};
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
 
@@ -171,7 +172,7 @@ async fn a_submission_is_kept_without_the_held_out_rows_and_scored_on_them() {
     assert_eq!((whole.score, whole.rows), (sum / 450.0, 450));
     assert!(whole.interval[0] < whole.score && whole.score < whole.interval[1], "{:?}", whole.interval);
     // Each row has another error, so equal sums mean equal rows.
-    let sums = |one: &mle_star::measure::Measurement| one.score * one.rows as f64;
+    let sums = |one: &mle_star_domain::measure::Measurement| one.score * one.rows as f64;
     assert!((sums(choosing) + sums(reporting) - sum).abs() < 1e-6 * sum);
     assert_eq!(choosing.rows + reporting.rows, 450);
     assert!(choosing.rows.abs_diff(225) < 50 && choosing.rows_digest != reporting.rows_digest);

@@ -6,8 +6,9 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
-use mle_star::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest, ScriptRunner as _};
-use mle_star::protocol::{Split, SplitKind};
+use mle_star::backend::ScriptRunner as _;
+use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest};
+use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_metrics::names::Metric;
 
 use super::super::world::request;

@@ -5,7 +5,8 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::time::Duration;
 
-use mle_star::effects::{ScriptOutcome, ScriptRunner};
+use mle_star::backend::ScriptRunner;
+use mle_star_domain::effects::ScriptOutcome;
 use mle_star_process::sandbox::Layers;
 
 use super::held_out::{HeldOut, LABEL};

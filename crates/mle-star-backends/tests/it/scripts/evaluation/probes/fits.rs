@@ -4,7 +4,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
-use mle_star::effects::{DataView, Fits, Fitted, Purpose, ScriptOutcome, ScriptRequest, ScriptRunner as _};
+use mle_star::backend::ScriptRunner as _;
+use mle_star_domain::effects::{DataView, Fits, Fitted, Purpose, ScriptOutcome, ScriptRequest};
 use mle_star_metrics::names::Metric;
 
 use super::super::super::world::{World, request};
