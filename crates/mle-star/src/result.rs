@@ -419,11 +419,12 @@ impl From<&Scored> for SolutionScript {
     }
 }
 
-impl From<Limit> for Option<StoppedBy> {
-    fn from(limit: Limit) -> Self {
+impl StoppedBy {
+    /// The limit of the whole run; `None` for the share of a phase or a path.
+    pub fn of(limit: Limit) -> Option<Self> {
         match limit {
-            Limit::Time => Some(StoppedBy::Time),
-            Limit::Budget => Some(StoppedBy::Budget),
+            Limit::Time => Some(Self::Time),
+            Limit::Budget => Some(Self::Budget),
             Limit::Share => None,
         }
     }

@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{oneshot, watch};
 
+use mle_star_domain::slot::{Host, Slot};
+
 /// The slots of this machine and of runners. Clones share them.
 #[derive(Clone)]
 pub struct Slots(Arc<Pool>);
@@ -19,19 +21,6 @@ struct Pool {
     state: Mutex<State>,
     /// How many requests no free slot serves.
     waiting: watch::Sender<usize>,
-}
-
-/// A machine with slots. Numbers are not used again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Host(u64);
-
-/// A slot of a host. No two leases share one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Slot {
-    /// The machine.
-    pub host: Host,
-    /// The number of the slot on its host, from 0.
-    pub index: usize,
 }
 
 /// One run's share of [`Slots`].
@@ -122,18 +111,6 @@ struct Client {
     paths_served: BTreeMap<Option<usize>, u64>,
     /// By ticket.
     waiting: BTreeMap<u64, Waiting>,
-}
-
-impl Host {
-    /// This machine.
-    pub const HERE: Self = Self(0);
-}
-
-impl Slot {
-    /// A slot of this machine.
-    pub fn here(index: usize) -> Self {
-        Self { host: Host::HERE, index }
-    }
 }
 
 impl Slots {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::composition::Composition;
 use mle_star_domain::config::Acceptance;
-use mle_star_domain::effects::RunFacts;
+use mle_star_domain::effects::{Member, RunFacts};
 use mle_star_domain::measure::{Difference, Measurement};
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Place, Step};
@@ -327,4 +327,10 @@ fn occurrences(text: &str, part: &str) -> usize {
         from += at + step;
     }
     count
+}
+impl From<&Scored> for Member {
+    fn from(solution: &Scored) -> Self {
+        let (run, script) = (solution.place().clone(), solution.text().to_owned());
+        Self { run, script, seconds: solution.facts().seconds }
+    }
 }

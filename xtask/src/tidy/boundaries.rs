@@ -9,30 +9,48 @@ use super::http;
 use crate::command::cargo;
 
 /// The crates of the workspace that a crate may depend on. A crate without a row is a finding.
-const ARROWS: [(&str, &[&str]); 12] = [
-    ("mle-star", &["mle-star-leakage"]),
+const ARROWS: [(&str, &[&str]); 14] = [
+    ("mle-star", &["mle-star-domain", "mle-star-leakage"]),
+    ("mle-star-domain", &[]),
     ("mle-star-leakage", &[]),
     ("mle-star-process", &[]),
-    ("mle-star-metrics", &["mle-star"]),
-    ("mle-star-data", &["mle-star", "mle-star-metrics"]),
-    ("mle-star-claude", &["mle-star", "mle-star-data", "mle-star-process"]),
-    ("mle-star-codex", &["mle-star", "mle-star-process"]),
-    ("mle-star-offline", &["mle-star", "mle-star-data", "mle-star-metrics"]),
-    (HTTP_CLIENT, &["mle-star", "mle-star-process"]),
-    ("mle-star-backends", &["mle-star", "mle-star-data", "mle-star-metrics", "mle-star-process"]),
+    ("mle-star-metrics", &["mle-star-domain"]),
+    ("mle-star-data", &["mle-star-domain", "mle-star-metrics"]),
+    ("mle-star-claude", &["mle-star", "mle-star-data", "mle-star-domain", "mle-star-process"]),
+    ("mle-star-codex", &["mle-star", "mle-star-domain", "mle-star-process"]),
+    ("mle-star-offline", &["mle-star", "mle-star-data", "mle-star-domain", "mle-star-metrics"]),
+    (HTTP_CLIENT, &["mle-star", "mle-star-domain", "mle-star-process"]),
     (
-        PROGRAM,
+        "mle-star-backends",
+        &["mle-star", "mle-star-data", "mle-star-domain", "mle-star-metrics", "mle-star-process"],
+    ),
+    (
+        "mle-star-run",
         &[
             "mle-star",
             "mle-star-backends",
             "mle-star-claude",
             "mle-star-codex",
             "mle-star-data",
-            "mle-star-leakage",
+            "mle-star-domain",
             "mle-star-metrics",
             "mle-star-offline",
             HTTP_CLIENT,
             "mle-star-process",
+        ],
+    ),
+    (
+        PROGRAM,
+        &[
+            "mle-star",
+            "mle-star-backends",
+            "mle-star-data",
+            "mle-star-domain",
+            "mle-star-leakage",
+            "mle-star-metrics",
+            HTTP_CLIENT,
+            "mle-star-process",
+            "mle-star-run",
         ],
     ),
     ("xtask", &[]),
@@ -44,16 +62,14 @@ pub const PROGRAM: &str = "mle-star-cli";
 /// The crate that sends requests.
 pub const HTTP_CLIENT: &str = "mle-star-openai";
 /// Everything else that the algorithms may use. A new dependency is a decision, made here.
-const FOR_ALGORITHMS: [&str; 19] = [
+const FOR_ALGORITHMS: [&str; 16] = [
     "async-trait",
     "blake3",
     "futures-util",
     "jiff",
     // Constants for opening files; its functions are unsafe, which the crate forbids.
     "libc",
-    "memchr",
     "minijinja",
-    "percent-encoding",
     "ruff_python_ast",
     "ruff_python_parser",
     "rusqlite",
@@ -66,7 +82,6 @@ const FOR_ALGORITHMS: [&str; 19] = [
     "similar",
     "thiserror",
     "tokio",
-    "url",
 ];
 /// The parts of tokio without processes, sockets, files and signals. Several threads are for `block_in_place`.
 const TOKIO: [&str; 5] = ["macros", "rt", "rt-multi-thread", "sync", "time"];

@@ -139,14 +139,14 @@ mod tests {
     #[test]
     fn quotes_of_what_is_not_there_are_found() {
         let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("crates/mle-star/src/metric.rs");
+        let file = dir.path().join("crates/mle-star-domain/src/metric.rs");
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(&file, "mod tests { fn ties_go_to_the_newer() {} }").unwrap();
         let functions = functions(&[file]);
         let check = |quoted: &str, is_missing: bool| {
             assert_eq!(missing(dir.path(), &functions, quoted).is_some(), is_missing, "{quoted}");
         };
-        check("crates/mle-star/src/metric.rs", false);
+        check("crates/mle-star-domain/src/metric.rs", false);
         check("crates/mle-star/src/", false);
         check("crates/mle-star/src/gone.rs", true);
         check("crates/mle-star/src/agents/NAME.rs", false);

@@ -27,9 +27,9 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
         return Err(exists(path).into());
     }
     let inferred = prepare::infer_folder(&source, &given(args)?)?;
-    let evaluation = evaluation(&source, &look)?;
+    let evaluation = evaluation(&source, &inferred)?;
     let path = args.dir.join("task.yaml");
-    let text = task_text(&args.dir, &source, &look, &evaluation);
+    let text = task_text(&args.dir, &source, &inferred, &evaluation);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(&path),
@@ -45,11 +45,11 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
 }
 
 /// How a run of the task would evaluate solutions, a line each.
-fn evaluation(source: &TaskSource, look: &InferredFolder) -> Result<Vec<String>, Trouble> {
+fn evaluation(source: &TaskSource, folder: &InferredFolder) -> Result<Vec<String>, Trouble> {
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
-    let task = Evaluated::inferred(&source.data_dir, &look.inferred);
-    let protocol = protocol::protocol(task, &config, look.profile.as_ref());
+    let task = Evaluated::inferred(&source.data_dir, &folder.inferred);
+    let protocol = protocol::protocol(task, &config, folder.profile.as_ref());
     Ok(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)).collect())
 }
 
@@ -85,8 +85,8 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn task_text(dir: &Path, source: &TaskSource, look: &InferredFolder, evaluation: &[String]) -> String {
-    let InferredFolder { inferred, description, .. } = look;
+fn task_text(dir: &Path, source: &TaskSource, folder: &InferredFolder, evaluation: &[String]) -> String {
+    let InferredFolder { inferred, description, .. } = folder;
     let reason = |field: &str| {
         let guess = inferred.guesses.iter().find(|guess| guess.field == field);
         guess.map_or_else(|| "as given".to_owned(), |guess| guess.reason.clone())

@@ -15,7 +15,8 @@ use crate::foreground::{Ended, View, drive_all};
 use crate::output;
 use crate::runs::run_view;
 use crate::watch::number;
-use mle_star_run::prepare::{self, Prepared};
+use mle_star_run::OpenRun;
+use mle_star_run::prepare::{Prepared, prepare_for};
 use mle_star_run::settings::process_environment;
 
 /// A row of the final table.

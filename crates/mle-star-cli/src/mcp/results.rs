@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::Hub;
 use super::answer::{Answer, MOST_OF_SCRIPT};
 use crate::commands::{list as listing, show as showing};
+use crate::exit::Exit;
 use crate::last_lines::score_lines;
 use crate::output::sanitize::first_line;
 use crate::runs::run_view::{self, RunView, SoFar, State, StepRow, Summary};

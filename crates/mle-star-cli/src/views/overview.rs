@@ -137,7 +137,7 @@ fn notes(context: &Context<'_>, data_changed: bool) -> Vec<String> {
     let result = context.result();
     let stopped = match result.map(|result| result.stopped_by) {
         Some(stopped_by) => stopped_by,
-        None => context.run.snapshot.first_limit().and_then(Into::into),
+        None => context.run.snapshot.first_limit().and_then(StoppedBy::of),
     };
     let limit = stopped.map(|limit| match limit {
         StoppedBy::Time => "The run was cut short by its time limit.",

@@ -9,7 +9,7 @@ use crate::ctx::Ctx;
 use crate::journal::{EffectRecord, Kind};
 use crate::result::{
     CodeBlockRecord, Costs, Durations, FinalResult, Lineage, PathRecord, PathStatus, Phase1Result,
-    Phase2Result, Phase3Result, SolutionScript, Tokens,
+    Phase2Result, Phase3Result, SolutionScript, StoppedBy, Tokens,
 };
 use crate::spending::{Calls, Spending, spending};
 use crate::stop::Stop;
@@ -51,7 +51,7 @@ pub(super) fn assemble(
         lineage: ctx.lineage(last.step),
         leakage_suspected: initial.leakage_suspected || last.leakage_suspected,
         phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.completed),
-        stopped_by: ctx.limit_reached()?.and_then(Into::into),
+        stopped_by: ctx.limit_reached()?.and_then(StoppedBy::of),
         answer_is_earlier: false,
         cuts: ctx.cuts()?,
         final_solution: last.solution,

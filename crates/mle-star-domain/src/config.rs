@@ -14,8 +14,8 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Value};
 
-use mle_star_domain::role::AgentType;
-use mle_star_domain::search;
+use crate::role::AgentType;
+use crate::search;
 
 pub use endpoint::{Format, OpenAi, Price};
 pub use holdout::HoldoutShare;

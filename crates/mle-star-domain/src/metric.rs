@@ -54,7 +54,7 @@ impl Score {
 
     /// Another value on the same metric.
     #[must_use]
-    pub(crate) fn of_value(self, value: f64) -> Self {
+    pub fn of_value(self, value: f64) -> Self {
         Self { value, ..self }
     }
 

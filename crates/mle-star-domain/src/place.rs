@@ -9,8 +9,8 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use mle_star_domain::protocol::HoldoutPart;
-use mle_star_domain::role::{AgentType, Variant};
+use crate::protocol::HoldoutPart;
+use crate::role::{AgentType, Variant};
 
 /// A path of names in the algorithms, for example `phase1/candidate-0/init`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -202,7 +202,7 @@ impl Place {
     }
 
     /// Whether it marks the beginning or the end of a phase, or the end of the run.
-    pub(crate) fn is_mark(&self) -> bool {
+    pub fn is_mark(&self) -> bool {
         let names: Vec<&str> = self.names().collect();
         let is_phase = |name: &str| Phase::ALL.iter().any(|phase| phase.name() == name);
         matches!(names.as_slice(), [name] if is_phase(name) || *name == END)
@@ -210,12 +210,12 @@ impl Place {
     }
 
     /// Where it is recorded what a part of a phase is made from.
-    pub(crate) fn basis(phase: Phase, part: &str) -> Self {
+    pub fn basis(phase: Phase, part: &str) -> Self {
         Self::from(phase).join(BASIS).join(part)
     }
 
     /// Whether it is recorded here what a part of a phase is made from.
-    pub(crate) fn is_basis(&self) -> bool {
+    pub fn is_basis(&self) -> bool {
         self.names().nth(1) == Some(BASIS)
     }
 

@@ -1,8 +1,6 @@
-//! The interface of the two effects: asking an agent and running a script.
+//! The two effects of a run, asking an agent and running a script: what is requested, and what comes of it.
 //!
-//! Backends implement [`AgentBackend`] and [`ScriptRunner`]. The other types are their parameters and results; the
-//! journal stores answers and outcomes in this form. The algorithms do not call backends directly but use
-//! [`Ctx`](crate::ctx::Ctx).
+//! The journal stores answers and outcomes in this form.
 
 mod fits;
 mod predictions;
@@ -11,52 +9,20 @@ mod usage;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::event::EventSink;
-use crate::stop::Stop;
-use mle_star_domain::measure::{Chance, Measurement};
-use mle_star_domain::place::Place;
-use mle_star_domain::role::{AgentType, Variant};
-use mle_star_domain::slot::Slot;
+use crate::measure::{Chance, Measurement};
+use crate::place::Place;
+use crate::role::{AgentType, Variant};
+use crate::slot::Slot;
 
 pub use fits::{Fits, Fitted};
 pub use predictions::{
     CombinationRequest, CombinedBy, Look, LookRequest, Member, Selection, SelectionRequest,
 };
 pub use usage::Usage;
-
-/// Answers agents' prompts.
-#[async_trait]
-pub trait AgentBackend: Send + Sync {
-    /// Asks one agent once and reports progress to `events`. A failed call is a reply; only what ends the run is a
-    /// [`Stop`]. Dropping the future ends everything that the call started.
-    async fn ask(&self, request: &AgentRequest, events: &dyn EventSink) -> Result<AgentReply, Stop>;
-
-    /// Prepares for calls that are likely to follow, soonest first. Their prompts and inputs are empty, because
-    /// they are not known yet. This affects only speed.
-    fn prefetch(&self, _likely: &[AgentRequest]) {}
-}
-
-/// Runs Python scripts.
-#[async_trait]
-pub trait ScriptRunner: Send + Sync {
-    /// Runs one script to its end or its deadline. A failed script is an outcome; only what ends the run is a
-    /// [`Stop`]. Dropping the future ends the script and everything that it started.
-    async fn run(&self, request: &ScriptRequest) -> Result<ScriptOutcome, Stop>;
-
-    /// Scores the predictions for held-out rows in the submission of an earlier run.
-    async fn look(&self, request: &LookRequest) -> Result<Look, Stop>;
-
-    /// Chooses weights for the kept predictions of earlier runs.
-    async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop>;
-
-    /// Combines the kept predictions of earlier runs, as the script at a place would if it ran.
-    async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop>;
-}
 
 /// One call of one agent.
 #[derive(Clone, Debug)]
@@ -207,7 +173,7 @@ pub struct ScriptOutcome {
     /// Standard error.
     pub stderr: Captured,
     /// The score in the last score line of the complete standard output, see
-    /// [`ScoreScanner`](mle_star_domain::score::ScoreScanner).
+    /// [`ScoreScanner`](crate::score::ScoreScanner).
     pub score: Option<f64>,
     /// The last traceback in standard error.
     pub traceback: Option<String>,
@@ -247,7 +213,7 @@ pub struct ScriptOutcome {
 
 /// What agents are told about the run of a script.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct RunFacts {
+pub struct RunFacts {
     /// Wall-clock seconds.
     pub seconds: f64,
     /// The most memory that it used, in MiB.
@@ -357,7 +323,7 @@ impl ScriptOutcome {
     }
 
     /// What agents are told about the run.
-    pub(crate) fn facts(&self) -> RunFacts {
+    pub fn facts(&self) -> RunFacts {
         let (seconds, peak_memory_mib) = (self.duration_seconds, self.peak_memory_mib);
         RunFacts { seconds, peak_memory_mib, printed: last_lines(&self.stdout.text()) }
     }
@@ -428,7 +394,7 @@ impl ScriptOutcome {
     }
 
     /// Adds the runners that ran the script before and were lost, with a note for each.
-    pub(crate) fn after_losses(mut self, lost: Vec<Self>) -> Self {
+    pub fn after_losses(mut self, lost: Vec<Self>) -> Self {
         let notes = lost.iter().filter_map(Self::loss).map(|loss| format!("run again elsewhere: {loss}"));
         self.notes.splice(0..0, notes);
         self.lost_runners = lost.into_iter().filter_map(|outcome| outcome.runner).collect();
@@ -436,7 +402,7 @@ impl ScriptOutcome {
     }
 
     /// Adds a note: the script ran a second time, alone, because it ran out of memory the first time.
-    pub(crate) fn after_out_of_memory(self, first: Self) -> Self {
+    pub fn after_out_of_memory(self, first: Self) -> Self {
         let how = first.out_of_memory.map_or("", OutOfMemory::words);
         let why_not = match &self.end {
             ScriptEnd::Refused { limit } => Some(limit.name()),
@@ -502,7 +468,7 @@ impl OutOfMemory {
 
     /// Whether a second run can have more memory even if no other script of this process ran. Other programs use
     /// the machine, too.
-    pub(crate) fn may_pass(self) -> bool {
+    pub fn may_pass(self) -> bool {
         matches!(self, Self::Machine | Self::Gpu)
     }
 }

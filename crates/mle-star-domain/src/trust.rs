@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use mle_star_domain::place::Place;
-use mle_star_domain::protocol::{Holdout, Shift, Split};
+use crate::place::Place;
+use crate::protocol::{Holdout, Shift, Split};
 
 /// How far the score of a run can be trusted. Intervals are 95 %, low and high.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

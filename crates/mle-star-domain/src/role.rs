@@ -6,9 +6,7 @@ use schemars::{JsonSchema, schema_for};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use mle_star_domain::answers::{
-    DataContaminationResult, ExtractorOutput, LeakageDetectionOutput, RetrieverOutput,
-};
+use crate::answers::{DataContaminationResult, ExtractorOutput, LeakageDetectionOutput, RetrieverOutput};
 
 /// The paper's fourteen agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -80,13 +78,15 @@ static CONTAMINATION: Schema = LazyLock::new(|| Arc::new(schema_for!(DataContami
 type Schema = LazyLock<Arc<Value>>;
 
 /// The fixed properties of one task of an agent.
-pub(crate) struct Form {
+pub struct Form {
+    /// Tools that the agent may use; empty for none.
     pub tools: &'static [&'static str],
     /// The JSON schema of a structured answer.
     pub schema: Option<Arc<Value>>,
 }
 
 impl Form {
+    /// The tools and the schema of an agent's task.
     pub fn of(agent: AgentType, variant: Option<Variant>) -> Self {
         let tools = agent.definition().tools;
         let structured = |schema: &Schema| Self { tools, schema: Some(Arc::clone(schema)) };
@@ -104,18 +104,18 @@ impl Form {
 }
 
 /// Whether an agent needs the task and the data for its work. The others judge or shorten a given text.
-pub(crate) fn needs_task(agent: AgentType, variant: Option<Variant>) -> bool {
+pub fn needs_task(agent: AgentType, variant: Option<Variant>) -> bool {
     let judges = matches!(agent, AgentType::Leakage | AgentType::Summarize);
     !judges && (agent != AgentType::Test || variant.is_none())
 }
 
 /// Whether an agent that needs the task needs the data. Those of Phase 3 combine whole solutions, which read it already.
-pub(crate) fn needs_data(agent: AgentType) -> bool {
+pub fn needs_data(agent: AgentType) -> bool {
     !matches!(agent, AgentType::EnsPlanner | AgentType::Ensembler)
 }
 
 /// Whether an agent writes or changes scripts that are scored, or plans for them.
-pub(crate) fn needs_validation(agent: AgentType, variant: Option<Variant>) -> bool {
+pub fn needs_validation(agent: AgentType, variant: Option<Variant>) -> bool {
     needs_task(agent, variant) && agent != AgentType::Test
 }
 

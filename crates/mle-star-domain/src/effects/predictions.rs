@@ -2,10 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::solution::Scored;
-use mle_star_domain::measure::Measurement;
-use mle_star_domain::place::Place;
-use mle_star_domain::protocol::HoldoutPart;
+use crate::measure::Measurement;
+use crate::place::Place;
+use crate::protocol::HoldoutPart;
 
 /// The scoring of one script's predictions for held-out rows.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,11 +95,4 @@ pub struct CombinationRequest {
     pub by: CombinedBy,
     /// The score.
     pub measured: Measurement,
-}
-
-impl From<&Scored> for Member {
-    fn from(solution: &Scored) -> Self {
-        let (run, script) = (solution.place().clone(), solution.text().to_owned());
-        Self { run, script, seconds: solution.facts().seconds }
-    }
 }

@@ -32,7 +32,7 @@ pub enum Retrieval {
     Rules,
 }
 
-/// The type of the answer, for its schema.
+/// The shape of the retriever's answer, for its schema.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used; answers are read item by item")]
 pub(crate) struct RetrieverOutput {
@@ -72,7 +72,7 @@ fn known_category<'de, D: Deserializer<'de>>(source: D) -> Result<Option<CodeBlo
     Ok(serde_json::from_value(Value::deserialize(source)?).ok())
 }
 
-/// The shape of the answer, for its schema.
+/// The shape of the extractor's answer, for its schema.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used; answers are read item by item")]
 pub(crate) struct ExtractorOutput {
@@ -100,7 +100,7 @@ pub enum LeakageStatus {
     No,
 }
 
-/// The shape of the answer, for its schema.
+/// The shape of the answer of leakage detection, for its schema.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used; answers are read item by item")]
 pub(crate) struct LeakageDetectionOutput {
@@ -117,8 +117,10 @@ pub enum Contamination {
     Same,
 }
 
+/// The answer of the contamination check.
 #[derive(Deserialize, JsonSchema)]
-pub(crate) struct DataContaminationResult {
+pub struct DataContaminationResult {
+    /// Whether the solution is a copy.
     pub verdict: Contamination,
 }
 
