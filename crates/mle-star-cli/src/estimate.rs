@@ -10,7 +10,7 @@ use mle_star::money::{DEAREST, Prices};
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::trouble::Trouble;
-use mle_star_run::usage::{is_free, money};
+use mle_star_report::{money, usage::is_free};
 use mle_star_run::{Prepared, runs};
 use serde::Serialize;
 

@@ -7,10 +7,10 @@ use mle_star_domain::layout;
 use mle_star_domain::protocol::Holdout;
 use mle_star_domain::task::Task;
 use mle_star_domain::trust::Trust;
-use mle_star_run::cuts;
+use mle_star_report::cuts;
+use mle_star_report::figures::duration;
+use mle_star_report::usage;
 use mle_star_run::runs::resume_command;
-use mle_star_run::usage;
-use mle_star_run::words::duration;
 
 use crate::output::sanitize::first_line;
 use crate::watch::{interval, number};

@@ -1,7 +1,7 @@
 //! The command line of `mle-star`.
 //!
 //! [`args`] parses it, and [`commands`] has one module per command. `mle-star-run` makes and drives runs, [`foreground`]
-//! shows them in a terminal; [`watch`], [`views`], [`report`] and [`ui`] show what is on disk. [`mod@bench`] makes many runs and compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in
+//! shows them in a terminal; [`watch`], [`report`] and [`ui`] show what is on disk. [`mod@bench`] makes many runs and compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in
 //! scripts of others. Everything is printed by [`output`].
 
 mod args;
@@ -22,7 +22,6 @@ mod runs;
 mod runtime;
 mod ui;
 mod usage;
-mod views;
 mod watch;
 
 use std::process::ExitCode;

@@ -1,5 +1,4 @@
 //! Runs on disk.
 
-pub mod run_view;
-
+pub use mle_star_report::run_view;
 pub use mle_star_run::runs::*;

@@ -33,8 +33,8 @@ use crate::provider::{Chosen, Workplace, ask_claude, ask_codex, ask_openai};
 use crate::runs::absolute;
 use crate::runtime::drive_with_threads;
 use crate::version::VERSION;
-use crate::words::duration;
 use backends::Backends;
+use mle_star_report::figures::duration;
 
 pub use shared::Shared;
 

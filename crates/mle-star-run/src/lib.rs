@@ -2,7 +2,6 @@
 //!
 //! The stages are `find → configure → choose agents → read tables → infer → freeze → drive`.
 
-pub mod cuts;
 pub mod drive;
 pub mod error;
 mod nearest;
@@ -15,9 +14,7 @@ pub mod resume;
 pub mod runs;
 pub mod runtime;
 pub mod settings;
-pub mod usage;
 mod version;
-pub mod words;
 
 pub use error::{ErrorKind, RunError};
 pub use nearest::nearest;

@@ -13,7 +13,7 @@ use mle_star_offline::OfflineAgents;
 
 use crate::error::RunError;
 use crate::provider::Chosen;
-use crate::usage;
+use mle_star_report::usage;
 
 /// A run whose inputs are frozen and whose journal is open, locked by this process.
 pub struct OpenRun {

@@ -15,18 +15,19 @@ use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 
-use crate::cuts::{self, More};
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::prepare::{given_models, profile_data};
 use crate::provider;
-use crate::runs::{self, inputs, outcome};
+use crate::runs::{self, inputs};
 use crate::runtime::wait_for;
 use crate::settings::document::Document;
 use crate::settings::{Setting, check_machines, from_file, process_environment, resolve};
-use crate::usage::{self, money};
 use crate::version::VERSION;
-use crate::words::counted;
+use mle_star_report::cuts::{self, More};
+use mle_star_report::figures::count;
+use mle_star_report::run_view;
+use mle_star_report::{money, usage};
 
 /// What changes when a run goes on.
 #[derive(Clone, Debug, Default)]
@@ -54,8 +55,8 @@ pub enum Reopened {
 pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunError> {
     let (journal, mut frozen) = Journal::open(folder).map_err(|error| open_failure(folder, &error))?;
     inputs::check_unchanged(folder, &frozen)?;
-    let result = outcome::read_result(folder);
-    let is_finished = result.as_ref().is_some_and(|result| outcome::is_current(result, &frozen.config));
+    let result = run_view::read_result(folder);
+    let is_finished = result.as_ref().is_some_and(|result| run_view::is_current(result, &frozen.config));
     let prompts = Prompts::new(frozen.prompts.clone()).map_err(|error| {
         Trouble::new(error.to_string(), "use the version of mle-star that started the run")
     })?;
@@ -151,11 +152,11 @@ fn replayed(effects: &[EffectRecord], config: &Config) -> Option<String> {
     let done = |kind: Kind, what: &str| {
         let is_done =
             |effect: &&EffectRecord| effect.counts() && effect.limit.is_none() && effect.kind == kind;
-        let count = effects.iter().filter(is_done).count() as u64;
-        (count, counted(count, what))
+        let done = effects.iter().filter(is_done).count() as u64;
+        (done, count(done, what))
     };
     let ((calls, asked), (scripts, run)) = (done(Kind::Agent, "agent call"), done(Kind::Script, "script"));
-    let all = counted(calls + scripts, "step");
+    let all = count(calls + scripts, "step");
     let spending = usage::without_free_calls(spending(effects, config), config.agents);
     let (used, cut) = (spending.total().usage, usage::estimated_remark(&spending));
     let paid = match used.cost_usd {

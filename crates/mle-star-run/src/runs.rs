@@ -1,23 +1,18 @@
-//! The runs directory: creates run folders and finds them. [`inputs`] handles the frozen inputs of a run,
-//! [`outcome`] tells how it ended, and [`files`] reads what others may have written.
+//! The runs directory: creates run folders and finds them. [`inputs`] handles the frozen inputs of a run.
 
-pub mod files;
 pub mod inputs;
-pub mod outcome;
 
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use mle_star::journal::{Hold, JournalError, hold};
-use mle_star::shell;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 
 use crate::nearest::nearest;
 
-/// The default runs directory.
-pub const DEFAULT_DIR: &str = "runs";
+pub use mle_star_report::run_view::{DEFAULT_DIR, name, resume_command};
 
 /// Limit on the characters of a task name in a run ID.
 const MAX_TASK_NAME: usize = 50;
@@ -123,13 +118,6 @@ pub fn find(run: &str, runs_dir: &Path) -> Result<PathBuf, Trouble> {
     Err(Trouble::new(format!("no run {run} in {}", runs_dir.display()), hint))
 }
 
-/// The command that resumes the run in a folder.
-pub fn resume_command(folder: &Path) -> String {
-    let is_default = folder.parent() == Some(Path::new(DEFAULT_DIR));
-    let name = folder.file_name().filter(|_| is_default);
-    format!("mle-star resume {}", shell::quoted(name.map_or(folder, Path::new)))
-}
-
 /// The path in full.
 ///
 /// # Errors
@@ -146,12 +134,6 @@ pub fn all(runs_dir: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_run(path)).collect();
     folders.sort();
     folders
-}
-
-/// The run ID of a folder.
-pub fn name(folder: &Path) -> Option<String> {
-    let whole = folder.canonicalize().ok()?;
-    Some(whole.file_name()?.to_string_lossy().into_owned())
 }
 
 /// Whether this is a run folder.

@@ -20,8 +20,8 @@ use crate::exit::{Exit, Failure};
 use crate::foreground::{Listening, Seen, drive_in_turn};
 use crate::output;
 use crate::watch::{Look, Show, duration, number};
+use mle_star_report::figures::count;
 use mle_star_run::settings::process_environment;
-use mle_star_run::words::counted;
 
 /// A bench in progress.
 struct Bench<'a> {
@@ -88,7 +88,7 @@ impl<'a> Bench<'a> {
     }
 
     fn announce(&self) {
-        let count = |count: usize, what: &str| counted(count as u64, what);
+        let count = |size: usize, what: &str| count(size as u64, what);
         let finished = self.rows.iter().filter(|row| row.state == State::Finished).count();
         let finished = if finished > 0 { format!(", {finished} finished") } else { String::new() };
         let (tasks, seeds) = (count(self.plan.tasks.len(), "task"), count(self.plan.seeds.len(), "seed"));

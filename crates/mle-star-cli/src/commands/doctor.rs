@@ -21,13 +21,13 @@ use serde::Serialize;
 use crate::args::{DoctorArgs, RunArgs, SettingsArgs};
 use crate::exit::{Exit, Failure};
 use crate::output;
+use mle_star_report::figures::count;
 use mle_star_run::VERSION;
 use mle_star_run::provider::credentials::{Found, Login, found, gateway};
 use mle_star_run::provider::executable::{self, CLAUDE, CODEX, Executable};
 use mle_star_run::provider::{self, Choice, Chosen};
 use mle_star_run::runtime::wait_for;
 use mle_star_run::settings::{Settings, layered, process_environment};
-use mle_star_run::words::counted;
 use runners::Checked;
 use runs_dir::RunsDir;
 
@@ -114,7 +114,7 @@ impl SeenEndpoint {
                 let shown = models.iter().take(MOST_MODELS).cloned().collect::<Vec<_>>().join(", ");
                 let more = models.len().saturating_sub(MOST_MODELS);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("{}: {shown}{more}", counted(models.len() as u64, "model"))
+                format!("{}: {shown}{more}", count(models.len() as u64, "model"))
             }
         };
         let mut lines = vec![format!("endpoint:    {}: {what}", self.address)];

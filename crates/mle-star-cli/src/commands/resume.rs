@@ -1,7 +1,7 @@
 //! `resume`: continues a run, optionally with raised limits.
 
 use mle_star::result::FinalResult;
-use mle_star_run::cuts::{self, More};
+use mle_star_report::cuts::{self, More};
 use mle_star_run::resume::{Reopened, reopen};
 use mle_star_run::runs;
 

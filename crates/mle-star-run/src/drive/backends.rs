@@ -23,7 +23,7 @@ use super::held_out;
 use super::shared::Shared;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
-use crate::words::counted;
+use mle_star_report::figures::count;
 
 /// How long the first runner may take to tell what its machine is. It may wait in a queue.
 const FIRST_RUNNER: Duration = Duration::from_secs(20);
@@ -183,7 +183,7 @@ fn runner_line(entry: &RunnerEntry) -> String {
         (Some(address), _) => format!("Ray at {address}"),
         (None, command) => command.join(" "),
     };
-    let scripts = counted(entry.expected_slots() as u64, "script");
+    let scripts = count(entry.expected_slots() as u64, "script");
     format!("runners: up to {} called {} with {scripts} each: {how}", entry.count, entry.name)
 }
 
@@ -200,8 +200,8 @@ fn environment_line(environment: &Environment, machine: &Machine, slots: usize) 
     format!(
         "{} ({whose}), {}, {}, {scripts}",
         environment.version,
-        counted(machine.cores as u64, "core"),
-        counted(machine.gpus.len() as u64, "GPU")
+        count(machine.cores as u64, "core"),
+        count(machine.gpus.len() as u64, "GPU")
     )
 }
 
@@ -231,7 +231,7 @@ async fn machines(here: Option<String>, runners: &[RunnerEntry], fleet: Option<&
 
 /// The share of a script in a machine with this many slots.
 fn hardware(machine: &Machine, slots: usize) -> String {
-    let mut text = counted((machine.cores / slots.max(1)).max(1) as u64, "CPU core");
+    let mut text = count((machine.cores / slots.max(1)).max(1) as u64, "CPU core");
     if machine.memory_mib > 0 {
         // Writing to a string cannot fail.
         let _ = write!(text, ", {} GiB of memory", machine.memory_mib / 1024);

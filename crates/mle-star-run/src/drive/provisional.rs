@@ -10,13 +10,13 @@ use mle_star::verdict::Best;
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
 use mle_star_domain::metric::{Direction, Score};
+use mle_star_report::run_view::{Provisional, provisional};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::backends::Backends;
 use super::delivery::{link_data, replace};
 use crate::runs::inputs::{copy_whole, write_json, write_whole};
-use crate::runs::outcome::{Provisional, provisional};
 
 /// The answer of a run at a moment.
 #[derive(Clone, Debug, PartialEq)]

@@ -13,10 +13,10 @@ use crate::estimate;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::watch::duration;
+use mle_star_report::figures::count;
+use mle_star_report::money;
 use mle_star_run::prepare::{Intent, prepare_for};
 use mle_star_run::settings::process_environment;
-use mle_star_run::usage::money;
-use mle_star_run::words::counted;
 
 /// The estimate for a bench.
 #[derive(Debug, Serialize)]
@@ -121,7 +121,7 @@ fn lines(estimate: &Estimate) -> Vec<String> {
         lines.push(format!("{:<28} {:>5} {calls:>13} {scripts:>13}  {cost}", task.task, task.runs));
     }
     let cost = estimate.cost_usd.map(|(low, high)| format!(", {} to {}", money::usd(low), money::usd(high)));
-    let (runs, time) = (counted(estimate.runs as u64, "run"), duration(estimate.most_seconds));
+    let (runs, time) = (count(estimate.runs as u64, "run"), duration(estimate.most_seconds));
     lines.push(format!("{runs}, at most {time}{}", cost.unwrap_or_default()));
     lines
 }
