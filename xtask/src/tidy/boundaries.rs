@@ -26,7 +26,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
         &["mle-star", "mle-star-data", "mle-star-domain", "mle-star-metrics", "mle-star-process"],
     ),
     (
-        "mle-star-run",
+        LIBRARY,
         &[
             "mle-star",
             "mle-star-backends",
@@ -53,13 +53,15 @@ const ARROWS: [(&str, &[&str]); 15] = [
             HTTP_CLIENT,
             "mle-star-process",
             "mle-star-report",
-            "mle-star-run",
+            LIBRARY,
         ],
     ),
     ("xtask", &[]),
 ];
 /// The crate of the algorithms.
 const ALGORITHMS: &str = "mle-star";
+/// The crate that makes and drives runs.
+pub const LIBRARY: &str = "mle-star-run";
 /// The crate of the command line and the web page.
 pub const PROGRAM: &str = "mle-star-cli";
 /// The crate that sends requests.
