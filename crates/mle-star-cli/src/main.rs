@@ -11,7 +11,6 @@ mod commands;
 mod estimate;
 mod exit;
 mod foreground;
-mod last_lines;
 mod mcp;
 mod output;
 mod processes;

@@ -55,6 +55,25 @@ pub struct RunOptions {
     pub learn_from: Vec<String>,
 }
 
+impl RunOptions {
+    /// Adds a setting, written `KEY=VALUE`.
+    ///
+    /// # Errors
+    /// There is no `=`.
+    pub fn set(mut self, setting: &str) -> Result<Self, RunError> {
+        self.settings.push(Setting::from_pair(setting, "setting")?);
+        Ok(self)
+    }
+
+    /// Adds settings, each written `KEY=VALUE`.
+    ///
+    /// # Errors
+    /// One has no `=`.
+    pub fn set_all(self, settings: &[impl AsRef<str>]) -> Result<Self, RunError> {
+        settings.iter().try_fold(self, |options, setting| options.set(setting.as_ref()))
+    }
+}
+
 /// A run's inputs, checked and complete.
 #[derive(Debug)]
 pub struct Prepared {

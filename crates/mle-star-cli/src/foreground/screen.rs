@@ -8,6 +8,7 @@ use mle_star::event::{Event, EventSink};
 use mle_star::result::FinalResult;
 use mle_star_domain::effects::{AgentReply, AgentRequest, Answer};
 use mle_star_domain::layout;
+use mle_star_report::run_report::RunReport;
 use mle_star_run::drive::{Shared, drive_with};
 use mle_star_run::runs::resume_command;
 use mle_star_run::settings::{Invocation, process_environment};
@@ -15,7 +16,6 @@ use mle_star_run::{ErrorKind, Observer, OpenRun};
 
 use super::signals::Signals;
 use crate::exit::{Exit, Failure};
-use crate::last_lines::last_lines;
 use crate::report::updates::{self, Reporting};
 use crate::runs::run_view::State;
 use crate::watch::{JsonLines, Log, Look, OfRun, Recorder, Show, Terminal, Watch, Watchers, agent_name};
@@ -87,13 +87,10 @@ pub async fn supervise(mut run: OpenRun, around: &Around, screen: &OfRun<'_>) ->
 }
 
 fn say_last_lines(run: &OpenRun, result: &FinalResult, watchers: &Watchers<'_>, screen: &OfRun<'_>) {
-    for line in last_lines(&run.folder, &run.frozen.task, result) {
-        match line.as_str() {
-            // A blank line is no event.
-            "" => screen.line(""),
-            _ => watchers.emit(Event::Said { text: line }),
-        }
-    }
+    // A blank line is no event.
+    screen.line("");
+    let lines = RunReport::of_result(&run.folder, result).last_lines();
+    lines.into_iter().for_each(|text| watchers.emit(Event::Said { text }));
 }
 
 fn end_of(ended: &Result<Exit, Failure>) -> Event {

@@ -289,31 +289,12 @@ async fn leaks_and_their_fixes_are_shown() {
     let world = leaking(World::new(), "phase1/candidate-0/init", "phase1/candidate-0/leakage");
     let Made { view, .. } = made(&world, &frozen()).await;
     let leakage = of_run(&view).leakage;
-    assert_eq!((leakage.findings.len(), leakage.suspected), (1, false), "{leakage:?}");
+    assert_eq!((leakage.findings.len(), &leakage.suspected), (1, &None), "{leakage:?}");
     let finding = &leakage.findings[0];
     assert_eq!((finding.name.as_str(), finding.block.as_str()), ("candidate 1", "leak = 1"));
     let fix = finding.fix.as_ref().unwrap();
     assert_eq!((fix.added, fix.removed), (1, 1));
     assert!(leakage.checked > 2);
-}
-
-/// The result of a run whose journal has no verdicts still tells what was kept and what the best came from.
-#[tokio::test]
-async fn finished_runs_of_the_earlier_format_are_shown_by_their_result() {
-    for (name, world) in worlds() {
-        let Made { mut view, folder: _folder } = made(&world, &frozen()).await;
-        let shown = of_run(&view);
-        view.snapshot.effects.retain(|effect| effect.kind != Kind::Verdict);
-        let earlier = of_run(&view);
-        assert_eq!(earlier.overview.best_at, shown.overview.best_at, "{name}");
-        let nodes = |views: &Views| -> Vec<(String, &'static str, bool)> {
-            let nodes = views.tree.groups.iter().flat_map(|group| &group.nodes);
-            // Rounds that are not on the way were not marked.
-            let known = nodes.filter(|node| node.on_way || !node.place.starts_with("phase3"));
-            known.map(|node| (node.place.clone(), node.status, node.on_way)).collect()
-        };
-        assert_eq!(nodes(&earlier), nodes(&shown), "{name}");
-    }
 }
 
 #[tokio::test]
