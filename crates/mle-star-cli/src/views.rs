@@ -12,7 +12,6 @@ pub mod code;
 mod costs;
 mod descent;
 mod diff;
-mod earlier_format;
 mod failures;
 mod family;
 mod leakage;
@@ -109,11 +108,7 @@ pub fn of_run(run: &RunView) -> Views {
 
 impl<'a> Context<'a> {
     fn of(run: &'a RunView) -> Self {
-        let recorded = run.snapshot.verdicts();
-        let verdicts = match &run.result {
-            Some(result) if recorded.is_empty() => earlier_format::verdicts(result),
-            _ => recorded,
-        };
+        let verdicts = run.snapshot.verdicts();
         let descent = Descent::of(&verdicts, run.snapshot.frozen.task.metric_direction);
         let steps = Steps::of(&run.snapshot, &verdicts);
         Self { run, steps, descent, at_work: AtWork::of(run) }

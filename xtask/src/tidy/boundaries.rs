@@ -9,7 +9,7 @@ use super::http;
 use crate::command::cargo;
 
 /// The crates of the workspace that a crate may depend on. A crate without a row is a finding.
-const ARROWS: [(&str, &[&str]); 13] = [
+const ARROWS: [(&str, &[&str]); 14] = [
     ("mle-star", &["mle-star-domain", "mle-star-leakage"]),
     ("mle-star-domain", &[]),
     ("mle-star-leakage", &[]),
@@ -40,6 +40,7 @@ const ARROWS: [(&str, &[&str]); 13] = [
             "mle-star-process",
         ],
     ),
+    ("mle-star-lab", &["mle-star-domain", "mle-star-metrics"]),
     ("xtask", &[]),
 ];
 /// The crate of the algorithms.

@@ -3,16 +3,17 @@
 use super::search::{Ensemble, Search};
 use crate::beyond::submission::Last;
 use crate::ctx::Ctx;
-use crate::journal::{EffectRecord, Kind};
 use crate::library::Library;
 use crate::paper::refine::Refinement;
+use crate::record::{EffectRecord, Kind};
 use crate::result::{
-    CodeBlockRecord, Costs, Durations, FinalResult, Finished, Lineage, PathRecord, PathStatus, Phase1Result,
+    CodeBlockRecord, Costs, Durations, FinalResult, Finished, PathRecord, PathStatus, Phase1Result,
     Phase2Result, Phase3Result, SolutionScript, StoppedBy, Tokens,
 };
 use crate::solution::Scored;
 use crate::spending::{Calls, Spending, spending};
 use crate::stop::Stop;
+use crate::verdict::Lineage;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_domain::protocol::{Holdout, Protocol};
@@ -222,7 +223,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::journal::EffectState;
+    use crate::record::EffectState;
 
     #[test]
     fn tokens_of_all_calls_are_added_up() {
