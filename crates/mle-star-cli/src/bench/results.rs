@@ -11,6 +11,7 @@ use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::trouble::Trouble;
 use mle_star_domain::trust::Trust;
+use mle_star_report::run_view;
 use serde::Serialize;
 
 use super::folder::Folder;
@@ -19,7 +20,6 @@ use super::plan::{Cell, Plan};
 use super::statistics::{mean, quantile, share, standard_error};
 use crate::drive::exit_of;
 use crate::exit::{Exit, Failure};
-use crate::runs::run_view;
 use crate::usage::{self, money};
 
 /// The results of a bench, as in `results.json`. Scores are in the unit of the metric, times in seconds, money in US

@@ -1,11 +1,11 @@
 //! The results as a table for people.
 
+use mle_star_report::figures::{duration, number, rounded};
+use mle_star_report::money;
+use mle_star_report::sanitize::{first_line, one_line, shortened};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::results::{Results, Row, State, Summary};
-use crate::output::sanitize::{first_line, one_line, shortened};
-use crate::usage::money;
-use crate::watch::{duration, number, rounded};
 
 /// The shortest form of a name in a narrow terminal.
 const SHORTEST_NAME: usize = 8;

@@ -3,16 +3,16 @@
 use std::io::IsTerminal as _;
 
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::figures::{duration, number};
+use mle_star_report::run_view::{self, RunView, Summary};
+use mle_star_report::sanitize::{first_line, plain};
+use mle_star_report::views::{self, Views, code};
 use serde_json::json;
 
 use super::{print_json, runs_dir};
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure};
 use crate::output::nearest;
-use crate::output::sanitize::{first_line, plain};
-use crate::runs::run_view::{self, RunView, Summary};
-use crate::views::{self, Views, code};
-use crate::watch::{duration, number};
 use crate::{output, runs, usage};
 
 /// Shows one run.

@@ -7,6 +7,11 @@ use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::trouble::Trouble;
 use mle_star_domain::trust::{Finding, Probe};
+use mle_star_report::cut::cut;
+use mle_star_report::figures::{duration, number};
+use mle_star_report::run_view::{self, RunView, SoFar, State, StepRow, Summary};
+use mle_star_report::sanitize::first_line;
+use mle_star_report::views;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +19,6 @@ use super::Hub;
 use super::answer::{Answer, MOST_OF_SCRIPT};
 use crate::commands::{list as listing, show as showing};
 use crate::drive::{exit_of, score_lines};
-use crate::output::sanitize::first_line;
-use crate::runs::run_view::{self, RunView, SoFar, State, StepRow, Summary};
-use crate::views::{self, cut};
-use crate::watch::{duration, number};
 
 pub const ABOUT_LIST: &str = "List runs, newest first: state, best score, time and cost.";
 

@@ -4,10 +4,9 @@ use mle_star::estimate::estimate;
 use mle_star::journal::{EffectRecord, Kind, Snapshot};
 use mle_star::result::StoppedBy;
 use mle_star_domain::place::Phase;
+use mle_star_report::run_view::{RunView, State};
+use mle_star_report::words::phase_title;
 use serde::Serialize;
-
-use crate::runs::run_view::{RunView, State};
-use crate::watch::phase_title;
 
 /// The progress of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

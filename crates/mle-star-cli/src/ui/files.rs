@@ -12,12 +12,12 @@ use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use mle_star_domain::layout::{FINAL, LOG, LOGS, REPORT, REQUIREMENTS, RESULT, SOLUTION, SUBMISSION};
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::files;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 
 use super::answer::{Refused, Shown, in_background};
 use super::site::Site;
-use crate::runs::run_view::files;
 
 /// The files that can be downloaded, relative to the run's folder.
 const FILES: [(&str, &str); 6] = [

@@ -10,6 +10,9 @@ use axum::http::HeaderMap;
 use axum::response::IntoResponse;
 use mle_star_domain::metric::Score;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::figures::{duration, number};
+use mle_star_report::money;
+use mle_star_report::run_view::{self, State, Summary};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -19,9 +22,6 @@ use super::live::{self, Since, Source};
 use super::site::{Site, folder_of, stamp};
 use crate::processes::Late;
 use crate::runs;
-use crate::runs::run_view::{self, State, Summary};
-use crate::usage::money;
-use crate::watch::{duration, number};
 
 /// The query of the list; every field is optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

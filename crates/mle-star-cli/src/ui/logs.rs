@@ -11,13 +11,14 @@ use mle_star::journal::{EffectState, Kind};
 use mle_star_domain::layout::{LOG, LOGS, STARTED_LOG};
 use mle_star_domain::place::Place;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::files;
+use mle_star_report::run_view::RunView;
+use mle_star_report::words::place_name;
 use serde::Serialize;
 
 use super::answer::{Refused, Shown, in_background};
 use super::files::stream;
 use super::site::Site;
-use crate::runs::run_view::{RunView, files};
-use crate::watch::place_name;
 
 /// Bytes of the end of a stream that are shown.
 const SHOWN: u64 = 16 * 1024;

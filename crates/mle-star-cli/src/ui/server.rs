@@ -11,6 +11,7 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::html;
 use tokio::net::TcpListener;
 
 use super::access::{self, Access};
@@ -18,7 +19,6 @@ use super::answer::{Refused, Shown};
 use super::peer::can_tell;
 use super::site::Site;
 use super::{act, compare, files, list, logs, run, start};
-use crate::views;
 
 /// A bound address, before requests are answered.
 pub struct Bound {
@@ -42,8 +42,8 @@ pub enum Token {
 
 /// Files that pages load. They are part of the program; pages load nothing from other servers.
 const FILES: [(&str, &str, &str); 4] = [
-    ("/style.css", "text/css; charset=utf-8", views::STYLE),
-    ("/page.js", "text/javascript; charset=utf-8", views::SCRIPT),
+    ("/style.css", "text/css; charset=utf-8", html::STYLE),
+    ("/page.js", "text/javascript; charset=utf-8", html::SCRIPT),
     ("/ui.css", "text/css; charset=utf-8", include_str!("../../templates/ui/ui.css")),
     ("/live.js", "text/javascript; charset=utf-8", include_str!("../../templates/ui/live.js")),
 ];

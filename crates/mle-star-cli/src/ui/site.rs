@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::files;
+use mle_star_report::run_view;
 
 use super::answer::Refused;
 use super::list::Runs;
@@ -13,7 +15,6 @@ use super::live::Live;
 use super::run::RunSections;
 use crate::processes::{Interrupted, Late};
 use crate::runs;
-use crate::runs::run_view::{self, files};
 
 /// How many pages without followers stay rendered.
 const KEPT: usize = 8;
