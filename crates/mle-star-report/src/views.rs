@@ -10,7 +10,6 @@ mod context;
 mod costs;
 mod descent;
 mod diff;
-mod earlier_format;
 mod failures;
 mod family;
 mod leakage;

@@ -9,7 +9,7 @@ use super::http;
 use crate::command::cargo;
 
 /// The crates of the workspace that a crate may depend on. A crate without a row is a finding.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("mle-star", &["mle-star-domain", "mle-star-leakage"]),
     ("mle-star-domain", &[]),
     ("mle-star-leakage", &[]),
@@ -42,6 +42,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
             "mle-star-report",
         ],
     ),
+    ("mle-star-lab", &["mle-star-domain", "mle-star-metrics"]),
     ("xtask", &[]),
 ];
 /// The crate of the algorithms.

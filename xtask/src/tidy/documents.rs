@@ -81,7 +81,8 @@ fn is_broken(folder: &Path, link: &str) -> bool {
 
 /// What is wrong with a quote that names a path or a test; `None` for any other.
 fn missing(root: &Path, functions: &BTreeSet<(String, String)>, quoted: &str) -> Option<String> {
-    let top = ["crates/", "docs/", "examples/", "xtask/", ".ci/"].iter().any(|top| quoted.starts_with(top));
+    let top =
+        ["crates/", "docs/", "examples/", "lab/", "xtask/", ".ci/"].iter().any(|top| quoted.starts_with(top));
     if top && !quoted.contains(['{', '*', ' ', '<']) && !is_placeholder(quoted) {
         return (!root.join(quoted).exists()).then(|| format!("there is no {quoted}"));
     }

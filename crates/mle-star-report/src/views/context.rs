@@ -3,7 +3,6 @@
 use mle_star::result::FinalResult;
 
 use super::descent::Descent;
-use super::earlier_format;
 use super::steps::Steps;
 use crate::at_work::AtWork;
 use crate::run_report::RunReport;
@@ -26,11 +25,7 @@ pub struct Context<'a> {
 impl<'a> Context<'a> {
     /// Groups the records of a run.
     pub fn of(run: &'a RunView) -> Self {
-        let recorded = run.snapshot.verdicts();
-        let verdicts = match &run.result {
-            Some(result) if recorded.is_empty() => earlier_format::verdicts(result),
-            _ => recorded,
-        };
+        let verdicts = run.snapshot.verdicts();
         let descent = Descent::of(&verdicts, run.snapshot.frozen.task.metric_direction);
         let steps = Steps::of(&run.snapshot, &verdicts);
         Self { run, report: RunReport::of(run), steps, descent, at_work: AtWork::of(run) }

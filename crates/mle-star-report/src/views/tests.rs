@@ -297,25 +297,6 @@ async fn leaks_and_their_fixes_are_shown() {
     assert!(leakage.checked > 2);
 }
 
-/// The result of a run whose journal has no verdicts still tells what was kept and what the best came from.
-#[tokio::test]
-async fn finished_runs_of_the_earlier_format_are_shown_by_their_result() {
-    for (name, world) in worlds() {
-        let Made { mut view, folder: _folder } = made(&world, &frozen()).await;
-        let shown = of_run(&view);
-        view.snapshot.effects.retain(|effect| effect.kind != Kind::Verdict);
-        let earlier = of_run(&view);
-        assert_eq!(earlier.overview.score.best_at, shown.overview.score.best_at, "{name}");
-        let nodes = |views: &Views| -> Vec<(String, &'static str, bool)> {
-            let nodes = views.tree.groups.iter().flat_map(|group| &group.nodes);
-            // Rounds that are not on the way were not marked.
-            let known = nodes.filter(|node| node.on_way || !node.place.starts_with("phase3"));
-            known.map(|node| (node.place.clone(), node.status, node.on_way)).collect()
-        };
-        assert_eq!(nodes(&earlier), nodes(&shown), "{name}");
-    }
-}
-
 #[tokio::test]
 async fn failed_paths_and_what_stopped_a_run_are_named() {
     let world = World::new().panics("phase2/path-1/t0/ablation").breaks_once("phase3/r0/ens_planner");

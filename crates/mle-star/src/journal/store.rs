@@ -6,18 +6,18 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use serde_json::{Value, json};
 
-use super::reader::{EffectRecord, EffectState};
 use super::storage::Mode;
-use super::{Entry, Frozen, JournalError, Kind, MadeWith, Outcome, birth, check, checksum, wait};
+use super::{Entry, Frozen, JournalError, Outcome, birth, check, checksum, wait};
 use crate::diagnostics::Diagnostics;
+use crate::made_with::MadeWith;
+use crate::record::Kind;
+use crate::record::{EffectRecord, EffectState};
 use mle_star_domain::effects::{Limit, Usage};
 use mle_star_domain::place::Place;
 
 pub(super) use mle_star_domain::layout::JOURNAL as FILE;
 /// The version of the tables below.
 pub(super) const FORMAT: i64 = 3;
-/// The previous version, without verdicts. Its finished runs can be read.
-pub(super) const OLDER_FORMAT: i64 = 2;
 /// SQLite's application ID of a journal: "MLES".
 pub(super) const APPLICATION_ID: i64 = 0x4d4c_4553;
 

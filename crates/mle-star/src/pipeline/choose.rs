@@ -23,7 +23,7 @@ const FINALISTS: usize = 4;
 /// The maximum number if the best validation score is contradicted.
 const MOST: usize = 40;
 /// One half of the held-out rows contradicts a validation score that is better by more than this many standard errors of the
-/// difference. `docs/trust.md` shows what a comparison costs if that is chance.
+/// difference. `lab/trust.md` shows what a comparison costs if that is chance.
 const CONTRADICTED: f64 = 2.0;
 
 /// The chosen solution.
