@@ -4,7 +4,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::{machine, processor};
 use mle_star_process::sandbox::Isolation;
 
-use super::folder::{Folder, Hardware, Sitting};
+use super::folder::{BenchProcess, Folder, Hardware};
 use super::plan::Cell;
 use crate::args::{ResumeArgs, RunArgs};
 use crate::commands::resume::{Reopened, reopened};
@@ -40,9 +40,9 @@ impl Here {
     }
 
     /// What is noted about a run that this process works on now.
-    pub fn sitting(&self, cell: &Cell<'_>, start: &Start) -> Sitting {
+    pub fn process(&self, cell: &Cell<'_>, start: &Start) -> BenchProcess {
         let isolation = Isolation::new(mle_star_backends::script::network(start.frozen.config.network));
-        Sitting {
+        BenchProcess {
             at: jiff::Timestamp::now(),
             hardware: self.hardware.clone(),
             isolation: isolation.line(),

@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 use super::folder::{Folder, Hardware, Record};
 use super::grade::Kept;
 use super::plan::{Cell, Plan};
-use super::results::{Results, Row};
+use super::results::{Results, RunRow};
 use super::scale::digest_of;
 use crate::args::BenchPreset;
 use crate::exit::Failure;
@@ -154,7 +154,7 @@ struct Versions {
 }
 
 /// Everything that is known about a run.
-struct Known {
+struct RunRecords {
     record: Record,
     snapshot: Snapshot,
     lookups: usize,
@@ -192,18 +192,18 @@ fn disclosure(folder: &Folder, plan: &Plan, results: &Results) -> Disclosure {
     };
     let mut known = Vec::new();
     for (cell, row) in plan.cells().iter().zip(&results.runs) {
-        if let Some(of_run) = Known::read(folder, cell) {
+        if let Some(of_run) = RunRecords::read(folder, cell) {
             let run = made.run(&folder.run(cell), row, &of_run);
             made.runs.push(run);
             known.push(of_run);
         }
     }
-    let facts: Vec<Facts<'_>> = known.iter().map(Known::facts).collect();
+    let facts: Vec<Facts<'_>> = known.iter().map(RunRecords::facts).collect();
     made.hidden_answers = HiddenAnswers::of(&facts);
     made
 }
 
-impl Known {
+impl RunRecords {
     /// `None` for a run that has no journal.
     fn read(folder: &Folder, cell: &Cell<'_>) -> Option<Self> {
         let run = folder.run(cell);
@@ -222,8 +222,8 @@ impl Known {
 
     fn facts(&self) -> Facts<'_> {
         let Config { agents, network, .. } = self.snapshot.frozen.config;
-        let (sittings, kept) = (self.record.sittings.as_slice(), self.kept.as_ref());
-        Facts { agents, network, lookups: self.lookups, sittings, kept }
+        let (processes, kept) = (self.record.processes.as_slice(), self.kept.as_ref());
+        Facts { agents, network, lookups: self.lookups, processes, kept }
     }
 }
 
@@ -237,8 +237,8 @@ fn lookups(snapshot: &Snapshot) -> usize {
 }
 
 impl Disclosure {
-    fn run(&mut self, folder: &Path, row: &Row, known: &Known) -> Run {
-        let (frozen, sittings) = (&known.snapshot.frozen, &known.record.sittings);
+    fn run(&mut self, folder: &Path, row: &RunRow, known: &RunRecords) -> Run {
+        let (frozen, processes) = (&known.snapshot.frozen, &known.record.processes);
         let config = &frozen.config;
         let models = models(&known.snapshot);
         for (model, calls) in &models {
@@ -247,9 +247,9 @@ impl Disclosure {
             all.usage = all.usage + calls.usage;
         }
         let mut hardware: Vec<usize> =
-            sittings.iter().map(|sitting| self.machine(&sitting.hardware)).collect();
+            processes.iter().map(|process| self.machine(&process.hardware)).collect();
         hardware.dedup();
-        let mut isolation: Vec<String> = sittings.iter().map(|sitting| sitting.isolation.clone()).collect();
+        let mut isolation: Vec<String> = processes.iter().map(|process| process.isolation.clone()).collect();
         isolation.dedup();
         let mut versions: Vec<Versions> = known.snapshot.made_with.iter().map(Versions::from).collect();
         versions.dedup();
@@ -262,7 +262,7 @@ impl Disclosure {
             limit_seconds: config.time_limit_seconds,
             seconds: row.seconds.unwrap_or_default(),
             hardware,
-            side_by_side: sittings.iter().map(|sitting| sitting.side_by_side).max().unwrap_or(1),
+            side_by_side: processes.iter().map(|process| process.side_by_side).max().unwrap_or(1),
             max_budget_usd: config.max_budget_usd,
             models,
             interrupted_calls: usage::of_run(&known.snapshot, false).interrupted_calls,

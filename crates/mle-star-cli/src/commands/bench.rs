@@ -14,7 +14,7 @@ use crate::args::{BenchArgs, RunArgs};
 use crate::bench::cell::{Here, begun, graded, is_finished};
 use crate::bench::folder::{Folder, RUNS};
 use crate::bench::plan::{Cell, Described, Plan, described};
-use crate::bench::results::{Results, Row, State, results, row};
+use crate::bench::results::{Results, RunRow, State, results, row};
 use crate::bench::{disclosure, table};
 use crate::drive::{Listening, Seen, Start, drive_in_turn};
 use crate::exit::{Exit, Failure};
@@ -30,7 +30,7 @@ struct Bench<'a> {
     plan: &'a Plan,
     cells: Vec<Cell<'a>>,
     /// One for each cell.
-    rows: Vec<Row>,
+    rows: Vec<RunRow>,
     options: RunArgs,
     here: Here,
     seen: Seen,
@@ -129,7 +129,7 @@ impl<'a> Bench<'a> {
             self.say(&format!("[{}/{}] {}", at + 1, self.cells.len(), cell.words()));
             match begun(&self.folder, cell, &self.options) {
                 Ok(Some(start)) => {
-                    self.folder.note_sitting(cell, self.here.sitting(cell, &start))?;
+                    self.folder.note_process(cell, self.here.process(cell, &start))?;
                     starts.push((cell.words(), start));
                     running.push(at);
                 }
@@ -190,7 +190,7 @@ fn side_by_side(args: &BenchArgs) -> usize {
 }
 
 /// How a run ended, in words.
-fn outcome(row: &Row) -> String {
+fn outcome(row: &RunRow) -> String {
     let score = row.hidden_score.map(|score| (score, "hidden"));
     let score = score.or(row.held_out_score.map(|score| (score, "held out")));
     let score = score.or(row.validation_score.map(|score| (score, "validation")));
