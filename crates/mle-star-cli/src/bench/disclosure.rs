@@ -23,8 +23,8 @@ use super::results::{Results, RunRow};
 use super::scale::digest_of;
 use crate::args::BenchPreset;
 use crate::exit::Failure;
-use crate::usage;
 use answers::{Facts, HiddenAnswers};
+use mle_star_report::usage;
 use mle_star_run::VERSION;
 
 /// The folder in that of the bench.
@@ -229,7 +229,7 @@ impl RunRecords {
     fn read(folder: &Folder, cell: &Cell<'_>) -> Option<Self> {
         let run = folder.run(cell);
         let snapshot = journal::read(&run).ok()?;
-        let result = crate::runs::run_view::read_result(&run);
+        let result = mle_star_report::run_view::read_result(&run);
         let submission = run.join(layout::FINAL).join(layout::SUBMISSION);
         let trust = result.as_ref().and_then(|result| result.trust.as_ref());
         Some(Self {

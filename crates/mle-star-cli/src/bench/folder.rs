@@ -15,7 +15,7 @@ use super::grade::{Kept, written_at};
 use super::plan::{Cell, Plan};
 use super::scale::{Grade, digest_of};
 use crate::exit::Failure;
-use crate::runs::inputs::{write_json, write_whole};
+use mle_star_run::runs::inputs::{write_json, write_whole};
 
 /// Files in the folder of a bench.
 const PLAN: &str = "bench.json";

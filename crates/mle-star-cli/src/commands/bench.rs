@@ -19,8 +19,9 @@ use crate::bench::{disclosure, table};
 use crate::exit::{Exit, Failure};
 use crate::foreground::{Listening, Seen, drive_in_turn};
 use crate::output;
-use crate::watch::{Look, Show, duration, number};
+use crate::watch::{Look, Show};
 use mle_star_report::figures::count;
+use mle_star_report::figures::{duration, number};
 use mle_star_run::settings::process_environment;
 
 /// A bench in progress.

@@ -12,8 +12,9 @@ use serde_json::json;
 use super::runs_dir;
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure};
-use crate::{output, runs};
+use crate::output;
 use mle_star_run::nearest;
+use mle_star_run::runs;
 
 /// Shows one run.
 ///
