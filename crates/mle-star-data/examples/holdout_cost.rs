@@ -30,13 +30,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     let split = Split { kind: SplitKind::Stratified, column: None, why: String::new() };
     let roles = Roles { target: Some("y"), id: Some("id") };
     let share = Share::Auto { most: MOST };
-    let plan = step("plan", || plan(&data, &profile, &roles, &split, share, 42))?;
+    let plan = step("plan", || plan(&profile, &roles, &split, share, 42))?;
     let plan = plan.map_err(|off| off.0)?;
     println!("{} rows are held out", plan.rows());
     let input = folder.path().join("input");
-    step("labels", || labels(&data, &plan, &folder.path().join("labels.csv")))?
+    step("labels", || labels(&profile, &plan, &folder.path().join("labels.csv")))?
         .map_err(|error| error.message)?;
-    step("write", || write(&data, &plan, &input))?.map_err(|error| error.message)?;
+    step("write", || write(&profile, &plan, &input))?.map_err(|error| error.message)?;
     // The sample of the extended test table has the rows that a script predicts.
     let (submission, sample) = (input.join("sample_submission.csv"), data.join("sample_submission.csv"));
     let trimmed = folder.path().join("submission.csv");

@@ -47,7 +47,7 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
 fn evaluation(source: &TaskSource, look: &Look) -> Result<Vec<String>, Trouble> {
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunArgs::default(), source, &process_environment)?;
-    let task = Evaluated::inferred(&source.data_dir, &look.inferred);
+    let task = Evaluated::inferred(&look.inferred);
     let protocol = protocol::protocol(task, &config, look.profile.as_ref());
     Ok(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)).collect())
 }

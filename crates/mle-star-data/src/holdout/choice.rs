@@ -1,8 +1,6 @@
 //! Chooses the rows that are held out.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io;
-use std::path::Path;
 
 use blake3::Hasher;
 use mle_star_domain::protocol::{Split, SplitKind};
@@ -11,7 +9,6 @@ use super::checks::{Tables, off, unreadable};
 use super::seeded::{RowSet, Seeded};
 use super::{Off, Share};
 use crate::profile::{HUGE, Profile};
-use crate::records::{self, value};
 use crate::split::times::{self, Clock};
 
 /// The usual share.
@@ -49,7 +46,6 @@ enum Rule {
 
 /// The training table with the columns that the choice needs.
 struct Train<'a> {
-    data_dir: &'a Path,
     tables: &'a Tables<'a>,
     seeded: Seeded,
 }
@@ -65,14 +61,13 @@ struct Row<'a> {
 
 /// Chooses labelled rows as `split` says that test rows differ from training rows.
 pub(super) fn choose(
-    data_dir: &Path,
     profile: &Profile,
     tables: &Tables<'_>,
     split: &Split,
     share: Share,
     seed: u64,
 ) -> Result<Chosen, Off> {
-    let train = Train { data_dir, tables, seeded: Seeded::new(seed, "rows") };
+    let train = Train { tables, seeded: Seeded::new(seed, "rows") };
     let column = || match &split.column {
         Some(column) if profile.train.column(column).is_some() => Ok(column.as_str()),
         _ => off("the column that tells test rows from training rows is not known"),
@@ -206,28 +201,28 @@ impl Train<'_> {
     /// Calls `take` with each labelled row. `part` is the column of the group or of the time. Returns the number of
     /// labelled rows.
     fn each(&self, part: Option<&str>, mut take: impl FnMut(Row<'_>)) -> Result<u64, Off> {
-        let read = records::read(self.data_dir, self.tables.train, |mut rows| {
-            let id = rows.position(self.tables.id)?;
-            let targets = self.tables.targets.iter();
-            let targets = targets.map(|(name, numeric)| Ok((rows.position(name)?, *numeric)));
-            let targets: Vec<(usize, bool)> = targets.collect::<io::Result<_>>()?;
-            let part = part.map(|column| rows.position(column)).transpose()?;
+        let Tables { train, targets, id, .. } = self.tables;
+        let names = std::iter::once(*id).chain(targets.iter().map(|(name, _)| *name)).chain(part);
+        let read = train.positions(names).and_then(|columns| {
             let mut labelled = 0;
-            while rows.next()? {
-                let (number, row) = (rows.number(), rows.row());
-                let label = |(position, numeric): &(usize, bool)| {
-                    value(row, *position).filter(|label| !(*numeric && is_huge(label)))
-                };
+            train.each(&columns, |row| {
+                let label =
+                    |at: usize, numeric: bool| row.value(at).filter(|label| !(numeric && is_huge(label)));
                 // Rows are labelled if they have all labels, and the first one is their class.
-                let Some(labels) = targets.iter().map(label).collect::<Option<Vec<&str>>>() else { continue };
-                let label = labels.first().copied().unwrap_or_default();
-                labelled += 1;
-                let part = part.and_then(|part| value(row, part));
-                take(Row { number, id: value(row, id).unwrap_or_default(), label, part });
-            }
+                let mut labels = targets.iter().zip(1..).map(|((_, numeric), at)| label(at, *numeric));
+                if let Some(first) = labels.next().flatten()
+                    && labels.all(|label| label.is_some())
+                {
+                    labelled += 1;
+                    let part = part.and_then(|_| row.value(targets.len() + 1));
+                    let id = row.value(0).unwrap_or_default();
+                    take(Row { number: row.number, id, label: first, part });
+                }
+                true
+            })?;
             Ok(labelled)
         });
-        read.map_err(|error| unreadable(self.tables.train, &error))
+        read.map_err(|error| unreadable(train, &error))
     }
 
     fn class(&self, row: &Row<'_>, by_class: bool) -> u64 {
@@ -237,8 +232,7 @@ impl Train<'_> {
     /// The order of the column's values; of several, the one in which the test table is later.
     fn clock(&self, profile: &Profile, column: &str) -> Result<Option<Clock>, Off> {
         let column = profile.train.column(column);
-        let tables = (self.tables.train, self.tables.test);
-        let courses = times::courses(self.data_dir, tables, column.as_slice());
+        let courses = times::courses(&profile.tables, column.as_slice());
         let courses = courses.map_err(|error| unreadable(self.tables.train, &error))?;
         let later = courses.iter().find(|course| course.is_later());
         Ok(later.or(courses.first()).map(|course| course.clock))
