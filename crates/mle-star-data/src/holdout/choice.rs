@@ -25,6 +25,8 @@ const SMALLEST_CLASS: usize = 5;
 const LARGEST_AUTO: f64 = 0.3;
 /// Fewer groups are too few for two sides.
 const FEWEST_GROUPS: usize = 10;
+/// The numbers of further classes are computed again for each row.
+const MOST_KNOWN: usize = 1_000;
 
 /// The rows that are held out.
 pub(super) struct Chosen {
@@ -49,6 +51,9 @@ struct Train<'a> {
     tables: &'a Tables<'a>,
     seeded: Seeded,
 }
+
+/// The numbers of classes by their labels.
+type Classes = HashMap<String, u64>;
 
 /// A labelled row.
 struct Row<'a> {
@@ -107,8 +112,9 @@ fn wanted(share: Share, labelled: u64) -> Result<(u64, u64), Off> {
 fn at_random(train: &Train<'_>, share: Share, by_class: bool) -> Result<(u64, Rule), Off> {
     // The order of the classes is the same on every machine.
     let mut classes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    let mut known = Classes::default();
     let labelled = train.each(None, |row| {
-        let class = train.class(&row, by_class);
+        let class = train.class(&row, by_class, &mut known);
         classes.entry(class).or_default().push(train.seeded.of(row.id.as_bytes()));
     })?;
     let (wanted, _) = wanted(share, labelled)?;
@@ -225,8 +231,18 @@ impl Train<'_> {
         read.map_err(|error| unreadable(train, &error))
     }
 
-    fn class(&self, row: &Row<'_>, by_class: bool) -> u64 {
-        if by_class { self.seeded.of(row.label.as_bytes()) } else { 0 }
+    fn class(&self, row: &Row<'_>, by_class: bool, known: &mut Classes) -> u64 {
+        if !by_class {
+            return 0;
+        }
+        if let Some(class) = known.get(row.label) {
+            return *class;
+        }
+        let class = self.seeded.of(row.label.as_bytes());
+        if known.len() < MOST_KNOWN {
+            known.insert(row.label.to_owned(), class);
+        }
+        class
     }
 
     /// The order of the column's values; of several, the one in which the test table is later.
@@ -244,8 +260,9 @@ impl Train<'_> {
             Rule::Groups { column, .. } | Rule::From { column, .. } => Some(column.as_str()),
         };
         let (mut rows, mut held, mut hasher) = (0, RowSet::default(), Hasher::new());
+        let mut known = Classes::default();
         self.each(part, |row| {
-            if self.is_held(rule, &row) {
+            if self.is_held(rule, &row, &mut known) {
                 rows += 1;
                 held.insert(row.number);
                 hasher.update(row.id.as_bytes()).update(b"\n");
@@ -254,10 +271,10 @@ impl Train<'_> {
         Ok(Chosen { rows, labelled, digest: hasher.finalize().to_hex().to_string(), held })
     }
 
-    fn is_held(&self, rule: &Rule, row: &Row<'_>) -> bool {
+    fn is_held(&self, rule: &Rule, row: &Row<'_>, known: &mut Classes) -> bool {
         match rule {
             Rule::Smallest { classes, by_class } => {
-                let last = classes.get(&self.class(row, *by_class));
+                let last = classes.get(&self.class(row, *by_class, known));
                 last.is_some_and(|last| self.seeded.of(row.id.as_bytes()) <= *last)
             }
             Rule::Groups { groups, .. } => {

@@ -4,7 +4,7 @@
 //! table. If none of a column's repeated values does, whole groups were held out. [`find`] returns each such
 //! column as a [`GroupColumn`]. It goes through the test table, and through the training table until no candidate is left.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::{Column, ColumnKind, GroupColumn, ROWS_LOOKED_AT, Table};
 use crate::records::digest;
@@ -41,10 +41,40 @@ struct Trial {
 /// The columns that group the training rows and whose groups are absent, or nearly absent, from the test table.
 pub(super) fn find(train: Side<'_>, test: Side<'_>) -> Vec<GroupColumn> {
     let mut trials = trials(train.1, test.1);
-    for_each_value(test.0, &mut trials, |trial| trial.in_test, Trial::take_test);
+    refute(train.0, test.0, &mut trials);
+    trials.retain(|trial| !trial.failed);
+    for_each_value(test.0, &mut trials, |trial| trial.in_test, |_, trial, value| trial.take_test(value));
     trials.retain(|trial| !trial.failed && trial.test_rows >= FEWEST_TEST_ROWS);
-    for_each_value(train.0, &mut trials, |trial| trial.in_train, Trial::take_train);
+    for_each_value(train.0, &mut trials, |trial| trial.in_train, |_, trial, value| trial.take_train(value));
     trials.into_iter().filter_map(|trial| trial.verdict(train.1.rows)).collect()
+}
+
+/// Lets candidates fail of which more than a few test rows have a value of one of the first training rows.
+fn refute(train: &table::Table, test: &table::Table, trials: &mut [Trial]) {
+    let mut known: Vec<HashSet<u64>> = vec![HashSet::new(); trials.len()];
+    let values = train.each(&positions(trials, |trial| trial.in_train), |row| {
+        let columns = known.iter_mut().enumerate();
+        columns.for_each(|(at, known)| known.extend(row.value(at).map(digest)));
+        row.number < ROWS_LOOKED_AT as u64
+    });
+    if values.is_err() {
+        return;
+    }
+    let all = usize::try_from(test.rows()).unwrap_or(usize::MAX);
+    let mut rows = vec![0; trials.len()];
+    for_each_value(
+        test,
+        trials,
+        |trial| trial.in_test,
+        |at, trial, value| {
+            rows[at] += usize::from(value.is_some_and(|value| known[at].contains(&digest(value))));
+            trial.failed = !is_hardly_any(rows[at], all);
+        },
+    );
+}
+
+fn positions(trials: &[Trial], position: impl Fn(&Trial) -> usize) -> Vec<usize> {
+    trials.iter().map(position).collect()
 }
 
 /// The candidate columns, for which every row is read.
@@ -77,12 +107,12 @@ fn for_each_value(
     table: &table::Table,
     trials: &mut [Trial],
     position: impl Fn(&Trial) -> usize,
-    take: impl Fn(&mut Trial, Option<&str>),
+    mut take: impl FnMut(usize, &mut Trial, Option<&str>),
 ) {
-    let columns: Vec<usize> = trials.iter().map(position).collect();
+    let columns = positions(trials, position);
     let read = table.each(&columns, |row| {
         for (at, trial) in trials.iter_mut().enumerate().filter(|(_, trial)| !trial.failed) {
-            take(trial, row.value(at));
+            take(at, trial, row.value(at));
         }
         trials.iter().any(|trial| !trial.failed)
     });

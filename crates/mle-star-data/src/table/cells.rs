@@ -10,6 +10,8 @@ use super::packed::Packed;
 
 /// A column with more different texts has no list of them.
 const MOST_TEXTS: usize = 1 << 16;
+/// Further texts are numbers with a point if this many are.
+const MOST_DECIMALS: usize = 1 << 12;
 /// Bytes of these texts.
 const MOST_BYTES: usize = 8 << 20;
 
@@ -111,6 +113,8 @@ impl Builder {
             Cells::Listed { texts, codes } => {
                 if let Some(code) = self.codes.get(text) {
                     codes.push(Some(*code));
+                } else if texts.len() >= MOST_DECIMALS && !self.is_kept && is_decimal(text) {
+                    self.leave_in_file();
                 } else if texts.len() < MOST_TEXTS && self.listed_bytes + text.len() <= MOST_BYTES {
                     let text: Arc<[u8]> = text.into();
                     self.listed_bytes += text.len();
@@ -176,6 +180,11 @@ impl Builder {
     pub(super) fn finish(self) -> Cells {
         self.cells
     }
+}
+
+/// Whether a text is a number with a point.
+fn is_decimal(text: &[u8]) -> bool {
+    text.contains(&b'.') && text.iter().all(|letter| letter.is_ascii_digit() || b"+-.eE".contains(letter))
 }
 
 fn add(text: &[u8], ends: &mut Packed, bytes: &mut Vec<u8>) {

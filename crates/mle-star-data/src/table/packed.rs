@@ -1,7 +1,7 @@
 //! Whole numbers, or gaps between them, in few bits.
 
 /// Numbers of a block.
-const BLOCK: usize = 128;
+const BLOCK: usize = 256;
 
 /// A list of numbers and gaps in blocks: each number is its distance from the least one of its block, in as many bits as
 /// the greatest distance of the block needs.
@@ -16,9 +16,9 @@ pub(super) struct Packed {
 #[derive(Debug)]
 struct Block {
     least: i64,
-    bits: u32,
     /// The position of its first word.
-    word: usize,
+    word: u32,
+    bits: u8,
 }
 
 impl Packed {
@@ -45,10 +45,10 @@ impl Packed {
         let Some(block) = self.blocks.get(at / BLOCK) else {
             return self.open.get(at - self.blocks.len() * BLOCK).copied().flatten();
         };
-        let first = (at % BLOCK) * block.bits as usize;
-        let (word, shift) = (block.word + first / 64, first % 64);
+        let first = (at % BLOCK) * usize::from(block.bits);
+        let (word, shift) = (block.word as usize + first / 64, first % 64);
         let low = self.words.get(word).copied().unwrap_or_default() >> shift;
-        let is_split = shift + block.bits as usize > 64;
+        let is_split = shift + usize::from(block.bits) > 64;
         let high =
             if is_split { self.words.get(word + 1).copied().unwrap_or_default() << (64 - shift) } else { 0 };
         let code = (low | high) & mask(block.bits);
@@ -73,11 +73,13 @@ impl Packed {
                 current = if used > 0 { code >> (bits - used) } else { 0 };
             }
         }
-        self.blocks.push(Block { least, bits, word });
+        // A block has at most 64 bits for each number, and tables have fewer than 2^32 rows.
+        let (word, bits) = (u32::try_from(word).unwrap_or(u32::MAX), u8::try_from(bits).unwrap_or(64));
+        self.blocks.push(Block { least, word, bits });
     }
 }
 
-fn mask(bits: u32) -> u64 {
+fn mask(bits: u8) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
@@ -108,6 +110,6 @@ mod tests {
     fn small_numbers_need_few_bits() {
         let mut packed = Packed::default();
         (0..1_280).for_each(|at| packed.push(Some(at % 3)));
-        assert!(packed.bytes() < 600, "{}", packed.bytes());
+        assert!(packed.bytes() < 500, "{}", packed.bytes());
     }
 }

@@ -10,7 +10,7 @@ use crate::folder::Packing;
 use crate::records::without_line_ends;
 
 /// The bytes that are read at once: chosen rows may lie far apart.
-const BLOCK: usize = 1 << 13;
+const BLOCK: usize = 1 << 10;
 
 /// Texts of which parts can be left out.
 trait Skip: Read {
