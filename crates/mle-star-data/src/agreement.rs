@@ -1,13 +1,13 @@
 //! Checks that the test table and the sample submission have the same rows.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
 use std::io;
 
 use mle_star_domain::trouble::Trouble;
 
 use super::profile::Profile;
 use super::records::digest;
-use super::table::Table;
+use super::table::{Row, Table};
 
 const HINT: &str = "check that both files belong to the same data set";
 
@@ -32,8 +32,11 @@ pub fn check(profile: &Profile, id: Option<&str>) -> Result<(), Trouble> {
         return Ok(());
     };
     let failed = |error: io::Error| Trouble::new(format!("cannot read the tables: {error}"), HINT);
-    for (one, other, name) in [(in_sample, in_test, &sample_name), (in_test, in_sample, &test_name)] {
-        if let Some(only) = only_in(one, other, id).map_err(failed)? {
+    let [of_test, of_sample] = [in_test, in_sample].map(|table| ids(table, id));
+    let (of_test, of_sample) = (of_test.map_err(failed)?, of_sample.map_err(failed)?);
+    let sides = [(in_sample, &of_test, &sample_name), (in_test, &of_sample, &test_name)];
+    for (table, known, name) in sides.into_iter().filter(|_| of_test != of_sample) {
+        if let Some(only) = only_in(table, known, id).map_err(failed)? {
             let message = format!("{sample_name} and {test_name} disagree: {id} {only} is only in {name}");
             return Err(Trouble::new(message, HINT));
         }
@@ -41,26 +44,29 @@ pub fn check(profile: &Profile, id: Option<&str>) -> Result<(), Trouble> {
     Ok(())
 }
 
-/// The first ID in the order of texts that a table has and the other one lacks.
-fn only_in(table: &Table, other: &Table, id: &str) -> io::Result<Option<String>> {
-    let mut known = HashSet::new();
-    each_id(other, id, |id| {
-        known.insert(digest(id));
-    })?;
-    let mut only: Option<String> = None;
-    each_id(table, id, |id| {
-        if !known.contains(&digest(id)) && only.as_deref().is_none_or(|only| id < only) {
-            only = Some(id.to_owned());
-        }
-    })?;
-    Ok(only)
+/// The digests of all IDs, in ascending order.
+fn ids(table: &Table, id: &str) -> io::Result<Vec<u64>> {
+    table.digests(id, |row| digest(&*text(row)))
 }
 
-fn each_id(table: &Table, id: &str, mut take: impl FnMut(&str)) -> io::Result<()> {
+fn text(row: Row<'_>) -> Cow<'_, str> {
+    match String::from_utf8_lossy(row.cell(0)) {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
+    }
+}
+
+/// The first ID of a table in the order of texts that is not known.
+fn only_in(table: &Table, known: &[u64], id: &str) -> io::Result<Option<String>> {
+    let mut only: Option<String> = None;
     table.each(&[table.position(id)?], |row| {
-        take(String::from_utf8_lossy(row.cell(0)).trim());
+        let id = text(row);
+        if known.binary_search(&digest(&*id)).is_err() && only.as_ref().is_none_or(|only| *id < **only) {
+            only = Some(id.into_owned());
+        }
         true
-    })
+    })?;
+    Ok(only)
 }
 
 #[cfg(test)]

@@ -171,6 +171,10 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
     let (in_test, in_sample) = (header(&listing.test), header(&listing.sample).unwrap_or_default());
     let is_asked = |name: &str| in_sample.iter().any(|asked| asked == name);
     let is_new = |name: &str| in_test.as_ref().is_some_and(|test| test.iter().all(|known| known != name));
+    let is_known = |name: &str| in_test.as_ref().is_some_and(|test| test.iter().any(|known| known == name));
+    let optional = |source: &Option<Source>, kept: &dyn Fn(&str) -> bool| {
+        source.as_ref().map(|source| read::read(data_dir, source, kept)).transpose()
+    };
     let (train_table, train) = read::read(data_dir, train_source, |name| is_asked(name) || is_new(name))?;
     let mut other_files = listing.other.clone();
     let (mut tables, mut auxiliary) = (Vec::new(), Vec::new());
@@ -184,16 +188,12 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
         }
     }
     other_files.sort();
-    let optional = |source: &Option<Source>, kept: &dyn Fn(&str) -> bool| {
-        source.as_ref().map(|source| read::read(data_dir, source, kept)).transpose()
-    };
     let (test_table, test) = optional(&listing.test, &is_asked)?.unzip();
+    let (sample_table, sample) = optional(&listing.sample, &is_known)?.unzip();
     let groups = match (&test_table, &test) {
         (Some(from), Some(test)) => groups::find((&train_table, &train), (from, test)),
         _ => Vec::new(),
     };
-    let is_known = |name: &str| in_test.as_ref().is_some_and(|test| test.iter().any(|known| known == name));
-    let (sample_table, sample) = optional(&listing.sample, &is_known)?.unzip();
     let media = media(data_dir, &other_files);
     let tables = Tables {
         data_dir: data_dir.to_owned(),

@@ -173,6 +173,20 @@ impl Table {
         Ok(())
     }
 
+    /// The digests of all rows, in ascending order.
+    ///
+    /// # Errors
+    /// There is no such column, or the file cannot be read.
+    pub(crate) fn digests(&self, column: &str, of: impl Fn(Row<'_>) -> u64) -> io::Result<Vec<u64>> {
+        let mut digests = Vec::with_capacity(usize::try_from(self.rows).unwrap_or_default());
+        self.each(&[self.position(column)?], |row| {
+            digests.push(of(row));
+            true
+        })?;
+        digests.sort_unstable();
+        Ok(digests)
+    }
+
     fn each_in_file(&self, columns: &[usize], mut take: impl FnMut(Row<'_>) -> bool) -> io::Result<()> {
         self.check_unchanged()?;
         records::read(&self.folder, &self.source, |mut rows: Records<'_>| {

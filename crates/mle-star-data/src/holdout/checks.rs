@@ -137,7 +137,10 @@ fn beside(data_dir: &Path) -> io::Result<usize> {
 /// Checks that IDs name rows: each names one row of the training or of the test table, and the sample submission has
 /// those of the test table.
 pub(super) fn ids(tables: &Tables<'_>) -> Result<(), Off> {
-    let digests = |table: &table::Table| digests(table, tables.id).map_err(|error| unreadable(table, &error));
+    let digests = |table: &table::Table| {
+        let digests = table.digests(tables.id, |row| digest(row.value(0).unwrap_or_default()));
+        digests.map_err(|error| unreadable(table, &error))
+    };
     let name = |table: &table::Table| table.source().file.display().to_string();
     let (id, train, test, sample) = (tables.id, tables.train, tables.test, tables.sample);
     let in_test = digests(test)?;
@@ -161,15 +164,4 @@ pub(super) fn ids(tables: &Tables<'_>) -> Result<(), Off> {
         return off(format!("{} and {} have different values of `{id}`", name(test), name(sample)));
     }
     Ok(())
-}
-
-/// The digests of the values of a column, in ascending order.
-fn digests(table: &table::Table, column: &str) -> io::Result<Vec<u64>> {
-    let mut digests = Vec::with_capacity(usize::try_from(table.rows()).unwrap_or_default());
-    table.each(&[table.position(column)?], |row| {
-        digests.push(digest(row.value(0).unwrap_or_default()));
-        true
-    })?;
-    digests.sort_unstable();
-    Ok(digests)
 }

@@ -1,6 +1,6 @@
 //! Chooses the rows that are held out.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use blake3::Hasher;
 use mle_star_domain::protocol::{Split, SplitKind};
@@ -39,7 +39,7 @@ pub(super) struct Chosen {
 /// Which labelled rows are held out.
 enum Rule {
     /// Those whose number is at most that of their class.
-    Smallest { classes: HashMap<u64, u64>, by_class: bool },
+    Smallest { classes: HashMap<u64, u64>, by_class: bool, candidates: RowSet },
     /// Those of these groups.
     Groups { column: String, groups: HashSet<u64> },
     /// Those from this time on.
@@ -50,6 +50,14 @@ enum Rule {
 struct Train<'a> {
     tables: &'a Tables<'a>,
     seeded: Seeded,
+}
+
+/// The rows of a class.
+#[derive(Default)]
+struct Class {
+    rows: u64,
+    /// Those with the smallest numbers: their numbers, and the rows.
+    smallest: BinaryHeap<(u64, u64)>,
 }
 
 /// The numbers of classes by their labels.
@@ -110,27 +118,31 @@ fn wanted(share: Share, labelled: u64) -> Result<(u64, u64), Off> {
 }
 
 fn at_random(train: &Train<'_>, share: Share, by_class: bool) -> Result<(u64, Rule), Off> {
+    let (Share::Auto { most } | Share::Of(_, most)) = share;
     // The order of the classes is the same on every machine.
-    let mut classes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    let mut classes: BTreeMap<u64, Class> = BTreeMap::new();
     let mut known = Classes::default();
     let labelled = train.each(None, |row| {
         let class = train.class(&row, by_class, &mut known);
-        classes.entry(class).or_default().push(train.seeded.of(row.id.as_bytes()));
+        classes.entry(class).or_default().push((train.seeded.of(row.id.as_bytes()), row.number), most);
     })?;
     let (wanted, _) = wanted(share, labelled)?;
     let share = wanted as f64 / labelled as f64;
-    classes.retain(|_, numbers| numbers.len() >= SMALLEST_CLASS);
+    classes.retain(|_, class| class.rows >= SMALLEST_CLASS as u64);
     // Rounding the sum of the shares keeps the number of all rows right.
     let (mut sum, mut held) = (0.0, 0);
     let mut last = HashMap::new();
-    for (class, mut numbers) in classes {
-        sum += share * numbers.len() as f64;
-        let rows = rounded(sum).saturating_sub(held).min(numbers.len() as u64 - 1);
+    let mut candidates = RowSet::default();
+    for (class, Class { rows: all, smallest }) in classes {
+        sum += share * all as f64;
+        let rows = rounded(sum).saturating_sub(held).min(all - 1);
         held += rows;
         let Some(place) = usize::try_from(rows).ok().and_then(|rows| rows.checked_sub(1)) else { continue };
-        last.insert(class, *numbers.select_nth_unstable(place).1);
+        let smallest = smallest.into_sorted_vec();
+        smallest.iter().for_each(|(_, row)| candidates.insert(*row));
+        last.extend(smallest.get(place).map(|(number, _)| (class, *number)));
     }
-    Ok((labelled, Rule::Smallest { classes: last, by_class }))
+    Ok((labelled, Rule::Smallest { classes: last, by_class, candidates }))
 }
 
 fn by_groups(train: &Train<'_>, share: Share, column: &str) -> Result<(u64, Rule), Off> {
@@ -203,6 +215,18 @@ fn boundary(times: &[f64], (wanted, most): (u64, u64), largest: f64) -> Option<f
     times.get(from).copied()
 }
 
+impl Class {
+    /// Adds a row. Of all rows, `most` can be held out.
+    fn push(&mut self, row: (u64, u64), most: u64) {
+        self.rows += 1;
+        if (self.smallest.len() as u64) < most {
+            self.smallest.push(row);
+        } else if let Some(mut largest) = self.smallest.peek_mut().filter(|largest| row < **largest) {
+            *largest = row;
+        }
+    }
+}
+
 impl Train<'_> {
     /// Calls `take` with each labelled row. `part` is the column of the group or of the time. Returns the number of
     /// labelled rows.
@@ -273,7 +297,8 @@ impl Train<'_> {
 
     fn is_held(&self, rule: &Rule, row: &Row<'_>, known: &mut Classes) -> bool {
         match rule {
-            Rule::Smallest { classes, by_class } => {
+            Rule::Smallest { candidates, .. } if !candidates.contains(row.number) => false,
+            Rule::Smallest { classes, by_class, .. } => {
                 let last = classes.get(&self.class(row, *by_class, known));
                 last.is_some_and(|last| self.seeded.of(row.id.as_bytes()) <= *last)
             }

@@ -98,6 +98,8 @@ pub(super) fn read(
         }
         None => columns.iter().map(|_| None).collect(),
     };
+    // Half of the memory is free before the training table is looked at.
+    let test = test.map(Side::facts);
     let mut labels: Vec<Labels> = asked.targets(profile).into_iter().map(Labels::new).collect();
     let mut shown: Vec<u64> = (0..train.rows()).filter(|row| !asked.is_held(*row)).take(FIRST_ROWS).collect();
     shown.sort_unstable();
@@ -112,7 +114,7 @@ pub(super) fn read(
     side.look(train, |row| !asked.is_held(row), train.rows() - asked.held_out.map_or(0, Plan::rows))?;
     labels_and_levels(asked, train, &side.sample, &mut labels, &mut unknown)?;
     let unseen = unknown.into_iter().map(|unknown| unknown.map(|unknown| unknown.share())).collect();
-    Ok(TableFacts { train: side.facts(), test: test.map(Side::facts), unseen, labels, first_rows })
+    Ok(TableFacts { train: side.facts(), test, unseen, labels, first_rows })
 }
 
 /// Takes the labels of all training rows, and removes their values from those that are unknown.

@@ -39,7 +39,7 @@ impl Notation {
         match self {
             Self::Integer => {
                 text.extend(if number < 0 { &b"-"[..] } else { &[] });
-                let digits = number.unsigned_abs().checked_ilog10().unwrap_or_default() + 1;
+                let digits = number.unsigned_abs().checked_ilog10().unwrap_or_default() as usize + 1;
                 add_digits(number.unsigned_abs(), digits, text);
             }
             Self::Time(letter) => {
@@ -58,10 +58,13 @@ impl Notation {
 }
 
 /// Adds the last digits of a number.
-fn add_digits(number: u64, digits: u32, text: &mut Vec<u8>) {
-    for digit in (0..digits).rev() {
+fn add_digits(mut number: u64, digits: usize, text: &mut Vec<u8>) {
+    let start = text.len();
+    text.resize(start + digits, b'0');
+    for place in text[start..].iter_mut().rev() {
         // The remainder is a digit.
-        text.push(b'0' + u8::try_from(number / 10_u64.pow(digit) % 10).unwrap_or_default());
+        *place += u8::try_from(number % 10).unwrap_or_default();
+        number /= 10;
     }
 }
 
