@@ -16,13 +16,13 @@ use table::{ENVIRONMENTS, Environment, Library};
 
 mod table;
 
-const SCRIPTS: &str = "crates/mle-star-backends/examples/compat/scripts";
+const SCRIPTS: &str = "lab/examples/compat/scripts";
 const PAGE: &str = "docs/libraries.md";
 const HEAD: &str = "\
 # Libraries
 
 What libraries do inside the isolation of scripts: no network, only their own folder to write to. `cargo xtask compat`
-installs each, runs its script from `crates/mle-star-backends/examples/compat/scripts`, isolated as in a run, without and
+installs each, runs its script from `lab/examples/compat/scripts`, isolated as in a run, without and
 with [warm start](warm-start.md), and writes this page.";
 const TABLE: &str = "\
 *cold* and *warm* are the seconds of the script, next to other work. A time in brackets is that of a script that no worker
@@ -44,7 +44,7 @@ pub fn campaign(options: &[&str]) -> bool {
         ["--python", python, names @ ..] => (*python, names),
         names => ("python3", names),
     };
-    if !succeeds(cargo("build -p mle-star-backends --example compat")) {
+    if !succeeds(cargo("build -p mle-star-lab --example compat")) {
         return false;
     }
     let mut rows = kept();
@@ -85,7 +85,7 @@ pub fn on_gpu(options: &[&str]) -> bool {
     };
     match python {
         Ok(python) => {
-            let mut command = cargo("run --quiet -p mle-star-backends --example gpu");
+            let mut command = cargo("run --quiet -p mle-star-lab --example gpu");
             command.arg(python);
             succeeds(command)
         }

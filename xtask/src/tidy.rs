@@ -54,7 +54,7 @@ fn sources(root: &Path) -> Vec<PathBuf> {
 }
 
 fn code(root: &Path, ending: &str) -> Vec<PathBuf> {
-    ["crates", "xtask"].iter().flat_map(|folder| files(&root.join(folder), ending)).collect()
+    ["crates", "lab", "xtask"].iter().flat_map(|folder| files(&root.join(folder), ending)).collect()
 }
 
 /// The files below a folder, or the file itself, in order: those with this ending, or all where it is empty.

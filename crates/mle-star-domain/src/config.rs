@@ -88,7 +88,7 @@ pub enum Context {
 pub enum LeakageCheck {
     /// Every script, before it runs, as in the paper.
     Each,
-    /// Those whose score would be accepted, and those that a combination uses. A corrected script runs again.
+    /// Scripts whose score would be accepted, and those that a combination uses. A corrected script runs again.
     Accepted,
 }
 
@@ -256,9 +256,6 @@ pub struct Config {
 const PERMISSION_MODES: [&str; 7] =
     ["bypassPermissions", "default", "manual", "acceptEdits", "auto", "dontAsk", "plan"];
 
-/// Keys of earlier versions, which occur in the files of finished runs.
-const RETIRED: [&str; 2] = ["executor", "own_tools"];
-
 /// The seed of a run without another one.
 pub const SEED: u32 = 42;
 /// Libraries take seeds of 32 bits, and scripts add a little to theirs.
@@ -345,8 +342,7 @@ impl Serialize for Config {
 
 impl<'de> Deserialize<'de> for Config {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let mut keys = <Map<String, Value> as Deserialize>::deserialize(deserializer)?;
-        RETIRED.iter().for_each(|key| drop(keys.remove(*key)));
+        let keys = <Map<String, Value> as Deserialize>::deserialize(deserializer)?;
         let config = Self::from_layer(keys).map_err(D::Error::custom)?;
         config.validate().map_err(D::Error::custom)?;
         Ok(config)
@@ -593,7 +589,5 @@ mod tests {
     fn unknown_keys_are_refused_and_named() {
         let error = serde_json::from_str::<Config>(r#"{"outer_steps": 3}"#).unwrap_err();
         assert!(error.to_string().contains("outer_steps"), "{error}");
-        let earlier = serde_json::from_str::<Config>(r#"{"executor": "local", "outer_loop_steps": 3}"#);
-        assert_eq!(earlier.unwrap().outer_loop_steps, 3);
     }
 }

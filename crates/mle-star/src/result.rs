@@ -2,12 +2,15 @@
 
 mod records;
 
+pub(crate) use records::best_first;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::journal::MadeWith;
+use crate::made_with::MadeWith;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::spending::Spending;
+use crate::verdict::Lineage;
 use mle_star_domain::answers::{CodeBlockCategory, Contamination, Retrieval, RetrievedModel};
 use mle_star_domain::config::Config;
 use mle_star_domain::effects::{Limit, Lookup};
@@ -311,6 +314,17 @@ pub struct EnsembleAttempt {
     pub effect: Effect,
 }
 
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The result. `submission_path` is empty until the submission is in its final place.
+    pub result: FinalResult,
+    /// The place of the run that wrote a valid submission, if any.
+    pub submission: Option<Place>,
+    /// Whether the answer from before a limit was raised stands, with the files in `final/`.
+    pub stays: bool,
+}
+
 /// Wall-clock seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[expect(missing_docs, reason = "named after what they hold")]
@@ -342,22 +356,6 @@ pub struct Tokens {
     pub output: u64,
     pub cache_read: u64,
     pub cache_write: u64,
-}
-
-/// One step on the way to the final solution.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Lineage {
-    /// The step.
-    pub place: Place,
-    /// Its phase's name.
-    pub phase: String,
-    /// The score of its solution.
-    pub score: Option<f64>,
-    /// The steps that its solution was made from.
-    pub from: Vec<Place>,
-    /// A one-line description.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub note: String,
 }
 
 /// How a refinement path ended.

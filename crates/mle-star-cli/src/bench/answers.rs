@@ -10,8 +10,8 @@ use mle_star_metrics::labels::{Columns, Labels, Layout, Others, Unusable};
 use mle_star_metrics::names::{Kind, Metric};
 use serde::{Deserialize, Serialize};
 
-use super::grade::{Grade, digest_of};
-use crate::prepare::absolute;
+use super::scale::{Grade, digest_of};
+use mle_star_run::runs::absolute;
 
 /// A table with hidden answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -5,16 +5,14 @@ use std::path::Path;
 use mle_star_data::infer::Inferred;
 use mle_star_data::profile::{Profile, Table};
 use mle_star_data::{knowing, split};
-use mle_star_domain::protocol::SplitKind;
 use mle_star_domain::task::TaskType;
 use mle_star_domain::trouble::Trouble;
-use mle_star_leakage as leakage;
 use mle_star_leakage::Facts;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
-use crate::prepare::look_without_metric;
+use crate::prepare::infer_without_metric;
 use crate::prepare::task_source::{self, TaskSource};
 use crate::settings::Invocation;
 
@@ -60,7 +58,7 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, Trouble> {
         id_column: args.id_column.clone(),
         ..Invocation::default()
     };
-    let (profile, inferred) = look_without_metric(&source, &invocation)?;
+    let (profile, inferred) = infer_without_metric(&source, &invocation)?;
     Ok(of(&source, &profile, inferred))
 }
 
@@ -120,15 +118,7 @@ impl Known {
     }
 
     fn facts(&self) -> Facts {
-        let split = self.split.as_ref().map(|split| leakage::Split {
-            kind: match split.kind {
-                SplitKind::Rows => leakage::SplitKind::Rows,
-                SplitKind::Stratified => leakage::SplitKind::Stratified,
-                SplitKind::Groups => leakage::SplitKind::Groups,
-                SplitKind::Time => leakage::SplitKind::Time,
-            },
-            column: split.column.clone(),
-        });
+        let split = self.split.as_ref().and_then(mle_star::beyond::gate::split_for_checker);
         Facts { targets: self.targets.clone(), ids: self.id.clone().into_iter().collect(), split }
     }
 }

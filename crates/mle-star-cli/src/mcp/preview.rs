@@ -2,6 +2,7 @@
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::sanitize::first_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -9,8 +10,7 @@ use serde_json::Value;
 use super::Hub;
 use super::answer::Answer;
 use super::start::RunInput;
-use crate::commands::estimate;
-use crate::output::sanitize::first_line;
+use crate::estimate;
 use crate::prepare::{Intent, Prepared};
 use crate::processes::prepared;
 use crate::provider;
@@ -51,7 +51,7 @@ struct Guessed {
 
 /// Looks at a task.
 pub fn preview(hub: &Hub, input: RunInput) -> Result<Answer<Preview>, Trouble> {
-    let prepared = prepared(Intent::Look, &input.into_arguments(hub))?;
+    let prepared = prepared(Intent::Preview, &input.into_arguments(hub))?;
     let estimate = estimate::of(&prepared)?;
     let guesses: Vec<Guessed> = guesses(&prepared);
     let mut lines = prepared.sources.clone();

@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::access::is_own_wish;
 use super::answer::{Answer, Refused, Shown, in_background};
-use super::site::{Site, page_of};
+use super::folder::page_of;
+use super::site::Site;
 use crate::args::{RunArgs, SettingsArgs, TaskArgs};
 use crate::prepare::{Intent, Prepared, task_source};
 use crate::processes::{Begun, launch, prepared};
@@ -76,7 +77,7 @@ fn looked_at(entered: &Entered) -> Value {
         let tasks: Vec<String> = tasks.iter().map(|task| task.display().to_string()).collect();
         return json!({"entered": entered, "seen": null, "trouble": null, "tasks": tasks});
     }
-    match prepared(Intent::Look, &entered.arguments()) {
+    match prepared(Intent::Preview, &entered.arguments()) {
         Ok(prepared) => {
             json!({"entered": entered.with(&prepared), "seen": seen(&prepared), "trouble": null, "tasks": []})
         }

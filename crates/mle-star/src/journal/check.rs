@@ -6,7 +6,7 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
 use super::storage::Mode;
-use super::store::{APPLICATION_ID, FORMAT, OLDER_FORMAT, TABLES};
+use super::store::{APPLICATION_ID, FORMAT, TABLES};
 use super::{JournalError, checksum, image, wal};
 
 /// The file name of a journal's log.
@@ -42,8 +42,6 @@ pub(super) fn is_known(db: &Connection, path: &Path) -> Result<(), JournalError>
     }
     match pragma(db, "user_version").map_err(broken)? {
         FORMAT => Ok(()),
-        // The previous format can only be read, and only for finished runs.
-        OLDER_FORMAT if path.with_file_name(mle_star_domain::layout::RESULT).is_file() => Ok(()),
         found => Err(JournalError::Format { path: path.into(), found }),
     }
 }
@@ -61,9 +59,6 @@ pub(super) fn check(path: &Path, mode: Mode) -> Result<(), JournalError> {
         let log_is_read = pragma_text(&db, "journal_mode").is_ok_and(|mode| mode == "wal");
         (db, log_is_read)
     };
-    if pragma(&db, "user_version").is_ok_and(|found| found == OLDER_FORMAT) {
-        return Err(JournalError::Format { path: path.into(), found: OLDER_FORMAT });
-    }
     let found = first_damage(&db).unwrap_or_else(|error| Some(error.to_string()));
     match found {
         Some(what) => Err(damaged(path, what)),

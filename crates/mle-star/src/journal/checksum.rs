@@ -1,8 +1,7 @@
 //! Checksums: each record carries a digest of itself, so that a byte that changed on the disk is noticed.
 //!
 //! SQLite checks the structure of its file, but not the contents of its fields. [`provide`] defines the SQL
-//! function `seal`, which the statements that write and check records share. On disk, the function and its columns
-//! keep the name `seal` because journals of the older format are still read.
+//! function `seal`, which the statements that write and check records share. Journals have columns of this name.
 
 use rusqlite::Connection;
 use rusqlite::functions::{Context, FunctionFlags};
