@@ -18,7 +18,10 @@ const ARROWS: [(&str, &[&str]); 14] = [
     ("mle-star-data", &["mle-star-domain", "mle-star-metrics"]),
     ("mle-star-claude", &["mle-star", "mle-star-data", "mle-star-domain", "mle-star-process"]),
     ("mle-star-codex", &["mle-star", "mle-star-domain", "mle-star-process"]),
-    ("mle-star-offline", &["mle-star", "mle-star-data", "mle-star-domain", "mle-star-metrics"]),
+    (
+        "mle-star-offline",
+        &["mle-star", "mle-star-data", "mle-star-domain", "mle-star-leakage", "mle-star-metrics"],
+    ),
     (HTTP_CLIENT, &["mle-star", "mle-star-domain", "mle-star-process"]),
     (
         "mle-star-backends",
