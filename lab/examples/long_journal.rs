@@ -8,6 +8,7 @@ use std::error::Error;
 use std::time::Instant;
 
 use mle_star::journal::{Entry, Journal, Kind, read};
+use mle_star::stop::Stop;
 use mle_star::testing::frozen;
 use mle_star_domain::effects::AgentReply;
 use mle_star_domain::place::Place;
@@ -26,7 +27,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     for number in 0..records {
         let place = Place::from(format!("phase2/path-0/t{number}/coder").as_str());
         let entry = Entry::new(&place, Kind::Agent, &request, &request)?;
-        journal.once(entry, async { Ok(reply.clone()) }).await?;
+        journal.once(entry, async { Ok::<_, Stop>(reply.clone()) }).await?;
     }
     println!(
         "{records} records written: {:.1} us each",

@@ -13,5 +13,5 @@ pub mod labels;
 pub mod names;
 pub mod score;
 pub mod selection;
-mod spellings;
+pub mod spellings;
 mod table;

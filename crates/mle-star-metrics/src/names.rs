@@ -4,8 +4,6 @@ use std::fmt;
 
 use mle_star_domain::metric::Direction::{self, Maximize, Minimize};
 
-pub use crate::spellings::Mention;
-
 /// A metric whose formula and direction are known.
 ///
 /// The formulas are those of scikit-learn and scipy. `positive class` is the class that a binary metric is about; for

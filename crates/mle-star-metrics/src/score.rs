@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use thiserror::Error;
-
-use crate::formulas::{Formula, averages, counts, curves, relations};
+pub use crate::formulas::Unscorable;
+use crate::formulas::{Classes, Formula, averages, counts, curves, relations};
 use crate::names::{Kind, Metric};
 
 /// What is known about each row.
@@ -39,17 +38,6 @@ pub enum Predictions<'a> {
     },
 }
 
-/// Predictions that have no score, and why.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0}")]
-pub struct Unscorable(String);
-
-impl Unscorable {
-    pub(crate) fn new(why: impl Into<String>) -> Self {
-        Self(why.into())
-    }
-}
-
 /// The score of predictions, equal to that of scikit-learn and scipy, with these deviations:
 ///
 /// - A row of weight two counts like two equal rows, and one of weight zero like none, for every metric. So a class
@@ -70,7 +58,7 @@ pub fn score(
     let rows = truth.len();
     let weights = weights.map_or_else(|| Cow::Owned(vec![1.0; rows]), Cow::Borrowed);
     if weights.len() != rows {
-        return Err(Unscorable(format!("there are {} weights for {rows} rows", weights.len())));
+        return Err(Unscorable::new(format!("there are {} weights for {rows} rows", weights.len())));
     }
     if weights.iter().any(|weight| !weight.is_finite() || *weight < 0.0) {
         return Err(Unscorable::new("a weight is negative or not finite"));
@@ -80,9 +68,10 @@ pub fn score(
 
 /// The score with these weights, or why it is undefined.
 pub(crate) fn score_with(metric: Metric, formula: &dyn Formula, weights: &[f64]) -> Result<f64, Unscorable> {
-    let score = formula.score(weights).map_err(|why| Unscorable(format!("{metric} is undefined: {why}")))?;
+    let score =
+        formula.score(weights).map_err(|why| Unscorable::new(format!("{metric} is undefined: {why}")))?;
     if !score.is_finite() {
-        return Err(Unscorable(format!("{metric} is not finite, since a prediction is far too large")));
+        return Err(Unscorable::new(format!("{metric} is not finite, since a prediction is far too large")));
     }
     Ok(score)
 }
@@ -95,14 +84,6 @@ impl Truth<'_> {
             Self::Classes { rows, .. } => rows.len(),
         }
     }
-}
-
-/// The classes of rows, after checks.
-#[derive(Clone, Copy)]
-pub(crate) struct Classes<'a> {
-    pub(crate) rows: &'a [u32],
-    pub(crate) count: usize,
-    pub(crate) positive: Option<u32>,
 }
 
 /// Everything that does not depend on weights, so that many weights cost little.
@@ -121,7 +102,7 @@ pub(crate) fn prepare(
     match (metric.kind(), truth) {
         (Kind::Numbers, Truth::Numbers(truth)) => {
             let Predictions::Numbers(predicted) = predictions else {
-                return Err(Unscorable(format!("{metric} needs numbers as predictions")));
+                return Err(Unscorable::new(format!("{metric} needs numbers as predictions")));
             };
             check_finite("the labels", truth)?;
             check_numbers(metric, truth, predicted)?;
@@ -139,9 +120,11 @@ pub(crate) fn prepare(
             for_probabilities(metric, classes(rows, names, *positive)?, predictions)
         }
         (Kind::Numbers, Truth::Classes { .. }) => {
-            Err(Unscorable(format!("{metric} needs numbers as truth, not classes")))
+            Err(Unscorable::new(format!("{metric} needs numbers as truth, not classes")))
         }
-        (_, Truth::Numbers(_)) => Err(Unscorable(format!("{metric} needs classes as truth, not numbers"))),
+        (_, Truth::Numbers(_)) => {
+            Err(Unscorable::new(format!("{metric} needs classes as truth, not numbers")))
+        }
     }
 }
 
@@ -167,8 +150,8 @@ fn for_probabilities(
         check_probabilities(metric, values)?;
     }
     match *predictions {
-        Predictions::Labels(_) => Err(Unscorable(format!("{metric} needs probabilities, not labels"))),
-        Predictions::Numbers(_) if classes.positive.is_none() || classes.count != 2 => Err(Unscorable(
+        Predictions::Labels(_) => Err(Unscorable::new(format!("{metric} needs probabilities, not labels"))),
+        Predictions::Numbers(_) if classes.positive.is_none() || classes.count != 2 => Err(Unscorable::new(
             format!("{metric} of {} classes needs a probability for each of them", classes.count),
         )),
         Predictions::Numbers(scores) if by_order => {
@@ -180,7 +163,7 @@ fn for_probabilities(
             let both: Vec<f64> = probabilities.iter().flat_map(pair).collect();
             Ok(Box::new(averages::loss(metric, classes, &both)?))
         }
-        Predictions::Probabilities { classes: width, .. } if width != classes.count => Err(Unscorable(
+        Predictions::Probabilities { classes: width, .. } if width != classes.count => Err(Unscorable::new(
             format!("there are probabilities of {width} classes, but {} classes", classes.count),
         )),
         Predictions::Probabilities { values, .. } if by_order => {
@@ -205,7 +188,9 @@ fn labels<'a>(
     predictions: &Predictions<'a>,
 ) -> Result<Cow<'a, [u32]>, Unscorable> {
     let labels: Cow<'a, [u32]> = match *predictions {
-        Predictions::Numbers(_) => return Err(Unscorable(format!("{metric} needs labels, not numbers"))),
+        Predictions::Numbers(_) => {
+            return Err(Unscorable::new(format!("{metric} needs labels, not numbers")));
+        }
         Predictions::Labels(labels) => Cow::Borrowed(labels),
         Predictions::Probabilities { values, classes } => {
             values.chunks_exact(classes).map(most_probable).collect::<Vec<_>>().into()
@@ -237,7 +222,7 @@ fn check_predictions(rows: usize, predictions: &Predictions<'_>) -> Result<(), U
         Predictions::Probabilities { .. } => 0,
     };
     if found != rows {
-        return Err(Unscorable(format!(
+        return Err(Unscorable::new(format!(
             "there are predictions for {found} rows, but {rows} rows have a label"
         )));
     }
@@ -253,13 +238,13 @@ fn check_finite(whose: &str, values: &[f64]) -> Result<(), Unscorable> {
     if values.iter().all(|value| value.is_finite()) {
         return Ok(());
     }
-    Err(Unscorable(format!("{whose} have a number that is not finite")))
+    Err(Unscorable::new(format!("{whose} have a number that is not finite")))
 }
 
 fn check_probabilities(metric: Metric, values: &[f64]) -> Result<(), Unscorable> {
     match values.iter().find(|value| !(0.0..=1.0).contains(*value)) {
         Some(value) => {
-            Err(Unscorable(format!("{metric} needs probabilities from 0 to 1, and one is {value}")))
+            Err(Unscorable::new(format!("{metric} needs probabilities from 0 to 1, and one is {value}")))
         }
         None => Ok(()),
     }
@@ -268,7 +253,9 @@ fn check_probabilities(metric: Metric, values: &[f64]) -> Result<(), Unscorable>
 fn check_numbers(metric: Metric, truth: &[f64], predicted: &[f64]) -> Result<(), Unscorable> {
     let Some(lowest) = truth.iter().chain(predicted).copied().min_by(f64::total_cmp) else { return Ok(()) };
     if metric == Metric::Rmsle && lowest <= -1.0 {
-        return Err(Unscorable(format!("RMSLE is undefined for values of -1 or less, and one is {lowest}")));
+        return Err(Unscorable::new(format!(
+            "RMSLE is undefined for values of -1 or less, and one is {lowest}"
+        )));
     }
     Ok(())
 }

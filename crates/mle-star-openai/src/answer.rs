@@ -1,12 +1,8 @@
 //! What an endpoint has said: the parts of an answer in either format, collected from events or from one document.
 
+use crate::failure::Failure;
 use mle_star::attempts::Outcome;
 use mle_star::tokens::Tokens;
-use mle_star_domain::config::Format;
-use serde_json::Value;
-
-use crate::failure::Failure;
-use crate::{chat, responses};
 
 /// The parts of an answer so far.
 #[derive(Debug, Default, PartialEq)]
@@ -34,34 +30,6 @@ pub(crate) enum End {
 }
 
 impl Collected {
-    /// Takes the data of one event. `Err` is an event that cannot be read.
-    pub(crate) fn take(&mut self, format: Format, data: &str) -> Result<(), String> {
-        if data.trim() == "[DONE]" {
-            self.end.get_or_insert(End::Complete);
-            return Ok(());
-        }
-        let event: Value = serde_json::from_str(data).map_err(|_| beginning(data))?;
-        match format {
-            Format::Chat => chat::event(self, &event),
-            Format::Responses => responses::event(self, &event),
-        }
-        self.failure = self.failure.take().or_else(|| Failure::reported(&event));
-        Ok(())
-    }
-
-    /// Takes an answer in one document. `Err` is one that cannot be read.
-    pub(crate) fn whole(format: Format, document: &[u8]) -> Result<Self, String> {
-        let mut collected = Self::default();
-        let unreadable = |_| beginning(&String::from_utf8_lossy(document));
-        let document: Value = serde_json::from_slice(document).map_err(unreadable)?;
-        match format {
-            Format::Chat => chat::document(&mut collected, &document),
-            Format::Responses => responses::document(&mut collected, &document),
-        }
-        collected.failure = collected.failure.or_else(|| Failure::reported(&document));
-        Ok(collected)
-    }
-
     /// How the attempt ended, now that nothing more will come.
     pub(crate) fn outcome(self, wants_structure: bool) -> Outcome {
         let text = self.text;
@@ -86,12 +54,6 @@ impl Collected {
             }
         }
     }
-}
-
-/// The beginning of something unreadable, for a reason.
-pub(crate) fn beginning(text: &str) -> String {
-    let line = text.trim().lines().next().unwrap_or_default();
-    line.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 
 #[cfg(test)]

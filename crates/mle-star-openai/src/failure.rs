@@ -6,7 +6,6 @@ use mle_star::attempts::Outcome;
 use mle_star_domain::trouble::Trouble;
 use serde_json::Value;
 
-use crate::answer::beginning;
 use crate::endpoint::Endpoint;
 use crate::http::Broken;
 
@@ -187,6 +186,12 @@ fn busy(status: u16, words: &str) -> String {
 fn beginning_of(text: &str) -> String {
     let line = text.trim().lines().next().unwrap_or_default();
     line.chars().filter(|c| !c.is_control()).take(300).collect()
+}
+
+/// The beginning of something unreadable, for a reason.
+pub(crate) fn beginning(text: &str) -> String {
+    let line = text.trim().lines().next().unwrap_or_default();
+    line.chars().filter(|c| !c.is_control()).take(100).collect()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod chat;
 mod conversation;
 mod endpoint;
 mod failure;
+mod formats;
 mod http;
 mod look;
 mod question;

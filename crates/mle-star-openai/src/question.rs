@@ -4,10 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 use mle_star::schema;
-use mle_star_domain::config::Format;
 use serde_json::{Value, json};
-
-use crate::{chat, responses};
 
 /// One question.
 #[derive(Clone, Debug)]
@@ -52,22 +49,6 @@ pub(crate) enum Part {
 pub(crate) struct Refused(Mutex<BTreeSet<(String, Part)>>);
 
 impl Question<'_> {
-    /// The service that answers it.
-    pub(crate) fn service(format: Format) -> &'static str {
-        match format {
-            Format::Chat => chat::SERVICE,
-            Format::Responses => responses::SERVICE,
-        }
-    }
-
-    /// The body of a request.
-    pub(crate) fn body(&self, format: Format, asked: &Asked) -> Value {
-        match format {
-            Format::Chat => chat::body(self, asked),
-            Format::Responses => responses::body(self, asked),
-        }
-    }
-
     /// The prompt, with the schema if the server does not take it.
     pub(crate) fn prompt(&self, asked: &Asked) -> String {
         match self.schema {
@@ -137,6 +118,8 @@ pub(crate) fn texts(name: &str) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use mle_star_domain::config::Format;
+
     use super::*;
 
     fn question(schema: &Value) -> Question<'_> {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::journal::{EffectRecord, Kind};
+use crate::record::{EffectRecord, Kind};
 use crate::verdict::Best;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::{Phase, Place};

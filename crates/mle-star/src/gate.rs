@@ -3,7 +3,7 @@
 //! [`pass`] looks at every script before it runs for a score. The agent that removes leaks corrects what it finds. The
 //! rules are those of the crate `mle-star-leakage`.
 
-use mle_star_leakage::{Facts, SplitKind, Unreadable};
+use mle_star_leakage::{Facts, Unreadable};
 use serde::{Deserialize, Serialize};
 
 use crate::agents;
@@ -14,7 +14,7 @@ use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::config::LeakageGate;
 use mle_star_domain::place::Name;
-use mle_star_domain::protocol;
+use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::trust::Severity;
 
 /// How often a script is looked at, and corrected in between.
@@ -98,10 +98,7 @@ pub(crate) fn look(ctx: &Ctx<'_>, script: &str) -> Findings {
     });
     let found = found.into_iter().map(|finding| Found {
         rule: finding.rule.id().to_owned(),
-        severity: match finding.severity {
-            mle_star_leakage::Severity::Block => Severity::Block,
-            mle_star_leakage::Severity::Warn => Severity::Warn,
-        },
+        severity: if finding.rule.blocks() { Severity::Block } else { Severity::Warn },
         line: u64::from(finding.line),
         block: script.get(finding.block).unwrap_or_default().to_owned(),
         text: finding.text,
@@ -116,14 +113,17 @@ fn facts(ctx: &Ctx<'_>) -> Facts {
     Facts {
         targets: ctx.task().target_column.iter().chain(several).cloned().collect(),
         ids: ctx.task().id_column.clone().into_iter().collect(),
-        split: split.map(|split| mle_star_leakage::Split {
-            kind: match split.kind {
-                protocol::SplitKind::Rows => SplitKind::Rows,
-                protocol::SplitKind::Stratified => SplitKind::Stratified,
-                protocol::SplitKind::Groups => SplitKind::Groups,
-                protocol::SplitKind::Time => SplitKind::Time,
-            },
-            column: split.column.clone(),
-        }),
+        split: split.and_then(split_for_checker),
+    }
+}
+
+/// What the checker of leaks has to know of a split: nothing, if test rows differ from training rows by chance alone.
+#[must_use]
+pub fn split_for_checker(split: &Split) -> Option<mle_star_leakage::Split> {
+    let column = split.column.clone();
+    match split.kind {
+        SplitKind::Rows | SplitKind::Stratified => None,
+        SplitKind::Groups => Some(mle_star_leakage::Split::Groups(column)),
+        SplitKind::Time => Some(mle_star_leakage::Split::Time(column)),
     }
 }

@@ -14,7 +14,6 @@ mod continuation;
 mod error;
 mod image;
 mod lock;
-mod made_with;
 #[cfg_attr(not(target_os = "linux"), path = "journal/owner/elsewhere.rs")]
 mod owner;
 mod reader;
@@ -37,15 +36,15 @@ use continuation::Continuation;
 pub use continuation::{Line, Standing, cuts_of};
 pub use error::JournalError;
 pub use lock::{Hold, Lock, hold, is_locked, is_unsupported, lock_file, try_lock, wait_for_lock};
-pub use made_with::{KeptFrom, MadeWith, in_words};
-pub use reader::{EffectRecord, EffectState, Snapshot, read};
+pub use reader::{Snapshot, read};
 use storage::Mode;
 pub use storage::{Storage, storage};
 use store::{Found, Inserted, Store};
 
 use crate::diagnostics::Diagnostics;
 use crate::lessons::EarlierRun;
-use crate::stop::Stop;
+pub use crate::made_with::{KeptFrom, MadeWith, in_words};
+pub use crate::record::{EffectRecord, EffectState, Kind};
 use crate::verdict::Verdict;
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::config::Config;
@@ -96,30 +95,6 @@ pub struct Journal {
     hold: Hold,
 }
 
-/// The kind of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Kind {
-    /// An agent call.
-    Agent,
-    /// A script run.
-    Script,
-    /// The score of a script's predictions for held-out rows.
-    Look,
-    /// The choice of weights for the predictions of earlier runs.
-    Selection,
-    /// What the program found in a script.
-    Gate,
-    /// The time for a probe or for the submission script.
-    Probe,
-    /// A decision that depends on the time or the budget.
-    Decision,
-    /// The verdict of a step.
-    Verdict,
-    /// A path or a phase failed and the run went on without it.
-    Failure,
-}
-
 /// The identity and the input of an effect.
 pub struct Entry<'a> {
     place: &'a Place,
@@ -153,10 +128,16 @@ pub trait Outcome: Serialize + DeserializeOwned + Send {
         None
     }
 
-    /// The outcome to store for an effect that `stop` interrupted; `None` if nothing is known about it.
-    fn of_stop(_stop: &Stop) -> Option<Self> {
+    /// The outcome to store for an effect that was interrupted but paid for; `None` if there is none to store.
+    fn of_paid(_reason: &str, _usage: Usage) -> Option<Self> {
         None
     }
+}
+
+/// An error that ends an effect early.
+pub trait Interruption: From<JournalError> {
+    /// What the effect cost all the same, with the reason; `None` if nothing is known about it.
+    fn paid(&self) -> Option<(&str, Usage)>;
 }
 
 impl<'a> Entry<'a> {
@@ -260,14 +241,14 @@ impl Journal {
     ///
     /// # Errors
     /// The effect returned a stop, the recorded input differs, or the place was already used in this run.
-    pub async fn once<T: Outcome>(
+    pub async fn once<T: Outcome, E: Interruption>(
         &self,
         entry: Entry<'_>,
-        effect: impl Future<Output = Result<T, Stop>>,
-    ) -> Result<Recorded<T>, Stop> {
+        effect: impl Future<Output = Result<T, E>>,
+    ) -> Result<Recorded<T>, E> {
         self.visit(entry.place)?;
         if let Some(found) = self.recorded(&entry)? {
-            return self.read_back(entry.place, &found);
+            return Ok(self.read_back(entry.place, &found)?);
         }
         let seq = self.store().begin(&entry, self.elapsed()).map_err(JournalError::from)?;
         let end = |value: &T, state| {
@@ -279,7 +260,7 @@ impl Journal {
                 Ok(Recorded { value, at, replayed: false, earlier: false })
             }
             Err(stop) => {
-                if let Some(value) = T::of_stop(&stop) {
+                if let Some(value) = stop.paid().and_then(|(reason, usage)| T::of_paid(reason, usage)) {
                     end(&value, EffectState::Void)?;
                 }
                 Err(stop)
@@ -315,7 +296,7 @@ impl Journal {
     ///
     /// # Errors
     /// Another input than the recorded one; a journal that cannot be read.
-    pub fn has(&self, entry: &Entry<'_>) -> Result<bool, Stop> {
+    pub fn has(&self, entry: &Entry<'_>) -> Result<bool, JournalError> {
         Ok(self.recorded(entry)?.is_some())
     }
 
@@ -331,17 +312,15 @@ impl Journal {
     ///
     /// # Errors
     /// The recorded verdict differs, the step was already closed, or the journal cannot be written.
-    pub fn close(&self, step: Step, verdict: &Verdict) -> Result<(), Stop> {
+    pub fn close(&self, step: Step, verdict: &Verdict) -> Result<(), JournalError> {
         let place = step.place();
         let entry = Entry::new(&place, Kind::Verdict, verdict, &())?;
         if !lock(&self.closed).insert(step) {
-            return Err(Stop::Bug { place, what: "the step was closed twice in one run".to_owned() });
+            return Err(JournalError::Bug { place, what: "the step was closed twice in one run" });
         }
         match self.recorded(&entry) {
-            Err(Stop::Journal(JournalError::OtherInput { .. })) => {
-                Err(JournalError::OtherVerdict { step }.into())
-            }
-            Err(stop) => Err(stop),
+            Err(JournalError::OtherInput { .. }) => Err(JournalError::OtherVerdict { step }),
+            Err(error) => Err(error),
             Ok(Some(_)) => Ok(()),
             Ok(None) => {
                 let outcome =
@@ -467,14 +446,14 @@ impl Journal {
         lock(&self.store)
     }
 
-    fn visit(&self, place: &Place) -> Result<(), Stop> {
+    fn visit(&self, place: &Place) -> Result<(), JournalError> {
         if lock(&self.visited).insert(place.clone()) {
             return Ok(());
         }
-        Err(Stop::Bug { place: place.clone(), what: "the same place was used twice in one run".to_owned() })
+        Err(JournalError::Bug { place: place.clone(), what: "the same place was used twice in one run" })
     }
 
-    fn recorded(&self, entry: &Entry<'_>) -> Result<Option<Found>, Stop> {
+    fn recorded(&self, entry: &Entry<'_>) -> Result<Option<Found>, JournalError> {
         if !self.has_past {
             return Ok(None);
         }
@@ -488,13 +467,13 @@ impl Journal {
             }
             Some(found) if found.digest != entry.digest => {
                 let what = store.differs_in(found.seq, &entry.request).map_err(JournalError::from)?;
-                Err(JournalError::OtherInput { place: entry.place.clone(), what }.into())
+                Err(JournalError::OtherInput { place: entry.place.clone(), what })
             }
             found => Ok(found),
         }
     }
 
-    fn read_back<T: Outcome>(&self, place: &Place, found: &Found) -> Result<Recorded<T>, Stop> {
+    fn read_back<T: Outcome>(&self, place: &Place, found: &Found) -> Result<Recorded<T>, JournalError> {
         let path = self.folder().join(store::FILE);
         let damaged = |what: String| check::damaged(&path, format!("the record at {place}: {what}"));
         let value = serde_json::from_str(&found.outcome).map_err(|error| damaged(error.to_string()))?;
@@ -523,13 +502,8 @@ impl Outcome for AgentReply {
     }
 
     /// A resume performs the call again, but this one was paid for.
-    fn of_stop(stop: &Stop) -> Option<Self> {
-        match stop {
-            Stop::Agents { trouble, usage } if usage.cost_usd.is_some() => {
-                Some(Self::failed(trouble.message.clone(), *usage))
-            }
-            _ => None,
-        }
+    fn of_paid(reason: &str, usage: Usage) -> Option<Self> {
+        Some(Self::failed(reason, usage))
     }
 }
 

@@ -5,9 +5,10 @@ mod records;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::journal::MadeWith;
+use crate::made_with::MadeWith;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::spending::Spending;
+use crate::verdict::Lineage;
 use mle_star_domain::answers::{CodeBlockCategory, Contamination, Retrieval, RetrievedModel};
 use mle_star_domain::config::Config;
 use mle_star_domain::effects::{Limit, Lookup};
@@ -342,22 +343,6 @@ pub struct Tokens {
     pub output: u64,
     pub cache_read: u64,
     pub cache_write: u64,
-}
-
-/// One step on the way to the final solution.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Lineage {
-    /// The step.
-    pub place: Place,
-    /// Its phase's name.
-    pub phase: String,
-    /// The score of its solution.
-    pub score: Option<f64>,
-    /// The steps that its solution was made from.
-    pub from: Vec<Place>,
-    /// A one-line description.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub note: String,
 }
 
 /// How a refinement path ended.

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::journal::{EffectRecord, EffectState, Kind};
 use crate::money::{Asked, Book, Prices};
+use crate::record::{EffectRecord, EffectState, Kind};
 use mle_star_domain::config::Config;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::Phase;

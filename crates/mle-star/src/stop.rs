@@ -3,6 +3,7 @@
 //! Outcomes such as a failed script, a reply without code or a refused effect are data and are recorded. A
 //! [`Stop`] is everything else. It propagates with `?` and leaves the journal ready for a resume.
 
+use crate::journal::{Interruption, JournalError};
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::Place;
 use mle_star_domain::trouble::Trouble;
@@ -15,7 +16,7 @@ pub enum Stop {
     Interrupted,
     /// The journal and the program disagree, or the journal cannot be written.
     #[error(transparent)]
-    Journal(#[from] crate::journal::JournalError),
+    Journal(JournalError),
     /// Something outside is broken permanently, such as a missing interpreter or a full disk.
     #[error(transparent)]
     Outside(#[from] Trouble),
@@ -45,4 +46,22 @@ pub enum Stop {
         /// The violated rule.
         what: String,
     },
+}
+
+impl From<JournalError> for Stop {
+    fn from(error: JournalError) -> Self {
+        match error {
+            JournalError::Bug { place, what } => Self::Bug { place, what: what.to_owned() },
+            error => Self::Journal(error),
+        }
+    }
+}
+
+impl Interruption for Stop {
+    fn paid(&self) -> Option<(&str, Usage)> {
+        match self {
+            Self::Agents { trouble, usage } if usage.cost_usd.is_some() => Some((&trouble.message, *usage)),
+            _ => None,
+        }
+    }
 }

@@ -9,7 +9,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::Failure;
-use crate::result::Lineage;
 use crate::solution::Scored;
 use mle_star_domain::effects::Limit;
 use mle_star_domain::metric::{Direction, Score, last_best};
@@ -171,6 +170,22 @@ pub(crate) fn best_of_all<T>(
     score: impl Fn(&T) -> Score,
 ) -> Option<T> {
     last_best(solutions, score)
+}
+
+/// One step on the way to the final solution.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Lineage {
+    /// The step.
+    pub place: Place,
+    /// Its phase's name.
+    pub phase: String,
+    /// The score of its solution.
+    pub score: Option<f64>,
+    /// The steps that its solution was made from.
+    pub from: Vec<Place>,
+    /// A one-line description.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub note: String,
 }
 
 /// The steps that led to the solution of `step`, ancestors first.

@@ -9,7 +9,7 @@ use super::http;
 use crate::command::cargo;
 
 /// The crates of the workspace that a crate may depend on. A crate without a row is a finding.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("mle-star", &["mle-star-domain", "mle-star-leakage"]),
     ("mle-star-domain", &[]),
     ("mle-star-leakage", &[]),
@@ -23,6 +23,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
         &["mle-star", "mle-star-data", "mle-star-domain", "mle-star-leakage", "mle-star-metrics"],
     ),
     (HTTP_CLIENT, &["mle-star", "mle-star-domain", "mle-star-process"]),
+    ("mle-star-report", &["mle-star", "mle-star-domain"]),
     (
         "mle-star-backends",
         &["mle-star", "mle-star-data", "mle-star-domain", "mle-star-metrics", "mle-star-process"],
@@ -41,6 +42,7 @@ const ARROWS: [(&str, &[&str]); 14] = [
             "mle-star-offline",
             HTTP_CLIENT,
             "mle-star-process",
+            "mle-star-report",
         ],
     ),
     ("mle-star-lab", &["mle-star-domain", "mle-star-metrics"]),

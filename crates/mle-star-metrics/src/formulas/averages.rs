@@ -1,9 +1,9 @@
 //! Means and medians over rows.
 
 use crate::formulas::ranking::Ranking;
+use crate::formulas::{Classes, Unscorable};
 use crate::formulas::{Formula, NO_ROWS};
 use crate::names::Metric;
-use crate::score::{Classes, Unscorable};
 
 /// How far the sum of a row's probabilities may be from 1 before they are divided by it.
 const SUM_TOLERANCE: f64 = 1.5e-8;

@@ -1,8 +1,8 @@
 //! Metrics that count rows by true and predicted class.
 
+use crate::formulas::Classes;
 use crate::formulas::{Formula, NO_ROWS};
 use crate::names::Metric;
-use crate::score::Classes;
 
 /// The true and the predicted class of each row.
 pub(crate) struct Counts {

@@ -1,9 +1,9 @@
 //! Areas under curves: ROC-AUC and average precision.
 
+use crate::formulas::Classes;
 use crate::formulas::Formula;
 use crate::formulas::ranking::Ranking;
 use crate::names::Metric;
-use crate::score::Classes;
 
 /// The mean area under the curves of some classes, each against the rest.
 pub(crate) struct Curves {

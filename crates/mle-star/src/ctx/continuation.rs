@@ -6,9 +6,10 @@
 
 use super::Ctx;
 use crate::journal::{Line, Standing};
-use crate::result::{Cut, FinalResult, Lineage};
+use crate::result::{Cut, FinalResult};
 use crate::solution::Scored;
 use crate::stop::Stop;
+use crate::verdict::Lineage;
 
 impl Ctx<'_> {
     /// Declares the solutions that a line is made from, before its first step. If they are others than before a larger

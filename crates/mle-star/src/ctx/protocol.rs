@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use super::Ctx;
 use crate::event::Event;
 use crate::gate::{self, Findings, Found};
-use crate::journal::{Entry, Kind, Outcome};
+use crate::journal::{Entry, Outcome};
+use crate::record::Kind;
 use crate::solution::{Scored, Solution};
 use crate::stop::Stop;
 use mle_star_domain::effects::{
@@ -105,7 +106,7 @@ impl<'a> Ctx<'a> {
             return Ok(found);
         }
         let entry = Entry::new(&place, Kind::Gate, &json!({"script": solution.text()}), &json!({}))?;
-        let findings = self.run.journal.once(entry, async { Ok(found) }).await?;
+        let findings = self.run.journal.once(entry, async { Ok::<_, Stop>(found) }).await?;
         for Found { rule, severity, line, text, block, .. } in &findings.value.found {
             let (rule, text) = (rule.clone(), text.clone());
             let finding = Finding { rule, severity: *severity, place: run.clone(), line: *line, text };
@@ -151,7 +152,7 @@ impl<'a> Ctx<'a> {
     async fn plan(&self, input: &Value, plan: TimePlan) -> Result<TimePlan, Stop> {
         let place = self.place.named(Name::Plan);
         let entry = Entry::new(&place, Kind::Probe, input, &json!({}))?;
-        Ok(self.run.journal.once(entry, async { Ok(plan) }).await?.value)
+        Ok(self.run.journal.once(entry, async { Ok::<_, Stop>(plan) }).await?.value)
     }
 
     /// Chooses weights for the predictions of these solutions, which may run this many seconds together.

@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::store::{Inserted, Store};
-use super::{EffectRecord, EffectState, Frozen, Journal, JournalError, Kind, lock, store};
+use super::{Frozen, Journal, JournalError, lock, store};
+use crate::record::{EffectRecord, EffectState, Kind};
 use crate::result::{Cut, FinalResult};
-use crate::stop::Stop;
 use crate::verdict::{self, Verdict, Verdicts};
 use mle_star_domain::effects::{Limit, Purpose};
 use mle_star_domain::metric::{Direction, Score, last_best};
@@ -156,7 +156,7 @@ impl Journal {
     ///
     /// # Errors
     /// It has changed without a larger limit, or the journal cannot be read or written.
-    pub fn rest_on(&self, line: Line, basis: &[&str]) -> Result<bool, Stop> {
+    pub fn rest_on(&self, line: Line, basis: &[&str]) -> Result<bool, JournalError> {
         let (place, digest) = (line.basis(), super::hash(&json(&basis).map_err(JournalError::from)?));
         let mut store = self.store();
         let known = if self.has_past { store.recorded(&place, Kind::Decision, "") } else { Ok(None) };
@@ -168,7 +168,7 @@ impl Journal {
         let was_before = |seq: i64| last.is_some_and(|last| seq <= last);
         if known.as_ref().is_some_and(|known| !was_before(known.seq)) {
             let what = "the solutions before it".to_owned();
-            return Err(JournalError::OtherInput { place, what }.into());
+            return Err(JournalError::OtherInput { place, what });
         }
         // A journal of an earlier version has no bases: then the line is not known to have another.
         let changes = match (&known, last) {

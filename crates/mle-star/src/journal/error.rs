@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use rusqlite::ErrorCode;
 
-use super::store;
+use super::{Interruption, store};
 use crate::shell;
+use mle_star_domain::effects::Usage;
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::trouble::Trouble;
 
@@ -81,12 +82,26 @@ pub enum JournalError {
         /// The step.
         step: Step,
     },
+    /// A place or a step was used twice.
+    #[error("internal error at {place}: {what}")]
+    Bug {
+        /// The place.
+        place: Place,
+        /// The violated rule.
+        what: &'static str,
+    },
     /// It cannot be written.
     #[error("the journal cannot be written: {0}")]
     Write(#[from] rusqlite::Error),
     /// The run folder cannot be used.
     #[error("the run folder cannot be used: {0}")]
     Io(#[from] std::io::Error),
+}
+
+impl Interruption for JournalError {
+    fn paid(&self) -> Option<(&str, Usage)> {
+        None
+    }
 }
 
 impl JournalError {
@@ -124,6 +139,7 @@ impl JournalError {
                 "a script, prompt, model or data file differs from the first time; restore it or start a new run"
             }
             Self::OtherVerdict { .. } => "use the version of mle-star that wrote the run, or start a new run",
+            Self::Bug { .. } => "report it, with the journal of the run",
             Self::Io(error) => of_system(error.kind()),
             Self::Write(error) => match error.sqlite_error_code() {
                 Some(ErrorCode::DiskFull) => FULL,

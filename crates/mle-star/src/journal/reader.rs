@@ -3,16 +3,15 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
-
 use super::continuation::continued_after;
 use super::storage::Mode;
 use super::store::{self, Store};
-use super::{Frozen, JournalError, Kind, MadeWith, check, image, lock};
+use super::{Frozen, JournalError, check, image, lock};
 use crate::diagnostics::Diagnostics;
+use crate::made_with::MadeWith;
+use crate::record::{EffectRecord, Kind};
 use crate::verdict::Verdicts;
-use mle_star_domain::effects::{Limit, Usage};
+use mle_star_domain::effects::Limit;
 use mle_star_domain::place::{Place, Step};
 
 /// The contents of a journal at one moment.
@@ -67,56 +66,6 @@ impl Snapshot {
         let cause = |effect: &EffectRecord| effect.outcome.as_ref()?.as_str().map(str::to_owned);
         failures.filter_map(|effect| Some((effect.place.clone(), cause(effect)?))).collect()
     }
-}
-
-/// One record.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct EffectRecord {
-    /// The number of the record, in order of beginning.
-    pub seq: i64,
-    /// Where in the algorithms.
-    pub place: Place,
-    /// The kind of effect.
-    pub kind: Kind,
-    /// Does it count?
-    pub state: EffectState,
-    /// The request: the prompt, or the script.
-    pub request: Value,
-    /// The outcome as JSON; `None` before the effect has ended.
-    pub outcome: Option<Value>,
-    /// The limit that refused or decided it.
-    pub limit: Option<Limit>,
-    /// Cost and tokens.
-    pub usage: Usage,
-    /// RFC 3339.
-    pub begun_at: String,
-    /// RFC 3339.
-    pub ended_at: Option<String>,
-    /// Seconds into the run.
-    pub elapsed_begun: f64,
-    /// Seconds into the run.
-    pub elapsed_ended: Option<f64>,
-}
-
-impl EffectRecord {
-    /// Does it count?
-    pub fn counts(&self) -> bool {
-        self.state == EffectState::Ended
-    }
-}
-
-/// Whether a record counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum EffectState {
-    /// It is in progress, or its process died.
-    Begun,
-    /// It counts.
-    Ended,
-    /// It was interrupted or ended the run. A resume performs it again.
-    Void,
-    /// A larger limit reopened the run at an earlier step.
-    Aside,
 }
 
 /// The first limit of the whole run that skipped something, among the records that count and have a larger number than

@@ -6,10 +6,12 @@ use std::time::Duration;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use serde_json::{Value, json};
 
-use super::reader::{EffectRecord, EffectState};
 use super::storage::Mode;
-use super::{Entry, Frozen, JournalError, Kind, MadeWith, Outcome, birth, check, checksum, wait};
+use super::{Entry, Frozen, JournalError, Outcome, birth, check, checksum, wait};
 use crate::diagnostics::Diagnostics;
+use crate::made_with::MadeWith;
+use crate::record::Kind;
+use crate::record::{EffectRecord, EffectState};
 use mle_star_domain::effects::{Limit, Usage};
 use mle_star_domain::place::Place;
 

@@ -10,8 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use super::RESERVE;
-use crate::journal::EffectRecord;
 use crate::money::{Asked, Book, Prices};
+use crate::record::EffectRecord;
 use crate::spending;
 use mle_star_domain::config::Config;
 use mle_star_domain::effects::{AgentRequest, Limit, Usage};

@@ -6,13 +6,14 @@ use super::finalize::Last;
 use super::initial::Initial;
 use super::refine::Refined;
 use crate::ctx::Ctx;
-use crate::journal::{EffectRecord, Kind};
+use crate::record::{EffectRecord, Kind};
 use crate::result::{
-    CodeBlockRecord, Costs, Durations, FinalResult, Lineage, PathRecord, PathStatus, Phase1Result,
-    Phase2Result, Phase3Result, SolutionScript, StoppedBy, Tokens,
+    CodeBlockRecord, Costs, Durations, FinalResult, PathRecord, PathStatus, Phase1Result, Phase2Result,
+    Phase3Result, SolutionScript, StoppedBy, Tokens,
 };
 use crate::spending::{Calls, Spending, spending};
 use crate::stop::Stop;
+use crate::verdict::Lineage;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_domain::protocol::{Holdout, Protocol};
@@ -209,7 +210,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::journal::EffectState;
+    use crate::record::EffectState;
 
     #[test]
     fn tokens_of_all_calls_are_added_up() {

@@ -95,7 +95,7 @@ async fn a_step_is_closed_once() {
     let (inputs, folder) = (frozen(), Folder::fresh());
     let journal = Journal::create(folder.path(), &inputs).unwrap();
     journal.close(Step::Merge(1), &Verdict::default()).unwrap();
-    assert!(matches!(journal.close(Step::Merge(1), &Verdict::default()), Err(Stop::Bug { .. })));
+    assert!(matches!(journal.close(Step::Merge(1), &Verdict::default()), Err(JournalError::Bug { .. })));
 }
 
 #[tokio::test]

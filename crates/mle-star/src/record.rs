@@ -1,0 +1,80 @@
+//! The records of a journal, as they are read.
+
+use mle_star_domain::effects::{Limit, Usage};
+use mle_star_domain::place::Place;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EffectRecord {
+    /// The number of the record, in order of beginning.
+    pub seq: i64,
+    /// Where in the algorithms.
+    pub place: Place,
+    /// The kind of effect.
+    pub kind: Kind,
+    /// Does it count?
+    pub state: EffectState,
+    /// The request: the prompt, or the script.
+    pub request: Value,
+    /// The outcome as JSON; `None` before the effect has ended.
+    pub outcome: Option<Value>,
+    /// The limit that refused or decided it.
+    pub limit: Option<Limit>,
+    /// Cost and tokens.
+    pub usage: Usage,
+    /// RFC 3339.
+    pub begun_at: String,
+    /// RFC 3339.
+    pub ended_at: Option<String>,
+    /// Seconds into the run.
+    pub elapsed_begun: f64,
+    /// Seconds into the run.
+    pub elapsed_ended: Option<f64>,
+}
+
+impl EffectRecord {
+    /// Does it count?
+    pub fn counts(&self) -> bool {
+        self.state == EffectState::Ended
+    }
+}
+
+/// Whether a record counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EffectState {
+    /// It is in progress, or its process died.
+    Begun,
+    /// It counts.
+    Ended,
+    /// It was interrupted or ended the run. A resume performs it again.
+    Void,
+    /// A larger limit reopened the run at an earlier step.
+    Aside,
+}
+
+/// The kind of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// An agent call.
+    Agent,
+    /// A script run.
+    Script,
+    /// The score of a script's predictions for held-out rows.
+    Look,
+    /// The choice of weights for the predictions of earlier runs.
+    Selection,
+    /// What the program found in a script.
+    Gate,
+    /// The time for a probe or for the submission script.
+    Probe,
+    /// A decision that depends on the time or the budget.
+    Decision,
+    /// The verdict of a step.
+    Verdict,
+    /// A path or a phase failed and the run went on without it.
+    Failure,
+}
