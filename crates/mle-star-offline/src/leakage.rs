@@ -1,6 +1,6 @@
 //! The answer about leaks in a script: what the checker of the program finds.
 
-use mle_star_leakage::{Facts, Severity, check};
+use mle_star_leakage::{Facts, check};
 use serde_json::json;
 
 use crate::inputs::Inputs;
@@ -10,7 +10,7 @@ pub(crate) fn detection(target: &str, inputs: Inputs<'_>) -> String {
     let code = inputs.text("code");
     let facts = Facts { targets: vec![target.to_owned()], ..Facts::default() };
     let findings = check(code, &facts).unwrap_or_default();
-    let blocking = findings.iter().filter(|finding| finding.severity == Severity::Block);
+    let blocking = findings.iter().filter(|finding| finding.rule.blocks());
     let blocks = blocking.filter_map(|finding| code.get(finding.block.clone()));
     let mut answers: Vec<_> = blocks
         .filter(|block| code.matches(block).count() == 1)
