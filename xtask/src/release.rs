@@ -78,7 +78,7 @@ fn all_of_it(options: &Options) -> Result<(), String> {
     for package in crates::package()? {
         copy(&package, &release)?;
     }
-    archive::write_sums(&release).map_err(|error| format!("SHA256SUMS: {error}"))?;
+    archive::write_sums(&release)?;
     say(&format!("\n{} is complete:", release.display()));
     list(&release);
     if options.dry_run {
