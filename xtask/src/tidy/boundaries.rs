@@ -9,12 +9,13 @@ use super::http;
 use crate::command::cargo;
 
 /// The crates of the workspace that a crate may depend on. A crate without a row is a finding.
-const ARROWS: [(&str, &[&str]); 14] = [
+const ARROWS: [(&str, &[&str]); 15] = [
     ("mle-star", &["mle-star-domain", "mle-star-leakage"]),
     ("mle-star-domain", &[]),
     ("mle-star-leakage", &[]),
     ("mle-star-process", &[]),
     ("mle-star-metrics", &["mle-star-domain"]),
+    ("mle-star-needs", &[]),
     ("mle-star-data", &["mle-star-domain", "mle-star-metrics"]),
     ("mle-star-claude", &["mle-star", "mle-star-data", "mle-star-domain", "mle-star-process"]),
     ("mle-star-codex", &["mle-star", "mle-star-domain", "mle-star-process"]),

@@ -1,6 +1,7 @@
 //! The real binary on the example, killed with SIGKILL in the middle of its scripts, and resumed each time, ends as if
 //! undisturbed.
 
+use mle_star_needs::needs;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -32,8 +33,8 @@ const KILLS: [(&str, f64); 6] = [
 ];
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn a_run_killed_at_random_moments_ends_like_an_undisturbed_one() {
+    needs!(Campaign("killed"), Libraries);
     let python = interpreter();
     let sealed = Sealed::with(&[]);
     shortened_example(&sealed);

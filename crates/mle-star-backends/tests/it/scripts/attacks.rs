@@ -1,6 +1,7 @@
 //! Real scripts that attack. Each attack is stopped or has no effect, its error helps the agent that repairs the
 //! script, it leaves nothing behind, and the next script runs normally.
 
+use mle_star_needs::needs;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
@@ -435,8 +436,8 @@ async fn a_script_that_limits_the_program_is_ended() {
 
 /// No layer requires root or is weaker without it.
 #[test]
-#[ignore = "needs root, to become another user; without root every other test here shows it"]
 fn as_root_who_is_not_root_is_as_safe() {
+    needs!(Root);
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let (own, program) = (std::env::current_exe().unwrap(), folder.path().join("tests"));
@@ -468,10 +469,10 @@ fn as_root_who_is_not_root_is_as_safe() {
 
 /// The usual libraries, with their threads, helpers, caches and memory-mapped arrays.
 #[tokio::test]
-#[ignore = "needs an interpreter with the usual libraries in MLE_STAR_TEST_PYTHON"]
 async fn honest_libraries_find_what_they_need() {
+    needs!(Campaign("libraries"), Libraries);
     let mut world = World::new().await;
-    world.setup.environment.python = std::env::var_os("MLE_STAR_TEST_PYTHON").unwrap().into();
+    world.setup.environment.python = mle_star_needs::python_with_libraries();
     world.setup.machine.memory_mib = 16_000;
     let modules = WarmStart::default().modules;
     let modules: Vec<&str> = modules.iter().map(String::as_str).collect();

@@ -1,5 +1,6 @@
 //! Whole runs with runners, by the real binary.
 
+use mle_star_needs::needs;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
@@ -114,8 +115,8 @@ fn a_run_on_runners_alone_ends_like_one_here() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn real_scripts_have_the_same_scores_on_runners_even_if_one_is_killed() {
+    needs!(Campaign("libraries"), Libraries);
     let sealed = runs::task();
     let python = runs::interpreter();
     let line = format!("run data --json --set python={} {} --run-id", python.display(), runs::SMALL);
@@ -135,8 +136,8 @@ fn real_scripts_have_the_same_scores_on_runners_even_if_one_is_killed() {
 }
 
 #[test]
-#[ignore = "needs the program's own environment, whose interpreter is in MLE_STAR_TEST_PYTHON"]
 fn runners_use_the_environment_of_their_own_cache() {
+    needs!(Campaign("libraries"), Libraries);
     let sealed = runs::task();
     // Each side finds the environment in a cache of its own.
     let made = runs::interpreter().ancestors().nth(3).unwrap().to_owned();

@@ -2,6 +2,7 @@
 //!
 //! A test starts its world, and the world starts this test program again with a function `program_…`.
 
+use mle_star_needs::needs;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,27 +15,30 @@ use serde_json::{Value, json};
 
 use super::world::{TestFleet, World, pids_with, processes_with};
 
+/// The code with which a world says that something is not installed.
+const NOT_INSTALLED: i32 = 77;
+
 #[test]
-#[ignore = "needs root, and the packages of tests/worlds/install.sh"]
 fn runners_work_behind_ssh() {
+    needs!(Root);
     enter("ssh.sh", "program_behind_ssh", &[]);
 }
 
 #[test]
-#[ignore = "needs root, and the packages of tests/worlds/install.sh"]
 fn runners_work_on_slurm() {
+    needs!(Root);
     enter("slurm.sh", "program_on_slurm", &[]);
 }
 
 #[test]
-#[ignore = "needs root, and the packages of tests/worlds/install.sh"]
 fn runners_wait_while_the_queue_of_slurm_is_full() {
+    needs!(Root);
     enter("slurm.sh", "program_on_a_full_slurm", &[("MLE_STAR_WORLD_JOBS", "1")]);
 }
 
 #[test]
-#[ignore = "needs root, and the packages of tests/worlds/install.sh; MLE_STAR_TEST_RAY names a Python with Ray"]
 fn runners_work_on_ray() {
+    needs!(Root, Named("MLE_STAR_TEST_RAY"));
     enter("ray.sh", "program_on_ray", &[]);
 }
 
@@ -55,6 +59,9 @@ fn enter(world: &str, function: &str, variables: &[(&str, &str)]) {
     let output = command.output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     let said = String::from_utf8_lossy(&said);
+    if output.status.code() == Some(NOT_INSTALLED) {
+        return mle_star_needs::skip(said.lines().last().unwrap_or("needs a world"));
+    }
     assert!(output.status.success(), "{}: {said}", output.status);
     assert!(said.contains("1 passed"), "{said}");
 }
