@@ -8,7 +8,7 @@ mod http;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::kernel;
+use crate::campaigns;
 
 /// Lines that a source file may have.
 const LONGEST_FILE: usize = 600;
@@ -22,7 +22,7 @@ pub fn findings(root: &Path) -> Vec<String> {
     findings.extend(boundaries::findings(root));
     findings.extend(documents::findings(root, &sources));
     findings.extend(book::findings(root, &sources));
-    findings.extend(kernel::findings(root));
+    findings.extend(campaigns::findings(root));
     findings
 }
 
