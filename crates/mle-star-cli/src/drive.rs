@@ -6,7 +6,6 @@
 //! `signals` handles interrupts.
 
 mod backends;
-pub mod cuts;
 mod held_out;
 pub mod provisional;
 mod results;
@@ -23,7 +22,6 @@ use mle_star::event::{Event, EventSink, Outline};
 use mle_star::journal::{Frozen, Journal, MadeWith};
 use mle_star::pipeline;
 use mle_star::prompts::Prompts;
-use mle_star::shell;
 use mle_star::spending::spending;
 use mle_star::stop::Stop;
 use mle_star_backends::files::FileAgents;
@@ -49,7 +47,9 @@ use crate::watch::{Asked, JsonLines, Log, Look, OfRun, Recorder, Show, Terminal,
 use backends::Backends;
 use shared::Shared;
 
-pub use results::{exit_of, score_lines};
+pub use mle_star_report::cuts;
+pub use mle_star_report::run_view::resume_command;
+pub use results::exit_of;
 pub use signals::Signals;
 pub use together::{Ended, Listening, drive_all, drive_in_turn};
 
@@ -384,13 +384,6 @@ fn failure(start: &Start, stop: Stop, signals: &Signals) -> Failure {
 fn interrupted(start: &Start, signals: &Signals) -> Failure {
     let message = format!("interrupted after {}", duration(start.journal.elapsed()));
     Failure { exit: signals.exit(), trouble: Trouble::resumable(message, "") }
-}
-
-/// The command that resumes the run in a folder.
-pub fn resume_command(folder: &Path) -> String {
-    let is_default = folder.parent() == Some(Path::new(crate::runs::DEFAULT_DIR));
-    let name = folder.file_name().filter(|_| is_default);
-    format!("mle-star resume {}", shell::quoted(name.map_or(folder, Path::new)))
 }
 
 impl View {

@@ -1,8 +1,7 @@
 //! The command line of `mle-star`.
 //!
 //! [`args`] parses it, and [`commands`] has one module per command. `run` goes from [`prepare`] (task, [`settings`],
-//! [`provider`] of agents) to [`drive`]; [`runs`] reads what is on disk, [`watch`], [`views`], [`report`] and [`ui`]
-//! show it. [`mod@bench`] makes many runs and compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in
+//! [`provider`] of agents) to [`drive`]; [`runs`] reads what is on disk, [`watch`], [`report`] and [`ui`] show it. [`mod@bench`] makes many runs and compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in
 //! scripts of others. Everything is printed by [`output`].
 
 mod args;
@@ -25,7 +24,6 @@ mod settings;
 mod ui;
 mod usage;
 mod version;
-mod views;
 mod watch;
 
 use std::process::ExitCode;

@@ -19,6 +19,8 @@ mod watch;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use mle_star_report::sanitize::first_line;
+
 use mle_star_domain::trouble::Trouble;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, ErrorData, Implementation, ListToolsResult,
@@ -27,7 +29,6 @@ use rmcp::model::{
 use rmcp::service::{RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ServerHandler, ServiceExt};
 
-use crate::output::sanitize::first_line;
 use crate::processes::{Interrupted, Late};
 use crate::runs;
 use caller::Caller;

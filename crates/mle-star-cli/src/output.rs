@@ -4,7 +4,7 @@
 //! It also keeps the status lines at the bottom of the terminal ([`stay`]) and prints everything else above them.
 
 mod nearest;
-pub mod sanitize;
+pub use mle_star_report::sanitize;
 
 use std::io::{self, Write};
 use std::panic::{self, PanicHookInfo};

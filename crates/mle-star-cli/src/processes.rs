@@ -15,12 +15,13 @@ use std::time::{Duration, Instant};
 use mle_star_domain::layout::LOCK;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::in_own_session;
+use mle_star_report::files;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use tempfile::NamedTempFile;
 
 use crate::runs;
-use crate::runs::run_view::{self, files};
+use crate::runs::run_view;
 
 pub use launch::{Launched, launch, prepared, resumable, resume};
 

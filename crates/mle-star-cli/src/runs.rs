@@ -2,7 +2,7 @@
 //! [`run_view`] its records.
 
 pub mod inputs;
-pub mod run_view;
+pub use mle_star_report::run_view::{self, DEFAULT_DIR, name};
 
 use std::fs;
 use std::io::ErrorKind;
@@ -12,12 +12,8 @@ use mle_star::journal::{Hold, JournalError, hold};
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 
-use crate::drive::resume_command;
-
 use crate::output::nearest;
-
-/// The default runs directory.
-pub const DEFAULT_DIR: &str = "runs";
+use mle_star_report::run_view::resume_command;
 
 /// Limit on the characters of a task name in a run ID.
 const MAX_TASK_NAME: usize = 50;
@@ -129,12 +125,6 @@ pub fn all(runs_dir: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_run(path)).collect();
     folders.sort();
     folders
-}
-
-/// The run ID of a folder.
-pub fn name(folder: &Path) -> Option<String> {
-    let whole = folder.canonicalize().ok()?;
-    Some(whole.file_name()?.to_string_lossy().into_owned())
 }
 
 /// Whether this is a run folder.

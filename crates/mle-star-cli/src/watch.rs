@@ -1,17 +1,13 @@
 //! The outputs of a running run: the terminal, JSON lines, the log files.
 //!
-//! [`Watchers`] adds time and run ID to each event and passes the [`Line`] to every output. In the terminal, `progress` is
-//! the state after the lines so far, `status` the text for it, and `block` keeps that text at the bottom of the screen.
+//! [`Watchers`] adds time and run ID to each event and passes the [`Line`] to every output. In the terminal,
+//! `status` is the text for the state after the lines so far, and `block` keeps it at the bottom of the screen.
 
 mod asked;
 mod block;
-mod figures;
-mod follow;
 mod json;
 mod log;
 mod news;
-mod pace;
-mod progress;
 mod queue;
 mod replay;
 mod runners;
@@ -19,22 +15,17 @@ mod status;
 mod terminal;
 mod text;
 
-mod words;
-
 use jiff::{Timestamp, Unit};
 use mle_star::event::{Event, EventSink, Line};
 
 pub use asked::Asked;
 pub use block::{Drawn, replaced};
-pub use figures::{grouped, interval, rounded};
-pub use follow::{Follow, Found};
 pub use json::{JsonLines, Recorder};
 pub use log::Log;
+pub use mle_star_report::figures::{count, duration, number, rounded};
+pub use mle_star_report::words::{agent_name, phase_title};
 pub use news::{Item, News};
-pub use progress::{Effect, Progress};
-pub use runners::{Runner, Runners, name as runner_state};
 pub use terminal::{Look, OfRun, Show, Terminal};
-pub use words::{agent_name, count, duration, number, on_runner, phase_title, place_name, signed};
 
 /// An output for lines, which must not block.
 pub trait Watch: Send + Sync {

@@ -21,6 +21,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
     ("mle-star-codex", &["mle-star", "mle-star-domain", "mle-star-process"]),
     ("mle-star-offline", &["mle-star", "mle-star-data", "mle-star-domain", "mle-star-metrics"]),
     (HTTP_CLIENT, &["mle-star", "mle-star-domain", "mle-star-process"]),
+    ("mle-star-report", &["mle-star", "mle-star-domain"]),
     (
         "mle-star-backends",
         &["mle-star", "mle-star-data", "mle-star-domain", "mle-star-metrics", "mle-star-process"],
@@ -39,6 +40,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
             "mle-star-offline",
             HTTP_CLIENT,
             "mle-star-process",
+            "mle-star-report",
         ],
     ),
     ("mle-star-lab", &["mle-star-domain", "mle-star-metrics"]),

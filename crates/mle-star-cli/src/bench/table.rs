@@ -1,11 +1,11 @@
 //! The results as a table for people.
 
+use mle_star_report::figures::{duration, number, rounded};
+use mle_star_report::money;
+use mle_star_report::sanitize::{first_line, one_line, shortened};
 use unicode_width::UnicodeWidthStr as _;
 
 use super::results::{Results, Row, State, Summary};
-use crate::output::sanitize::{first_line, one_line, shortened};
-use crate::usage::money;
-use crate::watch::{duration, number, rounded};
 
 /// The shortest form of a name in a narrow terminal.
 const SHORTEST_NAME: usize = 8;
@@ -206,9 +206,9 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::grade::Medal;
     use crate::bench::results::tests::row_of;
     use crate::bench::results::{Medals, ScoreOf, Total};
+    use crate::bench::scale::Medal;
 
     fn results() -> Results {
         let mut rows = vec![row_of(1, Some(12.5)), row_of(2, None), row_of(3, None)];

@@ -2,15 +2,16 @@
 
 use std::path::Path;
 
+use mle_star_report::figures::{duration, number};
+use mle_star_report::money;
+use mle_star_report::run_view::{self, Summary};
+use mle_star_report::sanitize::one_line;
+
 use super::{print_json, runs_dir};
 use crate::args::ListArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::output::sanitize::one_line;
 use crate::runs;
-use crate::runs::run_view::{self, Summary};
-use crate::usage::money;
-use crate::watch::{duration, number};
 
 /// Lists the runs of a runs directory.
 ///

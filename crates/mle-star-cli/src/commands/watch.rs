@@ -7,6 +7,8 @@ use mle_star::event::Event;
 use mle_star::shell;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::follow::{Follow, FollowedLine};
+use mle_star_report::progress::Progress;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::runs_dir;
@@ -17,7 +19,7 @@ use crate::output;
 use crate::runs::{self, run_view};
 use crate::runtime::wait_for;
 use crate::settings::process_environment;
-use crate::watch::{Follow, Found, JsonLines, Look, Progress, Show, Terminal, Watch};
+use crate::watch::{JsonLines, Look, Show, Terminal, Watch};
 
 /// How often the file is read.
 const INTERVAL: Duration = Duration::from_millis(250);
@@ -76,7 +78,7 @@ impl Watched {
         Ok(())
     }
 
-    fn new_lines(&mut self) -> Result<Vec<Found>, Failure> {
+    fn new_lines(&mut self) -> Result<Vec<FollowedLine>, Failure> {
         let lines = self.follow.new_lines().map_err(|error| unreadable(&self.folder, &error))?;
         for line in lines.iter().filter_map(|read| read.line.as_ref()) {
             match &line.event {
@@ -103,7 +105,7 @@ impl Watched {
         loop {
             // Checked before reading, so that the last lines of a process that ends now are read, too.
             let is_running = run_view::is_held(&self.folder);
-            for Found { text, line } in self.new_lines()? {
+            for FollowedLine { text, line } in self.new_lines()? {
                 line.iter().for_each(|line| run.see(line));
                 json.iter().for_each(|json| json.print(text.clone()));
             }

@@ -10,27 +10,14 @@ use mle_star::verdict::Best;
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
 use mle_star_domain::metric::{Direction, Score};
+use mle_star_report::run_view::Provisional;
 use rustix::fs::{CWD, RenameFlags};
-use serde::{Deserialize, Serialize};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::backends::Backends;
 use super::results::link_data;
 use crate::runs::inputs::{copy_whole, remove_file, write_json, write_whole};
-
-/// `final/provisional.json`: what the files in `final/` are while the run is not finished.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Provisional {
-    /// The run of the script that wrote the submission.
-    pub place: String,
-    /// Its validation score.
-    pub score: f64,
-    /// The 95 % interval of that score; `None` if it is unknown.
-    pub interval: Option<[f64; 2]>,
-    /// The solution in `final/`, whose score may be better.
-    pub solution: Best,
-}
 
 /// The answer of a run at a moment.
 #[derive(Clone, Debug, PartialEq)]

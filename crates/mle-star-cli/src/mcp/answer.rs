@@ -1,11 +1,10 @@
 //! Answers of tools: a short text for models, and the same as data.
 
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::cut::cut;
+use mle_star_report::sanitize::plain;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
-
-use crate::output::sanitize::plain;
-use crate::views::cut;
 
 /// The most characters of a text. The context of an agent is small.
 const MOST: usize = 8000;

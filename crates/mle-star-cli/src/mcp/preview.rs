@@ -2,6 +2,7 @@
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::sanitize::first_line;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -10,7 +11,6 @@ use super::Hub;
 use super::answer::Answer;
 use super::start::RunInput;
 use crate::commands::estimate;
-use crate::output::sanitize::first_line;
 use crate::prepare::{Intent, Prepared};
 use crate::processes::prepared;
 use crate::provider;

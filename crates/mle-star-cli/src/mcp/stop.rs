@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::run_view;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,6 @@ use super::answer::Answer;
 use super::caller::Caller;
 use crate::processes::{Stopping, working};
 use crate::runs;
-use crate::runs::run_view;
 
 pub const ABOUT: &str = "Stop a run, as Ctrl-C does. What was done is recorded: resume continues it, and result names the best \
 answer so far. Waits a few seconds for its end. Runs that one process works on stop together.";

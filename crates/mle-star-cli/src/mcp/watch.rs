@@ -7,6 +7,10 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use mle_star::event::Event;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::figures::{count, duration, number};
+use mle_star_report::run_view::{self, State};
+use mle_star_report::sanitize::first_line;
+use mle_star_report::words::{phase_title, place_name};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,10 +18,8 @@ use super::Hub;
 use super::answer::Answer;
 use super::caller::Caller;
 use crate::commands::watch::{outcome, unreadable};
-use crate::output::sanitize::first_line;
 use crate::runs;
-use crate::runs::run_view::{self, State};
-use crate::watch::{Item, News, count, duration, number, phase_title, place_name};
+use crate::watch::{Item, News};
 
 pub const ABOUT: &str = "Wait for news of a run, or with until=\"end\" for its end, at most wait_seconds, and return its progress. \
 Call it again until the state is not running. Pass next of the last answer as since to miss nothing in between.";

@@ -10,7 +10,7 @@ use mle_star_domain::layout::{LOGS, STARTED_LOG};
 use mle_star_domain::trouble::Trouble;
 use tempfile::NamedTempFile;
 
-use crate::runs::run_view::files;
+use mle_star_report::files;
 
 /// The name of the file, around random characters.
 const PREFIX: &str = ".started-";

@@ -7,11 +7,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use mle_star::event::{Event, EventSink};
+use mle_star_report::html;
+use mle_star_report::run_view::{self, RunView, State};
 use tokio::sync::{Notify, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::report;
-use crate::runs::run_view::{self, RunView, State};
 
 /// The minimum time between two reports within a phase.
 const PAUSE: Duration = Duration::from_secs(5);
@@ -50,7 +51,7 @@ impl Reporting {
         // Errors are ignored here: only the last report must succeed.
         Self::start_with(move |triggers| {
             let Ok(view) = run_view::read(&folder) else { return };
-            let Ok(html) = report::render(&view) else { return };
+            let Ok(html) = html::render(&view) else { return };
             // A report that finishes late must not replace the last one.
             if !triggers.is_over() {
                 let _ = report::keep(&view, &html);

@@ -7,9 +7,8 @@ use axum::response::{Html, IntoResponse, Response};
 use minijinja::Environment;
 use minijinja::value::Serde;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::html;
 use serde::Serialize;
-
-use crate::views;
 
 /// The templates of the pages and their frame.
 const TEMPLATES: [(&str, &str); 12] = [
@@ -126,7 +125,7 @@ impl IntoResponse for Shown {
 }
 
 fn environment() -> Result<Environment<'static>, minijinja::Error> {
-    let mut environment = views::environment()?;
+    let mut environment = html::environment()?;
     for (name, text) in TEMPLATES {
         environment.add_template(name, text)?;
     }

@@ -6,14 +6,16 @@ use std::sync::Arc;
 use axum::extract::{Query, State as Of};
 use mle_star::journal::in_words;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::chart::{self, About, Course, Point};
+use mle_star_report::figures::{duration, number};
+use mle_star_report::run_view::{self, RunView};
+use mle_star_report::views;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Refused, Shown, in_background};
+use super::folder::page_of;
 use super::list;
-use super::site::{Site, page_of};
-use crate::runs::run_view::{self, RunView};
-use crate::views::{self, About, Course, Point};
-use crate::watch::{duration, number};
+use super::site::Site;
 
 /// Maximum number of runs; more lines in a chart cannot be distinguished.
 const MOST: usize = 8;
@@ -104,7 +106,7 @@ fn chart(runs: &[One]) -> Option<String> {
     });
     let description = described.collect::<Vec<_>>().join("; ");
     let about = About { id: "compared", title: "Best scores over time", description: &description };
-    views::courses(&about, &courses)
+    chart::courses(&about, &courses)
 }
 
 /// The keys whose values differ between the runs.

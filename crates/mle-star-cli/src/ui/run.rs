@@ -1,27 +1,25 @@
 //! A run's page: the parts of its report, the actions on it and the output of its scripts, updated while it runs.
 
 use std::path::{Path as FilePath, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use axum::extract::{Path, Query, State as Of};
-use axum::http::HeaderMap;
-use axum::response::IntoResponse;
 use mle_star::result::FinalResult;
 use mle_star_domain::layout::{self, EVENTS};
 use mle_star_domain::place::Place;
+use mle_star_report::html::{self, PARTS};
+use mle_star_report::run_view::{self, RunView, State};
+use mle_star_report::views;
 use serde_json::json;
 
-use super::answer::{Answer, Refused, Shown, in_background, pages, render};
-use super::live::{self, Since, Source};
-use super::site::{Site, page_of, stamp};
+use super::answer::{Refused, pages, render};
+use super::folder::{page_of, stamp};
+use super::live::Source;
 use super::{files, logs};
-use crate::runs::run_view::{self, RunView, State};
-use crate::views;
 
 /// The section before the parts.
-const FIRST: &str = "doing";
+pub const FIRST: &str = "doing";
 /// The section after the first part.
-const LOGS: &str = "logs";
+pub const LOGS: &str = "logs";
 
 /// A run's sections.
 pub struct RunSections {
@@ -39,46 +37,6 @@ struct Known {
     state: Option<State>,
     /// Places of running scripts.
     running: Vec<(Place, String)>,
-}
-
-/// Shows a run.
-///
-/// # Errors
-/// There is no such run.
-pub async fn page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
-    let (of, at) = (Arc::clone(&site), id.clone());
-    let folder = in_background(move || of.find(&at)).await?;
-    let sections = site.run(&id, folder).now().await;
-    let mut shown: Vec<&str> = vec![sections.html(FIRST)];
-    for (name, _) in views::PARTS {
-        shown.push(sections.html(name));
-        if name == views::PARTS[0].0 {
-            shown.push(sections.html(LOGS));
-        }
-    }
-    let address = page_of(&id);
-    let is_there = |name: &str| sections.html(name) != nothing(name);
-    let parts = views::PARTS.iter().filter(|(name, _)| is_there(name));
-    let parts: Vec<_> = parts.map(|(name, title)| json!({"name": name, "title": title})).collect();
-    let values = json!({
-        "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
-    });
-    Shown::page("ui/run.html", &values)
-}
-
-/// Streams changed sections.
-///
-/// # Errors
-/// There is no such run.
-pub async fn events(
-    Of(site): Of<Arc<Site>>,
-    Path(id): Path<String>,
-    Query(Since { since }): Query<Since>,
-    headers: HeaderMap,
-) -> Result<impl IntoResponse, Shown> {
-    let (of, at) = (Arc::clone(&site), id.clone());
-    let folder = in_background(move || of.find(&at)).await?;
-    Ok(site.run(&id, folder).follow(live::since(&headers, since)))
 }
 
 impl RunSections {
@@ -107,11 +65,11 @@ impl RunSections {
         let of_run = views::of_run(view);
         let part = |name: &str| {
             let html =
-                pages().and_then(|pages| views::part(pages, name, &of_run).map_err(|e| Refused::defect(&e)));
+                pages().and_then(|pages| html::part(pages, name, &of_run).map_err(|e| Refused::defect(&e)));
             let html = html.unwrap_or_else(|refused| trouble(name, &refused.trouble.message));
             (name.to_owned(), if html.is_empty() { nothing(name) } else { html })
         };
-        let mut parts: Vec<(String, String)> = views::PARTS.iter().map(|(name, _)| part(name)).collect();
+        let mut parts: Vec<(String, String)> = PARTS.iter().map(|(name, _)| part(name)).collect();
         parts.push((FIRST.to_owned(), self.first(view)));
         parts
     }
@@ -160,15 +118,16 @@ impl RunSections {
 
 /// Changes whenever the parts may have changed. Only the events tell what runners do.
 fn of_run(folder: &FilePath) -> String {
-    let runners = run_view::files::stamp(folder, layout::RUNNERS);
-    let events =
-        runners.is_some().then(|| run_view::files::stamp(folder, &format!("{}/{EVENTS}", layout::LOGS)));
+    let runners = mle_star_report::files::stamp(folder, layout::RUNNERS);
+    let events = runners
+        .is_some()
+        .then(|| mle_star_report::files::stamp(folder, &format!("{}/{EVENTS}", layout::LOGS)));
     format!("{} {events:?}", stamp(folder))
 }
 
 /// The parts of a run that cannot be read: the error, and empty sections.
 fn unreadable(why: &str) -> Vec<(String, String)> {
-    let names = std::iter::once(FIRST).chain(views::PARTS.map(|(name, _)| name));
+    let names = std::iter::once(FIRST).chain(PARTS.map(|(name, _)| name));
     names
         .map(|name| (name.to_owned(), if name == FIRST { trouble(name, why) } else { nothing(name) }))
         .collect()
@@ -180,7 +139,7 @@ fn trouble(name: &str, why: &str) -> String {
 }
 
 /// An empty section for a part that may follow.
-fn nothing(name: &str) -> String {
+pub fn nothing(name: &str) -> String {
     format!("<section id=\"{name}\" hidden></section>")
 }
 

@@ -11,14 +11,14 @@ use axum::middleware;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::html;
 use tokio::net::TcpListener;
 
 use super::access::{self, Access};
 use super::answer::{Refused, Shown};
 use super::peer::can_tell;
 use super::site::Site;
-use super::{act, compare, files, list, logs, run, start};
-use crate::views;
+use super::{act, compare, pages, start};
 
 /// A bound address, before requests are answered.
 pub struct Bound {
@@ -42,8 +42,8 @@ pub enum Token {
 
 /// Files that pages load. They are part of the program; pages load nothing from other servers.
 const FILES: [(&str, &str, &str); 4] = [
-    ("/style.css", "text/css; charset=utf-8", views::STYLE),
-    ("/page.js", "text/javascript; charset=utf-8", views::SCRIPT),
+    ("/style.css", "text/css; charset=utf-8", html::STYLE),
+    ("/page.js", "text/javascript; charset=utf-8", html::SCRIPT),
     ("/ui.css", "text/css; charset=utf-8", include_str!("../../templates/ui/ui.css")),
     ("/live.js", "text/javascript; charset=utf-8", include_str!("../../templates/ui/live.js")),
 ];
@@ -84,14 +84,14 @@ pub async fn serve(bound: Bound, site: Site) -> Result<(), Trouble> {
 
 fn routes(site: Arc<Site>) -> Router {
     let mut routes = Router::new()
-        .route("/", get(list::page))
-        .route("/events", get(list::events))
+        .route("/", get(pages::list_page))
+        .route("/events", get(pages::list_events))
         .route("/compare", get(compare::page))
         .route("/start", get(start::page).post(start::start))
-        .route("/runs/{run}", get(run::page))
-        .route("/runs/{run}/events", get(run::events))
-        .route("/runs/{run}/logs/{name}", get(logs::file))
-        .route("/runs/{run}/files/{name}", get(files::file))
+        .route("/runs/{run}", get(pages::run_page))
+        .route("/runs/{run}/events", get(pages::run_events))
+        .route("/runs/{run}/logs/{name}", get(pages::log_file))
+        .route("/runs/{run}/files/{name}", get(pages::result_file))
         .route("/runs/{run}/stop", get(act::stop_page).post(act::stop))
         .route("/runs/{run}/resume", get(act::resume_page).post(act::resume))
         .fallback(nowhere);

@@ -5,9 +5,9 @@ use mle_star::backend::AgentBackend;
 use mle_star::event::EventSink;
 use mle_star::stop::Stop;
 use mle_star_domain::effects::{AgentReply, AgentRequest, Answer};
+use mle_star_report::words::agent_name;
 
 use super::log::Log;
-use super::words::agent_name;
 
 /// An agent backend whose prompts and replies are logged.
 pub struct Asked<'a> {

@@ -6,9 +6,11 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use mle_star::event::{Event, Line};
+use mle_star_report::event_line::{self, Weight};
+use mle_star_report::progress::Ended;
+use mle_star_report::words::{agent_name, on_runner, place_name};
 
 use super::Watch;
-use super::words::{self, Weight, agent_name, on_runner, place_name};
 
 /// The log files of a run.
 pub struct Log<'a> {
@@ -92,7 +94,7 @@ impl Watch for Log<'_> {
         if let Some(text) = started {
             self.write(Level::Debug, &text);
         }
-        if let Some((weight, text)) = words::line(event, words::Ended::default()) {
+        if let Some((weight, text)) = event_line::line(event, Ended::default()) {
             self.write(Level::of_weight(weight), &text);
         }
     }

@@ -4,11 +4,11 @@ use std::io;
 use std::path::Path;
 
 use mle_star::event::Event;
+use mle_star_report::event_line::{self, Weight};
+use mle_star_report::follow::Follow;
+use mle_star_report::progress::{Ended, Progress};
 
-use super::Progress;
-use super::follow::Follow;
 use super::replay::Replay;
-use super::words::{self, Ended, Weight};
 
 /// Reads the events of a run as they appear.
 pub struct News {
@@ -70,7 +70,7 @@ impl News {
 
 /// An event as a line; `None` if it is not shown in a terminal, either.
 fn text(event: &Event, ended: Ended) -> Option<String> {
-    let (weight, text) = words::line(event, ended)?;
+    let (weight, text) = event_line::line(event, ended)?;
     let text = text.trim().to_owned();
     (weight != Weight::Detail && !text.is_empty()).then_some(text)
 }

@@ -5,13 +5,16 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_report::figures::{brief, count, number, roughly};
+use mle_star_report::money;
+use mle_star_report::pace::seconds;
+use mle_star_report::progress::{Best, Effect, PathState, Progress};
+use mle_star_report::sanitize::{one_line, shortened, width};
+use mle_star_report::words::{on_runner, phase_title, place_name};
 
-use super::progress::{Best, Effect, PathState, Progress, seconds};
+use super::runners;
 use super::text::{Style, Text, sparkline};
-use super::words::{brief, count, number, on_runner, phase_title, place_name, roughly};
 use crate::output;
-use crate::output::sanitize::{one_line, shortened, width};
-use crate::usage::money;
 
 /// From this width on there is room for words.
 const WIDE: usize = 60;
@@ -54,7 +57,7 @@ struct Row {
 pub fn one(progress: &Progress, frame: &Frame) -> Vec<Text> {
     let head = [vec![heading(progress, frame)], vec![score(progress, frame)], vec![counts(progress)]];
     let head = head.into_iter().flatten().flat_map(|parts| flowing(parts, frame.columns));
-    let runners = progress.runners.line(&progress.busy().collect(), frame.now);
+    let runners = runners::line(&progress.runners, &progress.busy().collect(), frame.now);
     bounded(head.chain(runners).collect(), rows(progress, frame), frame.rows)
 }
 
@@ -91,7 +94,7 @@ fn shared_runners<'a>(
     frame: &Frame,
 ) -> Option<Text> {
     let busy = runs.clone().flat_map(|(_, progress)| progress.busy()).collect();
-    runs.filter_map(|(_, progress)| progress.runners.line(&busy, frame.now)).next()
+    runs.filter_map(|(_, progress)| runners::line(&progress.runners, &busy, frame.now)).next()
 }
 
 /// One of several runs: phase, best score, current activity, time left.

@@ -10,14 +10,15 @@ use std::time::{Duration, Instant};
 
 use mle_star::event::{Event, Line};
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::event_line::{self, Weight};
+use mle_star_report::progress::{Ended, Progress};
 
+use super::Watch;
 use super::block::Drawn;
 use super::queue::Queue;
 use super::replay::Replay;
 use super::status::{self, Frame};
 use super::text::{Style, Text};
-use super::words::{self, Ended, Weight};
-use super::{Progress, Watch};
 use crate::output;
 
 /// How often the status is redrawn.
@@ -242,7 +243,7 @@ impl Screen {
             Show::Frame => matches!(event, Event::Said { .. }),
             Show::Status | Show::Nothing => false,
         };
-        let (weight, text) = words::line(event, ended).filter(|_| is_wanted)?;
+        let (weight, text) = event_line::line(event, ended).filter(|_| is_wanted)?;
         let style = match (weight, event) {
             (Weight::Detail, _) => return None,
             (_, Event::PhaseStarted { .. }) => Style::Bold,

@@ -1,7 +1,8 @@
 //! Styled text for a screen, measured in columns and truncated to the screen's width.
 
+use mle_star_report::sanitize::{one_line, start, width};
+
 use super::block::Drawn;
-use crate::output::sanitize::{one_line, start, width};
 
 /// The style of a piece of text on terminals with colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

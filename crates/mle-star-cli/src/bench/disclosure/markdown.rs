@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 
 use mle_star_domain::config::Switch;
 use mle_star_domain::protocol::Holdout;
+use mle_star_report::figures::{duration, grouped};
+use mle_star_report::money;
+use mle_star_report::sanitize::one_line;
 
 use super::{Disclosure, Run, Versions};
 use crate::bench::folder::Hardware;
-use crate::output::sanitize::one_line;
-use crate::usage::money;
-use crate::watch::{duration, grouped};
 
 /// The text, in Markdown.
 pub fn text(disclosure: &Disclosure) -> String {

@@ -1,0 +1,376 @@
+//! Draws the charts as SVG with `plotters`. Text stays text, and the same figures give the same bytes.
+//!
+//! Colours are the fixed values in [`ink`]; the style sheet gives them other values where the page is dark. A
+//! chart has a title and a description for screen readers; its figures belong in a table beside it.
+
+mod intervals;
+
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use crate::figures::{duration, number};
+use crate::markup::escaped;
+use crate::sanitize::{plain, shortened};
+
+pub use intervals::{Band, Measured, intervals, outside};
+
+/// The colours; the style sheet refers to these values.
+mod ink {
+    use plotters::style::RGBColor;
+
+    pub const TEXT: RGBColor = RGBColor(0x46, 0x4f, 0x58);
+    pub const GRID: RGBColor = RGBColor(0xd9, 0xde, 0xe3);
+    pub const EDGE: RGBColor = RGBColor(0xae, 0xb6, 0xbe);
+    pub const LINE: RGBColor = RGBColor(0x0b, 0x6b, 0xcb);
+    pub const GOOD: RGBColor = RGBColor(0x1a, 0x7f, 0x37);
+    pub const BAD: RGBColor = RGBColor(0xb3, 0x26, 0x1e);
+    pub const WAY: RGBColor = RGBColor(0x8a, 0x5a, 0x00);
+    pub const PLAIN: RGBColor = RGBColor(0x77, 0x80, 0x8a);
+    /// The colours of compared runs.
+    pub const COURSES: [RGBColor; 6] =
+        [LINE, BAD, GOOD, RGBColor(0x8a, 0x5a, 0x00), RGBColor(0x7a, 0x3f, 0xb0), RGBColor(0x0b, 0x7a, 0x75)];
+}
+
+const WIDTH: u32 = 640;
+/// Scores beyond this are not drawn: their differences would overflow.
+const FAR: f64 = 1e300;
+/// The limit of seconds and script numbers.
+const LATE: f64 = 1e12;
+
+/// The title and description of a chart, for screen readers.
+pub struct About<'a> {
+    /// A unique ID in the page, from which the IDs of title and description are derived.
+    pub id: &'a str,
+    /// The title.
+    pub title: &'a str,
+    /// The description.
+    pub description: &'a str,
+}
+
+/// A score at a position of the horizontal axis.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// Number of the script, or seconds into the run.
+    pub x: f64,
+    /// The score.
+    pub score: f64,
+    /// The best score up to here.
+    pub best: f64,
+    /// Whether this is the best score.
+    pub improved: bool,
+}
+
+/// The scores of one run among several.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Course<'a> {
+    /// A letter or two.
+    pub name: &'a str,
+    /// Seconds into the run, in order.
+    pub points: &'a [Point],
+}
+
+/// The horizontal axis of a score chart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Axis {
+    /// The number of the script, in the order in which they ended.
+    Scripts,
+    /// Seconds into the run.
+    Time,
+}
+
+/// A bar: its name, its length, and the figure at its end.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bar {
+    /// Its label.
+    pub name: String,
+    /// Its length. Bars go to both sides if some are negative.
+    pub value: f64,
+    /// The value, for people.
+    pub shown: String,
+    /// Its meaning.
+    pub mood: Mood,
+}
+
+/// The meaning of a bar.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mood {
+    /// Neither good nor bad.
+    Plain,
+    /// Something good.
+    Good,
+    /// Something bad.
+    Bad,
+}
+
+/// A solution in the drawing of all solutions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Dot {
+    /// Column, from the left.
+    pub column: usize,
+    /// Row, from the top.
+    pub row: usize,
+    /// Its outcome.
+    pub fate: Fate,
+    /// Whether it led to the best solution.
+    pub on_way: bool,
+    /// The indices of its parents' dots.
+    pub from: Vec<usize>,
+}
+
+/// The outcome of a solution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// It was kept.
+    Kept,
+    /// It was not kept.
+    Dropped,
+    /// It has no score.
+    Failed,
+    /// It is in progress.
+    Open,
+}
+
+type Drawn = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+
+/// Draws scores as points and the best so far as a line; `None` if there is nothing to draw.
+pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String> {
+    let (low, high) = range(points)?;
+    let last = last(points);
+    let first = if axis == Axis::Time { 0.0 } else { 0.5 };
+    let last = if axis == Axis::Time { last.max(1.0) * 1.02 } else { last + 0.5 };
+    draw(about, 280, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(26)
+            .x_label_area_size(40)
+            .y_label_area_size(72)
+            .build_cartesian_2d(first..last, low..high)?;
+        let style = label(TextSize::Small);
+        chart
+            .configure_mesh()
+            .disable_x_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(ink::GRID)
+            .axis_style(ink::GRID)
+            .label_style(style.clone())
+            .axis_desc_style(style)
+            .x_desc(if axis == Axis::Time { "time into the run" } else { "scored scripts, in order" })
+            .x_label_formatter(&|x| if axis == Axis::Time { duration(*x) } else { whole(*x) })
+            .y_label_formatter(&|y| number(*y))
+            .y_labels(6)
+            .x_labels(8)
+            .draw()?;
+        let line =
+            stairs(points, last).into_iter().map(|(x, score)| (x.clamp(0.0, last), score.clamp(low, high)));
+        chart.draw_series(LineSeries::new(line, ink::LINE.stroke_width(2)))?;
+        // New bests are drawn above other scores at the same position.
+        let inside = |point: &&Point| (low..=high).contains(&point.score) && (0.0..=last).contains(&point.x);
+        let (best, plain): (Vec<&Point>, Vec<&Point>) =
+            points.iter().filter(inside).partition(|point| point.improved);
+        chart.draw_series(
+            plain.iter().map(|point| Circle::new((point.x, point.score), 3, ink::PLAIN.filled())),
+        )?;
+        chart.draw_series(
+            best.iter().map(|point| TriangleMarker::new((point.x, point.score), 7, ink::GOOD.filled())),
+        )?;
+        Ok(())
+    })
+}
+
+/// Draws the best scores of several runs over time, with the name at the end of each line; `None` if there are no
+/// scores.
+pub fn courses(about: &About<'_>, courses: &[Course<'_>]) -> Option<String> {
+    let points: Vec<Point> = courses.iter().flat_map(|course| course.points.iter().copied()).collect();
+    let (low, high) = range(&points)?;
+    let last = last(&points).max(1.0);
+    draw(about, 320, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .x_label_area_size(40)
+            .y_label_area_size(72)
+            .build_cartesian_2d(0.0..last * 1.08, low..high)?;
+        let style = label(TextSize::Small);
+        let mut mesh = chart.configure_mesh();
+        mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(ink::GRID);
+        mesh.axis_style(ink::GRID).label_style(style.clone()).axis_desc_style(style.clone());
+        mesh.x_desc("time into the run").x_label_formatter(&|x| duration(*x));
+        mesh.y_label_formatter(&|y| number(*y)).y_labels(6).x_labels(8).draw()?;
+        for (course, colour) in courses.iter().zip(ink::COURSES.iter().cycle()) {
+            let end = course.points.last().map_or(0.0, |point| point.x);
+            let steps = stairs(course.points, end).into_iter();
+            let line = steps.map(|(x, score)| (x.clamp(0.0, last), score.clamp(low, high)));
+            let line: Vec<(f64, f64)> = line.collect();
+            let at = line.last().copied();
+            chart.draw_series(line.iter().map(|at| Circle::new(*at, 2, colour.filled())))?;
+            chart.draw_series(LineSeries::new(line, colour.stroke_width(2)))?;
+            let style = label(TextSize::Normal).pos(Pos::new(HPos::Left, VPos::Center));
+            chart.draw_series(at.map(|(x, y)| Text::new(format!(" {}", course.name), (x, y), style)))?;
+        }
+        Ok(())
+    })
+}
+
+/// Draws bars from top to bottom; `None` if there is nothing to draw.
+pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
+    const ROW: u32 = 26;
+    const NAMES: i32 = 214;
+    const FIGURES: i32 = 100;
+    let most = bars.iter().map(|bar| bar.value.abs()).filter(|value| value.is_finite()).fold(0.0, f64::max);
+    if most <= 0.0 {
+        return None;
+    }
+    let has_both_sides = bars.iter().any(|bar| bar.value < 0.0);
+    let room = f64::from(i32::try_from(WIDTH).unwrap_or_default() - NAMES - FIGURES);
+    let (zero, full) = if has_both_sides { (room / 2.0, room / 2.0) } else { (0.0, room) };
+    let x = |value: f64| {
+        #[expect(clippy::cast_possible_truncation, reason = "within the picture")]
+        let offset = (zero + full * (value.clamp(-most, most) / most)).round() as i32;
+        NAMES + offset
+    };
+    let height = ROW * u32::try_from(bars.len()).unwrap_or(1) + 4;
+    draw(about, height, |area| {
+        let name_style = label(TextSize::Normal).pos(Pos::new(HPos::Right, VPos::Center));
+        let figure_style = label(TextSize::Small).pos(Pos::new(HPos::Left, VPos::Center));
+        for (index, bar) in bars.iter().enumerate() {
+            let top = i32::try_from(index).unwrap_or_default() * 26 + 5;
+            let (from, to) = (x(bar.value.min(0.0)), x(bar.value.max(0.0)));
+            let colour = match bar.mood {
+                Mood::Plain => ink::LINE,
+                Mood::Good => ink::GOOD,
+                Mood::Bad => ink::BAD,
+            };
+            // Short bars stay visible.
+            let corners = [(from, top), (to.max(from + 1), top + 16)];
+            area.draw(&Rectangle::new(corners, colour.filled()))?;
+            area.draw(&Text::new(
+                shortened(&plain(&bar.name), 26),
+                (NAMES - 8, top + 8),
+                name_style.clone(),
+            ))?;
+            area.draw(&Text::new(bar.shown.clone(), (to + 6, top + 8), figure_style.clone()))?;
+        }
+        Ok(())
+    })
+}
+
+/// Draws solutions in columns, with lines from the parents of each.
+pub fn family(about: &About<'_>, columns: &[String], dots: &[Dot]) -> Option<String> {
+    const ROW: usize = 16;
+    let rows = 1 + dots.iter().map(|dot| dot.row).max()?;
+    let width = (usize::try_from(WIDTH).ok()? / columns.len().max(1)).min(90);
+    let at = |column: usize, row: usize| {
+        let number = |value: usize| i32::try_from(value).unwrap_or(i32::MAX);
+        (number(column * width + width / 2), number(42 + row * ROW))
+    };
+    let place = |dot: &Dot| at(dot.column, dot.row);
+    draw(about, u32::try_from(rows * ROW + 46).ok()?, |area| {
+        let name_style = label(TextSize::Small).pos(Pos::new(HPos::Center, VPos::Center));
+        for (index, name) in columns.iter().enumerate() {
+            let (x, _) = at(index, 0);
+            // Many names are drawn in two rows.
+            let y = if columns.len() > 9 && index % 2 == 0 { 8 } else { 24 };
+            area.draw(&Text::new(name.as_str(), (x, y), name_style.clone()))?;
+        }
+        let lines =
+            dots.iter().flat_map(|dot| dot.from.iter().filter_map(move |from| Some((dots.get(*from)?, dot))));
+        // The lines to the best solution are drawn on top.
+        let (way, other): (Vec<_>, Vec<_>) = lines.partition(|(from, to)| from.on_way && to.on_way);
+        for (from, to) in other {
+            area.draw(&PathElement::new(vec![place(from), place(to)], ink::EDGE.stroke_width(1)))?;
+        }
+        for (from, to) in way {
+            area.draw(&PathElement::new(vec![place(from), place(to)], ink::WAY.stroke_width(3)))?;
+        }
+        for dot in dots {
+            match dot.fate {
+                Fate::Kept => area.draw(&Circle::new(place(dot), 5, ink::GOOD.filled()))?,
+                Fate::Dropped => area.draw(&Circle::new(place(dot), 3, ink::PLAIN.filled()))?,
+                Fate::Failed => area.draw(&Cross::new(place(dot), 4, ink::BAD.stroke_width(2)))?,
+                Fate::Open => area.draw(&Circle::new(place(dot), 5, ink::LINE.stroke_width(2)))?,
+            }
+        }
+        Ok(())
+    })
+}
+
+#[derive(Clone, Copy)]
+enum TextSize {
+    Small,
+    Normal,
+}
+
+fn label<'a>(size: TextSize) -> TextStyle<'a> {
+    let size = match size {
+        TextSize::Small => 15,
+        TextSize::Normal => 16,
+    };
+    ("sans-serif", size).into_font().color(&ink::TEXT)
+}
+
+/// Bounds of the vertical axis. Outliers are left out, so that the other scores stay distinguishable.
+///
+/// Their distance is finite and large enough for the precision of the numbers; otherwise the search for round
+/// labels may never end.
+pub fn range(points: &[Point]) -> Option<(f64, f64)> {
+    let drawable = |score: &f64| score.abs() <= FAR;
+    let mut scores: Vec<f64> = points.iter().map(|point| point.score).filter(drawable).collect();
+    scores.sort_by(f64::total_cmp);
+    let at = |part: usize| scores.get((scores.len().checked_sub(1)?) * part / 4).copied();
+    let (first, third) = (at(1)?, at(3)?);
+    let reach = 3.0 * (third - first);
+    let near = |score: &&f64| reach <= 0.0 || (first - reach..=third + reach).contains(*score);
+    let shown: Vec<f64> = scores.iter().filter(near).copied().collect();
+    let low = shown.iter().copied().reduce(f64::min)?;
+    let high = shown.iter().copied().reduce(f64::max)?;
+    let margin = if high > low { 0.06 * (high - low) } else { (0.01 * high.abs()).max(1e-6) };
+    let margin = margin.max(1e-12).max(1e-10 * low.abs().max(high.abs()));
+    Some((low - margin, high + margin))
+}
+
+/// The end of the horizontal axis.
+fn last(points: &[Point]) -> f64 {
+    points.iter().map(|point| point.x).filter(|x| *x <= LATE).fold(0.0, f64::max)
+}
+
+/// The best score so far as a step line to the end of the chart.
+fn stairs(points: &[Point], last: f64) -> Vec<(f64, f64)> {
+    let mut line: Vec<(f64, f64)> = Vec::new();
+    for point in points {
+        line.extend(line.last().map(|before| (point.x, before.1)));
+        line.push((point.x, point.best));
+    }
+    line.extend(line.last().map(|before| (last, before.1)));
+    line
+}
+
+fn draw(about: &About<'_>, height: u32, picture: impl FnOnce(&Area<'_>) -> Drawn) -> Option<String> {
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+        picture(&area).ok()?;
+        area.present().ok()?;
+    }
+    Some(headed(about, height, &svg))
+}
+
+/// The label of a script number; empty for values in between.
+fn whole(x: f64) -> String {
+    if (x - x.round()).abs() < 1e-6 { format!("{x:.0}") } else { String::new() }
+}
+
+/// The SVG with a title and a description instead of the opening tag of `plotters`.
+fn headed(about: &About<'_>, height: u32, svg: &str) -> String {
+    let body = svg.split_once('>').map_or("", |(_, body)| body);
+    let About { id, title, description } = about;
+    let (id, title, description) = (escaped(id), escaped(title), escaped(description));
+    format!(
+        "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
+         aria-labelledby=\"{id}-title {id}-desc\">\n\
+         <title id=\"{id}-title\">{title}</title>\n<desc id=\"{id}-desc\">{description}</desc>{body}"
+    )
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! Scores with their intervals, and with the scores on held-out rows.
+
+use plotters::prelude::*;
+
+use super::{About, FAR, Point, TextSize, draw, ink, label, range, whole};
+use crate::figures::number;
+use crate::sanitize::{plain, shortened};
+
+/// A validation score, with what else is known about its script.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Measured {
+    /// The number of the script.
+    pub x: f64,
+    /// The score.
+    pub score: f64,
+    /// Its interval.
+    pub interval: Option<[f64; 2]>,
+    /// Its score on held-out rows.
+    pub held_out: Option<f64>,
+    /// Whether it is the chosen solution.
+    pub is_chosen: bool,
+}
+
+/// The score of the chosen solution on held-out rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Band {
+    /// The score.
+    pub score: f64,
+    /// Its interval.
+    pub interval: [f64; 2],
+}
+
+/// Draws scores as points with whiskers, and the holdout as a band; `None` if there is nothing to draw.
+pub fn intervals(about: &About<'_>, metric: &str, scores: &[Measured], band: Option<Band>) -> Option<String> {
+    let (low, high) = bounds(scores, band)?;
+    let y = |score: f64| score.clamp(low, high);
+    let is_inside = |score: f64| (low..=high).contains(&score);
+    let last = scores.iter().map(|one| one.x).fold(1.0, f64::max) + 0.5;
+    draw(about, 300, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(26)
+            .x_label_area_size(40)
+            .y_label_area_size(90)
+            .build_cartesian_2d(0.5..last, low..high)?;
+        let style = label(TextSize::Small);
+        let mut mesh = chart.configure_mesh();
+        mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(ink::GRID);
+        mesh.axis_style(ink::GRID).label_style(style.clone()).axis_desc_style(style);
+        mesh.x_desc("scored scripts, in order").x_label_formatter(&|x| whole(*x));
+        mesh.y_desc(shortened(&plain(metric), 30));
+        mesh.y_label_formatter(&|y| number(*y)).y_labels(6).x_labels(8).draw()?;
+        if let Some(Band { score, interval: [from, to] }) = band {
+            let corners = [(0.5, y(from)), (last, y(to))];
+            chart.draw_series([Rectangle::new(corners, ink::WAY.mix(0.15).filled())])?;
+            let line = is_inside(score).then_some([(0.5, score), (last, score)]);
+            chart.draw_series(line.map(|line| PathElement::new(line, ink::WAY.stroke_width(1))))?;
+        }
+        let inside = || scores.iter().filter(|one| is_inside(one.score));
+        let colour = |one: &Measured| if one.is_chosen { ink::GOOD } else { ink::LINE };
+        chart.draw_series(inside().filter_map(|one| {
+            let [from, to] = one.interval?;
+            let ends = [(one.x, y(from)), (one.x, y(to))];
+            Some(PathElement::new(ends, colour(one).stroke_width(2)))
+        }))?;
+        // The chosen solution is drawn above the others.
+        let (chosen, other): (Vec<&Measured>, Vec<&Measured>) = inside().partition(|one| one.is_chosen);
+        for one in other.into_iter().chain(chosen) {
+            let size = if one.is_chosen { 6 } else { 3 };
+            chart.draw_series([Circle::new((one.x, one.score), size, colour(one).filled())])?;
+        }
+        // Beside the validation score, which it may equal.
+        let diamond = |(x, score)| {
+            let corners = vec![(9, -6), (14, 0), (9, 6), (4, 0)];
+            EmptyElement::at((x, score)) + Polygon::new(corners, ink::WAY.filled())
+        };
+        let held_out = scores.iter().filter_map(|one| Some((one.x, one.held_out?)));
+        chart.draw_series(held_out.filter(|(_, score)| is_inside(*score)).map(diamond))?;
+        Ok(())
+    })
+}
+
+/// The number of scores that are not drawn because they are outliers.
+pub fn outside(scores: &[Measured], band: Option<Band>) -> usize {
+    let drawn = |(low, high): (f64, f64)| move |one: &&Measured| (low..=high).contains(&one.score);
+    bounds(scores, band).map_or(0, |bounds| scores.len() - scores.iter().filter(drawn(bounds)).count())
+}
+
+/// Bounds of the vertical axis: those of scores and intervals without outliers. The intervals of the chosen solution
+/// are always inside.
+fn bounds(scores: &[Measured], band: Option<Band>) -> Option<(f64, f64)> {
+    let point = |score: f64| Point { x: 0.0, score, best: score, improved: false };
+    let ends = scores.iter().filter_map(|one| one.interval).flatten();
+    let known = scores.iter().flat_map(|one| [one.score].into_iter().chain(one.held_out)).chain(ends);
+    let points = known.chain(band.map(|band| band.score));
+    let (low, high) = range(&points.map(point).collect::<Vec<_>>())?;
+    let of_chosen = scores.iter().filter(|one| one.is_chosen).filter_map(|one| one.interval);
+    let always = of_chosen.chain(band.map(|band| band.interval)).flatten();
+    let (from, to) = always
+        .filter(|end| end.abs() <= FAR)
+        .fold((low, high), |(from, to), end| (from.min(end), to.max(end)));
+    let margin = 0.03 * (to - from);
+    Some((if from < low { from - margin } else { low }, if to > high { to + margin } else { high }))
+}

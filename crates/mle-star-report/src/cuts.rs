@@ -1,0 +1,91 @@
+//! What limits cut, and what a larger limit goes on with, in words.
+
+use std::collections::BTreeMap;
+
+use mle_star::result::Cut;
+use mle_star_domain::effects::Limit;
+use mle_star_domain::place::{Phase, Step};
+
+use crate::figures;
+
+/// The cuts that more time or more money would go on with.
+pub fn of(cuts: &[Cut], more: More) -> Vec<Cut> {
+    let goes_on = |cut: &&Cut| match cut.limit {
+        Limit::Time | Limit::Share => more.time,
+        Limit::Budget => more.money,
+    };
+    cuts.iter().filter(goes_on).cloned().collect()
+}
+
+/// Which limits are larger.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct More {
+    /// `time_limit_seconds`.
+    pub time: bool,
+    /// `max_budget_usd`.
+    pub money: bool,
+}
+
+/// What a larger limit goes on with: `2 candidates, path 0 from t1, path 1 from t0/k2, finalization`.
+pub fn in_words(cuts: &[Cut]) -> String {
+    let (mut counts, mut paths, mut finalization) = (BTreeMap::<_, u64>::new(), BTreeMap::new(), false);
+    for cut in cuts.iter().filter(|cut| cut.open) {
+        match cut.place.step() {
+            Some(Step::Candidate(_)) => *counts.entry((0, "candidate")).or_default() += 1,
+            Some(Step::Merge(_)) => *counts.entry((1, "merge")).or_default() += 1,
+            Some(Step::DataCheck | Step::LeakageCheck) => *counts.entry((2, "check")).or_default() += 1,
+            Some(Step::Outer { path, outer }) => {
+                paths.entry(path).or_insert((outer, None));
+            }
+            Some(Step::Attempt { path, outer, inner }) => {
+                paths.entry(path).or_insert((outer, Some(inner)));
+            }
+            Some(Step::Extra(_)) => *counts.entry((3, "further model")).or_default() += 1,
+            Some(Step::Round(_)) => *counts.entry((4, "ensemble")).or_default() += 1,
+            Some(Step::Selection | Step::Choice(_) | Step::Finalization) => finalization = true,
+            None => finalization |= cut.place.phase() == Some(Phase::Finalization),
+        }
+    }
+    let counts: Vec<_> = counts.into_iter().collect();
+    let (early, late) = counts.split_at(counts.partition_point(|((order, _), _)| *order < 3));
+    let count = |((_, what), count): &((i32, &str), u64)| figures::count(*count, what);
+    let path = |(path, (outer, inner)): (u32, (u32, Option<u32>))| match inner {
+        None => format!("path {path} from t{outer}"),
+        Some(inner) => format!("path {path} from t{outer}/k{inner}"),
+    };
+    let parts = early.iter().map(count).chain(paths.into_iter().map(path)).chain(late.iter().map(count));
+    let parts: Vec<String> = parts.chain(finalization.then(|| "finalization".to_owned())).collect();
+    match parts.is_empty() {
+        true => "nothing: later work was built on what there was".to_owned(),
+        false => parts.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_on_is_told_in_the_order_of_the_algorithms() {
+        let check = |steps: &[(Step, bool)], expected: &str| {
+            let cut =
+                |(step, open): &(Step, bool)| Cut { place: step.place(), limit: Limit::Time, open: *open };
+            assert_eq!(in_words(&steps.iter().map(cut).collect::<Vec<_>>()), expected);
+        };
+        let attempt = |path, outer, inner| Step::Attempt { path, outer, inner };
+        check(&[], "nothing: later work was built on what there was");
+        check(&[(Step::Merge(1), false)], "nothing: later work was built on what there was");
+        let steps = [
+            (Step::Candidate(2), true),
+            (Step::Candidate(3), true),
+            (Step::Merge(2), true),
+            (attempt(0, 0, 1), false),
+            (attempt(0, 1, 2), true),
+            (Step::Outer { path: 0, outer: 2 }, true),
+            (Step::Outer { path: 1, outer: 0 }, true),
+            (Step::Round(0), true),
+            (Step::Finalization, true),
+        ];
+        check(&steps, "2 candidates, 1 merge, path 0 from t1/k2, path 1 from t0, 1 ensemble, finalization");
+    }
+}

@@ -1,0 +1,286 @@
+//! Events of a run as lines of text.
+
+use mle_star::diagnostics::Diagnostics;
+use mle_star::event::{Event, RunnerState, RunnerStatus};
+use mle_star::result::PathStatus;
+use mle_star::verdict::Verdict;
+use mle_star_domain::place::Step;
+use mle_star_domain::trust::Severity;
+
+use crate::figures::{duration, number};
+use crate::progress::Ended;
+use crate::sanitize::first_line;
+use crate::words::{agent_name, in_line, on_runner, phase_title, place_name, step_name};
+
+/// The importance of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// Begin and end of effects.
+    Detail,
+    /// Begin and end of steps and phases.
+    News,
+    /// A warning.
+    Warning,
+}
+
+/// An event as one line; `None` for events that only change the status.
+pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
+    let line = match event {
+        Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
+        Event::StepEnded { place, verdict } => {
+            // A skipped step has its own line. One that had begun was cut short.
+            let is_skipped = verdict.limit.is_some() && ended.seconds.is_none();
+            let weight = if is_skipped { Weight::Detail } else { Weight::News };
+            (weight, step_line(*place, verdict, ended))
+        }
+        Event::Skipped { place, limit } => {
+            // A skipped step is shown; skipped calls and scripts inside a step are not.
+            let is_step = place.step().is_some_and(|step| step.place() == *place);
+            let weight = if is_step { Weight::News } else { Weight::Detail };
+            (weight, format!("  {:<28} skipped: {}", place_name(place), limit.name()))
+        }
+        Event::Best { score, from, .. } => {
+            let before = from.map_or_else(String::new, |from| format!(" (was {})", number(from)));
+            (Weight::Detail, format!("  best so far {}{before}", number(*score)))
+        }
+        Event::PathEnded { path, status, cause, best } => {
+            let cause = cause.as_ref().map_or_else(String::new, |cause| format!(": {}", in_line(cause)));
+            let weight = if *status == PathStatus::Failed { Weight::Warning } else { Weight::Detail };
+            let text =
+                format!("  path {} {}{cause}; its best solution: {}", path + 1, status.name(), best.step);
+            (weight, text)
+        }
+        Event::PhaseEnded { phase, seconds, best, .. } => {
+            let best =
+                best.as_ref().map_or_else(String::new, |best| format!(", best score {}", number(best.score)));
+            (Weight::Detail, format!("  {} ended after {}{best}", phase_title(*phase), duration(*seconds)))
+        }
+        Event::Info { place, text } => {
+            (Weight::Detail, format!("  {:<28} {}", place_name(place), in_line(text)))
+        }
+        Event::Answer { solution, .. } => {
+            (Weight::Detail, format!("  the answer now: {}, score {}", solution.step, number(solution.score)))
+        }
+        Event::Look { run, part, score, .. } => {
+            let score =
+                score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
+            let text = format!("{}: {score} on held-out rows ({})", place_name(run), part.name());
+            (Weight::Detail, text)
+        }
+        Event::Finding { finding, .. } => {
+            let what = match finding.severity {
+                Severity::Block => "leak",
+                Severity::Warn => "note",
+            };
+            let at = format!("({}, line {})", place_name(&finding.place.parent()), finding.line);
+            (Weight::Warning, format!("  {what}: {} {at}", in_line(&finding.text)))
+        }
+        Event::Warning { place, text, limit } => {
+            let at =
+                if place.as_str().is_empty() { String::new() } else { format!(" ({})", place_name(place)) };
+            let weight = if limit.is_some() { Weight::Detail } else { Weight::Warning };
+            (weight, format!("  note: {}{at}", in_line(text)))
+        }
+        Event::Stopped(diagnostics) => (Weight::News, stopped_line(diagnostics)),
+        Event::Said { text } => (Weight::News, text.clone()),
+        Event::RunEnded { exit_code, .. } => (Weight::Detail, format!("ended with exit code {exit_code}")),
+        _ => return effect_line(event, ended),
+    };
+    Some(line)
+}
+
+/// An agent call, a script or a runner as one line.
+fn effect_line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
+    let line = match event {
+        Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
+            let text =
+                format!("  {:<28} {} failed: {}", place_name(place), agent_name(*agent), in_line(failure));
+            (Weight::Warning, text)
+        }
+        Event::AgentEnded { place, agent, seconds, replayed, .. } => {
+            let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
+            (Weight::Detail, format!("  {:<28} {} answered ({how})", place_name(place), agent_name(*agent)))
+        }
+        Event::AgentWaits { place, seconds, reason, .. } => {
+            let (place, reason, wait) = (place_name(place), in_line(reason), duration(*seconds));
+            (Weight::Warning, format!("  {place:<28} waits {wait}: {reason}"))
+        }
+        Event::ToolUsed { place, agent, tool, about, failure, .. } => {
+            let failed =
+                failure.as_ref().map_or_else(String::new, |why| format!(" failed: {}", in_line(why)));
+            let who = agent_name(*agent);
+            let text = format!("  {:<28} {who} used {tool}: {}{failed}", place_name(place), in_line(about));
+            (Weight::Detail, text)
+        }
+        Event::ScriptEnded { place, failure: Some(failure), runner, .. } => {
+            let (place, at) = (place_name(place), on_runner(runner.as_deref()));
+            (Weight::Warning, format!("  {place:<28} script failed{at}: {}", in_line(failure)))
+        }
+        Event::ScriptEnded { place, seconds, score, runner, replayed, .. } => {
+            let how = if *replayed { "read back".to_owned() } else { duration(*seconds) };
+            let score = score.map_or_else(String::new, |score| format!(", score {}", number(score)));
+            let at = on_runner(runner.as_deref());
+            (Weight::Detail, format!("  {:<28} script ended{at} ({how}{score})", place_name(place)))
+        }
+        Event::Runner { runner } => (runner_weight(runner, ended), runner_line(runner)),
+        _ => return None,
+    };
+    Some(line)
+}
+
+fn runner_weight(runner: &RunnerStatus, ended: Ended) -> Weight {
+    match runner.state {
+        RunnerState::Failed if ended.is_known => Weight::Detail,
+        RunnerState::Lost | RunnerState::Failed => Weight::Warning,
+        RunnerState::Waiting | RunnerState::Ready | RunnerState::GivenBack => Weight::Detail,
+    }
+}
+
+/// A runner with its state: `runner near-1 was lost: its command ended with exit code 1`.
+fn runner_line(runner: &RunnerStatus) -> String {
+    let RunnerStatus { runner: name, state, waited, detail, .. } = runner;
+    let what = match state {
+        RunnerState::Waiting if detail.is_empty() => "is waiting",
+        RunnerState::Waiting => "prepares",
+        RunnerState::Ready => "is ready",
+        RunnerState::GivenBack => "was given back",
+        RunnerState::Lost => "was lost",
+        RunnerState::Failed => "cannot be used",
+    };
+    let after = waited.filter(|_| *state == RunnerState::Ready);
+    let after = after.map_or_else(String::new, |waited| format!(" after {}", duration(waited)));
+    let why = if detail.is_empty() { String::new() } else { format!(": {}", first_line(detail, 400)) };
+    format!("  runner {} {what}{after}{why}", in_line(name))
+}
+
+/// The progress of a run that ended early.
+fn stopped_line(diagnostics: &Diagnostics) -> String {
+    let Diagnostics { elapsed_seconds, spent, last_success, solution, submission, .. } = diagnostics;
+    let cost = match spent.cost_usd {
+        Some(usd) if spent.estimated_usd > 0.0 => format!("~${usd:.2}"),
+        Some(usd) => format!("${usd:.2}"),
+        None => "unknown cost".to_owned(),
+    };
+    let last = last_success.as_ref().map_or_else(|| "nothing".to_owned(), place_name);
+    let exists = match (solution, submission) {
+        (None, _) => "no solution yet".to_owned(),
+        (Some(best), None) => {
+            format!("solution of {}, score {}; no submission yet", best.step, number(best.score))
+        }
+        (Some(best), Some(made)) => {
+            format!("solution of {}, score {}; submission of {}", best.step, number(best.score), made.step)
+        }
+    };
+    format!("stopped after {}, {cost} spent; last success: {last}; {exists}", duration(*elapsed_seconds))
+}
+
+fn step_line(step: Step, verdict: &Verdict, ended: Ended) -> String {
+    let score =
+        verdict.score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
+    let score = if matches!(step, Step::DataCheck | Step::LeakageCheck) && verdict.score.is_none() {
+        String::new()
+    } else {
+        score
+    };
+    let fate = match (ended.is_best, verdict.kept) {
+        (true, true) => "best so far",
+        (false, true) => "kept",
+        (_, false) if matches!(step, Step::DataCheck | Step::LeakageCheck) => "unchanged",
+        (_, false) if verdict.limit.is_some() => "cut short",
+        (_, false) => "not kept",
+    };
+    let time = ended.seconds.map_or_else(String::new, duration);
+    let cut = verdict.limit.filter(|_| !verdict.kept).map(|limit| limit.name().to_owned());
+    let note = cut.into_iter().chain([in_line(&verdict.note)]).filter(|part| !part.is_empty());
+    let note = note.collect::<Vec<_>>().join("; ");
+    format!("  {:<28} {score:<16} {fate:<11} {time:>7}  {note}", step_name(step)).trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star_domain::place::Place;
+
+    use super::*;
+
+    #[test]
+    fn a_skipped_step_is_reported_once() {
+        let weight = |event: Event| line(&event, Ended::default()).unwrap().0;
+        use mle_star_domain::effects::Limit;
+        let skipped = |place: &str| Event::Skipped { place: Place::from(place), limit: Limit::Share };
+        assert_eq!(weight(skipped("phase2/path-0/t1")), Weight::News);
+        assert_eq!(weight(skipped("phase2/path-0/t1/extractor")), Weight::Detail);
+        let warning = |limit| Event::Warning { place: Place::root(), text: "no code".to_owned(), limit };
+        assert_eq!(weight(warning(Some(Limit::Share))), Weight::Detail);
+        assert_eq!(weight(warning(None)), Weight::Warning);
+        let ended = |limit| {
+            let verdict = Verdict { limit, ..Verdict::default() };
+            Event::StepEnded { place: Step::Round(0), verdict }
+        };
+        assert_eq!(weight(ended(Some(Limit::Time))), Weight::Detail);
+        assert_eq!(weight(ended(None)), Weight::News);
+        let began = Ended { seconds: Some(2.0), ..Ended::default() };
+        let (weight, text) = line(&ended(Some(Limit::Share)), began).unwrap();
+        assert_eq!(weight, Weight::News, "a step that had begun and was cut short");
+        assert!(text.contains("cut short") && text.ends_with("time share"), "{text}");
+    }
+
+    #[test]
+    fn runners_that_are_gone_are_warnings_with_their_reason() {
+        let check = |state: RunnerState, detail: &str, is_known: bool, expected: (Weight, &str)| {
+            let (runner, host) = ("far-1".to_owned(), Some("far.example".to_owned()));
+            let runner =
+                RunnerStatus { runner, state, host, slots: 1, waited: Some(61.0), detail: detail.to_owned() };
+            let (weight, text) =
+                line(&Event::Runner { runner }, Ended { is_known, ..Ended::default() }).unwrap();
+            assert_eq!((weight, text.trim_start()), expected);
+        };
+        use RunnerState::{Failed, GivenBack, Lost, Ready, Waiting};
+        check(Waiting, "", false, (Weight::Detail, "runner far-1 is waiting"));
+        check(Waiting, "installs numpy", false, (Weight::Detail, "runner far-1 prepares: installs numpy"));
+        check(Ready, "2 cores", false, (Weight::Detail, "runner far-1 is ready after 1m 01s: 2 cores"));
+        check(GivenBack, "", false, (Weight::Detail, "runner far-1 was given back"));
+        check(Lost, "killed", false, (Weight::Warning, "runner far-1 was lost: killed"));
+        check(Failed, "no place", false, (Weight::Warning, "runner far-1 cannot be used: no place"));
+        check(Failed, "no place", true, (Weight::Detail, "runner far-1 cannot be used: no place"));
+    }
+
+    #[test]
+    fn scripts_name_their_runner() {
+        let check = |failure: Option<&str>, runner: Option<&str>, expected: &str| {
+            let place = Place::from("phase1/candidate-0/run");
+            let event = serde_json::json!({"event": "script_ended", "place": place, "seconds": 2.0, "score": 0.5,
+                "failure": failure, "runner": runner, "replayed": false});
+            let (_, text) = line(&serde_json::from_value(event).unwrap(), Ended::default()).unwrap();
+            assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), expected);
+        };
+        check(None, None, "candidate 1 script ended (2.0 s, score 0.50000)");
+        check(None, Some("far-1"), "candidate 1 script ended on far-1 (2.0 s, score 0.50000)");
+        check(Some("KeyError"), Some("far-1"), "candidate 1 script failed on far-1: KeyError");
+    }
+
+    #[test]
+    fn steps_are_one_line() {
+        let step = |score, kept, is_best, note: &str| {
+            let verdict = Verdict { score, kept, note: note.to_owned(), ..Verdict::default() };
+            let event = Event::StepEnded { place: Step::Candidate(0), verdict };
+            line(&event, Ended { seconds: Some(3.0), is_best, ..Ended::default() }).unwrap().1
+        };
+        let check = |line: String, expected: &str| {
+            assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), expected);
+        };
+        check(
+            step(Some(0.5), true, true, "LightGBM"),
+            "candidate 1 score 0.50000 best so far 3.0 s LightGBM",
+        );
+        check(step(Some(0.5), true, false, ""), "candidate 1 score 0.50000 kept 3.0 s");
+        check(step(None, false, false, "\na\nb"), "candidate 1 no score not kept 3.0 s a");
+        let verdict = Verdict { note: "0 of 2 attempts kept".to_owned(), ..Verdict::default() };
+        let event = Event::StepEnded { place: Step::Outer { path: 0, outer: 0 }, verdict: verdict.clone() };
+        check(
+            line(&event, Ended::default()).unwrap().1,
+            "path 1, step 1 no score not kept 0 of 2 attempts kept",
+        );
+        let event = Event::StepEnded { place: Step::LeakageCheck, verdict };
+        check(line(&event, Ended::default()).unwrap().1, "leakage check unchanged 0 of 2 attempts kept");
+    }
+}

@@ -1,0 +1,36 @@
+//! What people are told about a run: during it, at its end and later.
+//!
+//! Everything here is a function of what a run leaves behind: its journal, its result and its events. [`run_view`] reads
+//! a run folder and writes nothing; [`progress`] is the state after the events so far.
+//!
+//! With the feature `html`, `views` makes the parts of a page from a run, `chart` draws them, and `html` renders the
+//! report.
+
+pub mod at_work;
+#[cfg(feature = "html")]
+pub mod chart;
+pub mod cut;
+pub mod cuts;
+pub mod disclosure;
+pub mod event_line;
+pub mod figures;
+pub mod files;
+pub mod follow;
+#[cfg(feature = "html")]
+pub mod html;
+#[cfg(feature = "html")]
+mod markup;
+pub mod money;
+pub mod pace;
+#[cfg(feature = "html")]
+mod page;
+pub mod progress;
+pub mod run_report;
+pub mod run_view;
+pub mod runners;
+pub mod sanitize;
+pub mod score_report;
+pub mod usage;
+#[cfg(feature = "html")]
+pub mod views;
+pub mod words;

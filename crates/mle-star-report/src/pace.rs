@@ -1,0 +1,177 @@
+//! Estimates the time left from the planned effects, the completed ones and their speed.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use mle_star::event::Planned;
+use mle_star_domain::place::Phase;
+
+/// Scripts that must have ended before there is an estimate.
+const SCRIPTS_NEEDED: u64 = 3;
+/// The share of all planned effects that must have ended before there is an estimate.
+const SHARE_NEEDED: f64 = 0.1;
+
+/// Counts and times of completed effects.
+#[derive(Clone, Debug, Default)]
+pub struct Pace {
+    calls: Effects,
+    scripts: Effects,
+}
+
+/// Effects of one kind.
+#[derive(Clone, Debug, Default)]
+struct Effects {
+    /// Completed effects per phase, including those of earlier processes.
+    ended: BTreeMap<Phase, u64>,
+    /// Their total time in seconds.
+    seconds: f64,
+    /// Count and time of those that this process performed.
+    own_seconds: f64,
+}
+
+/// A completed effect.
+#[derive(Clone, Copy, Debug)]
+pub struct EndedEffect {
+    /// The place.
+    pub phase: Phase,
+    /// The time it took.
+    pub seconds: f64,
+    /// Whether it was replayed from the journal.
+    pub replayed: bool,
+}
+
+/// The progress of a run at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment<'a> {
+    /// The planned effects of the whole run.
+    pub planned: &'a [Planned],
+    /// The current phase.
+    pub phase: Phase,
+    /// Seconds that this process has worked.
+    pub own: f64,
+    /// Seconds that each agent call in progress has taken so far.
+    pub calls: &'a [f64],
+    /// Seconds that each script in progress has taken so far.
+    pub scripts: &'a [f64],
+}
+
+impl Pace {
+    /// An agent call ended.
+    pub fn call(&mut self, effect: EndedEffect) {
+        self.calls.take(effect);
+    }
+
+    /// A script ended.
+    pub fn script(&mut self, effect: EndedEffect) {
+        self.scripts.take(effect);
+    }
+
+    /// Estimated seconds left; `None` while it is too early to say.
+    ///
+    /// The remaining effects are assumed to take as long as those before, with as many repairs and as many at a time.
+    pub fn seconds_left(&self, moment: Moment<'_>) -> Option<f64> {
+        let planned: u64 = moment.planned.iter().map(|phase| phase.calls + phase.scripts).sum();
+        let done = self.calls.count() + self.scripts.count();
+        if self.scripts.count() < SCRIPTS_NEEDED || amount(done) < SHARE_NEEDED * amount(planned) {
+            return None;
+        }
+        let under_way: f64 = moment.calls.iter().chain(moment.scripts).sum();
+        let worked = self.calls.own_seconds + self.scripts.own_seconds + under_way;
+        if worked <= 0.0 || moment.own <= 0.0 {
+            return None;
+        }
+        let of_calls = self.calls.left(moment, |planned| planned.calls, moment.calls);
+        let of_scripts = self.scripts.left(moment, |planned| planned.scripts, moment.scripts);
+        Some((of_calls + of_scripts) * moment.own / worked)
+    }
+}
+
+impl Effects {
+    fn take(&mut self, effect: EndedEffect) {
+        *self.ended.entry(effect.phase).or_default() += 1;
+        self.seconds += effect.seconds;
+        if !effect.replayed {
+            self.own_seconds += effect.seconds;
+        }
+    }
+
+    fn count(&self) -> u64 {
+        self.ended.values().sum()
+    }
+
+    fn in_phase(&self, phase: Phase) -> u64 {
+        self.ended.get(&phase).copied().unwrap_or_default()
+    }
+
+    /// Seconds of remaining work, part of which may be in progress.
+    fn left(&self, moment: Moment<'_>, planned: fn(&Planned) -> u64, under_way: &[f64]) -> f64 {
+        if self.count() == 0 {
+            return 0.0;
+        }
+        let to_come = moment.planned.iter().filter(|of| of.phase >= moment.phase);
+        let left: u64 = to_come.map(|of| planned(of).saturating_sub(self.in_phase(of.phase))).sum();
+        let foreseen: u64 = moment.planned.iter().map(|of| planned(of).min(self.in_phase(of.phase))).sum();
+        let with_repairs = amount(self.count()) / amount(foreseen.max(1));
+        let each = self.seconds / amount(self.count());
+        // An effect that takes longer than expected does not shorten the later ones.
+        let behind: f64 = under_way.iter().map(|seconds| seconds.min(each)).sum();
+        (amount(left) * with_repairs * each - behind).max(0.0)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts of effects are far below 2^52")]
+fn amount(count: u64) -> f64 {
+    count as f64
+}
+
+/// Seconds between two times; 0 if the clock was set back in between.
+pub fn seconds(from: Timestamp, to: Timestamp) -> f64 {
+    to.duration_since(from).as_secs_f64().max(0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PLANNED: [Planned; 2] = [
+        Planned { phase: Phase::Phase1, calls: 4, scripts: 4 },
+        Planned { phase: Phase::Phase2, calls: 4, scripts: 4 },
+    ];
+
+    fn pace(phase: Phase, effects: u32, replayed: bool) -> Pace {
+        let mut pace = Pace::default();
+        for _ in 0..effects {
+            pace.call(EndedEffect { phase, seconds: 1.0, replayed });
+            pace.script(EndedEffect { phase, seconds: 9.0, replayed });
+        }
+        pace
+    }
+
+    #[test]
+    fn what_is_left_takes_as_long_as_what_was_done() {
+        let check = |pace: &Pace, phase, own, under_way: f64, expected: Option<f64>| {
+            let scripts = [under_way];
+            let left =
+                pace.seconds_left(Moment { planned: &PLANNED, phase, own, calls: &[], scripts: &scripts });
+            assert_eq!(left.map(f64::round), expected, "{pace:?}");
+        };
+        // Too early.
+        check(&Pace::default(), Phase::Phase1, 10.0, 10.0, None);
+        check(&pace(Phase::Phase1, 2, false), Phase::Phase1, 20.0, 0.0, None);
+        // One after another: four of eight pairs are done.
+        check(&pace(Phase::Phase1, 4, false), Phase::Phase2, 40.0, 0.0, Some(40.0));
+        // Two at a time.
+        check(&pace(Phase::Phase1, 4, false), Phase::Phase2, 20.0, 0.0, Some(20.0));
+        // The next has half its time behind it.
+        check(&pace(Phase::Phase1, 4, false), Phase::Phase2, 45.0, 5.0, Some(35.0));
+        // It takes twice as long as those before it.
+        check(&pace(Phase::Phase1, 4, false), Phase::Phase2, 58.0, 18.0, Some(31.0));
+        // A phase that ended early has no work left. One in which every script ran twice predicts that later ones
+        // do too.
+        check(&pace(Phase::Phase1, 3, false), Phase::Phase2, 30.0, 0.0, Some(40.0));
+        check(&pace(Phase::Phase1, 8, false), Phase::Phase2, 80.0, 0.0, Some(80.0));
+        // This process has done nothing yet.
+        check(&pace(Phase::Phase1, 4, true), Phase::Phase2, 0.1, 0.0, None);
+        check(&pace(Phase::Phase1, 4, true), Phase::Phase2, 10.0, 10.0, Some(31.0));
+    }
+}

@@ -1,0 +1,116 @@
+//! Renders templates as HTML.
+//!
+//! Text from models, scripts and users is untrusted. The formatter of the [`environment`] escapes whatever a
+//! template prints, and makes characters visible that would hide or reorder text. Only charts, which this program
+//! draws, are markup. Parts use no inline styles or handlers, so a page can forbid them.
+
+use minijinja::syntax::SyntaxConfig;
+use minijinja::value::{Serde, Value};
+use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
+use serde::Serialize;
+
+use crate::markup::write_escaped;
+
+/// The style sheet of the parts and of the report.
+pub const STYLE: &str = include_str!("../templates/style.css");
+/// The script of the parts. The parts are readable without it.
+pub const SCRIPT: &str = include_str!("../templates/page.js");
+
+const TEMPLATES: [(&str, &str); 13] = [
+    ("parts/pieces.html", include_str!("../templates/parts/pieces.html")),
+    ("parts/overview.html", include_str!("../templates/parts/overview.html")),
+    ("parts/trust.html", include_str!("../templates/parts/trust.html")),
+    ("parts/scores.html", include_str!("../templates/parts/scores.html")),
+    ("parts/tree.html", include_str!("../templates/parts/tree.html")),
+    ("parts/ledger.html", include_str!("../templates/parts/ledger.html")),
+    ("parts/ablation.html", include_str!("../templates/parts/ablation.html")),
+    ("parts/leakage.html", include_str!("../templates/parts/leakage.html")),
+    ("parts/models.html", include_str!("../templates/parts/models.html")),
+    ("parts/failures.html", include_str!("../templates/parts/failures.html")),
+    ("parts/runners.html", include_str!("../templates/parts/runners.html")),
+    ("parts/costs.html", include_str!("../templates/parts/costs.html")),
+    ("parts/script.html", include_str!("../templates/parts/script.html")),
+];
+
+/// A part of a page.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    /// Its name, which is that of its template.
+    pub name: &'a str,
+    /// Its title.
+    pub title: &'a str,
+    /// Whether the run has ended, so that nothing changes any more.
+    pub is_over: bool,
+}
+
+/// What a template reads.
+#[derive(Serialize)]
+struct Context<'a, T> {
+    name: &'a str,
+    title: &'a str,
+    is_over: bool,
+    v: &'a T,
+}
+
+/// The compiled templates of the parts. Templates of the surrounding page can be added.
+///
+/// # Errors
+/// A built-in template is broken.
+pub fn environment() -> Result<Environment<'static>, Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
+    environment.set_formatter(print);
+    for (name, text) in TEMPLATES {
+        environment.add_template(name, text)?;
+    }
+    Ok(environment)
+}
+
+/// Renders a part of a page: a `<section>` whose id is the part's name.
+///
+/// # Errors
+/// There is no such part, or its template is broken.
+pub fn section(
+    environment: &Environment<'_>,
+    part: &Part<'_>,
+    view: &impl Serialize,
+) -> Result<String, Error> {
+    let Part { name, title, is_over } = *part;
+    let context = Context { name, title, is_over, v: view };
+    environment.get_template(&format!("parts/{name}.html"))?.render(Serde(&context))
+}
+
+/// Prints a value: markup unchanged, nothing for `None`, and text escaped.
+fn print(out: &mut Output, _: &mut State, value: &Value) -> Result<(), Error> {
+    let written = match value.as_str() {
+        Some(text) if value.is_safe() => out.write_str(text),
+        Some(text) => write_escaped(text, |part| out.write_str(part)),
+        None if value.is_undefined() => return Err(Error::from(ErrorKind::UndefinedError)),
+        None if value.is_none() => Ok(()),
+        None => write_escaped(&value.to_string(), |part| out.write_str(part)),
+    };
+    written.map_err(|_| Error::new(ErrorKind::WriteFailure, "the page cannot be written"))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_text_is_escaped_and_nothing_hides() {
+        let check = |text: &str, expected: &str| {
+            let environment = environment().unwrap();
+            let template = environment.template_from_named_str("x.html", "{{ text }}").unwrap();
+            assert_eq!(template.render(Serde(&json!({"text": text}))).unwrap(), expected);
+        };
+        check("a\tb\n", "a\tb\n");
+        check("<script>alert('1')</script>", "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;");
+        check("\"><img src=x onerror=alert(1)>", "&quot;&gt;&lt;img src=x onerror=alert(1)&gt;");
+        check("]]>&amp;", "]]&gt;&amp;amp;");
+        check("a\u{202e}b\u{2066}\0\u{1b}[0m\r", "a⟨U+202E⟩b⟨U+2066⟩⟨U+0000⟩⟨U+001B⟩[0m⟨U+000D⟩");
+    }
+}

@@ -1,0 +1,509 @@
+//! The state of a run after the lines so far. Time comes from the lines and the caller, never from a clock.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use mle_star::event::{Event, Line, Outline, RunnerState};
+use mle_star::verdict::Verdict;
+use mle_star_domain::effects::Usage;
+use mle_star_domain::metric::Score;
+use mle_star_domain::place::{Phase, Place, Step};
+
+use crate::pace::{EndedEffect, Moment, Pace, seconds};
+use crate::runners::Runners;
+use crate::words::{agent_name, in_line};
+
+/// The state of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    /// Its outline.
+    pub outline: Option<Outline>,
+    /// The current phase.
+    pub phase: Option<Phase>,
+    /// The best score.
+    pub best: Option<Best>,
+    /// The best score after each step, oldest first.
+    pub history: Vec<f64>,
+    /// Agent calls and scripts that have a slot.
+    pub running: BTreeMap<Place, Effect>,
+    /// Runners, those of earlier processes included.
+    pub runners: Runners,
+    /// Steps in progress.
+    pub steps: BTreeMap<Step, StepState>,
+    /// Refinement paths that have begun.
+    pub paths: BTreeMap<usize, PathState>,
+    /// Completed scripts, and how many of them failed.
+    pub scripts: (u64, u64),
+    /// Completed agent calls.
+    pub calls: u64,
+    /// Cost and tokens of the whole run.
+    pub spent: Option<Usage>,
+    /// The exit code, once the run has ended.
+    pub exit_code: Option<u8>,
+    /// When this process started work on the run. Earlier time, such as for creating an environment, does not
+    /// count.
+    began: Option<Timestamp>,
+    ended: Option<Timestamp>,
+    /// The score of the solution that the last phase ended with.
+    phase_best: Option<f64>,
+    /// The score that the paths began with.
+    at_fork: Option<f64>,
+    pace: Pace,
+}
+
+/// What earlier events tell about an event.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Ended {
+    /// Seconds of the ended step's agent calls and scripts, without their wait for a slot.
+    pub seconds: Option<f64>,
+    /// Whether it gave the best score of the run so far.
+    pub is_best: bool,
+    /// Whether another runner failed before for the same reason.
+    pub is_known: bool,
+}
+
+/// The best score so far.
+#[derive(Clone, Debug)]
+pub struct Best {
+    /// In the metric's unit.
+    pub score: f64,
+    /// The score before it; `None` for the first.
+    pub from: Option<f64>,
+    /// The step that made it.
+    pub place: Place,
+    /// The time of the change.
+    pub time: Timestamp,
+}
+
+/// An agent call or a script in progress.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// The agent's name, or `script`.
+    pub name: String,
+    /// Whether it is a script.
+    pub is_script: bool,
+    /// When it got its slot.
+    pub began: Timestamp,
+    /// When it began its current activity: work, or waiting for the service.
+    pub since: Timestamp,
+    /// Its timeout in seconds; 0 if unknown.
+    pub timeout: f64,
+    /// The tool that an agent used last, with its argument.
+    pub tool: Option<String>,
+    /// The runner of a script; `None`: this machine.
+    pub runner: Option<String>,
+}
+
+/// A step in progress.
+#[derive(Clone, Copy, Debug)]
+pub struct StepState {
+    /// The number of steps of its kind.
+    pub of: u32,
+    /// Seconds of its agent calls and scripts that ended, without their wait for a slot.
+    pub worked: f64,
+}
+
+/// The position of a refinement path.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct PathState {
+    /// Outer step and how many there are, counted from 1.
+    pub outer: Option<(u32, u32)>,
+    /// Attempt and how many there are, counted from 1.
+    pub inner: Option<(u32, u32)>,
+    /// Its best score.
+    pub best: Option<f64>,
+    /// Whether it has ended.
+    pub is_over: bool,
+}
+
+impl Progress {
+    /// Processes a line. If it ends a step, returns what is known about the step.
+    pub fn take(&mut self, line: &Line) -> Ended {
+        let (time, is_known) = (line.time, self.runners.take(line));
+        match &line.event {
+            Event::RunStarted(outline) => self.start(outline),
+            Event::RunEnded { exit_code, .. } => self.end(*exit_code, time),
+            Event::PhaseStarted { phase } => self.begin_phase(*phase, time),
+            Event::StepStarted { place, of } => {
+                self.steps.insert(*place, StepState { of: *of, worked: 0.0 });
+                self.move_path(*place, *of);
+            }
+            Event::StepEnded { place, verdict } => return self.end_step(*place, verdict),
+            Event::PhaseEnded { best, .. } => self.phase_best = best.as_ref().map(|best| best.score),
+            Event::PathEnded { path, .. } => {
+                self.paths.entry(*path as usize).and_modify(|path| path.is_over = true);
+            }
+            Event::Skipped { place, .. } => {
+                self.running.remove(place);
+                if let Some(step) = place.step().filter(|step| step.place() == *place) {
+                    self.steps.remove(&step);
+                }
+            }
+            Event::Best { place, score, from } => {
+                self.best = Some(Best { score: *score, from: *from, place: place.clone(), time });
+            }
+            Event::Runner { runner } if runner.state == RunnerState::Lost => {
+                // They wait for another slot.
+                self.running.retain(|_, effect| effect.runner.as_ref() != Some(&runner.runner));
+            }
+            _ => self.take_effect(&line.event, time),
+        }
+        Ended { is_known, ..Ended::default() }
+    }
+
+    /// Processes an event of an agent call or a script.
+    fn take_effect(&mut self, event: &Event, time: Timestamp) {
+        match event {
+            Event::AgentStarted { place, agent, timeout, .. } => {
+                self.begin(place, agent_name(*agent), *timeout, time);
+            }
+            Event::AgentWaits { place, agent, seconds, .. } => {
+                let began = self.running.get(place).map(|effect| effect.began);
+                self.begin(place, format!("{} waits for the service", agent_name(*agent)), *seconds, time);
+                self.running.entry(place.clone()).and_modify(|effect| effect.began = began.unwrap_or(time));
+            }
+            Event::ScriptStarted { place, timeout, runner, .. } => {
+                self.begin(place, script_name(place), *timeout, time);
+                self.running.entry(place.clone()).and_modify(|effect| {
+                    effect.is_script = true;
+                    effect.runner.clone_from(runner);
+                });
+            }
+            Event::AgentEnded { place, usage, seconds: whole, replayed, .. } => {
+                // The event's seconds include the wait for a slot.
+                let seconds = self.running.remove(place).map_or(*whole, |effect| seconds(effect.began, time));
+                self.worked(place, seconds);
+                self.calls += 1;
+                if !replayed {
+                    self.spent = Some(self.spent.unwrap_or_else(Usage::free) + *usage);
+                }
+                if let Some(phase) = place.phase() {
+                    self.pace.call(EndedEffect { phase, seconds, replayed: *replayed });
+                }
+            }
+            Event::ScriptEnded { place, seconds, failure, replayed, .. } => {
+                self.running.remove(place);
+                self.worked(place, *seconds);
+                self.scripts.0 += 1;
+                self.scripts.1 += u64::from(failure.is_some());
+                if let Some(phase) = place.phase() {
+                    self.pace.script(EndedEffect { phase, seconds: *seconds, replayed: *replayed });
+                }
+            }
+            Event::ToolUsed { place, tool, about, .. } => {
+                let words = format!("{tool}: {}", in_line(about));
+                self.running.entry(place.clone()).and_modify(|effect| effect.tool = Some(words));
+            }
+            _ => {}
+        }
+    }
+
+    /// Elapsed seconds of the run.
+    pub fn elapsed(&self, now: Timestamp) -> f64 {
+        self.outline.as_ref().map_or(0.0, |outline| outline.elapsed) + self.own(now)
+    }
+
+    /// Estimated seconds left, at most what the time limit leaves; `None` while it is too early to say.
+    pub fn seconds_left(&self, now: Timestamp) -> Option<f64> {
+        let outline = self.outline.as_ref().filter(|_| self.exit_code.is_none())?;
+        let (own, planned, phase) = (self.own(now), &outline.planned, self.phase?);
+        let under_way = |scripts: bool| -> Vec<f64> {
+            let effects = self.running.values().filter(|effect| effect.is_script == scripts);
+            effects.map(|effect| seconds(effect.since, now)).collect()
+        };
+        let (calls, scripts) = (under_way(false), under_way(true));
+        let moment = Moment { planned, phase, own, calls: &calls, scripts: &scripts };
+        #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]
+        let limit = outline.time_limit as f64 - self.elapsed(now);
+        Some(self.pace.seconds_left(moment)?.min(limit.max(0.0)))
+    }
+
+    /// A score of this run's metric.
+    pub fn score(&self, value: f64) -> Option<Score> {
+        Score::new(value, self.outline.as_ref()?.direction)
+    }
+
+    /// The runners on which scripts are in progress.
+    pub fn busy(&self) -> impl Iterator<Item = &str> {
+        self.running.values().filter_map(|effect| effect.runner.as_deref())
+    }
+
+    /// The numbers of agent calls and scripts in progress.
+    pub fn at_work(&self) -> (usize, usize) {
+        let scripts = self.running.values().filter(|effect| effect.is_script).count();
+        (self.running.len() - scripts, scripts)
+    }
+
+    /// A process that resumes a run emits the events of earlier processes again.
+    fn start(&mut self, outline: &Outline) {
+        let runners = std::mem::take(&mut self.runners);
+        *self =
+            Self { outline: Some(outline.clone()), spent: Some(outline.spent), runners, ..Self::default() };
+    }
+
+    fn end(&mut self, exit_code: u8, time: Timestamp) {
+        self.exit_code = Some(exit_code);
+        self.ended = Some(time);
+        self.running.clear();
+        self.steps.clear();
+    }
+
+    fn begin_phase(&mut self, phase: Phase, time: Timestamp) {
+        self.began.get_or_insert(time);
+        self.phase = Some(phase);
+        if phase == Phase::Phase2 {
+            // The score of s_0.
+            self.at_fork = self.phase_best;
+            let paths = self.outline.as_ref().map_or(0, |outline| outline.paths as usize);
+            self.paths = (0..paths).map(|path| (path, self.new_path())).collect();
+        }
+    }
+
+    fn new_path(&self) -> PathState {
+        PathState { best: self.at_fork, ..PathState::default() }
+    }
+
+    fn begin(&mut self, place: &Place, name: String, timeout: f64, since: Timestamp) {
+        let effect =
+            Effect { name, is_script: false, began: since, since, timeout, tool: None, runner: None };
+        self.running.insert(place.clone(), effect);
+    }
+
+    /// An agent call or a script ended. Its time counts for its step and, in an attempt, for the outer step.
+    fn worked(&mut self, place: &Place, seconds: f64) {
+        let Some(step) = place.step() else { return };
+        let outer = match step {
+            Step::Attempt { path, outer, .. } => Some(Step::Outer { path, outer }),
+            _ => None,
+        };
+        for step in [Some(step), outer].into_iter().flatten() {
+            self.steps.entry(step).and_modify(|step| step.worked += seconds);
+        }
+    }
+
+    /// A step of a path begins.
+    fn move_path(&mut self, step: Step, of: u32) {
+        let Some(path) = step.path() else { return };
+        let new = self.new_path();
+        let state = self.paths.entry(path as usize).or_insert(new);
+        match step {
+            Step::Outer { outer, .. } => (state.outer, state.inner) = (Some((outer + 1, of)), None),
+            Step::Attempt { inner, .. } => state.inner = Some((inner + 1, of)),
+            _ => {}
+        }
+    }
+
+    fn end_step(&mut self, step: Step, verdict: &Verdict) -> Ended {
+        let began = self.steps.remove(&step);
+        self.history.extend(self.best.as_ref().map(|best| best.score));
+        if let (Some(path), Some(best)) = (step.path(), &verdict.best) {
+            let new = self.new_path();
+            self.paths.entry(path as usize).or_insert(new).best = Some(best.score);
+        }
+        let is_best = self.best.as_ref().is_some_and(|best| best.place == step.place());
+        Ended { seconds: began.map(|began| began.worked), is_best, is_known: false }
+    }
+
+    /// Seconds of this process.
+    fn own(&self, now: Timestamp) -> f64 {
+        self.began.map_or(0.0, |began| seconds(began, self.ended.unwrap_or(now)))
+    }
+}
+
+fn script_name(place: &Place) -> String {
+    match place.step() {
+        Some(Step::Outer { .. }) => "ablation script".to_owned(),
+        _ => "script".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn at(seconds: i64) -> Timestamp {
+        Timestamp::UNIX_EPOCH + SignedDuration::from_secs(seconds)
+    }
+
+    /// The state after these events, each with its second.
+    fn progress(events: &[(i64, Value)]) -> Progress {
+        let mut progress = Progress::default();
+        for (second, event) in events {
+            let event = serde_json::from_value(event.clone()).unwrap();
+            progress.take(&Line { time: at(*second), run_id: "r".to_owned(), event });
+        }
+        progress
+    }
+
+    fn started(direction: &str, elapsed: f64, spent: &Value) -> Value {
+        json!({"event": "run_started", "task": "t", "metric": "m", "direction": direction, "resumed": elapsed > 0.0,
+            "elapsed": elapsed, "spent": spent, "paths": 2, "outer_steps": 2, "inner_steps": 2, "rounds": 1,
+            "time_limit": 1000, "max_budget_usd": null, "planned": []})
+    }
+
+    fn used(cost_usd: Option<f64>, input: u64) -> Value {
+        json!({"cost_usd": cost_usd, "input": input, "output": 0, "cache_read": 0, "cache_write": 0})
+    }
+
+    fn phase(name: &str) -> Value {
+        json!({"event": "phase_started", "phase": name})
+    }
+
+    #[test]
+    fn the_clock_runs_from_the_first_phase_to_the_end() {
+        let start = (100, started("maximize", 90.0, &used(Some(0.0), 0)));
+        let check = |events: &[(i64, Value)], now: i64, expected: f64| {
+            let elapsed = progress(events).elapsed(at(now));
+            assert!((elapsed - expected).abs() < 1e-9, "{elapsed} for {events:?}");
+        };
+        check(&[], 200, 0.0);
+        check(std::slice::from_ref(&start), 200, 90.0);
+        let begun = [start, (150, phase("phase1")), (160, phase("phase2"))];
+        check(&begun, 200, 140.0);
+        // A clock that was set back.
+        check(&begun, 120, 90.0);
+        let end = json!({"event": "run_ended", "exit_code": 0, "error": null, "hint": null});
+        check(&[begun[0].clone(), begun[1].clone(), (170, end)], 200, 110.0);
+    }
+
+    #[test]
+    fn money_counts_once_and_what_is_known_stays_so() {
+        let ended = |usage: Value, replayed: bool| {
+            (
+                2,
+                json!({"event": "agent_ended", "place": "phase1/retriever", "agent": "retriever", "seconds": 1.0,
+                "usage": usage, "failure": null, "replayed": replayed}),
+            )
+        };
+        let check = |before: Value, calls: &[(i64, Value)], cost: Option<f64>, input: u64| {
+            let mut events = vec![(1, started("maximize", 0.0, &before))];
+            events.extend_from_slice(calls);
+            let spent = progress(&events).spent.unwrap();
+            assert_eq!((spent.cost_usd, spent.input), (cost, input), "{events:?}");
+        };
+        check(used(Some(0.0), 0), &[], Some(0.0), 0);
+        check(used(Some(0.0), 0), &[ended(used(Some(0.5), 10), false)], Some(0.5), 10);
+        check(used(Some(1.0), 500), &[ended(used(Some(1.0), 500), true)], Some(1.0), 500);
+        check(used(Some(1.0), 500), &[ended(used(Some(0.25), 5), false)], Some(1.25), 505);
+        check(used(Some(1.0), 500), &[ended(used(None, 5), false)], Some(1.0), 505);
+        check(used(Some(0.0), 0), &[ended(used(None, 5), false)], None, 5);
+    }
+
+    #[test]
+    fn paths_have_their_own_best_score() {
+        let ended = |place: &str, best: f64| {
+            let best = json!({"step": place, "run": format!("{place}/run"), "score": best});
+            (9, json!({"event": "step_ended", "place": place, "score": 0.1, "kept": true, "best": best}))
+        };
+        let check = |direction: &str, steps: &[(i64, Value)], expected: [(f64, bool); 2]| {
+            let mut events = vec![(1, started(direction, 0.0, &used(Some(0.0), 0)))];
+            // The score of s_0 may be worse than the best of Phase 1.
+            events.push((2, json!({"event": "best", "place": "phase1/merge-1", "score": 0.9, "from": null})));
+            let initial = json!({"step": "phase1/data", "run": "phase1/data/run", "score": 0.5});
+            events.push((
+                2,
+                json!({"event": "phase_ended", "phase": "phase1", "seconds": 1.0, "steps": 4, "best": initial}),
+            ));
+            events.push((3, phase("phase2")));
+            events.extend_from_slice(steps);
+            let progress = progress(&events);
+            let found: Vec<_> =
+                progress.paths.values().map(|path| (path.best.unwrap(), path.is_over)).collect();
+            assert_eq!(found, expected, "{direction}: {steps:?}");
+        };
+        check("maximize", &[], [(0.5, false); 2]);
+        // A path's best is what its verdicts say, whatever the direction.
+        let attempts = [ended("phase2/path-1/t0/k0", 0.6), ended("phase2/path-1/t0/k1", 0.4)];
+        check("maximize", &attempts, [(0.5, false), (0.4, false)]);
+        check("minimize", &attempts, [(0.5, false), (0.4, false)]);
+        let over = json!({"event": "path_ended", "path": 0, "status": "failed", "cause": "a defect",
+            "best": {"step": "phase1/data", "run": "phase1/data/run", "score": 0.5}});
+        check("maximize", &[(9, over)], [(0.5, true), (0.5, false)]);
+    }
+
+    #[test]
+    fn the_time_of_a_step_is_that_of_its_work_and_not_of_its_waiting() {
+        let place = "phase2/path-0/t0/k0";
+        let events = [
+            (1, started("maximize", 0.0, &used(Some(0.0), 0))),
+            (2, json!({"event": "step_started", "place": "phase2/path-0/t0", "of": 1})),
+            (2, json!({"event": "step_started", "place": place, "of": 1})),
+            (
+                10,
+                json!({"event": "agent_started", "place": format!("{place}/coder"), "agent": "coder", "variant": null,
+                "timeout": 900.0}),
+            ),
+            (
+                12,
+                json!({"event": "agent_waits", "place": format!("{place}/coder"), "agent": "coder", "seconds": 60.0,
+                "reason": "overloaded"}),
+            ),
+            (
+                14,
+                json!({"event": "agent_ended", "place": format!("{place}/coder"), "agent": "coder", "seconds": 12.0,
+                "usage": used(Some(0.0), 0), "failure": null, "replayed": false}),
+            ),
+            (90, json!({"event": "script_started", "place": format!("{place}/run"), "timeout": 0.0})),
+            (
+                95,
+                json!({"event": "script_ended", "place": format!("{place}/run"), "seconds": 5.0, "score": 0.5,
+                "failure": null, "replayed": false}),
+            ),
+        ];
+        let mut progress = progress(&events);
+        let ended = |place: &str| Event::StepEnded {
+            place: Place::from(place).step().unwrap(),
+            verdict: Verdict { score: Some(0.5), kept: true, ..Verdict::default() },
+        };
+        for step in [place, "phase2/path-0/t0"] {
+            let line = Line { time: at(95), run_id: "r".to_owned(), event: ended(step) };
+            assert_eq!(progress.take(&line).seconds, Some(9.0), "{step}");
+        }
+    }
+
+    #[test]
+    fn a_resumed_run_starts_from_its_outline() {
+        let script = json!({"event": "script_ended", "place": "phase1/candidate-0/run", "seconds": 1.0,
+            "score": null, "failure": "KeyError", "replayed": false});
+        let mut events = vec![(1, started("maximize", 0.0, &used(Some(0.0), 0))), (2, script)];
+        assert_eq!(progress(&events).scripts, (1, 1));
+        events.push((3, started("maximize", 1.0, &used(Some(0.0), 0))));
+        assert_eq!(progress(&events).scripts, (0, 0));
+    }
+
+    #[test]
+    fn a_script_whose_runner_is_lost_waits_for_another_slot() {
+        let begun = |place: &str, runner: Option<&str>| json!({"event": "script_started", "place": place, "timeout": 0.0, "runner": runner});
+        let runner = |state: &str| json!({"event": "runner", "runner": "far-1", "state": state, "host": "far", "slots": 2});
+        let (first, second) = ("phase1/candidate-0/run", "phase1/candidate-1/run");
+        let mut events = vec![
+            (1, started("maximize", 0.0, &used(Some(0.0), 0))),
+            (2, runner("ready")),
+            (3, begun(first, Some("far-1"))),
+            (3, begun(second, None)),
+        ];
+        let check = |events: &[(i64, Value)], places: &[&str], busy: &[&str]| {
+            let progress = progress(events);
+            let running: Vec<&str> = progress.running.keys().map(Place::as_str).collect();
+            assert_eq!((running, progress.busy().collect::<Vec<_>>()), (places.to_vec(), busy.to_vec()));
+        };
+        check(&events, &[first, second], &["far-1"]);
+        events.push((4, runner("lost")));
+        check(&events, &[second], &[]);
+        events.push((5, begun(first, None)));
+        check(&events, &[first, second], &[]);
+    }
+
+    #[test]
+    fn ablation_scripts_have_their_own_name() {
+        let check = |place: &str, expected: &str| assert_eq!(script_name(&Place::from(place)), expected);
+        check("phase2/path-0/t0/run", "ablation script");
+        check("phase2/path-0/t0/debug-1/run", "ablation script");
+        check("phase2/path-0/t0/k0/run", "script");
+        check("phase2/path-0/t0/k0/debug-1/run", "script");
+        check("phase1/candidate-0/run", "script");
+    }
+}

@@ -1,0 +1,436 @@
+//! Reads a run folder, also of a live run, for `list`, `show` and the report. Writes nothing.
+
+use std::path::{Path, PathBuf};
+
+use mle_star::journal::{self, EffectRecord, JournalError, Kind, Outcome, Snapshot};
+use mle_star::result::FinalResult;
+use mle_star::shell;
+use mle_star::spending::Spending;
+use mle_star::verdict::Best;
+use mle_star_domain::config::Config;
+use mle_star_domain::effects::{AgentReply, Answer, Limit, Look, Purpose, ScriptOutcome, Selection};
+use mle_star_domain::layout;
+use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::place::Phase;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::files;
+use crate::money;
+use crate::usage;
+
+/// The largest `result.json` that is read, in bytes. A full-size run has less than a megabyte.
+const LARGEST_RESULT: u64 = 256 << 20;
+/// The default runs directory.
+pub const DEFAULT_DIR: &str = "runs";
+
+/// A run at one moment.
+#[derive(Clone, Debug)]
+pub struct RunView {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its summary.
+    pub summary: Summary,
+    /// Its records, oldest first.
+    pub steps: Vec<StepRow>,
+    /// The usage of its agents.
+    pub spending: Spending,
+    /// The journal.
+    pub snapshot: Snapshot,
+    /// The result of a finished run.
+    pub result: Option<FinalResult>,
+}
+
+/// The summary of a run. Scores are in the metric's unit, times in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Summary {
+    /// The run ID.
+    pub run_id: String,
+    /// The task's name.
+    pub task: String,
+    /// Its state.
+    pub state: State,
+    /// The current phase, or the last one of a run that has ended; `None` before the first.
+    pub phase: Option<Phase>,
+    /// The metric's name.
+    pub metric: String,
+    /// Which scores win.
+    pub direction: Direction,
+    /// The best validation score so far.
+    pub best_score: Option<f64>,
+    /// When it started, RFC 3339.
+    pub created_at: String,
+    /// Time so far.
+    pub elapsed_seconds: f64,
+    /// US dollars, estimates included; `None` if nothing is known.
+    pub cost_usd: Option<f64>,
+    /// The estimated part.
+    pub estimated_usd: f64,
+    /// Tokens read and written, cached ones included; 0 for offline agents.
+    pub tokens: u64,
+    /// Interrupted calls, whose cost is estimated.
+    pub interrupted_calls: u64,
+    /// The path of the submission.
+    pub submission: Option<String>,
+    /// The submission so far of a run that is not finished.
+    pub so_far: Option<SoFar>,
+    /// The refinement paths that failed, each with its cause.
+    pub failed_paths: Vec<FailedPath>,
+}
+
+/// A checked submission of a run that is not finished.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct SoFar {
+    /// Its path.
+    pub path: String,
+    /// The run of the script that wrote it.
+    pub place: String,
+    /// The validation score of that script.
+    pub score: f64,
+}
+
+/// `final/provisional.json`: what the files in `final/` are while the run is not finished.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Provisional {
+    /// The run of the script that wrote the submission.
+    pub place: String,
+    /// Its validation score.
+    pub score: f64,
+    /// The 95 % interval of that score; `None` if it is unknown.
+    pub interval: Option<[f64; 2]>,
+    /// The solution in `final/`, whose score may be better.
+    pub solution: Best,
+}
+
+/// A refinement path that failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FailedPath {
+    /// From 0.
+    pub path: usize,
+    /// Its error.
+    pub cause: String,
+}
+
+/// The state of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum State {
+    /// A process works on it.
+    Running,
+    /// It has a result.
+    Finished,
+    /// It was interrupted or failed; it can be resumed.
+    Unfinished,
+}
+
+/// One record of the journal.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct StepRow {
+    /// Where.
+    pub place: String,
+    /// Agent, script or decision.
+    #[schemars(with = "String")]
+    pub kind: Kind,
+    /// Its outcome in words.
+    pub outcome: String,
+    /// Did it succeed?
+    pub ok: bool,
+    /// The score of a script.
+    pub score: Option<f64>,
+    /// Can the score be the best one?
+    pub counts: bool,
+    /// Wall-clock time without waiting for a slot; `None` while it runs.
+    pub seconds: Option<f64>,
+    /// When it ended, in seconds since the start of the run.
+    pub ended: Option<f64>,
+}
+
+/// Reads a run folder.
+///
+/// # Errors
+/// The journal is missing, damaged or of another format.
+pub fn read(folder: &Path) -> Result<RunView, JournalError> {
+    let snapshot = journal::read(folder)?;
+    let any = read_result(folder);
+    let submission =
+        any.as_ref().map(|result| result.submission_path.clone()).filter(|path| !path.is_empty());
+    let (has_result, known) = (any.is_some(), any.as_ref().map(FinalResult::search_score));
+    let result = any.filter(|result| is_current(result, &snapshot.frozen.config));
+    let (corrected, verdicts) = (snapshot.corrected(), snapshot.verdicts());
+    let row = |record: &EffectRecord| {
+        let (row, step) = (row(record), record.place.step());
+        let verdict = step.and_then(|step| verdicts.get(&step));
+        let is_dropped = row.counts && verdict.is_some_and(|verdict| verdict.score != row.score);
+        let leaks = step.is_some_and(|step| corrected.contains(&step)) && !record.place.is_corrected();
+        if leaks { without_leaking_score(row) } else { StepRow { counts: row.counts && !is_dropped, ..row } }
+    };
+    let steps: Vec<StepRow> = snapshot.effects.iter().filter(|record| is_shown(record)).map(row).collect();
+    let task = &snapshot.frozen.task;
+    let state = State::of(is_held(folder), result.is_some());
+    let spending = usage::of_run(&snapshot, state == State::Running);
+    let used = spending.total().usage;
+    let summary = Summary {
+        run_id: name(folder).unwrap_or_else(|| snapshot.frozen.run_id.clone()),
+        task: task.competition_id.clone(),
+        state,
+        phase: snapshot.effects.iter().filter_map(|effect| effect.place.phase()).max(),
+        metric: task.evaluation_metric.clone(),
+        direction: task.metric_direction,
+        best_score: best_of([best(&snapshot, &steps), known], task.metric_direction),
+        created_at: snapshot.created_at.clone(),
+        elapsed_seconds: snapshot.elapsed,
+        cost_usd: used.cost_usd,
+        estimated_usd: used.estimated_usd,
+        tokens: money::all_tokens(&used),
+        interrupted_calls: spending.interrupted_calls,
+        submission,
+        so_far: if has_result { None } else { so_far(folder) },
+        failed_paths: failed_paths(&snapshot),
+    };
+    Ok(RunView { folder: folder.to_owned(), summary, steps, spending, snapshot, result })
+}
+
+/// The best of these scores: an earlier result may have a score that no record has any more.
+fn best_of(scores: [Option<f64>; 2], direction: Direction) -> Option<f64> {
+    let known = scores.into_iter().flatten().filter_map(|score| Score::new(score, direction));
+    known.reduce(|best, next| if next.beats(best) { next } else { best }).map(Score::value)
+}
+
+/// The run ID of a folder.
+pub fn name(folder: &Path) -> Option<String> {
+    let whole = folder.canonicalize().ok()?;
+    Some(whole.file_name()?.to_string_lossy().into_owned())
+}
+
+/// The answer so far of a run that is not finished.
+pub fn provisional(folder: &Path) -> Option<Provisional> {
+    let name = format!("{}/{}", layout::FINAL, layout::PROVISIONAL);
+    serde_json::from_str(&files::read(folder, &name, LARGEST_RESULT).ok()?).ok()
+}
+
+/// The command that resumes the run in a folder.
+pub fn resume_command(folder: &Path) -> String {
+    let is_default = folder.parent() == Some(Path::new(DEFAULT_DIR));
+    let name = folder.file_name().filter(|_| is_default);
+    format!("mle-star resume {}", shell::quoted(name.map_or(folder, Path::new)))
+}
+
+fn so_far(folder: &Path) -> Option<SoFar> {
+    let Provisional { place, score, .. } = provisional(folder)?;
+    let path = folder.join(layout::FINAL).join(layout::SUBMISSION).display().to_string();
+    Some(SoFar { path, place, score })
+}
+
+fn failed_paths(snapshot: &Snapshot) -> Vec<FailedPath> {
+    let failures = snapshot.failures().into_iter();
+    failures.filter_map(|(place, cause)| Some(FailedPath { path: place.path()?, cause })).collect()
+}
+
+/// Whether a result is that of a run with this configuration. It stays while the run goes on with larger limits.
+pub fn is_current(result: &FinalResult, config: &Config) -> bool {
+    let limits = |config: &Config| (config.time_limit_seconds, config.max_budget_usd);
+    limits(&result.config) == limits(config)
+}
+
+/// Whether a run has the result of its present limits.
+pub fn is_finished(folder: &Path) -> bool {
+    let config = files::read(folder, layout::CONFIG, LARGEST_RESULT).ok();
+    let config: Option<Config> = config.and_then(|text| serde_json::from_str(&text).ok());
+    let result = read_result(folder);
+    result.zip(config).is_some_and(|(result, config)| is_current(&result, &config))
+}
+
+/// The last result of a run, which may be that of smaller limits, see [`is_current`].
+pub fn read_result(folder: &Path) -> Option<FinalResult> {
+    let mut result: FinalResult =
+        serde_json::from_str(&files::read(folder, layout::RESULT, LARGEST_RESULT).ok()?).ok()?;
+    // The folder may have been moved since. Links in it are not followed.
+    if !result.submission_path.is_empty() {
+        let whole = folder.canonicalize().or_else(|_| std::path::absolute(folder));
+        let submission =
+            whole.unwrap_or_else(|_| folder.to_owned()).join(layout::FINAL).join(layout::SUBMISSION);
+        result.submission_path = submission.display().to_string();
+    }
+    Some(result)
+}
+
+impl State {
+    /// The state of a run.
+    pub fn of(is_held: bool, has_result: bool) -> Self {
+        match (is_held, has_result) {
+            (true, _) => Self::Running,
+            (false, true) => Self::Finished,
+            (false, false) => Self::Unfinished,
+        }
+    }
+
+    /// The state as a word.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Finished => "finished",
+            Self::Unfinished => "unfinished",
+        }
+    }
+}
+
+/// Does a process work on the run? It holds the lock while it does.
+pub fn is_held(folder: &Path) -> bool {
+    let lock = files::open(folder, layout::LOCK);
+    lock.is_ok_and(|lock| journal::is_locked(&lock, &folder.join(layout::LOCK)))
+}
+
+fn is_shown(record: &EffectRecord) -> bool {
+    use mle_star::journal::EffectState::{Begun, Ended};
+    // A decision without a limit only marks the start or end of a phase.
+    let is_effect = match record.kind {
+        Kind::Agent | Kind::Script | Kind::Look | Kind::Selection => true,
+        Kind::Decision => record.limit.is_some(),
+        Kind::Gate | Kind::Probe | Kind::Verdict | Kind::Failure => false,
+    };
+    matches!(record.state, Begun | Ended) && is_effect
+}
+
+fn best(snapshot: &Snapshot, steps: &[StepRow]) -> Option<f64> {
+    let direction = snapshot.frozen.task.metric_direction;
+    let scores =
+        steps.iter().filter(|step| step.counts).filter_map(|step| Score::new(step.score?, direction));
+    mle_star_domain::metric::last_best(scores, |score| *score).map(Score::value)
+}
+
+fn row(record: &EffectRecord) -> StepRow {
+    let ended = match (&record.outcome, record.kind) {
+        (None, _) if record.limit.is_some() => RowOutcome::of_limit(record.limit),
+        (None, _) => RowOutcome { outcome: "not ended".to_owned(), ok: false, ..RowOutcome::default() },
+        (Some(_), Kind::Decision | Kind::Gate | Kind::Probe | Kind::Verdict | Kind::Failure) => {
+            RowOutcome::of_limit(record.limit)
+        }
+        (Some(outcome), Kind::Agent) => RowOutcome::of_agent(outcome),
+        (Some(outcome), Kind::Script) => RowOutcome::of_script(outcome, &record.request),
+        (Some(outcome), Kind::Look) => RowOutcome::of_look(outcome),
+        (Some(outcome), Kind::Selection) => RowOutcome::of_selection(outcome),
+    };
+    StepRow {
+        place: record.place.to_string(),
+        kind: record.kind,
+        outcome: ended.outcome,
+        ok: ended.ok,
+        score: ended.score,
+        counts: ended.counts,
+        seconds: ended
+            .seconds
+            .or_else(|| record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0))),
+        ended: record.elapsed_ended,
+    }
+}
+
+/// The row of a run whose script was found to leak, and ran again without the leak.
+fn without_leaking_score(row: StepRow) -> StepRow {
+    let outcome = if row.counts { "ran with a leak".to_owned() } else { row.outcome };
+    StepRow { outcome, counts: false, ..row }
+}
+
+#[derive(Default)]
+struct RowOutcome {
+    outcome: String,
+    ok: bool,
+    score: Option<f64>,
+    counts: bool,
+    /// The time that the runner measured.
+    seconds: Option<f64>,
+}
+
+impl RowOutcome {
+    fn of_limit(limit: Option<Limit>) -> Self {
+        let outcome = limit.map_or("a limit", Limit::name);
+        Self { outcome: format!("skipped: {outcome}"), ..Self::default() }
+    }
+
+    fn of_agent(outcome: &Value) -> Self {
+        match serde_json::from_value::<AgentReply>(outcome.clone()).map(|reply| reply.answer) {
+            Ok(Answer::Text { .. }) => Self { outcome: "answered".to_owned(), ok: true, ..Self::default() },
+            Ok(Answer::Failed { reason }) => Self { outcome: reason, ..Self::default() },
+            Ok(Answer::Refused { limit }) => Self::of_limit(Some(limit)),
+            Err(_) => Self { outcome: "unreadable".to_owned(), ..Self::default() },
+        }
+    }
+
+    fn of_script(outcome: &Value, request: &Value) -> Self {
+        let Ok(outcome) = serde_json::from_value::<ScriptOutcome>(outcome.clone()) else {
+            return Self { outcome: "unreadable".to_owned(), ..Self::default() };
+        };
+        if let Some(limit) = outcome.limit() {
+            return Self::of_limit(Some(limit));
+        }
+        let purpose = request.get("purpose").cloned().and_then(|name| serde_json::from_value(name).ok());
+        let ok = !outcome.is_error();
+        let failure = outcome.traceback.as_deref().and_then(|text| text.lines().last());
+        let words = match (ok, failure, outcome.submission.as_ref()) {
+            (true, ..) if outcome.mismatch.is_some() => outcome.mismatch.clone().unwrap_or_default(),
+            (true, _, Some(submission)) if !submission.findings.is_empty() => submission.findings.join("; "),
+            (true, _, _) => "ran".to_owned(),
+            (false, Some(failure), _) => failure.to_owned(),
+            (false, None, _) => outcome.headline(),
+        };
+        let counts = ok && purpose == Some(Purpose::Score) && outcome.mismatch.is_none();
+        let (score, seconds) = (outcome.value(), Some(outcome.duration_seconds));
+        Self { outcome: words, ok, score, counts, seconds }
+    }
+
+    fn of_look(outcome: &Value) -> Self {
+        let Ok(look) = serde_json::from_value::<Look>(outcome.clone()) else {
+            return Self { outcome: "unreadable".to_owned(), ..Self::default() };
+        };
+        let score = look.measured.map(|measured| measured.score);
+        let outcome = if score.is_some() { "scored".to_owned() } else { look.failure };
+        Self { outcome, ok: score.is_some(), score, ..Self::default() }
+    }
+
+    fn of_selection(outcome: &Value) -> Self {
+        let Ok(selection) = serde_json::from_value::<Selection>(outcome.clone()) else {
+            return Self { outcome: "unreadable".to_owned(), ..Self::default() };
+        };
+        let score = selection.measured.map(|measured| measured.score);
+        let chosen = selection.weights.iter().filter(|weight| **weight > 0.0).count();
+        let outcome = if score.is_some() { format!("{chosen} solutions chosen") } else { selection.failure };
+        Self { outcome, ok: score.is_some(), score, ..Self::default() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star::journal::EffectState;
+    use mle_star_domain::effects::{Captured, ScriptEnd, Usage};
+    use mle_star_domain::place::Place;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_script_excludes_waiting_for_a_slot() {
+        let check = |kind: Kind, outcome: Value, seconds: f64| {
+            let record = EffectRecord {
+                seq: 1,
+                place: Place::from("phase1/candidate-0/run"),
+                kind,
+                state: EffectState::Ended,
+                request: json!({"purpose": "score"}),
+                outcome: Some(outcome),
+                limit: None,
+                usage: Usage::default(),
+                begun_at: String::new(),
+                ended_at: None,
+                elapsed_begun: 10.0,
+                elapsed_ended: Some(40.0),
+            };
+            assert_eq!(row(&record).seconds, Some(seconds));
+        };
+        let refused = ScriptOutcome::refused(Limit::Time);
+        let stdout = Captured::whole("x");
+        let script =
+            ScriptOutcome { end: ScriptEnd::Exited { code: 0 }, duration_seconds: 4.0, stdout, ..refused };
+        check(Kind::Script, serde_json::to_value(script).unwrap(), 4.0);
+        check(Kind::Agent, serde_json::to_value(AgentReply::text("x")).unwrap(), 30.0);
+    }
+}

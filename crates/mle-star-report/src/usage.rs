@@ -1,0 +1,238 @@
+//! What the agents of a run used and cost, as a line and as tables; empty for a run without a language model.
+
+use mle_star::journal::{EffectState, Snapshot};
+use mle_star::result::FinalResult;
+use mle_star::spending::{Calls, Spending, spending};
+use mle_star_domain::config::AgentsChoice;
+use mle_star_domain::place::{Phase, path_of_session};
+use mle_star_domain::role::AgentType;
+use serde::Serialize;
+
+use crate::figures::count;
+use crate::money;
+use crate::words::{agent_name, phase_title};
+
+/// The calls of one phase, path or role.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Row {
+    /// Its name for people.
+    pub name: String,
+    /// Number of calls.
+    pub calls: u64,
+    /// `$1.23`, `~$1.23` if a part of it is estimated, or `unknown`.
+    pub cost: String,
+    /// Tokens read, cached ones included.
+    pub tokens_in: String,
+    /// Cached tokens among them.
+    pub cached: String,
+    /// Tokens written.
+    pub tokens_out: String,
+    /// Share of the total cost in percent; of the tokens if the cost is unknown.
+    pub percent: u32,
+}
+
+/// Rows under a title.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Table {
+    /// `phase`, `path` or `role`.
+    pub title: &'static str,
+    /// Its rows.
+    pub rows: Vec<Row>,
+}
+
+/// The usage of a run. Calls that are in progress in a live run are not counted as interrupted.
+pub fn of_run(snapshot: &Snapshot, is_running: bool) -> Spending {
+    let (effects, config) = (&snapshot.effects, &snapshot.frozen.config);
+    let spending = if is_running {
+        let ended = effects.iter().filter(|effect| effect.state != EffectState::Begun);
+        spending(&ended.cloned().collect::<Vec<_>>(), config)
+    } else {
+        spending(effects, config)
+    };
+    without_free_calls(spending, config.agents)
+}
+
+/// The usage of a finished run.
+pub fn of_result(result: &FinalResult) -> Spending {
+    without_free_calls(result.usage.clone(), result.config.agents)
+}
+
+/// Whether no call of these agents costs anything.
+pub fn is_free(agents: AgentsChoice) -> bool {
+    matches!(agents, AgentsChoice::Offline | AgentsChoice::Files)
+}
+
+/// Removes interrupted calls of agents that are free.
+pub fn without_free_calls(mut spending: Spending, agents: AgentsChoice) -> Spending {
+    if is_free(agents) {
+        spending.interrupted_calls = 0;
+    }
+    spending
+}
+
+/// `$1.23 for 85 calls, 120k tokens in, 30k out`; `None` without calls to a language model.
+pub fn line(spending: &Spending) -> Option<String> {
+    let Calls { calls, usage } = spending.total();
+    if money::is_free(&usage) && spending.interrupted_calls == 0 {
+        return None;
+    }
+    let (read, written) = (money::tokens(money::tokens_in(&usage)), money::tokens(usage.output));
+    let mut line =
+        format!("{} for {}, {read} tokens in, {written} out", money::cost_of(&usage), count(calls, "call"));
+    line.push_str(&estimated_remark(spending));
+    Some(line)
+}
+
+/// A remark about what is estimated in a sum, or missing in it because a call was interrupted; empty without any.
+pub fn estimated_remark(spending: &Spending) -> String {
+    let cut = count(spending.interrupted_calls, "interrupted call");
+    let estimated = spending.total().usage.estimated_usd;
+    match (estimated > 0.0, spending.interrupted_calls) {
+        (true, 0) => format!("; {} of it is estimated", money::usd(estimated)),
+        (true, _) => format!("; {} of it is estimated, with {cut}", money::usd(estimated)),
+        (false, 0) => String::new(),
+        (false, _) => format!("; the usage of {cut} is unknown and not counted"),
+    }
+}
+
+/// Tables by phase, path and role; empty for a free run.
+pub fn tables(spending: &Spending) -> Vec<Table> {
+    let total = spending.total();
+    if money::is_free(&total.usage) {
+        return Vec::new();
+    }
+    let row = |name: String, calls: &Calls| row(name, *calls, total);
+    let phases = Phase::ALL.iter().filter_map(|phase| Some((phase, spending.by_phase.get(phase)?)));
+    let phases = phases.map(|(phase, calls)| row(phase_title(*phase), calls)).collect();
+    let mut paths: Vec<(u32, &Calls)> = spending
+        .by_path
+        .iter()
+        .map(|(path, calls)| (path_of_session(path).unwrap_or_default(), calls))
+        .collect();
+    paths.sort_by_key(|(path, _)| *path);
+    let paths = paths.into_iter().map(|(path, calls)| row(format!("path {}", path + 1), calls)).collect();
+    let mut roles: Vec<(&AgentType, &Calls)> = spending.by_role.iter().collect();
+    roles.sort_by(|(_, one), (_, other)| weight(**other, total).total_cmp(&weight(**one, total)));
+    let roles = roles.into_iter().map(|(role, calls)| row(agent_name(*role), calls)).collect();
+    [("phase", phases), ("path", paths), ("role", roles)]
+        .into_iter()
+        .filter(|(_, rows): &(_, Vec<Row>)| !rows.is_empty())
+        .map(|(title, rows)| Table { title, rows })
+        .collect()
+}
+
+/// The tables as lines of text.
+pub fn lines(spending: &Spending) -> Vec<String> {
+    let mut lines = Vec::new();
+    for Table { title, rows } in tables(spending) {
+        let title = format!("cost by {title}");
+        lines.push(format!(
+            "{title:<28} {:>6} {:>9} {:>10} {:>8} {:>8}",
+            "calls", "cost", "tokens in", "cached", "out"
+        ));
+        lines.extend(rows.iter().map(|row| {
+            let Row { name, calls, cost, tokens_in, cached, tokens_out, .. } = row;
+            format!("  {name:<26} {calls:>6} {cost:>9} {tokens_in:>10} {cached:>8} {tokens_out:>8}")
+        }));
+    }
+    lines
+}
+
+fn row(name: String, part: Calls, total: Calls) -> Row {
+    let percent = 100.0 * weight(part, total) / weight(total, total).max(f64::MIN_POSITIVE);
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 100")]
+    let percent = percent.round() as u32;
+    Row {
+        name,
+        calls: part.calls,
+        cost: money::cost_of(&part.usage),
+        tokens_in: money::tokens(money::tokens_in(&part.usage)),
+        cached: money::tokens(part.usage.cache_read),
+        tokens_out: money::tokens(part.usage.output),
+        percent,
+    }
+}
+
+/// The measure for shares: the cost if the total is known, else tokens.
+fn weight(part: Calls, total: Calls) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "used for percentages")]
+    let tokens = money::all_tokens(&part.usage) as f64;
+    let is_known = total.usage.unpriced() == 0;
+    if is_known { part.usage.cost_usd.unwrap_or_default() } else { tokens }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use mle_star_domain::effects::Usage;
+
+    use super::*;
+
+    fn spent(cost_usd: Option<f64>, interrupted_calls: u64) -> Spending {
+        let calls = |calls, cost_usd, input| {
+            let usage = Usage { cost_usd, input, output: 5, cache_read: 100, ..Usage::default() };
+            Calls { calls, usage }
+        };
+        let (one, two) = (calls(3, Some(0.3), 300), calls(1, cost_usd, 100));
+        Spending {
+            by_role: BTreeMap::from([(AgentType::Init, two), (AgentType::Coder, one)]),
+            by_phase: BTreeMap::from([(Phase::Phase1, two), (Phase::Phase2, one)]),
+            by_path: BTreeMap::from([("path-10".to_owned(), two), ("path-2".to_owned(), one)]),
+            interrupted_calls,
+        }
+    }
+
+    #[test]
+    fn the_line_mentions_interrupted_calls_and_estimates() {
+        let check = |spending: Spending, expected: &str| {
+            assert_eq!(line(&spending).unwrap_or_default(), expected);
+        };
+        check(Spending::default(), "");
+        check(spent(Some(0.1), 0), "$0.40 for 4 calls, 600 tokens in, 10 out");
+        check(spent(None, 0), ">$0.30 for 4 calls, 600 tokens in, 10 out");
+        check(
+            spent(Some(0.1), 1),
+            "$0.40 for 4 calls, 600 tokens in, 10 out; the usage of 1 interrupted call is unknown and not counted",
+        );
+        let mut estimated = spent(Some(0.1), 1);
+        estimated.by_phase.values_mut().for_each(|calls| calls.usage.estimated_usd = 0.05);
+        check(
+            estimated.clone(),
+            "~$0.40 for 4 calls, 600 tokens in, 10 out; $0.10 of it is estimated, with 1 interrupted call",
+        );
+        estimated.interrupted_calls = 0;
+        check(estimated, "~$0.40 for 4 calls, 600 tokens in, 10 out; $0.10 of it is estimated");
+        let only_cut = Spending { interrupted_calls: 2, ..Spending::default() };
+        check(
+            only_cut,
+            "$0 for 0 calls, 0 tokens in, 0 out; the usage of 2 interrupted calls is unknown and not counted",
+        );
+    }
+
+    #[test]
+    fn tables_have_phases_and_paths_in_order_and_the_most_expensive_role_first() {
+        let check = |cost, expected: &[(&str, u32)]| {
+            let rows: Vec<(String, u32)> = tables(&spent(cost, 0))
+                .into_iter()
+                .flat_map(|table| table.rows)
+                .map(|row| (row.name, row.percent))
+                .collect();
+            let rows: Vec<(&str, u32)> =
+                rows.iter().map(|(name, percent)| (name.as_str(), *percent)).collect();
+            assert_eq!(rows, expected);
+        };
+        let phases = ["Phase 1: initial solution", "Phase 2: refinement"];
+        check(
+            Some(0.1),
+            &[(phases[0], 25), (phases[1], 75), ("path 3", 75), ("path 11", 25), ("coder", 75), ("init", 25)],
+        );
+        check(
+            None,
+            &[(phases[0], 34), (phases[1], 66), ("path 3", 66), ("path 11", 34), ("coder", 66), ("init", 34)],
+        );
+        assert!(tables(&Spending::default()).is_empty() && lines(&Spending::default()).is_empty());
+        let text = lines(&spent(None, 0)).join("\n");
+        assert!(text.contains("init") && text.contains("unknown") && text.contains("$0.30"), "{text}");
+    }
+}

@@ -1,0 +1,148 @@
+//! Draws the solutions of a run: a column per step of the algorithms, with lines from the parents of each
+//! solution.
+
+use std::collections::BTreeMap;
+
+use mle_star_domain::place;
+
+use super::context::Context;
+use super::outcome::status;
+use super::steps::{Step, StepKind};
+use crate::chart::{self, About, Dot, Fate};
+
+/// SVG; empty if there are fewer than two solutions.
+pub fn picture(context: &Context<'_>) -> Option<String> {
+    let (columns, dots) = arranged(context);
+    let description = format!(
+        "{} solutions from the candidates on the left to the submission on the right, each with lines from what it \
+         was made from. The list below has the same content as text.",
+        dots.len()
+    );
+    let about = About { id: "family", title: "The solutions and their parents", description: &description };
+    (dots.len() > 1).then(|| chart::family(&about, &columns, &dots)).flatten()
+}
+
+/// The names of the columns and the positions of the solutions.
+fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>) {
+    let steps: Vec<&Step<'_>> =
+        context.steps.iter().filter(|step| step.kind != StepKind::Study && !step.runs.is_empty()).collect();
+    let columns: BTreeMap<Column, usize> = {
+        let mut found: Vec<Column> = steps.iter().map(|step| column(step)).collect();
+        found.sort();
+        found.dedup();
+        found.into_iter().zip(0..).collect()
+    };
+    // Paths are drawn below one another, one row apart.
+    let lanes = 1 + steps.iter().filter_map(|step| attempt(step)).max().unwrap_or_default();
+    let way = context.descent.way_to_best();
+    let index: BTreeMap<place::Step, usize> = steps.iter().map(|step| step.step).zip(0..).collect();
+    let dot = |step: &&Step<'_>| Dot {
+        column: columns.get(&column(step)).copied().unwrap_or_default(),
+        row: row(step, lanes),
+        fate: fate(context, step),
+        on_way: way.contains(&step.step) || step.kind == StepKind::Submission,
+        from: context.descent.from(step.step).iter().filter_map(|from| index.get(from).copied()).collect(),
+    };
+    let dots = steps.iter().map(dot).collect();
+    (columns.keys().map(Column::name).collect(), dots)
+}
+
+/// The horizontal order of a step: a rank, and a number within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Column(u8, usize);
+
+impl Column {
+    fn name(&self) -> String {
+        match self {
+            Self(0, _) => "first".to_owned(),
+            Self(1, number) => format!("merge {number}"),
+            Self(2, _) => "data".to_owned(),
+            Self(3, _) => "check".to_owned(),
+            Self(4, number) => format!("step {}", number + 1),
+            Self(5, _) => "ensemble".to_owned(),
+            Self(..) => "final".to_owned(),
+        }
+    }
+}
+
+fn column(step: &Step<'_>) -> Column {
+    match step.kind {
+        StepKind::Candidate => Column(0, 0),
+        StepKind::Merge => Column(1, counter(step)),
+        StepKind::Data => Column(2, 0),
+        StepKind::LeakageCheck => Column(3, 0),
+        StepKind::Study | StepKind::Attempt => Column(4, outer(step)),
+        StepKind::Round => Column(5, 0),
+        StepKind::Submission => Column(6, 0),
+    }
+}
+
+fn row(step: &Step<'_>, lanes: usize) -> usize {
+    match step.kind {
+        StepKind::Candidate | StepKind::Round => counter(step),
+        StepKind::Attempt => step.place.path().unwrap_or_default() * (lanes + 1) + counter(step),
+        // Solutions that were not kept do not block the lines.
+        StepKind::Merge | StepKind::Data | StepKind::LeakageCheck => usize::from(!step.is_kept()),
+        StepKind::Study | StepKind::Submission => 0,
+    }
+}
+
+/// The number of an attempt, from 0.
+fn attempt(step: &Step<'_>) -> Option<usize> {
+    (step.kind == StepKind::Attempt).then(|| counter(step))
+}
+
+/// The last counter of a step.
+fn counter(step: &Step<'_>) -> usize {
+    use place::Step::{Attempt, Candidate, Merge, Outer, Round};
+    match step.step {
+        Candidate(count) | Merge(count) | Round(count) => count as usize,
+        Outer { outer, .. } => outer as usize,
+        Attempt { inner, .. } => inner as usize,
+        _ => 0,
+    }
+}
+
+/// The outer step of an attempt, or of itself.
+fn outer(step: &Step<'_>) -> usize {
+    match step.step {
+        place::Step::Outer { outer, .. } | place::Step::Attempt { outer, .. } => outer as usize,
+        _ => 0,
+    }
+}
+
+fn fate(context: &Context<'_>, step: &Step<'_>) -> Fate {
+    match status(context, step).0 {
+        "kept" => Fate::Kept,
+        "failed" => Fate::Failed,
+        "open" => Fate::Open,
+        _ => Fate::Dropped,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star::testing::{World, frozen};
+
+    use super::*;
+    use crate::views::tests::world::made;
+
+    #[tokio::test]
+    async fn solutions_stand_right_of_what_they_were_made_from() {
+        let world = World::new().fails("phase2/path-1/t0/k1/run").scores("phase3/r0/run", 0.9);
+        let made = made(&world, &frozen()).await;
+        let context = Context::of(&made.view);
+        let (columns, dots) = arranged(&context);
+        assert_eq!(columns, ["first", "merge 1", "step 1", "ensemble", "final"]);
+        assert!(
+            dots.iter().all(|dot| dot.from.iter().all(|from| dots[*from].column < dot.column)),
+            "{dots:?}"
+        );
+        let mut places: Vec<(usize, usize)> = dots.iter().map(|dot| (dot.column, dot.row)).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), dots.len(), "no two at one place");
+        assert!(dots.iter().any(|dot| dot.from.len() == 2));
+        assert!(picture(&context).unwrap().contains("<desc id=\"family-desc\">10 solutions"));
+    }
+}

@@ -1,0 +1,211 @@
+//! Overview of a run: its task, its progress and its current work.
+
+use mle_star::journal::{EffectRecord, EffectState, Kind};
+use mle_star_domain::place::{Phase, Place};
+use serde::Serialize;
+
+use super::context::Context;
+use super::steps;
+use super::steps::StepKind;
+use crate::cut::{PROSE, cut};
+use crate::figures::{duration, number};
+use crate::run_view::State;
+use crate::score_report::Figure;
+use crate::words::{agent_name, on_runner, phase_title, place_name};
+
+/// The first part of a run's page.
+#[derive(Clone, Debug, Serialize)]
+pub struct Overview {
+    /// The run ID.
+    pub run_id: String,
+    /// The task's name.
+    pub task: String,
+    /// The task's description.
+    pub description: String,
+    /// `running`, `finished` or `unfinished`.
+    pub state: &'static str,
+    /// Whether it has ended. If so, it changes only after a resume.
+    pub is_over: bool,
+    /// Its scores.
+    pub score: OverviewScore,
+    /// When it began, and what it used and did.
+    pub work: Work,
+    /// The submission's path.
+    pub submission: Option<String>,
+    /// Notes to read first.
+    pub notes: Vec<String>,
+    /// The phases that have begun.
+    pub phases: Vec<PhaseRow>,
+    /// Agent calls and scripts in progress.
+    pub now: Vec<Now>,
+}
+
+/// The scores of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct OverviewScore {
+    /// The metric.
+    pub metric: String,
+    /// `maximize` or `minimize`.
+    pub direction: &'static str,
+    /// The first score.
+    pub first: Option<String>,
+    /// The best validation score so far.
+    pub best: Option<String>,
+    /// The step that reached it.
+    pub best_at: Option<String>,
+    /// The validation score of the final solution.
+    pub validated: Option<Figure>,
+    /// Its score on held-out rows.
+    pub held_out: Option<Figure>,
+}
+
+/// What a run used and did so far.
+#[derive(Clone, Debug, Serialize)]
+pub struct Work {
+    /// When it began, RFC 3339.
+    pub begun: String,
+    /// When it began, for people.
+    pub begun_shown: String,
+    /// Time taken so far.
+    pub time: String,
+    /// `$1.23 for 85 calls, …`; empty for offline agents.
+    pub cost: Option<String>,
+    /// Scripts run.
+    pub scripts: usize,
+    /// Scripts that failed.
+    pub failed: usize,
+    /// Agent calls made.
+    pub calls: usize,
+}
+
+/// One phase.
+#[derive(Clone, Debug, Serialize)]
+pub struct PhaseRow {
+    /// The name, for people.
+    pub name: String,
+    /// The time from its beginning to that of the next phase, or to now.
+    pub time: String,
+    /// The best validation score at its end.
+    pub best: Option<String>,
+}
+
+/// An agent call or a script that runs or waits for a slot.
+#[derive(Clone, Debug, Serialize)]
+pub struct Now {
+    /// The place, for people.
+    pub place: String,
+    /// The agent's name, or `script`, with its runner.
+    pub what: String,
+    /// When it began to run, or that it is waiting.
+    pub since: String,
+}
+
+/// Creates the view of a run.
+pub fn overview(context: &Context<'_>) -> Overview {
+    let (run, report) = (context.run, &context.report);
+    let summary = &run.summary;
+    Overview {
+        run_id: summary.run_id.clone(),
+        task: summary.task.clone(),
+        description: cut(&run.snapshot.frozen.task.description, PROSE),
+        state: summary.state.name(),
+        is_over: summary.state != State::Running,
+        score: score(context),
+        work: work(context),
+        submission: summary.submission.clone(),
+        notes: report.notes(),
+        phases: phases(context),
+        now: now(context),
+    }
+}
+
+fn score(context: &Context<'_>) -> OverviewScore {
+    let Context { run, report, steps, descent, .. } = context;
+    let first = steps.of_kind(StepKind::Candidate).find_map(steps::Step::score);
+    // Results of earlier versions do not tell how far to trust them.
+    let has_trust = context.result().is_some_and(|result| result.trust.is_some());
+    OverviewScore {
+        metric: report.run.metric.clone(),
+        direction: report.run.direction.name(),
+        first: first.map(|score| number(score.value())),
+        best: run.summary.best_score.map(number),
+        best_at: descent.best.map(|best| format!("{}, {best}", place_name(&best.place()))),
+        validated: report.score.validated().filter(|_| has_trust),
+        held_out: report.score.held_out(),
+    }
+}
+
+fn work(context: &Context<'_>) -> Work {
+    let Context { run, report, steps, .. } = context;
+    let has_run = |run: &&steps::Run<'_>| run.outcome.is_some() && run.limit().is_none();
+    let runs = || steps.iter().flat_map(|step| &step.runs).filter(has_run);
+    let counting = run.snapshot.effects.iter().filter(|effect| effect.counts());
+    Work {
+        begun: run.summary.created_at.clone(),
+        begun_shown: shown_time(&run.summary.created_at),
+        time: duration(report.spent.elapsed_seconds),
+        cost: report.spent.cost(),
+        scripts: runs().count(),
+        failed: runs().filter(|run| !run.is_ok()).count(),
+        calls: counting.filter(|effect| effect.kind == Kind::Agent && effect.limit.is_none()).count(),
+    }
+}
+
+/// `2026-01-02 03:04:05 UTC`.
+fn shown_time(rfc_3339: &str) -> String {
+    let time: Result<jiff::Timestamp, _> = rfc_3339.parse();
+    time.map_or_else(|_| rfc_3339.to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
+}
+
+/// The phases, from their records in the journal.
+fn phases(context: &Context<'_>) -> Vec<PhaseRow> {
+    let effects = &context.run.snapshot.effects;
+    let began = |place: &Place| {
+        let is_mark = |record: &&EffectRecord| {
+            record.kind == Kind::Decision
+                && record.limit.is_none()
+                && record.counts()
+                && record.place == *place
+        };
+        effects.iter().find(is_mark).map(|record| record.elapsed_begun)
+    };
+    let begun: Vec<(Phase, f64)> =
+        Phase::ALL.iter().filter_map(|phase| Some((*phase, began(&Place::from(*phase))?))).collect();
+    let end = began(&Place::root().end()).unwrap_or(context.run.summary.elapsed_seconds);
+    let ends = begun.iter().skip(1).map(|(_, at)| *at).chain([end]);
+    let rows = begun.iter().zip(ends).map(|((phase, from), to)| PhaseRow {
+        name: phase_title(*phase),
+        time: duration(to - from),
+        best: best_until(context, to).map(number),
+    });
+    rows.collect()
+}
+
+/// The best score among the scripts that had ended by this second of the run.
+fn best_until(context: &Context<'_>, seconds: f64) -> Option<f64> {
+    let direction = context.run.snapshot.frozen.task.metric_direction;
+    let steps =
+        context.run.steps.iter().filter(|step| step.counts && step.ended.is_some_and(|at| at <= seconds));
+    let scores = steps.filter_map(|step| mle_star_domain::metric::Score::new(step.score?, direction));
+    mle_star_domain::metric::last_best(scores, |score| *score).map(mle_star_domain::metric::Score::value)
+}
+
+fn now(context: &Context<'_>) -> Vec<Now> {
+    if context.run.summary.state != State::Running {
+        return Vec::new();
+    }
+    let open = context.run.snapshot.effects.iter().filter(|record| record.state == EffectState::Begun);
+    let what = |record: &EffectRecord| match record.kind {
+        Kind::Agent => mle_star::spending::role(record).map(agent_name).unwrap_or_default(),
+        _ => {
+            let slot = context.at_work.slot(&record.place);
+            format!("script{}", on_runner(slot.and_then(|slot| slot.runner.as_deref())))
+        }
+    };
+    let since = |record: &EffectRecord| match context.at_work.slot(&record.place).map(|slot| slot.since) {
+        None if context.at_work.is_known() => "waits for its turn".to_owned(),
+        since => format!("since {} into the run", duration(since.unwrap_or(record.elapsed_begun))),
+    };
+    open.map(|record| Now { place: place_name(&record.place), what: what(record), since: since(record) })
+        .collect()
+}

@@ -1,0 +1,226 @@
+//! The records of a run, grouped by step of the algorithm.
+
+use std::collections::BTreeMap;
+
+use mle_star::journal::{EffectRecord, EffectState, Kind, Outcome, Snapshot};
+use mle_star::verdict::{Verdict, Verdicts};
+use mle_star_domain::effects::{AgentReply, Limit, Purpose, ScriptOutcome};
+use mle_star_domain::metric::{Direction, Score};
+use mle_star_domain::place::{self, Place};
+use serde::Deserialize as _;
+use serde_json::Value;
+
+/// Every step that has begun or was skipped, in the order of the algorithms.
+pub struct Steps<'a> {
+    steps: BTreeMap<place::Step, Step<'a>>,
+}
+
+/// One step: a candidate, a merge, a study, an attempt, a round, the submission script.
+pub struct Step<'a> {
+    /// The step of the algorithms.
+    pub step: place::Step,
+    /// Its place, for example `phase2/path-0/t1/k2`.
+    pub place: Place,
+    /// Its kind.
+    pub kind: StepKind,
+    /// The scripts that ran: the first, then the repaired ones.
+    pub runs: Vec<Run<'a>>,
+    /// Every record that counts, oldest first.
+    pub records: Vec<&'a EffectRecord>,
+    /// The limit that skipped it.
+    pub limit: Option<Limit>,
+    /// Its verdict; `None` while it is open.
+    pub verdict: Option<Verdict>,
+}
+
+/// The kind of a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepKind {
+    /// A first solution for one model.
+    Candidate,
+    /// One solution merged into another.
+    Merge,
+    /// Unused data added.
+    Data,
+    /// The last leakage check of the initial solution.
+    LeakageCheck,
+    /// An ablation study and the choice of a code block.
+    Study,
+    /// One attempt at a code block.
+    Attempt,
+    /// One ensemble.
+    Round,
+    /// The submission script.
+    Submission,
+}
+
+/// One run of a script.
+pub struct Run<'a> {
+    /// The place, for example `phase1/merge-1/debug-1/run`.
+    pub place: &'a Place,
+    /// The text that ran.
+    pub script: &'a str,
+    /// Its outcome; `None` while it runs.
+    pub outcome: Option<ScriptOutcome>,
+    /// Its score, if it counts.
+    pub score: Option<Score>,
+}
+
+impl<'a> Steps<'a> {
+    /// The steps of a journal with these verdicts, without discarded records.
+    pub fn of(snapshot: &'a Snapshot, verdicts: &Verdicts) -> Self {
+        let direction = snapshot.frozen.task.metric_direction;
+        let mut steps = BTreeMap::new();
+        for record in &snapshot.effects {
+            let counts = matches!(record.state, EffectState::Begun | EffectState::Ended);
+            // A decision without a limit records the beginning of a phase.
+            let is_mark = record.kind == Kind::Decision && record.limit.is_none();
+            let Some(at) = record.place.step().filter(|_| counts && !is_mark) else { continue };
+            let step = steps.entry(at).or_insert_with(|| Step::new(at, verdicts.get(&at).cloned()));
+            step.take(record, direction);
+        }
+        Self { steps }
+    }
+
+    /// Every step.
+    pub fn iter(&self) -> impl Iterator<Item = &Step<'a>> {
+        self.steps.values()
+    }
+
+    /// Steps of one kind.
+    pub fn of_kind(&self, kind: StepKind) -> impl Iterator<Item = &Step<'a>> {
+        self.iter().filter(move |step| step.kind == kind)
+    }
+
+    /// A step, if any of it was begun.
+    pub fn at(&self, step: place::Step) -> Option<&Step<'a>> {
+        self.steps.get(&step)
+    }
+
+    /// The record of the agent call at a place that counts.
+    pub fn reply(&self, place: &Place) -> Option<AgentReply> {
+        let step = self.at(place.step()?)?;
+        step.records.iter().find(|record| record.place == *place).and_then(|record| reply(record))
+    }
+}
+
+impl<'a> Step<'a> {
+    fn new(step: place::Step, verdict: Option<Verdict>) -> Self {
+        let (place, kind) = (step.place(), StepKind::of(step));
+        Self { step, place, kind, runs: Vec::new(), records: Vec::new(), limit: None, verdict }
+    }
+
+    /// Whether the algorithm continued with its solution.
+    pub fn is_kept(&self) -> bool {
+        self.verdict.as_ref().is_some_and(|verdict| verdict.kept)
+    }
+
+    fn take(&mut self, record: &'a EffectRecord, direction: Direction) {
+        match record.kind {
+            Kind::Decision => self.limit = record.limit,
+            Kind::Script if record.place.is_probe() => self.records.push(record),
+            Kind::Script => {
+                if record.place.is_corrected() {
+                    // What ran before has a leak.
+                    self.runs
+                        .iter_mut()
+                        .for_each(|run| run.score = run.score.filter(|_| run.place.is_corrected()));
+                }
+                self.runs.extend(Run::of(record, direction));
+                self.records.push(record);
+            }
+            Kind::Agent => self.records.push(record),
+            Kind::Look | Kind::Selection | Kind::Gate => self.records.push(record),
+            Kind::Probe | Kind::Verdict | Kind::Failure => {}
+        }
+    }
+
+    /// The run that gave the step's solution its score.
+    pub fn scored(&self) -> Option<&Run<'a>> {
+        self.runs.iter().rev().find(|run| run.score.is_some())
+    }
+
+    /// The score of the step's solution.
+    pub fn score(&self) -> Option<Score> {
+        self.scored().and_then(|run| run.score)
+    }
+
+    /// The script with the score, or the last one that ran.
+    pub fn text(&self) -> Option<&'a str> {
+        self.scored().or(self.runs.last()).map(|run| run.script)
+    }
+
+    /// Whether one of its records has no end, because it is in progress or was interrupted.
+    pub fn is_open(&self) -> bool {
+        self.records.iter().any(|record| record.state == EffectState::Begun)
+    }
+
+    /// Seconds of its agent calls and scripts, without waiting for slots; `None` if none has ended.
+    pub fn seconds(&self) -> Option<f64> {
+        self.records.iter().filter_map(|record| took(record)).reduce(|all, one| all + one)
+    }
+}
+
+impl<'a> Run<'a> {
+    fn of(record: &'a EffectRecord, direction: Direction) -> Option<Self> {
+        let script = record.request.get("script").and_then(Value::as_str)?;
+        let purpose = record.request.get("purpose").and_then(|name| Purpose::deserialize(name).ok());
+        let outcome = record.outcome.as_ref().and_then(|outcome| ScriptOutcome::deserialize(outcome).ok());
+        let counts = outcome.as_ref().filter(|outcome| !outcome.is_error() && outcome.mismatch.is_none());
+        let counts = counts.filter(|_| purpose == Some(Purpose::Score));
+        let score = counts.and_then(|outcome| Score::new(outcome.value()?, direction));
+        Some(Self { place: &record.place, script, outcome, score })
+    }
+
+    /// The runner that ran it; `None`: this machine.
+    pub fn runner(&self) -> Option<&str> {
+        self.outcome.as_ref()?.runner.as_deref()
+    }
+
+    /// The limit that skipped it.
+    pub fn limit(&self) -> Option<Limit> {
+        self.outcome.as_ref().and_then(Outcome::limit)
+    }
+
+    /// Whether it succeeded.
+    pub fn is_ok(&self) -> bool {
+        self.outcome.as_ref().is_some_and(|outcome| !outcome.is_error())
+    }
+}
+
+impl StepKind {
+    fn of(step: place::Step) -> Self {
+        match step {
+            place::Step::Candidate(_) | place::Step::Extra(_) => Self::Candidate,
+            place::Step::Merge(_) => Self::Merge,
+            place::Step::DataCheck => Self::Data,
+            place::Step::LeakageCheck => Self::LeakageCheck,
+            place::Step::Outer { .. } => Self::Study,
+            place::Step::Attempt { .. } => Self::Attempt,
+            place::Step::Round(_) | place::Step::Selection => Self::Round,
+            place::Step::Choice(_) | place::Step::Finalization => Self::Submission,
+        }
+    }
+}
+
+/// Seconds that an agent call or a script took, without a script's wait for a slot.
+pub fn took(record: &EffectRecord) -> Option<f64> {
+    match record.kind {
+        Kind::Agent | Kind::Look | Kind::Selection => {
+            Some((record.elapsed_ended? - record.elapsed_begun).max(0.0))
+        }
+        Kind::Script => Some(ScriptOutcome::deserialize(record.outcome.as_ref()?).ok()?.duration_seconds),
+        Kind::Decision | Kind::Gate | Kind::Probe | Kind::Verdict | Kind::Failure => None,
+    }
+}
+
+/// The reply in a record.
+pub fn reply(record: &EffectRecord) -> Option<AgentReply> {
+    AgentReply::deserialize(record.outcome.as_ref()?).ok()
+}
+
+/// A node's ID in the page.
+pub fn node_id(place: &Place) -> String {
+    // A dot in an ID would have to be escaped in every style sheet and script.
+    format!("at-{}", place.file_stem().replace('.', "_"))
+}

@@ -1,0 +1,25 @@
+//! A run of more than 500 scripts.
+
+use std::time::Instant;
+
+use mle_star::testing::worlds::large;
+
+use super::markup;
+use super::world::{Made, keep, made};
+use crate::html;
+use crate::views::of_run;
+
+#[tokio::test]
+async fn a_run_of_500_scripts_fits_into_5_mb() {
+    let (world, inputs) = large(60);
+    let Made { view, .. } = made(&world, &inputs).await;
+    let began = Instant::now();
+    let page = html::render(&view).unwrap();
+    let took = began.elapsed();
+    let scripts = of_run(&view).overview.work.scripts;
+    println!("{scripts} scripts: {} bytes in {took:?}", page.len());
+    assert!(scripts > 500, "{scripts}");
+    assert!(page.len() < 5_000_000, "{} bytes", page.len());
+    keep("large", &page);
+    markup::check(&page);
+}

@@ -1,0 +1,329 @@
+//! How far scores can be trusted: results with everything known about them, with less, and with hostile texts.
+
+use mle_star::journal::{KeptFrom, MadeWith};
+use mle_star::testing::worlds::attack;
+use mle_star::testing::{World, frozen, ran};
+use mle_star_domain::config::{AgentsChoice, LeakageGate, Switch};
+use mle_star_domain::effects::ScriptOutcome;
+use mle_star_domain::measure::Measurement;
+use mle_star_domain::role::AgentType;
+use mle_star_domain::trust::Trust;
+use serde_json::{Value, json};
+
+use super::markup;
+use super::world::{Made, keep, made};
+use crate::html;
+use crate::views::of_run;
+
+/// Scripts whose scores the program computed.
+fn world() -> World {
+    let scores = [
+        ("phase1/candidate-0", 0.742),
+        ("phase1/candidate-1", 0.761),
+        ("phase1/merge-1", 0.778),
+        ("phase2/path-0/t0/k0", 0.771),
+        ("phase2/path-0/t0/k1", 0.803),
+        ("phase2/path-1/t0/k0", 0.796),
+        ("phase2/path-1/t0/k1", 0.784),
+        ("phase3/r0", 0.8123),
+        ("phase3/r1", 0.807),
+    ];
+    scores.iter().fold(World::new(), |world, (place, score)| {
+        let measured = Measurement {
+            score: *score,
+            rows: 2000,
+            clusters: None,
+            rows_digest: "rows".to_owned(),
+            standard_error: 0.006,
+            interval: [score - 0.0113, score + 0.0107],
+            replicates: Vec::new(),
+        };
+        let measured = Some(measured).filter(|_| *place != "phase1/candidate-1");
+        world.script(&format!("{place}/run"), ScriptOutcome { measured, ..ran(Some(*score)) })
+    })
+}
+
+/// A trust block with everything in it, and these changes.
+fn trust(changes: &Value) -> Trust {
+    let mut whole = json!({
+        "validation_score": 0.8123, "validation_interval": [0.801, 0.823], "validation_rows": 8500, "verified": true,
+        "holdout_score": 0.8098, "holdout_interval": [0.790, 0.829], "holdout_rows": 1500, "holdout_looks": 4,
+        "split": {
+            "kind": "groups", "column": "customer",
+            "why": "No customer of the test table is in the training table",
+        },
+        "holdout": {"state": "on", "rows": 1500, "of": 10_000, "seed": 42, "digest": "5f0c"},
+        "shift": {
+            "auc": 0.634, "rows": 8000,
+            "columns": [{"column": "signup_day", "auc": 0.61}, {"column": "region", "auc": 0.552}],
+            "suspicious": [{"column": "refund_id", "why": "It is empty in the test table only"}],
+        },
+        "findings": [
+            {"rule": "unsupervised-before-split", "severity": "warn", "place": "phase3/r0/run", "line": 17,
+             "text": "The scaler is fitted to all rows before the split."},
+            {"rule": "target-statistics", "severity": "block", "place": "phase2/path-0/t9/k0/run", "line": 8,
+             "text": "Means of the target were computed before the split."},
+        ],
+        "probes": [
+            {"name": "shuffled-target", "verdict": "pass", "detail": "with a permuted target, the score is 0.501"},
+            {"name": "replaced-test-rows", "verdict": "suspect", "detail": "with other test rows, the validation score is 0.7"},
+            {"name": "fits", "verdict": "skipped", "detail": "no fit was seen"},
+        ],
+        "choice": {"rule": "best score on one half of the held-out rows", "candidates": [
+            {"place": "phase3/r0/run", "validation": 0.8123, "holdout": 0.8111},
+            {"place": "phase3/r1/run", "validation": 0.807, "holdout": 0.8045},
+            {"place": "phase2/path-0/t0/k1/run", "validation": 0.803, "holdout": 0.789},
+        ]},
+        "equivalence": "The finalized script gives the same predictions as the chosen one.",
+    });
+    whole.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+    serde_json::from_value(whole).unwrap()
+}
+
+async fn with(changes: &Value) -> Made {
+    let mut made = made(&world(), &frozen()).await;
+    let result = made.view.result.as_mut().unwrap();
+    (result.trust, result.config.leakage_gate) = (Some(trust(changes)), LeakageGate::Block);
+    made
+}
+
+/// The report's section, kept as a page with this name.
+fn section(name: &str, made: &Made) -> String {
+    let page = html::render(&made.view).unwrap();
+    markup::check(&page);
+    keep(&format!("trust-{name}"), &page);
+    let (_, rest) = page.split_once("<section id=\"trust\"").unwrap();
+    rest.split_once("</section>").unwrap().0.to_owned()
+}
+
+async fn check(name: &str, changes: &Value, expected: &[&str], absent: &[&str]) {
+    let section = section(name, &with(changes).await);
+    for text in expected {
+        assert!(section.contains(text), "{name}: {text} is not in {section}");
+    }
+    for text in absent {
+        assert!(!section.contains(text), "{name}: {text} is in {section}");
+    }
+}
+
+#[tokio::test]
+async fn all_that_is_known_about_a_score_is_shown() {
+    let expected = [
+        "<dd>0.81230</dd><dd class=\"soft\">95 % interval <span class=\"whole\">[0.801, 0.823]</span></dd><dd class=\"soft\">8,500 rows</dd>",
+        "Validation score of the final solution on 8,500 rows that the script chose: 0.81230",
+        "<dd>0.80980</dd><dd class=\"soft\">95 % interval <span class=\"whole\">[0.790, 0.829]</span></dd>",
+        "<dd>1,500</dd><dd class=\"soft\">scored 4 times</dd>",
+        "same score.",
+        "The program kept 1,500 of 10,000 labelled rows from every script until the final choice.",
+        "No customer of the test table is in the training table. The test rows belong to other values of &quot;customer&quot;",
+        "with a ROC-AUC of 0.634 on 8,000 rows",
+        "<code><bdi>signup_day</bdi></code> (0.610), <code><bdi>region</bdi></code> (0.552).",
+        "<code><bdi>refund_id</bdi></code>. It is empty in the test table only.",
+        "Rule: best score on one half of the held-out rows. The finalized script gives",
+        "<a href=\"#at-phase3_r0\">round 1</a> <span class=\"good\">chosen</span></th><td class=\"n\">0.81230</td><td class=\"n\">0.81110</td>",
+        "<bdi>unsupervised-before-split</bdi></th><td><span class=\"soft\">reported</span></td><td>round 1</td><td class=\"n\">17</td>",
+        "<bdi>target-statistics</bdi></th><td><span class=\"bad\">no score</span></td><td>path 1, step 10, attempt 1</td><td class=\"n\">8</td>",
+        "<span class=\"bad\">suspect</span>",
+        "one leak in a script before it was scored; probe shuffled-target: passed; probe replaced-test-rows: suspect; probe fits: not carried out.",
+        "9 scores of accuracy, 8 with an interval. The chosen solution&#39;s validation score is 0.81230, 95 % interval [0.801, 0.823].",
+        "Before the final choice, agents and scripts could use 8,500 of 10,000 labelled rows; the other 1,500 were held out. Predictions for held-out rows were scored 4 times.",
+        "The scripts were not allowed to use the network.",
+        "chosen with seed 42",
+    ];
+    check("whole", &json!({}), &expected, &["says nothing"]).await;
+}
+
+#[tokio::test]
+async fn less_is_shown_if_less_is_known() {
+    let none = json!(null);
+    let off = json!({
+        "holdout": {"state": "off", "why": "The task has 800 labelled rows, fewer than 2,000."},
+        "holdout_score": none, "holdout_interval": none, "holdout_rows": none, "holdout_looks": 0,
+        "choice": {"rule": "best validation score", "candidates": []},
+        "shift": none, "findings": [], "probes": [], "equivalence": "",
+    });
+    let reason = "No held-out rows: The task has 800 labelled rows, fewer than 2,000.";
+    let absent = ["Checks", "<h3>Solutions", "Diamonds", "The band", "ROC-AUC", "says nothing"];
+    let unknown = "They were not compared, so nobody has looked for columns";
+    check("off", &off, &["<dd>none</dd>", reason, "Rule: best validation score.", unknown], &absent).await;
+
+    let unverified = json!({"verified": none, "validation_interval": none, "validation_rows": none, "split": none, "shift": none});
+    let words = "The validation score is not verified: the script wrote no validation predictions that can be scored.";
+    check("unverified", &unverified, &[words], &["Training and test rows", "that the script chose"]).await;
+
+    let why = json!({"verified": none, "unverified": "the program cannot compute the metric MCRMSE"});
+    let words = "The validation score is not verified: the program cannot compute the metric MCRMSE.";
+    check("unknown metric", &why, &[words], &["wrote no validation predictions"]).await;
+
+    let clusters = json!({"holdout_clusters": 1, "validation_clusters": 3});
+    let words = [
+        "The held-out rows have 1 value of",
+        "The validation rows have 3 values of",
+        "with other values, the score may be outside the interval",
+    ];
+    check("few clusters", &clusters, &words, &[]).await;
+
+    let few = json!({
+        "holdout": {"state": "on", "rows": 300, "of": 2000, "seed": 1, "digest": "d"},
+        "holdout_interval": [0.768, 0.852],
+    });
+    check(
+        "few",
+        &few,
+        &["With 300 held-out rows, a score on the test rows that differs by less than 0.042 says nothing."],
+        &[],
+    )
+    .await;
+}
+
+#[tokio::test]
+async fn the_disclosure_names_models_network_and_versions() {
+    let mut made = with(&json!({})).await;
+    let result = made.view.result.as_mut().unwrap();
+    let config = &mut result.config;
+    (config.agents, config.network) = (AgentsChoice::Claude, Switch::On);
+    config.model = "claude-large".to_owned();
+    config.agent_models.insert(AgentType::Coder, "claude-small".to_owned());
+    result.made_with = vec![MadeWith { mle_star: "9.8.7".to_owned(), ..MadeWith::default() }];
+    let disclosure = of_run(&made.view).trust.unwrap().disclosure;
+    for line in [
+        "The scripts could use the network.",
+        "Model of the agents: claude-large; of coder: claude-small.",
+        "Versions: mle-star 9.8.7",
+    ] {
+        assert!(disclosure.lines().any(|known| known.starts_with(line)), "{line}: {disclosure}");
+    }
+    assert!(!disclosure.contains("No language model was used"), "{disclosure}");
+}
+
+#[tokio::test]
+async fn the_disclosure_says_what_isolated_scripts() {
+    let disclosed = async |kept_from: Option<KeptFrom>| {
+        let mut made = with(&json!({})).await;
+        let result = made.view.result.as_mut().unwrap();
+        result.made_with = vec![MadeWith { kept_from, ..MadeWith::default() }];
+        of_run(&made.view).trust.unwrap().disclosure
+    };
+    let network = "The scripts were not allowed to use the network";
+    let reads = "Nothing on the machine kept scripts from looking for the labels of held-out rows.";
+    let unknown = disclosed(None).await;
+    assert!(unknown.contains(&format!("{network}.")) && !unknown.contains(reads), "{unknown}");
+    let closed = disclosed(Some(KeptFrom { network: true, other_files: true })).await;
+    assert!(closed.contains("The scripts could not use the network.") && !closed.contains(reads), "{closed}");
+    let open = disclosed(Some(KeptFrom { network: false, other_files: false })).await;
+    assert!(
+        open.contains(&format!("{network}, but the machine did not close all of it")) && open.contains(reads),
+        "{open}"
+    );
+}
+
+#[tokio::test]
+async fn trust_follows_the_overview() {
+    let page = html::render(&with(&json!({})).await.view).unwrap();
+    let ids = page.split("<section id=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    assert_eq!(ids.take(3).collect::<Vec<_>>(), ["overview", "trust", "scores"]);
+}
+
+#[tokio::test]
+async fn a_result_without_trust_has_no_such_section() {
+    let made = made(&world(), &frozen()).await;
+    let page = html::render(&made.view).unwrap();
+    assert!(!page.contains("trust") && !page.contains("held out"));
+    assert!(of_run(&made.view).trust.is_none());
+    let environment = html::environment().unwrap();
+    assert_eq!(html::part(&environment, "trust", &of_run(&made.view)).unwrap(), "");
+}
+
+#[tokio::test]
+async fn the_disclosure_says_what_became_of_leaks() {
+    let disclosed = async |gate, blocked: usize, leakage_suspected| {
+        let finding = json!({"rule": "same-rows", "severity": "block", "place": "phase3/r0/run", "line": 8, "text": ""});
+        let mut made = with(&json!({"findings": vec![finding; blocked], "probes": []})).await;
+        let result = made.view.result.as_mut().unwrap();
+        (result.config.leakage_gate, result.leakage_suspected) = (gate, leakage_suspected);
+        let text = of_run(&made.view).trust.unwrap().disclosure;
+        text.lines().find_map(|line| line.strip_prefix("Leakage: ")).unwrap().to_owned()
+    };
+    let none = "rules found no leak in the scripts that were scored.";
+    let suspected = "The solution may leak the answers it is scored on.";
+    for (gate, blocked, leakage_suspected, expected) in [
+        (LeakageGate::Block, 0, false, none.to_owned()),
+        (LeakageGate::Block, 2, false, "rules found 2 leaks in scripts before they were scored.".to_owned()),
+        (LeakageGate::Block, 0, true, format!("{none} {suspected}")),
+        (
+            LeakageGate::Warn,
+            1,
+            false,
+            "rules found one leak in a script, which was scored nevertheless.".to_owned(),
+        ),
+        (LeakageGate::Off, 0, true, format!("scripts were not checked by rules. {suspected}")),
+    ] {
+        assert_eq!(disclosed(gate, blocked, leakage_suspected).await, expected);
+    }
+}
+
+#[tokio::test]
+async fn the_overview_and_the_page_mark_scores_that_may_leak() {
+    let leaks = "The solution may leak the answers it is scored on.";
+    let suspect = "This score is suspect: with other test rows, the validation score is 0.7.";
+    let found = "This score is suspect: the leakage agent found a leak.";
+    let leakage_check =
+        json!([{"name": "leakage-check", "verdict": "suspect", "detail": "the leakage agent found a leak"}]);
+    for (leakage_suspected, probes, expected) in [
+        (false, json!([]), vec![]),
+        (true, json!([]), vec![leaks]),
+        (false, json!(trust(&json!({})).probes), vec![suspect]),
+        (true, leakage_check, vec![leaks, found]),
+    ] {
+        let mut made = with(&json!({ "probes": probes })).await;
+        made.view.result.as_mut().unwrap().leakage_suspected = leakage_suspected;
+        let (notes, page) = (of_run(&made.view).overview.notes, html::render(&made.view).unwrap());
+        for note in [leaks, suspect, found] {
+            assert_eq!(notes.iter().any(|one| one == note), expected.contains(&note), "{note} {notes:?}");
+            assert_eq!(page.contains(note), expected.contains(&note), "{note}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_overview_says_if_the_delivered_script_has_not_run() {
+    let mut made = with(&json!({})).await;
+    let note = "`final/solution.py` did not write the submission: it failed.";
+    for not_run in [None, Some("it failed".to_owned())] {
+        let is_told = not_run.is_some();
+        made.view.result.as_mut().unwrap().not_run = not_run;
+        let notes = of_run(&made.view).overview.notes;
+        assert_eq!(notes.iter().any(|one| one == note), is_told, "{notes:?}");
+    }
+}
+
+#[tokio::test]
+async fn the_overview_names_both_scores() {
+    let views = of_run(&with(&json!({})).await.view);
+    let words = [views.overview.score.validated, views.overview.score.held_out]
+        .map(|figure| figure.unwrap().to_string());
+    assert_eq!(words, ["0.81230 [0.801, 0.823]", "0.80980 [0.790, 0.829]"]);
+}
+
+#[tokio::test]
+async fn hostile_texts_and_figures_are_shown_as_text() {
+    let evil = attack();
+    let changes = json!({
+        "split": {"kind": "time", "column": evil, "why": evil},
+        "holdout": {"state": "off", "why": evil},
+        "holdout_interval": [-f64::MAX, f64::MAX],
+        "validation_interval": [1e300, -1e300],
+        "shift": {"auc": 1.0, "columns": [{"column": evil, "auc": 1.0}], "suspicious": [{"column": evil, "why": evil}]},
+        "findings": [{"rule": evil, "severity": "warn", "place": evil, "line": 1, "text": evil}],
+        "probes": [{"name": evil, "verdict": "pass", "detail": evil}],
+        "choice": {"rule": evil, "candidates": [{"place": evil, "validation": 1e308, "holdout": -1e308}]},
+        "equivalence": evil,
+    });
+    let section = section("hostile", &with(&changes).await);
+    for shown in ["window.attacked = 1", "{{ 7*7 }}", "⟨U+202E⟩"] {
+        assert!(section.matches(shown).count() > 8, "{shown}");
+    }
+    for raw in ["<script>", "<img", "<svg onload", "\u{202e}", "\u{0}", "\u{1b}", "49{%", "NaN"] {
+        assert!(!section.contains(raw), "{raw:?}");
+    }
+}

@@ -1,0 +1,123 @@
+//! All scores of a run with their intervals, against the scores on held-out rows.
+
+use std::collections::BTreeMap;
+
+use mle_star_domain::place::Place;
+use mle_star_domain::trust::Trust;
+use serde::Serialize;
+
+use crate::chart::{self, About, Band, Measured};
+use crate::figures::number;
+use crate::score_report::Figure;
+use crate::views::context::Context;
+use crate::views::scores::scored;
+use crate::words::place_name;
+
+/// A chart and its data.
+#[derive(Clone, Debug, Serialize)]
+pub struct Picture {
+    /// SVG.
+    pub svg: String,
+    /// Whether it has whiskers.
+    pub has_intervals: bool,
+    /// Whether it has diamonds.
+    pub has_held_out: bool,
+    /// Whether it has a band.
+    pub has_band: bool,
+    /// The number of outliers that are not drawn.
+    pub outside: usize,
+    /// The scores, in the order in which the scripts ended.
+    pub rows: Vec<Row>,
+}
+
+/// A score.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The place, for people.
+    pub place: String,
+    /// The validation score, with its interval.
+    pub validated: Figure,
+    /// The score on held-out rows.
+    pub held_out: Option<String>,
+    /// Whether it is the chosen solution.
+    pub is_chosen: bool,
+}
+
+/// Draws the scores of a run; `None` if there are none.
+pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Picture> {
+    let (places, scores): (Vec<Place>, Vec<Measured>) = measured(context, trust).into_iter().unzip();
+    let band = trust.holdout_score.zip(trust.holdout_interval);
+    let band = band.map(|(score, interval)| Band { score, interval });
+    let description = description(context, &scores);
+    let metric = &context.run.summary.metric;
+    let title = "Scores with their 95 % intervals";
+    let about = About { id: "scores-with-intervals", title, description: &description };
+    Some(Picture {
+        outside: chart::outside(&scores, band),
+        svg: chart::intervals(&about, metric, &scores, band)?,
+        has_intervals: scores.iter().any(|one| one.interval.is_some()),
+        has_held_out: scores.iter().any(|one| one.held_out.is_some()),
+        has_band: band.is_some(),
+        rows: (1..).zip(places).zip(&scores).map(|((number, place), one)| row(number, &place, one)).collect(),
+    })
+}
+
+/// The scored scripts with what is known about them.
+fn measured(context: &Context<'_>, trust: &Trust) -> Vec<(Place, Measured)> {
+    let runs = context.steps.iter().flat_map(|step| &step.runs);
+    let interval =
+        |run: &crate::views::steps::Run<'_>| Some(run.outcome.as_ref()?.measured.as_ref()?.interval);
+    let intervals: BTreeMap<&Place, [f64; 2]> =
+        runs.filter_map(|run| Some((run.place, interval(run)?))).collect();
+    let candidates = &trust.choice.candidates;
+    let held_out: BTreeMap<&Place, f64> =
+        candidates.iter().filter_map(|one| Some((&one.place, one.holdout?))).collect();
+    let chosen = chosen(context, trust);
+    #[expect(clippy::cast_precision_loss, reason = "a small count")]
+    let one = |(index, one): (usize, crate::views::scores::Scored)| {
+        let is_chosen = chosen.as_ref() == Some(&one.place);
+        let of_chosen = trust.validation_interval.filter(|_| is_chosen);
+        let measured = Measured {
+            x: (index + 1) as f64,
+            score: one.score,
+            interval: intervals.get(&one.place).copied().or(of_chosen),
+            held_out: held_out.get(&one.place).copied(),
+            is_chosen,
+        };
+        (one.place, measured)
+    };
+    scored(context.run).into_iter().enumerate().map(one).collect()
+}
+
+/// The run that gave the chosen solution its score.
+fn chosen(context: &Context<'_>, trust: &Trust) -> Option<Place> {
+    let of_choice = trust.choice.candidates.first().map(|one| one.place.clone());
+    let best = || Some(context.steps.at(context.descent.best?)?.scored()?.place.clone());
+    of_choice.or_else(best)
+}
+
+fn description(context: &Context<'_>, scores: &[Measured]) -> String {
+    let metric = &context.run.summary.metric;
+    let with = scores.iter().filter(|one| one.interval.is_some()).count();
+    let named = |name: &str, figure: Option<Figure>| {
+        figure.map_or_else(String::new, |figure| format!(" {name} {}.", figure.in_words()))
+    };
+    format!(
+        "{} scores of {metric}, {with} with an interval.{}{}",
+        scores.len(),
+        named("The chosen solution's validation score is", context.report.score.validated()),
+        named("Its score on held-out rows is", context.report.score.held_out()),
+    )
+}
+
+fn row(position: usize, place: &Place, one: &Measured) -> Row {
+    Row {
+        number: position,
+        place: place_name(place),
+        validated: Figure::of(one.score, one.interval),
+        held_out: one.held_out.map(number),
+        is_chosen: one.is_chosen,
+    }
+}

@@ -1,0 +1,80 @@
+//! Names of places, steps, phases and agents for people.
+
+use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_domain::role::AgentType;
+
+use crate::sanitize::first_line;
+
+/// A place for people: `path 1, step 2, attempt 3`.
+pub fn place_name(place: &Place) -> String {
+    let name = match (place.step(), place.path(), place.phase()) {
+        _ if place.is_within(&Place::tables()) => "comparison of the tables".to_owned(),
+        (Some(step), _, _) => step_name(step),
+        (None, Some(path), _) => format!("path {}", path + 1),
+        (None, None, Some(phase)) => phase.title().to_owned(),
+        (None, None, None) => "run".to_owned(),
+    };
+    place.repair().map_or_else(|| name.clone(), |repair| format!("{name}, repair {repair}"))
+}
+
+/// A step for people, counted from 1.
+pub fn step_name(step: Step) -> String {
+    match step {
+        Step::Candidate(index) => format!("candidate {}", index + 1),
+        Step::Merge(count) => format!("merge {count}"),
+        Step::DataCheck => "unused data".to_owned(),
+        Step::LeakageCheck => "leakage check".to_owned(),
+        Step::Outer { path, outer } => format!("path {}, step {}", path + 1, outer + 1),
+        Step::Attempt { path, outer, inner } => {
+            format!("{}, attempt {}", step_name(Step::Outer { path, outer }), inner + 1)
+        }
+        Step::Round(round) => format!("round {}", round + 1),
+        Step::Extra(index) => format!("further model {}", index + 1),
+        Step::Selection => "ensemble selection".to_owned(),
+        Step::Choice(index) => format!("finalist {}", index + 1),
+        Step::Finalization => "finalization".to_owned(),
+    }
+}
+
+/// `Phase 1: initial solution`.
+pub fn phase_title(phase: Phase) -> String {
+    match phase.name().strip_prefix("phase") {
+        Some(number) => format!("Phase {number}: {}", phase.title()),
+        None => "Finalization".to_owned(),
+    }
+}
+
+/// An agent's name as in files: `retriever`, `ens_planner`.
+pub fn agent_name(agent: AgentType) -> String {
+    serde_json::to_value(agent).ok().and_then(|name| name.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// ` on near-1`; nothing for this machine.
+pub fn on_runner(runner: Option<&str>) -> String {
+    runner.map_or_else(String::new, |name| format!(" on {}", in_line(name)))
+}
+
+/// The first line of a text, shortened to fit beside other words.
+pub fn in_line(text: &str) -> String {
+    first_line(text, 120)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_said_as_people_count() {
+        let check = |place: &str, words: &str| assert_eq!(place_name(&Place::from(place)), words);
+        check("phase1/candidate-0/init", "candidate 1");
+        check("phase1/merge-1", "merge 1");
+        check("phase2/path-0/t1/k2/run", "path 1, step 2, attempt 3");
+        check("phase2/path-0/t1/k2/debug-1/debugger", "path 1, step 2, attempt 3, repair 1");
+        check("phase1/data/data", "unused data");
+        check("phase3/r0", "round 1");
+        check("finalization/test", "finalization");
+        check("phase1", "initial solution");
+        check("tables/run", "comparison of the tables");
+        check("", "run");
+    }
+}
