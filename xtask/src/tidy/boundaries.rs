@@ -9,7 +9,7 @@ use super::http;
 use crate::command::cargo;
 
 /// The crates of the workspace that a crate may depend on. A crate without a row is a finding.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("mle-star", &["mle-star-domain", "mle-star-leakage"]),
     ("mle-star-domain", &[]),
     ("mle-star-leakage", &[]),
