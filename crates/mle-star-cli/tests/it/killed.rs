@@ -141,9 +141,9 @@ fn is_cut_off(sealed: &Sealed, place: &str) -> bool {
     effects.iter().any(|effect| effect.place.as_str() == place && effect.state == EffectState::Begun)
 }
 
-/// Processes that still work in a run folder of this test. Waits up to 10 s until there are none.
+/// Processes that still work in a run folder of this test. Waits up to a minute until there are none.
 fn survivors(sealed: &Sealed) -> Vec<String> {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         let found = working_below(&fs::canonicalize(sealed.path(".")).unwrap());
         if found.is_empty() || Instant::now() > deadline {
