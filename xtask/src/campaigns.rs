@@ -13,7 +13,7 @@ use crate::tidy;
 type Campaign = (&'static str, &'static [&'static str]);
 
 /// All campaigns.
-pub const CAMPAIGNS: [Campaign; 5] = [
+pub const CAMPAIGNS: [Campaign; 6] = [
     (
         KERNEL,
         &[
@@ -28,6 +28,10 @@ pub const CAMPAIGNS: [Campaign; 5] = [
         ],
     ),
     (FAULTS, &["crates/mle-star-process/src", "crates/mle-star-backends/src"]),
+    (
+        "isolation",
+        &["crates/mle-star-process/python", "crates/mle-star-process/src", "crates/mle-star-backends/src"],
+    ),
     ("killed", &["crates/mle-star/src", "crates/mle-star-process/src"]),
     ("libraries", &["crates/mle-star-process/python", "crates/mle-star-backends/src"]),
     ("offline", &["crates/mle-star-offline/src", "crates/mle-star-offline/tests"]),

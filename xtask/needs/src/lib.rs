@@ -71,6 +71,13 @@ pub fn skip(why: &str) {
     }
 }
 
+/// Whether the tests of a campaign run.
+#[must_use]
+pub fn is_campaign(name: &str) -> bool {
+    let wanted = env::var(CAMPAIGNS).unwrap_or_default();
+    wanted.split(',').any(|word| word == name || word == "all")
+}
+
 /// An interpreter with the libraries that scripts use.
 #[must_use]
 pub fn python_with_libraries() -> PathBuf {
@@ -123,9 +130,4 @@ fn networks_can_be_closed() -> bool {
     let mut command = Command::new("unshare");
     command.args(["--map-root-user", "--net", "true"]).stderr(Stdio::null());
     command.status().is_ok_and(|status| status.success())
-}
-
-fn is_campaign(name: &str) -> bool {
-    let wanted = env::var(CAMPAIGNS).unwrap_or_default();
-    wanted.split(',').any(|word| word == name || word == "all")
 }

@@ -79,6 +79,7 @@ async fn the_users_terminals_are_closed() {
 /// Memory that the usual files of `/proc` do not count.
 #[tokio::test]
 async fn memory_is_found_wherever_it_lies() {
+    needs!(Campaign("isolation"));
     let target = Target::new().await;
     let stopped = async |attack: &str| {
         target.check(attack, Ends::Stopped("the limit is 300 MiB")).await;
@@ -123,6 +124,7 @@ async fn fork_bombs_are_stopped_within_moments() {
 
 #[tokio::test]
 async fn what_does_not_end_is_ended() {
+    needs!(Campaign("isolation"));
     let target = Target::new().await;
     let check = async |attack: &str, ends| {
         target.check(attack, ends).await;
@@ -252,6 +254,7 @@ async fn a_script_leaves_its_worker_alone() {
 /// A guard that no longer responds cannot end scripts; the program does not wait for it forever.
 #[tokio::test]
 async fn a_script_that_stops_its_supervisor_is_ended() {
+    needs!(Campaign("isolation"));
     let check = async |is_warm: bool| {
         let mut world = World::new().await;
         world.setup.isolation.layers = Layers::none();
@@ -437,7 +440,7 @@ async fn a_script_that_limits_the_program_is_ended() {
 /// No layer requires root or is weaker without it.
 #[test]
 fn as_root_who_is_not_root_is_as_safe() {
-    needs!(Root);
+    needs!(Campaign("isolation"), Root);
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let (own, program) = (std::env::current_exe().unwrap(), folder.path().join("tests"));
@@ -489,6 +492,7 @@ async fn honest_libraries_find_what_they_need() {
 /// again.
 #[tokio::test]
 async fn a_script_that_limits_its_supervisor_is_ended() {
+    needs!(Campaign("isolation"));
     let mut target = Target::new().await;
     let limit = |name: &str, then: &str| {
         format!(
