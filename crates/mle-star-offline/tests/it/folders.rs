@@ -203,8 +203,7 @@ fn large(row: usize, number: f64) -> String {
     }
 }
 
-const MOST: &[&str] =
-    &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linear model", "Nearest neighbours"];
+const MOST: &[&str] = &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linear model"];
 
 #[test]
 #[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
