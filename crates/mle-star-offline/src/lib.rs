@@ -68,7 +68,7 @@ impl OfflineAgents {
         split: Option<&Split>,
     ) -> Result<Self, Trouble> {
         let problem = Problem::new(task, profile, subsample_limit, split)?;
-        let problem = problem.with_history(&task.data_dir, profile);
+        let problem = problem.with_history(profile);
         Ok(Self { problem, direction: task.metric_direction })
     }
 
