@@ -77,8 +77,13 @@ pub fn verify(scope: Scope) -> bool {
     }
     fault_campaign(&mut report, scope, &wanted);
     if scope.all {
+        match dist::tools::cargo_deny() {
+            Ok(deny) => report.check("dependencies", || dist::has_good_dependencies(&deny)),
+            Err(why) => report.skip("dependencies", &why),
+        }
         dist::check(&mut report);
     } else {
+        report.skip("dependencies", ONLY_WITH_ALL);
         report.skip("crates", ONLY_WITH_ALL);
         report.skip("install", ONLY_WITH_ALL);
     }

@@ -3,6 +3,8 @@
 use mle_star_domain::metric::Direction;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::sanitize::first_line;
+use mle_star_run::prepare::{Intent, Prepared};
+use mle_star_run::provider;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -10,10 +12,8 @@ use serde_json::Value;
 use super::Hub;
 use super::answer::Answer;
 use super::start::RunInput;
-use crate::commands::estimate;
-use crate::prepare::{Intent, Prepared};
+use crate::estimate;
 use crate::processes::prepared;
-use crate::provider;
 
 pub const ABOUT: &str = "Show what run would do with the same input: the inferred task with reasons, the agents, how \
 solutions are evaluated, and the expected number of calls and cost. Starts nothing and writes nothing.";
@@ -51,7 +51,7 @@ struct Guessed {
 
 /// Looks at a task.
 pub fn preview(hub: &Hub, input: RunInput) -> Result<Answer<Preview>, Trouble> {
-    let prepared = prepared(Intent::Look, &input.into_arguments(hub))?;
+    let prepared = prepared(Intent::Preview, &input.into_arguments(hub))?;
     let estimate = estimate::of(&prepared)?;
     let guesses: Vec<Guessed> = guesses(&prepared);
     let mut lines = prepared.sources.clone();

@@ -1,0 +1,452 @@
+//! The evaluation protocol: how the test rows differ, and which rows no script sees before the final choice.
+
+use mle_star_data::comparison;
+use mle_star_data::holdout::{Off, Plan, Roles, Share, plan};
+use mle_star_data::infer::Inferred;
+use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_data::split::describe;
+use mle_star_domain::config::{Acceptance, Config, FinalChoice, HoldoutShare, Preset};
+use mle_star_domain::protocol::{Holdout, Protocol, Split};
+use mle_star_domain::task::Task;
+use mle_star_metrics::labels::Columns;
+use mle_star_metrics::names::{Kind, Metric};
+
+/// What the protocol of a task depends on, beside its tables.
+#[derive(Clone, Copy, Debug)]
+pub struct Evaluated<'a> {
+    /// The name of its metric.
+    pub metric: &'a str,
+    /// The column to predict.
+    pub target: Option<&'a str>,
+    /// The column with the row IDs.
+    pub id: Option<&'a str>,
+}
+
+/// The evaluation protocol of a new run, and the rows that it holds out.
+#[derive(Debug)]
+pub struct Decided {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// The held-out rows; `None` if there are none.
+    pub held_out: Option<Plan>,
+}
+
+/// The evaluation protocol of a new run; `None` if the run evaluates as in the paper.
+pub fn protocol<'a>(
+    task: impl Into<Evaluated<'a>>,
+    config: &Config,
+    profile: Option<&Profile>,
+) -> Option<Protocol> {
+    decide(task, config, profile).map(|decided| decided.protocol)
+}
+
+/// The evaluation protocol of a new run with the held-out rows; `None` if the run evaluates as in the paper.
+pub fn decide<'a>(
+    task: impl Into<Evaluated<'a>>,
+    config: &Config,
+    profile: Option<&Profile>,
+) -> Option<Decided> {
+    if is_papers(config) {
+        return None;
+    }
+    let Some(profile) = profile else {
+        let why = "there is no training table".to_owned();
+        let protocol = Protocol {
+            split: None,
+            holdout: Holdout::Off { why: why.clone() },
+            rows: 0,
+            verifies: false,
+            unverified: Some(why),
+            class_scores: false,
+            comparison: String::new(),
+            targets: Vec::new(),
+        };
+        return Some(Decided { protocol, held_out: None });
+    };
+    let task = task.into();
+    let metric = Metric::parse(task.metric);
+    let Evaluated { target, id, .. } = task;
+    let classification = match metric {
+        Some(metric) => !metric.is_for_regression(),
+        None => target.and_then(|target| profile.train.column(target)).is_some_and(has_classes),
+    };
+    let split = profile.test.is_some().then(|| describe(profile, target, id, classification));
+    let verified = verified_columns(task, profile, split.as_ref());
+    let planned = planned(task, config, profile, split.as_ref(), verified.as_ref().err());
+    let holdout = match &planned {
+        Ok(plan) => plan.holdout(),
+        Err(off) => off.clone().into(),
+    };
+    let script = target.zip(split.as_ref()).and_then(|(target, split)| {
+        comparison::script(&compared(profile, &holdout), target, id, split, classification)
+    });
+    let targets = target.map(|target| profile.targets(target, id)).unwrap_or_default();
+    let targets = targets.into_iter().map(str::to_owned).collect();
+    let protocol = Protocol {
+        split,
+        holdout,
+        rows: profile.train.rows as u64,
+        verifies: verified.is_ok(),
+        class_scores: verified.as_ref().is_ok_and(|columns| has_class_scores(metric, columns, profile)),
+        unverified: verified.err(),
+        comparison: script.unwrap_or_default(),
+        targets,
+    };
+    Some(Decided { protocol, held_out: planned.ok() })
+}
+
+fn planned(
+    task: Evaluated<'_>,
+    config: &Config,
+    profile: &Profile,
+    split: Option<&Split>,
+    unverified: Option<&String>,
+) -> Result<Plan, Off> {
+    let off = |why: &str| Err(Off(why.to_owned()));
+    let plan = match (split, config.holdout) {
+        (_, HoldoutShare::Off) => return off("`holdout` is off"),
+        (None, _) => return off("there is no test table"),
+        _ if let (None, Some(why)) = (Metric::parse(task.metric), unverified) => return off(why),
+        (Some(split), share) => {
+            plan_rows(task, profile, split, share, config.holdout_rows, u64::from(config.seed))
+        }
+    };
+    match plan {
+        Ok(_) if let Some(why) = unverified => off(why),
+        Ok(plan) if let Some(target) = with_a_rare_class(task, profile, plan.rows()) => {
+            off(&format!("too few rows of a class of `{target}` would be held out"))
+        }
+        plan => plan,
+    }
+}
+
+/// A target, of several, with a class that too few held-out rows would have. Rows are drawn by the classes of one target
+/// alone.
+fn with_a_rare_class<'a>(task: Evaluated<'a>, profile: &'a Profile, held: u64) -> Option<&'a str> {
+    const FEWEST: f64 = 10.0;
+    let targets = profile.targets(task.target?, task.id);
+    let classes = Metric::parse(task.metric).is_some_and(|metric| !metric.is_for_regression());
+    let rarest = |name: &str| {
+        let values = &profile.train.column(name)?.top_values;
+        let rows: usize = values.iter().map(|(_, rows)| rows).sum();
+        let rarest = values.iter().map(|(_, rows)| *rows).min()?;
+        Some(rarest as f64 / rows as f64)
+    };
+    let is_rare = |name: &&str| rarest(name).is_some_and(|share| share * (held as f64) < FEWEST);
+    (classes && targets.len() > 1).then(|| targets.into_iter().find(is_rare)).flatten()
+}
+
+/// Whether the run evaluates as in the paper: with its preset, unless a key that was given needs more.
+fn is_papers(config: &Config) -> bool {
+    config.preset == Preset::Paper
+        && config.holdout == HoldoutShare::Off
+        && config.acceptance == Acceptance::Paper
+}
+
+/// The profile of the tables that are compared.
+fn compared(profile: &Profile, holdout: &Holdout) -> Profile {
+    let mut compared = profile.clone();
+    if let Holdout::On { rows, .. } = holdout {
+        compared.train.rows -= usize::try_from(*rows).unwrap_or_default().min(compared.train.rows);
+    }
+    compared
+}
+
+/// The held-out rows of a run, chosen again.
+///
+/// # Errors
+/// No rows can be held out.
+pub fn planned_again(
+    task: &Task,
+    config: &Config,
+    split: &Split,
+    seed: u64,
+    profile: &Profile,
+) -> Result<Plan, Off> {
+    plan_rows(task.into(), profile, split, config.holdout, config.holdout_rows, seed)
+}
+
+fn plan_rows(
+    task: Evaluated<'_>,
+    profile: &Profile,
+    split: &Split,
+    share: HoldoutShare,
+    most: u32,
+    seed: u64,
+) -> Result<Plan, Off> {
+    let share = match share {
+        HoldoutShare::Share(share) => Share::Of(share, u64::from(most)),
+        HoldoutShare::Auto | HoldoutShare::Off => Share::Auto { most: u64::from(most) },
+    };
+    let roles = Roles { target: task.target, id: task.id };
+    plan(profile, &roles, split, share, seed)
+}
+
+/// Whether a column may hold classes, rather than amounts.
+fn has_classes(column: &Column) -> bool {
+    const MOST: usize = 20;
+    !column.kind.is_number() || column.distinct <= MOST
+}
+
+/// Whether scripts can leave the scores of classes beside the labels that they predict.
+fn has_class_scores(metric: Option<Metric>, columns: &Columns, profile: &Profile) -> bool {
+    let predicted = profile.sample.as_ref().map_or(0, |sample| sample.columns.len());
+    let is_of_labels = metric.is_some_and(|metric| metric.kind() == Kind::Labels);
+    is_of_labels && columns.further.is_empty() && predicted <= 2
+}
+
+/// The columns by which the program computes scores itself.
+///
+/// # Errors
+/// Why it cannot, in one sentence.
+pub fn verified_columns<'a>(
+    task: impl Into<Evaluated<'a>>,
+    profile: &Profile,
+    split: Option<&Split>,
+) -> Result<Columns, String> {
+    let Evaluated { metric: name, target, id, .. } = task.into();
+    let metric =
+        Metric::parse(name).ok_or_else(|| format!("the program cannot compute the metric {name}"))?;
+    let target = target.ok_or("the target is not known")?;
+    let sample = profile.sample.as_ref().ok_or("there is no sample submission")?;
+    let targets = profile.targets(target, id);
+    let classes_of = |name: &&str| profile.train.column(name).map(|column| column.distinct);
+    let classes = targets.iter().filter_map(classes_of).max();
+    let classes = classes.ok_or("the training table has no column that is to be predicted")?;
+    let [sample_name, train_name] = [sample, &profile.train].map(|table| table.file.display());
+    let one_column_each = targets.len() > 1 || sample.columns.len() <= 2;
+    // One column cannot hold the probabilities of three classes.
+    if metric.wants_probabilities() && classes > 2 && one_column_each {
+        return Err(format!(
+            "{sample_name} has one column, which cannot hold the probabilities of {classes} classes"
+        ));
+    }
+    // A sample of probabilities, where the metric needs labels.
+    let is_number = |column: &&Column| column.kind == ColumnKind::Float;
+    let labels = metric.kind() == Kind::Labels && one_column_each;
+    if labels && sample.columns.last().filter(is_number).is_some() {
+        return Err(format!("{sample_name} has numbers, and {metric} needs labels"));
+    }
+    // The test table has what further columns ask for, so they are no targets.
+    let is_copied =
+        |name: &str| !targets.contains(&name) && Some(name) != id && profile.train.column(name).is_some();
+    if let Some(column) = sample.columns.iter().find(|column| is_copied(&column.name)) {
+        return Err(format!("{sample_name} asks for `{}`, which is no target", column.name));
+    }
+    let id = id.filter(|id| profile.train.column(id).is_some()).map(str::to_owned);
+    if let Some(id) = id.as_ref().filter(|id| repeats(&profile.train, id)) {
+        return Err(format!("a value of `{id}` occurs twice in {train_name}"));
+    }
+    let cluster = split.and_then(|split| split.column.clone());
+    let further = targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
+    Ok(Columns { id, target: target.to_owned(), further, cluster })
+}
+
+/// Whether a value occurs twice in a column, judged by the rows that were looked at.
+fn repeats(table: &Table, column: &str) -> bool {
+    let column = table.column(column);
+    column.is_some_and(|column| column.distinct + column.missing < table.rows.min(ROWS_LOOKED_AT))
+}
+
+/// What was decided, in lines for the terminal and for a task file.
+pub fn lines(protocol: &Protocol, config: &Config) -> Vec<String> {
+    let split = protocol.split.as_ref().map(|split| format!("split: {} ({})", split.words(), split.why));
+    let holdout = match &protocol.holdout {
+        Holdout::On { rows, of, .. } => {
+            format!("holdout: {rows} of {of} labelled rows are kept from all scripts until the final choice")
+        }
+        Holdout::Off { why } => format!("holdout: off ({why})"),
+    };
+    let off = match &protocol.holdout {
+        Holdout::Off { why } => why.as_str(),
+        Holdout::On { .. } => "",
+    };
+    // It is not said twice.
+    let scores = protocol.unverified.as_ref().filter(|why| *why != off);
+    let scores = scores.map(|why| format!("scores: as scripts print them ({why})"));
+    split.into_iter().chain([holdout]).chain(scores).chain(without_effect(protocol, config)).collect()
+}
+
+/// The settings that need rows which this task does not have.
+fn without_effect(protocol: &Protocol, config: &Config) -> impl Iterator<Item = String> {
+    let by_error = config.acceptance == Acceptance::OneSigma && !protocol.verifies;
+    let by_holdout = config.final_choice == FinalChoice::Holdout && !protocol.holdout.is_on();
+    let acceptance = "note: `acceptance: one_sigma` works like `paper` here: the program cannot compute scores itself, so standard errors are unknown";
+    let choice = "note: `final_choice: holdout` works like `validation` here: no rows are held out";
+    let notes = [(by_error, acceptance), (by_holdout, choice)].into_iter();
+    notes.filter(|(applies, _)| *applies).map(|(_, note)| note.to_owned())
+}
+
+impl<'a> From<&'a Task> for Evaluated<'a> {
+    fn from(task: &'a Task) -> Self {
+        Self {
+            metric: &task.evaluation_metric,
+            target: task.target_column.as_deref(),
+            id: task.id_column.as_deref(),
+        }
+    }
+}
+
+impl<'a> Evaluated<'a> {
+    /// A task as it was inferred from its folder.
+    pub fn inferred(inferred: &'a Inferred) -> Self {
+        let Inferred { metric, target, id, .. } = inferred;
+        Self { metric, target: target.as_deref(), id: id.as_deref() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fmt::Write as _;
+    use std::fs;
+
+    use mle_star_data::profile;
+    use mle_star_domain::protocol::SplitKind;
+
+    use super::*;
+
+    /// The protocol of a task with 2,100 labelled rows of three classes.
+    fn decided(metric: &str, sample: &str, config: &Config) -> Option<Protocol> {
+        let dir = tempfile::tempdir().unwrap();
+        let (mut train, mut test) = ("id,x,y\n".to_owned(), "id,x\n".to_owned());
+        let mut rows = format!("{sample}\n");
+        for id in 0..2130 {
+            match id % 71 {
+                0 => {
+                    writeln!(test, "{id},{}", id % 13).unwrap();
+                    writeln!(rows, "{id}{}", ",0".repeat(sample.matches(',').count())).unwrap();
+                }
+                _ => writeln!(train, "{id},{},{}", id % 13, ["a", "b", "c"][id % 3]).unwrap(),
+            }
+        }
+        for (name, text) in [("train", train), ("test", test), ("sample_submission", rows)] {
+            fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
+        }
+        let profile = profile::read(dir.path()).unwrap();
+        let task = Evaluated { metric, target: Some("y"), id: Some("id") };
+        protocol(task, config, Some(&profile))
+    }
+
+    #[test]
+    fn rows_are_held_out_where_the_program_can_score_them() {
+        let check = |metric: &str, sample: &str, expected: Result<u64, &str>| {
+            let Protocol { holdout, verifies, .. } = decided(metric, sample, &Config::default()).unwrap();
+            let found = match &holdout {
+                Holdout::On { rows, .. } => Ok(*rows),
+                Holdout::Off { why } => Err(why.as_str()),
+            };
+            assert_eq!((found, verifies), (expected, expected.is_ok()), "{metric} {sample}");
+        };
+        check("accuracy", "id,y", Ok(315));
+        check("log loss", "id,a,b,c", Ok(315));
+        let why = "sample_submission.csv has one column, which cannot hold the probabilities of 3 classes";
+        check("log loss", "id,y", Err(why));
+        check("word error rate", "id,y", Err("the program cannot compute the metric word error rate"));
+    }
+
+    #[test]
+    fn amounts_are_not_stratified_whatever_the_metric() {
+        let check = |metric: &str, target: fn(usize) -> String, expected: SplitKind| {
+            let dir = tempfile::tempdir().unwrap();
+            let train =
+                (0..60).fold("id,x,y\n".to_owned(), |all, id| format!("{all}{id},7,{}\n", target(id)));
+            let test = (60..90).fold("id,x\n".to_owned(), |all, id| format!("{all}{id},7\n"));
+            for (name, text) in [("train", train), ("test", test)] {
+                fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
+            }
+            let profile = profile::read(dir.path()).unwrap();
+            let task = Evaluated { metric, target: Some("y"), id: Some("id") };
+            let split = protocol(task, &Config::default(), Some(&profile)).unwrap().split.unwrap();
+            assert_eq!(split.kind, expected, "{metric}");
+        };
+        check("MCRMSE", |id| format!("0.{id}1"), SplitKind::Rows);
+        check("MCRMSE", |id| (id % 3).to_string(), SplitKind::Stratified);
+        check("word error rate", |id| format!("word {id}"), SplitKind::Stratified);
+        check("RMSE", |id| (id % 3).to_string(), SplitKind::Rows);
+        check("accuracy", |id| format!("{}.5", id % 30), SplitKind::Stratified);
+    }
+
+    #[test]
+    fn the_reason_for_unverified_scores_is_told_once() {
+        let told = |metric: &str, sample: &str| {
+            let protocol = decided(metric, sample, &Config::default()).unwrap();
+            let lines = lines(&protocol, &Config::default());
+            lines.into_iter().filter(|line| !line.starts_with("split: ")).collect::<Vec<_>>()
+        };
+        let unknown = "the program cannot compute the metric word error rate";
+        assert_eq!(told("word error rate", "id,y"), [format!("holdout: off ({unknown})")]);
+        let off = Config { holdout: HoldoutShare::Off, ..Config::default() };
+        let lines = lines(&decided("word error rate", "id,y", &off).unwrap(), &off);
+        assert_eq!(
+            lines[1..],
+            [
+                "holdout: off (`holdout` is off)".to_owned(),
+                format!("scores: as scripts print them ({unknown})")
+            ]
+        );
+    }
+
+    #[test]
+    fn several_targets_are_scored_and_held_out_unless_a_class_is_rare() {
+        let check = |metric: &str, rare: usize, expected: Result<u64, &str>| {
+            let dir = tempfile::tempdir().unwrap();
+            let (mut train, mut test) = ("id,x,y,z\n".to_owned(), "id,x\n".to_owned());
+            let mut sample = "id,z,y\n".to_owned();
+            for id in 0..2_100 {
+                writeln!(train, "{id},{},{},{}", id % 13, id % 2, usize::from(id % rare == 0)).unwrap();
+            }
+            for id in 2_100..2_130 {
+                writeln!(test, "{id},{}", id % 13).unwrap();
+                writeln!(sample, "{id},0,0").unwrap();
+            }
+            for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
+                fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
+            }
+            let profile = profile::read(dir.path()).unwrap();
+            let task = Evaluated { metric, target: Some("y"), id: Some("id") };
+            let columns = verified_columns(task, &profile, None).unwrap();
+            assert_eq!((columns.target.as_str(), columns.further.as_slice()), ("y", &["z".to_owned()][..]));
+            let found = match protocol(task, &Config::default(), Some(&profile)).unwrap().holdout {
+                Holdout::On { rows, .. } => Ok(rows),
+                Holdout::Off { why } => Err(why),
+            };
+            assert_eq!(found, expected.map_err(str::to_owned), "{metric} {rare}");
+        };
+        check("ROC-AUC", 3, Ok(315));
+        check("ROC-AUC", 300, Err("too few rows of a class of `z` would be held out"));
+        check("RMSE", 300, Ok(315));
+    }
+
+    #[test]
+    fn another_seed_holds_out_other_rows() {
+        let digest = |seed| match decided("accuracy", "id,y", &Config { seed, ..Config::default() })
+            .unwrap()
+            .holdout
+        {
+            Holdout::On { digest, seed: used, .. } => {
+                assert_eq!(used, u64::from(seed));
+                digest
+            }
+            Holdout::Off { why } => panic!("{why}"),
+        };
+        assert_eq!(digest(7), digest(7));
+        assert_ne!(digest(7), digest(42));
+        let config = Config::default();
+        let split = decided("accuracy", "id,y", &config).unwrap().split.unwrap();
+        assert!(split.folds(7).contains("random_state=7") && split.folds(42).contains("random_state=42"));
+    }
+
+    #[test]
+    fn the_papers_way_has_no_protocol_unless_a_key_needs_one() {
+        let check = |change: fn(&mut Config), has_one: bool| {
+            let mut config =
+                Config { preset: Preset::Paper, holdout: HoldoutShare::Off, ..Config::default() };
+            change(&mut config);
+            assert_eq!(decided("accuracy", "id,y", &config).is_some(), has_one, "{config:?}");
+        };
+        check(|_| (), false);
+        check(|config| config.holdout = HoldoutShare::Share(0.2), true);
+        check(|config| config.acceptance = Acceptance::OneSigma, true);
+        check(|config| config.preset = Preset::Default, true);
+    }
+}

@@ -1,0 +1,290 @@
+//! The final choice: which of the best solutions is submitted.
+//!
+//! Why: the best validation score is the one that a leak made best, if one did. What it may change: which solution becomes
+//! the answer. It is the one with the best validation score, as in the paper, unless rows that no script has seen contradict this
+//! score. Then, one half of these rows chooses among all solutions of the run, since the next best may have the same
+//! leak. With `final_choice: holdout`, it always chooses, among the few best.
+
+use crate::agents;
+use crate::ctx::Ctx;
+use crate::evaluate::{execute, without_leakage};
+use crate::evaluation::Script;
+use crate::library::Library;
+use crate::solution::{Scored, Solution, SolutionPhase};
+use crate::stop::Stop;
+use crate::verdict::Verdict;
+use mle_star_domain::config::FinalChoice;
+use mle_star_domain::effects::Purpose;
+use mle_star_domain::measure::Measurement;
+use mle_star_domain::metric::{Score, sort_best_first};
+use mle_star_domain::place::{Place, Step};
+use mle_star_domain::protocol::HoldoutPart;
+use mle_star_domain::trust::{Choice, ChoiceCandidate, Probe};
+
+/// The maximum number of solutions that are compared.
+const FINALISTS: usize = 4;
+/// The maximum number if the best validation score is contradicted.
+const MOST: usize = 40;
+/// One half of the held-out rows contradicts a validation score that is better by more than this many standard errors of the
+/// difference. `lab/trust.md` shows what a comparison costs if that is chance.
+const CONTRADICTED: f64 = 2.0;
+
+/// The chosen solution.
+#[derive(Clone)]
+pub(crate) struct Chosen {
+    pub best: Scored,
+    /// Its predictions for the held-out rows, if it has any.
+    pub predictions: Option<Predictions>,
+    /// The part of the held-out rows that reports the score.
+    pub reports: HoldoutPart,
+    pub choice: Choice,
+    /// The solutions to try if it is suspect, in this order.
+    pub others: Vec<Scored>,
+    pub probes: Vec<Probe>,
+}
+
+/// A script that wrote a submission without having seen the labels of the held-out rows.
+#[derive(Clone)]
+pub(crate) struct Predictions {
+    pub script: String,
+    pub run: Place,
+    pub at: jiff::Timestamp,
+    /// Whether it has a leak that could not be corrected.
+    pub leaks: bool,
+}
+
+/// A solution in the comparison.
+#[derive(Clone)]
+struct Finalist {
+    solution: Scored,
+    predictions: Option<Predictions>,
+    measured: Option<Measurement>,
+}
+
+/// Gives the places of the finalists, the best first.
+type Ranking = fn(&Ctx<'_>, &[Finalist]) -> Vec<usize>;
+
+/// Chooses among `solutions`, of which `best` has the best validation score.
+pub(crate) async fn choose(
+    ctx: &Ctx<'_>,
+    best: &Scored,
+    solutions: &[Scored],
+    library: &Library,
+) -> Result<Chosen, Stop> {
+    let finalists = finalists(best, solutions);
+    let all = with_all(library, &finalists);
+    let (known, solutions, rule, ranking): (_, _, _, Ranking) = match ctx.config().final_choice {
+        FinalChoice::Holdout if ctx.holds_out() && finalists.len() > 1 => {
+            let rule = "held-out score; within one standard error, validation score";
+            (None, finalists, rule, by_held_out_and_validation)
+        }
+        FinalChoice::Auto
+            if ctx.holds_out()
+                && all.len() > 1
+                && let Some(contradicted) = contradicted(ctx, best).await? =>
+        {
+            let rule = "score on one half of the held-out rows, which contradicts the best validation score; the other half is reported";
+            (Some(contradicted), all, rule, by_held_out)
+        }
+        _ => return Ok(Chosen::by_validation(best, &finalists)),
+    };
+    compare(ctx, known, solutions, rule, ranking).await
+}
+
+/// Compares the solutions on the choosing half. The first one may be known.
+async fn compare(
+    ctx: &Ctx<'_>,
+    mut known: Option<Finalist>,
+    solutions: Vec<Scored>,
+    rule: &str,
+    ranking: Ranking,
+) -> Result<Chosen, Stop> {
+    let mut compared = Vec::new();
+    for (index, solution) in (0..).zip(solutions) {
+        let ctx = &ctx.begin(Step::Choice(index));
+        compared.push(match known.take() {
+            Some(known) => known,
+            None => scored_on_held_out(ctx, solution).await?,
+        });
+    }
+    let ranking = ranking(ctx, &compared);
+    for (index, finalist) in (0..).zip(&compared) {
+        let score = finalist.measured.as_ref().map(|measured| measured.score);
+        let verdict = Verdict { score, kept: usize::try_from(index) == Ok(ranking[0]), ..Verdict::default() };
+        ctx.at(Step::Choice(index), []).close(verdict.made_from([&finalist.solution]))?;
+    }
+    let ranked = || ranking.iter().map(|place| &compared[*place]);
+    let choice = Choice { rule: rule.to_owned(), candidates: ranked().map(Finalist::candidate).collect() };
+    let others = ranked().skip(1).take(FINALISTS - 1).map(|one| one.solution.clone()).collect();
+    let Finalist { solution: best, predictions, .. } = compared[ranking[0]].clone();
+    Ok(Chosen { best, predictions, reports: HoldoutPart::Reporting, choice, others, probes: Vec::new() })
+}
+
+/// The best solution with its score on the choosing half, if that is far worse than its validation score. A solution
+/// without predictions is not looked at.
+async fn contradicted(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Finalist>, Stop> {
+    let Some((validated, predictions)) = best.measured().zip(Predictions::of(best)) else { return Ok(None) };
+    let held_out = ctx.look(&predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
+    let Some(held_out) = held_out.filter(|held_out| is_worse(ctx, held_out, validated, CONTRADICTED)) else {
+        return Ok(None);
+    };
+    ctx.warn(format!(
+        "the best solution scores {:.6} validated but {:.6} on half of the held-out rows, so this half chooses",
+        validated.score, held_out.score
+    ));
+    Ok(Some(Finalist { solution: best.clone(), predictions: Some(predictions), measured: Some(held_out) }))
+}
+
+/// The finalists, then the other solutions of the run that left predictions, from the first: the later ones may all have the
+/// leak of the best.
+fn with_all(library: &Library, finalists: &[Scored]) -> Vec<Scored> {
+    let mut others = library.best_first();
+    others.retain(|other| finalists.iter().all(|known| known.text() != other.text()));
+    others.sort_by_key(Scored::step);
+    finalists.iter().cloned().chain(others).take(MOST).collect()
+}
+
+/// Whether a held-out score is worse than a validation score by more than this many standard errors of the difference.
+pub(super) fn is_worse(ctx: &Ctx<'_>, held_out: &Measurement, validated: &Measurement, errors: f64) -> bool {
+    let scores = ctx.score(held_out.score).zip(ctx.score(validated.score));
+    let error = held_out.standard_error.hypot(validated.standard_error);
+    scores.is_some_and(|(now, then)| then.gain_over(now) > errors * error)
+}
+
+/// The solutions with different scripts: `best`, then the others, best first.
+fn finalists(best: &Scored, solutions: &[Scored]) -> Vec<Scored> {
+    let mut finalists: Vec<Scored> = Vec::new();
+    for solution in [best].into_iter().chain(solutions) {
+        if finalists.iter().all(|known| known.text() != solution.text()) {
+            finalists.push(solution.clone());
+        }
+    }
+    if let [_, others @ ..] = finalists.as_mut_slice() {
+        sort_best_first(others, Scored::score);
+    }
+    finalists.truncate(FINALISTS);
+    finalists
+}
+
+/// Scores a finalist's predictions for the choosing half. A script of the search that wrote no submission gets a
+/// submission script first.
+async fn scored_on_held_out(ctx: &Ctx<'_>, solution: Scored) -> Result<Finalist, Stop> {
+    let predictions = match Predictions::of(&solution) {
+        Some(own) => Some(own),
+        None => submission_script(ctx, &solution).await?,
+    };
+    let measured = match &predictions {
+        Some(Predictions { script, run, .. }) => ctx.look(run, script, HoldoutPart::Choosing).await?,
+        None => None,
+    };
+    Ok(Finalist { solution, predictions, measured })
+}
+
+async fn submission_script(ctx: &Ctx<'_>, solution: &Scored) -> Result<Option<Predictions>, Stop> {
+    let script = agents::test(ctx, solution.solution()).await?;
+    let checked = without_leakage(ctx, script).await?;
+    let execution = execute(ctx, checked, Purpose::Submission).await?;
+    let (script, leaks) = (execution.solution.text().to_owned(), execution.leaks);
+    Ok(execution.result.ok().map(|ran| Predictions { script, run: ran.place, at: ran.at, leaks }))
+}
+
+/// The places of the finalists, the best held-out score first. Those without a score are last.
+fn by_held_out(ctx: &Ctx<'_>, finalists: &[Finalist]) -> Vec<usize> {
+    let scores: Vec<Option<Score>> = finalists.iter().map(|finalist| finalist.score(ctx)).collect();
+    let mut scored: Vec<_> =
+        (0..).zip(&scores).filter_map(|(place, score)| Some((place, (*score)?))).collect();
+    sort_best_first(&mut scored, |(_, score)| *score);
+    let without = (0..scores.len()).filter(|place| scores[*place].is_none());
+    scored.into_iter().map(|(place, _)| place).chain(without).collect()
+}
+
+/// The places of the finalists, which are sorted by validation score. The first is the one with the best held-out score, or
+/// of those within one standard error of the difference, the one with the best validation score.
+fn by_held_out_and_validation(ctx: &Ctx<'_>, finalists: &[Finalist]) -> Vec<usize> {
+    let best = &finalists[by_held_out(ctx, finalists)[0]];
+    let is_close = |finalist: &Finalist| {
+        let known = finalist.measured.as_ref().zip(best.measured.as_ref());
+        let error =
+            known.and_then(|(one, two)| one.difference(two)).map(|difference| difference.standard_error);
+        let scores = best.score(ctx).zip(finalist.score(ctx));
+        scores.is_some_and(|(best, score)| best.gain_over(score) <= error.unwrap_or_default())
+    };
+    let winner = finalists.iter().position(is_close).unwrap_or_default();
+    let others = (0..finalists.len()).filter(|place| *place != winner);
+    std::iter::once(winner).chain(others).collect()
+}
+
+impl Chosen {
+    /// The solution with the best validation score.
+    pub fn by_validation(best: &Scored, finalists: &[Scored]) -> Self {
+        let candidate = |solution: &Scored| ChoiceCandidate {
+            place: solution.place().clone(),
+            validation: solution.score().value(),
+            holdout: None,
+        };
+        let choice = Choice {
+            rule: match best.composition() {
+                Some(_) => {
+                    "combination of solutions, better than the best of them on rows that chose neither"
+                }
+                None => "validation score",
+            }
+            .to_owned(),
+            candidates: finalists.iter().map(candidate).collect(),
+        };
+        let predictions = Predictions::of(best);
+        let is_other = |other: &&Scored| other.text() != best.text();
+        let others = finalists.iter().filter(is_other).cloned().collect();
+        let (reports, probes) = (HoldoutPart::Whole, Vec::new());
+        Self { best: best.clone(), predictions, reports, choice, others, probes }
+    }
+}
+
+impl Predictions {
+    /// The predictions of the solution's own run, if it left a valid submission.
+    pub fn of(solution: &Scored) -> Option<Self> {
+        let (script, run) = (solution.text().to_owned(), solution.place().clone());
+        let (at, leaks) = (solution.ran_at(), solution.leaks());
+        solution.wrote_submission().then_some(Self { script, run, at, leaks })
+    }
+
+    /// The script, as it was checked.
+    pub fn checked(&self) -> Script {
+        let solution = Solution::new(self.script.clone(), SolutionPhase::Final);
+        Script { leaks: self.leaks, checked: true, ..Script::new(solution) }
+    }
+}
+
+impl Finalist {
+    /// Its score on the choosing half.
+    fn score(&self, ctx: &Ctx<'_>) -> Option<Score> {
+        ctx.score(self.measured.as_ref()?.score)
+    }
+
+    fn candidate(&self) -> ChoiceCandidate {
+        ChoiceCandidate {
+            place: self.solution.place().clone(),
+            validation: self.solution.score().value(),
+            holdout: self.measured.as_ref().map(|measured| measured.score),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::scored_as;
+
+    #[test]
+    fn finalists_are_four_different_scripts_at_most_after_the_best() {
+        let check = |solutions: &[(&str, f64)], expected: &[&str]| {
+            let solution = |(text, score): &(&str, f64)| scored_as(text, *score).unwrap();
+            let solutions: Vec<Scored> = solutions.iter().map(solution).collect();
+            let finalists = finalists(&solutions[0], &solutions);
+            assert_eq!(finalists.iter().map(Scored::text).collect::<Vec<_>>(), expected);
+        };
+        check(&[("a", 0.5)], &["a"]);
+        check(&[("a", 0.5), ("b", 0.6), ("a", 0.7), ("b", 0.8)], &["a", "b"]);
+        check(&[("a", 0.5), ("b", 0.6), ("c", 0.9), ("d", 0.7), ("e", 0.8)], &["a", "c", "e", "d"]);
+    }
+}

@@ -1,0 +1,57 @@
+//! After a limit was raised: the answer from before stands unless the new one is at least as good.
+//!
+//! Why: more time must never cost anything. What it may change: the answer, back to the one from before. If the solution from before takes part in the new final choice, the run has compared
+//! them by its own rule. If not, as for an ensemble whose inputs have changed, their validation scores are compared.
+
+use crate::ctx::Ctx;
+use crate::result::{FinalResult, Finished};
+use crate::stop::Stop;
+use mle_star_domain::metric::Score;
+use mle_star_domain::trust::Trust;
+
+/// The new result, with the answer from before the limit was raised if the new answer is worse.
+pub(crate) fn unless_worse(ctx: &Ctx<'_>, new: Finished) -> Result<Finished, Stop> {
+    let Some(earlier) = ctx.earlier_result()? else { return Ok(new) };
+    if !is_worse(ctx, &new, &earlier)? {
+        return Ok(new);
+    }
+    ctx.info(format!(
+        "the answer from before the limit was raised stands: it scores {}, and the new one {}",
+        earlier.search_score(),
+        new.result.search_score()
+    ));
+    let looks = new.result.trust.as_ref().map_or(0, |trust| trust.holdout_looks);
+    let result = FinalResult {
+        final_solution: earlier.final_solution,
+        submission_path: earlier.submission_path,
+        not_run: earlier.not_run,
+        contamination: earlier.contamination,
+        lineage: earlier.lineage,
+        leakage_suspected: earlier.leakage_suspected,
+        trust: earlier.trust.map(|trust| Trust { holdout_looks: looks, ..trust }),
+        answer_is_earlier: true,
+        ..new.result
+    };
+    Ok(Finished { result, submission: None, stays: true })
+}
+
+fn is_worse(ctx: &Ctx<'_>, new: &Finished, earlier: &FinalResult) -> Result<bool, Stop> {
+    let had_submission = !earlier.submission_path.is_empty();
+    if had_submission != new.submission.is_some() {
+        return Ok(had_submission);
+    }
+    if let Some(step) = earlier.searched()
+        && ctx.still_has(step)?
+    {
+        return Ok(false);
+    }
+    let score = |result: &FinalResult| ctx.score(result.search_score());
+    let (Some(before), Some(now)) = (score(earlier), score(&new.result)) else { return Ok(false) };
+    let finalized =
+        |result: &FinalResult| result.phases_completed.iter().any(|phase| phase == "finalization");
+    Ok(before.beats(now) || (is_tie(before, now) && finalized(earlier) && !finalized(&new.result)))
+}
+
+fn is_tie(one: Score, other: Score) -> bool {
+    one.beats_or_ties(other) && other.beats_or_ties(one)
+}

@@ -1,0 +1,114 @@
+//! The gate: a script in which the program itself finds a leak gets no score.
+//!
+//! Why: an agent that checks scripts overlooks leaks, and a leak makes a score that no later step doubts. What it may
+//! change: the text of a script before it runs for a score, by the agent that removes leaks, or whether it runs at all. The
+//! rules are those of the crate `mle-star-leakage`.
+
+use async_trait::async_trait;
+use mle_star_leakage::{Facts, Unreadable};
+
+use crate::agents;
+use crate::ctx::{Ctx, Gate};
+use crate::evaluation::Script;
+use crate::findings::{CodeFinding, Findings};
+use crate::solution::Solution;
+use crate::stop::Stop;
+use mle_star_domain::config::LeakageGate;
+use mle_star_domain::place::Name;
+use mle_star_domain::protocol::{Split, SplitKind};
+use mle_star_domain::trust::Severity;
+
+/// How often a script is examined, and corrected in between.
+const EXAMINATIONS: u32 = 3;
+
+/// The program's own rules as a gate.
+pub(crate) struct LeakageRules;
+
+#[async_trait]
+impl Gate for LeakageRules {
+    async fn pass(&self, ctx: &Ctx<'_>, script: Script) -> Result<Script, Stop> {
+        pass(ctx, script).await
+    }
+}
+
+/// The script as it may be scored: corrected where it leaks, or blocked.
+async fn pass(ctx: &Ctx<'_>, script: Script) -> Result<Script, Stop> {
+    if ctx.config().leakage_gate == LeakageGate::Off {
+        return Ok(script);
+    }
+    let (mut script, mut corrections) = (script, 0);
+    for round in 1..=EXAMINATIONS {
+        let findings = ctx.findings(round, &script.solution, |text| examine(ctx, text)).await?;
+        let leaks: Vec<&CodeFinding> =
+            findings.found.iter().filter(|found| found.severity == Severity::Block).collect();
+        let Some(first) = leaks.first() else { return Ok(script) };
+        if ctx.config().leakage_gate == LeakageGate::Warn {
+            return Ok(script);
+        }
+        let blocked = Some(format!("line {}: {}", first.line, first.text));
+        let before = script.solution.clone();
+        for leak in leaks.iter().filter(|_| round < EXAMINATIONS) {
+            corrections += 1;
+            let corrected = corrected(ctx, corrections, &script.solution, leak).await?;
+            script.solution = corrected.unwrap_or(script.solution);
+        }
+        if script.solution == before {
+            return Ok(Script { blocked, ..script });
+        }
+    }
+    Ok(script)
+}
+
+/// The script with the correction number `count` (from 1); `None` if there is no usable one.
+async fn corrected(
+    ctx: &Ctx<'_>,
+    count: u32,
+    solution: &Solution,
+    leak: &CodeFinding,
+) -> Result<Option<Solution>, Stop> {
+    // An earlier correction may have removed the block.
+    let Ok(block) = solution.find_first_block(&leak.block) else { return Ok(None) };
+    let name = Name::GateCorrection(count);
+    let code = agents::correct_leakage(ctx, name, solution, &block, Some(leak)).await?;
+    Ok(code.and_then(|code| solution.replace_block(&block, &code).ok()))
+}
+
+/// What the checker finds in a script; nothing in a script that it cannot read. One that is no Python will fail.
+fn examine(ctx: &Ctx<'_>, script: &str) -> Findings {
+    let found = mle_star_leakage::check(script, &facts(ctx)).unwrap_or_else(|error| {
+        if !matches!(error, Unreadable::Syntax { .. } | Unreadable::Python2 { .. }) {
+            ctx.warn(format!("the script is not checked for leaks: {error}"));
+        }
+        Vec::new()
+    });
+    let found = found.into_iter().map(|finding| CodeFinding {
+        rule: finding.rule.id().to_owned(),
+        severity: if finding.rule.blocks() { Severity::Block } else { Severity::Warn },
+        line: u64::from(finding.line),
+        block: script.get(finding.block).unwrap_or_default().to_owned(),
+        text: finding.text,
+        instead: finding.instead,
+    });
+    Findings { found: found.collect() }
+}
+
+fn facts(ctx: &Ctx<'_>) -> Facts {
+    let split = ctx.protocol().and_then(|protocol| protocol.split.as_ref());
+    let further = ctx.protocol().map_or(&[][..], |protocol| &protocol.targets);
+    Facts {
+        targets: ctx.task().target_column.iter().chain(further).cloned().collect(),
+        ids: ctx.task().id_column.clone().into_iter().collect(),
+        split: split.and_then(split_for_checker),
+    }
+}
+
+/// What the checker of leaks has to know of a split: nothing, if test rows differ from training rows by chance alone.
+#[must_use]
+pub fn split_for_checker(split: &Split) -> Option<mle_star_leakage::Split> {
+    let column = split.column.clone();
+    match split.kind {
+        SplitKind::Rows | SplitKind::Stratified => None,
+        SplitKind::Groups => Some(mle_star_leakage::Split::Groups(column)),
+        SplitKind::Time => Some(mle_star_leakage::Split::Time(column)),
+    }
+}

@@ -1,0 +1,188 @@
+//! Probes: the solution to submit runs on changed data, to see whether its score can be believed.
+//!
+//! Why: some leaks show in no text and on no other rows. What it may change: a suspect solution gives way to the next best.
+//!
+//! With a permuted target, nothing can be learnt, so a score that is better than chance has seen its own answers. With
+//! other test rows, a validation score stays what it was. While the fits of a script are watched, no model may predict
+//! validation rows that it was fitted on. A leak that the leakage agent found and did not correct needs no run.
+
+use super::choice::{Chosen, Predictions};
+use crate::ctx::Ctx;
+use crate::lessons::number;
+use crate::solution::Scored;
+use crate::stop::Stop;
+use mle_star_domain::config::{LeakageGate, Probes};
+use mle_star_domain::effects::{DataView, Fits, Fitted, Purpose, ScriptOutcome};
+use mle_star_domain::trust::{Probe, ProbeVerdict};
+
+/// A score that is better than chance by more than this many standard deviations is suspect.
+const TOO_GOOD: f64 = 3.0;
+/// The probes, and the data that their scripts see.
+const PROBES: [(&str, DataView); 3] = [
+    ("shuffled-target", DataView::ShuffledTarget),
+    ("replaced-test-rows", DataView::ReplacedTestRows),
+    ("fits", DataView::Search),
+];
+
+/// The chosen solution, or the first of the others that is not suspect if that one is. The chosen one if all are suspect.
+pub(crate) async fn probe(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Chosen, Stop> {
+    if ctx.config().probes == Probes::Off {
+        return Ok(chosen);
+    }
+    let probes = probes_of(ctx, 0, &chosen.best).await?;
+    if !is_suspect(&probes) {
+        return Ok(Chosen { probes, ..chosen });
+    }
+    for (index, other) in (1..).zip(&chosen.others.clone()) {
+        ctx.warn(format!("{}; the next best solution is tried", words(&probes)));
+        let next = probes_of(ctx, index, other).await?;
+        if !is_suspect(&next) {
+            let is_probed = next.iter().any(|probe| probe.verdict != ProbeVerdict::Skipped);
+            let probed = if is_probed { "" } else { ", not probed" };
+            let before = if leaks(ctx, &chosen.best) { "one with a suspected leak" } else { "a suspect one" };
+            let rule = format!("{}, after {before}{probed}", chosen.choice.rule);
+            return Ok(chosen.replaced(other, rule, next));
+        }
+    }
+    ctx.warn(format!("{}; no other solution passes, so it is submitted nevertheless", words(&probes)));
+    Ok(Chosen { probes, ..chosen })
+}
+
+/// Whether a solution has a leak that could not be corrected, which the gate takes seriously.
+pub(super) fn leaks(ctx: &Ctx<'_>, solution: &Scored) -> bool {
+    solution.leaks() && ctx.config().leakage_gate == LeakageGate::Block
+}
+
+fn is_suspect(probes: &[Probe]) -> bool {
+    probes.iter().any(|probe| probe.verdict == ProbeVerdict::Suspect)
+}
+
+fn words(probes: &[Probe]) -> String {
+    let suspect = probes.iter().find(|probe| probe.verdict == ProbeVerdict::Suspect);
+    suspect.map_or_else(String::new, |probe| format!("the score is suspect: {}", probe.detail))
+}
+
+async fn probes_of(ctx: &Ctx<'_>, index: u32, solution: &Scored) -> Result<Vec<Probe>, Stop> {
+    if leaks(ctx, solution) {
+        let why = "the leakage agent found a leak in the script and could not correct it";
+        return Ok(vec![made("leakage-check", (ProbeVerdict::Suspect, why.to_owned()))]);
+    }
+    if !ctx.verifies() {
+        let why = "the program does not compute scores from predictions in this run";
+        let probes = PROBES.map(|(name, _)| made(name, (ProbeVerdict::Skipped, why.to_owned())));
+        return Ok(probes.into());
+    }
+    let mut probes = Vec::new();
+    for (name, data) in PROBES {
+        let ctx = &ctx.probing(index, name, data);
+        let result = match ctx.time_for_probe(solution.facts().seconds).await? {
+            Err(why) => (ProbeVerdict::Skipped, why),
+            Ok(()) => {
+                let outcome = ctx.run(solution.text(), Purpose::Probe).await?.value;
+                match data {
+                    _ if outcome.is_error() => (ProbeVerdict::Skipped, failed(data, &outcome)),
+                    DataView::ShuffledTarget => shuffled_target(ctx, solution, &outcome),
+                    DataView::ReplacedTestRows => replaced_test_rows(ctx, solution, &outcome),
+                    _ => fits(&outcome),
+                }
+            }
+        };
+        probes.push(made(name, result));
+    }
+    Ok(probes)
+}
+
+fn made(name: &str, (verdict, detail): (ProbeVerdict, String)) -> Probe {
+    Probe { name: name.to_owned(), verdict, detail }
+}
+
+fn failed(data: DataView, outcome: &ScriptOutcome) -> String {
+    let when = if data == DataView::Search { "while it was watched" } else { "on changed data" };
+    format!("the script failed {when}: {}", outcome.headline())
+}
+
+fn shuffled_target(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
+    let Some(chance) = outcome.chance else {
+        let is_same = outcome.score == Some(solution.score().value());
+        return match is_same {
+            true => (ProbeVerdict::Suspect, "with a permuted target, the score is the same".to_owned()),
+            false => (ProbeVerdict::Skipped, "the script left no predictions for validation rows".to_owned()),
+        };
+    };
+    let better = ctx.score(chance.score).zip(ctx.score(chance.mean)).map(|(own, mean)| own.gain_over(mean));
+    let detail = format!(
+        "with a permuted target, the score is {}; by chance, it is {} (standard deviation {})",
+        number(chance.score),
+        number(chance.mean),
+        number(chance.standard_deviation)
+    );
+    (verdict(better, chance.standard_deviation), detail)
+}
+
+fn replaced_test_rows(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
+    if solution.composition().is_some() {
+        let why = "a combination is scored with weights that do not know the scored rows, which its script does not have";
+        return (ProbeVerdict::Skipped, why.to_owned());
+    }
+    let known = solution.measured().zip(outcome.measured.as_ref());
+    let same_rows = known.filter(|(before, after)| before.rows_digest == after.rows_digest);
+    let Some((difference, (before, after))) =
+        same_rows.and_then(|(before, after)| Some((after.difference(before)?, (before, after))))
+    else {
+        return (ProbeVerdict::Skipped, "the validation rows are not known, or are others".to_owned());
+    };
+    if difference.by == 0.0 {
+        return (ProbeVerdict::Pass, "with other test rows, the validation score is the same".to_owned());
+    }
+    let gain =
+        ctx.score(before.score).zip(ctx.score(after.score)).map(|(own, other)| own.gain_over(other).abs());
+    let detail = format!(
+        "with other test rows, the validation score is {} instead of {} (standard error of the difference {})",
+        number(after.score),
+        number(before.score),
+        number(difference.standard_error)
+    );
+    (verdict(gain, difference.standard_error), detail)
+}
+
+fn fits(outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
+    match &outcome.fits {
+        None => (ProbeVerdict::Skipped, "the script left no report of its fits".to_owned()),
+        Some(Fits::Unknown { why }) => (ProbeVerdict::Skipped, why.clone()),
+        Some(Fits::Clean { rows, of }) => {
+            let text = format!(
+                "{rows} of {of} validation predictions are by models that were watched, and none is seen to be for a row that its model was fitted on"
+            );
+            (ProbeVerdict::Pass, text)
+        }
+        Some(Fits::Leak { estimator, by, line, rows, of }) => {
+            let place = if *line == 0 { String::new() } else { format!(" in line {line}") };
+            let whose = match by {
+                Fitted::Model => "their model",
+                Fitted::Transformer => "what makes their features",
+            };
+            let text = format!(
+                "{rows} of {of} validation predictions are for rows that {whose}, {estimator}{place}, was fitted on with their labels"
+            );
+            (ProbeVerdict::Suspect, text)
+        }
+    }
+}
+
+/// Whether a gain is too large for its standard deviation.
+fn verdict(gain: Option<f64>, deviation: f64) -> ProbeVerdict {
+    let is_suspect = gain.is_some_and(|gain| gain > TOO_GOOD * deviation);
+    if is_suspect { ProbeVerdict::Suspect } else { ProbeVerdict::Pass }
+}
+
+impl Chosen {
+    /// Another solution in place of the suspect one.
+    fn replaced(self, other: &Scored, rule: String, probes: Vec<Probe>) -> Self {
+        let mut chosen = Self::by_validation(other, &[]);
+        let is_other = |place: &mle_star_domain::place::Place| place == other.place();
+        chosen.choice.candidates = self.choice.candidates;
+        chosen.choice.candidates.sort_by_key(|candidate| !is_other(&candidate.place));
+        chosen.choice.rule = rule;
+        Self { predictions: Predictions::of(other), reports: self.reports, probes, ..chosen }
+    }
+}

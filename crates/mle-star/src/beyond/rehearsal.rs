@@ -1,0 +1,125 @@
+//! The submission script's first run, before it sees the labels of the held-out rows.
+//!
+//! Why: nothing else shows how the script that is submitted predicts rows that it has not seen. What it may change: the
+//! reported score, and the submission, if the script predicts worse than the chosen solution. Its predictions for those rows give the reported score. They also show whether the script predicts as the chosen
+//! solution does.
+
+use super::choice::{Chosen, Predictions, is_worse};
+use crate::ctx::Ctx;
+use crate::evaluate::execute;
+use crate::evaluation::Script;
+use crate::solution::Solution;
+use crate::stop::Stop;
+use mle_star_domain::effects::Purpose;
+use mle_star_domain::measure::Measurement;
+
+/// A score that is worse by more than this many standard errors of the difference is a mistake. The standard error
+/// is about the rows alone: other seeds and other training rows may add as much again.
+const TOO_FAR: f64 = 3.0;
+
+/// What is known about the held-out rows.
+pub(crate) struct Rehearsal {
+    /// How long the script ran, in seconds.
+    pub seconds: f64,
+    /// The script's predictions.
+    pub predictions: Predictions,
+    /// The score of the submitted script's predictions.
+    pub measured: Option<Measurement>,
+    /// How they compare with those of the chosen solution, in one sentence; empty if they were not compared.
+    pub comparison: String,
+    /// If the script is worse than the chosen solution: that one's predictions, which are submitted instead.
+    pub instead: Option<Predictions>,
+}
+
+/// Runs the script on the data of the search and scores its predictions. Returns the script with its repairs. `None` if
+/// no rows are held out or the script does not run.
+pub(super) async fn rehearse(
+    ctx: &Ctx<'_>,
+    checked: Script,
+    chosen: &Chosen,
+) -> Result<(Script, Option<Rehearsal>), Stop> {
+    if !ctx.holds_out() {
+        return Ok((checked, None));
+    }
+    let Some((script, predictions, seconds)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
+        return Ok((checked, None));
+    };
+    let measured = ctx.without_labels().look(&predictions.run, script.text(), chosen.reports).await?;
+    let comparison = String::new();
+    let mut rehearsal = Rehearsal { seconds, predictions, measured, comparison, instead: None };
+    compare(ctx, &mut rehearsal, chosen).await?;
+    warn_if_worse(ctx, &rehearsal, chosen);
+    let leaks = rehearsal.predictions.leaks;
+    Ok((Script { leaks, checked: true, ..Script::new(script) }, Some(rehearsal)))
+}
+
+/// The predictions of the script, after repairs. The chosen solution's own, if it is the same script. `None` if it
+/// cannot be run.
+async fn predict(
+    ctx: &Ctx<'_>,
+    checked: &Script,
+    chosen: &Chosen,
+) -> Result<Option<(Solution, Predictions, f64)>, Stop> {
+    if let Some(known) = chosen.predictions.as_ref().filter(|known| known.script == *checked.solution.text())
+    {
+        return Ok(Some((checked.solution.clone(), known.clone(), chosen.best.facts().seconds)));
+    }
+    let execution = execute(ctx, checked.clone(), Purpose::Submission).await?;
+    match execution.result {
+        Ok(ran) => {
+            let (script, leaks) = (execution.solution.text().to_owned(), execution.leaks);
+            let predictions = Predictions { script, run: ran.place, at: ran.at, leaks };
+            Ok(Some((execution.solution, predictions, ran.outcome.duration_seconds)))
+        }
+        Err(failure) => {
+            ctx.warn(format!("no score on held-out rows: {}", failure.headline()));
+            Ok(None)
+        }
+    }
+}
+
+/// Warns if the held-out score is worse than the validation score by more than the rows of both explain. If the script is
+/// not that of the search, nothing else would show that it predicts something else.
+fn warn_if_worse(ctx: &Ctx<'_>, rehearsal: &Rehearsal, chosen: &Chosen) {
+    let both = rehearsal.measured.as_ref().zip(chosen.best.measured());
+    if let Some((held_out, validated)) = both.filter(|(now, then)| is_worse(ctx, now, then, TOO_FAR)) {
+        let error = held_out.standard_error.hypot(validated.standard_error);
+        ctx.warn(format!(
+            "the score on held-out rows, {:.6}, is worse than the validation score, {:.6}, by more than chance in the rows explains (standard error of the difference {error:.6}): the rows differ, the validation score is too good, or the submission script predicts something else",
+            held_out.score, validated.score
+        ));
+    }
+}
+
+/// Compares the script with the chosen solution. If it is worse, the chosen solution's score is the one to report.
+async fn compare(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Result<(), Stop> {
+    let differs = |known: &&Predictions| known.script != rehearsal.predictions.script;
+    let Some(known) = chosen.predictions.as_ref().filter(differs) else { return Ok(()) };
+    let before = ctx.look(&known.run, &known.script, chosen.reports).await?;
+    let (Some(before), Some(after)) = (before, rehearsal.measured.as_ref()) else { return Ok(()) };
+    let scores = ctx.score(after.score).zip(ctx.score(before.score));
+    let Some((difference, (now, then))) = after.difference(&before).zip(scores) else { return Ok(()) };
+    let error = difference.standard_error;
+    let (is_worse, is_better) =
+        (then.gain_over(now) > TOO_FAR * error, now.gain_over(then) > TOO_FAR * error);
+    let words = match (is_worse, is_better) {
+        (true, _) => {
+            "that is worse than chance in the rows explains, so the chosen solution is submitted unchanged"
+        }
+        (_, true) => {
+            "that is better than chance in the rows explains, so it learns from more rows or has a leak"
+        }
+        _ => "the difference is within what chance in the rows explains",
+    };
+    rehearsal.comparison = format!(
+        "On held-out rows the submission script scores {:.6} and the chosen solution {:.6} (standard error of the difference {error:.6}); {words}.",
+        after.score, before.score
+    );
+    if is_worse || is_better {
+        ctx.warn(rehearsal.comparison.clone());
+    }
+    if is_worse {
+        (rehearsal.measured, rehearsal.instead) = (Some(before), Some(known.clone()));
+    }
+    Ok(())
+}

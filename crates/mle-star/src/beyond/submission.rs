@@ -1,0 +1,315 @@
+//! Finalization: removes subsampling, then writes, runs and checks the submission script.
+
+use super::choice::{Chosen, Predictions};
+use super::probes::leaks;
+use super::rehearsal::{Rehearsal, rehearse};
+use crate::agents::{self, Subsampling};
+use crate::composition::Composition;
+use crate::ctx::Ctx;
+use crate::evaluate::{Execution, Ran, attempt, execute, without_leakage};
+use crate::evaluation::Script;
+use crate::result::SolutionScript;
+use crate::solution::{Scored, Solution, SolutionPhase};
+use crate::stop::Stop;
+use crate::verdict::{Best, Verdict};
+use mle_star_domain::answers::Contamination;
+use mle_star_domain::effects::{Limit, Purpose};
+use mle_star_domain::metric::Score;
+use mle_star_domain::place::{Place, Step};
+use mle_star_domain::trust::{Choice, Probe};
+
+/// The outcome of finalization.
+pub(crate) struct Last {
+    /// The submission script, or the validation script if it could not be turned into a submission.
+    pub solution: SolutionScript,
+    /// The place of the run that wrote a valid submission.
+    pub submission: Option<Place>,
+    /// The step the final solution comes from.
+    pub step: Step,
+    pub contamination: Option<Contamination>,
+    pub leakage_suspected: bool,
+    /// Why the solution did not write the submission in a run on the original files; `None` if it did.
+    pub not_run: Option<String>,
+    /// Whether it succeeded without a fallback.
+    pub completed: bool,
+    /// The solution of the search that it was made from.
+    pub chosen: Scored,
+    pub choice: Choice,
+    pub probes: Vec<Probe>,
+    /// What is known about the held-out rows.
+    pub rehearsal: Option<Rehearsal>,
+}
+
+/// Section 3.4 and Figures 25 to 28: turns the chosen solution into a submission.
+pub(crate) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop> {
+    let ctx = &ctx.begin(Step::Finalization);
+    let best = &chosen.best;
+    let seconds = best.facts().seconds;
+    let (whole, is_whole) = match best.composition() {
+        Some(composition) => of_whole_members(ctx, composition, seconds).await?,
+        None => without_subsampling(ctx, best.solution(), seconds).await?,
+    };
+    // A combination of solutions writes a submission in any case.
+    let combines = best.composition().is_some();
+    let is_complete = (combines || ctx.tells_more()) && best.wrote_submission() && is_whole;
+    if is_complete {
+        ctx.info("the solution writes a submission from all rows that fit, so it is the submission script");
+    }
+    let checked = if is_complete && best.is_checked() {
+        Script::of(best)
+    } else {
+        let is_script = combines || is_complete;
+        let script = if is_script { whole.clone() } else { agents::test(ctx, &whole).await? };
+        without_leakage(ctx, script).await?
+    };
+    let (checked, rehearsal) = rehearse(ctx, checked, &chosen).await?;
+    let (last, limit) = match &rehearsal {
+        // The script of a combination has not run yet.
+        None if is_complete && !combines && !ctx.holds_out() => (as_it_ran(best), None),
+        _ => on_all_rows(ctx, checked, best, rehearsal.as_ref()).await?,
+    };
+    let subsampled = whole != *best.solution();
+    let more_rows = if ctx.holds_out() && last.completed && last.solution.score.is_some() {
+        "; its score is of more rows and cannot be compared with earlier ones"
+    } else {
+        ""
+    };
+    let note = format!("{}{more_rows}", changes(best.solution(), &last.solution.content, subsampled));
+    let score = last.solution.score.filter(|_| last.step == Step::Finalization);
+    let run = last.submission.clone().zip(score);
+    let best_now = run.map(|(run, score)| Best { step: Step::Finalization, run, score });
+    let kept = last.step == Step::Finalization;
+    let verdict = Verdict { score, kept, best: best_now, limit, ..Verdict::default() };
+    ctx.close(verdict.made_from([best]).note(note))?;
+    let contamination = compare_with_references(ctx, &last.solution).await?;
+    let leakage_suspected = last.leakage_suspected || leaks(ctx, best);
+    let Chosen { choice, probes, .. } = chosen;
+    Ok(Last { contamination, leakage_suspected, choice, probes, rehearsal, ..last })
+}
+
+/// The outcome after a failed finalization: the chosen validation script.
+pub(crate) fn after_failure(ctx: &Ctx<'_>, chosen: Chosen, cause: String) -> Result<Last, Stop> {
+    let Chosen { best, choice, probes, .. } = chosen;
+    let last = fall_back(ctx, &best, &cause);
+    ctx.close_after_failure(Verdict::default().made_from([&best]).note(cause))?;
+    Ok(Last { choice, probes, ..last })
+}
+
+/// Runs the submission script on the original files, or the chosen solution as it is if that one predicts better. If that
+/// fails, its run without the held-out rows' labels counts, or else the validation script.
+async fn on_all_rows(
+    ctx: &Ctx<'_>,
+    checked: Script,
+    best: &Scored,
+    rehearsal: Option<&Rehearsal>,
+) -> Result<(Last, Option<Limit>), Stop> {
+    let on_all_rows = ctx.on_all_rows(rehearsal.map(|rehearsal| rehearsal.seconds));
+    let instead = rehearsal.and_then(|rehearsal| rehearsal.instead.as_ref());
+    let execution = match instead {
+        Some(known) => attempt(&on_all_rows, known.checked(), Purpose::Submission).await?,
+        None => execute(&on_all_rows, checked, Purpose::Submission).await?,
+    };
+    let Execution { solution, leaks, result, .. } = execution;
+    let failure = match result {
+        Ok(ran) => {
+            let solution = executed(ctx, &solution, &ran);
+            return Ok((submitted(best, solution, ran.place, leaks), None));
+        }
+        Err(failure) => failure,
+    };
+    let (headline, score) = (failure.headline(), best.score().value());
+    if let Some(rehearsal) = rehearsal {
+        ctx.warn(format!("the submission is made without the held-out rows: {headline}"));
+        let predicted = instead.unwrap_or(&rehearsal.predictions);
+        return Ok((as_predicted(best, predicted, headline), failure.limit));
+    }
+    let step = best.step();
+    ctx.warn(format!(
+        "no submission script could be made: {headline}; the solution of {step} stands, score {score}"
+    ));
+    Ok((fall_back(ctx, best, headline), failure.limit))
+}
+
+/// The solution with the submission of its own run, which had seen all rows.
+fn as_it_ran(best: &Scored) -> Last {
+    let solution = SolutionScript { phase: SolutionPhase::Final, ..SolutionScript::from(best) };
+    submitted(best, solution, best.place().clone(), best.leaks())
+}
+
+/// A script with the submission that it, or the members that it combines, wrote without the held-out rows' labels.
+fn as_predicted(best: &Scored, predicted: &Predictions, failure: &str) -> Last {
+    let Predictions { script, run, at, leaks } = predicted;
+    let is_combined = best.composition().is_some() && run == best.place();
+    let solution = Solution::new(script.clone(), SolutionPhase::Final);
+    let created_at = if is_combined { String::new() } else { at.to_string() };
+    let solution = SolutionScript { created_at, ..SolutionScript::failed(&solution) };
+    let whose = if is_combined { "its members" } else { "it" };
+    let not_run = format!(
+        "it did not run on the original files ({failure}), so the submission is what {whose} predicted without the held-out rows"
+    );
+    let last = submitted(best, solution, run.clone(), *leaks);
+    Last { completed: false, not_run: Some(not_run), ..last }
+}
+
+fn executed(ctx: &Ctx<'_>, solution: &Solution, ran: &Ran) -> SolutionScript {
+    SolutionScript {
+        score: ran.outcome.score.and_then(|value| ctx.score(value)).map(Score::value),
+        is_executable: true,
+        created_at: ran.at.to_string(),
+        ..SolutionScript::failed(solution)
+    }
+}
+
+fn submitted(chosen: &Scored, solution: SolutionScript, run: Place, leaks: bool) -> Last {
+    Last {
+        solution,
+        submission: Some(run),
+        step: Step::Finalization,
+        leakage_suspected: leaks,
+        not_run: None,
+        completed: true,
+        ..validated(chosen)
+    }
+}
+
+/// The validation script after a finalization that failed. It has seen the original files if no rows are held out.
+fn fall_back(ctx: &Ctx<'_>, best: &Scored, failure: &str) -> Last {
+    let last = validated(best);
+    let why = match &last.submission {
+        Some(_) if best.composition().is_some() => "the submission is what its members predicted",
+        Some(_) if ctx.holds_out() => "the submission is what it predicted without the held-out rows",
+        None if ctx.holds_out() || best.composition().is_some() => "it wrote no submission",
+        _ => return last,
+    };
+    let solution = SolutionScript { is_executable: false, ..last.solution };
+    let not_run = Some(format!("it did not run on the original files ({failure}); {why}"));
+    Last { solution, not_run, ..last }
+}
+
+/// The unchanged best validation script, with the submission of its own run if that was valid.
+fn validated(best: &Scored) -> Last {
+    Last {
+        solution: SolutionScript::from(best),
+        submission: best.wrote_submission().then(|| best.place().clone()),
+        step: best.step(),
+        contamination: None,
+        leakage_suspected: best.leaks(),
+        not_run: None,
+        completed: false,
+        chosen: best.clone(),
+        choice: Chosen::by_validation(best, std::slice::from_ref(best)).choice,
+        probes: Vec::new(),
+        rehearsal: None,
+    }
+}
+
+/// Figures 26 and 27: rewrites the block that subsamples. A block that cannot be found stays. Also returns whether the
+/// given solution, which runs for so many `seconds` with all that it is part of, is known to use all rows that fit.
+async fn without_subsampling(
+    ctx: &Ctx<'_>,
+    solution: &Solution,
+    seconds: f64,
+) -> Result<(Solution, bool), Stop> {
+    let found = agents::subsampling_extract(ctx, solution).await?;
+    let Subsampling::Block(block) = found else {
+        ctx.info("no subsampling is removed");
+        return Ok((solution.clone(), matches!(found, Subsampling::None)));
+    };
+    let time = ctx.time_for_more_rows(seconds).await?;
+    let Some(code) = agents::subsampling_remove(ctx, &block, time).await? else {
+        return Ok((solution.clone(), false));
+    };
+    let replaced = solution.replace_block(&block, &code).unwrap_or_else(|_| solution.clone());
+    let (before, after) = (solution.text().chars().count(), replaced.text().chars().count());
+    ctx.info(format!("subsampling removed: {before} characters before, {after} after"));
+    let fits_no_more = time.is_some() && code == block.as_str();
+    Ok((replaced, fits_no_more))
+}
+
+/// The combination of members without subsampling. Also returns whether all members are known to use all rows that fit.
+async fn of_whole_members(
+    ctx: &Ctx<'_>,
+    composition: &Composition,
+    seconds: f64,
+) -> Result<(Solution, bool), Stop> {
+    let (mut members, mut use_all_rows) = (Vec::new(), true);
+    for (index, member) in (1..).zip(composition.solutions()) {
+        let (member, uses_all_rows) = without_subsampling(&ctx.of_member(index), member, seconds).await?;
+        use_all_rows &= uses_all_rows;
+        members.push(member);
+    }
+    Ok((composition.of(members).script(), use_all_rows))
+}
+
+/// How the submission script differs from the solution it was made from.
+fn changes(best: &Solution, script: &str, subsampled: bool) -> String {
+    let lines =
+        |text: &str, other: &str| text.lines().filter(|line| !other.lines().any(|one| one == *line)).count();
+    let (added, removed) = (lines(script, best.text()), lines(best.text(), script));
+    let subsampling = if subsampled { "subsampling removed" } else { "no subsampling removed" };
+    format!("{subsampling}; {added} lines added, {removed} removed")
+}
+
+/// Figure 28: `Same` if the comparison with any reference says so, `Novel` if all do, otherwise unclear.
+async fn compare_with_references(
+    ctx: &Ctx<'_>,
+    solution: &SolutionScript,
+) -> Result<Option<Contamination>, Stop> {
+    let script = Solution::new(solution.content.clone(), solution.phase);
+    let references = (0..).zip(&ctx.task().reference_discussions);
+    let mut verdicts = Vec::new();
+    for (index, reference) in references.filter(|(_, text)| !text.trim().is_empty()) {
+        verdicts.push(agents::contamination(ctx, index, &script, reference).await?);
+    }
+    let overall = overall(&verdicts);
+    ctx.info(match verdicts.len() {
+        0 => "no references to compare the solution with".to_owned(),
+        count => {
+            let words: Vec<&str> = verdicts.iter().map(|verdict| in_words(*verdict)).collect();
+            format!("compared with {count} references: {}; overall {}", words.join(", "), in_words(overall))
+        }
+    });
+    Ok(overall)
+}
+
+fn in_words(verdict: Option<Contamination>) -> &'static str {
+    match verdict {
+        Some(Contamination::Novel) => "Novel",
+        Some(Contamination::Same) => "Same",
+        None => "unclear",
+    }
+}
+
+fn overall(verdicts: &[Option<Contamination>]) -> Option<Contamination> {
+    if verdicts.contains(&Some(Contamination::Same)) {
+        return Some(Contamination::Same);
+    }
+    let all_novel =
+        !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == Some(Contamination::Novel));
+    all_novel.then_some(Contamination::Novel)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{changes, overall};
+    use crate::solution::{Solution, SolutionPhase};
+    use mle_star_domain::answers::Contamination::{Novel, Same};
+
+    #[test]
+    fn one_same_is_enough_and_novel_needs_all() {
+        let check = |verdicts: &[_], expected| assert_eq!(overall(verdicts), expected, "{verdicts:?}");
+        check(&[], None);
+        check(&[Some(Novel)], Some(Novel));
+        check(&[Some(Novel), Some(Same)], Some(Same));
+        check(&[Some(Novel), None], None);
+        check(&[None, Some(Same)], Some(Same));
+    }
+
+    #[test]
+    fn changes_are_counted_in_lines() {
+        let best = Solution::new("load()\nfit()\nscore()".to_owned(), SolutionPhase::Ensemble);
+        let script = "load()\nload_test()\nfit()\npredict()\nsubmit()";
+        assert_eq!(changes(&best, script, true), "subsampling removed; 3 lines added, 1 removed");
+        assert_eq!(changes(&best, best.text(), false), "no subsampling removed; 0 lines added, 0 removed");
+    }
+}
