@@ -97,7 +97,11 @@ fn tried(gpus: &[Gpu], found: Result<CudaStart, String>) -> Vec<TriedGpu> {
 }
 
 /// Starts CUDA in a script of its own.
-async fn start(environment: &Environment, machine: &Machine, isolation: Isolation) -> Result<CudaStart, String> {
+async fn start(
+    environment: &Environment,
+    machine: &Machine,
+    isolation: Isolation,
+) -> Result<CudaStart, String> {
     let in_words = |trouble: Trouble| trouble.message;
     let folder = tempfile::tempdir().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
     let (run, data) = (folder.path().join("run"), folder.path().join("data"));
