@@ -9,6 +9,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::config::Config;
 use crate::protocol::HoldoutPart;
 use crate::role::{AgentType, Variant};
 
@@ -340,6 +341,20 @@ impl Step {
             Self::Outer { .. } | Self::Attempt { .. } => Phase::Phase2,
             Self::Round(_) | Self::Extra(_) | Self::Selection => Phase::Phase3,
             Self::Choice(_) | Self::Finalization => Phase::Finalization,
+        }
+    }
+
+    /// How many steps of its kind a run with this configuration takes in a row.
+    pub fn times(self, config: &Config) -> u32 {
+        match self {
+            Self::Candidate(_) | Self::Extra(_) => config.num_retrieved_models,
+            Self::Merge(_) => config.num_retrieved_models.saturating_sub(1),
+            Self::Outer { .. } => config.outer_loop_steps,
+            Self::Attempt { .. } => config.inner_loop_steps,
+            Self::Round(_) => config.ensemble_rounds,
+            Self::DataCheck | Self::LeakageCheck | Self::Selection | Self::Choice(_) | Self::Finalization => {
+                1
+            }
         }
     }
 

@@ -1,7 +1,7 @@
 //! The agents, one file each: typed input, a template, a typed answer.
 //!
-//! Loops and retries belong to the pipeline. The result of each function tells a failed answer apart: `None` where
-//! the algorithm continues without one. [`crate::reply`] parses the models' replies.
+//! The result of each function tells a failed answer apart: `None` where the algorithm continues without one. What to do
+//! with an unusable answer of one agent is decided beside its prompt, everything else by the algorithms. [`crate::reply`] parses the models' replies.
 
 mod ablation;
 mod attempts;
@@ -29,12 +29,12 @@ pub(crate) use self::{
     debugger::debugger,
     ens_planner::ens_planner,
     ensembler::ensembler,
-    extractor::{Extraction, Question, extractor},
+    extractor::{Target, extractor},
     init::init,
     leakage::{Gain, correct_leakage, detect_leakage},
     merger::merger,
     planner::{Focus, planner},
-    retriever::{Search, failure, models_of, retriever},
+    retriever::{Retrieved, retrieve},
     summarize::summarize,
     test::{Subsampling, contamination, subsampling_extract, subsampling_remove, test},
 };

@@ -15,11 +15,13 @@ pub(crate) use protocol::TimePlan;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::backend::{AgentBackend, ScriptRunner};
+use crate::backend::{Abilities, AgentBackend, ScriptRunner};
 use crate::call::Call;
+use crate::evaluation::Script;
 use crate::event::{Event, EventSink};
 use crate::journal::{Entry, Frozen, Journal, Recorded};
 use crate::limits::Limits;
@@ -68,6 +70,13 @@ pub struct Outside<'a> {
     pub agent_slots: &'a Slots,
 }
 
+/// What a script has to pass before it runs for a score.
+#[async_trait]
+pub(crate) trait Gate: Send + Sync {
+    /// The script as it may run: corrected, or blocked.
+    async fn pass(&self, ctx: &Ctx<'_>, script: Script) -> Result<Script, Stop>;
+}
+
 /// A run in progress.
 pub(crate) struct Run<'a> {
     pub task: &'a Task,
@@ -78,6 +87,7 @@ pub(crate) struct Run<'a> {
     data_id: &'a str,
     models_by_hand: Option<&'a [RetrievedModel]>,
     outside: Outside<'a>,
+    gate: &'a dyn Gate,
     agents: Share,
     scripts: Share,
     history: Mutex<steps::History>,
@@ -121,6 +131,8 @@ pub struct Ctx<'a> {
     run: &'a Run<'a>,
     place: Place,
     data: DataView,
+    /// How long the longest script took that the step at this place is made from, in seconds.
+    built_on: Option<f64>,
 }
 
 impl<'a> Run<'a> {
@@ -129,6 +141,7 @@ impl<'a> Run<'a> {
         prompts: &'a Prompts,
         journal: &'a Journal,
         outside: Outside<'a>,
+        gate: &'a dyn Gate,
     ) -> Result<Self, Stop> {
         let config = &frozen.config;
         let most_scripts = config.max_concurrent_scripts.map_or(usize::MAX, |most| most as usize);
@@ -136,11 +149,12 @@ impl<'a> Run<'a> {
             task: &frozen.task,
             config,
             journal,
-            limits: Limits::new(config, frozen.protocol.as_ref().map_or(0, |protocol| protocol.rows)),
+            limits: Limits::new(config, frozen.protocol.as_ref()),
             prompts,
             data_id: &frozen.data_id,
             models_by_hand: frozen.retrieved_models.as_deref(),
             outside,
+            gate,
             agents: outside.agent_slots.share(config.max_concurrent_agents as usize),
             scripts: outside.script_slots.share(most_scripts),
             history: Mutex::default(),
@@ -152,7 +166,7 @@ impl<'a> Run<'a> {
     }
 
     pub fn root(&'a self) -> Ctx<'a> {
-        Ctx { run: self, place: Place::root(), data: DataView::Search }
+        Ctx { run: self, place: Place::root(), data: DataView::Search, built_on: None }
     }
 
     fn emit(&self, event: Event) {
@@ -174,6 +188,16 @@ impl<'a> Ctx<'a> {
     /// The configuration.
     pub fn config(&self) -> &'a Config {
         self.run.config
+    }
+
+    /// What those who answer the prompts can do.
+    pub(crate) fn agents(&self) -> Abilities {
+        self.run.config.agents.into()
+    }
+
+    /// The script as it may run for a score.
+    pub(crate) async fn pass_gate(&self, script: Script) -> Result<Script, Stop> {
+        self.run.gate.pass(self, script).await
     }
 
     /// The models that the user provided; `None` if the retriever chooses them.
@@ -253,17 +277,7 @@ impl<'a> Ctx<'a> {
         if !outcome.earlier {
             self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
         }
-        if purpose == Purpose::Ablation
-            && (!outcome.value.is_error() || outcome.value.end == ScriptEnd::TimedOut)
-        {
-            self.run.limits.studied_in(outcome.value.duration_seconds);
-        }
-        if purpose == Purpose::Score && !outcome.value.is_error() {
-            self.run.limits.scored_in(outcome.value.duration_seconds);
-            if self.holds_out() || self.run.limits.samples_rows() {
-                self.run.limits.will_repeat(outcome.value.duration_seconds);
-            }
-        }
+        self.run.limits.ran(purpose, &outcome.value);
         self.report_outcome(&place, &outcome);
         Ok(outcome)
     }
@@ -437,7 +451,7 @@ impl<'a> Ctx<'a> {
     ) -> Result<ScriptOutcome, Stop> {
         let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
         let late = match purpose {
-            Purpose::Score | Purpose::Submission => limits.too_late_to_begin(place, now),
+            Purpose::Score | Purpose::Submission => limits.too_late_to_begin(place, self.built_on, now),
             Purpose::Ablation | Purpose::Comparison | Purpose::Probe => limits.out_of_time(place, now),
         };
         if let Some(limit) = late {

@@ -16,6 +16,30 @@ pub(crate) struct Failure {
     pub facts: Option<RunFacts>,
 }
 
+/// A script to run, and what is known about leaks in it.
+#[derive(Clone)]
+pub(crate) struct Script {
+    pub solution: Solution,
+    /// Whether a leak was found that could not be corrected.
+    pub leaks: bool,
+    /// Whether it was checked for leaks.
+    pub checked: bool,
+    /// The limit that prevented the check.
+    pub refused: Option<Limit>,
+    /// The leak with which it may not run for a score.
+    pub blocked: Option<String>,
+}
+
+/// How the work of a step ended.
+pub(crate) enum StepEnd<T> {
+    /// It was done.
+    Done(T),
+    /// A limit left it out.
+    LeftOut(Limit),
+    /// A defect of the program ended it.
+    Broken(String),
+}
+
 /// h(s): the solution with its score, or its failure.
 pub(crate) struct Evaluation {
     /// The text that was run last.
@@ -23,6 +47,37 @@ pub(crate) struct Evaluation {
     pub scored: Result<Scored, Failure>,
     /// What went wrong on the way: the errors that were repaired, and the score with a leak. One line each.
     pub mishaps: Vec<String>,
+}
+
+/// An evaluated solution, and whether it takes the place of the one that it competes with.
+pub(crate) struct Judged {
+    pub evaluation: Evaluation,
+    pub accepted: bool,
+}
+
+impl Script {
+    /// A script that nobody has checked for leaks.
+    pub fn new(solution: Solution) -> Self {
+        Self { solution, leaks: false, checked: false, refused: None, blocked: None }
+    }
+
+    /// A solution with the result of its check.
+    pub fn of(scored: &Scored) -> Self {
+        Self { leaks: scored.leaks(), checked: true, ..Self::new(scored.solution().clone()) }
+    }
+}
+
+impl StepEnd<Evaluation> {
+    /// The evaluation; that of an empty script if the step was not done.
+    pub fn evaluation(self) -> Evaluation {
+        match self {
+            Self::Done(evaluation) => evaluation,
+            Self::LeftOut(limit) => {
+                Evaluation::refused(Solution::new(String::new(), SolutionPhase::Init), limit)
+            }
+            Self::Broken(cause) => Evaluation::broken(cause),
+        }
+    }
 }
 
 impl Evaluation {
@@ -37,7 +92,7 @@ impl Evaluation {
         Self { solution, scored: Err(Failure { is_final: true, ..Failure::new(cause) }), mishaps: Vec::new() }
     }
 
-    /// The same, of this model.
+    /// The evaluation of a solution that was written for this model.
     pub fn of_model(self, model: &str) -> Self {
         Self { solution: self.solution.of_model(model), ..self }
     }

@@ -9,9 +9,11 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use crate::verdict::Verdict;
 use mle_star_domain::config::{Config, Switch};
-use mle_star_domain::effects::{Limit, Purpose};
+use mle_star_domain::effects::{Limit, Purpose, ScriptEnd, ScriptOutcome};
 use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_domain::protocol::Protocol;
 use mle_star_domain::role::AgentType;
 
 pub(crate) use money::{Purse, Reserve};
@@ -61,6 +63,8 @@ pub(crate) struct Limits {
     comparison_timeout: f64,
     /// How many times the rows of the search the submission script should have time for; 1 if the search uses all.
     more_rows: f64,
+    /// Whether the submission script runs on more rows than the scripts of the search.
+    repeats: bool,
     state: Mutex<State>,
 }
 
@@ -73,22 +77,17 @@ struct State {
     has_solution: bool,
     /// The longest run that the submission script may have to repeat on more rows.
     repeated: f64,
-    /// The seconds of the submission script's run without the held-out rows.
-    rehearsed: f64,
     /// The seconds of the latest scripts that had a score.
     latest: VecDeque<f64>,
     /// The seconds of the latest ablation study; none before the first.
     ablation: Option<f64>,
-    /// The seconds of the solution that each refinement path changes.
-    changed: HashMap<usize, f64>,
-    /// The seconds of the longest solution that merges and ensembles are now made of.
-    built_on: f64,
 }
 
 impl Limits {
-    /// The limits of a run on a training table of `rows` rows; 0 if that is unknown.
-    pub fn new(config: &Config, rows: u64) -> Self {
+    /// The limits of a run that evaluates by this protocol.
+    pub fn new(config: &Config, protocol: Option<&Protocol>) -> Self {
         let total = seconds(config.time_limit_seconds);
+        let more_rows = more_rows(protocol.map_or(0, |protocol| protocol.rows), config.subsample_limit);
         Self {
             total,
             purse: Purse::new(config),
@@ -96,7 +95,8 @@ impl Limits {
             agent_timeout: seconds(config.agent_timeout_seconds),
             combines: config.ensemble_selection == Switch::On && config.num_parallel_solutions > 1,
             comparison_timeout: COMPARISON.min(total / 3.0).max(total / 10.0).clamp(1.0, 120.0),
-            more_rows: more_rows(rows, config.subsample_limit),
+            more_rows,
+            repeats: more_rows > 1.0 || protocol.is_some_and(|protocol| protocol.holdout.is_on()),
             ablation_timeout: (total / (f64::from(config.outer_loop_steps) * 2.0)).clamp(1.0, 600.0),
             state: Mutex::new(State {
                 phase_ends: total,
@@ -104,11 +104,8 @@ impl Limits {
                 path_used: HashMap::new(),
                 has_solution: false,
                 repeated: 0.0,
-                rehearsed: 0.0,
                 latest: VecDeque::new(),
                 ablation: None,
-                changed: HashMap::new(),
-                built_on: 0.0,
             }),
         }
     }
@@ -172,23 +169,20 @@ impl Limits {
 
     /// The time limit that leaves out a step or a script at this place now: what is left is less than the script is
     /// expected to take, after an ablation study where there is one (the first is expected to take as long as the
-    /// solution and a few variants, or until it is stopped). A refined solution is expected to take as long as the one that
-    /// it changes, a merge or an ensemble at least as long as the longest of its solutions, a submission script as long as
-    /// its run without the held-out rows, and any other script as long as the shortest of the latest.
-    pub fn too_late_to_begin(&self, place: &Place, now: f64) -> Option<Limit> {
-        let (script, ablation, rehearsed) = {
+    /// solution and a few variants, or until it is stopped). `built_on` is how long the longest script took that it is made
+    /// from. A refined solution is expected to take as long as that one, a merge or an ensemble at least as long, a submission
+    /// script as long as its run without the held-out rows, and any other script as long as the shortest of the latest.
+    pub fn too_late_to_begin(&self, place: &Place, built_on: Option<f64>, now: f64) -> Option<Limit> {
+        let (shortest, study) = {
             let state = self.state();
-            let changed = place.path().and_then(|path| state.changed.get(&path).copied());
-            let script = match place.step() {
-                Some(Step::Merge(_) | Step::Round(_)) => state.built_on.max(state.shortest()),
-                _ => changed.unwrap_or_else(|| state.shortest()),
-            };
-            (script, self.study(&state), state.rehearsed)
+            (state.shortest(), self.study(&state))
         };
         let needed = match (place.phase(), place.step()) {
-            (Some(Phase::Finalization), _) => rehearsed * AGAIN,
-            (_, Some(Step::Outer { .. })) => ablation + script,
-            _ => script,
+            (Some(Phase::Finalization), _) => built_on.unwrap_or_default() * AGAIN,
+            (_, Some(Step::Merge(_) | Step::Round(_))) => built_on.unwrap_or_default().max(shortest),
+            (_, Some(Step::Outer { .. })) => study + built_on.unwrap_or(shortest),
+            (_, Some(Step::Attempt { .. })) => built_on.unwrap_or(shortest),
+            _ => shortest,
         };
         self.exceeded(place, now, needed)
     }
@@ -243,30 +237,28 @@ impl Limits {
         }
     }
 
-    /// Counts the time of a script that had a score.
-    pub fn scored_in(&self, seconds: f64) {
-        let latest = &mut self.state().latest;
-        latest.push_back(seconds);
-        if latest.len() > LATEST {
-            latest.pop_front();
+    /// Learns from the end of a script how long scripts take. What the submission script may have to repeat on more rows
+    /// needs time at the end.
+    pub fn ran(&self, purpose: Purpose, outcome: &ScriptOutcome) {
+        let (seconds, failed) = (outcome.duration_seconds, outcome.is_error());
+        let mut state = self.state();
+        match purpose {
+            Purpose::Ablation if !failed || outcome.end == ScriptEnd::TimedOut => {
+                state.ablation = Some(seconds);
+            }
+            Purpose::Score if !failed => {
+                state.scored_in(seconds);
+                if self.repeats {
+                    state.repeated = state.repeated.max(seconds);
+                }
+            }
+            _ => {}
         }
     }
 
-    /// Notes how long the solution took that the path of this place changes from now on.
-    pub fn changes(&self, place: &Place, seconds: f64) {
-        if let Some(path) = place.path() {
-            self.state().changed.insert(path, seconds);
-        }
-    }
-
-    /// Notes how long the longest solution took that merges or ensembles are made of from now on.
-    pub fn builds_on(&self, seconds: f64) {
-        self.state().built_on = seconds;
-    }
-
-    /// Counts the time of an ablation study.
-    pub fn studied_in(&self, seconds: f64) {
-        self.state().ablation = Some(seconds);
+    /// Learns from the end of a step whether there is a solution. From then on, Phase 1 is limited to its share.
+    pub fn closed(&self, verdict: &Verdict) {
+        self.state().has_solution |= verdict.score.is_some();
     }
 
     /// How long the scripts of a combination may take, which the submission script repeats with more rows, in seconds.
@@ -277,27 +269,6 @@ impl Limits {
     /// How long the submission script may be expected to take, in seconds.
     pub fn last_run(&self, now: f64) -> f64 {
         (self.total - now).max(0.0) / TOGETHER_ON_ALL_ROWS
-    }
-
-    /// Whether the scripts of the search leave training rows out.
-    pub fn samples_rows(&self) -> bool {
-        self.more_rows > 1.0
-    }
-
-    /// Counts the time of the submission script's run without the held-out rows.
-    pub fn rehearsed_in(&self, seconds: f64) {
-        self.state().rehearsed = seconds;
-    }
-
-    /// Reserves time to repeat a run that took this long, with more rows.
-    pub fn will_repeat(&self, seconds: f64) {
-        let mut state = self.state();
-        state.repeated = state.repeated.max(seconds);
-    }
-
-    /// Records that there is a solution. From now on, Phase 1 is limited to its share.
-    pub fn found_solution(&self) {
-        self.state().has_solution = true;
     }
 
     /// Seconds until the share of the current phase ends.
@@ -356,6 +327,14 @@ impl Limits {
 }
 
 impl State {
+    /// Counts the time of a script that had a score.
+    fn scored_in(&mut self, seconds: f64) {
+        self.latest.push_back(seconds);
+        if self.latest.len() > LATEST {
+            self.latest.pop_front();
+        }
+    }
+
     /// The script seconds that a path may still use.
     fn allowance_left(&self, path: usize) -> f64 {
         let used = self.path_used.get(&path).copied().unwrap_or(0.0);

@@ -2,6 +2,8 @@
 
 mod records;
 
+pub(crate) use records::best_first;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -310,6 +312,17 @@ pub struct EnsembleAttempt {
     /// contain it.
     #[serde(skip)]
     pub effect: Effect,
+}
+
+/// A finished run.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// The result. `submission_path` is empty until the submission is in its final place.
+    pub result: FinalResult,
+    /// The place of the run that wrote a valid submission, if any.
+    pub submission: Option<Place>,
+    /// Whether the answer from before a limit was raised stands, with the files in `final/`.
+    pub stays: bool,
 }
 
 /// Wall-clock seconds.

@@ -39,12 +39,12 @@ pub struct Verdict {
     /// The standard error of the difference to the first solution of `from`; `None` if predictions are not known.
     #[serde(default)]
     pub standard_error: Option<f64>,
-    /// What later agents of the same run are told besides.
+    /// What later agents of the run, and people, are told besides.
     #[serde(skip)]
     pub told: Told,
 }
 
-/// What agents are told about a step besides its verdict. Journals do not contain it: a replay finds it again, and the
+/// What is told about a step besides its verdict. Journals do not contain it: a replay finds it again, and the
 /// verdicts in older journals remain the same.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Told {
@@ -53,6 +53,8 @@ pub struct Told {
     /// The standard error of the difference to the first solution of `from`, in the metric's unit, of a step whose verdict
     /// has none.
     pub standard_error: Option<f64>,
+    /// What people are warned of when the step ends, one sentence each.
+    pub warnings: Vec<String>,
 }
 
 /// The best solution of a phase, a path or the ensembles.
@@ -109,7 +111,7 @@ impl Verdict {
         Self { standard_error: difference.map(|difference| difference.standard_error), ..self }
     }
 
-    /// The same as [`Self::compared`], for later agents alone.
+    /// Sets the standard error of the difference of `scored` to `other` for later agents alone.
     #[must_use]
     pub(crate) fn telling_difference(self, scored: Option<&Scored>, other: &Scored) -> Self {
         let difference = scored.and_then(|scored| scored.difference(other));
@@ -121,6 +123,20 @@ impl Verdict {
     #[must_use]
     pub(crate) fn note(self, note: impl Into<String>) -> Self {
         Self { note: note.into(), ..self }
+    }
+
+    /// Sets what people are warned of, if anything.
+    #[must_use]
+    pub(crate) fn warning(mut self, warning: Option<String>) -> Self {
+        self.told.warnings.extend(warning);
+        self
+    }
+
+    /// Warns if the solution was kept, and its score is of other validation rows than that of the solution before.
+    #[must_use]
+    pub(crate) fn warning_of_other_rows(self, kept: Option<&Scored>, before: Option<&Scored>) -> Self {
+        let words = kept.zip(before).and_then(|(kept, before)| kept.other_rows(before));
+        self.warning(words.map(|words| format!("the solution is kept, but it was {words}")))
     }
 
     /// Adds a remark to the note.

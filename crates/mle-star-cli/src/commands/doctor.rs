@@ -13,7 +13,7 @@ use mle_star_backends::script::environment::{
 use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::trouble::Trouble;
-use mle_star_openai::{Endpoint, Seen};
+use mle_star_openai::{Endpoint, EndpointStatus};
 use mle_star_process::machine::{Gpu, Machine, machine};
 use mle_star_process::sandbox::{Isolation, Layer, Layers, Network};
 use serde::Serialize;
@@ -89,7 +89,7 @@ struct SeenEndpoint {
     address: String,
     has_key: bool,
     #[serde(flatten)]
-    seen: Seen,
+    seen: EndpointStatus,
     /// Models of the settings that the endpoint does not list.
     unlisted: Vec<String>,
 }

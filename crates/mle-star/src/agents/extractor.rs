@@ -1,4 +1,5 @@
-//! `A_extractor` (Figure 14): picks the code block that matters most, with a first plan for it.
+//! `A_extractor` (Figure 14): picks the code block that matters most, with a first plan for it. It is called at most
+//! three times for a block that occurs in the solution exactly once.
 
 use serde_json::{Value, json};
 
@@ -9,15 +10,83 @@ use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
 use crate::result::StepRecord;
-use crate::solution::Scored;
+use crate::solution::{CodeBlock, Scored, Solution};
 use crate::stop::Stop;
 use mle_star_domain::answers::RefinePlan;
 use mle_star_domain::effects::{Answer, Limit};
 use mle_star_domain::place::Name;
 use mle_star_domain::role::AgentType;
 
+/// Maximum number of calls for a block that occurs in the solution exactly once.
+const CALLS: u32 = 3;
+
+/// The outcome of the calls.
+pub(crate) enum Target {
+    /// c_t, and p_0 for it.
+    Block(CodeBlock, RefinePlan),
+    /// No reply names a usable block; the limit that ended the calls, if one did.
+    Missing(Option<Limit>),
+}
+
+/// The block to refine and its first plan: those of the first usable plan. If there is none, the extractor is called again with the reason; after the
+/// last call, the other plans of its replies count too.
+pub(crate) async fn extractor(
+    ctx: &Ctx<'_>,
+    current: &Scored,
+    summary: &str,
+    steps: &[StepRecord],
+) -> Result<Target, Stop> {
+    let (mut note, solution) = (String::new(), current.solution());
+    let mut seen = Vec::new();
+    for call in 1..=CALLS {
+        let question = Question { summary, steps, note: &note };
+        let plans = match call_number(ctx, call, current, &question).await? {
+            Extraction::Plans(plans) => plans,
+            Extraction::Unreadable => continue,
+            Extraction::Refused(limit) => {
+                ctx.warn(format!("no block is refined: {}", limit.name()));
+                return Ok(Target::Missing(Some(limit)));
+            }
+        };
+        let Some(first) = plans.first() else { continue };
+        match usable(solution, first) {
+            Ok(block) => {
+                report(ctx, &plans, &block, first);
+                return Ok(Target::Block(block, first.clone()));
+            }
+            Err(error) => {
+                note = format!(
+                    "Your last answer cannot be used: {error}. Copy a part of the solution exactly \
+                     as it stands there, with enough lines that it occurs only once."
+                );
+                let quoted: String = first.code_block.chars().take(100).collect();
+                ctx.warn(format!("extractor, call {call} of {CALLS}: {error}: {quoted}"));
+            }
+        }
+        seen.extend(plans);
+    }
+    ctx.warn(format!("none of {CALLS} answers names a block that can be refined first"));
+    let other = seen.into_iter().find_map(|plan| Some((usable(solution, &plan).ok()?, plan)));
+    Ok(other.map_or(Target::Missing(None), |(block, plan)| Target::Block(block, plan)))
+}
+
+fn report(ctx: &Ctx<'_>, plans: &[RefinePlan], block: &CodeBlock, plan: &RefinePlan) {
+    let how = if block.as_str().trim() == plan.code_block.trim() { "exactly" } else { "by its lines" };
+    let (count, characters) = (plans.len(), block.as_str().chars().count());
+    let plan: String = plan.plan.chars().take(200).collect();
+    ctx.info(format!("{count} plans, block of {characters} characters found {how}, plan: {plan}"));
+}
+
+/// Finds the block that a plan is for.
+fn usable(solution: &Solution, plan: &RefinePlan) -> Result<CodeBlock, String> {
+    if plan.plan.trim().is_empty() {
+        return Err("the plan is empty".to_owned());
+    }
+    solution.find_block(&plan.code_block).map_err(|error| error.to_string())
+}
+
 /// The outcome of a call.
-pub(crate) enum Extraction {
+enum Extraction {
     /// The proposed plans.
     Plans(Vec<RefinePlan>),
     /// The reply cannot be read.
@@ -27,7 +96,7 @@ pub(crate) enum Extraction {
 }
 
 /// Call number `call` (from 1) of an outer step.
-pub(crate) async fn extractor(
+async fn call_number(
     ctx: &Ctx<'_>,
     call: u32,
     solution: &Scored,
@@ -59,12 +128,12 @@ pub(crate) async fn extractor(
 }
 
 /// The input of the extractor besides the solution.
-pub(crate) struct Question<'a> {
-    pub summary: &'a str,
+struct Question<'a> {
+    summary: &'a str,
     /// The earlier steps of the path.
-    pub steps: &'a [StepRecord],
+    steps: &'a [StepRecord],
     /// Why the previous call gave no usable block.
-    pub note: &'a str,
+    note: &'a str,
 }
 
 /// Maximum length of a block that was refined before, in lines.

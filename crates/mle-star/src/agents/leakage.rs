@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::gate::Found;
+use crate::findings::CodeFinding;
 use crate::lessons::number;
 use crate::reply;
 use crate::solution::{CodeBlock, Scored, Solution};
@@ -66,10 +66,10 @@ pub(crate) async fn correct_leakage(
     name: Name,
     solution: &Solution,
     block: &CodeBlock,
-    finding: Option<&Found>,
+    finding: Option<&CodeFinding>,
 ) -> Result<Option<String>, Stop> {
     let mut inputs = json!({"code": solution.text(), "code_block": block.as_str()});
-    if let Some(Found { line, text, instead, .. }) = finding {
+    if let Some(CodeFinding { line, text, instead, .. }) = finding {
         inputs["finding"] = json!({"line": line, "text": text, "instead": instead});
     }
     let call = Call::new(AgentType::Leakage, "leakage_correction.md", inputs);

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::evaluation::Failure;
 use crate::reply;
 use crate::solution::Solution;
 use crate::stop::Stop;
@@ -13,12 +14,19 @@ use mle_star_domain::role::AgentType;
 /// Length of the raw output that replaces a missing summary, in characters.
 const FALLBACK: usize = 2000;
 
-/// The summary; an empty reply is replaced by the end of the raw output.
+/// The summary of a study that has been run; an empty reply is replaced by the end of the raw output.
 pub(crate) async fn summarize(
     ctx: &Ctx<'_>,
     ablation: &Solution,
-    outcome: &ScriptOutcome,
+    outcome: Result<&ScriptOutcome, &Failure>,
 ) -> Result<String, Stop> {
+    let outcome = match outcome {
+        Ok(outcome) => outcome,
+        Err(failure) => {
+            ctx.warn(format!("the ablation study does not run: {}", failure.headline()));
+            return Ok("Ablation study failed for this step".to_owned());
+        }
+    };
     let mut raw_result = outcome.stdout.text();
     if outcome.end == ScriptEnd::TimedOut {
         let stopped = outcome.headline();

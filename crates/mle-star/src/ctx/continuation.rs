@@ -4,7 +4,11 @@
 //! it is better than all that the run had before; otherwise the paid work stands, and the new solution is one more to
 //! combine and to choose from.
 
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::metric::sort_best_first;
+
 use super::Ctx;
+use crate::evaluation::{Evaluation, Judged};
 use crate::journal::{Line, Standing};
 use crate::result::{Cut, FinalResult};
 use crate::solution::Scored;
@@ -31,9 +35,52 @@ impl Ctx<'_> {
         Ok(())
     }
 
+    /// The candidates to merge, best first: the first one, and the others. Without one that runs, the run ends.
+    pub(crate) fn best_first(
+        &self,
+        models: &[RetrievedModel],
+        candidates: &[Evaluation],
+    ) -> Result<(Scored, Vec<Scored>), Stop> {
+        let mut ranked: Vec<Scored> = candidates.iter().filter_map(|one| one.scored.clone().ok()).collect();
+        sort_best_first(&mut ranked, Scored::score);
+        let one = |scored: &Scored| {
+            let model = scored.solution().source_model().unwrap_or_default();
+            format!("{model} {}", scored.score().value())
+        };
+        self.info(format!(
+            "candidates, best first: {}",
+            ranked.iter().map(one).collect::<Vec<_>>().join(", ")
+        ));
+        let mut ranked = self.to_build_on(ranked)?;
+        self.rest_on(Line::Merges, &ranked)?;
+        if ranked.is_empty() {
+            return Err(self.no_candidate(models, candidates.len())?);
+        }
+        Ok((ranked.remove(0), ranked))
+    }
+
+    fn no_candidate(&self, models: &[RetrievedModel], count: usize) -> Result<Stop, Stop> {
+        if let Some(limit) = self.limit_reached()? {
+            return Ok(Stop::Limit(limit));
+        }
+        let names: Vec<&str> = models.iter().map(|model| model.model_name.as_str()).collect();
+        self.warn(format!("no candidate runs: {}", names.join(", ")));
+        Ok(Stop::NoSolution(format!("Phase 1 failed: all {count} candidates produced execution errors")))
+    }
+
+    /// The merged solution, and whether it takes the place of `best`: by the rule of the configuration, and if the run may
+    /// build on it.
+    pub(crate) fn judged(&self, merged: Evaluation, best: &Scored) -> Result<Judged, Stop> {
+        let accepted = match &merged.scored {
+            Ok(merged) => merged.replaces(best, self.config().acceptance) && self.may_build_on(merged)?,
+            Err(_) => false,
+        };
+        Ok(Judged { evaluation: merged, accepted })
+    }
+
     /// The solutions that the run builds on: all, unless some came with a larger limit and none of those is better than
     /// what the run had before.
-    pub(crate) fn to_build_on(&self, solutions: Vec<Scored>) -> Result<Vec<Scored>, Stop> {
+    fn to_build_on(&self, solutions: Vec<Scored>) -> Result<Vec<Scored>, Stop> {
         let standing = |one: &Scored| self.run.journal.standing(one.place(), one.score());
         let standings = solutions.iter().map(standing).collect::<Result<Vec<_>, _>>()?;
         if standings.contains(&Standing::Above) {
@@ -62,7 +109,7 @@ impl Ctx<'_> {
     }
 
     /// Whether the run may build on this solution, which its rule accepts.
-    pub(crate) fn may_build_on(&self, solution: &Scored) -> Result<bool, Stop> {
+    fn may_build_on(&self, solution: &Scored) -> Result<bool, Stop> {
         Ok(self.run.journal.standing(solution.place(), solution.score())? != Standing::Below)
     }
 }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Ctx;
 use crate::event::Event;
-use crate::gate::{self, Findings, Found};
+use crate::findings::{CodeFinding, Findings};
 use crate::journal::{Entry, Outcome};
 use crate::record::Kind;
 use crate::solution::{Scored, Solution};
@@ -61,10 +61,11 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// The same place, with scripts that see the original files.
+    /// This place, with scripts that see the original files. The script ran for so many seconds without the held-out rows,
+    /// if it did.
     #[must_use]
-    pub(crate) fn on_all_rows(&self) -> Self {
-        Self { data: DataView::Whole, ..self.clone() }
+    pub(crate) fn on_all_rows(&self, rehearsed: Option<f64>) -> Self {
+        Self { data: DataView::Whole, built_on: rehearsed, ..self.clone() }
     }
 
     /// Scores the predictions for held-out rows in the submission that `script` wrote at `run`.
@@ -91,34 +92,62 @@ impl<'a> Ctx<'a> {
         Ok(measured)
     }
 
-    /// What the checker finds in a script before its run at this place, the first time or after a correction.
+    /// What `examine` finds in a script before its run at this place, the first time or after a correction.
     ///
     /// Findings are recorded, so that a resume with other rules does not judge again. No finding is no record.
-    pub(crate) async fn findings(&self, look: u32, solution: &Solution) -> Result<Findings, Stop> {
-        let (place, run) = (self.place.named(Name::Gate(look)), self.place.named(Name::Run));
+    pub(crate) async fn findings(
+        &self,
+        round: u32,
+        solution: &Solution,
+        examine: impl Fn(&str) -> Findings,
+    ) -> Result<Findings, Stop> {
+        let (place, run) = (self.place.named(Name::Gate(round)), self.place.named(Name::Run));
         let journal = self.run.journal;
         let is_judged = journal.has_any(&place, Kind::Gate)?;
         if !is_judged && journal.has_any(&run, Kind::Script)? {
             return Ok(Findings::default());
         }
-        let found = if is_judged { Findings::default() } else { gate::look(self, solution.text()) };
+        let found = if is_judged { Findings::default() } else { examine(solution.text()) };
         if !is_judged && found.found.is_empty() {
             return Ok(found);
         }
         let entry = Entry::new(&place, Kind::Gate, &json!({"script": solution.text()}), &json!({}))?;
         let findings = self.run.journal.once(entry, async { Ok::<_, Stop>(found) }).await?;
-        for Found { rule, severity, line, text, block, .. } in &findings.value.found {
+        for CodeFinding { rule, severity, line, text, block, .. } in &findings.value.found {
             let (rule, text) = (rule.clone(), text.clone());
             let finding = Finding { rule, severity: *severity, place: run.clone(), line: *line, text };
             // Most scripts are made from others, and would repeat their warnings.
-            if self.found(&finding, block) || finding.severity == Severity::Block {
+            if self.is_news(&finding, block) || finding.severity == Severity::Block {
                 self.emit(Event::Finding { finding, replayed: findings.replayed });
             }
         }
         Ok(findings.value)
     }
 
-    /// The same run at a probe of the solution with this number, with scripts that see changed data.
+    /// What the program found in the scripts that count now: every leak, and what is worth a look in those of these runs.
+    pub(crate) fn findings_of(&self, runs: &[&Place]) -> Result<Vec<Finding>, Stop> {
+        let mut findings = Vec::new();
+        for record in
+            self.run.journal.effects()?.into_iter().filter(|one| one.kind == Kind::Gate && one.counts())
+        {
+            let run = record.place.parent().named(Name::Run);
+            let found = record.outcome.and_then(|outcome| serde_json::from_value::<Findings>(outcome).ok());
+            let finding = |CodeFinding { rule, severity, line, text, .. }| Finding {
+                rule,
+                severity,
+                place: run.clone(),
+                line,
+                text,
+            };
+            findings.extend(found.unwrap_or_default().found.into_iter().map(finding));
+        }
+        findings.retain(|found| found.severity == Severity::Block || runs.contains(&&found.place));
+        // Paths run side by side, so the order of their findings may differ in a resume.
+        findings.sort_by_key(|found| (found.severity != Severity::Block, found.place.step(), found.line));
+        Ok(findings)
+    }
+
+    /// The run at a probe of the solution with this number, with scripts that see changed data.
     #[must_use]
     pub(crate) fn probing(&self, solution: u32, name: &str, data: DataView) -> Self {
         Self { place: self.place.probe(solution, name), data, ..self.clone() }

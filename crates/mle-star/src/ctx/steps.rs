@@ -9,6 +9,7 @@ use futures_util::FutureExt as _;
 
 use super::Ctx;
 use crate::diagnostics::Diagnostics;
+use crate::evaluation::StepEnd;
 use crate::event::Event;
 use crate::journal::Entry;
 use crate::lessons::lessons;
@@ -19,9 +20,9 @@ use crate::stop::Stop;
 use crate::verdict::Lineage;
 use crate::verdict::{self, Best, Verdict, Verdicts};
 use mle_star_domain::effects::{AgentReply, Answer, Limit, Usage};
-use mle_star_domain::metric::{Score, sort_best_first};
+use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Phase, Place, Step};
-use mle_star_domain::trust::{Finding, Severity};
+use mle_star_domain::trust::Finding;
 
 /// The state of a run so far. It is not stored; a replay of the journal rebuilds it.
 #[derive(Default)]
@@ -35,12 +36,8 @@ pub(super) struct History {
     refused: BTreeMap<Step, Limit>,
     /// The number of scored solutions.
     scored: u64,
-    /// The scored solutions that left predictions for every row, and have no known leak.
-    predicted: Vec<Scored>,
-    /// What the program found in scripts.
-    findings: Vec<Finding>,
-    /// Their rules and blocks.
-    known_findings: HashSet<(String, String)>,
+    /// The rules and blocks of the findings that were told.
+    told_findings: HashSet<(String, String)>,
     /// The best score of any solution.
     best: Option<Score>,
     /// The runs that left a valid submission.
@@ -54,23 +51,61 @@ pub(super) struct History {
 }
 
 impl<'a> Ctx<'a> {
-    /// The same run at `step`.
+    /// The run at `step`, whose solution is made from these.
     #[must_use]
-    pub(crate) fn at(&self, step: Step) -> Self {
-        Self { place: step.place(), ..self.clone() }
+    pub(crate) fn at<'s>(&self, step: Step, from: impl IntoIterator<Item = &'s Scored>) -> Self {
+        let built_on = from.into_iter().map(|one| one.facts().seconds).reduce(f64::max);
+        Self { place: step.place(), built_on, ..self.clone() }
     }
 
-    /// The same run at a step that no limit leaves out as a whole; it begins.
-    #[must_use]
-    pub(crate) fn begin(&self, step: Step) -> Self {
+    /// Takes the step at this place, unless a limit leaves it out: does its work, and closes it with the verdict that `end`
+    /// gives beside the value for the algorithm. A defect in a step of Phase 1 ends that step alone.
+    pub(crate) async fn step<T, U>(
+        &self,
+        work: impl Future<Output = Result<T, Stop>>,
+        end: impl FnOnce(StepEnd<T>) -> (U, Verdict),
+    ) -> Result<U, Stop> {
+        let step = self.current_step()?;
+        let ended = match self.skip(step.times(self.config()))? {
+            Some(limit) => StepEnd::LeftOut(limit),
+            None => Box::pin(self.work(step, work)).await?,
+        };
+        self.end(ended, end)
+    }
+
+    /// Takes the step at this place as [`Ctx::step`] does, but no limit leaves it out.
+    pub(crate) async fn step_always<T, U>(
+        &self,
+        work: impl Future<Output = Result<T, Stop>>,
+        end: impl FnOnce(StepEnd<T>) -> (U, Verdict),
+    ) -> Result<U, Stop> {
+        let step = self.current_step()?;
         self.start(step, 1);
-        self.at(step)
+        let ended = Box::pin(self.work(step, work)).await?;
+        self.end(ended, end)
     }
 
-    /// The same run at attempt `inner` of the current outer step.
-    pub(crate) fn attempt(&self, inner: u32) -> Result<Self, Stop> {
-        match self.step()? {
-            Step::Outer { path, outer } => Ok(self.at(Step::Attempt { path, outer, inner })),
+    async fn work<T>(
+        &self,
+        step: Step,
+        work: impl Future<Output = Result<T, Stop>>,
+    ) -> Result<StepEnd<T>, Stop> {
+        if step.phase() != Phase::Phase1 {
+            return Ok(StepEnd::Done(work.await?));
+        }
+        Ok(self.isolated(work).await?.map_or_else(StepEnd::Broken, StepEnd::Done))
+    }
+
+    fn end<T, U>(&self, ended: StepEnd<T>, end: impl FnOnce(StepEnd<T>) -> (U, Verdict)) -> Result<U, Stop> {
+        let (value, verdict) = end(ended);
+        self.close(verdict)?;
+        Ok(value)
+    }
+
+    /// The run at attempt `inner` of the current outer step, at this solution.
+    pub(crate) fn attempt(&self, inner: u32, current: &Scored) -> Result<Self, Stop> {
+        match self.current_step()? {
+            Step::Outer { path, outer } => Ok(self.at(Step::Attempt { path, outer, inner }, [current])),
             _ => Err(Stop::Bug {
                 place: self.place.clone(),
                 what: "only outer steps have attempts".to_owned(),
@@ -78,31 +113,38 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// The same run at a repair of this place's script.
+    /// The run at a step that no limit leaves out; it begins.
+    #[must_use]
+    pub(crate) fn begin(&self, step: Step) -> Self {
+        self.start(step, 1);
+        self.at(step, [])
+    }
+
+    /// The run at a repair of this place's script.
     #[must_use]
     pub(crate) fn repair(&self, count: u32) -> Self {
         Self { place: self.place.repaired(count), ..self.clone() }
     }
 
-    /// The same run at the second evaluation or selection in this step, without the leak.
+    /// The run at the second evaluation or selection in this step, without the leak.
     #[must_use]
     pub(crate) fn corrected(&self) -> Self {
         Self { place: self.place.corrected(), ..self.clone() }
     }
 
-    /// The same run at the submission script's run without the held-out rows' labels.
+    /// The run at the submission script's run without the held-out rows' labels.
     #[must_use]
     pub(crate) fn without_labels(&self) -> Self {
         Self { place: self.place.without_labels(), ..self.clone() }
     }
 
-    /// The same run at a member of a combination, counted from 1.
+    /// The run at a member of a combination, counted from 1.
     #[must_use]
     pub(crate) fn of_member(&self, count: u32) -> Self {
         Self { place: self.place.member(count), ..self.clone() }
     }
 
-    /// The same run on a refinement path.
+    /// The run on a refinement path.
     #[must_use]
     pub(crate) fn on_path(&self, path: u32) -> Self {
         Self { place: Place::of_path(path), ..self.clone() }
@@ -112,7 +154,7 @@ impl<'a> Ctx<'a> {
     ///
     /// # Errors
     /// This place is outside any step, which is a defect.
-    pub(crate) fn step(&self) -> Result<Step, Stop> {
+    pub(crate) fn current_step(&self) -> Result<Step, Stop> {
         let what = || "this place belongs to no step".to_owned();
         self.place.step().ok_or_else(|| Stop::Bug { place: self.place.clone(), what: what() })
     }
@@ -124,15 +166,15 @@ impl<'a> Ctx<'a> {
     }
 
     /// The limit that skips the step at this place, now or in an earlier process; `None` if the step may begin.
-    pub(crate) fn skip(&self, of: u32) -> Result<Option<Limit>, Stop> {
-        let (journal, step) = (self.run.journal, self.step()?);
+    fn skip(&self, of: u32) -> Result<Option<Limit>, Stop> {
+        let (journal, step) = (self.run.journal, self.current_step()?);
         let limit = match journal.decided(&self.place)? {
             Some(limit) => Some(limit),
             None if journal.begun_below(&self.place)? || self.failed_alone(step) => None,
             None => {
                 // The step at which a path or phase failed is closed with it.
                 self.fence().inspect_err(|_| self.start(step, of))?;
-                let limit = self.run.limits.too_late_to_begin(&self.place, journal.elapsed());
+                let limit = self.run.limits.too_late_to_begin(&self.place, self.built_on, journal.elapsed());
                 if let Some(limit) = limit {
                     journal.decide(&self.place, limit)?;
                 }
@@ -147,8 +189,9 @@ impl<'a> Ctx<'a> {
     }
 
     /// Closes the step at this place: records its verdict, then emits the event.
-    pub(crate) fn close(&self, verdict: Verdict) -> Result<(), Stop> {
-        let step = self.step()?;
+    pub(crate) fn close(&self, mut verdict: Verdict) -> Result<(), Stop> {
+        let step = self.current_step()?;
+        std::mem::take(&mut verdict.told.warnings).into_iter().for_each(|warning| self.warn(warning));
         if !self.run.journal.is_closed(step)? && !self.failed_alone(step) {
             self.fence()?;
         }
@@ -157,7 +200,7 @@ impl<'a> Ctx<'a> {
 
     /// Closes a step that its path or phase left open when it failed.
     pub(crate) fn close_after_failure(&self, verdict: Verdict) -> Result<(), Stop> {
-        let step = self.step()?;
+        let step = self.current_step()?;
         if self.history().verdicts.contains_key(&step) { Ok(()) } else { self.record(step, verdict) }
     }
 
@@ -165,6 +208,7 @@ impl<'a> Ctx<'a> {
         let limit = verdict.limit.or_else(|| self.refused_in(step));
         let verdict = Verdict { limit, ..verdict };
         self.run.journal.close(step, &verdict)?;
+        self.run.limits.closed(&verdict);
         let mut history = self.history();
         history.verdicts.insert(step, verdict.clone());
         history.open.remove(&step);
@@ -191,13 +235,9 @@ impl<'a> Ctx<'a> {
 
     /// Counts a scored solution and announces it if it is the best of the run so far.
     pub(crate) fn scored(&self, scored: &Scored) {
-        self.run.limits.found_solution();
         let score = scored.score();
         let mut history = self.history();
         history.scored += 1;
-        if scored.wrote_submission() && scored.measured().is_some() && !scored.leaks() {
-            history.predicted.push(scored.clone());
-        }
         let is_better = |than: Option<Score>| than.is_none_or(|best| score.beats_or_ties(best));
         if scored.wrote_submission() {
             history.submitted.insert(scored.place().clone());
@@ -217,48 +257,14 @@ impl<'a> Ctx<'a> {
         }
     }
 
-    /// The solution with a leak that was found after it was scored. It is in no combination, and no answer to a run that
-    /// stops.
-    pub(crate) fn leaking(&self, scored: Scored) -> Scored {
-        let mut history = self.history();
-        history.predicted.retain(|one| one.text() != scored.text());
-        history.submission.take_if(|(best, _)| best.run == *scored.place());
-        drop(history);
-        scored.checked(true)
+    /// Whether this is the first such finding in this block.
+    pub(super) fn is_news(&self, finding: &Finding, block: &str) -> bool {
+        self.history().told_findings.insert((finding.rule.clone(), block.to_owned()))
     }
 
-    /// The solutions that left predictions for every row and have no known leak. Best first, each text once.
-    pub(crate) fn predicted(&self) -> Vec<Scored> {
-        let mut solutions = self.history().predicted.clone();
-        // Paths run side by side, so the order of their solutions may differ in a resume.
-        solutions.sort_by_key(Scored::step);
-        sort_best_first(&mut solutions, Scored::score);
-        let mut texts = HashSet::new();
-        solutions.retain(|one| texts.insert(one.text().to_owned()));
-        solutions
-    }
-
-    /// Notes what the program found in a script. Returns whether it is the first such finding in this block.
-    pub(super) fn found(&self, finding: &Finding, block: &str) -> bool {
-        let mut history = self.history();
-        history.findings.push(finding.clone());
-        history.known_findings.insert((finding.rule.clone(), block.to_owned()))
-    }
-
-    /// What the program found: every leak, and what is worth a look in the chosen solution or its members.
-    pub(crate) fn findings_of(&self, chosen: &Scored) -> Vec<Finding> {
-        let history = self.history();
-        let is_member = |one: &&Scored| {
-            let composition = chosen.composition();
-            composition.is_some_and(|whole| whole.solutions().any(|member| member == one.solution()))
-        };
-        let members = history.predicted.iter().filter(is_member).map(Scored::place);
-        let runs: Vec<&Place> = members.chain([chosen.place()]).collect();
-        let counts = |found: &&Finding| found.severity == Severity::Block || runs.contains(&&found.place);
-        let mut findings: Vec<Finding> = history.findings.iter().filter(counts).cloned().collect();
-        // Paths run side by side, so the order of their findings may differ in a resume.
-        findings.sort_by_key(|found| (found.severity != Severity::Block, found.place.step(), found.line));
-        findings
+    /// A leak was found in the solution after it was scored: its submission is no answer to a run that stops.
+    pub(crate) fn forget_submission(&self, leaking: &Scored) {
+        self.history().submission.take_if(|(best, _)| best.run == *leaking.place());
     }
 
     /// What the run tried so far and with what effect, without the attempts of the current outer step. It is the same for
@@ -315,13 +321,6 @@ impl<'a> Ctx<'a> {
         Ok(())
     }
 
-    /// Warns if a solution was kept, and its score is of other validation rows than that of the solution before.
-    pub(crate) fn warn_of_other_rows(&self, kept: &Scored, before: Option<&Scored>) {
-        if let Some(words) = before.and_then(|before| kept.other_rows(before)) {
-            self.warn(format!("the solution is kept, but it was {words}"));
-        }
-    }
-
     /// Warns if the paths must share the slots for agent calls.
     pub(crate) fn warn_of_queued_paths(&self) {
         let (paths, agents) = (self.run.config.num_parallel_solutions, self.run.config.max_concurrent_agents);
@@ -343,30 +342,9 @@ impl<'a> Ctx<'a> {
         Ok(())
     }
 
-    /// Notes the solution that this path changes from now on.
-    pub(crate) fn changes(&self, solution: &Scored) {
-        self.run.limits.changes(&self.place, solution.facts().seconds);
-    }
-
-    /// Notes the solutions that merges or ensembles are made of from now on.
-    pub(crate) fn builds_on<'s>(&self, solutions: impl IntoIterator<Item = &'s Scored>) {
-        let seconds = solutions.into_iter().map(|one| one.facts().seconds);
-        self.run.limits.builds_on(seconds.fold(0.0, f64::max));
-    }
-
     /// How long the scripts of a combination may take, which the submission script repeats with more rows, in seconds.
     pub(crate) fn time_to_repeat(&self) -> f64 {
         self.run.limits.repeatable(self.run.journal.elapsed())
-    }
-
-    /// Reserves time for a submission script that repeats a run of this many seconds.
-    pub(crate) fn will_repeat(&self, seconds: f64) {
-        self.run.limits.will_repeat(seconds);
-    }
-
-    /// Counts the time of the submission script's run without the held-out rows.
-    pub(crate) fn rehearsed_in(&self, seconds: f64) {
-        self.run.limits.rehearsed_in(seconds);
     }
 
     /// Runs `work` and catches errors and panics, so that a defect in one path or phase does not end the run. The
@@ -460,6 +438,11 @@ impl<'a> Ctx<'a> {
             Err(fenced) if !self.run.journal.has(entry)? => Err(fenced),
             _ => Ok(()),
         }
+    }
+
+    /// The solution that the run would submit if it ended now.
+    pub(crate) fn answer(&self) -> Option<Best> {
+        verdict::answer(&self.history().verdicts, self.run.task.metric_direction).cloned()
     }
 
     /// Announces the solution that the run would submit now, if it has changed.

@@ -1,13 +1,38 @@
 //! Tests of the limits.
 
+use mle_star_domain::protocol::Holdout;
+
 use super::*;
 
 /// Limits of a run of this many seconds, with a first solution.
 fn limits(total: u64, config: Config) -> (Limits, Config) {
     let config = Config { time_limit_seconds: total, ..config };
-    let limits = Limits::new(&config, 0);
-    limits.found_solution();
+    let limits = Limits::new(&config, None);
+    find_solution(&limits);
     (limits, config)
+}
+
+/// Limits of a run of 100 seconds on a table of so many rows, with a first solution.
+fn limits_of_table(rows: u64, holds_out: bool, num_parallel_solutions: u32) -> Limits {
+    let config = Config { time_limit_seconds: 100, num_parallel_solutions, ..Config::default() };
+    let holdout = match holds_out {
+        true => Holdout::On { rows: 10, of: 100, seed: 0, digest: String::new() },
+        false => Holdout::Off { why: String::new() },
+    };
+    let protocol = crate::testing::protocol();
+    let limits = Limits::new(&config, Some(&Protocol { rows, holdout, ..protocol }));
+    find_solution(&limits);
+    limits
+}
+
+fn find_solution(limits: &Limits) {
+    limits.closed(&Verdict { score: Some(0.5), ..Verdict::default() });
+}
+
+/// A script for this purpose ran so many seconds.
+fn ran(limits: &Limits, purpose: Purpose, duration_seconds: f64) {
+    let ended = ScriptOutcome::of(ScriptEnd::Exited { code: 0 });
+    limits.ran(purpose, &ScriptOutcome { duration_seconds, ..ended });
 }
 
 /// The second at which the first work is refused at `place`.
@@ -53,8 +78,8 @@ fn each_phase_gets_its_share_of_what_is_left() {
 #[test]
 fn search_leaves_time_for_the_last_run_on_all_rows() {
     for (runs, ends) in [(&[5.0][..], 90), (&[4.0, 20.0, 8.0], 70), (&[60.0], 50)] {
-        let (limits, _) = limits(100, Config::default());
-        runs.iter().for_each(|seconds| limits.will_repeat(*seconds));
+        let limits = limits_of_table(0, true, 1);
+        runs.iter().for_each(|seconds| ran(&limits, Purpose::Score, *seconds));
         assert_eq!(refused_at(&limits, &Place::of_path(0)), Some((ends, Limit::Time)), "{runs:?}");
         let finalization = Place::from(Phase::Finalization);
         assert_eq!(refused_at(&limits, &finalization), Some((100, Limit::Time)), "{runs:?}");
@@ -64,11 +89,8 @@ fn search_leaves_time_for_the_last_run_on_all_rows() {
 #[test]
 fn search_leaves_time_for_a_combination_only_if_it_runs_again() {
     let check = |repeats: bool, ends: u32| {
-        let (limits, _) = limits(100, Config::default());
-        [5.0; LATEST].into_iter().for_each(|seconds| limits.scored_in(seconds));
-        if repeats {
-            limits.will_repeat(5.0);
-        }
+        let limits = limits_of_table(0, repeats, 2);
+        [5.0; LATEST].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
         assert_eq!(refused_at(&limits, &Place::of_path(0)), Some((ends, Limit::Time)), "{repeats}");
     };
     check(false, 90);
@@ -80,12 +102,9 @@ fn search_on_a_sample_leaves_time_for_more_rows() {
     for (rows, seconds, ends, members) in
         [(30_000, 8.0, 88, 76), (60_000, 8.0, 76, 38), (90_000, 8.0, 64, 25), (3_000_000, 8.0, 64, 25)]
     {
-        let config = Config { time_limit_seconds: 100, num_parallel_solutions: 1, ..Config::default() };
-        let limits = Limits::new(&config, rows);
-        limits.found_solution();
-        limits.will_repeat(seconds);
+        let limits = limits_of_table(rows, true, 1);
+        ran(&limits, Purpose::Score, seconds);
         assert_eq!(refused_at(&limits, &Place::of_path(0)), Some((ends, Limit::Time)), "{rows}");
-        assert_eq!(limits.samples_rows(), rows > 30_000);
         assert_eq!(Duration::from_secs_f64(limits.repeatable(0.0)).as_secs(), members, "{rows}");
         assert_eq!(Duration::from_secs_f64(limits.last_run(0.0)).as_secs(), 76, "{rows}");
     }
@@ -95,10 +114,9 @@ fn search_on_a_sample_leaves_time_for_more_rows() {
 fn the_last_run_begins_only_if_it_ends_in_time() {
     let (limits, _) = limits(100, Config::default());
     let place = Place::from(Phase::Finalization);
-    let refused = |now: f64| limits.too_late_to_begin(&place, now);
-    assert_eq!(refused(99.0), None);
-    limits.rehearsed_in(20.0);
-    assert_eq!((refused(75.0), refused(77.0)), (None, Some(Limit::Time)));
+    let refused = |rehearsed: Option<f64>, now: f64| limits.too_late_to_begin(&place, rehearsed, now);
+    assert_eq!(refused(None, 99.0), None);
+    assert_eq!((refused(Some(20.0), 75.0), refused(Some(20.0), 77.0)), (None, Some(Limit::Time)));
 }
 
 #[test]
@@ -174,7 +192,7 @@ fn as_many_paths_have_time_as_can_make_an_attempt() {
     let check = |seconds: f64, slots: usize, expected: [u64; 3]| {
         let (limits, config) = limits(1000, Config::default());
         limits.begin_phase(Phase::Phase2, &config, 100.0);
-        limits.scored_in(10.0); // a study takes three times as long
+        ran(&limits, Purpose::Score, 10.0); // a study takes three times as long
         limits.divide_among_paths(3, slots, seconds, 100.0);
         let left = |path| {
             let place = Place::of_path(path);
@@ -196,11 +214,11 @@ fn as_many_paths_have_time_as_can_make_an_attempt() {
 #[test]
 fn before_the_first_solution_phase_1_may_use_the_time_of_the_others() {
     let config = Config { time_limit_seconds: 1000, ..Config::default() };
-    let limits = Limits::new(&config, 0);
+    let limits = Limits::new(&config, None);
     limits.begin_phase(Phase::Phase1, &config, 0.0);
     let place = Place::from(Phase::Phase1);
     assert_eq!(refused_at(&limits, &place), Some((900, Limit::Time)));
-    limits.found_solution();
+    find_solution(&limits);
     assert_eq!(refused_at(&limits, &place), Some((100, Limit::Share)));
 }
 
@@ -226,23 +244,23 @@ fn nothing_begins_that_takes_longer_than_what_is_left() {
     limits.begin_phase(Phase::Phase2, &config, 100.0);
     let attempt = Step::Attempt { path: 0, outer: 0, inner: 0 }.place();
     let begins_until = |place: &Place| {
-        (0..1000).rev().find(|now| limits.too_late_to_begin(place, f64::from(*now)).is_none())
+        (0..1000).rev().find(|now| limits.too_late_to_begin(place, None, f64::from(*now)).is_none())
     };
     assert_eq!(begins_until(&attempt), Some(749));
-    [40.0, 20.0, 30.0].into_iter().for_each(|seconds| limits.scored_in(seconds));
+    [40.0, 20.0, 30.0].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
     assert_eq!(begins_until(&attempt), Some(729));
     // Only the latest scripts count.
-    [50.0; LATEST].into_iter().for_each(|seconds| limits.scored_in(seconds));
+    [50.0; LATEST].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
     assert_eq!(begins_until(&attempt), Some(699));
     assert_eq!(begins_until(&Place::from(Phase::Finalization)), Some(999));
     // A step needs its ablation study before the first attempt.
     let step = Step::Outer { path: 0, outer: 1 }.place();
     assert_eq!(begins_until(&step), Some(574));
     // A study is stopped after 125 seconds.
-    [200.0; LATEST].into_iter().for_each(|seconds| limits.scored_in(seconds));
+    [200.0; LATEST].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
     assert_eq!(begins_until(&step), Some(424));
-    [50.0; LATEST].into_iter().for_each(|seconds| limits.scored_in(seconds));
-    limits.studied_in(100.0);
+    [50.0; LATEST].into_iter().for_each(|seconds| ran(&limits, Purpose::Score, seconds));
+    ran(&limits, Purpose::Ablation, 100.0);
     assert_eq!(begins_until(&step), Some(599));
     assert_eq!(begins_until(&attempt), Some(699));
 }
@@ -251,14 +269,12 @@ fn nothing_begins_that_takes_longer_than_what_is_left() {
 fn an_attempt_is_expected_to_take_as_long_as_what_it_changes() {
     let (limits, config) = limits(1000, Config::default());
     limits.begin_phase(Phase::Phase2, &config, 100.0);
-    limits.scored_in(10.0);
-    limits.changes(&Place::of_path(0), 90.0);
-    let begins = |step: Step, now: f64| limits.too_late_to_begin(&step.place(), now).is_none();
-    let attempt = |path: u32| Step::Attempt { path, outer: 0, inner: 0 };
-    assert!(begins(attempt(0), 659.0) && !begins(attempt(0), 661.0));
-    assert!(begins(attempt(1), 739.0) && !begins(attempt(1), 741.0));
+    ran(&limits, Purpose::Score, 10.0);
+    let begins = |step: Step, now: f64| limits.too_late_to_begin(&step.place(), Some(90.0), now).is_none();
+    let attempt = Step::Attempt { path: 0, outer: 0, inner: 0 };
+    assert!(begins(attempt, 659.0) && !begins(attempt, 661.0));
     // With its ablation study.
-    limits.studied_in(100.0);
+    ran(&limits, Purpose::Ablation, 100.0);
     assert!(begins(Step::Outer { path: 0, outer: 1 }, 559.0));
     assert!(!begins(Step::Outer { path: 0, outer: 1 }, 561.0));
 }
@@ -267,14 +283,16 @@ fn an_attempt_is_expected_to_take_as_long_as_what_it_changes() {
 fn a_merge_or_an_ensemble_is_expected_to_take_as_long_as_the_longest_of_its_solutions() {
     let (limits, config) = limits(1000, Config::default());
     limits.begin_phase(Phase::Phase3, &config, 100.0);
-    limits.scored_in(10.0);
-    let begins = |step: Step, now: f64| limits.too_late_to_begin(&step.place(), now).is_none();
-    assert!(begins(Step::Round(0), 629.0) && !begins(Step::Round(0), 631.0));
-    limits.builds_on(90.0);
-    assert!(begins(Step::Round(0), 549.0) && !begins(Step::Round(0), 551.0));
-    assert!(begins(Step::Merge(1), 549.0) && !begins(Step::Merge(1), 551.0));
+    ran(&limits, Purpose::Score, 10.0);
+    let begins = |step: Step, built_on: Option<f64>, now: f64| {
+        limits.too_late_to_begin(&step.place(), built_on, now).is_none()
+    };
+    assert!(begins(Step::Round(0), None, 629.0) && !begins(Step::Round(0), None, 631.0));
+    for step in [Step::Round(0), Step::Merge(1)] {
+        assert!(begins(step, Some(90.0), 549.0) && !begins(step, Some(90.0), 551.0));
+    }
     // A further model is made of none.
-    assert!(begins(Step::Extra(0), 851.0));
+    assert!(begins(Step::Extra(0), None, 851.0));
 }
 
 #[test]
@@ -283,9 +301,9 @@ fn nothing_begins_that_takes_longer_than_what_its_path_may_use() {
     limits.begin_phase(Phase::Phase2, &config, 100.0);
     limits.divide_among_paths(2, 1, 10.0, 100.0);
     let begins = |path: u32| {
-        limits.too_late_to_begin(&Step::Attempt { path, outer: 0, inner: 0 }.place(), 200.0).is_none()
+        limits.too_late_to_begin(&Step::Attempt { path, outer: 0, inner: 0 }.place(), None, 200.0).is_none()
     };
-    limits.scored_in(30.0);
+    ran(&limits, Purpose::Score, 30.0);
     limits.use_script_time(&Place::of_path(0), 290.0);
     assert!(begins(0));
     limits.use_script_time(&Place::of_path(0), 10.0);

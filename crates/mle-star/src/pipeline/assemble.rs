@@ -1,41 +1,37 @@
 //! Assembles the result from the phases' results and the journal.
 
-use super::Finished;
-use super::ensemble::Ensemble;
-use super::finalize::Last;
-use super::initial::Initial;
-use super::refine::Refined;
+use super::search::{Ensemble, Search};
+use crate::beyond::submission::Last;
 use crate::ctx::Ctx;
+use crate::library::Library;
+use crate::paper::refine::Refinement;
 use crate::record::{EffectRecord, Kind};
 use crate::result::{
-    CodeBlockRecord, Costs, Durations, FinalResult, PathRecord, PathStatus, Phase1Result, Phase2Result,
-    Phase3Result, SolutionScript, StoppedBy, Tokens,
+    CodeBlockRecord, Costs, Durations, FinalResult, Finished, PathRecord, PathStatus, Phase1Result,
+    Phase2Result, Phase3Result, SolutionScript, StoppedBy, Tokens,
 };
+use crate::solution::Scored;
 use crate::spending::{Calls, Spending, spending};
 use crate::stop::Stop;
 use crate::verdict::Lineage;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_domain::protocol::{Holdout, Protocol};
-use mle_star_domain::trust::Trust;
+use mle_star_domain::trust::{Finding, Trust};
 
-pub(super) fn assemble(
-    ctx: &Ctx<'_>,
-    initial: &Initial,
-    refined: &[(Refined, PathRecord)],
-    ensemble: Option<&Ensemble>,
-    last: Last,
-) -> Result<Finished, Stop> {
+pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Finished, Stop> {
+    let (refined, ensemble) = (&search.paths, search.ensemble.as_ref());
     let effects = ctx.ledger()?;
     let durations = durations(ctx, &effects)?;
     report_lineage(ctx, last.step);
     let usage = spending(&effects, ctx.config());
     let costs = costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX));
-    let trust = ctx.protocol().map(|protocol| trust(ctx, protocol, &effects, &last));
+    let findings = findings(ctx, &search.library, &last.chosen)?;
+    let trust = ctx.protocol().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
     let result = FinalResult {
         task: ctx.task().clone(),
         config: ctx.config().clone(),
-        phase1: phase1(initial),
+        phase1: phase1(search),
         phase2_results: refined.iter().map(|(path, _)| phase2(path)).collect(),
         paths: refined.iter().map(|(_, record)| record.clone()).collect(),
         phase3: ensemble.map(|ensemble| phase3(refined, ensemble)),
@@ -50,7 +46,7 @@ pub(super) fn assemble(
         tokens: tokens(&effects),
         usage,
         lineage: ctx.lineage(last.step),
-        leakage_suspected: initial.leakage_suspected || last.leakage_suspected,
+        leakage_suspected: search.initial.leakage_suspected || last.leakage_suspected,
         phases_completed: phases_completed(&effects, refined, ensemble.is_some(), last.completed),
         stopped_by: ctx.limit_reached()?.and_then(StoppedBy::of),
         answer_is_earlier: false,
@@ -62,7 +58,24 @@ pub(super) fn assemble(
     Ok(Finished { result, submission: last.submission, stays: false })
 }
 
-fn trust(ctx: &Ctx<'_>, protocol: &Protocol, effects: &[EffectRecord], last: &Last) -> Trust {
+/// What the program found: every leak, and what is worth a look in the chosen solution or its members.
+fn findings(ctx: &Ctx<'_>, library: &Library, chosen: &Scored) -> Result<Vec<Finding>, Stop> {
+    let is_member = |one: &&Scored| {
+        let composition = chosen.composition();
+        composition.is_some_and(|whole| whole.solutions().any(|member| member == one.solution()))
+    };
+    let runs: Vec<&Place> =
+        library.iter().filter(is_member).map(Scored::place).chain([chosen.place()]).collect();
+    ctx.findings_of(&runs)
+}
+
+fn trust(
+    ctx: &Ctx<'_>,
+    protocol: &Protocol,
+    effects: &[EffectRecord],
+    last: &Last,
+    findings: Vec<Finding>,
+) -> Trust {
     let (search, rehearsal) = (last.chosen.measured(), last.rehearsal.as_ref());
     let held_out = rehearsal.and_then(|rehearsal| rehearsal.measured.as_ref());
     let holdout_rows = match protocol.holdout {
@@ -86,7 +99,7 @@ fn trust(ctx: &Ctx<'_>, protocol: &Protocol, effects: &[EffectRecord], last: &La
         split: protocol.split.clone(),
         holdout: Some(protocol.holdout.clone()),
         shift: ctx.shift().cloned(),
-        findings: ctx.findings_of(&last.chosen),
+        findings,
         probes: last.probes.clone(),
         choice: last.choice.clone(),
         equivalence: rehearsal.map(|rehearsal| rehearsal.comparison.clone()).unwrap_or_default(),
@@ -99,22 +112,22 @@ fn report_lineage(ctx: &Ctx<'_>, step: Step) {
     }
 }
 
-fn phase1(initial: &Initial) -> Phase1Result {
+fn phase1(search: &Search) -> Phase1Result {
     let candidate_solutions: Vec<SolutionScript> =
-        initial.candidates.iter().map(SolutionScript::from).collect();
+        search.candidates.iter().map(SolutionScript::from).collect();
     Phase1Result {
-        retrieved_models: initial.retrieved.models.clone(),
-        retrieval: initial.retrieved.retrieval,
-        lookups: initial.retrieved.lookups.clone(),
+        retrieved_models: search.retrieved.models.clone(),
+        retrieval: search.retrieved.retrieval,
+        lookups: search.retrieved.lookups.clone(),
         candidate_scores: candidate_solutions.iter().map(|candidate| candidate.score).collect(),
         candidate_solutions,
-        initial_solution: SolutionScript::from(&initial.best),
-        initial_score: initial.best.score().value(),
-        merges: initial.merges.clone(),
+        initial_solution: SolutionScript::from(&search.initial.best),
+        initial_score: search.initial.best.score().value(),
+        merges: search.merges.iter().filter_map(|merge| merge.record.clone()).collect(),
     }
 }
 
-fn phase2(path: &Refined) -> Phase2Result {
+fn phase2(path: &Refinement) -> Phase2Result {
     Phase2Result {
         ablation_summaries: path.steps.iter().map(|step| step.ablation_summary.clone()).collect(),
         refined_blocks: path.steps.iter().map(CodeBlockRecord::from).collect(),
@@ -124,7 +137,7 @@ fn phase2(path: &Refined) -> Phase2Result {
     }
 }
 
-fn phase3(refined: &[(Refined, PathRecord)], ensemble: &Ensemble) -> Phase3Result {
+fn phase3(refined: &[(Refinement, PathRecord)], ensemble: &Ensemble) -> Phase3Result {
     Phase3Result {
         input_solutions: refined.iter().map(|(path, _)| SolutionScript::from(&path.best)).collect(),
         ensemble_plans: ensemble.rounds.iter().map(|round| round.plan.clone()).collect(),
@@ -187,11 +200,11 @@ fn tokens(effects: &[EffectRecord]) -> Tokens {
 /// The phases that did not fail and in which no limit skipped anything.
 fn phases_completed(
     effects: &[EffectRecord],
-    paths: &[(Refined, PathRecord)],
+    paths: &[(Refinement, PathRecord)],
     with_ensemble: bool,
     finalized: bool,
 ) -> Vec<String> {
-    let has_failed = |(_, path): &(Refined, PathRecord)| path.status == PathStatus::Failed;
+    let has_failed = |(_, path): &(Refinement, PathRecord)| path.status == PathStatus::Failed;
     let cut = |phase: Phase| {
         let of_phase = |effect: &&EffectRecord| effect.place.phase() == Some(phase);
         effects.iter().filter(of_phase).any(|effect| effect.counts() && effect.limit.is_some())

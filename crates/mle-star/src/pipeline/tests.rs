@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::ensemble::ensemble;
+use super::phases::ensemble_of;
 use crate::agents::{Focus, ens_planner, ensembler, planner};
+use crate::beyond::gate::LeakageRules;
 use crate::ctx::{Ctx, Outside, Run};
 use crate::journal::Journal;
+use crate::paper::ensemble::Rounds;
 use crate::prompts::Prompts;
 use crate::slots::Slots;
 use crate::solution::Scored;
@@ -28,8 +30,8 @@ async fn in_a_run(world: &World, check: impl AsyncFnOnce(&Ctx<'_>)) {
         script_slots: &Slots::new(1),
         agent_slots: &Slots::new(1),
     };
-    let run = Run::new(&inputs, &prompts, &journal, outside).unwrap();
-    check(&run.root().at(Step::Round(0))).await;
+    let run = Run::new(&inputs, &prompts, &journal, outside, &LeakageRules).unwrap();
+    check(&run.root().at(Step::Round(0), [])).await;
 }
 
 fn scored(text: &str) -> Scored {
@@ -68,9 +70,9 @@ async fn an_ensemble_of_one_solution_is_that_solution() {
     let world = World::new();
     in_a_run(&world, async |ctx| {
         let only = scored("block = 1");
-        let mut rounds = Vec::new();
-        let best = ensemble(ctx, std::slice::from_ref(&only), &mut rounds).await.unwrap();
-        assert_eq!((best, rounds), (Some(only), Vec::new()));
+        let mut rounds = Rounds::default();
+        let best = ensemble_of(ctx, std::slice::from_ref(&only), &mut rounds).await.unwrap();
+        assert_eq!((best, rounds.attempts), (Some(only), Vec::new()));
     })
     .await;
     assert_eq!((world.trace(), world.events()), (Vec::new(), Vec::new()));

@@ -1,4 +1,4 @@
-//! Creates the records of steps and the verdicts that close them.
+//! Creates the records of steps.
 
 use super::{
     CodeBlockRecord, Effect, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt,
@@ -7,7 +7,6 @@ use super::{
 use crate::evaluation::{Evaluation, Failure};
 use crate::lessons::diff;
 use crate::solution::{CodeBlock, Scored, Solution, SolutionPhase};
-use crate::verdict::Verdict;
 use mle_star_domain::answers::RefinePlan;
 use mle_star_domain::effects::Limit;
 use mle_star_domain::metric::last_best;
@@ -72,22 +71,6 @@ impl StepRecord {
         Self { outer_step, best_score_after_step: best.score().value(), ..self }
     }
 
-    /// The verdict of the step that began with `current`.
-    pub(crate) fn verdict(&self, current: &Scored, best: &Scored) -> Verdict {
-        let attempts = self.inner_loop_attempts.iter().filter(|attempt| attempt.was_improvement).count();
-        let note = || format!("{attempts} of {} attempts kept", self.inner_loop_attempts.len());
-        let kept = best.step() != current.step();
-        Verdict {
-            score: kept.then(|| best.score().value()),
-            kept,
-            limit: self.limit,
-            note: self.reason.clone().unwrap_or_else(note),
-            ..Verdict::default()
-        }
-        .made_from([current])
-        .best(best)
-    }
-
     fn empty() -> Self {
         Self {
             outer_step: 0,
@@ -141,15 +124,6 @@ impl RefinementAttempt {
         let diff = diff(current.text(), evaluation.solution.text());
         let effect = Effect { diff, mishaps: evaluation.mishaps.clone(), ..effect };
         Self { score, limit, effect, ..Self::failed(plan, code_block) }
-    }
-
-    /// The verdict of the attempt at `part` of the solution `current`.
-    pub(crate) fn verdict(&self, current: &Scored, best: &Scored, part: &str) -> Verdict {
-        let (score, kept, limit) = (self.score, self.was_improvement, self.limit);
-        let part = [part].into_iter().chain(self.effect.mishaps.iter().map(String::as_str));
-        let (standard_error, part) = (self.effect.standard_error, part.collect::<Vec<_>>().join("; "));
-        let verdict = Verdict { score, kept, limit, standard_error, part, ..Verdict::default() };
-        verdict.made_from([current]).best(best).note(&self.plan).failed_by(&self.effect.failure)
     }
 }
 
@@ -208,23 +182,10 @@ impl EnsembleAttempt {
     pub(crate) fn was_left_out(&self) -> bool {
         self.limit.is_some() && self.plan.is_empty()
     }
-
-    /// The verdict of the round that combined `solutions` and made `made`.
-    pub(crate) fn verdict(&self, solutions: &[Scored], made: Option<&Scored>, kept: bool) -> Verdict {
-        let verdict = Verdict { score: self.score, kept, limit: self.limit, ..Verdict::default() };
-        let verdict = verdict.failed_by(&self.effect.failure);
-        let best_input = best_first(solutions).next();
-        let other_rows = made.zip(best_input).and_then(|(made, input)| made.other_rows(input));
-        verdict
-            .compared(made, best_input)
-            .made_from(best_first(solutions))
-            .note(&self.plan)
-            .remark(other_rows)
-    }
 }
 
-/// The steps of the solutions; the one to compare an ensemble with comes first.
-fn best_first(solutions: &[Scored]) -> impl Iterator<Item = &Scored> {
+/// The solutions; the one to compare an ensemble with comes first.
+pub(crate) fn best_first(solutions: &[Scored]) -> impl Iterator<Item = &Scored> {
     let best = last_best(solutions, |one| one.score()).map(Scored::step);
     let (first, others): (Vec<_>, Vec<_>) = solutions.iter().partition(|one| Some(one.step()) == best);
     first.into_iter().chain(others)

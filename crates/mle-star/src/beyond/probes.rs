@@ -1,11 +1,12 @@
-//! Probes: the solution to submit runs on changed data, to see whether its score can be believed. Not part of the paper.
+//! Probes: the solution to submit runs on changed data, to see whether its score can be believed.
+//!
+//! Why: some leaks show in no text and on no other rows. What it may change: a suspect solution gives way to the next best.
 //!
 //! With a permuted target, nothing can be learnt, so a score that is better than chance has seen its own answers. With
 //! other test rows, a validation score stays what it was. While the fits of a script are watched, no model may predict
-//! validation rows that it was fitted on. A leak that the leakage agent found and did not correct needs no run. A suspect
-//! solution gives way to the next best one.
+//! validation rows that it was fitted on. A leak that the leakage agent found and did not correct needs no run.
 
-use super::choose::{Chosen, Predictions};
+use super::choice::{Chosen, Predictions};
 use crate::ctx::Ctx;
 use crate::lessons::number;
 use crate::solution::Scored;
@@ -24,7 +25,7 @@ const PROBES: [(&str, DataView); 3] = [
 ];
 
 /// The chosen solution, or the first of the others that is not suspect if that one is. The chosen one if all are suspect.
-pub(super) async fn probe(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Chosen, Stop> {
+pub(crate) async fn probe(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Chosen, Stop> {
     if ctx.config().probes == Probes::Off {
         return Ok(chosen);
     }

@@ -1,11 +1,13 @@
 //! The submission script's first run, before it sees the labels of the held-out rows.
 //!
-//! Its predictions for those rows give the reported score. They also show whether the script predicts as the chosen
+//! Why: nothing else shows how the script that is submitted predicts rows that it has not seen. What it may change: the
+//! reported score, and the submission, if the script predicts worse than the chosen solution. Its predictions for those rows give the reported score. They also show whether the script predicts as the chosen
 //! solution does.
 
-use super::choose::{Chosen, Predictions, is_worse};
+use super::choice::{Chosen, Predictions, is_worse};
 use crate::ctx::Ctx;
-use crate::evaluate::{Checked, execute};
+use crate::evaluate::execute;
+use crate::evaluation::Script;
 use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::effects::Purpose;
@@ -16,7 +18,9 @@ use mle_star_domain::measure::Measurement;
 const TOO_FAR: f64 = 3.0;
 
 /// What is known about the held-out rows.
-pub(super) struct Rehearsal {
+pub(crate) struct Rehearsal {
+    /// How long the script ran, in seconds.
+    pub seconds: f64,
     /// The script's predictions.
     pub predictions: Predictions,
     /// The score of the submitted script's predictions.
@@ -31,43 +35,41 @@ pub(super) struct Rehearsal {
 /// no rows are held out or the script does not run.
 pub(super) async fn rehearse(
     ctx: &Ctx<'_>,
-    checked: Checked,
+    checked: Script,
     chosen: &Chosen,
-) -> Result<(Checked, Option<Rehearsal>), Stop> {
+) -> Result<(Script, Option<Rehearsal>), Stop> {
     if !ctx.holds_out() {
         return Ok((checked, None));
     }
-    let Some((script, predictions)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
+    let Some((script, predictions, seconds)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
         return Ok((checked, None));
     };
     let measured = ctx.without_labels().look(&predictions.run, script.text(), chosen.reports).await?;
     let comparison = String::new();
-    let mut rehearsal = Rehearsal { predictions, measured, comparison, instead: None };
+    let mut rehearsal = Rehearsal { seconds, predictions, measured, comparison, instead: None };
     compare(ctx, &mut rehearsal, chosen).await?;
     warn_if_worse(ctx, &rehearsal, chosen);
     let leaks = rehearsal.predictions.leaks;
-    Ok((Checked { leaks, checked: true, ..Checked::unchecked(script) }, Some(rehearsal)))
+    Ok((Script { leaks, checked: true, ..Script::new(script) }, Some(rehearsal)))
 }
 
 /// The predictions of the script, after repairs. The chosen solution's own, if it is the same script. `None` if it
 /// cannot be run.
 async fn predict(
     ctx: &Ctx<'_>,
-    checked: &Checked,
+    checked: &Script,
     chosen: &Chosen,
-) -> Result<Option<(Solution, Predictions)>, Stop> {
+) -> Result<Option<(Solution, Predictions, f64)>, Stop> {
     if let Some(known) = chosen.predictions.as_ref().filter(|known| known.script == *checked.solution.text())
     {
-        ctx.rehearsed_in(chosen.best.facts().seconds);
-        return Ok(Some((checked.solution.clone(), known.clone())));
+        return Ok(Some((checked.solution.clone(), known.clone(), chosen.best.facts().seconds)));
     }
     let execution = execute(ctx, checked.clone(), Purpose::Submission).await?;
     match execution.result {
         Ok(ran) => {
-            ctx.rehearsed_in(ran.outcome.duration_seconds);
             let (script, leaks) = (execution.solution.text().to_owned(), execution.leaks);
             let predictions = Predictions { script, run: ran.place, at: ran.at, leaks };
-            Ok(Some((execution.solution, predictions)))
+            Ok(Some((execution.solution, predictions, ran.outcome.duration_seconds)))
         }
         Err(failure) => {
             ctx.warn(format!("no score on held-out rows: {}", failure.headline()));

@@ -1,12 +1,15 @@
 //! The final choice: which of the best solutions is submitted.
 //!
-//! It is the one with the best validation score, as in the paper, unless rows that no script has seen contradict this
+//! Why: the best validation score is the one that a leak made best, if one did. What it may change: which solution becomes
+//! the answer. It is the one with the best validation score, as in the paper, unless rows that no script has seen contradict this
 //! score. Then, one half of these rows chooses among all solutions of the run, since the next best may have the same
 //! leak. With `final_choice: holdout`, it always chooses, among the few best.
 
 use crate::agents;
 use crate::ctx::Ctx;
-use crate::evaluate::{Checked, execute, without_leakage};
+use crate::evaluate::{execute, without_leakage};
+use crate::evaluation::Script;
+use crate::library::Library;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
 use crate::verdict::Verdict;
@@ -28,7 +31,7 @@ const CONTRADICTED: f64 = 2.0;
 
 /// The chosen solution.
 #[derive(Clone)]
-pub(super) struct Chosen {
+pub(crate) struct Chosen {
     pub best: Scored,
     /// Its predictions for the held-out rows, if it has any.
     pub predictions: Option<Predictions>,
@@ -42,7 +45,7 @@ pub(super) struct Chosen {
 
 /// A script that wrote a submission without having seen the labels of the held-out rows.
 #[derive(Clone)]
-pub(super) struct Predictions {
+pub(crate) struct Predictions {
     pub script: String,
     pub run: Place,
     pub at: jiff::Timestamp,
@@ -62,9 +65,14 @@ struct Finalist {
 type Ranking = fn(&Ctx<'_>, &[Finalist]) -> Vec<usize>;
 
 /// Chooses among `solutions`, of which `best` has the best validation score.
-pub(super) async fn choose(ctx: &Ctx<'_>, best: &Scored, solutions: &[Scored]) -> Result<Chosen, Stop> {
+pub(crate) async fn choose(
+    ctx: &Ctx<'_>,
+    best: &Scored,
+    solutions: &[Scored],
+    library: &Library,
+) -> Result<Chosen, Stop> {
     let finalists = finalists(best, solutions);
-    let all = with_all(ctx, &finalists);
+    let all = with_all(library, &finalists);
     let (known, solutions, rule, ranking): (_, _, _, Ranking) = match ctx.config().final_choice {
         FinalChoice::Holdout if ctx.holds_out() && finalists.len() > 1 => {
             let rule = "held-out score; within one standard error, validation score";
@@ -96,14 +104,14 @@ async fn compare(
         let ctx = &ctx.begin(Step::Choice(index));
         compared.push(match known.take() {
             Some(known) => known,
-            None => look(ctx, solution).await?,
+            None => scored_on_held_out(ctx, solution).await?,
         });
     }
     let ranking = ranking(ctx, &compared);
     for (index, finalist) in (0..).zip(&compared) {
         let score = finalist.measured.as_ref().map(|measured| measured.score);
         let verdict = Verdict { score, kept: usize::try_from(index) == Ok(ranking[0]), ..Verdict::default() };
-        ctx.at(Step::Choice(index)).close(verdict.made_from([&finalist.solution]))?;
+        ctx.at(Step::Choice(index), []).close(verdict.made_from([&finalist.solution]))?;
     }
     let ranked = || ranking.iter().map(|place| &compared[*place]);
     let choice = Choice { rule: rule.to_owned(), candidates: ranked().map(Finalist::candidate).collect() };
@@ -129,8 +137,8 @@ async fn contradicted(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Finalist>, 
 
 /// The finalists, then the other solutions of the run that left predictions, from the first: the later ones may all have the
 /// leak of the best.
-fn with_all(ctx: &Ctx<'_>, finalists: &[Scored]) -> Vec<Scored> {
-    let mut others = ctx.predicted();
+fn with_all(library: &Library, finalists: &[Scored]) -> Vec<Scored> {
+    let mut others = library.best_first();
     others.retain(|other| finalists.iter().all(|known| known.text() != other.text()));
     others.sort_by_key(Scored::step);
     finalists.iter().cloned().chain(others).take(MOST).collect()
@@ -160,7 +168,7 @@ fn finalists(best: &Scored, solutions: &[Scored]) -> Vec<Scored> {
 
 /// Scores a finalist's predictions for the choosing half. A script of the search that wrote no submission gets a
 /// submission script first.
-async fn look(ctx: &Ctx<'_>, solution: Scored) -> Result<Finalist, Stop> {
+async fn scored_on_held_out(ctx: &Ctx<'_>, solution: Scored) -> Result<Finalist, Stop> {
     let predictions = match Predictions::of(&solution) {
         Some(own) => Some(own),
         None => submission_script(ctx, &solution).await?,
@@ -241,9 +249,9 @@ impl Predictions {
     }
 
     /// The script, as it was checked.
-    pub fn checked(&self) -> Checked {
+    pub fn checked(&self) -> Script {
         let solution = Solution::new(self.script.clone(), SolutionPhase::Final);
-        Checked { leaks: self.leaks, checked: true, ..Checked::unchecked(solution) }
+        Script { leaks: self.leaks, checked: true, ..Script::new(solution) }
     }
 }
 

@@ -1,17 +1,16 @@
 //! After a limit was raised: the answer from before stands unless the new one is at least as good.
 //!
-//! More time must never cost anything. If the solution from before takes part in the new final choice, the run has compared
+//! Why: more time must never cost anything. What it may change: the answer, back to the one from before. If the solution from before takes part in the new final choice, the run has compared
 //! them by its own rule. If not, as for an ensemble whose inputs have changed, their validation scores are compared.
 
-use super::Finished;
 use crate::ctx::Ctx;
-use crate::result::FinalResult;
+use crate::result::{FinalResult, Finished};
 use crate::stop::Stop;
 use mle_star_domain::metric::Score;
 use mle_star_domain::trust::Trust;
 
 /// The new result, with the answer from before the limit was raised if the new answer is worse.
-pub(super) fn unless_worse(ctx: &Ctx<'_>, new: Finished) -> Result<Finished, Stop> {
+pub(crate) fn unless_worse(ctx: &Ctx<'_>, new: Finished) -> Result<Finished, Stop> {
     let Some(earlier) = ctx.earlier_result()? else { return Ok(new) };
     if !is_worse(ctx, &new, &earlier)? {
         return Ok(new);

@@ -1,12 +1,13 @@
 //! Finalization: removes subsampling, then writes, runs and checks the submission script.
 
-use super::choose::{Chosen, Predictions};
-use super::probe::leaks;
-use super::rehearse::{Rehearsal, rehearse};
+use super::choice::{Chosen, Predictions};
+use super::probes::leaks;
+use super::rehearsal::{Rehearsal, rehearse};
 use crate::agents::{self, Subsampling};
 use crate::composition::Composition;
 use crate::ctx::Ctx;
-use crate::evaluate::{Checked, Execution, Ran, attempt, execute, without_leakage};
+use crate::evaluate::{Execution, Ran, attempt, execute, without_leakage};
+use crate::evaluation::Script;
 use crate::result::SolutionScript;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
@@ -18,7 +19,7 @@ use mle_star_domain::place::{Place, Step};
 use mle_star_domain::trust::{Choice, Probe};
 
 /// The outcome of finalization.
-pub(super) struct Last {
+pub(crate) struct Last {
     /// The submission script, or the validation script if it could not be turned into a submission.
     pub solution: SolutionScript,
     /// The place of the run that wrote a valid submission.
@@ -40,7 +41,7 @@ pub(super) struct Last {
 }
 
 /// Section 3.4 and Figures 25 to 28: turns the chosen solution into a submission.
-pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop> {
+pub(crate) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop> {
     let ctx = &ctx.begin(Step::Finalization);
     let best = &chosen.best;
     let seconds = best.facts().seconds;
@@ -55,7 +56,7 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
         ctx.info("the solution writes a submission from all rows that fit, so it is the submission script");
     }
     let checked = if is_complete && best.is_checked() {
-        Checked::of(best)
+        Script::of(best)
     } else {
         let is_script = combines || is_complete;
         let script = if is_script { whole.clone() } else { agents::test(ctx, &whole).await? };
@@ -87,7 +88,7 @@ pub(super) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
 }
 
 /// The outcome after a failed finalization: the chosen validation script.
-pub(super) fn after_failure(ctx: &Ctx<'_>, chosen: Chosen, cause: String) -> Result<Last, Stop> {
+pub(crate) fn after_failure(ctx: &Ctx<'_>, chosen: Chosen, cause: String) -> Result<Last, Stop> {
     let Chosen { best, choice, probes, .. } = chosen;
     let last = fall_back(ctx, &best, &cause);
     ctx.close_after_failure(Verdict::default().made_from([&best]).note(cause))?;
@@ -98,15 +99,15 @@ pub(super) fn after_failure(ctx: &Ctx<'_>, chosen: Chosen, cause: String) -> Res
 /// fails, its run without the held-out rows' labels counts, or else the validation script.
 async fn on_all_rows(
     ctx: &Ctx<'_>,
-    checked: Checked,
+    checked: Script,
     best: &Scored,
     rehearsal: Option<&Rehearsal>,
 ) -> Result<(Last, Option<Limit>), Stop> {
-    let whole = ctx.on_all_rows();
+    let on_all_rows = ctx.on_all_rows(rehearsal.map(|rehearsal| rehearsal.seconds));
     let instead = rehearsal.and_then(|rehearsal| rehearsal.instead.as_ref());
     let execution = match instead {
-        Some(known) => attempt(&whole, known.checked(), Purpose::Submission).await?,
-        None => execute(&whole, checked, Purpose::Submission).await?,
+        Some(known) => attempt(&on_all_rows, known.checked(), Purpose::Submission).await?,
+        None => execute(&on_all_rows, checked, Purpose::Submission).await?,
     };
     let Execution { solution, leaks, result, .. } = execution;
     let failure = match result {

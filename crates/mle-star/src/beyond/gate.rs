@@ -1,15 +1,16 @@
-//! The gate: a script in which the program itself finds a leak gets no score. Not part of the paper.
+//! The gate: a script in which the program itself finds a leak gets no score.
 //!
-//! [`pass`] looks at every script before it runs for a score. The agent that removes leaks corrects what it finds. The
+//! Why: an agent that checks scripts overlooks leaks, and a leak makes a score that no later step doubts. What it may
+//! change: the text of a script before it runs for a score, by the agent that removes leaks, or whether it runs at all. The
 //! rules are those of the crate `mle-star-leakage`.
 
+use async_trait::async_trait;
 use mle_star_leakage::{Facts, Unreadable};
-use serde::{Deserialize, Serialize};
 
 use crate::agents;
-use crate::ctx::Ctx;
-use crate::evaluate::Checked;
-use crate::journal::Outcome;
+use crate::ctx::{Ctx, Gate};
+use crate::evaluation::Script;
+use crate::findings::{CodeFinding, Findings};
 use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::config::LeakageGate;
@@ -17,44 +18,28 @@ use mle_star_domain::place::Name;
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::trust::Severity;
 
-/// How often a script is looked at, and corrected in between.
-const LOOKS: u32 = 3;
+/// How often a script is examined, and corrected in between.
+const EXAMINATIONS: u32 = 3;
 
-/// What the program finds in a script.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Findings {
-    /// The findings in the order of their lines.
-    pub found: Vec<Found>,
+/// The program's own rules as a gate.
+pub(crate) struct LeakageRules;
+
+#[async_trait]
+impl Gate for LeakageRules {
+    async fn pass(&self, ctx: &Ctx<'_>, script: Script) -> Result<Script, Stop> {
+        pass(ctx, script).await
+    }
 }
-
-/// A finding in a script.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Found {
-    /// The rule.
-    pub rule: String,
-    /// Its severity.
-    pub severity: Severity,
-    /// The line, from 1.
-    pub line: u64,
-    /// What leaks, and how it reaches the score.
-    pub text: String,
-    /// What would be right.
-    pub instead: String,
-    /// The statements to correct.
-    pub block: String,
-}
-
-impl Outcome for Findings {}
 
 /// The script as it may be scored: corrected where it leaks, or blocked.
-pub(crate) async fn pass(ctx: &Ctx<'_>, script: Checked) -> Result<Checked, Stop> {
+async fn pass(ctx: &Ctx<'_>, script: Script) -> Result<Script, Stop> {
     if ctx.config().leakage_gate == LeakageGate::Off {
         return Ok(script);
     }
     let (mut script, mut corrections) = (script, 0);
-    for look in 1..=LOOKS {
-        let findings = ctx.findings(look, &script.solution).await?;
-        let leaks: Vec<&Found> =
+    for round in 1..=EXAMINATIONS {
+        let findings = ctx.findings(round, &script.solution, |text| examine(ctx, text)).await?;
+        let leaks: Vec<&CodeFinding> =
             findings.found.iter().filter(|found| found.severity == Severity::Block).collect();
         let Some(first) = leaks.first() else { return Ok(script) };
         if ctx.config().leakage_gate == LeakageGate::Warn {
@@ -62,13 +47,13 @@ pub(crate) async fn pass(ctx: &Ctx<'_>, script: Checked) -> Result<Checked, Stop
         }
         let blocked = Some(format!("line {}: {}", first.line, first.text));
         let before = script.solution.clone();
-        for leak in leaks.iter().filter(|_| look < LOOKS) {
+        for leak in leaks.iter().filter(|_| round < EXAMINATIONS) {
             corrections += 1;
             let corrected = corrected(ctx, corrections, &script.solution, leak).await?;
             script.solution = corrected.unwrap_or(script.solution);
         }
         if script.solution == before {
-            return Ok(Checked { blocked, ..script });
+            return Ok(Script { blocked, ..script });
         }
     }
     Ok(script)
@@ -79,7 +64,7 @@ async fn corrected(
     ctx: &Ctx<'_>,
     count: u32,
     solution: &Solution,
-    leak: &Found,
+    leak: &CodeFinding,
 ) -> Result<Option<Solution>, Stop> {
     // An earlier correction may have removed the block.
     let Ok(block) = solution.find_first_block(&leak.block) else { return Ok(None) };
@@ -89,14 +74,14 @@ async fn corrected(
 }
 
 /// What the checker finds in a script; nothing in a script that it cannot read. One that is no Python will fail.
-pub(crate) fn look(ctx: &Ctx<'_>, script: &str) -> Findings {
+fn examine(ctx: &Ctx<'_>, script: &str) -> Findings {
     let found = mle_star_leakage::check(script, &facts(ctx)).unwrap_or_else(|error| {
         if !matches!(error, Unreadable::Syntax { .. } | Unreadable::Python2 { .. }) {
             ctx.warn(format!("the script is not checked for leaks: {error}"));
         }
         Vec::new()
     });
-    let found = found.into_iter().map(|finding| Found {
+    let found = found.into_iter().map(|finding| CodeFinding {
         rule: finding.rule.id().to_owned(),
         severity: if finding.rule.blocks() { Severity::Block } else { Severity::Warn },
         line: u64::from(finding.line),
@@ -109,9 +94,9 @@ pub(crate) fn look(ctx: &Ctx<'_>, script: &str) -> Findings {
 
 fn facts(ctx: &Ctx<'_>) -> Facts {
     let split = ctx.protocol().and_then(|protocol| protocol.split.as_ref());
-    let several = ctx.protocol().map_or(&[][..], |protocol| &protocol.targets);
+    let further = ctx.protocol().map_or(&[][..], |protocol| &protocol.targets);
     Facts {
-        targets: ctx.task().target_column.iter().chain(several).cloned().collect(),
+        targets: ctx.task().target_column.iter().chain(further).cloned().collect(),
         ids: ctx.task().id_column.clone().into_iter().collect(),
         split: split.and_then(split_for_checker),
     }

@@ -1,0 +1,12 @@
+//! What the program adds to the paper, one stage a file: each says why it exists and what it may change.
+//!
+//! The stages stand before, between and after the algorithms (`paper`), in the order that `pipeline` gives them.
+
+pub(crate) mod choice;
+pub(crate) mod earlier_answer;
+pub(crate) mod further_models;
+pub mod gate;
+pub(crate) mod probes;
+mod rehearsal;
+pub(crate) mod selection;
+pub(crate) mod submission;

@@ -1,0 +1,131 @@
+//! Ensemble selection: the weighted combination of all solutions of the run.
+//!
+//! Why: every solution of the run left predictions for the same validation rows, so a combination of them needs no training,
+//! and agents only to check its members for leaks. Weights are chosen greedily (Caruana et al., *Ensemble selection from
+//! libraries of models*, 2004). What it may change: the answer, if the combination is better than the best solution on rows
+//! that chose neither.
+
+use std::sync::Arc;
+
+use crate::composition::Composition;
+use crate::ctx::Ctx;
+use crate::evaluate::{combine, leaks};
+use crate::evaluation::{Failure, StepEnd};
+use crate::library::Library;
+use crate::solution::Scored;
+use crate::stop::Stop;
+use crate::verdict::{Best, Verdict};
+use mle_star_domain::config::Switch;
+use mle_star_domain::effects::Selection;
+use mle_star_domain::place::Step;
+
+/// The most solutions to choose from.
+const MOST_MEMBERS: u64 = 40;
+/// The most rows of all of them, which are in memory at once.
+const MOST_ROWS: u64 = 20_000_000;
+
+/// The weighted combination of the solutions in the library, if it is better than `best`.
+pub(crate) async fn select(
+    ctx: &Ctx<'_>,
+    best: &Scored,
+    library: &mut Library,
+) -> Result<Option<Scored>, Stop> {
+    let members = members(best, library);
+    if ctx.config().ensemble_selection == Switch::Off || members.len() < 2 {
+        return Ok(None);
+    }
+    let ctx = &ctx.at(Step::Selection, []);
+    let end = |end| closed(end, best);
+    let Some(Combination { made, is_better, .. }) = ctx.step_always(combination(ctx, members), end).await?
+    else {
+        return Ok(None);
+    };
+    let made = made.ok();
+    made.iter().for_each(|made| library.add(made));
+    Ok(made.filter(|_| is_better))
+}
+
+/// A combination that was made.
+struct Combination {
+    /// The solutions with their weights.
+    members: Vec<(Scored, f64)>,
+    note: String,
+    made: Result<Scored, Failure>,
+    is_better: bool,
+}
+
+/// The combination of the members that do not leak; `Err` says why there is none.
+async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<Combination, String>, Stop> {
+    let seconds = ctx.time_to_repeat();
+    let mut selection = ctx.select(&members, seconds).await?;
+    if let Some(clean) = without_leaks(ctx, &members, &selection.weights).await? {
+        if clean.len() < 2 {
+            return Ok(Err("fewer than two solutions without a leak".to_owned()));
+        }
+        members = clean;
+        selection = ctx.corrected().select(&members, seconds).await?;
+    }
+    let Selection { weights, by, measured, is_better, failure } = selection;
+    let Some(measured) = measured else { return Ok(Err(failure)) };
+    let members: Vec<(Scored, f64)> =
+        members.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
+    let composition = Composition::new(&members, by, ctx.task().id_column.as_deref());
+    let note = format!("weighted combination of {} solutions", composition.len());
+    let made = combine(ctx, Arc::new(composition), &members, by, measured).await?;
+    Ok(Ok(Combination { members, note, made, is_better }))
+}
+
+fn closed(end: StepEnd<Result<Combination, String>>, best: &Scored) -> (Option<Combination>, Verdict) {
+    let combination = match end {
+        StepEnd::Done(Ok(combination)) => combination,
+        StepEnd::Done(Err(why)) | StepEnd::Broken(why) => return (None, Verdict::default().note(why)),
+        StepEnd::LeftOut(limit) => return (None, Verdict::skipped(limit)),
+    };
+    let Combination { members, note, made, is_better } = &combination;
+    let from = [best].into_iter().chain(members.iter().map(|(member, _)| member));
+    let verdict = Verdict::of(made, *is_better && made.is_ok())
+        .compared(made.as_ref().ok(), Some(best))
+        .made_from(from)
+        .note(note);
+    let kept = made.as_ref().ok().filter(|_| *is_better);
+    let verdict = Verdict { best: kept.map(Best::from), ..verdict };
+    (Some(combination), verdict)
+}
+
+/// Checks the solutions with weight for leakage, as far as they were not. If some leak or cannot be checked, the solutions
+/// that do not leak.
+async fn without_leaks(
+    ctx: &Ctx<'_>,
+    members: &[Scored],
+    weights: &[f64],
+) -> Result<Option<Vec<Scored>>, Stop> {
+    let (mut clean, mut are_all) = (Vec::new(), true);
+    for (count, (member, weight)) in (1..).zip(members.iter().zip(weights)) {
+        if *weight <= 0.0 && !member.is_checked() {
+            continue;
+        }
+        let why = match leaks(&ctx.of_member(count), member).await? {
+            Some(false) => {
+                clean.push(member.clone());
+                continue;
+            }
+            Some(true) => "leaks",
+            None => "could not be checked for leakage",
+        };
+        ctx.warn(format!("the solution of {} {why}, so it is not combined with others", member.step()));
+        are_all = false;
+    }
+    Ok((!are_all).then_some(clean))
+}
+
+/// The solutions that can be combined, best first.
+fn members(best: &Scored, library: &Library) -> Vec<Scored> {
+    let Some(measured) = best.measured() else { return Vec::new() };
+    let mut members = library.best_first();
+    let has_same_rows =
+        |member: &Scored| member.measured().is_some_and(|own| own.rows_digest == measured.rows_digest);
+    members.retain(|member| member.composition().is_none() && has_same_rows(member));
+    let most = (MOST_ROWS / measured.rows.max(1)).clamp(4, MOST_MEMBERS);
+    members.truncate(usize::try_from(most).unwrap_or(usize::MAX));
+    members
+}

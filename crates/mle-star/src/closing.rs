@@ -1,0 +1,249 @@
+//! How the steps of the algorithms are closed: what a step came to becomes the value that its algorithm goes on with, and
+//! the verdict that is recorded and told.
+
+use mle_star_domain::config::Acceptance;
+
+use crate::evaluation::{Evaluation, Failure, Judged, StepEnd};
+use crate::result::{EnsembleAttempt, Merge, RefinementAttempt, StepRecord, best_first};
+use crate::solution::{BlockError, CodeBlock, Scored};
+use crate::verdict::{Best, Verdict};
+
+/// A merge, with the solution that it made.
+pub(crate) struct Merged {
+    /// `None` if a limit left it out.
+    pub record: Option<Merge>,
+    pub scored: Option<Scored>,
+}
+
+/// An attempt at a block, with the solution that it made.
+pub(crate) struct Attempt {
+    pub record: RefinementAttempt,
+    pub scored: Option<Scored>,
+    warning: Option<String>,
+}
+
+/// A round of Algorithm 3, with the ensemble that it made.
+pub(crate) struct Round {
+    pub record: EnsembleAttempt,
+    pub scored: Option<Scored>,
+    is_kept: bool,
+    warning: Option<String>,
+}
+
+impl Evaluation {
+    /// The candidate for a model, and the verdict on it.
+    pub(crate) fn candidate(end: StepEnd<Self>, model: &str) -> (Self, Verdict) {
+        let candidate = end.evaluation().of_model(model);
+        let left_out = |failure: &Failure| format!("candidate {model} is left out: {}", failure.headline());
+        let verdict = Verdict::of(&candidate.scored, candidate.scored.is_ok())
+            .note(model)
+            .warning(candidate.scored.as_ref().err().map(left_out));
+        (candidate, verdict)
+    }
+}
+
+impl Merged {
+    /// The merge of `reference` into `best`, which is kept if it is judged so, and the verdict on it.
+    pub(crate) fn end(end: StepEnd<Judged>, best: &Scored, reference: &Scored) -> (Self, Verdict) {
+        let Judged { evaluation, accepted } = match end {
+            StepEnd::LeftOut(limit) => {
+                return (Self { record: None, scored: None }, Verdict::skipped(limit).best(best));
+            }
+            StepEnd::Done(judged) => judged,
+            StepEnd::Broken(cause) => Judged { evaluation: Evaluation::broken(cause), accepted: false },
+        };
+        let merged = evaluation.scored.as_ref().ok();
+        let record = Merge::of(reference, merged, accepted);
+        let verdict = Verdict::of(&evaluation.scored, accepted)
+            .compared(merged, Some(best))
+            .made_from([best, reference])
+            .note(record.words(&evaluation.mishaps))
+            .remark(merged.and_then(|merged| merged.other_rows(best)))
+            .warning_of_other_rows(merged.filter(|_| accepted), Some(best))
+            .best(merged.filter(|_| accepted).unwrap_or(best));
+        (Self { record: Some(record), scored: evaluation.scored.ok() }, verdict)
+    }
+
+    /// The merged solution, if it was kept.
+    pub(crate) fn accepted(&self) -> Option<&Scored> {
+        self.scored.as_ref().filter(|_| self.record.as_ref().is_some_and(|record| record.accepted))
+    }
+}
+
+impl StepRecord {
+    /// The record of the step that began with `current`, and the verdict on it.
+    pub(crate) fn end(end: StepEnd<(Self, Scored)>, outer_step: u32, current: &Scored) -> (Self, Verdict) {
+        let (step, best) = match end {
+            StepEnd::Done(done) => done,
+            StepEnd::LeftOut(limit) => (Self::skipped(String::new(), Some(limit)), current.clone()),
+            StepEnd::Broken(cause) => (Self::failed(&cause), current.clone()),
+        };
+        let step = step.ended(outer_step, &best);
+        let verdict = step.verdict(current, &best);
+        (step, verdict)
+    }
+
+    /// The verdict of the step that began with `current`.
+    pub(crate) fn verdict(&self, current: &Scored, best: &Scored) -> Verdict {
+        let attempts = self.inner_loop_attempts.iter().filter(|attempt| attempt.was_improvement).count();
+        let note = || format!("{attempts} of {} attempts kept", self.inner_loop_attempts.len());
+        let kept = best.step() != current.step();
+        Verdict {
+            score: kept.then(|| best.score().value()),
+            kept,
+            limit: self.limit,
+            note: self.reason.clone().unwrap_or_else(note),
+            ..Verdict::default()
+        }
+        .made_from([current])
+        .best(best)
+    }
+}
+
+impl Attempt {
+    /// An attempt without a plan from the planner.
+    pub(crate) fn without_plan() -> Self {
+        Self { record: RefinementAttempt::without_plan(), scored: None, warning: None }
+    }
+
+    /// An attempt without a block from the coder.
+    pub(crate) fn without_code(plan: String) -> Self {
+        let record = RefinementAttempt::failed(plan, String::new()).because("no code in the reply");
+        Self { record, scored: None, warning: None }
+    }
+
+    /// An attempt whose block cannot be put in place; without an error, it is the block as it was.
+    pub(crate) fn unusable(plan: String, code: String, error: Option<BlockError>) -> Self {
+        let why = error.map_or_else(|| "the block is unchanged".to_owned(), |error| error.to_string());
+        let warning = error.map(|error| format!("the coder's block cannot be put in place: {error}"));
+        Self { record: RefinementAttempt::failed(plan, code).because(why), scored: None, warning }
+    }
+
+    /// An attempt whose solution was evaluated, compared with the solution that the step began with.
+    pub(crate) fn evaluated(plan: String, code: String, evaluation: Evaluation, current: &Scored) -> Self {
+        let record = RefinementAttempt::evaluated(plan, code, &evaluation, current);
+        Self { record, scored: evaluation.scored.ok(), warning: None }
+    }
+
+    /// The attempt, which is kept if it replaces `best`, and the verdict on it.
+    pub(crate) fn end(
+        end: StepEnd<Self>,
+        (current, block): (&Scored, &CodeBlock),
+        best: &Scored,
+        rule: Acceptance,
+    ) -> (Self, Verdict) {
+        let mut attempt = match end {
+            StepEnd::Done(attempt) => attempt,
+            StepEnd::LeftOut(limit) => {
+                Self { record: RefinementAttempt::skipped(limit), ..Self::without_plan() }
+            }
+            StepEnd::Broken(cause) => {
+                let record = RefinementAttempt::failed(String::new(), String::new()).because(cause);
+                Self { record, ..Self::without_plan() }
+            }
+        };
+        attempt.record.was_improvement = attempt.scored.as_ref().is_some_and(|one| one.replaces(best, rule));
+        let (kept, after) = (attempt.accepted(), attempt.accepted().unwrap_or(best));
+        let verdict = attempt
+            .record
+            .verdict(current, after, &part(block))
+            .remark(attempt.scored.as_ref().and_then(|scored| scored.other_rows(best)))
+            .warning(attempt.warning.clone())
+            .warning_of_other_rows(kept, Some(best));
+        (attempt, verdict)
+    }
+
+    /// The solution, if it was kept.
+    pub(crate) fn accepted(&self) -> Option<&Scored> {
+        self.scored.as_ref().filter(|_| self.record.was_improvement)
+    }
+}
+
+/// The block in a few words.
+fn part(block: &CodeBlock) -> String {
+    let first = block.as_str().trim().lines().next().unwrap_or_default();
+    format!("block `{}`", first.chars().take(60).collect::<String>())
+}
+
+impl RefinementAttempt {
+    /// The verdict of the attempt at `part` of the solution `current`.
+    fn verdict(&self, current: &Scored, best: &Scored, part: &str) -> Verdict {
+        let (score, kept, limit) = (self.score, self.was_improvement, self.limit);
+        let part = [part].into_iter().chain(self.effect.mishaps.iter().map(String::as_str));
+        let (standard_error, part) = (self.effect.standard_error, part.collect::<Vec<_>>().join("; "));
+        let verdict = Verdict { score, kept, limit, standard_error, part, ..Verdict::default() };
+        verdict.made_from([current]).best(best).note(&self.plan).failed_by(&self.effect.failure)
+    }
+}
+
+impl Round {
+    /// A round without a plan from the planner.
+    pub(crate) fn without_plan() -> Self {
+        Self { record: EnsembleAttempt::without_plan(), scored: None, is_kept: false, warning: None }
+    }
+
+    /// A round without a script from the ensembler.
+    pub(crate) fn without_script(plan: String) -> Self {
+        Self { record: EnsembleAttempt::without_script(plan), scored: None, is_kept: false, warning: None }
+    }
+
+    /// A round whose script was evaluated, compared with the best of `solutions`, which it combines.
+    pub(crate) fn evaluated(plan: String, evaluation: Evaluation, solutions: &[Scored]) -> Self {
+        let warning = match &evaluation.scored {
+            Ok(scored) if scored.wrote_submission() => None,
+            Ok(_) => Some("the ensemble left no valid ./final/submission.csv".to_owned()),
+            Err(failure) => {
+                let plan: String = plan.chars().take(200).collect();
+                Some(format!("the round failed: {} (plan: {plan})", failure.headline()))
+            }
+        };
+        let record = EnsembleAttempt::evaluated(plan, &evaluation, solutions);
+        Self { record, scored: evaluation.scored.ok(), is_kept: false, warning }
+    }
+
+    /// The round, whose ensemble is kept if it replaces the best one, and the verdict on it.
+    pub(crate) fn end(
+        end: StepEnd<Self>,
+        solutions: &[Scored],
+        best: Option<&Scored>,
+        rule: Acceptance,
+    ) -> (Self, Verdict) {
+        let mut round = match end {
+            StepEnd::Done(round) => round,
+            StepEnd::LeftOut(limit) => {
+                Self { record: EnsembleAttempt::skipped(limit), ..Self::without_plan() }
+            }
+            StepEnd::Broken(cause) => Self { warning: Some(cause), ..Self::without_plan() },
+        };
+        let replaces = |made: &Scored| best.is_none_or(|best| made.replaces(best, rule));
+        round.is_kept = round.scored.as_ref().is_some_and(replaces);
+        let (kept, after) = (round.accepted(), round.accepted().or(best));
+        let verdict = round
+            .record
+            .verdict(solutions, round.scored.as_ref(), kept.is_some())
+            .warning(round.warning.clone())
+            .warning_of_other_rows(kept, best.or(solutions.last()));
+        let verdict = Verdict { best: after.map(Best::from), ..verdict };
+        (round, verdict)
+    }
+
+    /// The ensemble, if it was kept.
+    pub(crate) fn accepted(&self) -> Option<&Scored> {
+        self.scored.as_ref().filter(|_| self.is_kept)
+    }
+}
+
+impl EnsembleAttempt {
+    /// The verdict of the round that combined `solutions` and made `made`.
+    fn verdict(&self, solutions: &[Scored], made: Option<&Scored>, kept: bool) -> Verdict {
+        let verdict = Verdict { score: self.score, kept, limit: self.limit, ..Verdict::default() };
+        let verdict = verdict.failed_by(&self.effect.failure);
+        let best_input = best_first(solutions).next();
+        let other_rows = made.zip(best_input).and_then(|(made, input)| made.other_rows(input));
+        verdict
+            .compared(made, best_input)
+            .made_from(best_first(solutions))
+            .note(&self.plan)
+            .remark(other_rows)
+    }
+}

@@ -1,0 +1,59 @@
+//! The leakage check of a script: the agent finds leaks and corrects them block by block.
+
+use crate::agents::{self, Gain};
+use crate::ctx::Ctx;
+use crate::evaluation::Script;
+use crate::solution::Solution;
+use crate::stop::Stop;
+use mle_star_domain::place::Name;
+
+/// Finds leaks and lets the agent correct each leaking block.
+pub(crate) async fn without_leakage(ctx: &Ctx<'_>, solution: Solution) -> Result<Script, Stop> {
+    check(ctx, solution, None).await
+}
+
+/// Checks a solution; `gain` tells the agent what its score would replace.
+pub(super) async fn check(
+    ctx: &Ctx<'_>,
+    solution: Solution,
+    gain: Option<&Gain<'_>>,
+) -> Result<Script, Stop> {
+    let mut checked = Script { checked: true, ..Script::new(solution) };
+    if checked.solution.text().trim().is_empty() {
+        return Ok(checked);
+    }
+    let text = checked.solution.text().to_owned();
+    let leaks = match agents::detect_leakage(ctx, &checked.solution, gain).await? {
+        Ok(leaks) => leaks,
+        Err(limit) => return Ok(Script { refused: Some(limit), ..checked }),
+    };
+    for (count, quoted) in (1..).zip(&leaks) {
+        let solution = &checked.solution;
+        let block = match solution.find_first_block(quoted) {
+            Ok(block) => block,
+            Err(error) => {
+                ctx.warn(format!("a leak was reported and not corrected: {error}"));
+                checked.leaks = true;
+                continue;
+            }
+        };
+        let corrected = agents::correct_leakage(ctx, Name::Correction(count), solution, &block, None).await?;
+        match corrected.and_then(|code| solution.replace_block(&block, &code).ok()) {
+            Some(replaced) => {
+                ctx.info(format!("leaking block of {} characters corrected", block.as_str().chars().count()));
+                checked.solution = replaced;
+            }
+            None => {
+                ctx.warn("a leak was reported and its correction is unusable");
+                checked.leaks = true;
+            }
+        }
+    }
+    let (found, changed) = (leaks.len(), checked.solution.text() != text);
+    ctx.info(format!(
+        "leakage check: {found} leak{} found, {}",
+        if found == 1 { "" } else { "s" },
+        if changed { "script changed" } else { "script unchanged" }
+    ));
+    Ok(checked)
+}

@@ -1,0 +1,153 @@
+//! The four phases: the algorithms, each with the stages around it.
+
+use futures_util::future::try_join_all;
+use mle_star_domain::metric::last_best;
+use mle_star_domain::place::Step;
+
+use super::search::{Ensemble, Search};
+use crate::beyond::further_models::{further_models, try_further_models};
+use crate::beyond::submission::{self, Last};
+use crate::beyond::{choice, probes, selection};
+use crate::ctx::Ctx;
+use crate::journal::Line;
+use crate::library::Library;
+use crate::paper::checks;
+use crate::paper::ensemble::{Rounds, ensemble};
+use crate::paper::initial::{Initial, initial_solution};
+use crate::paper::refine::{Refinement, refine};
+use crate::result::{EnsembleAttempt, PathRecord, StepRecord};
+use crate::solution::Scored;
+use crate::stop::Stop;
+
+/// Phase 1: Algorithm 1, then the checks of s_0.
+pub(super) async fn initial(ctx: &Ctx<'_>) -> Result<Search, Stop> {
+    let Initial { retrieved, candidates, merges, best } = initial_solution(ctx).await?;
+    let mut library = Library::default();
+    library.add_evaluated(&candidates);
+    merges.iter().filter_map(|merge| merge.scored.as_ref()).for_each(|scored| library.add(scored));
+    ctx.rest_on(Line::Checks, [&best])?;
+    let initial = checks::check(ctx, best, &mut library).await?;
+    ctx.end_phase(Some(&initial.best))?;
+    Ok(Search { retrieved, candidates, merges, initial, paths: Vec::new(), ensemble: None, library })
+}
+
+/// Phase 2: Algorithm 2 on L paths in parallel. A failed path keeps its best solution, and the others continue.
+pub(super) async fn refinement(ctx: &Ctx<'_>, mut search: Search) -> Result<Search, Stop> {
+    let (paths, initial) = (ctx.config().num_parallel_solutions, &search.initial.best);
+    ctx.rest_on(Line::Path(0), [initial])?;
+    ctx.divide_among_paths(paths, initial)?;
+    ctx.warn_of_queued_paths();
+    let refined = try_join_all((0..paths).map(async |path| {
+        let ctx = &ctx.on_path(path);
+        let mut refinement = Refinement::new(path, initial);
+        let ended = ctx.isolated(refine(ctx, &mut refinement)).await?;
+        let record = end_path(ctx, &mut refinement, ended.err())?;
+        Ok::<_, Stop>((refinement, record))
+    }));
+    search.paths = refined.await?;
+    for (path, _) in &mut search.paths {
+        search.library.extend(std::mem::take(&mut path.library));
+    }
+    let best = ctx.answer();
+    ctx.end_phase(Some(&search.answer_of(best.map(|best| best.run).as_ref())))?;
+    Ok(search)
+}
+
+/// Ends a path and closes the steps that a failure (`cause`) left open.
+fn end_path(ctx: &Ctx<'_>, path: &mut Refinement, cause: Option<String>) -> Result<PathRecord, Stop> {
+    let open = u32::try_from(path.steps.len()).unwrap_or(u32::MAX)..ctx.config().outer_loop_steps;
+    for outer in open.filter(|_| cause.is_some()) {
+        let step = StepRecord::failed(cause.as_deref().unwrap_or_default()).ended(outer, &path.best);
+        let ctx = ctx.at(Step::Outer { path: path.path, outer }, [&path.current]);
+        ctx.close_after_failure(step.verdict(&path.current, &path.best))?;
+        path.current = path.best.clone();
+        path.steps.push(step);
+    }
+    let record = PathRecord::of(path.path, ctx.cut_on(path.path), cause);
+    ctx.end_path(&record, &path.best);
+    Ok(record)
+}
+
+/// Without Phase 3: an ensemble needs at least two solutions.
+pub(super) fn without_ensemble(ctx: &Ctx<'_>, search: Search) -> Search {
+    let score = search.refined().first().map_or(f64::NAN, |one| one.score().value());
+    ctx.info(format!("Phase 3 skipped (L=1): {}, score {score}", ctx.task().competition_id));
+    search
+}
+
+/// Phase 3: solutions for further models, Algorithm 3, and ensemble selection over all solutions of the run. If one fails,
+/// the run continues without it.
+pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Search, Stop> {
+    let solutions = search.refined();
+    let (count, rounds, task) = (solutions.len(), ctx.config().ensemble_rounds, &ctx.task().competition_id);
+    ctx.info(format!("Phase 3 combines {count} solutions in {rounds} rounds: {task}"));
+    let models = further_models(&search.retrieved, &search.candidates);
+    let further = try_further_models(ctx, &models, &mut search.library);
+    let further = ctx.isolated(further).await?.ok().flatten();
+    let mut rounds = Rounds::default();
+    let made = ctx.isolated(ensemble_of(ctx, &solutions, &mut rounds)).await?.ok().flatten();
+    search.library.extend(std::mem::take(&mut rounds.library));
+    let best = last_best(solutions.iter().chain(&further).chain(&made), |one| one.score());
+    let selected = match best {
+        Some(best) => ctx.isolated(selection::select(ctx, best, &mut search.library)).await?.ok().flatten(),
+        None => None,
+    };
+    let made = last_best(further.into_iter().chain(made), Scored::score);
+    let rounds = all_rounds(ctx, rounds.attempts);
+    search.ensemble = selected.or(made).map(|best| Ensemble { rounds, best });
+    ctx.end_phase(search.ensemble.as_ref().map(|ensemble| &ensemble.best))?;
+    Ok(search)
+}
+
+/// Algorithm 3, if there is something to combine: its best ensemble, or the best of the solutions if every round failed.
+pub(super) async fn ensemble_of(
+    ctx: &Ctx<'_>,
+    solutions: &[Scored],
+    rounds: &mut Rounds,
+) -> Result<Option<Scored>, Stop> {
+    if let [only] = solutions {
+        return Ok(Some(only.clone()));
+    }
+    if ctx.agents().are_free && solutions.iter().all(|one| one.text() == solutions[0].text()) {
+        ctx.info("all paths have the same solution, so there is nothing to combine");
+        return Ok(None);
+    }
+    ctx.rest_on(Line::Rounds, solutions)?;
+    let best = ensemble(ctx, solutions, rounds).await?;
+    if rounds.attempts.iter().all(EnsembleAttempt::was_left_out) {
+        return Ok(None);
+    }
+    let all = rounds.attempts.len();
+    let Some(best) = best else {
+        ctx.warn(format!("Phase 3 ensemble: all {all} attempts failed; falling back to best input solution"));
+        return Ok(last_best(solutions.iter().cloned(), Scored::score));
+    };
+    let made = rounds.attempts.iter().filter(|round| round.score.is_some()).count();
+    let (step, score) = (best.step(), best.score().value());
+    ctx.info(format!("the best ensemble is that of {step}, score {score}; {made} of {all} rounds succeeded"));
+    Ok(Some(best))
+}
+
+/// The rounds as they are recorded, which are always R: those that never began have neither plan nor script.
+fn all_rounds(ctx: &Ctx<'_>, mut rounds: Vec<EnsembleAttempt>) -> Vec<EnsembleAttempt> {
+    let all = usize::try_from(ctx.config().ensemble_rounds).unwrap_or(usize::MAX);
+    rounds.resize_with(all, || EnsembleAttempt::without_script(String::new()));
+    rounds
+}
+
+/// Finalization: chooses, probes and finalizes the answer. If that fails, the submission is the one of the chosen validation
+/// script.
+pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<Last, Stop> {
+    let best = &search.answer_of(ctx.answer().map(|best| best.run).as_ref());
+    let mut stands = choice::Chosen::by_validation(best, std::slice::from_ref(best));
+    let last = Box::pin(async {
+        let chosen = choice::choose(ctx, best, &search.answers(), &search.library).await?;
+        let chosen = probes::probe(ctx, chosen).await?;
+        stands = chosen.clone();
+        submission::finalize(ctx, chosen).await
+    });
+    let last = ctx.isolated(last).await?;
+    let last = last.or_else(|cause| submission::after_failure(ctx, stands, cause))?;
+    ctx.end_phase(Some(&last.chosen))?;
+    Ok(last)
+}

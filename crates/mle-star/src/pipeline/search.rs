@@ -1,0 +1,55 @@
+//! What the search has found so far: the value that the phases take and return.
+
+use mle_star_domain::place::Place;
+
+use crate::agents::Retrieved;
+use crate::closing::Merged;
+use crate::evaluation::Evaluation;
+use crate::library::Library;
+use crate::paper::checks::CheckedSolution;
+use crate::paper::refine::Refinement;
+use crate::result::{EnsembleAttempt, PathRecord};
+use crate::solution::Scored;
+
+/// What the search has found.
+pub(super) struct Search {
+    pub retrieved: Retrieved,
+    pub candidates: Vec<Evaluation>,
+    pub merges: Vec<Merged>,
+    /// s_0.
+    pub initial: CheckedSolution,
+    /// The refinement paths.
+    pub paths: Vec<(Refinement, PathRecord)>,
+    /// The result of Phase 3; `None` if it made nothing.
+    pub ensemble: Option<Ensemble>,
+    /// All solutions that can be combined and chosen.
+    pub library: Library,
+}
+
+/// The result of Phase 3.
+pub(super) struct Ensemble {
+    /// One per round.
+    pub rounds: Vec<EnsembleAttempt>,
+    /// The combination of solutions, or else the better of the best round (the best input if every round failed) and the
+    /// best solution for a further model.
+    pub best: Scored,
+}
+
+impl Search {
+    /// The best solution of each path.
+    pub fn refined(&self) -> Vec<Scored> {
+        self.paths.iter().map(|(path, _)| path.best.clone()).collect()
+    }
+
+    /// The solutions that may become the answer: those of the paths, the ensemble, and s_0.
+    pub fn answers(&self) -> Vec<Scored> {
+        let ensemble = self.ensemble.iter().map(|ensemble| ensemble.best.clone());
+        self.refined().into_iter().chain(ensemble).rev().chain([self.initial.best.clone()]).collect()
+    }
+
+    /// The solution that got its score in this run; s_0 if it is none that may become the answer.
+    pub fn answer_of(&self, run: Option<&Place>) -> Scored {
+        let of_run = |one: &Scored| Some(one.place()) == run;
+        self.answers().into_iter().find(of_run).unwrap_or_else(|| self.initial.best.clone())
+    }
+}
