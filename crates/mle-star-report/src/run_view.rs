@@ -218,6 +218,14 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
     Ok(RunView { folder: folder.to_owned(), summary, steps, spending, snapshot, result })
 }
 
+impl Summary {
+    /// The cost in words; `None` for agents without a model.
+    pub fn cost(&self) -> Option<String> {
+        let Spent { cost_usd, estimated_usd, .. } = self.spent;
+        (!money::costs_nothing(self.tokens, cost_usd)).then(|| money::cost(cost_usd, estimated_usd))
+    }
+}
+
 impl RunView {
     /// The run once it has this result, which its folder does not hold yet.
     pub fn finish(&mut self, result: FinalResult) {

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Refused, Shown, in_background};
 use super::folder::page_of;
-use super::list;
 use super::site::Site;
 
 /// Maximum number of runs; more lines in a chart cannot be distinguished.
@@ -66,7 +65,7 @@ impl ComparedRun {
             "state": summary.run.state.name(), "best": summary.best_score.map(number), "metric": summary.run.metric,
             "direction": summary.run.direction, "scores": self.points.len(),
             "improvements": self.points.iter().skip(1).filter(|point| point.improved).count(),
-            "time": duration(summary.spent.elapsed_seconds), "cost": list::cost(summary),
+            "time": duration(summary.spent.elapsed_seconds), "cost": summary.cost().unwrap_or_else(|| "none".to_owned()),
         })
     }
 

@@ -7,7 +7,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mle_star_domain::metric::Score;
 use mle_star_report::figures::{duration, number};
-use mle_star_report::money;
 use mle_star_report::run_view::{self, Summary};
 use mle_star_run::runs;
 use serde::{Deserialize, Serialize};
@@ -140,7 +139,7 @@ impl Entry {
         json!({
             "id": self.id, "row_id": self.row_id(), "note": "", "task": summary.task, "state": summary.run.state.name(),
             "best": summary.best_score.map(number), "metric": summary.run.metric, "direction": summary.run.direction,
-            "progress": completion, "cost": cost(summary),
+            "progress": completion, "cost": summary.cost().unwrap_or_else(|| "none".to_owned()),
             "created_at": summary.created_at, "begun": begun(&summary.created_at),
             "time": duration(summary.spent.elapsed_seconds),
         })
@@ -182,12 +181,6 @@ fn best_first(a: &Summary, b: &Summary) -> Ordering {
 /// The cost of a run, for sorting: an unknown one is the largest.
 fn cost_of(summary: &Summary) -> f64 {
     summary.spent.cost_usd.unwrap_or(f64::INFINITY)
-}
-
-/// The cost of a run; agents without a model have none.
-pub fn cost(summary: &Summary) -> String {
-    let is_free = money::costs_nothing(summary.tokens, summary.spent.cost_usd);
-    if is_free { "none".to_owned() } else { money::cost(summary.spent.cost_usd, summary.spent.estimated_usd) }
 }
 
 /// A moment in this machine's time, to the minute.
