@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use mle_star::event::line_schema;
 use mle_star::result::FinalResult;
 use mle_star_domain::config::Config;
-use mle_star_run::settings::{Invocation, VARIABLES};
+use mle_star_run::settings::{Invocation, keys};
 use schemars::schema_for;
 use serde_json::Value;
 
@@ -44,13 +44,13 @@ fn the_page_of_commands_is_up_to_date() {
 
 #[test]
 fn the_page_of_the_configuration_is_up_to_date() {
-    let keys = fields::with_defaults(&json(&schema_for!(Config)), &json(&Config::default()));
-    part_agrees("configuration.md", "keys", &keys);
+    let table = fields::with_defaults(&json(&schema_for!(Config)), &json(&Config::default()));
+    part_agrees("configuration.md", "keys", &table);
     let others: Vec<String> = json(&Invocation::default()).as_object().unwrap().keys().cloned().collect();
     let others = format!("A config file may also set `{}`.", others.join("`, `"));
     part_agrees("configuration.md", "other keys", &others);
-    let row = |(name, key): &(&str, &str)| format!("| `{name}` | `{key}` |\n");
-    let variables: String = VARIABLES.iter().map(row).collect();
+    let variables = keys().filter_map(|key| Some((key.variable?, key.name)));
+    let variables: String = variables.map(|(name, key)| format!("| `{name}` | `{key}` |\n")).collect();
     part_agrees("configuration.md", "variables", &format!("| variable | key |\n|---|---|\n{variables}"));
 }
 

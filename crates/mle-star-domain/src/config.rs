@@ -1,10 +1,14 @@
-//! The configuration of a run: keys, defaults and ranges.
+//! The configuration of a run: one table of keys.
 //!
-//! [`Config`] is the content of `config.json`, with a value for every key. The CLI layers environment, config file
-//! and options over the defaults.
+//! A row of [`Config`] has the doc comment, the type and the default of a key, and what else is known of it: its range,
+//! its variable, the agents that use it, its value in the preset of the paper. Struct, defaults, checks and presets come
+//! from the rows, and so do the layers of settings and the docs outside this crate. [`Config`] is the content of
+//! `config.json`, with a value for every key.
 
+mod choices;
 mod endpoint;
 mod holdout;
+mod key;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,113 +20,30 @@ use serde_json::{Map, Value};
 
 use crate::role::AgentType;
 use crate::search;
+use AgentsChoice::{Claude, Codex, Files, Offline, OpenAi as Endpoint};
 
+pub use choices::{
+    Acceptance, AgentsChoice, Context, FinalChoice, LeakageCheck, LeakageGate, Preset, Probes, Switch,
+};
 pub use endpoint::{Format, OpenAi, Price};
 pub use holdout::HoldoutShare;
+pub use key::{Form, Key, OutOfRange};
 
-/// Which agents answer prompts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum AgentsChoice {
-    /// `claude` if the command and a login are found, else `offline`.
-    Auto,
-    /// A language model, through the `claude` command line.
-    Claude,
-    /// Rules built into the program: no key, no network, no cost.
-    Offline,
-    /// You, or any program, through files.
-    Files,
-    /// A language model behind an OpenAI-compatible API.
-    OpenAi,
-    /// A language model, through the `codex` command line.
-    Codex,
-}
-
-/// On or off.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Switch {
-    /// Yes.
-    On,
-    /// No.
-    Off,
-}
-
-/// When a solution replaces the best one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Acceptance {
-    /// Its score is not worse, as in the paper.
-    Paper,
-    /// It is better by more than one standard error of the paired difference.
-    OneSigma,
-}
-
-/// How the final solution is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum FinalChoice {
-    /// The validation score, unless one half of the held-out rows contradicts it. Then this half chooses among all
-    /// solutions, and the other half gives the reported score.
-    Auto,
-    /// The validation score, as in the paper.
-    Validation,
-    /// The score on one half of the held-out rows, among the four best by validation. The other half gives the
-    /// reported score.
-    Holdout,
-}
-
-/// What the agents are told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Context {
-    /// Everything that helps: the data, the effects of earlier attempts, printed output, the time that is left.
-    Full,
-    /// What the paper's prompts say.
-    Paper,
-}
-
-/// When a script is checked for leakage.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum LeakageCheck {
-    /// Every script, before it runs, as in the paper.
-    Each,
-    /// Scripts whose score would be accepted, and those that a combination uses. A corrected script runs again.
-    Accepted,
-}
-
-/// What becomes of a script in which the program finds a leak before it is scored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum LeakageGate {
-    /// An agent corrects it. What still leaks gets no score.
-    Block,
-    /// The finding is shown, and the script runs.
-    Warn,
-    /// Scripts are not looked at.
-    Off,
-}
-
-/// Which solutions run on changed data and with watched fits, to see whether their scores can be believed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Probes {
-    /// The one that would be submitted is checked; if it is suspect, the next best one.
-    Final,
-    /// No solution is checked.
-    Off,
-}
-
-/// A set of defaults.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Preset {
-    /// The defaults in this table.
-    Default,
-    /// The paper's algorithms and prompts, with nothing added.
-    Paper,
-}
+/// Agents that ask a language model.
+const MODELS: &[AgentsChoice] = &[Claude, Endpoint, Codex];
+/// Agents that are asked with a prompt.
+const ASKED: &[AgentsChoice] = &[Claude, Files, Endpoint, Codex];
+/// The permission modes of `claude`.
+const PERMISSION_MODES: [&str; 7] =
+    ["bypassPermissions", "default", "manual", "acceptEdits", "auto", "dontAsk", "plan"];
+/// What the shares of `phase_time_budget` are.
+const SHARES: &str = "four shares of at least 0 that add up to 100, with finalization above 0";
+/// The seed of a run without another one.
+pub const SEED: u32 = 42;
+/// Libraries take seeds of 32 bits, and scripts add a little to theirs.
+const LARGEST_SEED: u64 = 1_000_000_000;
+/// In seconds.
+const TEN_YEARS: u64 = 315_360_000;
 
 /// The phases' shares of the time in percent, which add up to 100.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -138,199 +59,149 @@ pub struct PhaseTimeBudget {
     pub finalization_pct: f64,
 }
 
-/// All settings of a run. Counts carry the paper's letters: M, T, K, L, R. Deserialization checks every range.
-///
-/// `docs/configuration.md` shows the doc comments of the keys and their values.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-// `remote` makes the derive generate functions instead of the two traits, which are implemented below with range
-// checks.
-#[serde(default, deny_unknown_fields, remote = "Self")]
-pub struct Config {
-    /// M: models to try.
-    pub num_retrieved_models: u32,
-    /// T: ablation studies and refinements on each path.
-    pub outer_loop_steps: u32,
-    /// K: attempts at each code block.
-    pub inner_loop_steps: u32,
-    /// L: refinement paths that run side by side.
-    pub num_parallel_solutions: u32,
-    /// R: ensemble rounds.
-    pub ensemble_rounds: u32,
-    /// Wall-clock limit of the run, in seconds, without interruptions. The search stops when a tenth is left, or earlier
-    /// if the last run on all rows needs more, at most half.
-    pub time_limit_seconds: u64,
-    /// The most training rows that scripts use before finalization.
-    pub subsample_limit: u32,
-    /// The most repairs of one failing script.
-    pub max_debug_attempts: u32,
-    /// Limit on the cost of agents, in US dollars, exceeded by one call at most. The offline agents cost nothing.
-    pub max_budget_usd: Option<f64>,
-    /// Permission mode of `claude` for agents with tools. With the default, the program itself decides about every use of
-    /// a tool.
-    pub permission_mode: String,
-    /// Model of the agents: an alias or a full name. The default is for `claude`; `openai` and `codex` need a name.
-    pub model: String,
-    /// Level of `logs/mle-star.log`: `ERROR`, `WARN`, `INFO` or `DEBUG`. `DEBUG` also logs prompts and replies, and
-    /// prints log lines on the console.
-    pub log_level: String,
-    /// A second log file, which is appended to.
-    pub log_file: Option<PathBuf>,
-    /// Shares of the time in percent. They add up to 100.
-    pub phase_time_budget: PhaseTimeBudget,
-    /// Who answers the prompts.
-    pub agents: AgentsChoice,
-    /// Time limit of one script, in seconds. Without it, a script may use the time that is left in its phase.
-    pub script_timeout_seconds: Option<u64>,
-    /// Time limit of one agent call, in seconds.
-    pub agent_timeout_seconds: u64,
-    /// How long one call waits for an overloaded service, in seconds.
-    pub overload_patience_seconds: u64,
-    /// The most agent calls at once.
-    pub max_concurrent_agents: u32,
-    /// The most scripts at once on this machine (option `--jobs`); each gets an equal share of cores and GPUs. Without it,
-    /// one per GPU, at least one. 0: all scripts run on runners.
-    pub max_concurrent_scripts: Option<u32>,
-    /// The Python interpreter, used as it is: nothing is installed into it. Without it, the program makes an
-    /// environment of its own.
-    pub python: Option<PathBuf>,
-    /// Network access of scripts.
-    pub network: Switch,
-    /// Memory limit of one script with its child processes, in MiB. Without it, 90 % of the machine's memory.
-    pub memory_limit_mb: Option<u64>,
-    /// Models of single agents, such as `agent_models.coder`.
-    pub agent_models: BTreeMap<AgentType, String>,
-    /// The `claude` executable. Without it, `claude` on PATH.
-    pub claude_path: Option<PathBuf>,
-    /// The `codex` executable. Without it, `codex` on PATH.
-    pub codex_path: Option<PathBuf>,
-    /// The folder for the calls of `agents: files`. Without it, `agents` in the run folder.
-    pub agents_dir: Option<PathBuf>,
-    /// The endpoint of `agents: openai`.
-    pub openai: OpenAi,
-    /// Prices by model, for agents that do not report their cost.
-    pub prices: BTreeMap<String, Price>,
-    /// Whether the retriever searches the web.
-    pub search: Switch,
-    /// The program that searches the web for `agents: openai`, with its arguments.
-    pub search_command: Vec<String>,
-    /// Domains, with or without a path, that the retriever must not read. Without them, the discussion and code pages
-    /// of the competition.
-    pub search_blocked_domains: Vec<String>,
-    /// Shell commands that agents must not run, as parts of a command line.
-    pub blocked_commands: Vec<String>,
-    /// A file with models to try, instead of asking the retriever.
-    pub retrieved_models: Option<PathBuf>,
-    /// Whether scripts start in a process that has already imported their libraries.
-    pub warm_start: Switch,
-    /// A folder with templates that replace the built-in ones.
-    pub prompts: Option<PathBuf>,
-    /// A set of defaults. Keys that you set win over it.
-    pub preset: Preset,
-    /// The seed of the held-out rows, of the folds and the sample that agents are told to use, and of the scripts of the
-    /// offline agents. Answers of language models do not depend on it.
-    pub seed: u32,
-    /// Labelled rows that no script sees before the final choice: `auto` (15 % if at least 2,000 rows are labelled),
-    /// `off`, or a share from 0.05 to 0.4.
-    pub holdout: HoldoutShare,
-    /// The most rows that are held out.
-    pub holdout_rows: u32,
-    /// When a solution replaces the best one.
-    pub acceptance: Acceptance,
-    /// What chooses the final solution.
-    pub final_choice: FinalChoice,
-    /// What the agents are told.
-    pub context: Context,
-    /// Which scripts an agent checks for leakage.
-    pub leakage_check: LeakageCheck,
-    /// What becomes of a script in which the program finds a leak before it is scored.
-    pub leakage_gate: LeakageGate,
-    /// Whether the final solution is checked before it is submitted: it runs on changed data and with watched fits, to see
-    /// whether its score can be believed.
-    pub probes: Probes,
-    /// Whether the predictions of all solutions are combined by weights, as one more ensemble. Agents are asked only to
-    /// check its members for leaks and for subsampling.
-    pub ensemble_selection: Switch,
-}
-
-/// The permission modes of `claude`.
-const PERMISSION_MODES: [&str; 7] =
-    ["bypassPermissions", "default", "manual", "acceptEdits", "auto", "dontAsk", "plan"];
-
-/// The seed of a run without another one.
-pub const SEED: u32 = 42;
-/// Libraries take seeds of 32 bits, and scripts add a little to theirs.
-const LARGEST_SEED: u64 = 1_000_000_000;
-
-/// In seconds.
-const TEN_YEARS: u64 = 315_360_000;
-
-/// A value outside its range.
-#[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{field} must be {constraint}")]
-pub struct OutOfRange {
-    /// The key.
-    pub field: &'static str,
-    /// The valid range.
-    pub constraint: &'static str,
+crate::keys! {
+    /// All settings of a run. Counts carry the paper's letters: M, T, K, L, R. Deserialization checks every range.
+    ///
+    /// `docs/configuration.md` shows the doc comments of the keys and their values.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+    // `remote` makes the derive generate functions instead of the two traits, which are implemented below with range
+    // checks.
+    #[serde(default, deny_unknown_fields, remote = "Self")]
+    pub struct Config {
+        /// M: models to try.
+        num_retrieved_models: u32 = 4, at_least(1);
+        /// T: ablation studies and refinements on each path.
+        outer_loop_steps: u32 = 4, at_least(1);
+        /// K: attempts at each code block.
+        inner_loop_steps: u32 = 4, at_least(1);
+        /// L: refinement paths that run side by side.
+        num_parallel_solutions: u32 = 2, at_least(1), at_most(1024);
+        /// R: ensemble rounds.
+        ensemble_rounds: u32 = 5, at_least(1);
+        /// Wall-clock limit of the run, in seconds, without interruptions. The search stops when a tenth is left, or earlier
+        /// if the last run on all rows needs more, at most half.
+        time_limit_seconds: u64 = 86_400,
+            at_least(1),
+            at_most(TEN_YEARS),
+            variable("MLE_STAR_TIME_LIMIT"),
+            raisable();
+        /// The most training rows that scripts use before finalization.
+        subsample_limit: u32 = 30_000, at_least(1);
+        /// The most repairs of one failing script.
+        max_debug_attempts: u32 = 3, at_least(1);
+        /// Limit on the cost of agents, in US dollars, exceeded by one call at most. The offline agents cost nothing.
+        max_budget_usd: Option<f64> = None,
+            must(is_budget, "a positive number of US dollars"),
+            variable("MLE_STAR_MAX_BUDGET"),
+            raisable();
+        /// Permission mode of `claude` for agents with tools. With the default, the program itself decides about every use of
+        /// a tool.
+        permission_mode: String = "bypassPermissions".to_owned(), one_of(&PERMISSION_MODES), only(&[Claude]);
+        /// Model of the agents: an alias or a full name. The default is for `claude`; `openai` and `codex` need a name.
+        model: String = "sonnet".to_owned(), text(), variable("MLE_STAR_MODEL"), only(ASKED);
+        /// Level of `logs/mle-star.log`: `ERROR`, `WARN`, `INFO` or `DEBUG`. `DEBUG` also logs prompts and replies, and
+        /// prints log lines on the console.
+        log_level: String = "INFO".to_owned(),
+            text(),
+            one_of(&["ERROR", "WARN", "INFO", "DEBUG"]),
+            variable("MLE_STAR_LOG_LEVEL");
+        /// A second log file, which is appended to.
+        log_file: Option<PathBuf> = None, path();
+        /// Shares of the time in percent. They add up to 100.
+        phase_time_budget: PhaseTimeBudget = PhaseTimeBudget::default(),
+            must(|config| config.phase_time_budget.is_whole(), SHARES);
+        /// Who answers the prompts.
+        agents: AgentsChoice = AgentsChoice::Auto;
+        /// Time limit of one script, in seconds. Without it, a script may use the time that is left in its phase.
+        script_timeout_seconds: Option<u64> = None, at_least(1), at_most(TEN_YEARS);
+        /// Time limit of one agent call, in seconds.
+        agent_timeout_seconds: u64 = 900,
+            at_least(1),
+            at_most(TEN_YEARS),
+            only(&[Claude, Offline, Endpoint, Codex]);
+        /// How long one call waits for an overloaded service, in seconds.
+        overload_patience_seconds: u64 = 3600, at_most(TEN_YEARS), only(MODELS);
+        /// The most agent calls at once.
+        max_concurrent_agents: u32 = 8, at_least(1), at_most(1024);
+        /// The most scripts at once on this machine (option `--jobs`); each gets an equal share of cores and GPUs. Without it,
+        /// one per GPU, at least one. 0: all scripts run on runners.
+        max_concurrent_scripts: Option<u32> = None, at_most(1024);
+        /// The Python interpreter, used as it is: nothing is installed into it. Without it, the program makes an
+        /// environment of its own.
+        python: Option<PathBuf> = None, command();
+        /// Network access of scripts.
+        network: Switch = Switch::Off, switch();
+        /// Memory limit of one script with its child processes, in MiB. Without it, 90 % of the machine's memory.
+        memory_limit_mb: Option<u64> = None, at_least(1);
+        /// Models of single agents, such as `agent_models.coder`.
+        agent_models: BTreeMap<AgentType, String> = BTreeMap::new(), only(ASKED);
+        /// The `claude` executable. Without it, `claude` on PATH.
+        claude_path: Option<PathBuf> = None, command(), variable("MLE_STAR_CLAUDE_PATH"), only(&[Claude]);
+        /// The `codex` executable. Without it, `codex` on PATH.
+        codex_path: Option<PathBuf> = None, command(), variable("MLE_STAR_CODEX_PATH"), only(&[Codex]);
+        /// The folder for the calls of `agents: files`. Without it, `agents` in the run folder.
+        agents_dir: Option<PathBuf> = None, path(), variable("MLE_STAR_AGENTS_DIR"), only(&[Files]);
+        /// The endpoint of `agents: openai`.
+        openai: OpenAi = OpenAi::default(), only(&[Endpoint]);
+        /// Prices by model, for agents that do not report their cost.
+        prices: BTreeMap<String, Price> = BTreeMap::new(),
+            names(),
+            must(endpoint::are_prices, "US dollars per million tokens, 0 or more"),
+            only(&[Endpoint, Codex]);
+        /// Whether the retriever searches the web.
+        search: Switch = Switch::On, switch(), only(ASKED);
+        /// The program that searches the web for `agents: openai`, with its arguments.
+        search_command: Vec<String> = Vec::new(),
+            must(endpoint::is_command, "a program with its arguments"),
+            only(&[Endpoint]);
+        /// Domains, with or without a path, that the retriever must not read. Without them, the discussion and code pages
+        /// of the competition.
+        search_blocked_domains: Vec<String> = Vec::new(),
+            must(are_domains, "domains, with or without a path"),
+            only(MODELS);
+        /// Shell commands that agents must not run, as parts of a command line.
+        blocked_commands: Vec<String> = ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"].map(str::to_owned).into(),
+            only(&[Claude]);
+        /// A file with models to try, instead of asking the retriever.
+        retrieved_models: Option<PathBuf> = None, path();
+        /// Whether scripts start in a process that has already imported their libraries.
+        warm_start: Switch = Switch::On, switch();
+        /// A folder with templates that replace the built-in ones.
+        prompts: Option<PathBuf> = None, path();
+        /// A set of defaults. Keys that you set win over it.
+        preset: Preset = Preset::Default;
+        /// The seed of the held-out rows, of the folds and the sample that agents are told to use, and of the scripts of the
+        /// offline agents. Answers of language models do not depend on it.
+        seed: u32 = SEED, at_most(LARGEST_SEED);
+        /// Labelled rows that no script sees before the final choice: `auto` (15 % if at least 2,000 rows are labelled),
+        /// `off`, or a share from 0.05 to 0.4.
+        holdout: HoldoutShare = HoldoutShare::Auto,
+            must(|config| config.holdout.is_in_range(), holdout::VALUES),
+            paper("off");
+        /// The most rows that are held out.
+        holdout_rows: u32 = 20_000, at_least(1);
+        /// When a solution replaces the best one.
+        acceptance: Acceptance = Acceptance::Paper, paper("paper");
+        /// What chooses the final solution.
+        final_choice: FinalChoice = FinalChoice::Auto, paper("validation");
+        /// What the agents are told.
+        context: Context = Context::Full, paper("paper");
+        /// Which scripts an agent checks for leakage.
+        leakage_check: LeakageCheck = LeakageCheck::Accepted, paper("each");
+        /// What becomes of a script in which the program finds a leak before it is scored.
+        leakage_gate: LeakageGate = LeakageGate::Block, paper("off");
+        /// Whether the final solution is checked before it is submitted: it runs on changed data and with watched fits, to see
+        /// whether its score can be believed.
+        probes: Probes = Probes::Final, paper("off");
+        /// Whether the predictions of all solutions are combined by weights, as one more ensemble. Agents are asked only to
+        /// check its members for leaks and for subsampling.
+        ensemble_selection: Switch = Switch::On, switch(), paper("off");
+    }
 }
 
 impl Default for PhaseTimeBudget {
     fn default() -> Self {
         Self { phase1_pct: 10.0, phase2_pct: 65.0, phase3_pct: 15.0, finalization_pct: 10.0 }
-    }
-}
-
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            num_retrieved_models: 4,
-            outer_loop_steps: 4,
-            inner_loop_steps: 4,
-            num_parallel_solutions: 2,
-            ensemble_rounds: 5,
-            time_limit_seconds: 86_400,
-            subsample_limit: 30_000,
-            max_debug_attempts: 3,
-            max_budget_usd: None,
-            permission_mode: "bypassPermissions".to_owned(),
-            model: "sonnet".to_owned(),
-            log_level: "INFO".to_owned(),
-            log_file: None,
-            phase_time_budget: PhaseTimeBudget::default(),
-            agents: AgentsChoice::Auto,
-            script_timeout_seconds: None,
-            agent_timeout_seconds: 900,
-            overload_patience_seconds: 3600,
-            max_concurrent_agents: 8,
-            max_concurrent_scripts: None,
-            python: None,
-            network: Switch::Off,
-            memory_limit_mb: None,
-            agent_models: BTreeMap::new(),
-            claude_path: None,
-            codex_path: None,
-            agents_dir: None,
-            openai: OpenAi::default(),
-            prices: BTreeMap::new(),
-            search: Switch::On,
-            search_command: Vec::new(),
-            search_blocked_domains: Vec::new(),
-            blocked_commands: ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"].map(str::to_owned).into(),
-            retrieved_models: None,
-            warm_start: Switch::On,
-            prompts: None,
-            preset: Preset::Default,
-            seed: SEED,
-            holdout: HoldoutShare::Auto,
-            holdout_rows: 20_000,
-            acceptance: Acceptance::Paper,
-            final_choice: FinalChoice::Auto,
-            context: Context::Full,
-            leakage_check: LeakageCheck::Accepted,
-            leakage_gate: LeakageGate::Block,
-            probes: Probes::Final,
-            ensemble_selection: Switch::On,
-        }
     }
 }
 
@@ -359,104 +230,45 @@ impl Config {
         Self::deserialize(Value::Object(keys))
     }
 
+    /// Every key, with those inside others.
+    pub fn keys() -> impl Iterator<Item = &'static Key> {
+        Self::KEYS.iter().chain(&endpoint::KEYS)
+    }
+
     /// Checks every range.
     ///
     /// # Errors
     /// The first key whose value is outside its range.
     pub fn validate(&self) -> Result<(), OutOfRange> {
-        let at_least_one = [
-            ("num_retrieved_models", u64::from(self.num_retrieved_models)),
-            ("outer_loop_steps", u64::from(self.outer_loop_steps)),
-            ("inner_loop_steps", u64::from(self.inner_loop_steps)),
-            ("num_parallel_solutions", u64::from(self.num_parallel_solutions)),
-            ("ensemble_rounds", u64::from(self.ensemble_rounds)),
-            ("time_limit_seconds", self.time_limit_seconds),
-            ("subsample_limit", u64::from(self.subsample_limit)),
-            ("max_debug_attempts", u64::from(self.max_debug_attempts)),
-            ("script_timeout_seconds", self.script_timeout_seconds.unwrap_or(1)),
-            ("agent_timeout_seconds", self.agent_timeout_seconds),
-            ("max_concurrent_agents", u64::from(self.max_concurrent_agents)),
-            ("memory_limit_mb", self.memory_limit_mb.unwrap_or(1)),
-            ("holdout_rows", u64::from(self.holdout_rows)),
-        ];
-        if let Some((field, _)) = at_least_one.into_iter().find(|(_, value)| *value < 1) {
-            return Err(OutOfRange { field, constraint: "at least 1" });
-        }
-        let at_most = [
-            ("time_limit_seconds", self.time_limit_seconds, TEN_YEARS),
-            ("script_timeout_seconds", self.script_timeout_seconds.unwrap_or(1), TEN_YEARS),
-            ("agent_timeout_seconds", self.agent_timeout_seconds, TEN_YEARS),
-            ("overload_patience_seconds", self.overload_patience_seconds, TEN_YEARS),
-            ("max_concurrent_scripts", u64::from(self.max_concurrent_scripts.unwrap_or(1)), 1024),
-            ("max_concurrent_agents", u64::from(self.max_concurrent_agents), 1024),
-            ("num_parallel_solutions", u64::from(self.num_parallel_solutions), 1024),
-            ("seed", u64::from(self.seed), LARGEST_SEED),
-        ];
-        if let Some((field, _, most)) = at_most.into_iter().find(|(_, value, most)| value > most) {
-            let constraint = match most {
-                TEN_YEARS => "at most ten years",
-                LARGEST_SEED => "at most 1000000000",
-                _ => "at most 1024",
-            };
-            return Err(OutOfRange { field, constraint });
-        }
-        if self.max_budget_usd.is_some_and(|usd| !usd.is_finite() || usd <= 0.0) {
-            return Err(OutOfRange {
-                field: "max_budget_usd",
-                constraint: "a positive number of US dollars",
-            });
-        }
-        if !PERMISSION_MODES.contains(&self.permission_mode.as_str()) {
-            let constraint = "bypassPermissions, default, manual, acceptEdits, auto, dontAsk or plan";
-            return Err(OutOfRange { field: "permission_mode", constraint });
-        }
-        if !["ERROR", "WARN", "INFO", "DEBUG"].contains(&self.log_level.as_str()) {
-            return Err(OutOfRange { field: "log_level", constraint: "ERROR, WARN, INFO or DEBUG" });
-        }
-        if !self.search_blocked_domains.iter().all(|rule| search::plain_rule(rule).is_some()) {
-            return Err(OutOfRange {
-                field: "search_blocked_domains",
-                constraint: "domains, with or without a path",
-            });
-        }
-        if matches!(self.holdout, HoldoutShare::Share(share) if !(0.05..=0.4).contains(&share)) {
-            return Err(OutOfRange { field: "holdout", constraint: holdout::VALUES });
-        }
-        endpoint::validate(self)?;
-        self.phase_time_budget.validate()
+        // Numbers that JSON does not know are checked by rules of their own.
+        let values = serde_json::to_value(self).unwrap_or_default();
+        Self::keys().try_for_each(|key| key.check(self, &values))
     }
 
     /// The keys that a preset sets, with their values. Keys that the user gives win over them.
     pub fn of_preset(preset: Preset) -> Map<String, Value> {
-        let pairs: &[(&str, &str)] = match preset {
-            Preset::Default => &[],
-            Preset::Paper => &[
-                ("holdout", "off"),
-                ("acceptance", "paper"),
-                ("final_choice", "validation"),
-                ("context", "paper"),
-                ("leakage_check", "each"),
-                ("leakage_gate", "off"),
-                ("probes", "off"),
-                ("ensemble_selection", "off"),
-            ],
-        };
-        pairs.iter().map(|(key, value)| ((*key).to_owned(), Value::from(*value))).collect()
+        let of_paper = |key: &Key| Some((key.name.to_owned(), Value::from(key.paper?)));
+        match preset {
+            Preset::Default => Map::new(),
+            Preset::Paper => Self::keys().filter_map(of_paper).collect(),
+        }
     }
 }
 
+fn is_budget(config: &Config) -> bool {
+    config.max_budget_usd.is_none_or(|usd| usd.is_finite() && usd > 0.0)
+}
+
+fn are_domains(config: &Config) -> bool {
+    config.search_blocked_domains.iter().all(|rule| search::plain_rule(rule).is_some())
+}
+
 impl PhaseTimeBudget {
-    fn validate(self) -> Result<(), OutOfRange> {
+    fn is_whole(self) -> bool {
         let shares = [self.phase1_pct, self.phase2_pct, self.phase3_pct, self.finalization_pct];
         let in_range = shares.iter().all(|share| share.is_finite() && *share >= 0.0);
         let sum: f64 = shares.iter().sum();
-        if in_range && (sum - 100.0).abs() < 1e-6 && self.finalization_pct > 0.0 {
-            return Ok(());
-        }
-        Err(OutOfRange {
-            field: "phase_time_budget",
-            constraint: "four shares of at least 0 that add up to 100, with finalization above 0",
-        })
+        in_range && (sum - 100.0).abs() < 1e-6 && self.finalization_pct > 0.0
     }
 }
 

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use jiff::SignedDuration;
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
-use mle_star_domain::config::{Config, FinalChoice, HoldoutShare, Preset};
+use mle_star_domain::config::{Config, FinalChoice, Form, HoldoutShare, Key, Preset};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::role::AgentType;
 use mle_star_domain::trouble::Trouble;
@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use sources::{Environment, VARIABLES, from_file, layered, process_environment};
+pub use sources::{Environment, from_file, layered, process_environment};
 
 use crate::nearest::nearest;
 use crate::settings::document::Document;
@@ -35,30 +35,32 @@ pub struct Setting {
     pub origin: String,
 }
 
-/// Keys of a config file that are not part of the [`Config`]: where the run is kept, and overrides of the task.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub struct Invocation {
-    /// The runs directory.
-    pub runs_dir: Option<PathBuf>,
-    /// The run ID.
-    pub run_id: Option<String>,
-    /// Overrides the task's metric.
-    pub metric: Option<String>,
-    /// Overrides the task's direction.
-    pub direction: Option<Direction>,
-    /// Overrides the task's target column.
-    pub target: Option<String>,
-    /// Overrides the task's id column.
-    pub id_column: Option<String>,
-    /// Print events as JSON.
-    pub json: bool,
-    /// Print only errors.
-    pub quiet: bool,
-    /// Runners on other machines.
-    pub runners: Vec<RunnerEntry>,
-    /// The names of those to use; all if there are none.
-    pub runner: Vec<String>,
+mle_star_domain::keys! {
+    /// Keys of a config file that are not part of the [`Config`]: where the run is kept, and overrides of the task.
+    #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    pub struct Invocation {
+        /// The runs directory.
+        runs_dir: Option<PathBuf> = None, path(), variable("MLE_STAR_RUNS_DIR");
+        /// The run ID.
+        run_id: Option<String> = None, text();
+        /// Overrides the task's metric.
+        metric: Option<String> = None, text();
+        /// Overrides the task's direction.
+        direction: Option<Direction> = None;
+        /// Overrides the task's target column.
+        target: Option<String> = None, text();
+        /// Overrides the task's id column.
+        id_column: Option<String> = None, text();
+        /// Print events as JSON.
+        json: bool = false;
+        /// Print only errors.
+        quiet: bool = false;
+        /// Runners on other machines.
+        runners: Vec<RunnerEntry> = Vec::new();
+        /// The names of those to use; all if there are none.
+        runner: Vec<String> = Vec::new();
+    }
 }
 
 /// All settings, resolved.
@@ -72,8 +74,15 @@ pub struct Settings {
     pub given: BTreeSet<String>,
 }
 
-/// Keys with the values `on` and `off`; booleans are accepted, too.
-const SWITCHES: [&str; 3] = ["network", "search", "warm_start"];
+/// The keys of the configuration, and those beside it.
+pub fn keys() -> impl Iterator<Item = &'static Key> {
+    Config::keys().chain(Invocation::KEYS)
+}
+
+/// How the value of a key is written.
+fn form(key: &str) -> Form {
+    keys().find(|known| known.name == key).map_or(Form::Plain, |key| key.form)
+}
 
 /// Layers settings over the defaults; later ones win.
 ///
@@ -180,7 +189,7 @@ fn put(map: &mut Map<String, Value>, names: &[&str], value: Value) {
 
 fn checked_value(key: &str, value: &Value) -> Value {
     match value {
-        Value::Bool(on) if SWITCHES.contains(&key) => Value::from(if *on { "on" } else { "off" }),
+        Value::Bool(on) if form(key) == Form::Switch => Value::from(if *on { "on" } else { "off" }),
         // Some tools write `holdout: off` as a boolean.
         Value::Bool(false) if key == "holdout" => Value::from("off"),
         Value::String(level) if key == "log_level" => Value::from(level.to_uppercase()),

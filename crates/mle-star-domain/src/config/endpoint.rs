@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Config, OutOfRange};
+use super::{Config, Key};
 
 /// The endpoint that `agents: openai` asks.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -56,25 +56,25 @@ impl Default for OpenAi {
     }
 }
 
-/// Checks the ranges of these keys.
-pub(super) fn validate(config: &Config) -> Result<(), OutOfRange> {
-    let OpenAi { max_tokens, stall_seconds, .. } = config.openai;
-    let at_least_one =
-        [("openai.max_tokens", max_tokens.unwrap_or(1)), ("openai.stall_seconds", stall_seconds)];
-    if let Some((field, _)) = at_least_one.into_iter().find(|(_, value)| *value < 1) {
-        return Err(OutOfRange { field, constraint: "at least 1" });
-    }
-    if config.search_command.first().is_some_and(|program| program.trim().is_empty()) {
-        return Err(OutOfRange { field: "search_command", constraint: "a program with its arguments" });
-    }
+/// Rows of the keys inside `openai`.
+pub(super) const KEYS: [Key; 4] = [
+    Key::new("openai.url").text().variable("MLE_STAR_OPENAI_URL"),
+    Key::new("openai.key_variable").text(),
+    Key::new("openai.max_tokens").at_least(1),
+    Key::new("openai.stall_seconds").at_least(1),
+];
+
+/// Whether the search command can be one.
+pub(super) fn is_command(config: &Config) -> bool {
+    config.search_command.first().is_none_or(|program| !program.trim().is_empty())
+}
+
+/// Whether every price is one.
+pub(super) fn are_prices(config: &Config) -> bool {
     let is_price = |usd: f64| usd.is_finite() && usd >= 0.0;
-    let is_fine = |price: &Price| {
-        [price.input, price.output, price.cached_input.unwrap_or(0.0)].into_iter().all(is_price)
-    };
-    if !config.prices.values().all(is_fine) {
-        return Err(OutOfRange { field: "prices", constraint: "US dollars per million tokens, 0 or more" });
-    }
-    Ok(())
+    config.prices.values().all(|Price { input, output, cached_input }| {
+        [*input, *output, cached_input.unwrap_or(0.0)].into_iter().all(is_price)
+    })
 }
 
 #[cfg(test)]

@@ -22,6 +22,13 @@ pub enum HoldoutShare {
     Share(f64),
 }
 
+impl HoldoutShare {
+    /// Whether a share is one that can be held out.
+    pub(super) fn is_in_range(self) -> bool {
+        !matches!(self, Self::Share(share) if !(0.05..=0.4).contains(&share))
+    }
+}
+
 impl JsonSchema for HoldoutShare {
     fn schema_name() -> Cow<'static, str> {
         "HoldoutShare".into()

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use mle_star::lessons::EarlierRun;
 use mle_star::prompts::{BUILT_IN, PromptError, Prompts};
 use mle_star_domain::answers::RetrievedModel;
-use mle_star_domain::config::{AgentsChoice, Config, Switch};
+use mle_star_domain::config::{AgentsChoice, Config, Form, Key, Switch};
 use mle_star_domain::trouble::Trouble;
+use serde_json::Value;
 
 use super::task_source::TaskSource;
 use super::{RunOptions, earlier_runs, given_models};
@@ -35,48 +36,6 @@ pub struct Configured {
     /// What the runs of `--learn-from` tried.
     pub learned: Vec<EarlierRun>,
 }
-
-/// Keys that the offline agents do not use.
-const NOT_OFFLINE: [&str; 13] = [
-    "agent_models",
-    "agents_dir",
-    "blocked_commands",
-    "claude_path",
-    "codex_path",
-    "model",
-    "openai",
-    "overload_patience_seconds",
-    "permission_mode",
-    "prices",
-    "search",
-    "search_blocked_domains",
-    "search_command",
-];
-
-/// Keys that agents behind files do not use.
-const NOT_FILES: [&str; 10] = [
-    "agent_timeout_seconds",
-    "blocked_commands",
-    "claude_path",
-    "codex_path",
-    "openai",
-    "overload_patience_seconds",
-    "permission_mode",
-    "prices",
-    "search_blocked_domains",
-    "search_command",
-];
-
-/// Keys that `claude` does not use.
-const NOT_CLAUDE: [&str; 5] = ["agents_dir", "codex_path", "openai", "prices", "search_command"];
-
-/// Keys that agents behind an endpoint do not use.
-const NOT_OPENAI: [&str; 5] =
-    ["agents_dir", "blocked_commands", "claude_path", "codex_path", "permission_mode"];
-
-/// Keys that `codex` does not use.
-const NOT_CODEX: [&str; 6] =
-    ["agents_dir", "blocked_commands", "claude_path", "openai", "permission_mode", "search_command"];
 
 /// Resolves environment, config file and options, and reads the files that they name.
 ///
@@ -133,17 +92,19 @@ impl Configured {
 
     /// A note that names the keys which were set but have no effect with these agents.
     pub fn without_effect(&self) -> Option<String> {
-        let (keys, agents): (&[&str], _) = match self.config.agents {
-            AgentsChoice::Offline => (&NOT_OFFLINE, "the offline agents"),
-            AgentsChoice::Files => (&NOT_FILES, "agents behind files"),
-            AgentsChoice::OpenAi => (&NOT_OPENAI, "agents behind an endpoint"),
-            AgentsChoice::Codex => (&NOT_CODEX, "codex"),
-            AgentsChoice::Auto | AgentsChoice::Claude => (&NOT_CLAUDE, "claude"),
+        let agents = match self.config.agents {
+            AgentsChoice::Offline => "the offline agents",
+            AgentsChoice::Files => "agents behind files",
+            AgentsChoice::OpenAi => "agents behind an endpoint",
+            AgentsChoice::Codex => "codex",
+            AgentsChoice::Auto | AgentsChoice::Claude => "claude",
         };
         let json = |config: &Config| serde_json::to_value(config).unwrap_or_default();
         let (values, default) = (json(&self.config), json(&Config::default()));
-        let is_idle = |key: &&str| self.given.contains(*key) && values.get(key) != default.get(key);
-        let idle: Vec<&str> = keys.iter().copied().filter(is_idle).collect();
+        let is_idle =
+            |key: &Key| !key.is_for(self.config.agents) && values.get(key.name) != default.get(key.name);
+        let named = |name: &&String| Config::KEYS.iter().any(|key| key.name == **name && is_idle(key));
+        let idle: Vec<&str> = self.given.iter().filter(named).map(String::as_str).collect();
         (!idle.is_empty()).then(|| format!("note: no effect with {agents}: {}", idle.join(", ")))
     }
 }
@@ -154,18 +115,22 @@ fn absolute_paths(config: &mut Config) -> Result<(), Trouble> {
         let message = format!("retrieved_models: no such file: {}", file.display());
         return Err(Trouble::new(message, "check the path"));
     }
-    let paths =
-        [&mut config.retrieved_models, &mut config.prompts, &mut config.log_file, &mut config.agents_dir];
-    for path in paths.into_iter().flatten() {
-        *path = absolute(path)?;
-    }
-    let commands = [&mut config.python, &mut config.claude_path, &mut config.codex_path];
-    for command in commands.into_iter().flatten() {
-        // A bare name such as `python3` is looked up on PATH when the run starts.
-        if command.components().count() > 1 {
-            *command = absolute(command)?;
+    let mut values = serde_json::to_value(&*config).unwrap_or_default();
+    for key in Config::KEYS {
+        let Some(path) = values.get(key.name).and_then(Value::as_str).map(PathBuf::from) else { continue };
+        let is_path = match key.form {
+            Form::Path => true,
+            // A bare name such as `python3` is looked up on PATH when the run starts.
+            Form::Command => path.components().count() > 1,
+            _ => false,
+        };
+        if is_path {
+            values[key.name] = Value::from(absolute(&path)?.display().to_string());
         }
     }
+    *config = serde_json::from_value(values).map_err(|error| {
+        Trouble::new(format!("cannot use the settings: {error}"), "check the paths among them")
+    })?;
     Ok(())
 }
 

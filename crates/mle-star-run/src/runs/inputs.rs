@@ -16,9 +16,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Limits that a resume may raise.
-const RAISABLE: [&str; 2] = ["time_limit_seconds", "max_budget_usd"];
-
 /// Writes `task.json`, `config.json` and `prompts/`; `models.json` if the user gave models, and `data.md` if the data is
 /// summarized.
 ///
@@ -76,9 +73,10 @@ pub fn stage_config(folder: &Path, config: &Config) -> io::Result<()> {
 /// # Errors
 /// A file is missing or differs; the message names the key, the model or the template.
 pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
+    let raisable: Vec<&str> = Config::keys().filter(|key| key.is_raisable).map(|key| key.name).collect();
     same_keys::<Task>(folder, layout::TASK, &frozen.task, &[])?;
     let differs_in_limits = same_keys::<Config>(folder, CONFIG, &frozen.config, &[]).is_err()
-        && same_keys::<Config>(folder, CONFIG, &frozen.config, &RAISABLE).is_ok();
+        && same_keys::<Config>(folder, CONFIG, &frozen.config, &raisable).is_ok();
     if differs_in_limits && same_keys::<Config>(folder, STAGED_CONFIG, &frozen.config, &[]).is_ok() {
         let placed = fs::rename(folder.join(STAGED_CONFIG), folder.join(CONFIG));
         placed.map_err(|error| unwritable(folder, &error))?;
