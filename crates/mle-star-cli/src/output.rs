@@ -3,7 +3,7 @@
 //!
 //! It also keeps the status lines at the bottom of the terminal ([`stay`]) and prints everything else above them.
 
-pub use mle_star_report::sanitize;
+mod block;
 
 use std::io::{self, Write};
 use std::panic::{self, PanicHookInfo};
@@ -13,8 +13,9 @@ use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
 use crate::exit::Failure;
-use crate::output::sanitize::plain;
-use crate::watch::{Drawn, replaced};
+
+pub use block::{Drawn, replaced};
+use mle_star_report::sanitize::plain;
 
 /// The status lines at the bottom of the terminal.
 static STANDING: Mutex<Vec<Drawn>> = Mutex::new(Vec::new());

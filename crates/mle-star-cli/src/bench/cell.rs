@@ -3,7 +3,9 @@
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::{machine, processor};
 use mle_star_process::sandbox::Isolation;
+use mle_star_report::run_view;
 use mle_star_run::resume::{Reopened, ResumeOptions, reopen};
+use mle_star_run::runs;
 use mle_star_run::runtime::wait_for;
 use mle_star_run::{OpenRun, prepare};
 
@@ -11,7 +13,6 @@ use super::folder::{Folder, Hardware, Sitting};
 use super::plan::Cell;
 use crate::args::RunArgs;
 use crate::exit::Failure;
-use crate::runs::{self, run_view};
 
 /// This process and its machine.
 #[derive(Debug)]

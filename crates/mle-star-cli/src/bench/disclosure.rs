@@ -13,6 +13,8 @@ use mle_star_domain::config::{AgentsChoice, Config, Switch};
 use mle_star_domain::effects::Usage;
 use mle_star_domain::layout;
 use mle_star_domain::protocol::Holdout;
+use mle_star_report::usage;
+use mle_star_run::VERSION;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -23,9 +25,7 @@ use super::results::{Results, Row};
 use super::scale::digest_of;
 use crate::args::BenchPreset;
 use crate::exit::Failure;
-use crate::usage;
 use answers::{Facts, HiddenAnswers};
-use mle_star_run::VERSION;
 
 /// The folder in that of the bench.
 const FOLDER: &str = "disclosure";
@@ -208,7 +208,7 @@ impl Known {
     fn read(folder: &Folder, cell: &Cell<'_>) -> Option<Self> {
         let run = folder.run(cell);
         let snapshot = journal::read(&run).ok()?;
-        let result = crate::runs::run_view::read_result(&run);
+        let result = mle_star_report::run_view::read_result(&run);
         let submission = run.join(layout::FINAL).join(layout::SUBMISSION);
         let trust = result.as_ref().and_then(|result| result.trust.as_ref());
         Some(Self {

@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use mle_star::journal::{self, JournalError, Lock};
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::Gpu;
+use mle_star_run::runs::inputs::{write_json, write_whole};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,6 @@ use super::grade::{Kept, written_at};
 use super::plan::{Cell, Plan};
 use super::scale::{Grade, digest_of};
 use crate::exit::Failure;
-use crate::runs::inputs::{write_json, write_whole};
 
 /// Files in the folder of a bench.
 const PLAN: &str = "bench.json";

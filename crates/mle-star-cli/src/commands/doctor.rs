@@ -16,11 +16,6 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_openai::{Endpoint, EndpointStatus};
 use mle_star_process::machine::{Gpu, Machine, machine};
 use mle_star_process::sandbox::{Isolation, Layer, Layers, Network};
-use serde::Serialize;
-
-use crate::args::{DoctorArgs, RunArgs, SettingsArgs};
-use crate::exit::{Exit, Failure};
-use crate::output;
 use mle_star_report::figures::count;
 use mle_star_run::VERSION;
 use mle_star_run::provider::credentials::{Found, Login, found, gateway};
@@ -28,6 +23,11 @@ use mle_star_run::provider::executable::{self, CLAUDE, CODEX, Executable};
 use mle_star_run::provider::{self, Choice, Chosen};
 use mle_star_run::runtime::wait_for;
 use mle_star_run::settings::{Settings, layered, process_environment};
+use serde::Serialize;
+
+use crate::args::{DoctorArgs, RunArgs, SettingsArgs};
+use crate::exit::{Exit, Failure};
+use crate::output;
 use runners::Checked;
 use runs_dir::RunsDir;
 

@@ -6,14 +6,16 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_report::figures::{duration, number};
 use mle_star_report::run_view::{self, RunView, Summary};
 use mle_star_report::sanitize::{first_line, plain};
+use mle_star_report::usage;
 use mle_star_report::views::{self, Views, code};
+use mle_star_run::nearest;
+use mle_star_run::runs;
 use serde_json::json;
 
 use super::runs_dir;
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure};
-use crate::{output, runs, usage};
-use mle_star_run::nearest;
+use crate::output;
 
 /// Shows one run.
 ///

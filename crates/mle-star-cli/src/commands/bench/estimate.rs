@@ -3,6 +3,10 @@
 use std::path::Path;
 
 use mle_star::estimate::Count;
+use mle_star_report::figures::count;
+use mle_star_report::money;
+use mle_star_run::prepare::{Intent, prepare_for};
+use mle_star_run::settings::process_environment;
 use serde::Serialize;
 
 use super::side_by_side;
@@ -13,10 +17,6 @@ use crate::estimate;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::watch::duration;
-use mle_star_report::figures::count;
-use mle_star_report::money;
-use mle_star_run::prepare::{Intent, prepare_for};
-use mle_star_run::settings::process_environment;
 
 /// The estimate for a bench.
 #[derive(Debug, Serialize)]
