@@ -10,12 +10,12 @@ use std::panic::{self, PanicHookInfo};
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::sanitize::plain;
 use serde::Serialize;
 
 use crate::exit::Failure;
 
 pub use block::{Drawn, replaced};
-use mle_star_report::sanitize::plain;
 
 /// The status lines at the bottom of the terminal.
 static STANDING: Mutex<Vec<Drawn>> = Mutex::new(Vec::new());

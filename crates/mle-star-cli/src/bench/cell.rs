@@ -9,7 +9,7 @@ use mle_star_run::runs;
 use mle_star_run::runtime::wait_for;
 use mle_star_run::{OpenRun, prepare};
 
-use super::folder::{Folder, Hardware, Sitting};
+use super::folder::{BenchProcess, Folder, Hardware};
 use super::plan::Cell;
 use crate::args::RunArgs;
 use crate::exit::Failure;
@@ -39,9 +39,9 @@ impl Here {
     }
 
     /// What is noted about a run that this process works on now.
-    pub fn sitting(&self, cell: &Cell<'_>, run: &OpenRun) -> Sitting {
+    pub fn process(&self, cell: &Cell<'_>, run: &OpenRun) -> BenchProcess {
         let isolation = Isolation::new(mle_star_backends::script::network(run.frozen.config.network));
-        Sitting {
+        BenchProcess {
             at: jiff::Timestamp::now(),
             hardware: self.hardware.clone(),
             isolation: isolation.line(),

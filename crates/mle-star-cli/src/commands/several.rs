@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use mle_star::result::FinalResult;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::open_files::allow_many;
+use mle_star_report::figures::number;
 use mle_star_report::run_view;
 use mle_star_run::OpenRun;
 use mle_star_run::prepare::{Prepared, prepare_for};
@@ -17,7 +18,6 @@ use crate::estimate;
 use crate::exit::{Exit, Failure};
 use crate::foreground::{Ended, View, drive_all};
 use crate::output;
-use crate::watch::number;
 
 /// A row of the final table.
 struct Row {

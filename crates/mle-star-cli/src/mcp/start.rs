@@ -5,7 +5,8 @@ use std::path::PathBuf;
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::trouble::Trouble;
-use mle_star_run::{provider, runs};
+use mle_star_run::provider;
+use mle_star_run::runs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use mle_star_domain::layout;
 use mle_star_report::{files, run_view};
-
 use mle_star_run::runs;
 
 /// The address of a run's page.

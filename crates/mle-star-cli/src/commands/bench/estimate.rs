@@ -4,6 +4,7 @@ use std::path::Path;
 
 use mle_star::estimate::Count;
 use mle_star_report::figures::count;
+use mle_star_report::figures::duration;
 use mle_star_report::money;
 use mle_star_run::prepare::{Intent, prepare_for};
 use mle_star_run::settings::process_environment;
@@ -16,7 +17,6 @@ use crate::bench::plan::{Plan, PlannedTask};
 use crate::estimate;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::watch::duration;
 
 /// The estimate for a bench.
 #[derive(Debug, Serialize)]
