@@ -6,12 +6,12 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::RunOptions;
+use mle_star_run::VERSION;
 use mle_star_run::resume::ResumeOptions;
 use mle_star_run::settings::Setting;
 
 use crate::exit::Exit;
 use crate::output;
-use mle_star_run::VERSION;
 
 /// Turn a machine-learning task into a checked submission.
 ///

@@ -10,6 +10,8 @@ use mle_star::money::{DEAREST, Prices};
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::figures::duration;
+use mle_star_report::words::{agent_name, phase_title};
 use mle_star_report::{money, usage::is_free};
 use mle_star_run::{Prepared, runs};
 use serde::Serialize;
@@ -17,8 +19,6 @@ use serde::Serialize;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use history::{CallCost, History, Source, history};
-use mle_star_report::figures::duration;
-use mle_star_report::words::{agent_name, phase_title};
 
 /// The estimate for a run.
 #[derive(Debug, Serialize)]

@@ -26,7 +26,8 @@ use std::process::ExitCode;
 
 use mle_star_process::handle_child_signals;
 
-use crate::exit::Exit;
+use crate::args::Command;
+use crate::exit::{Exit, Failure};
 
 /// Static programs are linked with musl, whose own allocator is slow.
 #[cfg(target_env = "musl")]
@@ -46,11 +47,49 @@ fn start() -> Exit {
         Ok(cli) => cli,
         Err(exit) => return exit,
     };
-    match commands::perform(cli.command) {
+    match perform(cli.command) {
         Ok(exit) => exit,
         Err(failure) => {
             output::error(&failure.trouble);
             failure.exit
         }
     }
+}
+
+/// Performs a command; the error has its exit code.
+fn perform(command: Command) -> Result<Exit, Failure> {
+    // A run also logs what it prints, so losing stdout does not fail it.
+    let is_run = matches!(
+        command,
+        Command::Run(_)
+            | Command::Bench(_)
+            | Command::Resume(_)
+            | Command::Watch(_)
+            | Command::Ui(_)
+            | Command::Mcp(_)
+    );
+    if matches!(command, Command::Run(_) | Command::Bench(_) | Command::Resume(_) | Command::Runner(_)) {
+        commands::temporary::check()?;
+    }
+    let exit = match command {
+        Command::Run(args) => commands::run::run(&args),
+        Command::Bench(args) => commands::bench::bench(&args),
+        Command::Resume(args) => commands::resume::resume(&args),
+        Command::Runner(args) => commands::runner::runner(&args),
+        Command::List(args) => commands::list::list(&args),
+        Command::Watch(args) => commands::watch::watch(&args),
+        Command::Show(args) => commands::show::show(&args),
+        Command::Report(args) => commands::report::report(&args),
+        Command::Ui(args) => commands::ui::ui(&args),
+        Command::Mcp(args) => mcp::command::mcp(&args),
+        Command::Skill { dir } => commands::skill::skill(dir.as_deref()),
+        Command::Init(args) => commands::init::init(&args),
+        Command::Check(args) => commands::check::check(&args),
+        Command::Doctor(args) => commands::doctor::doctor(&args),
+        Command::Prompts(command) => commands::prompts::perform(&command),
+        Command::Completions { shell } => commands::manual::completions(shell),
+        Command::Man { dir } => commands::manual::man(dir.as_deref()),
+    }?;
+    let lost = output::lost().filter(|_| !is_run);
+    lost.map_or(Ok(exit), |trouble| Err(Failure::failed(trouble)))
 }

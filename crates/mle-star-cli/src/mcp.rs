@@ -7,6 +7,7 @@
 mod answer;
 mod caller;
 mod check;
+pub mod command;
 mod doctor;
 mod preview;
 mod results;
@@ -20,6 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use mle_star_report::sanitize::first_line;
+use mle_star_run::runs;
 
 use mle_star_domain::trouble::Trouble;
 use rmcp::model::{
@@ -31,7 +33,6 @@ use rmcp::{ServerHandler, ServiceExt};
 
 use crate::processes::{Interrupted, Late};
 use caller::Caller;
-use mle_star_run::runs;
 use stdin::{InputEnd, Stdin};
 use tools::Tool;
 

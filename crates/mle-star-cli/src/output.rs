@@ -3,6 +3,8 @@
 //!
 //! It also keeps the status lines at the bottom of the terminal ([`stay`]) and prints everything else above them.
 
+mod block;
+
 use std::io::{self, Write};
 use std::panic::{self, PanicHookInfo};
 use std::sync::{Mutex, PoisonError, TryLockError};
@@ -12,7 +14,8 @@ use mle_star_report::sanitize::plain;
 use serde::Serialize;
 
 use crate::exit::Failure;
-use crate::watch::{Drawn, replaced};
+
+pub use block::{Drawn, replaced};
 
 /// The status lines at the bottom of the terminal.
 static STANDING: Mutex<Vec<Drawn>> = Mutex::new(Vec::new());

@@ -9,7 +9,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_report::html;
 use mle_star_report::run_view::RunView;
 
-use mle_star_run::runs::inputs::{unwritable, write_whole};
+use mle_star_run::runs::inputs::{unwritable, write_atomically};
 
 /// Writes the report of a run; returns its path.
 ///
@@ -31,6 +31,6 @@ pub fn write(view: &RunView) -> Result<PathBuf, Trouble> {
 /// The folder cannot be written.
 pub fn keep(view: &RunView, html: &str) -> Result<PathBuf, Trouble> {
     let path = view.folder.join(layout::REPORT);
-    write_whole(&path, html.as_bytes()).map_err(|error| unwritable(&view.folder, &error))?;
+    write_atomically(&path, html.as_bytes()).map_err(|error| unwritable(&view.folder, &error))?;
     Ok(path)
 }

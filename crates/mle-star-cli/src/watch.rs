@@ -1,9 +1,8 @@
 //! The outputs of a running run: the terminal, JSON lines, the log files.
 //!
 //! [`Watchers`] adds time and run ID to each event and passes the [`Line`] to every output. In the terminal,
-//! `status` is the text for the state after the lines so far, and `block` keeps it at the bottom of the screen.
+//! `status` is the text for the state after the lines so far, which the output keeps at the bottom of the screen.
 
-mod block;
 mod json;
 mod log;
 mod news;
@@ -17,7 +16,6 @@ mod text;
 use jiff::{Timestamp, Unit};
 use mle_star::event::{Event, EventSink, Line};
 
-pub use block::{Drawn, replaced};
 pub use json::{JsonLines, Recorder};
 pub use log::Log;
 pub use news::{Item, News};

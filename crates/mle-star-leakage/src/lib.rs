@@ -4,6 +4,33 @@
 //! model was fitted on, and which rows a score was computed on. A score that saw its own answers is a [`Finding`].
 //! What the analysis does not know is never a finding.
 //!
+//! ```
+//! use mle_star_leakage::{Facts, check};
+//!
+//! let script = "\
+//! import pandas as pd
+//! from sklearn.linear_model import LinearRegression
+//! from sklearn.metrics import mean_squared_error
+//! from sklearn.model_selection import train_test_split
+//! table = pd.read_csv('train.csv')
+//! train, valid = train_test_split(table, random_state=0)
+//! columns = ['size', 'age']
+//! model = LinearRegression().fit(table[columns], table['price'])
+//! score = mean_squared_error(valid['price'], model.predict(valid[columns]))
+//! print('Final Validation Performance:', score)
+//! ";
+//! let findings = check(script, &Facts::default())?;
+//! assert_eq!((findings.len(), findings[0].line), (1, 9));
+//! println!("line {}: {}; {}", findings[0].line, findings[0].text, findings[0].instead);
+//!
+//! let mended = script.replace("fit(table[columns], table", "fit(train[columns], train");
+//! assert!(check(&mended, &Facts::default())?.is_empty());
+//! # Ok::<(), mle_star_leakage::Unreadable>(())
+//! ```
+//!
+//! Lines and columns are counted from 1, columns in characters; blocks are ranges of bytes. [`Unreadable`] says why a source
+//! cannot be checked: it is no Python 3, too large, or nested too deeply. Nothing is executed.
+//!
 //! # How it works
 //!
 //! A machine runs the script on abstract values, statement by statement. Functions and classes of the script are

@@ -8,10 +8,10 @@ use mle_star::result::FinalResult;
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others, Unusable};
 use mle_star_metrics::names::{Kind, Metric};
+use mle_star_run::runs::absolute;
 use serde::{Deserialize, Serialize};
 
 use super::scale::{Grade, digest_of};
-use mle_star_run::runs::absolute;
 
 /// A table with hidden answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -13,6 +13,8 @@ use mle_star_domain::config::{AgentsChoice, Config, Switch};
 use mle_star_domain::effects::Usage;
 use mle_star_domain::layout;
 use mle_star_domain::protocol::Holdout;
+use mle_star_report::usage;
+use mle_star_run::VERSION;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -24,8 +26,6 @@ use super::scale::digest_of;
 use crate::args::BenchPreset;
 use crate::exit::Failure;
 use answers::{Facts, HiddenAnswers};
-use mle_star_report::usage;
-use mle_star_run::VERSION;
 
 /// The folder in that of the bench.
 const FOLDER: &str = "disclosure";

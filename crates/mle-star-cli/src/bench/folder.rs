@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use mle_star::journal::{self, JournalError, Lock};
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::Gpu;
+use mle_star_run::runs::inputs::{write_atomically, write_json};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +16,6 @@ use super::grade::{Kept, written_at};
 use super::plan::{Cell, Plan};
 use super::scale::{Grade, digest_of};
 use crate::exit::Failure;
-use mle_star_run::runs::inputs::{write_json, write_whole};
 
 /// Files in the folder of a bench.
 const PLAN: &str = "bench.json";
@@ -189,7 +189,7 @@ impl Folder {
     /// # Errors
     /// The folder cannot be written.
     pub fn write_text(&self, name: &str, text: &str) -> Result<(), Failure> {
-        self.written(name, |path| write_whole(path, text.as_bytes()))
+        self.written(name, |path| write_atomically(path, text.as_bytes()))
     }
 
     fn of_cell(&self, folder: &str, cell: &Cell<'_>) -> PathBuf {

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::{ProcessTree, Streams};
+use mle_star_run::runtime::wait_for;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::scale::{Grade, Medal};
-use mle_star_run::runtime::wait_for;
 
 /// What stands for the submission and the task in an argument. Without the first, the path is the last argument.
 const SUBMISSION: &str = "{submission}";

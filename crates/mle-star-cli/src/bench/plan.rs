@@ -5,7 +5,12 @@ use std::path::{Path, PathBuf};
 use mle_star_data::digest::digest;
 use mle_star_domain::config::Config;
 use mle_star_domain::trouble::Trouble;
+use mle_star_run::prepare::{settings_of, task_source};
+use mle_star_run::provider;
+use mle_star_run::runs::absolute;
+use mle_star_run::runs::inputs::first_difference;
 use mle_star_run::runtime::wait_for;
+use mle_star_run::settings::process_environment;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -13,11 +18,6 @@ use super::file::{self, BenchFile, Seeds, TaskEntry};
 use super::grade::Grading;
 use crate::args::{BenchArgs, BenchPreset, RunArgs, SettingsArgs};
 use crate::exit::Failure;
-use mle_star_run::prepare::{settings_of, task_source};
-use mle_star_run::provider;
-use mle_star_run::runs::absolute;
-use mle_star_run::runs::inputs::first_difference;
-use mle_star_run::settings::process_environment;
 
 /// The default folder of a bench.
 const DEFAULT_DIR: &str = "bench";

@@ -7,9 +7,12 @@ use std::path::Path;
 use mle_star::shell;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::open_files::allow_many;
+use mle_star_report::figures::count;
+use mle_star_report::figures::{duration, number};
 use mle_star_run::OpenRun;
+use mle_star_run::settings::process_environment;
 
-use super::run::say_skipped;
+use super::tasks::say_skipped;
 use crate::args::{BenchArgs, RunArgs};
 use crate::bench::cell::{Here, begun, graded, is_finished};
 use crate::bench::folder::{Folder, RUNS};
@@ -20,9 +23,6 @@ use crate::exit::{Exit, Failure};
 use crate::foreground::{Listening, Seen, drive_in_turn};
 use crate::output;
 use crate::watch::{Look, Show};
-use mle_star_report::figures::count;
-use mle_star_report::figures::{duration, number};
-use mle_star_run::settings::process_environment;
 
 /// A bench in progress.
 struct Bench<'a> {

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use mle_star_domain::trouble::Trouble;
+use mle_star_run::settings::process_environment;
 
 use crate::args::CheckArgs;
 use crate::check::files::inputs;
@@ -10,7 +11,6 @@ use crate::check::screen::{self, Look};
 use crate::check::{Checked, Counts, check_all, data, json, sarif};
 use crate::exit::{Exit, Failure};
 use crate::output;
-use mle_star_run::settings::process_environment;
 
 /// Checks the scripts and prints what was found.
 ///

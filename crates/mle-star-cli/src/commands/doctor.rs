@@ -16,18 +16,18 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_openai::{Endpoint, EndpointStatus};
 use mle_star_process::machine::{Gpu, Machine, machine};
 use mle_star_process::sandbox::{Isolation, Layer, Layers, Network};
+use mle_star_report::figures::count;
+use mle_star_run::VERSION;
+use mle_star_run::provider::credentials::{FoundLogin, Login, found, gateway};
+use mle_star_run::provider::executable::{self, CLAUDE, CODEX, Executable};
+use mle_star_run::provider::{self, Choice, Chosen};
+use mle_star_run::runtime::wait_for;
+use mle_star_run::settings::{Settings, layered, process_environment};
 use serde::Serialize;
 
 use crate::args::{DoctorArgs, RunArgs, SettingsArgs};
 use crate::exit::{Exit, Failure};
 use crate::output;
-use mle_star_report::figures::count;
-use mle_star_run::VERSION;
-use mle_star_run::provider::credentials::{Found, Login, found, gateway};
-use mle_star_run::provider::executable::{self, CLAUDE, CODEX, Executable};
-use mle_star_run::provider::{self, Choice, Chosen};
-use mle_star_run::runtime::wait_for;
-use mle_star_run::settings::{Settings, layered, process_environment};
 use runners::Checked;
 use runs_dir::RunsDir;
 
@@ -55,7 +55,7 @@ pub struct Findings {
     /// Names of variables and files of usable logins, never values.
     credentials: Vec<String>,
     /// All logins, by precedence.
-    logins: Vec<Found>,
+    logins: Vec<FoundLogin>,
     /// The host of the gateway that requests go to.
     gateway: Option<String>,
     machine: Machine,

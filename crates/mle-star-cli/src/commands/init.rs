@@ -7,15 +7,15 @@ use std::path::Path;
 use mle_star::shell;
 use mle_star_data::infer::Given;
 use mle_star_domain::trouble::Trouble;
-
-use crate::args::{InitArgs, RunArgs};
-use crate::exit::{Exit, Failure};
-use crate::output;
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::prepare::{self, InferredFolder};
 use mle_star_run::protocol::{self, Evaluated};
 use mle_star_run::settings::{Settings, process_environment, resolve};
+
+use crate::args::{InitArgs, RunArgs};
+use crate::exit::{Exit, Failure};
+use crate::output;
 
 /// Writes `task.yaml` into the folder.
 ///

@@ -11,17 +11,17 @@ use mle_star_domain::effects::{AgentReply, AgentRequest, Answer, Usage};
 use mle_star_domain::place::Place;
 use mle_star_domain::role::AgentType;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::figures::duration;
+use mle_star_report::money;
+use mle_star_run::provider::{Workplace, ask_claude, ask_codex, ask_openai, claude, codex, openai};
+use mle_star_run::runtime::wait_for;
+use mle_star_run::settings::process_environment;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::watch::{Look, Show, Terminal, Watchers};
-use mle_star_report::figures::duration;
-use mle_star_report::money;
-use mle_star_run::provider::{Workplace, ask_claude, ask_codex, ask_openai, claude, codex, openai};
-use mle_star_run::runtime::wait_for;
-use mle_star_run::settings::process_environment;
 
 /// Long enough for any model.
 const TIMEOUT: Duration = Duration::from_secs(120);

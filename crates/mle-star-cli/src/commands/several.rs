@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use mle_star::result::FinalResult;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::open_files::allow_many;
-
-use super::run::{forget_if_unusable, intent};
-use crate::args::RunArgs;
-use crate::estimate;
-use crate::exit::{Exit, Failure};
-use crate::foreground::{Ended, View, drive_all};
-use crate::output;
 use mle_star_report::figures::number;
 use mle_star_report::run_view;
 use mle_star_run::OpenRun;
 use mle_star_run::prepare::{Prepared, prepare_for};
 use mle_star_run::settings::process_environment;
+
+use super::tasks::{forget_if_unusable, intent};
+use crate::args::RunArgs;
+use crate::estimate;
+use crate::exit::{Exit, Failure};
+use crate::foreground::{Ended, View, drive_all};
+use crate::output;
 
 /// A row of the final table.
 struct Row {

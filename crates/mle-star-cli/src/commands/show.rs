@@ -7,14 +7,14 @@ use mle_star_report::run_view::{self, RunView};
 use mle_star_report::sanitize::plain;
 use mle_star_report::text;
 use mle_star_report::views::{self, code};
+use mle_star_run::nearest;
+use mle_star_run::runs;
 use serde_json::json;
 
 use super::runs_dir;
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use mle_star_run::nearest;
-use mle_star_run::runs;
 
 /// Shows one run.
 ///

@@ -14,12 +14,12 @@ use mle_star_report::event_line::{self, Weight};
 use mle_star_report::progress::{Ended, Progress};
 
 use super::Watch;
-use super::block::Drawn;
 use super::queue::Queue;
 use super::replay::Replay;
 use super::status::{self, Frame};
 use super::text::{Style, Text};
 use crate::output;
+use crate::output::Drawn;
 
 /// How often the status is redrawn.
 const TICK: Duration = Duration::from_millis(250);

@@ -2,7 +2,7 @@
 
 use mle_star_report::sanitize::{one_line, start, width};
 
-use super::block::Drawn;
+use crate::output::Drawn;
 
 /// The style of a piece of text on terminals with colours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

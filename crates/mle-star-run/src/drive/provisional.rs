@@ -16,7 +16,7 @@ use tokio::task::JoinHandle;
 
 use super::backends::Backends;
 use super::delivery::{link_data, replace};
-use crate::runs::inputs::{copy_whole, write_json, write_whole};
+use crate::runs::inputs::{copy_atomically, write_atomically, write_json};
 
 /// The answer of a run at a moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -128,10 +128,10 @@ impl Files {
         }
         link_data(&self.folder.join(layout::INPUT), &self.data_dir)?;
         replace(&last, |next| {
-            write_whole(&next.join(layout::SOLUTION), self.script(&answer.solution)?.as_bytes())?;
-            write_whole(&next.join(layout::REQUIREMENTS), self.requirements.as_bytes())?;
+            write_atomically(&next.join(layout::SOLUTION), self.script(&answer.solution)?.as_bytes())?;
+            write_atomically(&next.join(layout::REQUIREMENTS), self.requirements.as_bytes())?;
             let Some((best, file)) = submission else { return Ok(()) };
-            copy_whole(&file, &next.join(layout::SUBMISSION))?;
+            copy_atomically(&file, &next.join(layout::SUBMISSION))?;
             let (place, solution) = (best.run.to_string(), answer.solution.clone());
             let provisional = Provisional { place, score: best.score, interval: None, solution };
             write_json(&next.join(layout::PROVISIONAL), &provisional)

@@ -15,7 +15,7 @@ use super::backends::Backends;
 use super::delivery::{link_data, replace};
 use crate::observer::Observer;
 use crate::open_run::OpenRun;
-use crate::runs::inputs::{copy_whole, unwritable, write_json, write_whole};
+use crate::runs::inputs::{copy_atomically, unwritable, write_atomically, write_json};
 
 /// Writes the results; returns the result with the path of the submission, and notes for people.
 ///
@@ -51,9 +51,12 @@ fn delivered(folder: &Path, backends: &Backends, finished: Finished) -> io::Resu
         return Ok(result);
     }
     replace(&last, |next| {
-        write_whole(&next.join(layout::SOLUTION), result.final_solution.content.as_bytes())?;
-        write_whole(&next.join(layout::REQUIREMENTS), requirements_txt(&backends.environment).as_bytes())?;
-        let copied = submission.as_ref().map(|file| copy_whole(file, &next.join(layout::SUBMISSION)));
+        write_atomically(&next.join(layout::SOLUTION), result.final_solution.content.as_bytes())?;
+        write_atomically(
+            &next.join(layout::REQUIREMENTS),
+            requirements_txt(&backends.environment).as_bytes(),
+        )?;
+        let copied = submission.as_ref().map(|file| copy_atomically(file, &next.join(layout::SUBMISSION)));
         copied.unwrap_or(Ok(()))
     })?;
     if submission.is_some() {
@@ -70,6 +73,6 @@ fn path_of(file: &Path) -> io::Result<String> {
 fn copy_out(result: &FinalResult, output_dir: Option<&Path>) -> Vec<String> {
     let Some(folder) = output_dir.filter(|_| !result.submission_path.is_empty()) else { return Vec::new() };
     let copied = fs::create_dir_all(folder)
-        .and_then(|()| copy_whole(Path::new(&result.submission_path), &folder.join(layout::SUBMISSION)));
+        .and_then(|()| copy_atomically(Path::new(&result.submission_path), &folder.join(layout::SUBMISSION)));
     copied.err().map(|error| format!("note: no copy in {}: {error}", folder.display())).into_iter().collect()
 }

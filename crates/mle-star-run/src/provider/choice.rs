@@ -17,7 +17,7 @@ use mle_star_offline::OfflineAgents;
 use mle_star_openai::Endpoint;
 
 use crate::provider::codex::{self, Codex};
-use crate::provider::credentials::{self, Found};
+use crate::provider::credentials::{self, FoundLogin};
 use crate::provider::executable::{self, CLAUDE, Executable};
 use crate::provider::openai;
 use crate::settings::Environment;
@@ -49,7 +49,7 @@ pub struct Claude {
     /// The executable; its version is new enough.
     pub executable: Executable,
     /// The login that it will use.
-    pub login: Found,
+    pub login: FoundLogin,
 }
 
 /// The chosen agents and the reason, which a run shows first.
@@ -144,7 +144,7 @@ fn no_login() -> Trouble {
     )
 }
 
-fn with_login(login: &Found, trouble: Trouble) -> Trouble {
+fn with_login(login: &FoundLogin, trouble: Trouble) -> Trouble {
     Trouble::new(format!("{}, but {}", login.reason(), trouble.message), trouble.hint)
 }
 

@@ -31,7 +31,7 @@ pub enum Login {
 
 /// The findings about one kind of login.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Found {
+pub struct FoundLogin {
     /// The kind.
     pub login: Login,
     /// Names of the variables that are set, or the path of the credentials file.
@@ -80,21 +80,21 @@ const VARIABLES: [(Login, &[&str]); 6] = [
 ];
 
 /// The login that `claude` uses, with its variables or file; `None` if there is none.
-pub fn login(environment: &Environment<'_>) -> Option<Found> {
+pub fn login(environment: &Environment<'_>) -> Option<FoundLogin> {
     found(environment).into_iter().find(|found| found.used)
 }
 
 /// All logins, by precedence.
-pub fn found(environment: &Environment<'_>) -> Vec<Found> {
+pub fn found(environment: &Environment<'_>) -> Vec<FoundLogin> {
     let set = |name: &&&str| environment(name).is_some_and(|value| !value.trim().is_empty());
     let named = VARIABLES.iter().map(|(login, names)| {
         let by: Vec<String> = names.iter().filter(set).map(|name| (*name).to_owned()).collect();
         let usable = if login.is_cloud() { is_truthy(environment(names[0])) } else { !by.is_empty() };
-        Found { login: *login, by, usable, used: false }
+        FoundLogin { login: *login, by, usable, used: false }
     });
     let by: Vec<String> = stored(environment).map(|path| path.display().to_string()).into_iter().collect();
-    let stored = Found { login: Login::Stored, usable: !by.is_empty(), by, used: false };
-    let mut all: Vec<Found> = named.chain([stored]).collect();
+    let stored = FoundLogin { login: Login::Stored, usable: !by.is_empty(), by, used: false };
+    let mut all: Vec<FoundLogin> = named.chain([stored]).collect();
     if let Some(first) = all.iter_mut().find(|found| found.usable) {
         first.used = true;
     }
@@ -135,7 +135,7 @@ impl Login {
     }
 }
 
-impl Found {
+impl FoundLogin {
     /// The reason for choosing it: `ANTHROPIC_API_KEY is set`.
     pub fn reason(&self) -> String {
         match (self.login, self.by.first()) {

@@ -29,11 +29,11 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
             write_json(&folder.join(MODELS), models)?;
         }
         if let Some(summary) = &frozen.data_summary {
-            write_whole(&folder.join(DATA_SUMMARY), summary.as_bytes())?;
+            write_atomically(&folder.join(DATA_SUMMARY), summary.as_bytes())?;
         }
         fs::create_dir_all(folder.join(PROMPTS))?;
         for (name, text) in &frozen.prompts {
-            write_whole(&folder.join(PROMPTS).join(name), text.as_bytes())?;
+            write_atomically(&folder.join(PROMPTS).join(name), text.as_bytes())?;
         }
         Ok(())
     };
@@ -62,7 +62,7 @@ pub fn read_runners(folder: &Path) -> Vec<RunnerEntry> {
 /// Writes a configuration with raised limits beside `config.json`. It becomes valid when the journal records the limits.
 ///
 /// # Errors
-/// As [`write_whole`].
+/// As [`write_atomically`].
 pub fn stage_config(folder: &Path, config: &Config) -> io::Result<()> {
     write_partial(&folder.join(STAGED_CONFIG), &json(config)?)
 }
@@ -101,7 +101,7 @@ pub fn check_unchanged(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
 ///
 /// # Errors
 /// The disk is full or the folder not writable.
-pub fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let partial = path.with_extension("part");
     write_partial(&partial, bytes)?;
     fs::rename(partial, path)
@@ -122,8 +122,8 @@ fn json(value: &impl Serialize) -> io::Result<Vec<u8>> {
 /// Copies a file atomically, replacing the destination.
 ///
 /// # Errors
-/// As [`write_whole`].
-pub fn copy_whole(from: &Path, to: &Path) -> io::Result<()> {
+/// As [`write_atomically`].
+pub fn copy_atomically(from: &Path, to: &Path) -> io::Result<()> {
     let partial = to.with_extension("part");
     let copied = fs::copy(from, &partial).and_then(|_| fs::rename(&partial, to));
     copied.inspect_err(|_| drop(fs::remove_file(&partial)))
@@ -143,9 +143,9 @@ pub fn remove_file(path: &Path) -> io::Result<()> {
 /// Writes a value as indented JSON, atomically.
 ///
 /// # Errors
-/// As [`write_whole`].
+/// As [`write_atomically`].
 pub fn write_json(path: &Path, value: &impl Serialize) -> io::Result<()> {
-    write_whole(path, &json(value)?)
+    write_atomically(path, &json(value)?)
 }
 
 /// The error for a run folder that cannot be written.

@@ -3,6 +3,11 @@
 use std::path::Path;
 
 use mle_star::estimate::Count;
+use mle_star_report::figures::count;
+use mle_star_report::figures::duration;
+use mle_star_report::money;
+use mle_star_run::prepare::{Intent, prepare_for};
+use mle_star_run::settings::process_environment;
 use serde::Serialize;
 
 use super::side_by_side;
@@ -12,11 +17,6 @@ use crate::bench::plan::{Plan, PlannedTask};
 use crate::estimate;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use mle_star_report::figures::count;
-use mle_star_report::figures::duration;
-use mle_star_report::money;
-use mle_star_run::prepare::{Intent, prepare_for};
-use mle_star_run::settings::process_environment;
 
 /// The estimate for a bench.
 #[derive(Debug, Serialize)]

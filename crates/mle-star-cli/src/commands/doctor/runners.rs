@@ -11,6 +11,9 @@ use mle_star_backends::script::environment::{
 };
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::Machine;
+use mle_star_report::figures::{count, duration, rounded};
+use mle_star_report::sanitize::first_line;
+use mle_star_run::settings::Settings;
 use serde::Serialize;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -19,9 +22,6 @@ use tokio::time::timeout;
 use super::gpus;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use mle_star_report::figures::{count, duration, rounded};
-use mle_star_report::sanitize::first_line;
-use mle_star_run::settings::Settings;
 
 /// How long a runner may take to be measured after its start.
 const MEASURING: Duration = Duration::from_secs(60);

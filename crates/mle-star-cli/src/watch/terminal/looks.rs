@@ -7,9 +7,9 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use mle_star::event::Line;
 
-use super::super::block::{Drawn, replaced};
 use super::super::status::Frame;
 use super::{Look, Message, Run, Screen, Show};
+use crate::output::{Drawn, replaced};
 
 /// A real run of `examples/flight-delays` with two paths.
 const REAL: &str = include_str!("../../../tests/streams/flight-delays.jsonl");

@@ -2,11 +2,11 @@
 
 use std::io::IsTerminal as _;
 
-use super::runs_dir;
 use crate::args::McpArgs;
+use crate::commands::runs_dir;
 use crate::exit::{Exit, Failure};
+use crate::output;
 use crate::runtime::listen_for;
-use crate::{mcp, output};
 
 /// Serves until stdin ends.
 ///
@@ -17,6 +17,6 @@ pub fn mcp(args: &McpArgs) -> Result<Exit, Failure> {
     if std::io::stdin().is_terminal() {
         output::talk("waiting for an MCP client on stdin; Ctrl-D ends the server, runs continue");
     }
-    listen_for(mcp::serve(&runs_dir))??;
+    listen_for(super::serve(&runs_dir))??;
     Ok(Exit::Done)
 }
