@@ -114,7 +114,7 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
             part => format!("{OF_PATH}{}, {part}", path + 1),
         },
         Step::Round(_) | Step::Selection => "ensemble".to_owned(),
-        Step::LeakageCheck | Step::Outer { .. } | Step::Choice(_) | Step::Finalization => return None,
+        _ => return None,
     };
     if verdict.limit.is_some() || (step == Step::DataCheck && verdict.score.is_none()) {
         return None;

@@ -9,11 +9,12 @@ use mle_star_domain::metric::sort_best_first;
 
 use super::Ctx;
 use crate::evaluation::{Evaluation, Judged};
-use crate::journal::{Line, Standing};
+use crate::journal::Standing;
 use crate::result::{Cut, FinalResult};
 use crate::solution::Scored;
 use crate::stop::Stop;
 use crate::verdict::Lineage;
+use mle_star_domain::place::Line;
 
 impl Ctx<'_> {
     /// Declares the solutions that a line is made from, before its first step. If they are others than before a larger

@@ -2,14 +2,13 @@
 
 use futures_util::future::try_join_all;
 use mle_star_domain::metric::last_best;
-use mle_star_domain::place::Step;
+use mle_star_domain::place::{Line, Step};
 
 use super::search::{Ensemble, Search};
 use crate::beyond::further_models::{further_models, try_further_models};
 use crate::beyond::submission::{self, Last};
 use crate::beyond::{choice, probes, selection};
 use crate::ctx::Ctx;
-use crate::journal::Line;
 use crate::library::Library;
 use crate::paper::checks;
 use crate::paper::ensemble::{Rounds, ensemble};
