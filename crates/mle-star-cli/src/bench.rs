@@ -14,5 +14,6 @@ pub mod grade;
 mod grader;
 pub mod plan;
 pub mod results;
+mod scale;
 mod statistics;
 pub mod table;

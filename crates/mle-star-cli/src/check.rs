@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_leakage::{Facts, Finding, Severity};
+use mle_star_leakage::{Facts, Finding};
 
 use files::Input;
 use text::Code;
@@ -83,7 +83,7 @@ impl Counts {
         all.iter().fold(Self::default(), |counts, checked| match &checked.outcome {
             Err(_) => Self { unreadable: counts.unreadable + 1, ..counts },
             Ok(findings) => {
-                let leaks = findings.found.iter().filter(|found| found.severity == Severity::Block).count();
+                let leaks = findings.found.iter().filter(|found| found.rule.blocks()).count();
                 Self {
                     files: counts.files + 1,
                     leaks: counts.leaks + leaks,

@@ -49,7 +49,7 @@ use shared::Shared;
 
 pub use mle_star_report::cuts;
 pub use mle_star_report::run_view::resume_command;
-pub use results::{exit_of, score_lines};
+pub use results::exit_of;
 pub use signals::Signals;
 pub use together::{Ended, Listening, drive_all, drive_in_turn};
 

@@ -2,7 +2,7 @@
 //!
 //! Pages are rendered on the server from the same parts as a run's report and can be read without JavaScript; with it, they
 //! update while a run goes on. [`server`] listens, [`access`] decides who may use the page, [`live`] renders each change
-//! once for all viewers. The pages are [`list`] and the modules beside it. Nothing here writes into a run: stop sends a
+//! once for all viewers. [`pages`] has what is served for each address. Nothing here writes into a run: stop sends a
 //! signal, resume and start create separate processes.
 
 mod access;
@@ -11,9 +11,11 @@ mod answer;
 mod compare;
 mod completion;
 mod files;
+mod folder;
 mod list;
 mod live;
 mod logs;
+mod pages;
 mod peer;
 mod run;
 mod server;

@@ -22,7 +22,7 @@ pub use asked::Asked;
 pub use block::{Drawn, replaced};
 pub use json::{JsonLines, Recorder};
 pub use log::Log;
-pub use mle_star_report::figures::{count, duration, interval, number, rounded};
+pub use mle_star_report::figures::{count, duration, number, rounded};
 pub use mle_star_report::words::{agent_name, phase_title};
 pub use news::{Item, News};
 pub use terminal::{Look, OfRun, Show, Terminal};

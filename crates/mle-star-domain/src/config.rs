@@ -88,7 +88,7 @@ pub enum Context {
 pub enum LeakageCheck {
     /// Every script, before it runs, as in the paper.
     Each,
-    /// Those whose score would be accepted, and those that a combination uses. A corrected script runs again.
+    /// Scripts whose score would be accepted, and those that a combination uses. A corrected script runs again.
     Accepted,
 }
 

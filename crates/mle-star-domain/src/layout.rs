@@ -69,5 +69,5 @@ pub const VALIDATION_PREDICTIONS: &str = "validation_predictions.csv";
 /// The scores of the classes behind [`VALIDATION_PREDICTIONS`], if a script predicts labels. The first column names the
 /// row, each further one is a class.
 pub const VALIDATION_CLASS_SCORES: &str = "validation_class_scores.csv";
-/// The same for [`SUBMISSION`].
+/// The scores of the classes behind [`SUBMISSION`], in the form of [`VALIDATION_CLASS_SCORES`].
 pub const SUBMISSION_CLASS_SCORES: &str = "submission_class_scores.csv";

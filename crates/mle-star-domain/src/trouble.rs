@@ -21,7 +21,7 @@ impl Trouble {
         Self { message: message.into(), hint: hint.into(), then_resume: false }
     }
 
-    /// The same error, prefixed with the name of one of several runs.
+    /// This error, prefixed with the name of one of several runs.
     #[must_use]
     pub fn of(mut self, name: impl std::fmt::Display) -> Self {
         self.message = format!("{name}: {}", self.message);

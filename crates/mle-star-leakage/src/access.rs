@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use ruff_python_ast::{CmpOp, Comprehension, Expr};
 
-use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::info::{How, Kind, Lessons};
 use crate::machine::Machine;
 use crate::table::{Column, Table};
 use crate::value::{Dict, Estimator, Fitted, List, Names, Object, Role, Value};
@@ -13,7 +13,8 @@ impl<'a> Machine<'a> {
     /// A new table as a value.
     pub(crate) fn table(&mut self, table: Table) -> Value {
         // Large tables take more than a step.
-        self.steps = self.steps.saturating_sub((table.columns.len() + table.rest.lessons.len()) / 4);
+        self.limits.steps =
+            self.limits.steps.saturating_sub((table.columns.len() + table.rest.lessons.len()) / 4);
         self.state.add(Object::Table(table))
     }
 
@@ -48,41 +49,30 @@ impl<'a> Machine<'a> {
             Value::Class(class) => return self.class_attribute(*class, name).unwrap_or_default(),
             _ => {}
         }
-        match self.state.get(base) {
-            Some(Object::Table(table)) => {
-                let table = table.clone();
-                self.table_attribute(base, &table, name)
-            }
-            Some(Object::Estimator(estimator)) => {
-                let estimator = estimator.clone();
-                self.estimator_attribute(base, &estimator, name)
-            }
+        match self.state.handle(base).as_deref() {
+            Some(Object::Table(table)) => self.table_attribute(base, table, name),
+            Some(Object::Estimator(estimator)) => self.estimator_attribute(base, estimator, name),
             Some(Object::Instance(instance)) => {
                 if let Some((_, value)) = instance.attributes.iter().find(|(known, _)| &**known == name) {
                     return value.clone();
                 }
                 match self.class_attribute(instance.class, name) {
-                    Some(Value::Function(..)) => Value::Method(Rc::new((base.clone(), name.into()))),
+                    Some(Value::Function(..)) => Value::method(base.clone(), name),
                     Some(value) => value,
                     None => Value::Unknown,
                 }
             }
-            Some(Object::Group(group)) => {
-                let group = group.clone();
-                self.choose_columns(&group, &Value::text(name))
-            }
+            Some(Object::Group(group)) => self.choose_columns(group, &Value::text(name)),
             Some(Object::Study(number)) => match name {
                 "best_value" | "value" | "values" | "best_values" => Value::Number(Rc::new(number.clone())),
                 "best_params" | "params" => {
                     // A model with these settings, scored again, is one of several models.
                     let lessons = number.lessons.clone();
-                    let lessons = self.infos.map(&lessons, |lesson| match lesson.kind {
-                        Kind::Choice(How::Trials) => {
-                            Some(Lesson { kind: Kind::Choice(How::Setting), ..lesson })
-                        }
-                        _ => Some(lesson),
+                    let lessons = self.infos.map_kinds(&lessons, |kind| match kind {
+                        Kind::Choice(How::Trials) => Some(Kind::Choice(How::Setting)),
+                        _ => Some(kind),
                     });
-                    Value::number(lessons, Scores::default())
+                    Value::learnt(lessons)
                 }
                 _ => base.clone(),
             },
@@ -116,16 +106,14 @@ impl<'a> Machine<'a> {
             "T" => Value::Unknown,
             "columns" => Value::Names(Rc::new(names_of(table))),
             "index" => {
-                let mut index = Table { index: true, ..Table::of(table.rows) };
+                let mut index = Table::positions(table.rows);
                 if !table.rows.is_known() {
                     // Names of features, perhaps in the order of their importance.
                     index.rest.lessons = self.order_of(table);
                 }
                 self.table(index)
             }
-            "iloc" | "loc" | "at" | "iat" | "str" | "dt" | "cat" => {
-                Value::Method(Rc::new((base.clone(), name.into())))
-            }
+            "iloc" | "loc" | "at" | "iat" | "str" | "dt" | "cat" => Value::method(base.clone(), name),
             _ => {
                 let column = self.select(table, &name.into());
                 self.table(column)
@@ -141,20 +129,19 @@ impl<'a> Machine<'a> {
                 let score = self.search_score(estimator, fitted);
                 Value::number(estimator.lessons.clone(), score)
             }
-            "history" => Value::Method(Rc::new((base.clone(), "history of".into()))),
-            "evals_result_" => self.results(&fitted.clone()),
+            "history" => Value::method(base.clone(), "history of"),
+            "evals_result_" => self.results(fitted),
             "best_score_" if !fitted.named.is_empty() && estimator.role == Role::Model => {
-                let fitted = fitted.clone();
-                let results = self.results(&fitted);
+                let results = self.results(fitted);
                 if let Value::Object(number) = &results
                     && let Some(Object::Dict(dict)) = self.state.change(*number)
                 {
-                    dict.others.push(Value::number(Lessons::default(), fitted.watched));
+                    dict.others.push(Value::score(fitted.watched.clone()));
                 }
                 results
             }
             "best_score" | "best_score_" if !fitted.watched.is_empty() => {
-                Value::number(Lessons::default(), fitted.watched.clone())
+                Value::score(fitted.watched.clone())
             }
             "feature_importances_" | "coef_" | "ranking_" | "scores_" | "pvalues_" | "support_" => {
                 // A transformer ignores the target.
@@ -261,9 +248,7 @@ impl<'a> Machine<'a> {
             return Lessons::default();
         }
         let all = |items: &mut dyn Iterator<Item = &Value>| {
-            items
-                .take(64)
-                .fold(Lessons::default(), |all, item| all.and(&self.lessons_within(item, depth - 1)))
+            items.take(64).map(|item| self.lessons_within(item, depth - 1)).collect()
         };
         match (value, self.state.get(value)) {
             (Value::Number(number), _) => number.lessons.clone(),

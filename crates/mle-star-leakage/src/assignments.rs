@@ -30,7 +30,7 @@ impl<'a> Machine<'a> {
                 table.rest.lessons = all;
             }
             Some(Object::Table(table)) if name != "index" => table.set(name.into(), column),
-            Some(Object::Estimator(estimator)) => estimator.lessons = estimator.lessons.and(&lessons),
+            Some(Object::Estimator(estimator)) => estimator.lessons.add(&lessons),
             _ => {}
         }
     }
@@ -48,10 +48,7 @@ impl<'a> Machine<'a> {
             Some(Object::Dict(_)) => {
                 let key = self.eval(&subscript.slice).constant();
                 let Some(Object::Dict(dict)) = self.state.change(number) else { return };
-                match key {
-                    Some(key) => dict.set(key, value),
-                    None => dict.others.push(value),
-                }
+                dict.put(key, value);
             }
             Some(Object::List(_)) => {
                 let position = self.eval(&subscript.slice);
@@ -77,7 +74,7 @@ impl<'a> Machine<'a> {
     fn set_in_table(&mut self, number: usize, index: &'a Expr, located: bool, value: &Value) {
         let column = self.column_of(value);
         let rows_of_value = self.table_of(value).map(|value| value.rows).unwrap_or_default();
-        let is_time = self.table_of(value).is_some_and(|table| !table.times.is_empty());
+        let is_time = self.table_of(value).is_some_and(|table| !table.order.times.is_empty());
         let (partly, name) = match index {
             Expr::Tuple(tuple) => match tuple.elts.as_slice() {
                 [rows, column] => {
@@ -92,7 +89,7 @@ impl<'a> Machine<'a> {
         let by_rows = partly || self.chooses_rows(&name);
         let names = self.texts(&name);
         let Some(Object::Table(table)) = self.state.change(number) else { return };
-        if !table.rows.is_known() && table.columns.is_empty() && !partly && !table.blank {
+        if !table.rows.is_known() && table.columns.is_empty() && !partly && !table.filling.blank {
             // The first column of an empty table.
             table.rows = rows_of_value;
         }
@@ -103,23 +100,23 @@ impl<'a> Machine<'a> {
             _ if by_rows => Vec::new(),
             _ if table.columns.is_empty() && !table.whole => Vec::new(),
             _ => {
-                table.unnamed = table.unnamed.and(&column.lessons);
+                table.unnamed.add(&column.lessons);
                 return;
             }
         };
         if names.is_empty() {
-            let first = table.blank && !table.filled && table.rest.lessons.is_empty();
+            let first = table.filling.blank && !table.filling.filled && table.rest.lessons.is_empty();
             let predicted = !table.rest.lessons.is_empty() && !table.rest.target;
-            table.mixed |= partly && predicted && column.target && table.columns.is_empty();
-            table.rest.lessons = table.rest.lessons.and(&column.lessons);
+            table.filling.mixed |= partly && predicted && column.target && table.columns.is_empty();
+            table.rest.lessons.add(&column.lessons);
             table.rest.target = column.target && (first || table.rest.target);
-            table.filled = true;
+            table.filling.filled = true;
         }
         for name in names {
             let before = by_rows.then(|| table.named(&name)).flatten();
             let after = before.map_or_else(|| column.clone(), |before| before.join(&column));
             if is_time {
-                table.times.push(Rc::clone(&name));
+                table.order.times.push(Rc::clone(&name));
             }
             table.set(name, after);
         }
@@ -127,7 +124,7 @@ impl<'a> Machine<'a> {
 
     fn chooses_rows(&self, index: &Value) -> bool {
         matches!(index, Value::Positions { .. })
-            || self.table_of(index).is_some_and(|table| table.condition.is_some() || table.index)
+            || self.table_of(index).is_some_and(|table| table.mask.condition.is_some() || table.index)
     }
 
     /// `del base[index]`.
@@ -135,9 +132,7 @@ impl<'a> Machine<'a> {
         let Expr::Subscript(subscript) = target else { return };
         let base = self.eval(&subscript.value);
         let name = self.eval(&subscript.slice).constant();
-        if let Value::Object(number) = base
-            && let Some(Object::Table(table)) = self.state.change(number)
-        {
+        if let Some(table) = self.state.table_mut(&base) {
             match name {
                 Some(name) => table.remove(&name),
                 None => table.kept.clear(),

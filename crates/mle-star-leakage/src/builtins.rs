@@ -7,14 +7,14 @@ use std::rc::Rc;
 
 impl Machine<'_> {
     pub(crate) fn call_builtin(&mut self, name: &str, arguments: &Arguments) -> Value {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         match name {
             "print" => {
                 self.print(arguments);
                 Value::None
             }
             "open" => {
-                self.open(&first, arguments);
+                self.open(&first, arguments.get(1, "mode"), arguments);
                 Value::Unknown
             }
             "len" => match self.table_of(&first) {
@@ -80,10 +80,7 @@ impl Machine<'_> {
         for item in items {
             let Value::Tuple(pair) = item else { continue };
             let [key, value] = &*pair else { continue };
-            match key.constant() {
-                Some(key) => dict.set(key, value.clone()),
-                None => dict.others.push(value.clone()),
-            }
+            dict.put(key.constant(), value.clone());
         }
         dict
     }
@@ -116,7 +113,7 @@ impl Machine<'_> {
                         let items = items.map(|(at, item)| Value::Tuple([number(at), item].into())).collect();
                         self.list(items)
                     }
-                    Items::Any(item) => Value::Method(Rc::new((numbered(item), "items of".into()))),
+                    Items::Any(item) => Value::each(numbered(item)),
                 }
             }
             "map" => {
@@ -171,7 +168,7 @@ impl Machine<'_> {
             }
         }
         if each.len() < arguments.positional.len() {
-            return Value::Method(Rc::new((Value::Tuple(any.into()), "items of".into())));
+            return Value::each(Value::Tuple(any.into()));
         }
         let length = each.iter().map(Vec::len).min().unwrap_or_default();
         let rows = (0..length).map(|at| each.iter().map(|items| items[at].clone()).collect::<Vec<_>>());

@@ -30,6 +30,21 @@ impl Arguments {
         self.positional.get(position).or_else(|| self.named(name))
     }
 
+    /// An argument by its position or name. Unknown, if it is not given.
+    pub(crate) fn value(&self, position: usize, name: &str) -> Value {
+        self.get(position, name).cloned().unwrap_or_default()
+    }
+
+    /// The first argument, whatever its name. Unknown, if there is none.
+    pub(crate) fn first_value(&self) -> Value {
+        self.first().cloned().unwrap_or_default()
+    }
+
+    /// Whether an argument is `True`.
+    pub(crate) fn is_true(&self, name: &str) -> bool {
+        matches!(self.named(name), Some(Value::Bool(true)))
+    }
+
     /// An argument by its name.
     pub(crate) fn named(&self, name: &str) -> Option<&Value> {
         self.named.iter().find(|(known, _)| &**known == name).map(|(_, value)| value)
@@ -59,7 +74,7 @@ impl<'a> Machine<'a> {
             Expr::Attribute(attribute) => {
                 let base = self.eval(&attribute.value);
                 let name = attribute.attr.as_str();
-                if name == "backward" && !self.forwards.is_empty() {
+                if name == "backward" && !self.networks.forwards.is_empty() {
                     self.backward(call.range());
                 }
                 if !matches!(base, Value::Symbol(_)) {
@@ -148,10 +163,10 @@ impl<'a> Machine<'a> {
                     let own = instance.attributes.iter().find(|(known, _)| &**known == name);
                     match own {
                         Some((_, value)) => value.clone(),
-                        None => Value::Method(Rc::new((base.clone(), name.into()))),
+                        None => Value::method(base.clone(), name),
                     }
                 }
-                _ => Value::Method(Rc::new((base.clone(), name.into()))),
+                _ => Value::method(base.clone(), name),
             },
         }
     }
@@ -216,22 +231,22 @@ impl<'a> Machine<'a> {
         arguments: &Arguments,
     ) -> Value {
         let Some(function) = self.functions.get(number).copied() else { return Value::Unknown };
-        if self.active.len() >= CALLS || self.active.contains(&number) || self.steps == 0 {
+        if self.calls.active.len() >= CALLS || self.calls.active.contains(&number) || self.limits.steps == 0 {
             return Value::Unknown;
         }
         let scope = self.state.open_scope(Some(outer));
         if let Some(parameters) = function.parameters {
             self.bind(parameters, scope, itself, arguments);
         }
-        self.called.insert(number);
+        self.calls.called.insert(number);
         let (caller, statement) = (std::mem::replace(&mut self.scope, scope), self.statement);
-        self.active.push(number);
+        self.calls.active.push(number);
         let value = match function.body {
             Body::Expression(body) => self.eval(body),
             Body::Statements(body) => {
-                self.returned.push(None);
+                self.calls.returned.push(None);
                 let flow = self.run(body);
-                let returned = self.returned.pop().flatten();
+                let returned = self.calls.returned.pop().flatten();
                 match (returned, flow) {
                     (Some(value), _) => value,
                     (None, Flow::Leaves) => Value::Unknown,
@@ -239,7 +254,7 @@ impl<'a> Machine<'a> {
                 }
             }
         };
-        self.active.pop();
+        self.calls.active.pop();
         self.scope = caller;
         self.statement = statement;
         value

@@ -21,7 +21,7 @@ struct Interval {
 impl Machine<'_> {
     /// A condition that holds where both hold.
     pub(crate) fn conjunction(&mut self, one: &Table, other: &Table) -> Option<(Rc<str>, bool)> {
-        let (left, right) = (one.condition.as_ref()?, other.condition.as_ref()?);
+        let (left, right) = (one.mask.condition.as_ref()?, other.mask.condition.as_ref()?);
         let key: Rc<str> = format!("{left:?} and {right:?}").into();
         let parts = |part: &(Rc<str>, bool)| match self.conjunctions.get(&part.0) {
             Some(parts) if !part.1 => parts.clone(),

@@ -15,14 +15,14 @@ use crate::value::{List, Number, Object, Row, Value};
 
 impl Machine<'_> {
     /// Arguments in which lists with one item for each row are tables.
-    pub(crate) fn with_row_lists(&mut self, arguments: &Arguments) -> Option<Arguments> {
+    pub(crate) fn with_row_lists(&mut self, arguments: &Arguments) -> Arguments {
         let is_list = |value: &Value| matches!(self.state.get(value), Some(Object::List(list)) if !list.added.is_empty());
+        let mut made = arguments.clone();
         if !arguments.all().any(is_list) {
-            return None;
+            return made;
         }
         let given: Vec<Value> = arguments.all().cloned().collect();
         let labelled = self.are_labelled(&given);
-        let mut made = arguments.clone();
         let named = made.named.iter_mut().map(|(_, value)| value);
         for value in made.positional.iter_mut().chain(named) {
             if let Some(mut table) = self.row_list(value) {
@@ -32,7 +32,7 @@ impl Machine<'_> {
                 *value = self.table(table);
             }
         }
-        Some(made)
+        made
     }
 
     /// Whether lists that have rows more than once all do, labels as well: pairs of rows with labels of their own are
@@ -148,7 +148,7 @@ impl Machine<'_> {
 
     /// A value of which nothing is known, in a loop over rows: something made from the row.
     pub(crate) fn of_current_row(&self, value: &Value) -> Value {
-        let rows = self.around.last().and_then(|around| around.rows);
+        let rows = self.nesting.around.last().and_then(|around| around.rows);
         match (value, rows) {
             (Value::Unknown, Some(rows)) => made_from_row(rows, Lessons::default()),
             _ => value.clone(),
@@ -157,8 +157,9 @@ impl Machine<'_> {
 
     /// Whether rows are others in each step of a loop, as they are chosen within it.
     pub(crate) fn varies(&self, rows: RowsId) -> bool {
-        let within =
-            |site: Site| self.around.iter().any(|around| around.range.contains_range(site.expression));
+        let within = |site: Site| {
+            self.nesting.around.iter().any(|around| around.range.contains_range(site.expression))
+        };
         self.rows.ancestors(rows).any(|above| match self.rows.origin(above) {
             Origin::Some { site, .. } => within(*site),
             Origin::Part { division, .. } => {

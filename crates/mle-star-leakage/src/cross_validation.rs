@@ -5,13 +5,13 @@ use crate::info::{How, Kind, Lesson, Lessons, Scores};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
 use crate::table::Table;
-use crate::value::{Estimator, Fitted, Object, Role, Value};
+use crate::value::{Estimator, Fitted, Object, Value};
 
 impl Machine<'_> {
     pub(crate) fn cross_val_score(&mut self, arguments: &Arguments) -> Value {
         let Some((rows, lessons)) = self.cross_predictions(arguments) else { return Value::Unknown };
         let score = self.score(arguments.range, rows, &lessons, false);
-        Value::number(Lessons::default(), score)
+        Value::score(score)
     }
 
     pub(crate) fn cross_val_predict(&mut self, arguments: &Arguments) -> Value {
@@ -29,15 +29,7 @@ impl Machine<'_> {
         }
         let estimator = match arguments.get(0, "estimator").and_then(|value| self.state.get(value)) {
             Some(Object::Estimator(estimator)) => estimator.clone(),
-            _ => Estimator {
-                name: "".into(),
-                role: Role::Model,
-                made: self.site(arguments.called),
-                lessons: Lessons::default(),
-                stops: false,
-                warm: false,
-                fitted: None,
-            },
+            _ => Estimator::model("", self.site(arguments.called)),
         };
         self.note_ids(&table, arguments);
         let (fit, scored) = self.cross_validation(table.rows, arguments);
@@ -45,18 +37,9 @@ impl Machine<'_> {
         let answer = arguments.get(2, "y").and_then(|target| self.answer(&estimator, &table, target));
         let mut learnt = table.lessons();
         if answer.is_some() {
-            let lesson = Lesson::new(Kind::Answer, self.site(arguments.range), table.rows);
-            learnt = learnt.and(&self.infos.lesson(lesson));
+            learnt = learnt.and(&self.learn(Kind::Answer, arguments.range, table.rows));
         }
-        let fitted = Fitted {
-            site: self.site(arguments.range),
-            rows: fit,
-            lessons: learnt,
-            with_target: true,
-            of_target: false,
-            watched: Scores::default(),
-            named: Vec::new(),
-        };
+        let fitted = Fitted::with_target(self.site(arguments.range), fit, learnt);
         let lessons = self.predictions(&estimator, &fitted, &table.with_rows(scored));
         let seeds = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {
             Some(Object::Splitter(splitter)) => splitter.lessons.clone(),

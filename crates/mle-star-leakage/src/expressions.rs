@@ -3,12 +3,12 @@
 use std::rc::Rc;
 
 use ruff_python_ast::{
-    BoolOp, Comprehension, Expr, ExprCompare, ExprDict, ExprFString, InterpolatedStringElement,
-    Number as Literal, Operator, StmtAugAssign, UnaryOp,
+    BoolOp, CmpOp, Comprehension, Expr, ExprCompare, ExprDict, ExprFString, FStringPart,
+    InterpolatedStringElement, Number as Literal, Operator, StmtAugAssign, UnaryOp,
 };
 use ruff_text_size::{Ranged, TextRange};
 
-use crate::info::{Kind, Lessons, Scores};
+use crate::info::{Kind, Lessons};
 use crate::machine::{Body, Items, Machine};
 use crate::table::Table;
 use crate::value::{Dict, List, Names, Number, Object, Text, Value};
@@ -19,13 +19,13 @@ const DEEPEST: usize = 120;
 impl<'a> Machine<'a> {
     /// The value of an expression.
     pub(crate) fn eval(&mut self, expression: &'a Expr) -> Value {
-        if self.steps == 0 || self.depth > DEEPEST {
+        if self.limits.steps == 0 || self.limits.depth > DEEPEST {
             return Value::Unknown;
         }
-        self.steps -= 1;
-        self.depth += 1;
+        self.limits.steps -= 1;
+        self.limits.depth += 1;
         let value = self.eval_here(expression);
-        self.depth -= 1;
+        self.limits.depth -= 1;
         value
     }
 
@@ -49,7 +49,7 @@ impl<'a> Machine<'a> {
                     && one.id == other.id
                     && let Some(table) = self.table_of(&left)
                 {
-                    let mut zero = Table { zero: true, ..Table::of(table.rows) };
+                    let mut zero = Table::zeros(table.rows);
                     zero.rest.target = table.is_target();
                     return self.table(zero);
                 }
@@ -125,8 +125,8 @@ impl<'a> Machine<'a> {
         self.new_list(items, true)
     }
 
-    fn new_list(&mut self, items: Vec<Value>, open: bool) -> Value {
-        let (loops, clause) = (self.loops, self.clause);
+    pub(crate) fn new_list(&mut self, items: Vec<Value>, open: bool) -> Value {
+        let (loops, clause) = (self.nesting.loops, self.nesting.clause);
         self.state.add(Object::List(List { items, open, loops, clause, ..List::default() }))
     }
 
@@ -161,7 +161,7 @@ impl<'a> Machine<'a> {
 
     fn literal_list(&mut self, elements: &'a [Expr]) -> Value {
         let (items, open) = self.eval_all(elements);
-        if open { self.open_list(items) } else { self.list(items) }
+        self.new_list(items, open)
     }
 
     fn dict(&mut self, dict: &'a ExprDict) -> Value {
@@ -170,10 +170,7 @@ impl<'a> Machine<'a> {
             let key = item.key.as_ref().map(|key| self.eval(key));
             let value = self.eval(&item.value);
             match key {
-                Some(key) => match key.constant() {
-                    Some(key) => made.set(key, value),
-                    None => made.others.push(value),
-                },
+                Some(key) => made.put(key.constant(), value),
                 // `**other`
                 None => match self.state.get(&value) {
                     Some(Object::Dict(other)) => made.merge(other),
@@ -186,24 +183,23 @@ impl<'a> Machine<'a> {
 
     fn formatted(&mut self, text: &'a ExprFString) -> Value {
         let mut made = Text::default();
-        for element in text.value.iter().flat_map(|part| match part {
-            ruff_python_ast::FStringPart::Literal(_) => [].as_slice(),
-            ruff_python_ast::FStringPart::FString(part) => &part.elements,
-        }) {
-            match element {
-                InterpolatedStringElement::Literal(literal) => made.fixed.push_str(&literal.value),
-                InterpolatedStringElement::Interpolation(element) => {
-                    let value = self.eval(&element.expression);
-                    made.add(value);
+        for part in &text.value {
+            let elements = match part {
+                FStringPart::Literal(literal) => {
+                    made.fixed.push_str(literal.as_str());
+                    continue;
+                }
+                FStringPart::FString(part) => &part.elements,
+            };
+            for element in elements {
+                match element {
+                    InterpolatedStringElement::Literal(literal) => made.fixed.push_str(&literal.value),
+                    InterpolatedStringElement::Interpolation(element) => {
+                        made.add(self.eval(&element.expression));
+                    }
                 }
             }
         }
-        let literal = text.value.iter().filter_map(|part| match part {
-            ruff_python_ast::FStringPart::Literal(literal) => Some(literal.as_str()),
-            ruff_python_ast::FStringPart::FString(_) => None,
-        });
-        let before: String = literal.collect();
-        made.fixed.insert_str(0, &before);
         made.value()
     }
 
@@ -224,7 +220,7 @@ impl<'a> Machine<'a> {
         match test {
             Expr::BoolOp(operation) => {
                 let parts: Vec<_> = operation.values.iter().map(|value| self.condition(value)).collect();
-                let choice = parts.iter().fold(Lessons::default(), |all, (_, choice)| all.and(choice));
+                let choice = parts.iter().map(|(_, choice)| choice.clone()).collect();
                 let decisive = operation.op == BoolOp::Or;
                 let truth = if parts.iter().any(|(truth, _)| *truth == Some(decisive)) {
                     Some(decisive)
@@ -239,20 +235,18 @@ impl<'a> Machine<'a> {
                 let (truth, choice) = self.condition(&operation.operand);
                 (truth.map(|truth| !truth), choice)
             }
-            Expr::Compare(compare) if compare.ops.len() == 1 && compare.ops[0].is_ordering() => {
+            Expr::Compare(compare) if compare.ops.len() == 1 && is_ordering(compare.ops[0]) => {
                 let left = self.eval(&compare.left);
                 let right = self.eval(&compare.comparators[0]);
                 let selecting = self.lessons_of(&left).and(&self.lessons_of(&right));
-                let selecting =
-                    self.infos.map(&selecting, |lesson| (lesson.kind == Kind::Selection).then_some(lesson));
+                let selecting = self.infos.of_kind(&selecting, Kind::Selection);
                 let choice = self.choice(&[left, right], compare.range());
                 (None, choice.and(&selecting))
             }
             _ => {
                 let value = self.eval(test);
                 let selecting = self.lessons_of(&value);
-                let selecting =
-                    self.infos.map(&selecting, |lesson| (lesson.kind == Kind::Selection).then_some(lesson));
+                let selecting = self.infos.of_kind(&selecting, Kind::Selection);
                 (truth(&value), selecting)
             }
         }
@@ -273,22 +267,18 @@ impl<'a> Machine<'a> {
             (UnaryOp::USub, Value::Float(value)) => Value::Float(-value),
             (UnaryOp::USub, Value::Length(rows)) => Value::Length(rows),
             (UnaryOp::Not, value) => truth(&value).map_or(Value::Unknown, |truth| Value::Bool(!truth)),
-            (UnaryOp::Invert, value) => match self.state.get(&value) {
-                Some(Object::Table(table)) => {
-                    let mut table = table.clone();
-                    table.condition = table.condition.map(|(key, negated)| (key, !negated));
+            (UnaryOp::Invert, value) => match self.table_of(&value).cloned() {
+                Some(mut table) => {
+                    table.mask.condition = table.mask.condition.map(|(key, negated)| (key, !negated));
                     self.table(table)
                 }
                 _ => Value::Unknown,
             },
             (_, value @ Value::Number(_)) => value,
-            (_, value @ Value::Object(_)) => {
-                if let Some(Object::Table(table)) = self.state.get(&value) {
-                    let table = table.clone();
-                    return self.table(table);
-                }
-                Value::Unknown
-            }
+            (_, value @ Value::Object(_)) => match self.table_of(&value).cloned() {
+                Some(table) => self.table(table),
+                None => Value::Unknown,
+            },
             _ => Value::Unknown,
         }
     }
@@ -334,10 +324,7 @@ impl<'a> Machine<'a> {
             let open = machine.generate(generators, &mut |machine| {
                 let key = key.and_then(|key| machine.eval(key).constant());
                 let value = machine.eval(value);
-                match key {
-                    Some(key) => dict.set(key, value),
-                    None => dict.others.push(value),
-                }
+                dict.put(key, value);
             });
             if open && dict.others.is_empty() {
                 dict.others.push(Value::Unknown);
@@ -359,7 +346,7 @@ impl<'a> Machine<'a> {
             Items::Each(items) => (items, false),
             Items::Any(item) => (vec![item], true),
         };
-        self.loops += usize::from(open);
+        self.nesting.loops += usize::from(open);
         let any = open;
         for item in items {
             self.assign(&first.target, item);
@@ -376,8 +363,8 @@ impl<'a> Machine<'a> {
             }
             self.choices = outer;
         }
-        self.loops -= usize::from(any);
-        self.around.pop();
+        self.nesting.loops -= usize::from(any);
+        self.nesting.around.pop();
         open
     }
 
@@ -413,7 +400,7 @@ impl<'a> Machine<'a> {
             (Value::Number(number), _) => {
                 Value::Number(Rc::new(Number { lessons: number.lessons.and(lessons), ..(**number).clone() }))
             }
-            (Value::Int(_) | Value::Float(_), _) => Value::number(lessons.clone(), Scores::default()),
+            (Value::Int(_) | Value::Float(_), _) => Value::learnt(lessons.clone()),
             (Value::Names(names), _) => {
                 let lessons = names.lessons.and(lessons);
                 Value::Names(Rc::new(Names { lessons, ..(**names).clone() }))
@@ -439,6 +426,14 @@ impl Dict {
         match self.items.iter_mut().find(|(known, _)| *known == key) {
             Some((_, known)) => *known = value,
             None => self.items.push((key, value)),
+        }
+    }
+
+    /// Sets the value of a key, which may not be known.
+    pub(crate) fn put(&mut self, key: Option<Rc<str>>, value: Value) {
+        match key {
+            Some(key) => self.set(key, value),
+            None => self.others.push(value),
         }
     }
 
@@ -504,13 +499,6 @@ fn truth(value: &Value) -> Option<bool> {
     }
 }
 
-trait Ordering {
-    fn is_ordering(&self) -> bool;
-}
-
-impl Ordering for ruff_python_ast::CmpOp {
-    fn is_ordering(&self) -> bool {
-        use ruff_python_ast::CmpOp::{Gt, GtE, Lt, LtE};
-        matches!(self, Gt | GtE | Lt | LtE)
-    }
+fn is_ordering(operation: CmpOp) -> bool {
+    matches!(operation, CmpOp::Gt | CmpOp::GtE | CmpOp::Lt | CmpOp::LtE)
 }

@@ -10,29 +10,16 @@ pub struct Facts {
     pub targets: Vec<String>,
     /// Columns that identify rows and say nothing else.
     pub ids: Vec<String>,
-    /// How test rows differ from training rows.
+    /// How test rows differ from training rows, if they do.
     pub split: Option<Split>,
 }
 
 /// How test rows differ from training rows, which validation rows should imitate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Split {
-    /// What differs.
-    pub kind: SplitKind,
-    /// The column of the groups, times or classes.
-    pub column: Option<String>,
-}
-
-/// What differs between test rows and training rows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum SplitKind {
-    /// Nothing: rows are drawn at random.
-    Rows,
-    /// Nothing; every class is as frequent in both.
-    Stratified,
-    /// The groups.
-    Groups,
-    /// Test rows are later.
-    Time,
+#[serde(tag = "kind", content = "column", rename_all = "kebab-case")]
+pub enum Split {
+    /// They have other groups: the values of this column.
+    Groups(Option<String>),
+    /// They are later, by this column.
+    Time(Option<String>),
 }

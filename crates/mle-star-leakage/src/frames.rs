@@ -3,14 +3,24 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{Kind, Lesson, Lessons, Scores};
+use crate::facts::Split;
+use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::{Machine, row_of};
+use crate::names::is_one;
 use crate::rows::RowsId;
 use crate::table::{Column, Group, Table};
 use crate::value::{Object, Value};
 
 /// A value, and the table that it is.
 type Of<'a> = (&'a Value, &'a Table);
+
+/// Methods whose values are true or false.
+const COMPARISONS: &str = "
+    isin between isna isnull notna notnull eq ne gt lt ge le";
+
+/// Methods that may compute one value for each row.
+const ACROSS: &str = "
+    mean sum max min std median count any all idxmax argmax var agg aggregate";
 
 impl Machine<'_> {
     /// Methods of tables, series and arrays.
@@ -21,7 +31,7 @@ impl Machine<'_> {
         name: &str,
         arguments: &Arguments,
     ) -> Value {
-        let inplace = matches!(arguments.named("inplace"), Some(Value::Bool(true)));
+        let inplace = arguments.is_true("inplace");
         let value = self
             .call_whole((base, table), name, arguments)
             .or_else(|| self.call_rows(table, name, arguments))
@@ -31,9 +41,7 @@ impl Machine<'_> {
         if !inplace {
             return value;
         }
-        if let (Value::Object(number), Some(after)) = (base, self.table_of(&value).cloned())
-            && let Some(Object::Table(table)) = self.state.change(*number)
-        {
+        if let (Some(after), Some(table)) = (self.table_of(&value).cloned(), self.state.table_mut(base)) {
             *table = after;
         }
         Value::None
@@ -59,15 +67,7 @@ impl Machine<'_> {
             | "add" | "mul" | "div" | "pow" | "subtract" | "isin" | "between" | "isna" | "isnull"
             | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt" | "ge" | "le" | "where" | "mask" | "clip"
             | "replace" | "fillna" => self.valuewise(table, name, arguments),
-            "sort_values" | "sort" => {
-                let by = arguments.get(0, "by").cloned().unwrap_or_default();
-                let by = by.constant().or_else(|| self.texts(&by)?.first().cloned());
-                let is_time = |name: &Rc<str>| table.times.contains(name) || self.is_time(name);
-                let sorted = by.filter(is_time);
-                let lessons = self.order_of(table);
-                let same = Table { sorted, ..self.ordered_by(table, &lessons) };
-                self.table(same)
-            }
+            "sort_values" | "sort" => self.sorted(table, arguments),
             "rename" => {
                 let renamed = self.renamed(table, arguments);
                 self.table(renamed)
@@ -79,17 +79,22 @@ impl Machine<'_> {
                 lagged.rest.lessons = self.lagged(&lagged.rest.lessons);
                 // Later values of a column are no values of the column.
                 lagged.label = None;
-                lagged.compared = None;
+                lagged.mask.compared = None;
                 self.table(lagged)
             }
             "rolling" | "expanding" | "ewm" | "resample" => {
                 let window = name != "resample" && !excludes_itself(arguments);
-                let group =
-                    Group { table: table.clone(), chosen: true, ordered: true, window, by_target: false };
-                self.state.add(Object::Group(group))
+                let table = table.clone();
+                self.state.add(Object::Group(Group {
+                    table,
+                    chosen: true,
+                    ordered: true,
+                    window,
+                    by_target: false,
+                }))
             }
             "to_csv" | "to_parquet" | "to_pickle" | "to_feather" | "write_csv" => {
-                let path = arguments.first().cloned().unwrap_or_default();
+                let path = arguments.first_value();
                 self.write(&path);
                 Value::None
             }
@@ -99,31 +104,25 @@ impl Machine<'_> {
         })
     }
 
+    fn sorted(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let by = arguments.value(0, "by");
+        let by = by.constant().or_else(|| self.texts(&by)?.first().cloned());
+        let is_time = |name: &Rc<str>| table.order.times.contains(name) || self.is_time(name);
+        let sorted = by.filter(is_time);
+        let lessons = self.order_of(table);
+        let mut same = self.ordered_by(table, &lessons);
+        same.order.sorted = sorted;
+        self.table(same)
+    }
+
     /// Whether the facts say that a column is the time.
     fn is_time(&self, name: &str) -> bool {
-        self.facts.split.as_ref().is_some_and(|split| {
-            split.kind == crate::facts::SplitKind::Time && split.column.as_deref() == Some(name)
-        })
+        matches!(&self.facts.split, Some(Split::Time(Some(column))) if column == name)
     }
 
     fn valuewise(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {
-        let conditional = matches!(
-            name,
-            "isin"
-                | "between"
-                | "isna"
-                | "isnull"
-                | "notna"
-                | "notnull"
-                | "eq"
-                | "ne"
-                | "gt"
-                | "lt"
-                | "ge"
-                | "le"
-        );
-        let others: Lessons =
-            arguments.all().fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
+        let conditional = is_one(COMPARISONS, name);
+        let others: Lessons = arguments.all().map(|value| self.lessons_of(value)).collect();
         let others = self.applied(&others, table.rows);
         let keeps_columns =
             matches!(name, "fillna" | "clip" | "replace" | "round" | "abs" | "where" | "mask");
@@ -149,7 +148,7 @@ impl Machine<'_> {
         let mut made = Table::of(table.rows);
         let others = arguments.first().and_then(|value| self.table_of(value));
         if let (true, Some(other)) = (table.index && name == "isin", others.filter(|other| other.index)) {
-            made.among = Some(other.rows);
+            made.mask.among = Some(other.rows);
         }
         let text = self.compact(arguments.range);
         let text =
@@ -166,7 +165,7 @@ impl Machine<'_> {
             Some((one, other)) => (text.replace(one, other), *one != "isnull"),
             None => (text, false),
         };
-        made.condition = Some((key.into(), negated));
+        made.mask.condition = Some((key.into(), negated));
         made.by_target = table.is_target();
         made
     }
@@ -198,31 +197,22 @@ impl Machine<'_> {
                 let left = self.filtered(table, name, arguments);
                 self.table(left)
             }
-            "take" | "reindex" => match arguments.first().cloned() {
-                Some(index) => match self.chosen_rows(table, &index) {
-                    Some(rows) => {
-                        let taken = table.with_rows(rows);
-                        self.table(taken)
-                    }
-                    None => Value::Unknown,
-                },
-                None => Value::Unknown,
-            },
+            "take" | "reindex" => {
+                let rows = self.chosen_rows(table, &arguments.first_value());
+                rows.map_or(Value::Unknown, |rows| self.table(table.with_rows(rows)))
+            }
             "append" => {
                 let other = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
-                let joined = self.below(&[table.clone(), other], false, 0, arguments);
-                self.table(joined)
+                self.below(&[table.clone(), other], false, 0, arguments)
             }
             "repeat" => {
-                let site = self.site(arguments.range);
-                let rows = self.rows.repeated(table.rows, site);
-                let repeated = table.with_rows(rows);
-                self.table(repeated)
+                let rows = self.rows.repeated(table.rows, self.site(arguments.range));
+                self.table(table.with_rows(rows))
             }
             "iterrows" | "itertuples" | "iter_rows" if table.rows.is_known() => {
                 let row = row_of(table, false);
                 let item = if name == "iterrows" { Value::Tuple([Value::Unknown, row].into()) } else { row };
-                Value::Method(Rc::new((item, "items of".into())))
+                Value::each(item)
             }
             "explode" | "iterrows" | "itertuples" | "iter_rows" => Value::Unknown,
             _ => return None,
@@ -234,28 +224,7 @@ impl Machine<'_> {
         let axis = arguments.named("axis").or_else(|| arguments.positional.last());
         let across = matches!(axis, Some(Value::Int(1)));
         Some(match name {
-            _ if across
-                && matches!(
-                    name,
-                    "mean"
-                        | "sum"
-                        | "max"
-                        | "min"
-                        | "std"
-                        | "median"
-                        | "count"
-                        | "any"
-                        | "all"
-                        | "idxmax"
-                        | "argmax"
-                        | "var"
-                        | "agg"
-                        | "aggregate"
-                ) =>
-            {
-                let values = table.values();
-                self.table(values)
-            }
+            _ if across && is_one(ACROSS, name) => self.table(table.values()),
             "mean" | "median" | "std" | "var" | "quantile" | "mode" => {
                 self.reduce(table, true, arguments.range)
             }
@@ -264,7 +233,7 @@ impl Machine<'_> {
             }
             "value_counts" | "unique" | "describe" | "idxmax" | "idxmin" => {
                 let lessons = table.values().rest.lessons;
-                Value::number(lessons, Scores::default())
+                Value::learnt(lessons)
             }
             "corr" | "corrwith" | "cov" => self.correlations(table, name, arguments),
             "pivot_table" | "pivot" => {
@@ -282,34 +251,29 @@ impl Machine<'_> {
         let other = arguments.first().and_then(|value| self.table_of(value));
         let with_target = table.is_target() || other.is_some_and(Table::is_target);
         if let Some(label) = other.and_then(|other| other.label.clone()).filter(|_| name == "corrwith") {
-            self.found.targets.insert(label.to_string());
+            self.seen.targets.insert(label.to_string());
         }
         let kind = if with_target { Kind::Selection } else { Kind::Unsupervised };
-        let lesson = Lesson::new(kind, self.site(arguments.range), table.rows);
-        Value::number(self.infos.lesson(lesson), Scores::default())
+        Value::learnt(self.learn(kind, arguments.range, table.rows))
     }
 
     /// A table of statistics: one row per group.
     pub(crate) fn statistics(&mut self, rows: RowsId, of_target: bool, arguments: &Arguments) -> Value {
-        let lessons = if of_target {
-            let lesson = Lesson::new(Kind::Target, self.site(arguments.range), rows);
-            self.infos.lesson(lesson)
-        } else {
-            Lessons::default()
-        };
+        let lessons =
+            if of_target { self.learn(Kind::Target, arguments.range, rows) } else { Lessons::default() };
         self.array(RowsId::UNKNOWN, lessons)
     }
 
     /// `column.map(...)`.
     fn mapped(&mut self, table: &Table, arguments: &Arguments) -> Value {
-        let function = arguments.first().cloned().unwrap_or_default();
+        let function = arguments.first_value();
         let lessons = match &function {
             Value::Function(..) => {
                 let across = matches!(arguments.get(1, "axis"), Some(Value::Int(1)));
                 let item = if across {
                     self.table(table.clone())
                 } else {
-                    Value::number(table.values().rest.lessons, Scores::default())
+                    Value::learnt(table.values().rest.lessons)
                 };
                 let value = self.call_with(&function, &[item], arguments.range);
                 self.lessons_of(&value)
@@ -330,22 +294,18 @@ impl Machine<'_> {
 
     /// Methods that choose or make columns.
     fn call_columns(&mut self, (base, table): Of<'_>, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         Some(match name {
             "drop" => self.dropped(table, arguments),
             "pop" => {
                 let Some(name) = first.constant() else {
-                    if let Value::Object(number) = base
-                        && let Some(Object::Table(table)) = self.state.change(*number)
-                    {
+                    if let Some(table) = self.state.table_mut(base) {
                         table.kept.clear();
                     }
                     return None;
                 };
                 let column = self.select(table, &name);
-                if let Value::Object(number) = base
-                    && let Some(Object::Table(table)) = self.state.change(*number)
-                {
+                if let Some(table) = self.state.table_mut(base) {
                     table.remove(&name);
                 }
                 self.table(column)
@@ -362,9 +322,7 @@ impl Machine<'_> {
             "insert" => {
                 let (name, column) =
                     (arguments.get(1, "column")?.constant()?, self.column_of(arguments.get(2, "value")?));
-                if let Value::Object(number) = base
-                    && let Some(Object::Table(table)) = self.state.change(*number)
-                {
+                if let Some(table) = self.state.table_mut(base) {
                     table.set(name, column);
                 }
                 Value::None
@@ -375,7 +333,7 @@ impl Machine<'_> {
             }
             "get" => match first.constant().filter(|_| table.whole && !first.is_constant_number()) {
                 Some(name) => self.table(self.select(table, &name)),
-                None => Value::number(table.values().rest.lessons, Scores::default()),
+                None => Value::learnt(table.values().rest.lessons),
             },
             _ => return None,
         })
@@ -416,7 +374,7 @@ impl Machine<'_> {
         let of_columns = arguments.named("columns").cloned();
         let by_axis = matches!(arguments.get(1, "axis"), Some(Value::Int(1)))
             || matches!(arguments.get(1, "axis"), Some(Value::Str(axis)) if &**axis == "columns");
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         let names = match of_columns {
             Some(names) => names,
             None if by_axis => first,
@@ -437,7 +395,7 @@ impl Machine<'_> {
             left.columns.retain(|(name, _)| given.except.contains(name));
         }
         let lessons = self.lessons_of(&names);
-        let lessons = self.infos.map(&lessons, |lesson| (lesson.kind == Kind::Selection).then_some(lesson));
+        let lessons = self.infos.of_kind(&lessons, Kind::Selection);
         left.learn(&lessons);
         self.table(left)
     }
@@ -449,13 +407,9 @@ impl Machine<'_> {
         };
         let rows = match rows {
             Some(rows) => rows,
-            None => {
-                let site = self.site(arguments.range);
-                self.rows.some(table.rows, site)
-            }
+            None => self.rows.some(table.rows, self.site(arguments.range)),
         };
-        let left = table.with_rows(rows);
-        self.table(left)
+        self.table(table.with_rows(rows))
     }
 
     /// Methods of groups.
@@ -507,20 +461,19 @@ impl Machine<'_> {
     fn windowed(&mut self, group: &Group, rows: RowsId, arguments: &Arguments) -> Value {
         let mut lessons = group.table.values().rest.lessons;
         if group.table.is_target() {
-            let lesson = Lesson::new(Kind::Window, self.site(arguments.range), group.table.rows);
-            lessons = lessons.and(&self.infos.lesson(lesson));
+            lessons = lessons.and(&self.learn(Kind::Window, arguments.range, group.table.rows));
         }
         self.array(rows, lessons)
     }
 
     /// What values of rows before depend on.
     fn lagged(&mut self, lessons: &Lessons) -> Lessons {
-        self.infos.map(lessons, |lesson| (lesson.kind != Kind::Window).then_some(lesson))
+        self.infos.without(lessons, Kind::Window)
     }
 
     /// Rows that are drawn from each group.
     fn sampled_groups(&mut self, group: &Group, arguments: &Arguments) -> Value {
-        let function = arguments.first().cloned().unwrap_or_default();
+        let function = arguments.first_value();
         let part = self.rows.some(group.table.rows, self.site(arguments.range));
         let part = self.table(group.table.with_rows(part));
         let drawn = self.call_with(&function, &[part], arguments.range);

@@ -118,6 +118,11 @@ impl Set {
         self.0.as_deref().unwrap_or_default().iter().copied()
     }
 
+    /// Adds another set.
+    pub(crate) fn add(&mut self, other: &Self) {
+        *self = self.and(other);
+    }
+
     /// Both sets together.
     pub(crate) fn and(&self, other: &Self) -> Self {
         match (&self.0, &other.0) {
@@ -126,6 +131,12 @@ impl Set {
             (Some(left), Some(right)) if Rc::ptr_eq(left, right) || left == right => self.clone(),
             _ => Self::of(self.iter().chain(other.iter()).collect()),
         }
+    }
+}
+
+impl FromIterator<Set> for Set {
+    fn from_iter<T: IntoIterator<Item = Self>>(sets: T) -> Self {
+        sets.into_iter().fold(Self::default(), |all, set| all.and(&set))
     }
 }
 
@@ -152,6 +163,11 @@ pub(crate) struct Infos {
 }
 
 impl Infos {
+    /// The set with what was learnt at a place from rows.
+    pub(crate) fn learn(&mut self, kind: Kind, site: Site, from: RowsId) -> Lessons {
+        self.lesson(Lesson::new(kind, site, from))
+    }
+
     /// The set with one lesson.
     pub(crate) fn lesson(&mut self, lesson: Lesson) -> Lessons {
         Set::one(self.number(lesson))
@@ -187,6 +203,26 @@ impl Infos {
     pub(crate) fn map(&mut self, set: &Lessons, change: impl Fn(Lesson) -> Option<Lesson>) -> Lessons {
         let changed: Vec<Lesson> = self.lessons(set).filter_map(change).collect();
         Set::of(changed.into_iter().map(|lesson| self.number(lesson)).collect())
+    }
+
+    /// The set with the kind of every lesson changed, or the lesson left out.
+    pub(crate) fn map_kinds(&mut self, set: &Lessons, change: impl Fn(Kind) -> Option<Kind>) -> Lessons {
+        self.map(set, |lesson| change(lesson.kind).map(|kind| Lesson { kind, ..lesson }))
+    }
+
+    /// The lessons of a kind.
+    pub(crate) fn of_kind(&mut self, set: &Lessons, kind: Kind) -> Lessons {
+        self.map(set, |lesson| (lesson.kind == kind).then_some(lesson))
+    }
+
+    /// The lessons that are not of a kind.
+    pub(crate) fn without(&mut self, set: &Lessons, kind: Kind) -> Lessons {
+        self.map(set, |lesson| (lesson.kind != kind).then_some(lesson))
+    }
+
+    /// Whether something is, or depends on, a prediction of a model.
+    pub(crate) fn has_model(&self, set: &Lessons) -> bool {
+        self.any(set, |lesson| lesson.kind == Kind::Model)
     }
 
     /// Whether the set has such a lesson.

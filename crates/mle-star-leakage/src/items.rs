@@ -1,11 +1,11 @@
 //! Items of tables, lists and the like: `base[index]`.
 
 use crate::calls::Arguments;
-use crate::info::{Kind, Lesson, Lessons, Scores};
+use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::Machine;
 use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
-use crate::table::{Group, Table};
+use crate::table::{Group, Order, Table};
 use crate::training::is_every_row;
 use crate::value::{Names, Object, Value};
 use ruff_python_ast::{Expr, ExprSlice};
@@ -52,21 +52,18 @@ impl<'a> Machine<'a> {
 
     pub(crate) fn value_item(&mut self, base: &Value, index: &Value) -> Value {
         let index_lessons = self.lessons_of(index);
-        match (base, self.state.get(base)) {
+        match (base, self.state.handle(base).as_deref()) {
             (Value::Tuple(items), _) => match index {
                 Value::Int(position) => at(items, *position),
-                _ => {
-                    let items = items.to_vec();
-                    self.join_all(&items)
-                }
+                _ => self.join_all(items),
             },
             (Value::Number(number), _)
                 if number.row.is_none() && index.as_str().is_some_and(|name| self.targets.contains(name)) =>
             {
                 // Correlations with the target, of all correlations.
-                let lessons = self.infos.map(&number.lessons, |lesson| match lesson.kind {
-                    Kind::Unsupervised => Some(Lesson { kind: Kind::Selection, ..lesson }),
-                    _ => Some(lesson),
+                let lessons = self.infos.map_kinds(&number.lessons, |kind| match kind {
+                    Kind::Unsupervised => Some(Kind::Selection),
+                    _ => Some(kind),
                 });
                 Value::number(lessons, number.scores.clone())
             }
@@ -81,30 +78,15 @@ impl<'a> Machine<'a> {
             (_, Some(Object::List(list))) => match index {
                 Value::Int(position) if !list.open => at(&list.items, *position),
                 _ => {
-                    let items = list.items.clone();
-                    let joined = self.join_all(&items);
+                    let joined = self.join_all(&list.items);
                     self.with_lessons(&joined, &index_lessons)
                 }
             },
             (_, Some(Object::Dict(dict))) => match index.constant() {
-                Some(key) => match dict.get(&key) {
-                    Some(value) => value.clone(),
-                    None => {
-                        let others = dict.others.clone();
-                        self.join_all(&others)
-                    }
-                },
-                None => {
-                    let values: Vec<_> =
-                        dict.items.iter().map(|(_, value)| value).chain(&dict.others).cloned().collect();
-                    self.join_all(&values)
-                }
+                Some(key) => dict.get(&key).cloned().unwrap_or_else(|| self.join_all(&dict.others)),
+                None => self.join_all(&dict.values()),
             },
-            (_, Some(Object::Group(group))) => {
-                let group = group.clone();
-                self.choose_columns(&group, index)
-            }
-            (_, Some(Object::Instance(_))) => Value::Unknown,
+            (_, Some(Object::Group(group))) => self.choose_columns(group, index),
             _ => Value::Unknown,
         }
     }
@@ -170,7 +152,7 @@ impl<'a> Machine<'a> {
             }
             _ => Table {
                 rest: table.rest.clone(),
-                sorted: table.sorted.clone(),
+                order: Order { times: Vec::new(), ..table.order.clone() },
                 by_target: table.by_target,
                 ..Table::of(table.rows)
             },
@@ -187,7 +169,7 @@ impl<'a> Machine<'a> {
         if is_position(index, table) {
             return row_of(table, table.is_target());
         }
-        Value::number(table.rest.lessons.clone(), Scores::default())
+        Value::learnt(table.rest.lessons.clone())
     }
 
     /// What the choice of columns depends on.
@@ -268,7 +250,7 @@ impl<'a> Machine<'a> {
             return Some(if *of == table.rows { *part } else { RowsId::UNKNOWN });
         }
         let index = self.table_of(index)?;
-        if let (Some(among), Some((_, negated))) = (index.among, &index.condition) {
+        if let (Some(among), Some((_, negated))) = (index.mask.among, &index.mask.condition) {
             let negated = *negated;
             return Some(if negated {
                 self.other_side(table.rows, among).unwrap_or_default()
@@ -276,7 +258,7 @@ impl<'a> Machine<'a> {
                 among
             });
         }
-        if let Some((key, negated)) = index.condition.clone() {
+        if let Some((key, negated)) = index.mask.condition.clone() {
             return Some(self.divided(table.rows, &key, negated, DivisionKind::Condition));
         }
         if index.index {
@@ -302,19 +284,15 @@ impl<'a> Machine<'a> {
             return self.table(sliced);
         }
         let bounds = [&slice.lower, &slice.upper].map(|bound| bound.as_deref().map(|bound| self.eval(bound)));
-        match (base, self.state.get(base)) {
+        match (base, self.state.handle(base).as_deref()) {
             (Value::Number(_) | Value::Names(_), _) => base.clone(),
-            (Value::Str(_), _) => Value::Unknown,
             (Value::Tuple(items), _) => {
                 part_of(items, &bounds).map_or(Value::Unknown, |items| Value::Tuple(items.into()))
             }
-            (_, Some(Object::List(list))) => {
-                let list = list.clone();
-                match part_of(&list.items, &bounds).filter(|_| !list.open) {
-                    Some(items) => self.list(items),
-                    None => self.open_list(list.items),
-                }
-            }
+            (_, Some(Object::List(list))) => match part_of(&list.items, &bounds).filter(|_| !list.open) {
+                Some(items) => self.list(items),
+                None => self.open_list(list.items.clone()),
+            },
             _ => Value::Unknown,
         }
     }

@@ -103,7 +103,7 @@ fn join_estimators(one: &Estimator, other: &Estimator) -> Estimator {
             if left.rows != right.rows {
                 left.rows = RowsId::UNKNOWN;
             }
-            left.lessons = left.lessons.and(&right.lessons);
+            left.lessons.add(&right.lessons);
         }
         (fitted @ None, right) => *fitted = right.clone(),
         (Some(_), None) => {}

@@ -3,12 +3,17 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::info::{How, Kind, Lesson, Lessons};
 use crate::machine::Machine;
 use crate::names;
 use crate::rows::RowsId;
 use crate::table::{Column, Table};
 use crate::value::{Dict, Estimator, Fitted, Object, Role, Value};
+
+/// Functions that measure how a column is associated with the target.
+const ASSOCIATIONS: &str = "
+    mutual_info_classif mutual_info_regression f_classif f_regression chi2 pearsonr spearmanr kendalltau corrcoef
+    r_regression pointbiserialr";
 
 impl Machine<'_> {
     /// Functions of libraries for learning that are no classes.
@@ -27,17 +32,7 @@ impl Machine<'_> {
                 several => Value::Tuple(several.into()),
             },
             "resample" if symbol.starts_with("sklearn") => self.resample(arguments),
-            "mutual_info_classif"
-            | "mutual_info_regression"
-            | "f_classif"
-            | "f_regression"
-            | "chi2"
-            | "pearsonr"
-            | "spearmanr"
-            | "kendalltau"
-            | "corrcoef"
-            | "r_regression"
-            | "pointbiserialr" => self.association(arguments),
+            _ if names::is_one(ASSOCIATIONS, name) => self.association(arguments),
             "Dataset" | "DMatrix" | "QuantileDMatrix" | "Pool" if booster => {
                 let table = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
                 if let Some(label) = arguments.get(1, "label") {
@@ -53,7 +48,7 @@ impl Machine<'_> {
             }
             // Keras watches training rows if the name of what it monitors does not begin like this.
             "EarlyStopping" | "ModelCheckpoint" if self.watches_training(arguments) => Value::Unknown,
-            "record_evaluation" => arguments.first().cloned().unwrap_or_default(),
+            "record_evaluation" => arguments.first_value(),
             "early_stopping" | "EarlyStopping" => Value::text("early stopping"),
             "scale" | "minmax_scale" | "robust_scale" | "quantile_transform"
                 if symbol.contains("preprocessing") =>
@@ -85,23 +80,21 @@ impl Machine<'_> {
         for (name, value) in settings.filter(|(_, value)| self.table_of(value).is_none()).collect::<Vec<_>>()
         {
             let of_value = self.lessons_of(value);
-            let set = self.infos.map(&of_value, |lesson| match lesson.kind {
-                Kind::Candidate(open) if open.is_open() => {
-                    Some(Lesson { kind: Kind::Candidate(names::setting(name, open)), ..lesson })
-                }
-                Kind::Candidate(_) => Some(lesson),
+            let set = self.infos.map_kinds(&of_value, |kind| match kind {
+                Kind::Candidate(open) if open.is_open() => Some(Kind::Candidate(names::setting(name, open))),
+                Kind::Candidate(_) => Some(kind),
                 Kind::Choice(How::Open) => {
                     let how = names::setting(name, How::Few);
-                    Some(Lesson { kind: Kind::Choice(how), ..lesson })
+                    Some(Kind::Choice(how))
                 }
-                Kind::Choice(_) => Some(lesson),
+                Kind::Choice(_) => Some(kind),
                 _ => None,
             });
-            lessons = lessons.and(&set);
+            lessons.add(&set);
         }
         let stops = arguments.named.iter().any(|(name, value)| is_stopping(name, value));
         let made = self.site(arguments.range);
-        let warm = matches!(arguments.named("warm_start"), Some(Value::Bool(true)));
+        let warm = arguments.is_true("warm_start");
         let fitted = self.explained(name, arguments);
         let estimator = Estimator { name: name.into(), role, made, lessons, stops, warm, fitted };
         self.state.add(Object::Estimator(estimator))
@@ -159,7 +152,7 @@ impl Machine<'_> {
             "staged_predict" | "staged_predict_proba" | "staged_decision_function" => {
                 self.staged(estimator, arguments)
             }
-            "inverse_transform" => arguments.first().cloned().unwrap_or_default(),
+            "inverse_transform" => arguments.first_value(),
             "predict" | "predict_proba" | "decision_function" | "predict_log_proba" | "score_samples" => {
                 match &estimator.fitted {
                     Some(fitted) if estimator.role >= Role::Model => {
@@ -180,7 +173,6 @@ impl Machine<'_> {
             "evals_result" | "get_evals_result" => self.attribute(base, "evals_result_"),
             "get_best_score" => self.attribute(base, "best_score_"),
             "get_booster" => base.clone(),
-            "get_params" => Value::Unknown,
             "set_params" | "compile" | "add" | "eval" | "to" | "set_output" => base.clone(),
             _ => Value::Unknown,
         }
@@ -194,7 +186,7 @@ impl Machine<'_> {
         let lesson = Lesson::new(Kind::Candidate(How::Rounds), site, RowsId::UNKNOWN);
         let lessons = self.infos.lesson(lesson);
         let staged = self.with_lessons(&staged, &lessons);
-        Value::Method(Rc::new((staged, "items of".into())))
+        Value::each(staged)
     }
 
     /// Fits on rows.
@@ -209,8 +201,8 @@ impl Machine<'_> {
                 let mut fitted = self.fit_rows(table, target.as_ref(), arguments);
                 let answer = target.as_ref().and_then(|target| self.answer(estimator, table, target));
                 if answer.is_some() {
-                    let lesson = Lesson::new(Kind::Answer, fitted.site, table.rows);
-                    fitted.lessons = fitted.lessons.and(&self.infos.lesson(lesson));
+                    fitted.lessons =
+                        fitted.lessons.and(&self.infos.learn(Kind::Answer, fitted.site, table.rows));
                 }
                 self.watch(estimator, &mut fitted, arguments);
                 fitted
@@ -239,14 +231,16 @@ impl Machine<'_> {
             self.note_targets(target, Some(table));
         }
         Fitted {
-            site: self.site(arguments.range),
-            rows: table.rows,
-            lessons: table.lessons(),
             with_target: target.is_some(),
             of_target: table.is_target(),
-            watched: Scores::default(),
-            named: Vec::new(),
+            ..Fitted::with_target(self.site(arguments.range), table.rows, table.lessons())
         }
+    }
+
+    /// A column of true values is a target.
+    pub(crate) fn note_target(&mut self, truth: &Value) {
+        let label = self.table_of(truth).and_then(|truth| truth.label.clone());
+        self.seen.targets.extend(label.map(|label| label.to_string()));
     }
 
     /// What is given as the target is the target. Several columns are, unless they are features as well, as for a model
@@ -255,7 +249,7 @@ impl Machine<'_> {
         let Some(truth) = self.table_of(truth) else { return };
         let several = truth.labels.iter().filter(|name| !features.is_some_and(|features| features.has(name)));
         let names: Vec<String> = truth.label.iter().chain(several).map(ToString::to_string).collect();
-        self.found.targets.extend(names);
+        self.seen.targets.extend(names);
     }
 
     /// The column of the target that is certainly among the features of a model.
@@ -290,7 +284,7 @@ impl Machine<'_> {
         let mut fitted = fitted.clone();
         if further {
             fitted.rows = self.seen_in_folds(*number, fitted.rows, false, arguments.range);
-            fitted.lessons = fitted.lessons.and(&self.steps_of(*number));
+            fitted.lessons.add(&self.steps_of(*number));
         } else if let Some(previous) = previous {
             fitted.rows = self.seen_in_folds(previous, fitted.rows, true, arguments.range);
         } else {
@@ -304,8 +298,8 @@ impl Machine<'_> {
     pub(crate) fn note_ids(&mut self, table: &Table, arguments: &Arguments) {
         let site = self.site(arguments.range);
         for id in &self.facts.ids {
-            if table.has(id) && !self.found.ids.iter().any(|(_, known)| **known == **id) {
-                self.found.ids.push((site, id.as_str().into()));
+            if table.has(id) && !self.seen.ids.iter().any(|(_, known)| **known == **id) {
+                self.seen.ids.push((site, id.as_str().into()));
             }
         }
     }
@@ -317,8 +311,7 @@ impl Machine<'_> {
         let Some(table) = self.last_table(&watched, 3) else { return };
         let stops = estimator.stops || arguments.named.iter().any(|(name, value)| self.stops(name, value));
         if stops && table.rows != fitted.rows {
-            let lesson = Lesson::new(Kind::Stopping, fitted.site, table.rows);
-            fitted.lessons = fitted.lessons.and(&self.infos.lesson(lesson));
+            fitted.lessons.add(&self.infos.learn(Kind::Stopping, fitted.site, table.rows));
         }
         let lessons = self.predictions(estimator, fitted, &table);
         fitted.watched = self.score(arguments.range, table.rows, &lessons, false);
@@ -367,8 +360,7 @@ impl Machine<'_> {
         };
         let mut values = table.values();
         if let Some(kind) = kind.filter(|_| !table.is_target() && !fitted.of_target) {
-            let lesson = Lesson::new(kind, fitted.site, fitted.rows);
-            values.rest.lessons = values.rest.lessons.and(&self.infos.lesson(lesson));
+            values.rest.lessons.add(&self.infos.learn(kind, fitted.site, fitted.rows));
         }
         self.table(values)
     }
@@ -385,13 +377,11 @@ impl Machine<'_> {
         for (name, value) in &arguments.named {
             if names::setting(name, How::Open) == How::Rounds {
                 let rounds = self.lessons_of(value);
-                let rounds = self.infos.map(&rounds, |lesson| match lesson.kind {
-                    Kind::Candidate(How::Open) => {
-                        Some(Lesson { kind: Kind::Candidate(How::Rounds), ..lesson })
-                    }
+                let rounds = self.infos.map_kinds(&rounds, |kind| match kind {
+                    Kind::Candidate(How::Open) => Some(Kind::Candidate(How::Rounds)),
                     _ => None,
                 });
-                lessons = lessons.and(&rounds);
+                lessons.add(&rounds);
             }
         }
         self.array(table.rows, lessons)
@@ -425,15 +415,7 @@ impl Machine<'_> {
             }
         }
         let made = self.site(arguments.range);
-        let estimator = Estimator {
-            name: "Booster".into(),
-            role: Role::Model,
-            made,
-            lessons,
-            stops: false,
-            warm: false,
-            fitted: None,
-        };
+        let estimator = Estimator { lessons, ..Estimator::model("Booster", made) };
         let base = self.state.add(Object::Estimator(estimator.clone()));
         let data =
             arguments.get(1, "train_set").or_else(|| arguments.named("dtrain")).cloned().unwrap_or_default();
@@ -472,7 +454,7 @@ impl Machine<'_> {
             arguments.all().take(2).filter_map(|value| self.table_of(value)).cloned().collect();
         let [one, other] = tables.as_slice() else { return Value::some_number() };
         if let Some(label) = &other.label {
-            self.found.targets.insert(label.to_string());
+            self.seen.targets.insert(label.to_string());
         }
         if !one.is_target() && !other.is_target() {
             return Value::some_number();
@@ -480,7 +462,7 @@ impl Machine<'_> {
         let rows = if one.rows.is_known() { one.rows } else { other.rows };
         let lesson = Lesson::new(Kind::Selection, self.site(arguments.range), rows);
         let lessons = self.infos.lesson(lesson);
-        Value::number(lessons, Scores::default())
+        Value::learnt(lessons)
     }
 
     /// A dictionary of columns as a table.

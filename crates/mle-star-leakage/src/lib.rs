@@ -71,8 +71,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use machine::Machine;
 
-pub use facts::{Facts, Split, SplitKind};
-pub use finding::{Finding, Rule, Severity};
+pub use facts::{Facts, Split};
+pub use finding::{Finding, Rule};
 pub use unreadable::Unreadable;
 
 /// The findings in a Python script, in the order of their lines.
@@ -92,7 +92,7 @@ fn checked(source: &str, facts: &Facts) -> Result<Vec<Finding>, Unreadable> {
         // What models get as their target is the target, before that place as well.
         let mut first = Machine::new(source, facts, targets);
         first.run(parsed.suite());
-        targets = first.found.targets;
+        targets = first.seen.targets;
     }
     let mut machine = Machine::new(source, facts, targets);
     machine.run(parsed.suite());

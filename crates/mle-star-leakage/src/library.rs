@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::info::{How, Kind, Lessons};
 use crate::machine::{Final, Items, Machine};
 use crate::names;
 use crate::rows::RowsId;
@@ -12,6 +12,9 @@ use crate::value::{Dict, Number, Object, Text, Value};
 
 /// What the line with the score begins with.
 const FINAL: &str = "Final Validation Performance";
+/// Functions that search for the arguments with the best value of a function.
+const OPTIMISERS: &str = "
+    minimize minimize_scalar differential_evolution fmin basinhopping dual_annealing brute shgo";
 
 impl Machine<'_> {
     /// Calls a function of a library.
@@ -20,8 +23,7 @@ impl Machine<'_> {
         if !symbol.contains('.') {
             return self.call_builtin(name, arguments);
         }
-        let with_rows = self.with_row_lists(arguments);
-        let arguments = with_rows.as_ref().unwrap_or(arguments);
+        let arguments = &self.with_row_lists(arguments);
         if let Some(splitter) = self.splitter(name, arguments) {
             return splitter;
         }
@@ -54,7 +56,7 @@ impl Machine<'_> {
         let truth = arguments.positional.first().and_then(|value| self.table_of(value));
         let predicted = arguments.positional.get(1).and_then(|value| self.table_of(value));
         let (Some(truth), Some(predicted)) = (truth, predicted) else { return Value::Unknown };
-        let is_prediction = self.infos.any(&predicted.lessons(), |lesson| lesson.kind == Kind::Model);
+        let is_prediction = self.infos.has_model(&predicted.lessons());
         if truth.is_target() && is_prediction && arguments.positional.len() == 2 {
             return self.metric(arguments);
         }
@@ -63,7 +65,7 @@ impl Machine<'_> {
 
     /// Functions of the standard library.
     pub(crate) fn call_standard(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         Some(match (symbol, name) {
             ("os.path.join", _) => {
                 let mut text = Text::default();
@@ -102,7 +104,7 @@ impl Machine<'_> {
                 Value::Unknown
             }
             (_, "save" | "savez" | "savetxt" | "dump") => {
-                arguments.all().filter_map(Value::constant).for_each(|path| self.found.writes.push(path));
+                arguments.all().filter_map(Value::constant).for_each(|path| self.seen.writes.push(path));
                 Value::None
             }
             (_, "info" | "write" | "echo" | "success") => {
@@ -118,7 +120,7 @@ impl Machine<'_> {
 
     /// Functions that list, open or read files.
     fn call_files(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         Some(match (symbol, name) {
             (_, "dirname") => self.some_text(&[]),
             (_, "basename") => first,
@@ -127,11 +129,11 @@ impl Machine<'_> {
                 "ZipFile" | "TarFile" | "unpack_archive" | "extractall" | "load" | "load_file" | "loadmat"
                 | "read_pickle",
             ) => {
-                self.open(&first, arguments);
+                self.open(&first, arguments.get(1, "mode"), arguments);
                 return None;
             }
             (_, "open") if !symbol.starts_with("PIL") && !symbol.contains("Image") => {
-                self.open(&first, arguments);
+                self.open(&first, arguments.get(1, "mode"), arguments);
                 Value::Unknown
             }
             (_, "glob" | "iglob" | "rglob" | "listdir" | "iterdir" | "scandir" | "walk") => {
@@ -143,17 +145,7 @@ impl Machine<'_> {
 
     /// Functions that draw numbers or search for the best ones.
     fn call_search(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        const OPTIMISERS: &[&str] = &[
-            "minimize",
-            "minimize_scalar",
-            "differential_evolution",
-            "fmin",
-            "basinhopping",
-            "dual_annealing",
-            "brute",
-            "shgo",
-        ];
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         Some(match name {
             "sqrt" | "log" | "log1p" | "exp" if symbol.starts_with("math") => first,
             "random" | "uniform" | "randint" | "choice" | "gauss" | "normalvariate"
@@ -162,12 +154,12 @@ impl Machine<'_> {
                 self.random()
             }
             "create_study" => self.state.add(Object::Study(Number::default())),
-            _ if OPTIMISERS.contains(&name) => self.optimise(&first, arguments),
-            _ if name.starts_with("suggest_") => {
-                let lesson =
-                    Lesson::new(Kind::Candidate(How::Few), self.site(arguments.range), RowsId::UNKNOWN);
-                Value::number(self.infos.lesson(lesson), Scores::default())
-            }
+            _ if names::is_one(OPTIMISERS, name) => self.optimise(&first, arguments),
+            _ if name.starts_with("suggest_") => Value::learnt(self.infos.learn(
+                Kind::Candidate(How::Few),
+                self.site(arguments.range),
+                RowsId::UNKNOWN,
+            )),
             _ => return None,
         })
     }
@@ -181,15 +173,14 @@ impl Machine<'_> {
                 Items::Any(item) => item,
             });
         }
-        Value::Method(Rc::new((Value::Tuple(items.into()), "items of".into())))
+        Value::each(Value::Tuple(items.into()))
     }
 
     /// A number drawn at random. In a loop it may be a candidate of a search.
     pub(crate) fn random(&mut self) -> Value {
         let mut lessons = Lessons::default();
-        if let Some(search) = self.search {
-            let lesson = Lesson::new(Kind::Candidate(How::Few), self.site(search), RowsId::UNKNOWN);
-            lessons = self.infos.lesson(lesson);
+        if let Some(search) = self.nesting.search {
+            lessons = self.candidate_at(How::Few, search);
         }
         Value::Number(Rc::new(Number { lessons, random: true, ..Number::default() }))
     }
@@ -199,20 +190,19 @@ impl Machine<'_> {
         let mut text = Text::default();
         arguments.positional.iter().for_each(|value| text.add(value.clone()));
         let Some((before, after)) = text.fixed.split_once(FINAL) else {
-            let room = 256 - self.found.printed.len().min(256);
-            return self.found.printed.extend(text.values.into_iter().take(room));
+            let room = 256 - self.seen.printed.len().min(256);
+            return self.seen.printed.extend(text.values.into_iter().take(room));
         };
         let literal = after.contains(|letter: char| letter.is_ascii_digit()) && text.values.is_empty();
         let site = self.site(arguments.range);
         let before = before.matches('\u{fffc}').count().min(text.values.len());
         let values = text.values.split_off(before);
-        self.found.finals.push(Final { site, values, literal });
+        self.seen.finals.push(Final { site, values, literal });
     }
 
     /// Remembers that a file is opened.
-    pub(crate) fn open(&mut self, path: &Value, arguments: &Arguments) {
-        let mode = arguments.get(1, "mode").and_then(Value::as_str).unwrap_or("r").to_owned();
-        if mode.contains(['w', 'a', 'x']) {
+    pub(crate) fn open(&mut self, path: &Value, mode: Option<&Value>, arguments: &Arguments) {
+        if mode.and_then(Value::as_str).unwrap_or("r").contains(['w', 'a', 'x']) {
             self.write(path);
         } else {
             self.read(path, arguments);
@@ -228,15 +218,15 @@ impl Machine<'_> {
             _ => return,
         };
         let read = (self.site(arguments.range), path);
-        if self.found.reads.len() < 256 && !self.found.reads.contains(&read) {
-            self.found.reads.push(read);
+        if self.seen.reads.len() < 256 && !self.seen.reads.contains(&read) {
+            self.seen.reads.push(read);
         }
     }
 
     /// Remembers that a file is written.
     pub(crate) fn write(&mut self, path: &Value) {
         if let Some(path) = path.constant() {
-            self.found.writes.push(path);
+            self.seen.writes.push(path);
         }
     }
 }
@@ -251,5 +241,5 @@ fn partial(function: &Value, arguments: &Arguments) -> Value {
         return function.clone();
     }
     let parts = [function.clone(), Value::Tuple(bound.into()), Value::Tuple(named.into())];
-    Value::Method(Rc::new((Value::Tuple(parts.into()), "partial of".into())))
+    Value::method(Value::Tuple(parts.into()), "partial of")
 }

@@ -7,7 +7,7 @@ use ruff_python_ast::{Expr, Parameters, Stmt, StmtClassDef};
 use ruff_text_size::{Ranged, TextRange};
 
 use crate::facts::Facts;
-use crate::info::{How, Infos, Kind, Lesson, Lessons, Scores};
+use crate::info::{How, Infos, Kind, Lesson, Lessons};
 use crate::rows::{Rows, RowsId};
 use crate::site::Site;
 use crate::state::State;
@@ -34,35 +34,59 @@ pub(crate) struct Machine<'a> {
     pub(crate) scope: usize,
     /// The current statement.
     pub(crate) statement: TextRange,
+    pub(crate) limits: Limits,
+    pub(crate) calls: Calls,
+    pub(crate) nesting: Nesting,
+    pub(crate) networks: Networks,
+    /// The parts of conditions that are put together by `&`.
+    pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
+    /// The choices by scores that the current statement depends on.
+    pub(crate) choices: Lessons,
+    pub(crate) seen: Seen,
+}
+
+/// How much work is left, and how deep the interpreter is in expressions and calls.
+#[derive(Default)]
+pub(crate) struct Limits {
     pub(crate) steps: usize,
     pub(crate) depth: usize,
+}
+
+/// The calls of functions of the script.
+#[derive(Default)]
+pub(crate) struct Calls {
     /// The functions that are being called.
     pub(crate) active: Vec<usize>,
     /// The functions that were called at all.
     pub(crate) called: BTreeSet<usize>,
     /// What the functions that are being called returned so far.
     pub(crate) returned: Vec<Option<Value>>,
-    /// The number of loops around the current statement whose steps are not followed one by one.
+}
+
+/// The loops and branches around the current statement.
+#[derive(Default)]
+pub(crate) struct Nesting {
+    /// The number of loops whose steps are not followed one by one.
     pub(crate) loops: usize,
     /// The innermost loop.
     pub(crate) search: Option<TextRange>,
-    /// The loops around the current statement, also those around calls.
+    /// The loops, also those around calls.
     pub(crate) around: Vec<Loop>,
     /// The loop that added the items which are compared.
     pub(crate) listed: Option<TextRange>,
     /// The innermost branch that may not be taken.
     pub(crate) clause: TextRange,
+}
+
+/// Networks that learn when the gradient of a loss is taken.
+#[derive(Default)]
+pub(crate) struct Networks {
     /// Networks that were called, with the rows, before the gradient of a loss is taken.
     pub(crate) forwards: Vec<(usize, Table)>,
-    /// Instances of classes of the script that learnt as networks.
-    pub(crate) networks: HashMap<usize, Fitted>,
+    /// Instances of classes of the script, with what they learnt.
+    pub(crate) fitted: HashMap<usize, Fitted>,
     /// What networks are called for is not learnt.
     pub(crate) frozen: bool,
-    /// The parts of conditions that are put together by `&`.
-    pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
-    /// The choices by scores that the current statement depends on.
-    pub(crate) choices: Lessons,
-    pub(crate) found: Found,
 }
 
 /// A loop that is being followed.
@@ -104,7 +128,7 @@ pub(crate) struct Class<'a> {
 
 /// What the interpreter saw.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct Seen {
     /// Lines with the final score.
     pub(crate) finals: Vec<Final>,
     /// Values that were printed in other lines.
@@ -166,28 +190,29 @@ impl<'a> Machine<'a> {
             classes: Vec::new(),
             scope,
             statement: TextRange::default(),
-            steps: STEPS,
-            depth: 0,
-            active: Vec::new(),
-            called: BTreeSet::new(),
-            returned: Vec::new(),
-            loops: 0,
-            search: None,
-            around: Vec::new(),
-            listed: None,
-            clause: TextRange::default(),
-            forwards: Vec::new(),
-            networks: HashMap::new(),
-            frozen: false,
+            limits: Limits { steps: STEPS, depth: 0 },
+            calls: Calls::default(),
+            nesting: Nesting::default(),
+            networks: Networks::default(),
             conjunctions: HashMap::new(),
             choices: Lessons::default(),
-            found: Found::default(),
+            seen: Seen::default(),
         }
     }
 
     /// The place of an expression in the current statement.
     pub(crate) fn site(&self, expression: TextRange) -> Site {
         Site { expression, statement: self.statement }
+    }
+
+    /// The set with what was learnt by an expression from rows.
+    pub(crate) fn learn(&mut self, kind: Kind, expression: TextRange, from: RowsId) -> Lessons {
+        self.infos.learn(kind, self.site(expression), from)
+    }
+
+    /// The set with a candidate of the search at this place.
+    pub(crate) fn candidate_at(&mut self, how: How, expression: TextRange) -> Lessons {
+        self.learn(Kind::Candidate(how), expression, RowsId::UNKNOWN)
     }
 
     /// The source of a range.
@@ -219,23 +244,17 @@ impl<'a> Machine<'a> {
 
     /// The items of a value. Numbers are candidates of a search, which the loop at this place may be.
     pub(crate) fn items(&mut self, value: &Value, site: TextRange) -> Items {
-        let each = match (value, self.state.get(value)) {
+        let each = match (value, self.state.handle(value).as_deref()) {
             (Value::Tuple(items), _) => items.to_vec(),
             (_, Some(Object::List(list))) if !list.open => list.items.clone(),
-            (_, Some(Object::List(list))) => {
-                let items = list.items.clone();
-                return Items::Any(self.join_all(&items));
-            }
+            (_, Some(Object::List(list))) => return Items::Any(self.join_all(&list.items)),
             (_, Some(Object::Dict(dict))) if dict.others.is_empty() => {
                 dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect()
             }
             (Value::Number(_), _) => return Items::Any(self.candidate(value, site)),
             (Value::Method(method), _) if &*method.1 == "items of" => return Items::Any(method.0.clone()),
             (_, Some(Object::Table(table))) => return Items::Any(one_row(table)),
-            (_, Some(Object::Group(group))) => {
-                let group = group.clone();
-                return Items::Any(self.one_group(&group, site));
-            }
+            (_, Some(Object::Group(group))) => return Items::Any(self.one_group(group, site)),
             _ => return Items::Any(Value::Unknown),
         };
         if each.len() <= ITEMS {
@@ -341,7 +360,7 @@ impl<'a> Machine<'a> {
                     crate::value::Number { lessons: number.lessons.and(&self.choices), ..(**number).clone() };
                 Value::Number(Rc::new(number))
             }
-            Value::Int(_) | Value::Float(_) => Value::number(self.choices.clone(), Scores::default()),
+            Value::Int(_) | Value::Float(_) => Value::learnt(self.choices.clone()),
             Value::Object(number) => match self.state.object(*number) {
                 Some(Object::Table(table)) => {
                     let mut table = table.clone();
@@ -350,7 +369,7 @@ impl<'a> Machine<'a> {
                 }
                 Some(Object::Estimator(estimator)) => {
                     let mut estimator = estimator.clone();
-                    estimator.lessons = estimator.lessons.and(&self.choices);
+                    estimator.lessons.add(&self.choices);
                     self.state.add(Object::Estimator(estimator))
                 }
                 _ => value,

@@ -1,7 +1,7 @@
 //! Methods of lists, dictionaries, texts and names of columns.
 
 use crate::calls::Arguments;
-use crate::info::{Lessons, Scores};
+use crate::info::Lessons;
 use crate::machine::Machine;
 use crate::value::{List, Names, Number, Object, Text, Value};
 use ruff_text_size::TextRange;
@@ -10,24 +10,16 @@ use std::rc::Rc;
 impl Machine<'_> {
     /// Methods of values that are no tables, models or instances.
     pub(crate) fn call_known_method(&mut self, base: &Value, name: &str, arguments: &Arguments) -> Value {
-        match (base, self.state.get(base)) {
-            (_, Some(Object::Table(table))) => {
-                let table = table.clone();
-                self.call_table(base, &table, name, arguments)
-            }
-            (_, Some(Object::Group(group))) => {
-                let group = group.clone();
-                self.call_group(&group, name, arguments)
-            }
+        match (base, self.state.handle(base).as_deref()) {
+            (_, Some(Object::Table(table))) => self.call_table(base, table, name, arguments),
+            (_, Some(Object::Group(group))) => self.call_group(group, name, arguments),
             (_, Some(Object::Estimator(estimator))) => {
-                let estimator = estimator.clone();
-                let with_rows = self.with_row_lists(arguments);
-                self.call_estimator(base, &estimator, name, with_rows.as_ref().unwrap_or(arguments))
+                let arguments = &self.with_row_lists(arguments);
+                self.call_estimator(base, estimator, name, arguments)
             }
             (_, Some(Object::Splitter(splitter))) => {
-                let splitter = splitter.clone();
-                let with_rows = self.with_row_lists(arguments);
-                self.split(&splitter, name, with_rows.as_ref().unwrap_or(arguments))
+                let arguments = &self.with_row_lists(arguments);
+                self.split(splitter, name, arguments)
             }
             (Value::Object(number), Some(Object::List(_))) => self.call_list(*number, name, arguments),
             (Value::Object(number), Some(Object::Dict(_))) => self.call_dict(*number, name, arguments),
@@ -35,10 +27,7 @@ impl Machine<'_> {
             (Value::Str(_) | Value::Text(_), _) => self.call_text(base, name, arguments),
             (Value::Number(_), _) => self.call_number(base, name, arguments),
             (Value::Names(names), _) => self.call_names(names, name, arguments),
-            (Value::Method(method), _) => {
-                let (table, accessor) = (method.0.clone(), Rc::clone(&method.1));
-                self.call_accessor(&table, &accessor, name, arguments)
-            }
+            (Value::Method(method), _) => self.call_accessor(&method.0, &method.1, name, arguments),
             _ => {
                 if matches!(name, "info" | "write" | "echo") {
                     self.print(arguments);
@@ -55,15 +44,14 @@ impl Machine<'_> {
         let mut names = names.clone();
         match name {
             "drop" | "difference" | "remove" => {
-                let given = arguments.first().cloned().unwrap_or_default();
+                let given = arguments.first_value();
                 match (given.constant(), self.texts(&given)) {
                     (Some(name), _) => names.except.push(name),
                     (None, Some(given)) => names.except.extend(given),
                     _ => names.sure = false,
                 }
             }
-            "tolist" | "to_list" | "copy" | "sort_values" | "unique" => {}
-            "append" | "insert" | "extend" => {}
+            "tolist" | "to_list" | "copy" | "sort_values" | "unique" | "append" | "insert" | "extend" => {}
             _ => names.sure = false,
         }
         Value::Names(Rc::new(names))
@@ -78,12 +66,7 @@ impl Machine<'_> {
                 text.value()
             }
             "read_text" | "read_bytes" | "open" => {
-                let mode = arguments.get(0, "mode").and_then(Value::as_str).unwrap_or("r").to_owned();
-                if mode.contains(['w', 'a', 'x']) {
-                    self.write(base);
-                } else {
-                    self.read(base, arguments);
-                }
+                self.open(base, arguments.get(0, "mode"), arguments);
                 Value::Unknown
             }
             "write_text" | "write_bytes" => {
@@ -118,7 +101,7 @@ impl Machine<'_> {
     }
 
     fn add_to_list(&mut self, number: usize, items: Vec<Value>, sure: bool, site: TextRange) {
-        let (loops, clause, within) = (self.loops, self.clause, self.search);
+        let (loops, clause, within) = (self.nesting.loops, self.nesting.clause, self.nesting.search);
         let site = self.site(site);
         let Some(Object::List(list)) = self.state.change(number) else { return };
         if loops > list.loops {
@@ -137,7 +120,7 @@ impl Machine<'_> {
     }
 
     fn call_list(&mut self, number: usize, name: &str, arguments: &Arguments) -> Value {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         match name {
             "append" | "add" | "insert" => {
                 let value = arguments.positional.last().cloned().unwrap_or_default();
@@ -161,13 +144,7 @@ impl Machine<'_> {
                 }
                 Value::None
             }
-            "copy" => match self.state.object(number) {
-                Some(Object::List(list)) => {
-                    let list = list.clone();
-                    self.state.add(Object::List(list))
-                }
-                _ => Value::Unknown,
-            },
+            "copy" => self.state.copy(number),
             "index" | "count" => Value::some_number(),
             "sort" => Value::None,
             "mean" | "sum" => self.mean_of(&Value::Object(number), arguments),
@@ -180,38 +157,31 @@ impl Machine<'_> {
     }
 
     fn call_dict(&mut self, number: usize, name: &str, arguments: &Arguments) -> Value {
-        let Some(Object::Dict(dict)) = self.state.object(number) else { return Value::Unknown };
-        let dict = dict.clone();
+        let object = self.state.handle(&Value::Object(number));
+        let Some(Object::Dict(dict)) = object.as_deref() else { return Value::Unknown };
         let open = !dict.others.is_empty();
+        let list = |machine: &mut Self, items| machine.new_list(items, open);
         match name {
             "get" | "pop" | "setdefault" => {
                 let key = arguments.first().and_then(Value::constant);
                 let known = key.and_then(|key| dict.get(&key).cloned());
                 known.or_else(|| arguments.get(1, "default").cloned()).unwrap_or_default()
             }
-            "values" => {
-                let values = dict.values();
-                if open { self.open_list(values) } else { self.list(values) }
-            }
+            "values" => list(self, dict.values()),
             "items" => {
                 let pair = |key: Value, value: &Value| Value::Tuple([key, value.clone()].into());
                 let known = dict.items.iter().map(|(key, value)| pair(Value::Str(Rc::clone(key)), value));
-                let pairs =
-                    known.chain(dict.others.iter().map(|value| pair(Value::Unknown, value))).collect();
-                if open { self.open_list(pairs) } else { self.list(pairs) }
+                let others = dict.others.iter().map(|value| pair(Value::Unknown, value));
+                list(self, known.chain(others).collect())
             }
-            "keys" => {
-                let keys: Vec<_> = dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect();
-                if open { self.open_list(keys) } else { self.list(keys) }
-            }
-            "copy" => self.state.add(Object::Dict(dict)),
+            "keys" => list(self, dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect()),
+            "copy" => self.state.copy(number),
             "update" => {
-                let other = arguments.first().and_then(|value| match self.state.get(value) {
-                    Some(Object::Dict(other)) => Some(other.clone()),
-                    _ => None,
-                });
-                if let (Some(other), Some(Object::Dict(dict))) = (other, self.state.change(number)) {
-                    dict.merge(&other);
+                let other = arguments.first().and_then(|value| self.state.handle(value));
+                if let Some(Object::Dict(other)) = other.as_deref()
+                    && let Some(Object::Dict(dict)) = self.state.change(number)
+                {
+                    dict.merge(other);
                 }
                 Value::None
             }
@@ -230,7 +200,7 @@ impl Machine<'_> {
                     Number { lessons: lessons.clone(), text: Some(Rc::clone(text)), ..Number::default() };
                 Value::Number(Rc::new(number))
             }
-            Value::Unknown => Value::number(lessons.clone(), Scores::default()),
+            Value::Unknown => Value::learnt(lessons.clone()),
             _ => self.with_lessons(value, lessons),
         }
     }

@@ -4,172 +4,119 @@ use crate::info::How;
 use crate::rows::DivisionKind;
 use crate::value::Role;
 
-/// Classes that learn nothing.
-const LEARN_NOTHING: &[&str] = &[
-    "FunctionTransformer",
-    "Normalizer",
-    "HashingVectorizer",
-    "PolynomialFeatures",
-    "Binarizer",
-    "MultiLabelBinarizer",
-    "FeatureHasher",
-    "LabelBinarizer",
-    // Which categories there are says nothing of a row's target.
-    "LabelEncoder",
-    "OrdinalEncoder",
-    "OneHotEncoder",
-    "BinaryEncoder",
-    "CountEncoder",
+/// Classes of libraries that are no models, by what they learn. Which categories there are says nothing of a row's
+/// target, so encoders of categories learn nothing.
+const ROLES: &[(Role, &str)] = &[
+    (
+        Role::Nothing,
+        "
+        FunctionTransformer Normalizer HashingVectorizer PolynomialFeatures Binarizer MultiLabelBinarizer
+        FeatureHasher LabelBinarizer LabelEncoder OrdinalEncoder OneHotEncoder BinaryEncoder CountEncoder",
+    ),
+    (
+        Role::TargetEncoder,
+        "
+        TargetEncoder CatBoostEncoder WOEEncoder LeaveOneOutEncoder JamesSteinEncoder MEstimateEncoder
+        GLMMEncoder QuantileEncoder SummaryEncoder",
+    ),
+    (
+        Role::Selector,
+        "
+        SelectKBest SelectPercentile RFE RFECV SelectFromModel SequentialFeatureSelector
+        GenericUnivariateSelect SelectFdr SelectFpr SelectFwe BorutaPy",
+    ),
+    (
+        Role::Sampler,
+        "
+        SMOTE SMOTENC SMOTEN ADASYN RandomOverSampler BorderlineSMOTE SVMSMOTE KMeansSMOTE SMOTEENN
+        SMOTETomek",
+    ),
+    (
+        Role::Search,
+        "
+        GridSearchCV RandomizedSearchCV HalvingGridSearchCV HalvingRandomSearchCV BayesSearchCV
+        OptunaSearchCV",
+    ),
+    (
+        Role::Transformer,
+        "
+        PCA IncrementalPCA KernelPCA SparsePCA TruncatedSVD FastICA NMF FactorAnalysis
+        LatentDirichletAllocation TfidfVectorizer CountVectorizer TfidfTransformer KBinsDiscretizer
+        PowerTransformer QuantileTransformer SplineTransformer KMeans MiniBatchKMeans GaussianMixture UMAP
+        TSNE VarianceThreshold Tokenizer MissingIndicator RBFSampler Nystroem TextVectorization
+        IsolationForest",
+    ),
 ];
-/// Classes that learn statistics of the target.
-const TARGET_ENCODERS: &[&str] = &[
-    "TargetEncoder",
-    "CatBoostEncoder",
-    "WOEEncoder",
-    "LeaveOneOutEncoder",
-    "JamesSteinEncoder",
-    "MEstimateEncoder",
-    "GLMMEncoder",
-    "QuantileEncoder",
-    "SummaryEncoder",
+/// Classes that make folds, by how they divide rows.
+const DIVISIONS: &[(DivisionKind, &str)] = &[
+    (
+        DivisionKind::Folds,
+        "
+        KFold StratifiedKFold RepeatedKFold RepeatedStratifiedKFold MultilabelStratifiedKFold LeaveOneOut",
+    ),
+    (DivisionKind::Draws, "ShuffleSplit StratifiedShuffleSplit"),
+    (
+        DivisionKind::Groups,
+        "
+        GroupKFold StratifiedGroupKFold GroupShuffleSplit LeaveOneGroupOut LeavePGroupsOut PredefinedSplit",
+    ),
+    (
+        DivisionKind::Time,
+        "
+        TimeSeriesSplit PurgedKFold PurgedGroupTimeSeriesSplit GroupTimeSeriesSplit",
+    ),
 ];
-/// Classes that select features by the target.
-const SELECTORS: &[&str] = &[
-    "SelectKBest",
-    "SelectPercentile",
-    "RFE",
-    "RFECV",
-    "SelectFromModel",
-    "SequentialFeatureSelector",
-    "GenericUnivariateSelect",
-    "SelectFdr",
-    "SelectFpr",
-    "SelectFwe",
-    "BorutaPy",
-];
-/// Classes that repeat or generate rows.
-const SAMPLERS: &[&str] = &[
-    "SMOTE",
-    "SMOTENC",
-    "SMOTEN",
-    "ADASYN",
-    "RandomOverSampler",
-    "BorderlineSMOTE",
-    "SVMSMOTE",
-    "KMeansSMOTE",
-    "SMOTEENN",
-    "SMOTETomek",
-];
-/// Searches over the settings of a model.
-const SEARCHES: &[&str] = &[
-    "GridSearchCV",
-    "RandomizedSearchCV",
-    "HalvingGridSearchCV",
-    "HalvingRandomSearchCV",
-    "BayesSearchCV",
-    "OptunaSearchCV",
-];
-/// Classes that learn statistics without the target.
-const TRANSFORMERS: &[&str] = &[
-    "PCA",
-    "IncrementalPCA",
-    "KernelPCA",
-    "SparsePCA",
-    "TruncatedSVD",
-    "FastICA",
-    "NMF",
-    "FactorAnalysis",
-    "LatentDirichletAllocation",
-    "TfidfVectorizer",
-    "CountVectorizer",
-    "TfidfTransformer",
-    "KBinsDiscretizer",
-    "PowerTransformer",
-    "QuantileTransformer",
-    "SplineTransformer",
-    "KMeans",
-    "MiniBatchKMeans",
-    "GaussianMixture",
-    "UMAP",
-    "TSNE",
-    "VarianceThreshold",
-    "Tokenizer",
-    "MissingIndicator",
-    "RBFSampler",
-    "Nystroem",
-    "TextVectorization",
-    "IsolationForest",
-];
+/// Names of settings of models that say for how many rounds they are trained.
+const ROUNDS: &str = "
+        n_estimators num_boost_round iterations num_iterations num_iteration n_rounds num_rounds nrounds
+        epochs ntree_limit ntree_end iteration_range n_epochs";
+/// Classes that project features on axes that are learnt by the target, if they get one.
+const PROJECTIONS: &str = "
+        PLSRegression PLSCanonical CCA LinearDiscriminantAnalysis NeighborhoodComponentsAnalysis UMAP";
+/// Classes that remove rows to balance classes.
+const UNDERSAMPLERS: &str = "
+        RandomUnderSampler NearMiss TomekLinks EditedNearestNeighbours ClusterCentroids";
+/// Functions and classes that put several transformers and models together.
+const COMPOSITIONS: &str = "
+        Pipeline make_pipeline ColumnTransformer make_column_transformer FeatureUnion make_union
+        make_imb_pipeline";
+/// Functions whose names end like those of metrics.
+const NO_METRICS: &str = "
+        cross_val_score make_scorer permutation_test_score silhouette_score get_scorer";
+/// Metrics, wherever they are defined.
+const METRICS: &str = "
+        rmse mae mape smape rmsle quadratic_weighted_kappa qwk auc";
+
+/// Whether a name is one of several words.
+pub(crate) fn is_one(words: &str, name: &str) -> bool {
+    words.split_whitespace().any(|word| word == name)
+}
 
 /// Whether a function compares true values with predictions.
 pub(crate) fn is_metric(symbol: &str) -> bool {
     let name = symbol.rsplit('.').next().unwrap_or(symbol);
-    if matches!(
-        name,
-        "cross_val_score" | "make_scorer" | "permutation_test_score" | "silhouette_score" | "get_scorer"
-    ) {
-        return false;
-    }
-    let of_metrics = symbol.contains("metrics");
-    let ending = ["_score", "_error", "_loss", "_deviance", "_corrcoef", "_rate"]
-        .iter()
-        .any(|end| name.ends_with(end));
-    (of_metrics && ending)
-        || matches!(
-            name,
-            "rmse" | "mae" | "mape" | "smape" | "rmsle" | "quadratic_weighted_kappa" | "qwk" | "auc"
-        )
+    let endings = ["_score", "_error", "_loss", "_deviance", "_corrcoef", "_rate"];
+    let of_metrics = symbol.contains("metrics") && endings.iter().any(|end| name.ends_with(end));
+    !is_one(NO_METRICS, name) && (of_metrics || is_one(METRICS, name))
 }
 
 /// What a class of a library learns.
 pub(crate) fn role(name: &str) -> Role {
-    let lists = [
-        (LEARN_NOTHING, Role::Nothing),
-        (TARGET_ENCODERS, Role::TargetEncoder),
-        (SELECTORS, Role::Selector),
-        (SAMPLERS, Role::Sampler),
-        (SEARCHES, Role::Search),
-        (TRANSFORMERS, Role::Transformer),
-    ];
     let transforms = name.ends_with("Scaler") || name.ends_with("Imputer");
     let other = if transforms { Role::Transformer } else { Role::Model };
-    lists.iter().find(|(names, _)| names.contains(&name)).map_or(other, |(_, role)| *role)
+    ROLES.iter().find(|(_, names)| is_one(names, name)).map_or(other, |(role, _)| *role)
 }
 
 /// Whether a class projects features on axes that are learnt by the target, if it gets one.
 pub(crate) fn projects_by_target(name: &str) -> bool {
-    matches!(
-        name,
-        "PLSRegression"
-            | "PLSCanonical"
-            | "CCA"
-            | "LinearDiscriminantAnalysis"
-            | "NeighborhoodComponentsAnalysis"
-            | "UMAP"
-    )
+    is_one(PROJECTIONS, name)
 }
 
 /// How candidates differ that set this parameter of a model. A few numbers of rounds are as good as other settings.
 pub(crate) fn setting(name: &str, open: How) -> How {
-    let rounds = matches!(
-        name,
-        "n_estimators"
-            | "num_boost_round"
-            | "iterations"
-            | "num_iterations"
-            | "num_iteration"
-            | "n_rounds"
-            | "num_rounds"
-            | "nrounds"
-            | "epochs"
-            | "ntree_limit"
-            | "ntree_end"
-            | "iteration_range"
-            | "n_epochs"
-    );
     if name.contains("seed") || name == "random_state" {
         How::Seed
-    } else if rounds && open == How::Open {
+    } else if open == How::Open && is_one(ROUNDS, name) {
         How::Rounds
     } else {
         How::Setting
@@ -178,47 +125,17 @@ pub(crate) fn setting(name: &str, open: How) -> How {
 
 /// Whether a class removes rows to balance classes.
 pub(crate) fn removes_rows(name: &str) -> bool {
-    matches!(
-        name,
-        "RandomUnderSampler" | "NearMiss" | "TomekLinks" | "EditedNearestNeighbours" | "ClusterCentroids"
-    )
+    is_one(UNDERSAMPLERS, name)
 }
 
 /// Whether a function or class puts several transformers and models together.
 pub(crate) fn is_composition(name: &str) -> bool {
-    matches!(
-        name,
-        "Pipeline"
-            | "make_pipeline"
-            | "ColumnTransformer"
-            | "make_column_transformer"
-            | "FeatureUnion"
-            | "make_union"
-            | "make_imb_pipeline"
-    )
+    is_one(COMPOSITIONS, name)
 }
 
 /// How a splitter divides rows.
 pub(crate) fn division(name: &str) -> Option<DivisionKind> {
-    Some(match name {
-        "KFold"
-        | "StratifiedKFold"
-        | "RepeatedKFold"
-        | "RepeatedStratifiedKFold"
-        | "MultilabelStratifiedKFold"
-        | "LeaveOneOut" => DivisionKind::Folds,
-        "ShuffleSplit" | "StratifiedShuffleSplit" => DivisionKind::Draws,
-        "GroupKFold"
-        | "StratifiedGroupKFold"
-        | "GroupShuffleSplit"
-        | "LeaveOneGroupOut"
-        | "LeavePGroupsOut"
-        | "PredefinedSplit" => DivisionKind::Groups,
-        "TimeSeriesSplit" | "PurgedKFold" | "PurgedGroupTimeSeriesSplit" | "GroupTimeSeriesSplit" => {
-            DivisionKind::Time
-        }
-        _ => return None,
-    })
+    DIVISIONS.iter().find(|(_, names)| is_one(names, name)).map(|(kind, _)| *kind)
 }
 
 /// Whether the name of a file says that it holds labels which no script may see.

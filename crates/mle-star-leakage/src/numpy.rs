@@ -3,10 +3,9 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{Kind, Lessons, Scores};
 use crate::machine::Machine;
 use crate::rows::RowsId;
-use crate::table::Table;
+use crate::table::{Filling, Mask, Table};
 use crate::value::{Number, Object, Value};
 
 impl Machine<'_> {
@@ -19,7 +18,7 @@ impl Machine<'_> {
         let of_torch = symbol.starts_with("torch");
         if of_torch && name.starts_with(char::is_uppercase) {
             let is_tensor = name.ends_with("Tensor");
-            return is_tensor.then(|| self.as_array(&arguments.first().cloned().unwrap_or_default()));
+            return is_tensor.then(|| self.as_array(&arguments.first_value()));
         }
         if of_torch && matches!(name, "max" | "min" | "topk" | "sort") && arguments.get(1, "dim").is_some() {
             // The values, and where they are.
@@ -29,20 +28,14 @@ impl Machine<'_> {
             });
             return Some(Value::Tuple([made.clone(), made].into()));
         }
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         Some(match name {
             "zeros" | "ones" | "empty" | "full" => self.blank(&first),
             "zeros_like" | "ones_like" | "empty_like" | "full_like" => match self.table_of(&first) {
-                Some(table) => {
-                    let table = Table { blank: true, ..Table::of(table.rows) };
-                    self.table(table)
-                }
+                Some(table) => self.table(Table::blank(table.rows)),
                 None => Value::some_number(),
             },
-            "arange" => match first {
-                Value::Length(rows) => self.positions(rows),
-                _ => Value::some_number(),
-            },
+            "arange" => first.length().map_or_else(Value::some_number, |rows| self.positions(rows)),
             "linspace" | "logspace" | "geomspace" => Value::some_number(),
             "dirichlet" => self.random(),
             "choice" => self.drawn_rows(&first, arguments),
@@ -53,10 +46,8 @@ impl Machine<'_> {
             | "c_" | "r_" => self.stacked(name, arguments),
             "repeat" | "tile" => match self.table_of(&first).cloned() {
                 Some(table) => {
-                    let site = self.site(arguments.range);
-                    let rows = self.rows.repeated(table.rows, site);
-                    let repeated = table.with_rows(rows);
-                    self.table(repeated)
+                    let rows = self.rows.repeated(table.rows, self.site(arguments.range));
+                    self.table(table.with_rows(rows))
                 }
                 None => Value::Unknown,
             },
@@ -82,8 +73,7 @@ impl Machine<'_> {
             "flatnonzero" => self.positions_of(first),
             "argsort" | "argpartition" => match self.table_of(first).map(|table| table.rows) {
                 Some(rows) => self.positions(rows),
-                None if matches!(first, Value::Number(_)) => first.clone(),
-                None => Value::Unknown,
+                None => first.if_number(),
             },
             "sort" | "flip" | "fliplr" | "flipud" | "digitize" | "searchsorted" => {
                 self.elementwise(arguments)
@@ -97,13 +87,13 @@ impl Machine<'_> {
 
     /// The positions of rows.
     pub(crate) fn positions(&mut self, rows: RowsId) -> Value {
-        self.table(Table { index: true, ..Table::of(rows) })
+        self.table(Table::positions(rows))
     }
 
     /// The positions of the rows that a condition holds for.
     fn positions_of(&mut self, condition: &Value) -> Value {
         let Some(rows) = self.table_of(condition).map(|table| table.rows) else {
-            return if matches!(condition, Value::Number(_)) { condition.clone() } else { Value::Unknown };
+            return condition.if_number();
         };
         match self.chosen_rows(&Table::of(rows), condition) {
             Some(rows) => self.positions(rows),
@@ -113,28 +103,19 @@ impl Machine<'_> {
 
     /// An array that is filled later: `zeros(len(table))`.
     fn blank(&mut self, shape: &Value) -> Value {
-        let shape = match (shape, self.contents(shape)) {
-            (_, Some(items)) => items.first().cloned().unwrap_or_default(),
-            _ => shape.clone(),
-        };
-        let rows = match shape {
-            Value::Length(rows) => rows,
-            _ => RowsId::UNKNOWN,
-        };
-        self.table(Table { blank: true, ..Table::of(rows) })
+        let items = self.contents(shape);
+        let first = items.as_ref().map_or(Some(shape), |items| items.first());
+        self.table(Table::blank(first.and_then(Value::length).unwrap_or_default()))
     }
 
     fn drawn(&mut self, arguments: &Arguments) -> Value {
         let length = arguments.all().find_map(|value| match value {
-            Value::Length(rows) => Some(*rows),
-            Value::Tuple(items) => {
-                items.iter().find_map(|item| if let Value::Length(rows) = item { Some(*rows) } else { None })
-            }
-            _ => None,
+            Value::Tuple(items) => items.iter().find_map(Value::length),
+            _ => value.length(),
         });
         let table = arguments.first().and_then(|value| self.table_of(value)).cloned();
         match (length, table) {
-            (Some(rows), _) => self.table(Table { blank: true, ..Table::of(rows) }),
+            (Some(rows), _) => self.table(Table::blank(rows)),
             (None, Some(_)) => Value::Unknown,
             _ => self.random(),
         }
@@ -142,17 +123,14 @@ impl Machine<'_> {
 
     fn as_array(&mut self, value: &Value) -> Value {
         match self.table_of(value).cloned() {
-            Some(table) => {
-                let values = table.values();
-                self.table(values)
-            }
+            Some(table) => self.table(table.values()),
             None => value.clone(),
         }
     }
 
     /// Several arrays one after the other, or side by side.
     pub(crate) fn stacked(&mut self, name: &str, arguments: &Arguments) -> Value {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         let (items, open) = if name == "append" {
             (arguments.positional.clone(), false)
         } else {
@@ -175,12 +153,10 @@ impl Machine<'_> {
         // Predictions of the folds in a row: `np.hstack([fold, ...])`.
         let across = across && !(open && name == "hstack");
         if across {
-            let joined = beside(&tables);
-            return self.table(joined);
+            return self.table(beside(&tables));
         }
         let fixed = self.fixed_tables(&first);
-        let joined = self.below(&tables, open || tables.len() < items.len(), fixed, arguments);
-        self.table(joined)
+        self.below(&tables, open || tables.len() < items.len(), fixed, arguments)
     }
 
     /// The positions of the training rows and of the validation rows of a fold, put together.
@@ -191,8 +167,7 @@ impl Machine<'_> {
         if of != other || part == rest || self.other_side(*of, *part) != Some(*rest) {
             return None;
         }
-        let site = self.site(arguments.range);
-        let joined = self.rows.joined(&[*part, *rest], site);
+        let joined = self.rows.joined(&[*part, *rest], self.site(arguments.range));
         Some(Value::Positions { of: *of, part: joined })
     }
 
@@ -229,12 +204,12 @@ impl Machine<'_> {
         open: bool,
         fixed: usize,
         arguments: &Arguments,
-    ) -> Table {
+    ) -> Value {
         let mut joined = tables.first().cloned().unwrap_or_default();
         for table in tables.iter().skip(1) {
             joined = Table { whole: joined.whole || table.whole, ..joined.join(table) };
         }
-        joined.condition = None;
+        joined.mask.condition = None;
         joined.index = false;
         if open && !tables.iter().any(|table| table.rows.is_known()) {
             joined.rest.lessons = self.over_folds(&joined.rest.lessons);
@@ -263,7 +238,7 @@ impl Machine<'_> {
         } else {
             self.rows.joined(&parts, site)
         };
-        joined
+        self.table(joined)
     }
 
     fn averaged(&mut self, name: &str, first: &Value, arguments: &Arguments) -> Value {
@@ -282,10 +257,7 @@ impl Machine<'_> {
             Some(table) if arguments.named("axis").is_none_or(|axis| matches!(axis, Value::Int(0))) => {
                 self.reduce(&table, true, arguments.range)
             }
-            Some(table) => {
-                let values = table.values();
-                self.table(values)
-            }
+            Some(table) => self.table(table.values()),
             None => self.mean_of(first, arguments),
         }
     }
@@ -294,10 +266,7 @@ impl Machine<'_> {
         let across =
             arguments.get(1, "axis").is_some_and(|axis| !matches!(axis, Value::Int(0) | Value::None));
         match self.table_of(first).cloned() {
-            Some(table) if across => {
-                let values = table.values();
-                self.table(values)
-            }
+            Some(table) if across => self.table(table.values()),
             Some(table) => self.reduce(&table, false, arguments.range),
             None => {
                 let given = Arguments { positional: vec![first.clone()], ..arguments.clone() };
@@ -311,10 +280,10 @@ impl Machine<'_> {
         let made = self.elementwise(arguments);
         let values: Vec<Table> =
             arguments.positional.iter().skip(1).filter_map(|value| self.table_of(value)).cloned().collect();
-        let predicted = |table: &Table| self.infos.any(&table.lessons(), |lesson| lesson.kind == Kind::Model);
+        let predicted = |table: &Table| self.infos.has_model(&table.lessons());
         let mixed = values.iter().any(Table::is_target) && values.iter().any(predicted);
         if let (true, Some(table)) = (mixed, self.table_of(&made).cloned()) {
-            return self.table(Table { mixed, ..table });
+            return self.table(Table { filling: Filling { mixed, ..table.filling }, ..table });
         }
         made
     }
@@ -334,13 +303,11 @@ impl Machine<'_> {
 
     /// Functions that return rows in another arrangement.
     fn arranged(&mut self, name: &str, arguments: &Arguments) -> Value {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         match (name, self.table_of(&first).cloned()) {
             ("isnan" | "isfinite", Some(table)) => {
                 let key = format!("{name}{}", self.compact(arguments.range));
-                let mut condition = Table::of(table.rows);
-                condition.condition = Some((key.into(), false));
-                self.table(condition)
+                self.table(Table::conditions(table.rows, &key))
             }
             // `oof[np.ix_(rows, columns)]`
             ("ix_", _) if matches!(first, Value::Positions { .. }) => first,
@@ -354,23 +321,23 @@ impl Machine<'_> {
         let tables: Vec<Table> =
             values.iter().filter_map(|value| self.table_of(value)).map(Table::values).collect();
         let others = values.iter().filter(|value| self.table_of(value).is_none());
-        let lessons = others.fold(Lessons::default(), |all, value| all.and(&self.lessons_of(value)));
+        let lessons = others.map(|value| self.lessons_of(value)).collect();
         let rows = tables.iter().map(|table| table.rows).find(|rows| rows.is_known()).unwrap_or_default();
         let lessons = self.applied(&lessons, rows);
         let Some((first, rest)) = tables.split_first() else {
-            let scores =
-                values.iter().fold(Scores::default(), |all, value| all.and(&self.scores_of(value, 2)));
+            let scores = values.iter().map(|value| self.scores_of(value, 2)).collect();
             let known = values.iter().any(|value| matches!(value, Value::Number(_)));
             let truth = known && values.iter().all(is_of_truth);
             let number = Number { lessons, scores, truth, ..Number::default() };
             return if known { Value::Number(Rc::new(number)) } else { Value::Unknown };
         };
         let mut made = first.clone();
-        made.condition = made.condition.filter(|_| values.len() == 1);
+        made.mask.condition = made.mask.condition.filter(|_| values.len() == 1);
         for table in rest {
             let rows = if made.rows.is_known() { made.rows } else { table.rows };
-            let compared = made.compared.or(table.compared);
-            made = Table { rows, compared, ..Table::array(rows, made.rest.lessons.and(&table.rest.lessons)) };
+            let compared = made.mask.compared.or(table.mask.compared);
+            let mask = Mask { compared, ..Mask::default() };
+            made = Table { mask, ..Table::array(rows, made.rest.lessons.and(&table.rest.lessons)) };
         }
         made.learn(&lessons);
         self.table(made)
@@ -387,12 +354,12 @@ pub(crate) fn beside(tables: &[Table]) -> Table {
         for (name, column) in &table.columns {
             joined.set(Rc::clone(name), column.clone());
         }
-        joined.rest.lessons = joined.rest.lessons.and(&table.rest.lessons);
+        joined.rest.lessons.add(&table.rest.lessons);
         joined.rest.target = false;
-        joined.unnamed = joined.unnamed.and(&table.unnamed);
+        joined.unnamed.add(&table.unnamed);
     }
     joined.label = None;
-    joined.condition = None;
+    joined.mask.condition = None;
     joined.whole = false;
     joined
 }

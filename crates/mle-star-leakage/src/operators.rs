@@ -10,7 +10,7 @@ use crate::machine::Machine;
 use crate::numpy::is_of_truth;
 use crate::rows::RowsId;
 use crate::site::Site;
-use crate::table::{Column, Table};
+use crate::table::{Column, Mask, Table};
 use crate::value::{Names, Number, Object, Text, Value};
 
 impl Machine<'_> {
@@ -35,32 +35,24 @@ impl Machine<'_> {
             }
             _ => {}
         }
-        match (self.state.get(left), self.state.get(right)) {
+        match (self.state.handle(left).as_deref(), self.state.handle(right).as_deref()) {
             (Some(Object::List(one)), Some(Object::List(other))) if operation == Operator::Add => {
                 let open = one.open || other.open;
                 let items = one.items.iter().chain(&other.items).cloned().collect();
-                return if open { self.open_list(items) } else { self.list(items) };
+                self.new_list(items, open)
             }
             (Some(Object::List(list)), _) if operation == Operator::Mult => {
-                let items: Vec<_> = list.items.iter().chain(&list.items).take(24).cloned().collect();
-                return self.list(items);
+                let items = list.items.iter().chain(&list.items).take(24).cloned().collect();
+                self.list(items)
             }
             (Some(Object::Table(one)), Some(Object::Table(other))) => {
-                let (one, other) = (one.clone(), other.clone());
-                let combined = self.combine(operation, &one, &other);
-                return self.table(combined);
+                let combined = self.combine(operation, one, other);
+                self.table(combined)
             }
-            (Some(Object::Table(table)), _) => {
-                let table = table.clone();
-                return self.scale(operation, &table, right);
-            }
-            (_, Some(Object::Table(table))) => {
-                let table = table.clone();
-                return self.scale(operation, &table, left);
-            }
-            _ => {}
+            (Some(Object::Table(table)), _) => self.scale(operation, table, right),
+            (_, Some(Object::Table(table))) => self.scale(operation, table, left),
+            _ => numbers(left, right),
         }
-        numbers(left, right)
     }
 
     fn operate_text(&mut self, operation: Operator, left: &Value, right: &Value) -> Value {
@@ -92,14 +84,14 @@ impl Machine<'_> {
     fn combine(&mut self, operation: Operator, one: &Table, other: &Table) -> Table {
         let (left, right) = (one.values(), other.values());
         match operation {
-            Operator::Add | Operator::Sub if right.zero => return left,
-            Operator::Add if left.zero => return right,
-            Operator::Mult if left.zero => return left,
-            Operator::Mult if right.zero => return right,
+            Operator::Add | Operator::Sub if right.filling.zero => return left,
+            Operator::Add if left.filling.zero => return right,
+            Operator::Mult if left.filling.zero => return left,
+            Operator::Mult if right.filling.zero => return right,
             _ => {}
         }
         let rows = if left.rows.is_known() { left.rows } else { right.rows };
-        let condition = match (operation, &left.condition, &right.condition) {
+        let condition = match (operation, &left.mask.condition, &right.mask.condition) {
             (Operator::BitAnd, Some(_), Some(_)) => self.conjunction(&left, &right),
             (Operator::BitOr, Some(left), Some(right)) => {
                 Some((format!("{left:?} or {right:?}").into(), false))
@@ -107,13 +99,12 @@ impl Machine<'_> {
             _ => None,
         };
         let mut combined = Table {
-            condition,
-            compared: self.compared(&left, &right),
+            mask: Mask { condition, among: None, compared: self.compared(&left, &right) },
             by_target: left.by_target || right.by_target,
             ..Table::array(rows, self.applied(&left.rest.lessons.and(&right.rest.lessons), rows))
         };
         // True values and the same true values.
-        combined.doubtful = left.doubtful || right.doubtful;
+        combined.filling.doubtful = left.filling.doubtful || right.filling.doubtful;
         combined.rest.target = left.is_target()
             && right.is_target()
             && (left.label == right.label || left.label.is_none() || right.label.is_none())
@@ -124,14 +115,13 @@ impl Machine<'_> {
 
     /// The rows of the true values, if one side has true values and the other one predictions.
     fn compared(&self, left: &Table, right: &Table) -> Option<RowsId> {
-        let predicted =
-            |table: &Table| self.infos.any(&table.rest.lessons, |lesson| lesson.kind == Kind::Model);
+        let predicted = |table: &Table| self.infos.has_model(&table.rest.lessons);
         if left.is_target() && predicted(right) {
             Some(left.rows)
         } else if right.is_target() && predicted(left) {
             Some(right.rows)
         } else {
-            left.compared.or(right.compared)
+            left.mask.compared.or(right.mask.compared)
         }
     }
 
@@ -139,15 +129,15 @@ impl Machine<'_> {
     fn scale(&mut self, operation: Operator, table: &Table, number: &Value) -> Value {
         let is_zero = matches!(number, Value::Int(0)) || matches!(number, Value::Float(zero) if *zero == 0.0);
         if operation == Operator::Mult && is_zero {
-            let zero = Table { zero: true, ..Table::of(table.rows) };
+            let zero = Table::zeros(table.rows);
             return self.table(zero);
         }
         let lessons = self.lessons_of(number);
         let lessons = self.applied(&lessons, table.rows);
         let mut scaled = table.clone();
-        scaled.condition = None;
+        scaled.mask.condition = None;
         scaled.learn(&lessons);
-        scaled.doubtful |= !is_of_truth(number);
+        scaled.filling.doubtful |= !is_of_truth(number);
         self.table(scaled)
     }
 
@@ -203,14 +193,14 @@ impl Machine<'_> {
         made.by_target = is_target(&one) || is_target(&other);
         made.rest.target = false;
         let constant = if other.is_none() { right.constant() } else { None };
-        made.condition = Some(self.condition_key(operation, ranges, constant.as_deref()));
+        made.mask.condition = Some(self.condition_key(operation, ranges, constant.as_deref()));
         self.table(made)
     }
 
     /// A comparison of numbers depends on what is known of features, as the numbers do.
     fn compare_numbers(&mut self, left: &Value, right: &Value) -> Value {
         let lessons = self.about_features(left).and(&self.about_features(right));
-        if lessons.is_empty() { Value::Unknown } else { Value::number(lessons, Scores::default()) }
+        if lessons.is_empty() { Value::Unknown } else { Value::learnt(lessons) }
     }
 
     /// A key for a condition, and whether it is the negation of the condition with that key.
@@ -239,12 +229,12 @@ impl Machine<'_> {
 
     /// The choice that is made by comparing these values, if they are scores of candidates.
     pub(crate) fn choice(&mut self, values: &[Value], site: TextRange) -> Lessons {
-        let scores = values.iter().fold(Scores::default(), |all, value| all.and(&self.scores_of(value, 3)));
+        let scores: Scores = values.iter().map(|value| self.scores_of(value, 3)).collect();
         if scores.is_empty() {
             return Lessons::default();
         }
         let scores: Vec<Score> = self.infos.scores(&scores).cloned().collect();
-        let place = Site { expression: site, statement: self.search.unwrap_or(self.statement) };
+        let place = Site { expression: site, statement: self.nesting.search.unwrap_or(self.statement) };
         let kind = match self.how(&scores) {
             Some(How::Model) | None if self.chosen_again(&scores, place) => Kind::Choice(How::Number),
             Some(how) => Kind::Choice(how),
@@ -255,8 +245,7 @@ impl Machine<'_> {
         };
         let mut choices = Lessons::default();
         for score in scores {
-            let lesson = Lesson::new(kind, place, score.rows);
-            choices = choices.and(&self.infos.lesson(lesson));
+            choices = choices.and(&self.infos.learn(kind, place, score.rows));
         }
         choices
     }
@@ -280,7 +269,8 @@ impl Machine<'_> {
         };
         let first = loops(scores.first()?);
         let here = |range: &TextRange| {
-            self.listed == Some(*range) || self.around.iter().any(|around| around.range == *range)
+            self.nesting.listed == Some(*range)
+                || self.nesting.around.iter().any(|around| around.range == *range)
         };
         let common = first.into_iter().filter(here);
         let mut common = common.filter(|range| scores.iter().all(|score| loops(score).contains(range)));
@@ -331,12 +321,8 @@ impl Machine<'_> {
         if depth == 0 {
             return Scores::default();
         }
-        let all = |items: &[Value]| {
-            items
-                .iter()
-                .take(64)
-                .fold(Scores::default(), |all, item| all.and(&self.scores_of(item, depth - 1)))
-        };
+        let all =
+            |items: &[Value]| items.iter().take(64).map(|item| self.scores_of(item, depth - 1)).collect();
         match (value, self.state.get(value)) {
             (Value::Number(number), _) => number.scores.clone(),
             (Value::Tuple(items), _) => all(items),
@@ -351,20 +337,19 @@ impl Machine<'_> {
     /// One number for a table: a mean and the like.
     pub(crate) fn reduce(&mut self, table: &Table, unsupervised: bool, site: TextRange) -> Value {
         let values = table.values();
-        if let Some(rows) = values.compared {
+        if let Some(rows) = values.mask.compared {
             let score = self.score(site, rows, &values.rest.lessons, false);
-            return Value::number(Lessons::default(), score);
+            return Value::score(score);
         }
-        let predicted = self.infos.any(&values.rest.lessons, |lesson| lesson.kind == Kind::Model);
+        let predicted = self.infos.has_model(&values.rest.lessons);
         // The mean of predictions is no prediction.
-        let mut lessons =
-            self.infos.map(&values.rest.lessons, |lesson| (lesson.kind != Kind::Model).then_some(lesson));
-        let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.blank;
-        if learnt && !predicted && values.condition.is_none() {
-            let lesson = Lesson::new(Kind::Unsupervised, self.site(site), values.rows);
-            lessons = lessons.and(&self.infos.lesson(lesson));
+        let mut lessons = self.infos.without(&values.rest.lessons, Kind::Model);
+        let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.filling.blank;
+        if learnt && !predicted && values.mask.condition.is_none() {
+            lessons.add(&self.learn(Kind::Unsupervised, site, values.rows));
         }
-        let truth = values.is_target() && lessons.is_empty() && !values.blank && !values.doubtful;
+        let truth =
+            values.is_target() && lessons.is_empty() && !values.filling.blank && !values.filling.doubtful;
         Value::Number(Rc::new(Number { lessons, truth, ..Number::default() }))
     }
 

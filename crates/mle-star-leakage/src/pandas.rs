@@ -12,7 +12,7 @@ use crate::value::{Object, Value};
 impl Machine<'_> {
     /// Functions of pandas and polars, and readers of other libraries.
     pub(crate) fn call_pandas(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         if symbol.starts_with("sklearn.datasets") {
             return Some(self.example_data(symbol, arguments));
         }
@@ -44,10 +44,10 @@ impl Machine<'_> {
     fn call_on_table(&mut self, name: &str, value: &Value, table: &Table, arguments: &Arguments) -> Value {
         match name {
             "merge" | "merge_asof" => {
-                let other = arguments.get(1, "right").cloned().unwrap_or_default();
+                let other = arguments.value(1, "right");
                 self.merged(table, &other, arguments)
             }
-            "to_datetime" => self.table(Table { times: vec!["time".into()], ..table.values() }),
+            "to_datetime" => self.table(table.values().with_times(vec!["time".into()])),
             "cut" => {
                 let bins = arguments.get(1, "bins").map(|bins| self.lessons_of(bins)).unwrap_or_default();
                 let bins = self.applied(&bins, table.rows);
@@ -82,13 +82,12 @@ impl Machine<'_> {
         let rows = self.rows.table(&name);
         let times = arguments.named("parse_dates").and_then(|names| self.texts(names)).unwrap_or_default();
         let whole = !matches!(arguments.called_name(self.source), "load");
-        self.table(Table { rows, whole, times, ..Table::default() })
+        self.table(Table { whole, ..Table::of(rows) }.with_times(times))
     }
 
     fn example_data(&mut self, symbol: &str, arguments: &Arguments) -> Value {
         let rows = self.rows.table(&format!("{symbol} {:?}", arguments.range));
-        let made =
-            symbol.contains(".make_") || matches!(arguments.named("return_X_y"), Some(Value::Bool(true)));
+        let made = symbol.contains(".make_") || arguments.is_true("return_X_y");
         let table = self.table(Table::of(rows));
         if !made {
             return table;
@@ -156,13 +155,11 @@ impl Machine<'_> {
         if tables.is_empty() {
             return Value::Unknown;
         }
-        let joined = if across {
-            beside(&tables)
-        } else {
-            let fixed = self.fixed_tables(first);
-            self.below(&tables, open || tables.len() < items.len(), fixed, arguments)
-        };
-        self.table(joined)
+        if across {
+            return self.table(beside(&tables));
+        }
+        let fixed = self.fixed_tables(first);
+        self.below(&tables, open || tables.len() < items.len(), fixed, arguments)
     }
 
     /// `table.merge(other)`: the rows of the table with the columns of the other one.
@@ -182,7 +179,7 @@ impl Machine<'_> {
                 made.set(name, column.clone());
             }
         }
-        made.unnamed = made.unnamed.and(&other.rest.lessons).and(&other.unnamed);
+        made.unnamed.add(&other.rest.lessons.and(&other.unnamed));
         made.label = None;
         self.table(made)
     }
@@ -196,59 +193,39 @@ impl Machine<'_> {
         arguments: &Arguments,
     ) -> Value {
         if matches!((accessor, name), ("history of" | "cross of", "get" | "pop")) {
-            let key = arguments.first().cloned().unwrap_or_default();
+            let key = arguments.first_value();
             return self.item_of_results(base, accessor, &key, arguments.range);
         }
         let Some(table) = self.table_of(base).cloned() else { return Value::Unknown };
         match (accessor, name) {
             ("str", "contains" | "startswith" | "endswith") => {
                 let key = self.compact(arguments.range);
-                let mut condition = Table::of(table.rows);
-                condition.condition = Some((key.into(), false));
-                self.table(condition)
+                self.table(Table::conditions(table.rows, &key))
             }
-            _ => {
-                let values = table.values();
-                self.table(values)
-            }
+            _ => self.table(table.values()),
         }
     }
 
     /// Rows that a method leaves.
     pub(crate) fn filtered(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Table {
-        let site = self.site(arguments.range);
-        match name {
-            "query" => {
-                let key = arguments.first().and_then(Value::constant).unwrap_or_default();
-                let rows = self.divided(table.rows, &format!("query {key}"), false, DivisionKind::Condition);
-                table.with_rows(rows)
-            }
-            "drop_duplicates" | "dropna" => {
-                // The same call on the same rows leaves the same rows.
-                let rows = self.rows.some(table.rows, site);
-                table.with_rows(rows)
-            }
-            "sample" => self.sample(table, arguments),
-            _ => {
-                let rows = self.rows.some(table.rows, site);
-                table.with_rows(rows)
-            }
+        if name == "sample" {
+            return self.sample(table, arguments);
         }
+        table.with_rows(if name == "query" {
+            let key = arguments.first().and_then(Value::constant).unwrap_or_default();
+            self.divided(table.rows, &format!("query {key}"), false, DivisionKind::Condition)
+        } else {
+            // The same call on the same rows leaves the same rows.
+            self.rows.some(table.rows, self.site(arguments.range))
+        })
     }
 
     /// `table.groupby(...)`.
     pub(crate) fn grouped(&mut self, table: &Table, arguments: &Arguments) -> Value {
-        let by = arguments.get(0, "by").cloned().unwrap_or_default();
+        let by = arguments.value(0, "by");
         let by_target = by.constant().is_some_and(|name| self.targets.contains(&*name))
             || self.table_of(&by).is_some_and(Table::is_target);
-        let group = Group {
-            table: table.clone(),
-            chosen: !table.columns.is_empty() && table.label.is_some(),
-            ordered: false,
-            window: false,
-            by_target,
-        };
-        let series = table.columns.is_empty() && table.label.is_some();
-        self.state.add(Object::Group(Group { chosen: series, ..group }))
+        let chosen = table.columns.is_empty() && table.label.is_some();
+        self.state.add(Object::Group(Group { table: table.clone(), chosen, by_target, ..Group::default() }))
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::facts::SplitKind;
+use crate::facts::Split;
 use crate::finding::{Finding, Rule};
 use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
 use crate::machine::{Final, Machine};
@@ -14,13 +14,13 @@ use crate::value::{Number, Value};
 
 /// The findings of a script that was followed to its end.
 pub(crate) fn findings(machine: &mut Machine<'_>) -> Vec<Finding> {
-    let mut report = Report { lines: Lines::new(machine.source), found: BTreeMap::new() };
-    report.files(machine);
-    report.final_lines(machine);
-    report.columns(machine);
     let reported = reported_scores(machine);
+    let mut report = Report { machine, lines: Lines::new(machine.source), found: BTreeMap::new() };
+    report.files();
+    report.final_lines();
+    report.columns();
     for (score, lessons) in &reported {
-        report.score(machine, score, lessons);
+        report.score(score, lessons);
     }
     let mut findings: Vec<Finding> = report.found.into_values().collect();
     findings.sort_by_key(|finding| (finding.line, finding.column, finding.rule));
@@ -29,6 +29,7 @@ pub(crate) fn findings(machine: &mut Machine<'_>) -> Vec<Finding> {
 
 /// Findings as they are collected: one for each rule and place.
 struct Report<'a> {
+    machine: &'a Machine<'a>,
     lines: Lines<'a>,
     found: BTreeMap<(Rule, usize, usize), Finding>,
 }
@@ -40,14 +41,14 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
         let scored = line.values.iter().find(|value| !machine.scores_of(value, 3).is_empty());
         scored.cloned()
     };
-    let finals: Vec<Value> = machine.found.finals.iter().filter_map(first).collect();
+    let finals: Vec<Value> = machine.seen.finals.iter().filter_map(first).collect();
     let reported = scores_in(machine, &finals);
     if !reported.is_empty() {
         return reported;
     }
     // Nothing is known of the final number, so every score may be it. Scores of training rows often are printed next
     // to it, and scores that are not printed may belong to a search.
-    let printed = std::mem::take(&mut machine.found.printed);
+    let printed = std::mem::take(&mut machine.seen.printed);
     let printed = scores_in(machine, &printed);
     let others: Vec<Score> = machine.infos.all_scores().cloned().collect();
     let others = others.into_iter().map(|score| {
@@ -78,9 +79,9 @@ fn on_training_rows(machine: &Machine<'_>, score: &Score) -> bool {
 }
 
 impl Report<'_> {
-    fn files(&mut self, machine: &Machine<'_>) {
-        for (site, path) in &machine.found.reads {
-            if names::is_of_labels(path) && !machine.found.writes.contains(path) {
+    fn files(&mut self) {
+        for (site, path) in &self.machine.seen.reads {
+            if names::is_of_labels(path) && !self.machine.seen.writes.contains(path) {
                 let line = self.line(*site);
                 let text =
                     format!("line {line} reads `{path}`, by its name a file of labels that are kept back");
@@ -90,12 +91,12 @@ impl Report<'_> {
     }
 
     /// Printed scores that no prediction feeds.
-    fn final_lines(&mut self, machine: &Machine<'_>) {
+    fn final_lines(&mut self) {
         let constant = |line: &Final| {
             let values = !line.values.is_empty() && line.values.iter().all(is_constant);
-            line.literal || (values && !set_elsewhere(machine, line.site))
+            line.literal || (values && !set_elsewhere(self.machine, line.site))
         };
-        let lines = &machine.found.finals;
+        let lines = &self.machine.seen.finals;
         if lines.is_empty() || !lines.iter().all(constant) {
             return;
         }
@@ -105,41 +106,43 @@ impl Report<'_> {
         }
     }
 
-    fn columns(&mut self, machine: &Machine<'_>) {
-        for (site, id) in &machine.found.ids {
-            let fit = self.code(machine, *site);
+    fn columns(&mut self) {
+        for (site, id) in &self.machine.seen.ids {
+            let fit = self.code(*site);
             let text = format!("{fit} has the column `{id}` among its features, which only identifies rows");
             self.add(Rule::IdAsFeature, *site, text);
         }
     }
 
-    fn score(&mut self, machine: &Machine<'_>, score: &Score, more: &Lessons) {
+    fn score(&mut self, score: &Score, more: &Lessons) {
         if score.with_itself {
-            let text = format!("{} compares the true values with themselves", self.code(machine, score.site));
+            let text = format!("{} compares the true values with themselves", self.code(score.site));
             self.add(Rule::ConstantScore, score.site, text);
         }
-        let own: Vec<Lesson> = machine.infos.lessons(&score.lessons).collect();
-        let more = machine.infos.lessons(more).filter(|lesson| matches!(lesson.kind, Kind::Choice(_)));
+        let own: Vec<Lesson> = self.machine.infos.lessons(&score.lessons).collect();
+        let more = self.machine.infos.lessons(more).filter(|lesson| matches!(lesson.kind, Kind::Choice(_)));
         let more = more.map(|lesson| Lesson { on: score.rows, ..lesson });
         for lesson in own.iter().copied().chain(more) {
-            self.lesson(machine, score, lesson);
+            self.lesson(score, lesson);
         }
     }
 
     /// What is wrong with a score because of one thing that it depends on.
-    fn lesson(&mut self, machine: &Machine<'_>, score: &Score, lesson: Lesson) {
-        let seen = machine.rows.contains(lesson.from, lesson.on);
-        let shared = machine.rows.overlap(lesson.from, lesson.on);
+    fn lesson(&mut self, score: &Score, lesson: Lesson) {
+        let seen = self.machine.rows.contains(lesson.from, lesson.on);
+        let shared = self.machine.rows.overlap(lesson.from, lesson.on);
         let (rule, does) = match lesson.kind {
-            Kind::Model => return self.model(machine, score, lesson),
+            Kind::Model => return self.model(score, lesson),
             Kind::Target | Kind::Window if seen => {
-                (Rule::TargetStatistics, format!("computes statistics of {}", target(machine)))
+                (Rule::TargetStatistics, format!("computes statistics of {}", target(self.machine)))
             }
             Kind::Selection if seen => {
-                (Rule::SelectedBeforeSplit, format!("selects features by {}", target(machine)))
+                (Rule::SelectedBeforeSplit, format!("selects features by {}", target(self.machine)))
             }
             Kind::Unsupervised if seen => (Rule::UnsupervisedBeforeSplit, "learns".to_owned()),
-            Kind::Answer => (Rule::TargetAsFeature, format!("has {} among its features", target(machine))),
+            Kind::Answer => {
+                (Rule::TargetAsFeature, format!("has {} among its features", target(self.machine)))
+            }
             Kind::Stopping if shared => (Rule::StoppedOnScoredRows, "stops by the score".to_owned()),
             Kind::Choice(How::Number) if shared => {
                 (Rule::ChosenOnScoredRows, "takes the threshold or weight with the best score".to_owned())
@@ -147,10 +150,10 @@ impl Report<'_> {
             Kind::Choice(How::Seed) if shared => {
                 (Rule::ChosenOnScoredRows, "takes the seed with the best score".to_owned())
             }
-            Kind::Choice(How::Rounds) if shared && one_part(machine, lesson.from) => {
+            Kind::Choice(How::Rounds) if shared && one_part(self.machine, lesson.from) => {
                 (Rule::ChosenOnScoredRows, "takes the number of rounds with the best score".to_owned())
             }
-            Kind::Choice(How::Trials) if shared && one_part(machine, lesson.from) => {
+            Kind::Choice(How::Trials) if shared && one_part(self.machine, lesson.from) => {
                 (Rule::ChosenOnScoredRows, "takes the best of many trials".to_owned())
             }
             Kind::Choice(How::Model | How::Setting | How::Rounds | How::Trials) if shared => {
@@ -158,7 +161,7 @@ impl Report<'_> {
             }
             _ => return,
         };
-        let (cause, scored) = (self.code(machine, lesson.site), self.code(machine, score.site));
+        let (cause, scored) = (self.code(lesson.site), self.code(score.site));
         let text = match lesson.kind {
             Kind::Answer => format!("{cause} {does}, and {scored} scores what it predicts with it"),
             _ => format!("{cause} {does} on rows that {scored} scores"),
@@ -166,14 +169,14 @@ impl Report<'_> {
         self.add(rule, lesson.site, text);
     }
 
-    fn model(&mut self, machine: &Machine<'_>, score: &Score, lesson: Lesson) {
-        let rows = &machine.rows;
+    fn model(&mut self, score: &Score, lesson: Lesson) {
+        let rows = &self.machine.rows;
         if rows.overlap(lesson.from, lesson.on) {
-            return self.seen_rows(machine, score, lesson);
+            return self.seen_rows(score, lesson);
         }
         let Some(common) = rows.common(lesson.from, lesson.on) else { return };
         if let Some(divisions) = rows.different_divisions(lesson.from, lesson.on) {
-            return self.crossing(machine, score, lesson, divisions);
+            return self.crossing(score, lesson, divisions);
         }
         let separation = rows.separation(lesson.from, lesson.on);
         let Some((division, site)) = separation.and_then(|division| rows.division_of(division)) else {
@@ -182,8 +185,8 @@ impl Report<'_> {
         // Copies of a row are in the same group, and fulfil the same condition.
         let parted = !matches!(division.kind, DivisionKind::Groups | DivisionKind::Condition);
         if let Some(repeated) = rows.repetition(common).filter(|_| parted) {
-            let (cause, split) = (self.code(machine, repeated), self.line(*site));
-            let scored = self.code(machine, score.site);
+            let (cause, split) = (self.code(repeated), self.line(*site));
+            let scored = self.code(score.site);
             let text = format!(
                 "{cause} repeats or generates rows before line {split} splits them, so copies of rows that the model was \
                  fitted on are scored by {scored}"
@@ -191,37 +194,35 @@ impl Report<'_> {
             self.add(Rule::ResampledBeforeSplit, repeated, text);
         }
         if division.kind.is_random() || division.kind == DivisionKind::Folds {
-            self.kind_of_folds(machine, *site, division.kind);
+            self.kind_of_folds(*site, division.kind);
         }
     }
 
     /// Random folds although the facts, or the order of the rows, say otherwise.
-    fn kind_of_folds(&mut self, machine: &Machine<'_>, site: Site, kind: DivisionKind) {
-        let split = machine.facts.split.as_ref();
-        let differ = match split.map(|split| split.kind) {
-            Some(SplitKind::Groups) => Some("other groups"),
-            Some(SplitKind::Time) if kind.is_random() => Some("later times"),
+    fn kind_of_folds(&mut self, site: Site, kind: DivisionKind) {
+        let differ = match &self.machine.facts.split {
+            Some(Split::Groups(column)) => Some(("other groups", column)),
+            Some(Split::Time(column)) if kind.is_random() => Some(("later times", column)),
             _ => None,
         };
         let line = self.line(site);
-        if let Some(differ) = differ {
-            let column = split.and_then(|split| split.column.as_ref());
-            let of = column.map_or_else(String::new, |column| format!(" in `{column}`"));
+        if let Some((differ, column)) = differ {
+            let of = column.as_ref().map_or_else(String::new, |column| format!(" in `{column}`"));
             let text = format!("line {line} splits rows at random, although test rows have {differ}{of}");
             self.add(Rule::RowsInFoldsOfGroups, site, text);
         }
-        if let Some((_, column)) = machine.found.shuffled.iter().find(|(shuffled, _)| *shuffled == site) {
+        if let Some((_, column)) = self.machine.seen.shuffled.iter().find(|(shuffled, _)| *shuffled == site) {
             let text = format!("line {line} shuffles rows that are sorted by `{column}`");
             self.add(Rule::ShuffledTime, site, text);
         }
     }
 
     /// The model was fitted on rows that are scored.
-    fn seen_rows(&mut self, machine: &Machine<'_>, score: &Score, lesson: Lesson) {
-        let (fit, scored) = (self.code(machine, lesson.site), self.code(machine, score.site));
-        let (rule, site, text) = match brought_together(machine, lesson.from, lesson.on) {
+    fn seen_rows(&mut self, score: &Score, lesson: Lesson) {
+        let (fit, scored) = (self.code(lesson.site), self.code(score.site));
+        let (rule, site, text) = match brought_together(self.machine, lesson.from, lesson.on) {
             Some(site) => {
-                let cause = self.code(machine, site);
+                let cause = self.code(site);
                 (Rule::SameRows, site, format!("by {cause}, {fit} and {scored} have the same rows"))
             }
             None => {
@@ -233,25 +234,19 @@ impl Report<'_> {
     }
 
     /// Training and validation rows come from two different divisions of the same rows.
-    fn crossing(
-        &mut self,
-        machine: &Machine<'_>,
-        score: &Score,
-        lesson: Lesson,
-        (one, other): (DivisionId, DivisionId),
-    ) {
-        let divisions = machine.rows.division_of(one).zip(machine.rows.division_of(other));
+    fn crossing(&mut self, score: &Score, lesson: Lesson, (one, other): (DivisionId, DivisionId)) {
+        let divisions = self.machine.rows.division_of(one).zip(self.machine.rows.division_of(other));
         let Some(((left, _), (right, site))) = divisions else { return };
         let overlapping = left.kind.is_random() && right.kind.is_random();
         // Without a final line, this may be a score of training rows beside that of others.
-        let told = !machine.found.finals.is_empty();
-        if let Some(choice) = machine.overlapping_choice(lesson.from, lesson.on).filter(|_| told) {
-            let (fit, scored) = (self.code(machine, lesson.site), self.code(machine, score.site));
+        let told = !self.machine.seen.finals.is_empty();
+        if let Some(choice) = self.machine.overlapping_choice(lesson.from, lesson.on).filter(|_| told) {
+            let (fit, scored) = (self.code(lesson.site), self.code(score.site));
             let text = format!("the rows of {fit} and of {scored} are chosen so that some are in both");
             self.add(Rule::SameRows, choice, text);
         }
         if overlapping {
-            let (fit, scored) = (self.code(machine, lesson.site), self.code(machine, score.site));
+            let (fit, scored) = (self.code(lesson.site), self.code(score.site));
             let text = format!("the rows of {fit} and of {scored} are drawn apart, so some are the same");
             self.add(Rule::SameRows, *site, text);
         }
@@ -262,10 +257,10 @@ impl Report<'_> {
     }
 
     /// The beginning of the code at a place, with its line.
-    fn code(&self, machine: &Machine<'_>, site: Site) -> String {
-        let line = machine.text(site.expression).lines().next().unwrap_or_default().trim_end();
+    fn code(&self, site: Site) -> String {
+        let line = self.machine.text(site.expression).lines().next().unwrap_or_default().trim_end();
         let mut code: String = line.chars().take(60).collect();
-        if code.len() < machine.text(site.expression).len() {
+        if code.len() < self.machine.text(site.expression).len() {
             code.push('…');
         }
         format!("`{code}` in line {}", self.line(site))
@@ -277,7 +272,6 @@ impl Report<'_> {
         let (end_line, end_column) = self.lines.position(range.end().to_usize());
         let finding = Finding {
             rule,
-            severity: rule.severity(),
             line,
             column,
             end_line,
@@ -325,7 +319,7 @@ fn set_elsewhere(machine: &Machine<'_>, line: Site) -> bool {
     let split = |letter: char| !letter.is_alphanumeric() && letter != '_';
     let printed: Vec<&str> =
         machine.text(line.expression).split(split).filter(|word| !is_common(word)).collect();
-    let uncalled = (0..machine.functions.len()).filter(|function| !machine.called.contains(function));
+    let uncalled = (0..machine.functions.len()).filter(|function| !machine.calls.called.contains(function));
     uncalled
         .filter_map(|function| machine.body_text(function))
         .any(|text| printed.iter().any(|name| changes(text, name)))
@@ -344,22 +338,12 @@ fn changes(text: &str, name: &str) -> bool {
 }
 
 /// Words of a line with the score that name no variable.
+const COMMON: &str = "print f format Final Validation Performance round float str self";
+
+/// Whether a word of a line with the score names no variable.
 fn is_common(word: &str) -> bool {
     let number = word.starts_with(|letter: char| letter.is_ascii_digit());
-    number
-        || matches!(
-            word,
-            "" | "print"
-                | "f"
-                | "format"
-                | "Final"
-                | "Validation"
-                | "Performance"
-                | "round"
-                | "float"
-                | "str"
-                | "self"
-        )
+    number || word.is_empty() || names::is_one(COMMON, word)
 }
 
 /// Whether rows are one side of a single division, and no fold or part of one.

@@ -9,45 +9,35 @@ use crate::value::{Estimator, Role, Value};
 impl Machine<'_> {
     /// `sampler.fit_resample(x, y)`.
     pub(crate) fn resampled(&mut self, estimator: &Estimator, arguments: &Arguments) -> Value {
-        let site = self.site(arguments.range);
-        let mut parts = Vec::new();
-        for value in arguments.all().take(2).cloned().collect::<Vec<_>>() {
-            let Some(table) = self.table_of(&value).cloned() else {
-                parts.push(Value::Unknown);
-                continue;
-            };
-            let rows = if estimator.role == Role::Sampler {
-                self.rows.repeated(table.rows, site)
-            } else if names::removes_rows(&estimator.name) {
-                self.rows.some(table.rows, site)
-            } else {
-                RowsId::UNKNOWN
-            };
-            parts.push(self.table(table.with_rows(rows)));
-        }
-        Value::Tuple(parts.into())
+        let given: Vec<Value> = arguments.all().take(2).cloned().collect();
+        let repeats = match estimator.role {
+            Role::Sampler => Some(true),
+            _ => names::removes_rows(&estimator.name).then_some(false),
+        };
+        Value::Tuple(self.drawn_again(&given, repeats, arguments).into())
     }
 
     /// `sklearn.utils.resample(...)`.
     pub(crate) fn resample(&mut self, arguments: &Arguments) -> Value {
-        let replaced = !matches!(arguments.named("replace"), Some(Value::Bool(false)));
-        let site = self.site(arguments.range);
-        let mut parts = Vec::new();
-        for value in arguments.positional.clone() {
-            let Some(table) = self.table_of(&value).cloned() else {
-                parts.push(Value::Unknown);
-                continue;
-            };
-            let rows = if replaced {
-                self.rows.repeated(table.rows, site)
-            } else {
-                self.rows.some(table.rows, site)
-            };
-            parts.push(self.table(table.with_rows(rows)));
-        }
-        match parts.as_slice() {
+        let repeats = !matches!(arguments.named("replace"), Some(Value::Bool(false)));
+        match &*self.drawn_again(&arguments.positional, Some(repeats), arguments) {
             [only] => only.clone(),
-            _ => Value::Tuple(parts.into()),
+            parts => Value::Tuple(parts.into()),
         }
+    }
+
+    /// Tables with rows that were drawn from them, if it is known how.
+    fn drawn_again(&mut self, given: &[Value], repeats: Option<bool>, arguments: &Arguments) -> Vec<Value> {
+        let drawn = given.iter().map(|value| {
+            let Some(table) = self.table_of(value).cloned() else { return Value::Unknown };
+            let site = self.site(arguments.range);
+            let rows = match repeats {
+                Some(true) => self.rows.repeated(table.rows, site),
+                Some(false) => self.rows.some(table.rows, site),
+                None => RowsId::UNKNOWN,
+            };
+            self.table(table.with_rows(rows))
+        });
+        drawn.collect()
     }
 }

@@ -14,7 +14,7 @@ use ruff_text_size::TextRange;
 impl Machine<'_> {
     /// `metric(truth, predicted)`.
     pub(crate) fn metric(&mut self, arguments: &Arguments) -> Value {
-        let truth = arguments.get(0, "y_true").cloned().unwrap_or_default();
+        let truth = arguments.value(0, "y_true");
         let predicted = arguments.positional.get(1).or_else(|| {
             ["y_pred", "y_score", "y_prob", "y_proba"].iter().find_map(|name| arguments.named(name))
         });
@@ -25,16 +25,14 @@ impl Machine<'_> {
         }
         let one = self.table_of(&truth).cloned();
         let other = self.table_of(&predicted).cloned();
-        if let Some(label) = one.as_ref().and_then(|table| table.label.clone()) {
-            self.found.targets.insert(label.to_string());
-        }
+        self.note_target(&truth);
         let lessons = self.lessons_of(&predicted);
         let itself = self.with_itself(&truth, &predicted);
         if (lessons.is_empty() || other.is_none() && self.contents(&predicted).is_none()) && !itself {
             return Value::some_number();
         }
         let of_truth = self.lessons_of(&truth);
-        let of_truth = self.infos.map(&of_truth, |lesson| (lesson.kind != Kind::Window).then_some(lesson));
+        let of_truth = self.infos.without(&of_truth, Kind::Window);
         let lessons = lessons.and(&of_truth);
         let rows = match (&one, &other) {
             (Some(one), Some(other)) if other.is_target() && !one.is_target() => other.rows,
@@ -44,7 +42,7 @@ impl Machine<'_> {
         };
         let rows = if rows.is_known() { rows } else { self.rows_predicted(&lessons) };
         let score = self.score(arguments.range, rows, &lessons, itself);
-        Value::number(Lessons::default(), score)
+        Value::score(score)
     }
 
     /// The rows that models predicted for, if they are the same for all.
@@ -62,10 +60,10 @@ impl Machine<'_> {
         let (Some(one), Some(other)) = (self.table_of(truth), self.table_of(predicted)) else { return false };
         let label = one.label == other.label || one.label.is_none() || other.label.is_none();
         let same = one.rows.is_known() && one.rows == other.rows && label;
-        if one.doubtful || other.doubtful {
+        if one.filling.doubtful || other.filling.doubtful {
             return false;
         }
-        if same && one.is_target() && other.mixed {
+        if same && one.is_target() && other.filling.mixed {
             return true;
         }
         one.is_target() && other.is_target() && same && other.lessons().is_empty() && one.lessons().is_empty()
@@ -78,7 +76,7 @@ impl Machine<'_> {
         let rows = self.given_table(arguments).map_or(RowsId::UNKNOWN, |table| table.rows);
         let lessons = self.lessons_of(&predicted);
         let score = self.score(arguments.range, rows, &lessons, false);
-        Value::number(Lessons::default(), score)
+        Value::score(score)
     }
 
     /// `cross_validate(...)`: the scores of training rows and of validation rows.
@@ -90,8 +88,8 @@ impl Machine<'_> {
             _ => Some(lesson),
         });
         let training = self.score(arguments.range, rows, &on_fit, false);
-        let [training, score] = [training, score].map(|scores| Value::number(Lessons::default(), scores));
-        Value::Method(Rc::new((Value::Tuple([training, score].into()), "cross of".into())))
+        let [training, score] = [training, score].map(Value::score);
+        Value::method(Value::Tuple([training, score].into()), "cross of")
     }
 
     /// Curves over thresholds, such as `roc_curve`.
@@ -99,16 +97,15 @@ impl Machine<'_> {
         let value = self.metric(arguments);
         let Value::Number(number) = &value else { return Value::Unknown };
         let scores: Vec<_> = self.infos.scores(&number.scores).cloned().collect();
-        let lesson = Lesson::new(Kind::Candidate(How::Number), self.site(arguments.range), RowsId::UNKNOWN);
-        let candidate = self.infos.lesson(lesson);
+        let candidate = self.candidate_at(How::Number, arguments.range);
         let mut made = Scores::default();
         for mut score in scores {
-            score.lessons = score.lessons.and(&candidate);
+            score.lessons.add(&candidate);
             made = made.and(&self.infos.score(score));
         }
-        let value = Value::number(Lessons::default(), made);
+        let value = Value::score(made);
         // A threshold is no score.
-        let thresholds = Value::number(candidate, Scores::default());
+        let thresholds = Value::learnt(candidate);
         Value::Tuple([value.clone(), value, thresholds].into())
     }
 
@@ -129,12 +126,12 @@ impl Machine<'_> {
         {
             return self.reduce(&table, true, arguments.range);
         }
-        self.listed = match arguments.positional.as_slice() {
+        self.nesting.listed = match arguments.positional.as_slice() {
             [only] => self.loop_of_list(only),
             _ => None,
         };
         let choice = self.choice(&given, arguments.range);
-        self.listed = None;
+        self.nesting.listed = None;
         let numbers: Vec<Value> =
             given.iter().filter(|value| matches!(value, Value::Number(_))).cloned().collect();
         if numbers.is_empty() {
@@ -188,7 +185,7 @@ impl Machine<'_> {
         match joined {
             Value::Number(_) | Value::Int(_) | Value::Float(_) => self.with_lessons(&joined, &choice),
             Value::Object(_) | Value::Tuple(_) => self.with_choice(&joined, &choice),
-            _ => Value::number(choice, Scores::default()),
+            _ => Value::learnt(choice),
         }
     }
 
@@ -196,15 +193,12 @@ impl Machine<'_> {
     pub(crate) fn mean_of(&mut self, value: &Value, arguments: &Arguments) -> Value {
         if let Some(table) = self.table_of(value).cloned() {
             return match arguments.named("axis").or_else(|| arguments.positional.get(1)) {
-                Some(Value::Int(axis)) if *axis != 0 => {
-                    let values = table.values();
-                    self.table(values)
-                }
+                Some(Value::Int(axis)) if *axis != 0 => self.table(table.values()),
                 _ => self.reduce(&table, true, arguments.range),
             };
         }
         let Some(items) = self.contents(value) else {
-            return if matches!(value, Value::Number(_)) { value.clone() } else { Value::Unknown };
+            return value.if_number();
         };
         let tables: Vec<Table> = items.iter().filter_map(|item| self.table_of(item)).cloned().collect();
         if let Some((first, rest)) = tables.split_first() {
@@ -232,21 +226,23 @@ impl Machine<'_> {
                 let choice = self.choice(std::slice::from_ref(base), arguments.range);
                 self.with_lessons(base, &choice)
             }
-            "get" | "__getitem__" => base.clone(),
             _ => base.clone(),
         }
     }
 
     /// `minimize(loss, start)` and the like.
     pub(crate) fn optimise(&mut self, function: &Value, arguments: &Arguments) -> Value {
-        let lesson = Lesson::new(Kind::Candidate(How::Open), self.site(arguments.range), RowsId::UNKNOWN);
-        let candidate = Value::number(self.infos.lesson(lesson), Scores::default());
+        let candidate = Value::learnt(self.infos.learn(
+            Kind::Candidate(How::Open),
+            self.site(arguments.range),
+            RowsId::UNKNOWN,
+        ));
         let mut given = vec![candidate];
         let more = arguments.named("args").cloned().unwrap_or_default();
         given.extend(self.contents(&more).unwrap_or_default());
-        let outer = self.search.replace(arguments.range);
+        let outer = self.nesting.search.replace(arguments.range);
         let value = self.call_with(function, &given, arguments.range);
-        self.search = outer;
+        self.nesting.search = outer;
         let choice = self.choice(std::slice::from_ref(&value), arguments.range);
         let scores = self.scores_of(&value, 2);
         Value::number(choice, scores)
@@ -257,17 +253,17 @@ impl Machine<'_> {
         if name != "optimize" {
             return Value::Unknown;
         }
-        let function = arguments.get(0, "func").cloned().unwrap_or_default();
-        let outer = self.search.replace(arguments.range);
+        let function = arguments.value(0, "func");
+        let outer = self.nesting.search.replace(arguments.range);
         let value = self.call_with(&function, &[Value::text("trial").symbol()], arguments.range);
-        self.search = outer;
+        self.nesting.search = outer;
         let lessons = self.choice(std::slice::from_ref(&value), arguments.range);
         let scores = self.scores_of(&value, 2);
         // Dozens of trials, as the number is not known to be smaller.
         let few = matches!(arguments.get(1, "n_trials"), Some(Value::Int(trials)) if *trials < 20);
-        let lessons = self.infos.map(&lessons, |lesson| match lesson.kind {
-            Kind::Choice(How::Setting) if !few => Some(Lesson { kind: Kind::Choice(How::Trials), ..lesson }),
-            _ => Some(lesson),
+        let lessons = self.infos.map_kinds(&lessons, |kind| match kind {
+            Kind::Choice(How::Setting) if !few => Some(Kind::Choice(How::Trials)),
+            _ => Some(kind),
         });
         if let Some(Object::Study(study)) = self.state.change(number) {
             *study = Number { lessons, scores, ..Number::default() };

@@ -1,7 +1,7 @@
 //! Which columns are chosen by the target.
 
 use crate::calls::Arguments;
-use crate::info::{Kind, Lesson, Lessons, Scores};
+use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::Machine;
 use crate::rows::{Origin, RowsId};
 use crate::table::Table;
@@ -19,10 +19,7 @@ impl Machine<'_> {
         let tables: Vec<Table> = arguments.all().filter_map(|value| self.table_of(value)).cloned().collect();
         let divided = tables.iter().find_map(|table| self.divided_by_target(table));
         let value = match divided {
-            Some(rows) => {
-                let lesson = Lesson::new(Kind::Selection, self.site(arguments.range), rows);
-                Value::number(self.infos.lesson(lesson), Scores::default())
-            }
+            Some(rows) => Value::learnt(self.learn(Kind::Selection, arguments.range, rows)),
             None => Value::some_number(),
         };
         Some(Value::Tuple([value.clone(), value].into()))
@@ -43,32 +40,29 @@ impl Machine<'_> {
     pub(crate) fn permuted(&mut self, arguments: &Arguments) -> Value {
         let rows = arguments.get(1, "X").and_then(|value| self.table_of(value)).map(|table| table.rows);
         let Some(rows) = rows else { return Value::Unknown };
-        let lesson = Lesson::new(Kind::Selection, self.site(arguments.range), rows);
-        Value::number(self.infos.lesson(lesson), Scores::default())
+        Value::learnt(self.learn(Kind::Selection, arguments.range, rows))
     }
 
     /// `chi2_contingency(pd.crosstab(column, target))`.
     pub(crate) fn contingency(&mut self, arguments: &Arguments) -> Value {
         let lessons = arguments.first().map(|value| self.lessons_of(value)).unwrap_or_default();
-        let lessons = self.infos.map(&lessons, |lesson| match lesson.kind {
-            Kind::Target => Some(Lesson { kind: Kind::Selection, ..lesson }),
+        let lessons = self.infos.map_kinds(&lessons, |kind| match kind {
+            Kind::Target => Some(Kind::Selection),
             _ => None,
         });
-        Value::number(lessons, Scores::default())
+        Value::learnt(lessons)
     }
 
     /// What a fitted thing says about the importance of features.
     pub(crate) fn importances(&mut self, fitted: &Fitted) -> Value {
         let kind = if fitted.with_target { Kind::Selection } else { Kind::Unsupervised };
-        let lesson = Lesson::new(kind, fitted.site, fitted.rows);
-        Value::number(self.infos.lesson(lesson), Scores::default())
+        Value::learnt(self.infos.learn(kind, fitted.site, fitted.rows))
     }
 
     /// `shap.TreeExplainer(model)`, `SelectFromModel(model, prefit=True)`: something that knows the importances of the
     /// model.
     pub(crate) fn explained(&self, name: &str, arguments: &Arguments) -> Option<Fitted> {
-        let prefit =
-            name == "SelectFromModel" && matches!(arguments.named("prefit"), Some(Value::Bool(true)));
+        let prefit = name == "SelectFromModel" && arguments.is_true("prefit");
         if !name.ends_with("Explainer") && !prefit {
             return None;
         }
@@ -106,7 +100,7 @@ impl Machine<'_> {
     /// What a choice or an order of names depends on: the lessons about features.
     pub(crate) fn about_features(&mut self, value: &Value) -> Lessons {
         let lessons = self.lessons_of(value);
-        self.infos.map(&lessons, |lesson| (lesson.kind == Kind::Selection).then_some(lesson))
+        self.infos.of_kind(&lessons, Kind::Selection)
     }
 
     /// Statistics of features in an order, or those that fulfil a condition: all that is left depends on it.
@@ -129,7 +123,7 @@ impl Machine<'_> {
 
     /// Items in an order that depends on what is known of features: `sorted(pairs, key=...)`.
     pub(crate) fn sorted_pairs(&mut self, items: &[Value], keys: &[Value]) -> Option<Value> {
-        let lessons = keys.iter().fold(Lessons::default(), |all, key| all.and(&self.about_features(key)));
+        let lessons: Lessons = keys.iter().map(|key| self.about_features(key)).collect();
         if lessons.is_empty() {
             return None;
         }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson, Lessons};
+use crate::info::{How, Kind, Lessons};
 use crate::machine::Machine;
 use crate::names;
 use crate::rows::{DivisionId, DivisionKind, RowsId};
@@ -44,10 +44,7 @@ impl Machine<'_> {
             return Value::some_number();
         }
         let tables: Vec<Table> = arguments.all().filter_map(|value| self.table_of(value)).cloned().collect();
-        let length = arguments.all().find_map(|value| match value {
-            Value::Length(rows) => Some(*rows),
-            _ => None,
-        });
+        let length = arguments.all().find_map(Value::length);
         let rows =
             tables.iter().map(|table| table.rows).find(|rows| rows.is_known()).or(length).unwrap_or_default();
         let grouped = arguments.get(2, "groups").is_some_and(|groups| !matches!(groups, Value::None));
@@ -59,7 +56,7 @@ impl Machine<'_> {
         }
         let (fit, scored) = self.sides(rows, kind, &splitter.key, arguments);
         let pair = [Value::Positions { of: rows, part: fit }, Value::Positions { of: rows, part: scored }];
-        Value::Method(Rc::new((Value::Tuple(pair.into()), "items of".into())))
+        Value::each(Value::Tuple(pair.into()))
     }
 
     fn sides(
@@ -72,18 +69,15 @@ impl Machine<'_> {
         if !rows.is_known() {
             return (rows, rows);
         }
-        let site = self.site(arguments.range);
-        let division = self.rows.division(rows, kind, key, site);
+        let division = self.rows.division(rows, kind, key, self.site(arguments.range));
         (self.rows.part(rows, division, 0), self.rows.part(rows, division, 1))
     }
 
     /// The candidates that the seed of a division is one of.
     fn seeds(&mut self, arguments: &Arguments) -> Lessons {
         let seeds = arguments.named("random_state").map(|seed| self.lessons_of(seed)).unwrap_or_default();
-        self.infos.map(&seeds, |lesson| match lesson.kind {
-            Kind::Candidate(how) if how.is_open() => {
-                Some(Lesson { kind: Kind::Candidate(How::Seed), ..lesson })
-            }
+        self.infos.map_kinds(&seeds, |kind| match kind {
+            Kind::Candidate(how) if how.is_open() => Some(Kind::Candidate(How::Seed)),
             _ => None,
         })
     }
@@ -126,11 +120,11 @@ impl Machine<'_> {
 
     /// Remembers that rows sorted by time are shuffled.
     pub(crate) fn note_shuffle(&mut self, table: &Table, kind: DivisionKind, arguments: &Arguments) {
-        if let (true, Some(column)) = (kind.is_random(), &table.sorted) {
+        if let (true, Some(column)) = (kind.is_random(), &table.order.sorted) {
             let site = self.site(arguments.range);
             let column = Rc::clone(column);
-            if !self.found.shuffled.iter().any(|(known, _)| *known == site) {
-                self.found.shuffled.push((site, column));
+            if !self.seen.shuffled.iter().any(|(known, _)| *known == site) {
+                self.seen.shuffled.push((site, column));
             }
         }
     }
@@ -146,9 +140,8 @@ impl Machine<'_> {
 
     /// Some of the rows, drawn at random: `table.sample(...)`.
     pub(crate) fn sample(&mut self, table: &Table, arguments: &Arguments) -> Table {
-        let is = |name: &str| matches!(arguments.named(name), Some(Value::Bool(true)));
         let site = self.site(arguments.range);
-        if is("replace") {
+        if arguments.is_true("replace") {
             let rows = self.rows.repeated(table.rows, site);
             return table.with_rows(rows);
         }
@@ -156,7 +149,7 @@ impl Machine<'_> {
         if matches!(fraction, Some(Value::Int(1)))
             || matches!(fraction, Some(Value::Float(share)) if *share >= 1.0)
         {
-            return Table { sorted: None, ..table.clone() };
+            return table.clone().with_order_lost();
         }
         if !table.rows.is_known() {
             return table.clone();

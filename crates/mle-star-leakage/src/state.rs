@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::join::{alike, join, join_objects};
+use crate::table::Table;
 use crate::value::{Object, Value};
 
 /// Variables and objects.
@@ -95,6 +96,13 @@ impl<'a> State<'a> {
         Value::Object(self.objects.len() - 1)
     }
 
+    /// A copy of an object.
+    pub(crate) fn copy(&mut self, number: usize) -> Value {
+        let Some(object) = self.objects.get(number).cloned() else { return Value::Unknown };
+        self.objects.push(object);
+        Value::Object(self.objects.len() - 1)
+    }
+
     /// The number of objects so far.
     pub(crate) fn count(&self) -> usize {
         self.objects.len()
@@ -109,6 +117,25 @@ impl<'a> State<'a> {
     pub(crate) fn get(&self, value: &Value) -> Option<&Object> {
         match value {
             Value::Object(number) => self.object(*number),
+            _ => None,
+        }
+    }
+
+    /// The object of a value, to keep while the machine goes on.
+    pub(crate) fn handle(&self, value: &Value) -> Option<Rc<Object>> {
+        match value {
+            Value::Object(number) => self.objects.get(*number).cloned(),
+            _ => None,
+        }
+    }
+
+    /// The table of a value, to change.
+    pub(crate) fn table_mut(&mut self, value: &Value) -> Option<&mut Table> {
+        match value {
+            Value::Object(number) => match self.change(*number) {
+                Some(Object::Table(table)) => Some(table),
+                _ => None,
+            },
             _ => None,
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::machine::{Body, Class, Flow, ITEMS, Items, Loop, Machine};
 use crate::rows::RowsId;
+use crate::state::Branch;
 use crate::value::Value;
 use ruff_python_ast::{Expr, Identifier, Stmt, StmtClassDef, StmtFor, StmtIf};
 use ruff_text_size::{Ranged, TextRange};
@@ -10,10 +11,10 @@ impl<'a> Machine<'a> {
     /// Follows statements one after the other.
     pub(crate) fn run(&mut self, body: &'a [Stmt]) -> Flow {
         for statement in body {
-            if self.steps == 0 {
+            if self.limits.steps == 0 {
                 return Flow::Leaves;
             }
-            self.steps -= 1;
+            self.limits.steps -= 1;
             let flow = self.follow(statement);
             if flow != Flow::Next {
                 return flow;
@@ -36,16 +37,16 @@ impl<'a> Machine<'a> {
             Stmt::For(statement) => self.follow_for(statement),
             Stmt::While(statement) => self.follow_while(&statement.test, &statement.body),
             Stmt::With(statement) => {
-                let frozen = self.frozen;
+                let frozen = self.networks.frozen;
                 for item in &statement.items {
-                    self.frozen |= is_frozen(self.text(item.context_expr.range()));
+                    self.networks.frozen |= is_frozen(self.text(item.context_expr.range()));
                     let value = self.eval(&item.context_expr);
                     if let Some(target) = item.optional_vars.as_deref() {
                         self.assign(target, value);
                     }
                 }
                 let flow = self.run(&statement.body);
-                self.frozen = frozen;
+                self.networks.frozen = frozen;
                 flow
             }
             Stmt::Try(statement) => {
@@ -103,23 +104,17 @@ impl<'a> Machine<'a> {
                     self.state.set(self.scope, name, symbol);
                 }
             }
-            Stmt::Global(statement) => {
-                statement
-                    .names
-                    .iter()
-                    .for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), true));
-            }
-            Stmt::Nonlocal(statement) => {
-                statement
-                    .names
-                    .iter()
-                    .for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), false));
-            }
+            Stmt::Global(statement) => self.names_elsewhere(&statement.names, true),
+            Stmt::Nonlocal(statement) => self.names_elsewhere(&statement.names, false),
             Stmt::Delete(statement) => {
                 statement.targets.iter().for_each(|target| self.delete(target));
             }
             _ => {}
         }
+    }
+
+    fn names_elsewhere(&mut self, names: &'a [Identifier], module: bool) {
+        names.iter().for_each(|name| self.state.is_elsewhere(self.scope, name.as_str(), module));
     }
 
     fn import(&mut self, module: &'a str, name: Option<&'a str>) {
@@ -130,10 +125,8 @@ impl<'a> Machine<'a> {
     }
 
     fn define_class(&mut self, definition: &'a StmtClassDef) {
-        let bases = definition.bases().iter().map(|base| self.eval(base)).collect::<Vec<_>>();
-        let bases =
-            bases.iter().filter_map(|base| if let Value::Class(base) = base { Some(*base) } else { None });
-        let bases = bases.collect();
+        let class = |base| if let Value::Class(class) = self.eval(base) { Some(class) } else { None };
+        let bases = definition.bases().iter().filter_map(class).collect();
         let outer = self.scope;
         let scope = self.state.open_scope(Some(outer));
         self.scope = scope;
@@ -144,12 +137,12 @@ impl<'a> Machine<'a> {
     }
 
     fn give_back(&mut self, value: Value) {
-        let before = self.returned.last_mut().and_then(Option::take);
+        let before = self.calls.returned.last_mut().and_then(Option::take);
         let value = match before {
             Some(before) => self.join(&before, &value),
             None => value,
         };
-        if let Some(last) = self.returned.last_mut() {
+        if let Some(last) = self.calls.returned.last_mut() {
             *last = Some(value);
         }
     }
@@ -164,9 +157,9 @@ impl<'a> Machine<'a> {
             flow = match &clause.test {
                 Some(test) => self.follow_clause(test, &clause.body, &mut mark),
                 None => {
-                    let outer = std::mem::replace(&mut self.clause, clause.range);
+                    let outer = std::mem::replace(&mut self.nesting.clause, clause.range);
                     let flow = self.run(&clause.body);
-                    self.clause = outer;
+                    self.nesting.clause = outer;
                     Some(flow)
                 }
             };
@@ -185,7 +178,7 @@ impl<'a> Machine<'a> {
         &mut self,
         test: &'a Expr,
         body: &'a [Stmt],
-        before: &mut Vec<(usize, crate::state::Branch<'a>, Flow)>,
+        before: &mut Vec<(usize, Branch<'a>, Flow)>,
     ) -> Option<Flow> {
         self.statement = test.range();
         let (truth, choice) = self.condition(test);
@@ -197,34 +190,24 @@ impl<'a> Machine<'a> {
         let begun = self.state.begin_branch();
         let outer = self.choices.clone();
         self.choices = outer.and(&choice);
-        let around = std::mem::replace(&mut self.clause, test.range());
+        let around = std::mem::replace(&mut self.nesting.clause, test.range());
         self.hint(test);
         let flow = self.run(body);
-        self.clause = around;
+        self.nesting.clause = around;
         self.choices = outer;
         let branch = self.state.end_branch(begun);
         before.push((self.state.begin_branch(), branch, flow));
         None
     }
 
-    fn join_flows(
-        &mut self,
-        left: crate::state::Branch<'a>,
-        left_flow: Flow,
-        right: crate::state::Branch<'a>,
-        right_flow: Flow,
-    ) -> Flow {
+    fn join_flows(&mut self, left: Branch<'a>, left_flow: Flow, right: Branch<'a>, right_flow: Flow) -> Flow {
         match (left_flow, right_flow) {
-            (Flow::Leaves, Flow::Leaves) => {
+            (other, Flow::Leaves) => {
                 self.state.follow(left);
-                Flow::Leaves
+                other
             }
             (Flow::Leaves, other) => {
                 self.state.follow(right);
-                other
-            }
-            (other, Flow::Leaves) => {
-                self.state.follow(left);
                 other
             }
             (left_flow, right_flow) => {
@@ -240,7 +223,7 @@ impl<'a> Machine<'a> {
             let begun = self.state.begin_branch();
             let flow = self.run(body);
             let branch = self.state.end_branch(begun);
-            self.join_flows(branch, flow, crate::state::Branch::default(), Flow::Next);
+            self.join_flows(branch, flow, Branch::default(), Flow::Next);
         }
         Flow::Next
     }
@@ -248,40 +231,33 @@ impl<'a> Machine<'a> {
     fn follow_for(&mut self, statement: &'a StmtFor) -> Flow {
         self.statement = statement.iter.range();
         let iterable = self.eval(&statement.iter);
-        let outer = self.search.replace(statement.range);
+        let outer = self.nesting.search.replace(statement.range);
         let items = self.items(&iterable, statement.range);
         self.enter(statement.range, &items);
         match items {
             Items::Each(items) => {
-                for item in items {
-                    if self.step(&statement.target, item, &statement.body) == Flow::Leaves {
-                        break;
-                    }
-                }
+                let mut items = items.into_iter();
+                items.any(|item| self.step(&statement.target, item, &statement.body) == Flow::Leaves);
             }
             Items::Any(item) => {
-                self.loops += 1;
-                for _ in 0..2 {
-                    if self.step(&statement.target, item.clone(), &statement.body) == Flow::Leaves {
-                        break;
-                    }
-                }
-                self.loops -= 1;
+                self.nesting.loops += 1;
+                (0..2).any(|_| self.step(&statement.target, item.clone(), &statement.body) == Flow::Leaves);
+                self.nesting.loops -= 1;
             }
         }
-        self.around.pop();
-        self.forwards.clear();
-        self.search = outer;
+        self.nesting.around.pop();
+        self.networks.forwards.clear();
+        self.nesting.search = outer;
         self.run(&statement.orelse)
     }
 
     /// Follows one step of a loop.
     fn step(&mut self, target: &'a Expr, item: Value, body: &'a [Stmt]) -> Flow {
         let count = self.state.count();
-        if let Some(last) = self.around.last_mut() {
+        if let Some(last) = self.nesting.around.last_mut() {
             last.started = count;
         }
-        self.forwards.clear();
+        self.networks.forwards.clear();
         self.assign(target, item);
         self.run(body)
     }
@@ -293,7 +269,7 @@ impl<'a> Machine<'a> {
             Items::Each(_) => (None, None),
         };
         let entered = self.state.count();
-        self.around.push(Loop { range, entered, started: entered, folds, rows });
+        self.nesting.around.push(Loop { range, entered, started: entered, folds, rows });
     }
 
     /// The rows that are divided into folds, if an item of a loop has the positions of one.
@@ -308,17 +284,13 @@ impl<'a> Machine<'a> {
     fn follow_while(&mut self, test: &'a Expr, body: &'a [Stmt]) -> Flow {
         self.statement = test.range();
         self.eval(test);
-        self.loops += 1;
+        self.nesting.loops += 1;
         let range = body.first().zip(body.last());
         let range = range.map_or(test.range(), |(first, last)| TextRange::new(first.start(), last.end()));
         self.enter(range, &Items::Each(Vec::new()));
-        for _ in 0..2 {
-            if self.run(body) == Flow::Leaves {
-                break;
-            }
-        }
-        self.around.pop();
-        self.loops -= 1;
+        (0..2).any(|_| self.run(body) == Flow::Leaves);
+        self.nesting.around.pop();
+        self.nesting.loops -= 1;
         Flow::Next
     }
 }

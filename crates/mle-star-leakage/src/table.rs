@@ -26,18 +26,39 @@ pub(crate) struct Table {
     pub(crate) labels: Rc<[Rc<str>]>,
     /// Targets among the columns that were selected by their names, as the file has them.
     pub(crate) kept: Vec<Rc<str>>,
+    pub(crate) mask: Mask,
+    pub(crate) order: Order,
+    /// Whether it is the index of a table, so the rows that it names.
+    pub(crate) index: bool,
+    pub(crate) filling: Filling,
+    /// Whether a condition, or a choice of rows, depends on the target.
+    pub(crate) by_target: bool,
+}
+
+/// What is known of values that come from a comparison.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Mask {
     /// The condition, if the values are true or false: its key, and whether it is negated.
     pub(crate) condition: Option<(Rc<str>, bool)>,
     /// The rows that the condition holds for.
     pub(crate) among: Option<RowsId>,
     /// The rows of the true values that predictions were compared with.
     pub(crate) compared: Option<RowsId>,
+}
+
+/// What is known of the order of rows.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Order {
     /// The column of times that rows are sorted by.
     pub(crate) sorted: Option<Rc<str>>,
     /// Columns that are times.
     pub(crate) times: Vec<Rc<str>>,
-    /// Whether it is the index of a table, so the rows that it names.
-    pub(crate) index: bool,
+}
+
+/// How values came to be that were not read.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "each may hold without the others")]
+pub(crate) struct Filling {
     /// Whether values other than features were filled in later, such as predictions of folds.
     pub(crate) blank: bool,
     /// Whether something unknown went into the values, such as a prediction.
@@ -48,8 +69,6 @@ pub(crate) struct Table {
     pub(crate) zero: bool,
     /// Whether some predictions were replaced by true values.
     pub(crate) mixed: bool,
-    /// Whether a condition, or a choice of rows, depends on the target.
-    pub(crate) by_target: bool,
 }
 
 /// What is known of a column.
@@ -80,6 +99,27 @@ impl Table {
     /// A table of which only the rows are known.
     pub(crate) fn of(rows: RowsId) -> Self {
         Self { rows, ..Self::default() }
+    }
+
+    /// The positions of rows.
+    pub(crate) fn positions(rows: RowsId) -> Self {
+        Self { index: true, ..Self::of(rows) }
+    }
+
+    /// An array that is filled later.
+    pub(crate) fn blank(rows: RowsId) -> Self {
+        Self { filling: Filling { blank: true, ..Filling::default() }, ..Self::of(rows) }
+    }
+
+    /// An array of zeros.
+    pub(crate) fn zeros(rows: RowsId) -> Self {
+        Self { filling: Filling { zero: true, ..Filling::default() }, ..Self::of(rows) }
+    }
+
+    /// Whether a condition holds for each row, by its key.
+    pub(crate) fn conditions(rows: RowsId, key: &str) -> Self {
+        let condition = Some((key.into(), false));
+        Self { mask: Mask { condition, ..Mask::default() }, ..Self::of(rows) }
     }
 
     /// An array with values that depend on these.
@@ -118,6 +158,18 @@ impl Table {
         self.dropped.push(Rc::clone(name));
     }
 
+    /// The table with columns that are times.
+    pub(crate) fn with_times(mut self, times: Vec<Rc<str>>) -> Self {
+        self.order.times = times;
+        self
+    }
+
+    /// The table with its rows in any order.
+    pub(crate) fn with_order_lost(mut self) -> Self {
+        self.order.sorted = None;
+        self
+    }
+
     /// What any column depends on.
     pub(crate) fn lessons(&self) -> Lessons {
         let named = self.columns.iter().filter(|(_, column)| !column.target);
@@ -146,7 +198,7 @@ impl Table {
             rows: self.rows,
             rest: self.column(name),
             label: Some(Rc::clone(name)),
-            sorted: self.sorted.clone(),
+            order: Order { times: Vec::new(), ..self.order.clone() },
             by_target: self.by_target,
             ..Self::default()
         }
@@ -160,8 +212,7 @@ impl Table {
             columns,
             label: if let [only] = names { Some(Rc::clone(only)) } else { None },
             labels: if names.len() > 1 { names.into() } else { Rc::default() },
-            sorted: self.sorted.clone(),
-            times: self.times.clone(),
+            order: self.order.clone(),
             by_target: self.by_target,
             ..Self::default()
         }
@@ -169,7 +220,7 @@ impl Table {
 
     /// The same columns with other rows.
     pub(crate) fn with_rows(&self, rows: RowsId) -> Self {
-        Self { rows, condition: None, among: None, ..self.clone() }
+        Self { rows, mask: Mask { compared: self.mask.compared, ..Mask::default() }, ..self.clone() }
     }
 
     /// The values without the names of columns.
@@ -185,16 +236,10 @@ impl Table {
             rest: Column { lessons, target: all_target },
             label: self.label.clone(),
             labels: Rc::clone(&self.labels),
-            condition: self.condition.clone(),
-            among: self.among,
-            compared: self.compared,
-            sorted: self.sorted.clone(),
+            mask: self.mask.clone(),
+            order: Order { times: Vec::new(), ..self.order.clone() },
             index: self.index,
-            blank: self.blank,
-            doubtful: self.doubtful,
-            filled: self.filled,
-            zero: self.zero,
-            mixed: self.mixed,
+            filling: self.filling,
             by_target: self.by_target,
             ..Self::default()
         }
@@ -207,7 +252,6 @@ impl Table {
             joined.rows = RowsId::UNKNOWN;
         }
         joined.rest = self.rest.join(&other.rest);
-        joined.doubtful |= other.doubtful;
         joined.unnamed = self.unnamed.and(&other.unnamed);
         for (name, column) in &other.columns {
             let both = column.join(&joined.column(name));
@@ -221,17 +265,28 @@ impl Table {
         if self.labels != other.labels {
             joined.labels = Rc::default();
         }
-        if self.condition != other.condition {
-            joined.condition = None;
+        if self.mask.condition != other.mask.condition {
+            joined.mask.condition = None;
         }
-        if self.sorted != other.sorted {
-            joined.sorted = None;
+        if self.order.sorted != other.order.sorted {
+            joined.order.sorted = None;
         }
-        joined.filled |= other.filled;
-        joined.zero &= other.zero;
-        joined.mixed &= other.mixed;
+        joined.filling = self.filling.join(other.filling);
         joined.by_target &= other.by_target;
         joined
+    }
+}
+
+impl Filling {
+    /// What may hold for either.
+    fn join(self, other: Self) -> Self {
+        Self {
+            blank: self.blank,
+            doubtful: self.doubtful || other.doubtful,
+            filled: self.filled || other.filled,
+            zero: self.zero && other.zero,
+            mixed: self.mixed && other.mixed,
+        }
     }
 }
 

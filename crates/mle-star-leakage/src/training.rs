@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ruff_text_size::TextRange;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lesson, Lessons, Scores};
+use crate::info::{How, Kind, Lessons, Scores};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, Origin, RowsId};
 use crate::table::Table;
@@ -14,17 +14,8 @@ use crate::value::{Dict, Estimator, Fitted, Object, Role, Value};
 /// Stands for the position of every row.
 const EVERY: &str = "every row";
 /// Words of scripts that reset a network.
-const RESETS: &[&str] = &[
-    "set_weights",
-    "load_weights",
-    "load_state_dict",
-    "reset_parameters",
-    "clone_model",
-    "load_model",
-    "from_config",
-    ".apply(",
-    "deepcopy",
-];
+const RESETS: &str = "
+    set_weights load_weights load_state_dict reset_parameters clone_model load_model from_config .apply( deepcopy";
 
 impl Machine<'_> {
     /// The rows that a model saw once it is fitted on these: all rows of a cross-validation, if it is trained further
@@ -37,7 +28,7 @@ impl Machine<'_> {
         site: TextRange,
     ) -> RowsId {
         let Some((whole, fold)) = self.fold_of(rows) else { return rows };
-        let made_before = self.around.iter().any(|around| {
+        let made_before = self.nesting.around.iter().any(|around| {
             around.folds == Some(whole) && model < if before { around.started } else { around.entered }
         });
         if !made_before {
@@ -62,57 +53,44 @@ impl Machine<'_> {
 
     /// Whether a loop over folds of these rows is being followed.
     pub(crate) fn is_in_folds(&self, whole: RowsId) -> bool {
-        self.around.iter().any(|around| around.folds == Some(whole))
+        self.nesting.around.iter().any(|around| around.folds == Some(whole))
     }
 
     /// Whether the script says nothing that may reset a network.
     pub(crate) fn never_resets(&self) -> bool {
-        !RESETS.iter().any(|word| self.source.contains(word))
+        !RESETS.split_whitespace().any(|word| self.source.contains(word))
     }
 
     /// What a model depends on that is trained further by the steps of a loop: the number of steps.
     pub(crate) fn steps_of(&mut self, model: usize) -> Lessons {
-        let Some(outer) = self.around.iter().find(|around| model < around.entered) else {
+        let Some(outer) = self.nesting.around.iter().find(|around| model < around.entered) else {
             return Lessons::default();
         };
         let site = crate::site::Site { expression: outer.range, statement: outer.range };
-        let lesson = Lesson::new(Kind::Candidate(How::Epoch), site, RowsId::UNKNOWN);
-        self.infos.lesson(lesson)
+        self.infos.learn(Kind::Candidate(How::Epoch), site, RowsId::UNKNOWN)
     }
 
     /// `network(x)`: an instance of a class of the script, or of one of a library.
     pub(crate) fn forward(&mut self, network: &Value, arguments: &Arguments) -> Option<Value> {
         let Value::Object(number) = network else { return None };
         let fitted = match self.state.object(*number) {
-            Some(Object::Instance(_)) => self.networks.get(number).cloned(),
+            Some(Object::Instance(_)) => self.networks.fitted.get(number).cloned(),
             Some(Object::Estimator(estimator)) if estimator.role == Role::Model => estimator.fitted.clone(),
             _ => return None,
         };
         let table = arguments.all().find_map(|value| self.table_of(value)).cloned()?;
-        if !self.frozen && self.forwards.len() < 32 {
-            self.forwards.push((*number, table.clone()));
+        if !self.networks.frozen && self.networks.forwards.len() < 32 {
+            self.networks.forwards.push((*number, table.clone()));
         }
         let fitted = fitted?;
-        let estimator = self.network(fitted.site);
+        let estimator = Estimator::model("network", fitted.site);
         let lessons = self.predictions(&estimator, &fitted, &table);
         Some(self.array(table.rows, lessons))
     }
 
-    fn network(&self, made: crate::site::Site) -> Estimator {
-        Estimator {
-            name: "network".into(),
-            role: Role::Model,
-            made,
-            lessons: Lessons::default(),
-            stops: false,
-            warm: true,
-            fitted: None,
-        }
-    }
-
     /// `loss.backward()`: the networks that were called since the last step learn.
     pub(crate) fn backward(&mut self, range: TextRange) {
-        let forwards = std::mem::take(&mut self.forwards);
+        let forwards = std::mem::take(&mut self.networks.forwards);
         let mut learnt = Vec::new();
         for (number, table) in forwards {
             // The first call is that of the whole network; others are of its parts.
@@ -123,19 +101,11 @@ impl Machine<'_> {
             let fresh = self.never_resets();
             let rows = if fresh { self.seen_in_folds(number, table.rows, false, range) } else { table.rows };
             let lessons = table.lessons().and(&self.steps_of(number));
-            let fitted = Fitted {
-                site: self.site(range),
-                rows,
-                lessons,
-                with_target: true,
-                of_target: false,
-                watched: Scores::default(),
-                named: Vec::new(),
-            };
+            let fitted = Fitted::with_target(self.site(range), rows, lessons);
             match self.state.change(number) {
                 Some(Object::Estimator(estimator)) => estimator.fitted = Some(fitted),
                 _ => {
-                    self.networks.insert(number, fitted);
+                    self.networks.fitted.insert(number, fitted);
                 }
             }
         }
@@ -149,14 +119,14 @@ impl Machine<'_> {
     /// Methods of networks and optimisers that begin a new step.
     pub(crate) fn begins_step(&mut self, name: &str) {
         match name {
-            "zero_grad" | "step" => self.forwards.clear(),
+            "zero_grad" | "step" => self.networks.forwards.clear(),
             "eval" => {
-                self.forwards.clear();
-                self.frozen = true;
+                self.networks.forwards.clear();
+                self.networks.frozen = true;
             }
             "train" => {
-                self.forwards.clear();
-                self.frozen = false;
+                self.networks.forwards.clear();
+                self.networks.frozen = false;
             }
             _ => {}
         }
@@ -166,20 +136,18 @@ impl Machine<'_> {
     pub(crate) fn loss(&mut self, arguments: &Arguments) -> Value {
         let [predicted, truth, ..] = arguments.positional.as_slice() else { return Value::some_number() };
         let lessons = self.lessons_of(predicted);
-        if let Some(label) = self.table_of(truth).and_then(|truth| truth.label.clone()) {
-            self.found.targets.insert(label.to_string());
-        }
+        self.note_target(truth);
         let rows = self.table_of(truth).map_or(RowsId::UNKNOWN, |truth| truth.rows);
-        if !self.infos.any(&lessons, |lesson| lesson.kind == Kind::Model) {
+        if !self.infos.has_model(&lessons) {
             return Value::some_number();
         }
         let score = self.score(arguments.range, rows, &lessons, false);
-        Value::number(Lessons::default(), score)
+        Value::score(score)
     }
 
     /// Data sets and loaders of torch.
     pub(crate) fn call_torch(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
-        let first = arguments.first().cloned().unwrap_or_default();
+        let first = arguments.first_value();
         Some(match name {
             "TensorDataset" => {
                 let mut tables: Vec<Value> = arguments.positional.clone();
@@ -193,10 +161,10 @@ impl Machine<'_> {
             }
             "DataLoader" => {
                 let item = self.batch(&first);
-                Value::Method(Rc::new((item, "items of".into())))
+                Value::each(item)
             }
             "Subset" => {
-                let index = arguments.get(1, "indices").cloned().unwrap_or_default();
+                let index = arguments.value(1, "indices");
                 let whole = self.batch(&first);
                 self.subset(&whole, &index)
             }
@@ -262,7 +230,7 @@ impl Machine<'_> {
     pub(crate) fn results(&mut self, fitted: &Fitted) -> Value {
         let mut dict = Dict::default();
         for (name, scores) in &fitted.named {
-            dict.set(Rc::clone(name), Value::number(Lessons::default(), scores.clone()));
+            dict.set(Rc::clone(name), Value::score(scores.clone()));
         }
         self.state.add(Object::Dict(dict))
     }
@@ -330,12 +298,10 @@ impl Machine<'_> {
             "history of" if matches!(&*key, "lr" | "learning_rate" | "epoch" | "time") => {
                 Value::some_number()
             }
-            "history of" => match self.state.get(results) {
+            "history of" => match self.state.handle(results).as_deref() {
                 Some(Object::Estimator(estimator)) => {
-                    let estimator = estimator.clone();
                     let Some(fitted) = &estimator.fitted else { return Value::Unknown };
-                    let score = self.training_score(&estimator, fitted, site);
-                    Value::number(Lessons::default(), score)
+                    Value::score(self.training_score(estimator, fitted, site))
                 }
                 _ => Value::Unknown,
             },
@@ -351,7 +317,7 @@ impl Machine<'_> {
         match (results, self.state.get(results)) {
             (Value::Tuple(pair), _) => pair.last().cloned().unwrap_or_default(),
             (_, Some(Object::Estimator(Estimator { fitted: Some(fitted), .. }))) => {
-                Value::number(Lessons::default(), fitted.watched.clone())
+                Value::score(fitted.watched.clone())
             }
             _ => Value::Unknown,
         }

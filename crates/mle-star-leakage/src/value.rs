@@ -226,6 +226,36 @@ pub(crate) enum Role {
     Search,
 }
 
+impl Estimator {
+    /// A model that was not fitted yet.
+    pub(crate) fn model(name: &str, made: Site) -> Self {
+        Self {
+            name: name.into(),
+            role: Role::Model,
+            made,
+            lessons: Lessons::default(),
+            stops: false,
+            warm: false,
+            fitted: None,
+        }
+    }
+}
+
+impl Fitted {
+    /// What a model learnt from rows and their target.
+    pub(crate) fn with_target(site: Site, rows: RowsId, lessons: Lessons) -> Self {
+        Self {
+            site,
+            rows,
+            lessons,
+            with_target: true,
+            of_target: false,
+            watched: Scores::default(),
+            named: Vec::new(),
+        }
+    }
+}
+
 impl Value {
     /// A text constant.
     pub(crate) fn text(text: &str) -> Self {
@@ -235,6 +265,26 @@ impl Value {
     /// A number that depends on these.
     pub(crate) fn number(lessons: Lessons, scores: Scores) -> Self {
         Self::Number(Rc::new(Number { lessons, scores, ..Number::default() }))
+    }
+
+    /// A number that depends on these lessons.
+    pub(crate) fn learnt(lessons: Lessons) -> Self {
+        Self::number(lessons, Scores::default())
+    }
+
+    /// A number that is one of these scores.
+    pub(crate) fn score(scores: Scores) -> Self {
+        Self::number(Lessons::default(), scores)
+    }
+
+    /// A method or accessor of a value.
+    pub(crate) fn method(base: Self, name: &str) -> Self {
+        Self::Method(Rc::new((base, name.into())))
+    }
+
+    /// Something to loop over, by an item that stands for all.
+    pub(crate) fn each(item: Self) -> Self {
+        Self::method(item, "items of")
     }
 
     /// A number of which nothing is known.
@@ -252,6 +302,19 @@ impl Value {
             Self::Str(text) => Some(Rc::clone(text)),
             Self::Number(number) => number.text.clone(),
             Self::Text(text) => text.constant(),
+            _ => None,
+        }
+    }
+
+    /// The value, if it is a number that depends on data.
+    pub(crate) fn if_number(&self) -> Self {
+        if matches!(self, Self::Number(_)) { self.clone() } else { Self::Unknown }
+    }
+
+    /// The rows whose number it is.
+    pub(crate) fn length(&self) -> Option<RowsId> {
+        match self {
+            Self::Length(rows) => Some(*rows),
             _ => None,
         }
     }

@@ -113,7 +113,7 @@ struct Averages {
 enum Cells {
     /// The weighted sums of numbers, row after row.
     Sums(Vec<f64>),
-    /// The same of the classes' scores, of which the largest decides.
+    /// The weighted sums of the classes' scores, row after row; the class with the largest sum is predicted.
     Largest(Vec<f64>),
     /// The labels of each row, as places in the names, file after file.
     Votes { labels: Vec<Vec<u32>>, names: Vec<String>, known: HashMap<String, u32> },

@@ -118,7 +118,7 @@ pub(crate) fn mean(metric: Metric, scores: &[Measurement]) -> Result<Measurement
     Ok(all)
 }
 
-/// The same score with the interval of a score on this many other rows. They have their own luck, so that the variances
+/// The score with the interval that a score on this many other rows would have. Those rows have their own luck, so that the variances
 /// of both scores add up.
 pub(crate) fn on_other_rows(metric: Metric, measured: Measurement, rows: Option<u64>) -> Measurement {
     let Some(rows @ 1..) = rows else { return measured };

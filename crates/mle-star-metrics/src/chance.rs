@@ -38,7 +38,7 @@ impl PermutedLabels {
         Labels::read_with(table, columns, metric, blocks).map(Self)
     }
 
-    /// The same among the classes of both; see [`Labels::among_classes_of`].
+    /// The permuted labels among the classes of both; see [`Labels::among_classes_of`].
     #[must_use]
     pub fn among_classes_of(self, others: &Labels) -> Self {
         Self(self.0.among_classes_of(others))

@@ -69,7 +69,7 @@ pub struct Labels {
     /// What draws each row's weights if there are enough clusters: a hash of its cluster, or else its key.
     units: Vec<u64>,
     known: Known,
-    /// The same rows with their labels of further targets.
+    /// These rows with the labels of each further target.
     further: Vec<Self>,
     /// The number of rows of the test table, if it is known.
     test_rows: Option<u64>,
@@ -117,13 +117,13 @@ impl Labels {
         read(table, &columns, metric, Some(clusters)).map_err(Unusable)
     }
 
-    /// The same for a test table with this many rows. The intervals of scores are then for scores on as many other rows.
+    /// Labels whose scores get the interval of a score on this many rows of a test table.
     #[must_use]
     pub fn for_test_rows(self, test_rows: Option<u64>) -> Self {
         Self { test_rows, ..self }
     }
 
-    /// The same labels among the classes of both, so that a class which none of these rows has keeps its place between the
+    /// These labels among the classes of both, so that a class which none of these rows has keeps its place between the
     /// others.
     #[must_use]
     pub fn among_classes_of(self, others: &Self) -> Self {

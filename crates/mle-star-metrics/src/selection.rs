@@ -203,7 +203,7 @@ impl<'a> Library<'a> {
 }
 
 impl Target<'_> {
-    /// The same for the rows at these places.
+    /// The target with only the rows at these places.
     fn at(&self, places: &[usize]) -> Target<'static> {
         let pick = |values: &Vec<f64>| -> Vec<f64> {
             let row = |place: &usize| &values[place * self.width..(place + 1) * self.width];

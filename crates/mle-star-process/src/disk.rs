@@ -19,7 +19,7 @@ const SHARE: u32 = 20;
 const LARGEST_MIB: u64 = 100 * 1024;
 /// A child is stopped when less than this is left on the disk.
 const RESERVE_MIB: u64 = 256;
-/// The same in files.
+/// A child is stopped when fewer files than this can be created on the disk.
 const RESERVE_FILES: u64 = 256;
 
 /// How deep folders may be nested; a dozen is usual.

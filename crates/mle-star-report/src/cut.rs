@@ -29,6 +29,15 @@ pub fn line_of(line: &str) -> String {
     }
 }
 
+/// The first line of a fragment as a sentence: with a capital and a full stop.
+pub fn sentence(fragment: &str) -> String {
+    let text = line_of(fragment.lines().next().unwrap_or_default().trim());
+    let mut letters = text.chars();
+    let capital = letters.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    let text = format!("{capital}{}", letters.as_str());
+    if text.is_empty() || text.ends_with(['.', '!', '?']) { text } else { format!("{text}.") }
+}
+
 /// Keeps beginning and end, which are the most useful: a traceback ends with its error, a log with the last
 /// events.
 fn middle_cut(text: String, most: usize) -> String {

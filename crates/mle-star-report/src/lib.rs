@@ -11,6 +11,7 @@ pub mod at_work;
 pub mod chart;
 pub mod cut;
 pub mod cuts;
+pub mod disclosure;
 pub mod event_line;
 pub mod figures;
 pub mod files;
@@ -24,9 +25,11 @@ pub mod pace;
 #[cfg(feature = "html")]
 mod page;
 pub mod progress;
+pub mod run_report;
 pub mod run_view;
 pub mod runners;
 pub mod sanitize;
+pub mod score_report;
 pub mod usage;
 #[cfg(feature = "html")]
 pub mod views;

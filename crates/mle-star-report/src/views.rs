@@ -42,7 +42,7 @@ pub struct Views {
     /// The overview.
     pub overview: overview::Overview,
     /// How far the score can be trusted; `None` without a result that says so.
-    pub trust: Option<trust::Trust>,
+    pub trust: Option<trust::TrustView>,
     /// Scores over the run.
     pub scores: scores::Scores,
     /// Every solution with its parents.

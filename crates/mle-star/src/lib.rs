@@ -16,7 +16,7 @@ pub mod estimate;
 mod evaluate;
 mod evaluation;
 pub mod event;
-mod findings;
+pub mod findings;
 pub mod journal;
 pub mod lessons;
 mod library;

@@ -79,11 +79,11 @@ pub(super) struct Evaluation {
 /// The labelled rows of the task.
 #[derive(Debug)]
 struct Known {
-    /// Those of the search, among the classes of all rows.
+    /// The labelled rows that scripts of the search see, among the classes of all rows.
     search: Labels,
-    /// The same among their own classes, which are all that scripts know; `None` if they are all.
+    /// The rows of the search among their own classes, the only ones that scripts know; `None` if no class is missing.
     alone: Option<Labels>,
-    /// The held-out ones, or why they cannot be used.
+    /// The held-out rows, or why they cannot be used.
     holdout: Result<Labels, String>,
 }
 

@@ -38,7 +38,7 @@ impl TriedGpu {
 
 /// What `python/start_cuda.py` prints.
 #[derive(Debug, Deserialize)]
-struct Found {
+struct CudaStart {
     version: String,
     trouble: Option<String>,
     gpus: Vec<FoundGpu>,
@@ -72,9 +72,9 @@ pub async fn try_gpus(environment: &Environment, machine: &Machine, isolation: &
 }
 
 /// What CUDA says of each of `gpus`, in its order.
-fn tried(gpus: &[Gpu], found: Result<Found, String>) -> Vec<TriedGpu> {
+fn tried(gpus: &[Gpu], found: Result<CudaStart, String>) -> Vec<TriedGpu> {
     let (version, trouble, found) = match found {
-        Ok(Found { version, trouble, gpus }) => (version, trouble, gpus),
+        Ok(CudaStart { version, trouble, gpus }) => (version, trouble, gpus),
         Err(trouble) => (String::new(), Some(trouble), Vec::new()),
     };
     let missing = trouble.unwrap_or_else(|| format!("CUDA {version} starts and does not find it"));
@@ -97,7 +97,11 @@ fn tried(gpus: &[Gpu], found: Result<Found, String>) -> Vec<TriedGpu> {
 }
 
 /// Starts CUDA in a script of its own.
-async fn start(environment: &Environment, machine: &Machine, isolation: Isolation) -> Result<Found, String> {
+async fn start(
+    environment: &Environment,
+    machine: &Machine,
+    isolation: Isolation,
+) -> Result<CudaStart, String> {
     let in_words = |trouble: Trouble| trouble.message;
     let folder = tempfile::tempdir().map_err(|error| format!("cannot create a temporary folder: {error}"))?;
     let (run, data) = (folder.path().join("run"), folder.path().join("data"));

@@ -10,7 +10,7 @@ use mle_star_metrics::labels::{Columns, Labels, Layout, Others, Unusable};
 use mle_star_metrics::names::{Kind, Metric};
 use serde::{Deserialize, Serialize};
 
-use super::grade::{Grade, digest_of};
+use super::scale::{Grade, digest_of};
 use crate::prepare::absolute;
 
 /// A table with hidden answers.

@@ -17,9 +17,10 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::folder::{Folder, Hardware, Record};
-use super::grade::{Kept, digest_of};
+use super::grade::Kept;
 use super::plan::{Cell, Plan};
 use super::results::{Results, Row};
+use super::scale::digest_of;
 use crate::args::BenchPreset;
 use crate::exit::Failure;
 use crate::usage;

@@ -7,7 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
-use super::grade::{Anchors, Medals};
+use super::scale::{Anchors, Medals};
 use crate::args::BenchPreset;
 use crate::settings::check_keys;
 use crate::settings::document::Document;

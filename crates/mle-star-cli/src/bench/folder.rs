@@ -11,8 +11,9 @@ use mle_star_process::machine::Gpu;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::grade::{Grade, Kept, digest_of, written_at};
+use super::grade::{Kept, written_at};
 use super::plan::{Cell, Plan};
+use super::scale::{Grade, digest_of};
 use crate::exit::Failure;
 use crate::runs::inputs::{write_json, write_whole};
 

@@ -13,7 +13,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 use tokio::time::timeout;
 
-use super::grade::{Grade, Medal};
+use super::scale::{Grade, Medal};
 use crate::runtime::wait_for;
 
 /// What stands for the submission and the task in an argument. Without the first, the path is the last argument.

@@ -283,7 +283,7 @@ impl Cell<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::grade::Medals;
+    use crate::bench::scale::Medals;
 
     fn plan() -> Plan {
         let task = |name: &str| PlannedTask {

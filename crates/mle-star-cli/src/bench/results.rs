@@ -3,24 +3,21 @@
 use std::collections::BTreeSet;
 use std::ops::Add as _;
 
-use mle_star::journal;
-use mle_star::result::FinalResult;
-use mle_star::spending::Spending;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::trouble::Trouble;
-use mle_star_domain::trust::Trust;
+use mle_star_report::money;
+use mle_star_report::run_report::{NO_SUBMISSION, RunReport};
 use mle_star_report::run_view;
 use serde::Serialize;
 
 use super::folder::Folder;
-use super::grade::Medal;
 use super::plan::{Cell, Plan};
+use super::scale::Medal;
 use super::statistics::{mean, quantile, share, standard_error};
 use crate::drive::exit_of;
 use crate::exit::{Exit, Failure};
-use crate::usage::{self, money};
 
 /// The results of a bench, as in `results.json`. Scores are in the unit of the metric, times in seconds, money in US
 /// dollars.
@@ -259,15 +256,16 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> Row {
     };
     let record = folder.record(cell);
     if let Some(result) = run_view::read_result(&run) {
-        finished(&mut row, folder, cell, &result);
+        row.tell(&RunReport::of_result(&run, &result));
+        row.state = State::Finished;
+        row.exit = Some(exit_of(&result).code());
+        row.valid = row.error.is_none();
+        graded(&mut row, folder, cell);
         return row;
     }
-    if let Ok(snapshot) = journal::read(&run) {
+    if let Ok(view) = run_view::read(&run) {
+        row.tell(&RunReport::of(&view));
         row.state = State::Unfinished;
-        row.seconds = Some(snapshot.elapsed);
-        row.metric = Some(snapshot.frozen.task.evaluation_metric.clone());
-        row.direction = Some(snapshot.frozen.task.metric_direction);
-        spent(&mut row, &usage::of_run(&snapshot, false));
     }
     if let Some(failed) = record.failure {
         row.state = State::Failed;
@@ -276,21 +274,8 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> Row {
     row
 }
 
-fn finished(row: &mut Row, folder: &Folder, cell: &Cell<'_>, result: &FinalResult) {
-    let trust = result.trust.as_ref();
-    row.state = State::Finished;
-    row.exit = Some(exit_of(result).code());
-    row.valid = !result.submission_path.is_empty();
-    row.metric = Some(result.task.evaluation_metric.clone());
-    row.direction = Some(result.task.metric_direction);
-    row.validation_score = trust.and_then(|trust| trust.validation_score).or(Some(result.validation_score()));
-    row.held_out_score = trust.and_then(|trust| trust.holdout_score);
-    row.suspect = suspicion(result);
-    row.seconds = Some(result.total_duration_seconds);
-    spent(row, &usage::of_result(result));
-    if !row.valid {
-        row.error = Some("no valid submission".to_owned());
-    }
+/// What a grader or hidden answers say about the submission of a finished run.
+fn graded(row: &mut Row, folder: &Folder, cell: &Cell<'_>) {
     let submission = folder.run(cell).join(layout::FINAL).join(layout::SUBMISSION);
     let is_graded = cell.task.grading.is_on() && row.valid;
     let Some(kept) = folder.kept(cell, &submission).filter(|_| is_graded) else { return };
@@ -303,17 +288,6 @@ fn finished(row: &mut Row, folder: &Folder, cell: &Cell<'_>, result: &FinalResul
         row.exit = Some(Exit::NoSubmission.code());
         row.error = Some(grade.why);
     }
-}
-
-fn suspicion(result: &FinalResult) -> Option<String> {
-    let leaks = result.leakage_suspected.then_some("a leak was found and could not be removed");
-    result.trust.as_ref().and_then(Trust::suspicion).or(leaks).map(str::to_owned)
-}
-
-fn spent(row: &mut Row, spending: &Spending) {
-    let used = spending.total().usage;
-    (row.cost_usd, row.estimated_usd) = (used.cost_usd, used.estimated_usd);
-    (row.tokens_in, row.tokens_out) = (money::tokens_in(&used), used.output);
 }
 
 /// Chooses the kind of score that all valid runs have, so that they can be compared.
@@ -440,6 +414,21 @@ impl ScoreOf {
 }
 
 impl Row {
+    /// Takes what the report of the run tells. The best score of a run without a result is no score of the run.
+    fn tell(&mut self, report: &RunReport) {
+        let RunReport { run, score, checks, answer, spent, .. } = report;
+        (self.metric, self.direction) = (Some(run.metric.clone()), Some(run.direction));
+        self.validation_score = score.validation_score.filter(|_| run.is_final);
+        self.held_out_score = score.held_out_score;
+        self.suspect = checks.doubt();
+        let has_answer = answer.submission.is_some() || !run.is_final;
+        self.error = (!has_answer).then(|| NO_SUBMISSION.to_owned());
+        let used = spent.calls.total().usage;
+        self.seconds = Some(spent.elapsed_seconds);
+        (self.cost_usd, self.estimated_usd) = (spent.cost_usd, spent.estimated_usd);
+        (self.tokens_in, self.tokens_out) = (money::tokens_in(&used), used.output);
+    }
+
     /// Whether it cost something, or its cost is unknown.
     pub fn has_cost(&self) -> bool {
         self.seconds.is_some() && !money::costs_nothing(self.tokens_in + self.tokens_out, self.cost_usd)

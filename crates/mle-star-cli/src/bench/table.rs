@@ -206,9 +206,9 @@ impl Column {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::grade::Medal;
     use crate::bench::results::tests::row_of;
     use crate::bench::results::{Medals, ScoreOf, Total};
+    use crate::bench::scale::Medal;
 
     fn results() -> Results {
         let mut rows = vec![row_of(1, Some(12.5)), row_of(2, None), row_of(3, None)];

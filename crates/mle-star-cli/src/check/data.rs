@@ -5,10 +5,8 @@ use std::path::Path;
 use mle_star_data::infer::Inferred;
 use mle_star_data::profile::{Profile, Table};
 use mle_star_data::{knowing, split};
-use mle_star_domain::protocol::SplitKind;
 use mle_star_domain::task::TaskType;
 use mle_star_domain::trouble::Trouble;
-use mle_star_leakage as leakage;
 use mle_star_leakage::Facts;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -121,15 +119,7 @@ impl Known {
     }
 
     fn facts(&self) -> Facts {
-        let split = self.split.as_ref().map(|split| leakage::Split {
-            kind: match split.kind {
-                SplitKind::Rows => leakage::SplitKind::Rows,
-                SplitKind::Stratified => leakage::SplitKind::Stratified,
-                SplitKind::Groups => leakage::SplitKind::Groups,
-                SplitKind::Time => leakage::SplitKind::Time,
-            },
-            column: split.column.clone(),
-        });
+        let split = self.split.as_ref().and_then(mle_star::findings::split_for_checker);
         Facts { targets: self.targets.clone(), ids: self.id.clone().into_iter().collect(), split }
     }
 }

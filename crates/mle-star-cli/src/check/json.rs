@@ -1,6 +1,6 @@
 //! The findings as JSON (`docs/check.md`).
 
-use mle_star_leakage::{Rule, Severity};
+use mle_star_leakage::Rule;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -38,8 +38,7 @@ struct Finding<'a> {
     #[schemars(with = "String")]
     rule: Rule,
     /// `block` for a leak, `warn` for a warning.
-    #[schemars(with = "String")]
-    severity: Severity,
+    severity: &'static str,
     /// In a notebook, lines count from the beginning of their cell.
     line: u32,
     column: u32,
@@ -73,7 +72,7 @@ fn finding<'a>(findings: &'a Findings, found: &'a mle_star_leakage::Finding) -> 
     let span = findings.code.span(found);
     Finding {
         rule: found.rule,
-        severity: found.severity,
+        severity: if found.rule.blocks() { "block" } else { "warn" },
         line: span.line,
         column: found.column,
         end_line: span.end_line,

@@ -1,6 +1,6 @@
 //! The rules in words.
 
-use mle_star_leakage::{Rule, Severity};
+use mle_star_leakage::Rule;
 
 /// What the rule finds, as the title of a finding.
 pub fn title(rule: Rule) -> String {
@@ -10,11 +10,8 @@ pub fn title(rule: Rule) -> String {
 }
 
 /// The severity in one word.
-pub fn word(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Block => "leak",
-        Severity::Warn => "warning",
-    }
+pub fn word(rule: Rule) -> &'static str {
+    if rule.blocks() { "leak" } else { "warning" }
 }
 
 /// What is right instead, for any script.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mle_star_leakage::{Finding, Rule, Severity};
+use mle_star_leakage::{Finding, Rule};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
@@ -42,15 +42,12 @@ fn rule(rule: Rule) -> Value {
         "id": rule.id(),
         "shortDescription": { "text": rule.description() },
         "help": { "text": rules::instead(rule) },
-        "defaultConfiguration": { "level": level(rule.severity()) },
+        "defaultConfiguration": { "level": level(rule) },
     })
 }
 
-fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Block => "error",
-        Severity::Warn => "warning",
-    }
+fn level(rule: Rule) -> &'static str {
+    if rule.blocks() { "error" } else { "warning" }
 }
 
 fn results(checked: &Checked, root: &Path) -> Vec<Value> {
@@ -63,7 +60,7 @@ fn result(found: &Finding, findings: &Findings, artifact: &Value) -> Value {
     json!({
         "ruleId": found.rule.id(),
         "ruleIndex": Rule::ALL.iter().position(|rule| *rule == found.rule),
-        "level": level(found.severity),
+        "level": level(found.rule),
         "message": { "text": format!("{text} {}", found.instead) },
         "locations": [location(found, findings, artifact)],
     })

@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal};
 
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
-use mle_star_leakage::{Finding, Severity};
+use mle_star_leakage::Finding;
 
 use super::excerpt::Excerpt;
 use super::{Counts, Findings, rules};
@@ -69,10 +69,7 @@ fn styled(text: &str, code: &str, look: Look) -> String {
 fn finding(name: &str, findings: &Findings, found: &Finding, look: Look) -> String {
     let margin = found.end_line.to_string().len() + MARGIN;
     let excerpt = Excerpt::of(&findings.code, found, look.columns.saturating_sub(margin));
-    let level = match found.severity {
-        Severity::Block => Level::ERROR,
-        Severity::Warn => Level::WARNING,
-    };
+    let level = if found.rule.blocks() { Level::ERROR } else { Level::WARNING };
     let text = findings.code.in_cells(&found.text);
     let renderer = renderer(look);
     let title = renderer.render(&[Group::with_title(title(level.clone(), found, look))]);
@@ -88,7 +85,7 @@ fn finding(name: &str, findings: &Findings, found: &Finding, look: Look) -> Stri
 }
 
 fn title<'a>(level: Level<'a>, found: &Finding, look: Look) -> Title<'a> {
-    let (word, id) = (rules::word(found.severity), found.rule.id());
+    let (word, id) = (rules::word(found.rule), found.rule.id());
     // The library puts further lines of a title below its first, which comes after `leak[ID]: `.
     let title = wrapped(&rules::title(found.rule), look.columns, word.len() + id.len() + 4);
     level.with_name(word).primary_title(title).id(id)

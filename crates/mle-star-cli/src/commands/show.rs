@@ -101,13 +101,13 @@ pub fn lines(view: &RunView, views: &Views) -> Vec<String> {
 fn head(view: &RunView, views: &Views) -> Vec<String> {
     let Summary { run_id, task, metric, direction, .. } = &view.summary;
     // The final solution is not always the one with the best score.
-    let best = match &views.overview.validated {
+    let best = match &views.overview.score.validated {
         Some(validated) => format!("validated:  {validated}"),
         None => {
             format!("best score: {}", view.summary.best_score.map_or_else(|| "none yet".to_owned(), number))
         }
     };
-    let at = views.overview.best_at.as_ref().map_or_else(String::new, |at| format!(" ({at})"));
+    let at = views.overview.score.best_at.as_ref().map_or_else(String::new, |at| format!(" ({at})"));
     let mut lines = vec![
         format!("run:        {run_id} ({})", view.summary.state.name()),
         format!("folder:     {}", view.folder.display()),
@@ -115,16 +115,16 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
         format!("metric:     {metric} ({})", direction.name()),
         format!("{best}{at}"),
     ];
-    lines.extend(views.overview.held_out.iter().map(|score| format!("held out:   {score}")));
+    lines.extend(views.overview.score.held_out.iter().map(|score| format!("held out:   {score}")));
     lines.extend([
         format!("time:       {}", duration(view.summary.elapsed_seconds)),
-        format!("scripts:    {}, {} failed", views.overview.scripts, views.overview.failed),
+        format!("scripts:    {}, {} failed", views.overview.work.scripts, views.overview.work.failed),
     ]);
     for (index, row) in views.runners.iter().flat_map(|runners| &runners.rows).enumerate() {
         lines.push(format!("{:11} {}", if index == 0 { "runners:" } else { "" }, row.words()));
     }
     lines.push(format!("made with:  {}", views.script.made_with));
-    lines.extend(views.overview.cost.iter().map(|line| format!("cost:       {line}")));
+    lines.extend(views.overview.work.cost.iter().map(|line| format!("cost:       {line}")));
     lines.extend(view.summary.submission.iter().map(|path| format!("submission: {path}")));
     lines.extend(views.overview.notes.iter().map(|note| format!("note:       {note}")));
     lines.extend(

@@ -2,15 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use mle_star::result::FinalResult;
 use mle_star_domain::layout;
-use mle_star_domain::metric::Direction;
 use mle_star_domain::trouble::Trouble;
-use mle_star_domain::trust::{Finding, Probe};
 use mle_star_report::cut::cut;
-use mle_star_report::figures::{duration, number};
-use mle_star_report::run_view::{self, RunView, SoFar, State, StepRow, Summary};
+use mle_star_report::figures::duration;
+use mle_star_report::run_report::{Checks, Identity, RunReport, Spent};
+use mle_star_report::run_view::{self, RunView, SoFar, StepRow, Summary};
 use mle_star_report::sanitize::first_line;
+use mle_star_report::score_report::ScoreReport;
 use mle_star_report::views;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::Hub;
 use super::answer::{Answer, MOST_OF_SCRIPT};
 use crate::commands::{list as listing, show as showing};
-use crate::drive::{exit_of, score_lines};
+use crate::drive::exit_of;
 
 pub const ABOUT_LIST: &str = "List runs, newest first: state, best score, time and cost.";
 
@@ -163,100 +162,68 @@ pub struct ResultInput {
     run: String,
 }
 
-/// What a run is worth. Paths are those of files that exist.
+/// What a run is worth.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Worth {
-    run_id: String,
-    folder: PathBuf,
-    state: State,
-    /// Whether this is the final result.
-    is_final: bool,
-    metric: String,
-    direction: Direction,
-    /// The score that guided the search, so it is optimistic.
-    validation_score: Option<f64>,
-    validation_interval: Option<[f64; 2]>,
-    /// The score on rows that no script saw before: the one to report.
-    held_out_score: Option<f64>,
-    held_out_interval: Option<[f64; 2]>,
-    held_out_rows: Option<u64>,
-    /// Whether the program's own computation gives the validation score; null if it could not be computed.
-    verified: Option<bool>,
-    /// Why the score may be too good.
-    suspect: Option<String>,
-    /// Whether a leak was found in the solution and could not be removed.
-    leakage_suspected: bool,
-    /// Probes of the final solution.
-    probes: Vec<Probe>,
-    /// The first leaks and warnings that were found in scripts.
-    findings: Vec<Finding>,
-    /// What to tell where the score is published.
-    disclosure: Option<String>,
+pub struct ResultOutput {
+    #[serde(flatten)]
+    run: Identity,
+    #[serde(flatten)]
+    score: ScoreReport,
+    #[serde(flatten)]
+    checks: Checks,
+    #[serde(flatten)]
+    files: ResultFiles,
+    /// The answer so far of a run that is not finished.
+    so_far: Option<SoFar>,
+    /// Of `mle-star run`: 0 is a checked submission, 3 a solution without one.
+    exit_code: Option<u8>,
+    #[serde(flatten)]
+    spent: Spent,
+    /// What to read first.
+    notes: Vec<String>,
+}
+
+/// The paths of the files of a run that exist.
+#[derive(Debug, Serialize, JsonSchema)]
+struct ResultFiles {
     submission: Option<PathBuf>,
     solution: Option<PathBuf>,
     requirements: Option<PathBuf>,
     report: Option<PathBuf>,
     /// The whole result.
     result: Option<PathBuf>,
-    /// The answer so far of a run that is not finished.
-    so_far: Option<SoFar>,
-    /// Of `mle-star run`: 0 is a checked submission, 3 a solution without one.
-    exit_code: Option<u8>,
-    elapsed_seconds: f64,
-    /// Estimates included; null if nothing is known.
-    cost_usd: Option<f64>,
-    /// The estimated part.
-    estimated_usd: f64,
-    /// What to read first.
-    notes: Vec<String>,
 }
 
 /// Shows the result of a run.
-pub fn result(hub: &Hub, ResultInput { run }: ResultInput) -> Result<Answer<Worth>, Trouble> {
+pub fn result(hub: &Hub, ResultInput { run }: ResultInput) -> Result<Answer<ResultOutput>, Trouble> {
     let folder = hub.find(&run)?;
     let view = run_view::read(&folder).map_err(|error| error.trouble())?;
-    let worth = worth(&view);
-    Ok(Answer::new(&lines(&view, &worth), worth))
+    let report = RunReport::of(&view);
+    let files = ResultFiles::of(&folder);
+    let lines = lines(&report, &files);
+    let exit_code = view.result.as_ref().map(|result| exit_of(result).code());
+    Ok(Answer::new(&lines, ResultOutput::of(report, files, exit_code)))
 }
 
-fn worth(view: &RunView) -> Worth {
-    let (folder, summary, result) = (&view.folder, &view.summary, view.result.as_ref());
-    let trust = result.and_then(|result| result.trust.as_ref());
-    let overview = views::of_run(view);
-    let last = folder.join(layout::FINAL);
-    let validation =
-        trust.and_then(|trust| trust.validation_score).or_else(|| result.map(FinalResult::validation_score));
-    Worth {
-        run_id: summary.run_id.clone(),
-        folder: folder.clone(),
-        state: summary.state,
-        is_final: result.is_some(),
-        metric: summary.metric.clone(),
-        direction: summary.direction,
-        validation_score: validation.or(summary.best_score),
-        validation_interval: trust.and_then(|trust| trust.validation_interval),
-        held_out_score: trust.and_then(|trust| trust.holdout_score),
-        held_out_interval: trust.and_then(|trust| trust.holdout_interval),
-        held_out_rows: trust.and_then(|trust| trust.holdout_rows),
-        verified: trust.and_then(|trust| trust.verified),
-        suspect: trust.and_then(|trust| trust.suspicion()).map(str::to_owned),
-        leakage_suspected: result.is_some_and(|result| result.leakage_suspected),
-        probes: trust.map(|trust| trust.probes.clone()).unwrap_or_default(),
-        findings: trust
-            .map(|trust| trust.findings.iter().take(MOST_FINDINGS).cloned().collect())
-            .unwrap_or_default(),
-        disclosure: overview.trust.map(|trust| trust.disclosure),
-        submission: existing(&last, layout::SUBMISSION),
-        solution: existing(&last, layout::SOLUTION),
-        requirements: existing(&last, layout::REQUIREMENTS),
-        report: existing(folder, layout::REPORT),
-        result: existing(folder, layout::RESULT),
-        so_far: summary.so_far.clone(),
-        exit_code: result.map(|result| exit_of(result).code()),
-        elapsed_seconds: summary.elapsed_seconds,
-        cost_usd: summary.cost_usd,
-        estimated_usd: summary.estimated_usd,
-        notes: overview.overview.notes,
+impl ResultOutput {
+    fn of(report: RunReport, files: ResultFiles, exit_code: Option<u8>) -> Self {
+        let notes = report.notes();
+        let RunReport { run, score, mut checks, answer, spent, .. } = report;
+        checks.findings.truncate(MOST_FINDINGS);
+        Self { run, score, checks, files, so_far: answer.so_far, exit_code, spent, notes }
+    }
+}
+
+impl ResultFiles {
+    fn of(folder: &Path) -> Self {
+        let last = folder.join(layout::FINAL);
+        Self {
+            submission: existing(&last, layout::SUBMISSION),
+            solution: existing(&last, layout::SOLUTION),
+            requirements: existing(&last, layout::REQUIREMENTS),
+            report: existing(folder, layout::REPORT),
+            result: existing(folder, layout::RESULT),
+        }
     }
 }
 
@@ -264,37 +231,19 @@ fn existing(folder: &Path, name: &str) -> Option<PathBuf> {
     Some(folder.join(name)).filter(|path| path.is_file())
 }
 
-fn lines(view: &RunView, worth: &Worth) -> Vec<String> {
-    let mut lines = vec![format!(
-        "run {} ({}), {} ({})",
-        worth.run_id,
-        worth.state.name(),
-        worth.metric,
-        worth.direction.name()
-    )];
-    lines.extend(match &view.result {
-        Some(result) => of_result(&worth.metric, result),
-        None => vec![format!(
-            "no final result yet; best validation score so far: {}",
-            worth.validation_score.map_or_else(|| "none".to_owned(), number)
-        )],
-    });
-    lines.extend(worth.notes.iter().map(|note| format!("note: {note}")));
-    lines.push(format!("time: {}", duration(worth.elapsed_seconds)));
+fn lines(report: &RunReport, files: &ResultFiles) -> Vec<String> {
+    let Identity { run_id, state, metric, direction, .. } = &report.run;
+    let mut lines = vec![format!("run {run_id} ({}), {metric} ({})", state.name(), direction.name())];
+    lines.extend(report.score_lines());
+    lines.extend(report.notes().iter().map(|note| format!("note: {note}")));
+    lines.push(format!("time: {}", duration(report.spent.elapsed_seconds)));
     let files = [
-        ("submission", &worth.submission),
-        ("solution", &worth.solution),
-        ("report", &worth.report),
-        ("result", &worth.result),
+        ("submission", &files.submission),
+        ("solution", &files.solution),
+        ("report", &files.report),
+        ("result", &files.result),
     ];
     let files = files.into_iter().filter_map(|(name, path)| Some((name, path.as_ref()?)));
     lines.extend(files.map(|(name, path)| format!("{name}: {}", path.display())));
     lines
-}
-
-fn of_result(metric: &str, result: &FinalResult) -> Vec<String> {
-    match &result.trust {
-        Some(trust) => score_lines(metric, result.validation_score(), trust),
-        None => vec![format!("{metric}: {} (validation)", number(result.validation_score()))],
-    }
 }

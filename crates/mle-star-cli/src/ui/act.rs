@@ -8,7 +8,8 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::{Answer, Refused, Shown, in_background};
-use super::site::{Site, page_of};
+use super::folder::page_of;
+use super::site::Site;
 use crate::args::ResumeArgs;
 use crate::processes::{Stopping, resumable, resume as resume_run, working};
 use crate::runs;

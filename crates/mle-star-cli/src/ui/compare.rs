@@ -13,8 +13,9 @@ use mle_star_report::views;
 use serde_json::{Value, json};
 
 use super::answer::{Answer, Refused, Shown, in_background};
+use super::folder::page_of;
 use super::list;
-use super::site::{Site, page_of};
+use super::site::Site;
 
 /// Maximum number of runs; more lines in a chart cannot be distinguished.
 const MOST: usize = 8;

@@ -2,8 +2,8 @@
 
 use mle_star::estimate::estimate;
 use mle_star::journal::{EffectRecord, Kind, Snapshot};
-use mle_star::result::StoppedBy;
 use mle_star_domain::place::Phase;
+use mle_star_report::run_report::limit_name;
 use mle_star_report::run_view::{RunView, State};
 use mle_star_report::words::phase_title;
 use serde::Serialize;
@@ -24,7 +24,10 @@ pub fn completion(run: &RunView) -> Completion {
     let stopped_by = run.result.as_ref().and_then(|result| result.stopped_by);
     match (run.summary.state, stopped_by) {
         (State::Finished, None) => Completion { percent: 100, words: "done".to_owned() },
-        (State::Finished, Some(limit)) => Completion { percent: percent(run, None), words: cut_short(limit) },
+        (State::Finished, Some(limit)) => Completion {
+            percent: percent(run, None),
+            words: format!("cut short by the {}", limit_name(limit)),
+        },
         (State::Running | State::Unfinished, _) => Completion {
             percent: percent(run, current),
             words: current.map_or_else(|| "preparing".to_owned(), phase_title),
@@ -51,16 +54,10 @@ fn percent(run: &RunView, current: Option<Phase>) -> u64 {
     (done * 100).checked_div(expected).unwrap_or_default().min(99)
 }
 
-fn cut_short(limit: StoppedBy) -> String {
-    match limit {
-        StoppedBy::Time => "cut short by the time limit".to_owned(),
-        StoppedBy::Budget => "cut short by the money limit".to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use mle_star::journal::Journal;
+    use mle_star::result::StoppedBy;
     use mle_star::slots::Slots;
     use mle_star::testing::{World, frozen};
 

@@ -3,24 +3,19 @@
 use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use axum::extract::{Query, State as Of};
-use axum::http::HeaderMap;
-use axum::response::IntoResponse;
 use mle_star_domain::metric::Score;
-use mle_star_domain::trouble::Trouble;
 use mle_star_report::figures::{duration, number};
 use mle_star_report::money;
-use mle_star_report::run_view::{self, State, Summary};
+use mle_star_report::run_view::{self, Summary};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use super::answer::{Answer, Shown, render};
+use super::answer::render;
 use super::completion::{Completion, completion};
-use super::live::{self, Since, Source};
-use super::site::{Site, folder_of, stamp};
-use crate::processes::Late;
+use super::folder::{folder_of, stamp};
+use super::live::Source;
 use crate::runs;
 
 /// The query of the list; every field is optional.
@@ -58,50 +53,10 @@ pub struct Runs {
 
 /// A run, or a folder that cannot be read as one.
 #[derive(Clone, Debug)]
-struct Entry {
-    id: String,
+pub struct Entry {
+    /// The run ID.
+    pub id: String,
     read: Result<(Summary, Completion), String>,
-}
-
-/// Shows the runs that match the query.
-///
-/// # Errors
-/// The page cannot be rendered.
-pub async fn page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) -> Answer {
-    let sections = site.list.now().await;
-    let mut entries = site.list.source().entries();
-    let all = entries.len();
-    let late = late(&site.late, &entries);
-    entries.retain(|entry| wanted.takes(entry));
-    wanted.sort(&mut entries);
-    let rows: Vec<&str> = entries.iter().map(|entry| sections.html(&entry.row_id())).collect();
-    let states = [State::Running, State::Finished, State::Unfinished].map(State::name);
-    let values = json!({
-        "wanted": wanted, "rows": rows, "all": all, "states": states, "columns": wanted.columns(),
-        "runs_dir": site.runs_dir.display().to_string(), "revision": sections.revision,
-        "late": late,
-    });
-    Shown::page("ui/list.html", &values)
-}
-
-/// Starts that have no run yet, or ended without one.
-fn late(late: &Late, entries: &[Entry]) -> Vec<serde_json::Value> {
-    let has_none = |id: &str| entries.iter().all(|entry| entry.id != *id);
-    let shown = late.all().into_iter().filter(|(id, trouble)| trouble.is_some() || has_none(id));
-    let value = |(id, trouble): (String, Option<Trouble>)| match trouble {
-        Some(Trouble { message, hint, .. }) => json!({"id": id, "message": message, "hint": hint}),
-        None => json!({"id": id, "message": null}),
-    };
-    shown.map(value).collect()
-}
-
-/// Streams changed rows.
-pub async fn events(
-    Of(site): Of<Arc<Site>>,
-    Query(Since { since }): Query<Since>,
-    headers: HeaderMap,
-) -> impl IntoResponse {
-    site.list.follow(live::since(&headers, since))
 }
 
 impl Runs {
@@ -133,7 +88,8 @@ impl Runs {
         entries
     }
 
-    fn entries(&self) -> Vec<Entry> {
+    /// The runs as last read.
+    pub fn entries(&self) -> Vec<Entry> {
         self.known().values().map(|(_, entry)| entry.clone()).collect()
     }
 
@@ -167,7 +123,8 @@ impl Entry {
         Self { id, read }
     }
 
-    fn row_id(&self) -> String {
+    /// The ID of its row in the page.
+    pub fn row_id(&self) -> String {
         format!("run-{}", self.id)
     }
 
@@ -238,7 +195,8 @@ fn begun(created_at: &str) -> String {
 }
 
 impl Wanted {
-    fn takes(&self, entry: &Entry) -> bool {
+    /// Whether the entry matches.
+    pub fn takes(&self, entry: &Entry) -> bool {
         let text = self.text.trim().to_lowercase();
         let task = entry.summary().map(|summary| summary.task.to_lowercase()).unwrap_or_default();
         let has_text = entry.id.to_lowercase().contains(&text) || task.contains(&text);
@@ -257,7 +215,8 @@ impl Wanted {
         }
     }
 
-    fn sort(&self, entries: &mut [Entry]) {
+    /// Sorts entries as asked.
+    pub fn sort(&self, entries: &mut [Entry]) {
         let (column, is_up) = self.sorted_by();
         entries.sort_by(|a, b| {
             let order = if column == "run" { Ordering::Equal } else { a.compare(b, column) };
@@ -267,7 +226,7 @@ impl Wanted {
     }
 
     /// The headings, each with the order that its link requests and the current one.
-    fn columns(&self) -> Vec<serde_json::Value> {
+    pub fn columns(&self) -> Vec<serde_json::Value> {
         let (column, is_up) = self.sorted_by();
         let heading = |(name, title, first): &(&str, &str, &str)| {
             let is_sorted = *name == column;
@@ -290,6 +249,7 @@ impl Wanted {
 #[cfg(test)]
 mod tests {
     use mle_star_domain::metric::Direction;
+    use mle_star_report::run_view::State;
 
     use super::*;
 

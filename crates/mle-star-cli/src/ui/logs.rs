@@ -2,23 +2,14 @@
 
 use std::fs::File;
 use std::path::Path;
-use std::sync::Arc;
 
-use axum::extract::Path as At;
-use axum::extract::State as Of;
-use axum::response::Response;
 use mle_star::journal::{EffectState, Kind};
 use mle_star_domain::layout::{LOG, LOGS, STARTED_LOG};
 use mle_star_domain::place::Place;
-use mle_star_domain::trouble::Trouble;
 use mle_star_report::files;
 use mle_star_report::run_view::RunView;
 use mle_star_report::words::place_name;
 use serde::Serialize;
-
-use super::answer::{Refused, Shown, in_background};
-use super::files::stream;
-use super::site::Site;
 
 /// Bytes of the end of a stream that are shown.
 const SHOWN: u64 = 16 * 1024;
@@ -70,23 +61,13 @@ pub fn of_program(folder: &Path) -> Vec<Log> {
     [LOG, STARTED_LOG].into_iter().filter_map(log).take(1).collect()
 }
 
-/// Serves a file of `logs/`.
-///
-/// # Errors
-/// There is no such run or file.
-pub async fn file(Of(site): Of<Arc<Site>>, At((id, name)): At<(String, String)>) -> Result<Response, Shown> {
-    let found = in_background(move || {
-        let folder = site.find(&id)?;
-        let file = if name.contains('/') { None } else { files::open(&folder, &in_logs(&name)).ok() };
-        let missing =
-            || Refused::missing(Trouble::new(format!("no log called {name}"), "look at the run's page"));
-        file.ok_or_else(missing)
-    });
-    Ok(stream(found.await?, None))
-}
-
 fn in_logs(name: &str) -> String {
     format!("{LOGS}/{name}")
+}
+
+/// Opens a file of `logs/`.
+pub fn open_named(folder: &Path, name: &str) -> Option<File> {
+    if name.contains('/') { None } else { files::open(folder, &in_logs(name)).ok() }
 }
 
 /// The output files of scripts, by stream.

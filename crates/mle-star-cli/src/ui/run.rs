@@ -1,11 +1,8 @@
 //! A run's page: the parts of its report, the actions on it and the output of its scripts, updated while it runs.
 
 use std::path::{Path as FilePath, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use axum::extract::{Path, Query, State as Of};
-use axum::http::HeaderMap;
-use axum::response::IntoResponse;
 use mle_star::result::FinalResult;
 use mle_star_domain::layout::{self, EVENTS};
 use mle_star_domain::place::Place;
@@ -14,15 +11,15 @@ use mle_star_report::run_view::{self, RunView, State};
 use mle_star_report::views;
 use serde_json::json;
 
-use super::answer::{Answer, Refused, Shown, in_background, pages, render};
-use super::live::{self, Since, Source};
-use super::site::{Site, page_of, stamp};
+use super::answer::{Refused, pages, render};
+use super::folder::{page_of, stamp};
+use super::live::Source;
 use super::{files, logs};
 
 /// The section before the parts.
-const FIRST: &str = "doing";
+pub const FIRST: &str = "doing";
 /// The section after the first part.
-const LOGS: &str = "logs";
+pub const LOGS: &str = "logs";
 
 /// A run's sections.
 pub struct RunSections {
@@ -40,46 +37,6 @@ struct Known {
     state: Option<State>,
     /// Places of running scripts.
     running: Vec<(Place, String)>,
-}
-
-/// Shows a run.
-///
-/// # Errors
-/// There is no such run.
-pub async fn page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
-    let (of, at) = (Arc::clone(&site), id.clone());
-    let folder = in_background(move || of.find(&at)).await?;
-    let sections = site.run(&id, folder).now().await;
-    let mut shown: Vec<&str> = vec![sections.html(FIRST)];
-    for (name, _) in PARTS {
-        shown.push(sections.html(name));
-        if name == PARTS[0].0 {
-            shown.push(sections.html(LOGS));
-        }
-    }
-    let address = page_of(&id);
-    let is_there = |name: &str| sections.html(name) != nothing(name);
-    let parts = PARTS.iter().filter(|(name, _)| is_there(name));
-    let parts: Vec<_> = parts.map(|(name, title)| json!({"name": name, "title": title})).collect();
-    let values = json!({
-        "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
-    });
-    Shown::page("ui/run.html", &values)
-}
-
-/// Streams changed sections.
-///
-/// # Errors
-/// There is no such run.
-pub async fn events(
-    Of(site): Of<Arc<Site>>,
-    Path(id): Path<String>,
-    Query(Since { since }): Query<Since>,
-    headers: HeaderMap,
-) -> Result<impl IntoResponse, Shown> {
-    let (of, at) = (Arc::clone(&site), id.clone());
-    let folder = in_background(move || of.find(&at)).await?;
-    Ok(site.run(&id, folder).follow(live::since(&headers, since)))
 }
 
 impl RunSections {
@@ -182,7 +139,7 @@ fn trouble(name: &str, why: &str) -> String {
 }
 
 /// An empty section for a part that may follow.
-fn nothing(name: &str) -> String {
+pub fn nothing(name: &str) -> String {
     format!("<section id=\"{name}\" hidden></section>")
 }
 

@@ -18,7 +18,7 @@ use super::access::{self, Access};
 use super::answer::{Refused, Shown};
 use super::peer::can_tell;
 use super::site::Site;
-use super::{act, compare, files, list, logs, run, start};
+use super::{act, compare, pages, start};
 
 /// A bound address, before requests are answered.
 pub struct Bound {
@@ -84,14 +84,14 @@ pub async fn serve(bound: Bound, site: Site) -> Result<(), Trouble> {
 
 fn routes(site: Arc<Site>) -> Router {
     let mut routes = Router::new()
-        .route("/", get(list::page))
-        .route("/events", get(list::events))
+        .route("/", get(pages::list_page))
+        .route("/events", get(pages::list_events))
         .route("/compare", get(compare::page))
         .route("/start", get(start::page).post(start::start))
-        .route("/runs/{run}", get(run::page))
-        .route("/runs/{run}/events", get(run::events))
-        .route("/runs/{run}/logs/{name}", get(logs::file))
-        .route("/runs/{run}/files/{name}", get(files::file))
+        .route("/runs/{run}", get(pages::run_page))
+        .route("/runs/{run}/events", get(pages::run_events))
+        .route("/runs/{run}/logs/{name}", get(pages::log_file))
+        .route("/runs/{run}/files/{name}", get(pages::result_file))
         .route("/runs/{run}/stop", get(act::stop_page).post(act::stop))
         .route("/runs/{run}/resume", get(act::resume_page).post(act::resume))
         .fallback(nowhere);

@@ -4,17 +4,14 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::files;
-use mle_star_report::run_view;
 
 use super::answer::Refused;
+use super::folder::folder_of;
 use super::list::Runs;
 use super::live::Live;
 use super::run::RunSections;
 use crate::processes::{Interrupted, Late};
-use crate::runs;
 
 /// How many pages without followers stay rendered.
 const KEPT: usize = 8;
@@ -67,30 +64,4 @@ impl Site {
         let page = runs.entry(id.to_owned());
         Arc::clone(page.or_insert_with(|| Arc::new(Live::new(RunSections::of(id, folder)))))
     }
-}
-
-/// The address of a run's page.
-pub fn page_of(id: &str) -> String {
-    let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);
-    let encoded = id
-        .bytes()
-        .map(|byte| if plain(byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") });
-    format!("/runs/{}", encoded.collect::<String>())
-}
-
-/// The run folder with this ID, which must be a plain name of a folder directly in the runs directory.
-pub fn folder_of(runs_dir: &Path, id: &str) -> Option<PathBuf> {
-    let is_name = !id.is_empty() && ![".", ".."].contains(&id) && !id.contains(['/', '\0']);
-    let folder = runs_dir.join(id);
-    (is_name
-        && runs::is_run(&folder)
-        && folder.canonicalize().ok()?.parent() == Some(&runs_dir.canonicalize().ok()?))
-    .then_some(folder)
-}
-
-/// Changes whenever a run may have changed: sizes and times of its files, and whether it is locked.
-pub fn stamp(folder: &Path) -> String {
-    let log = format!("{}-wal", layout::JOURNAL);
-    let seen = [layout::JOURNAL, &log, layout::RESULT, layout::REPORT].map(|name| files::stamp(folder, name));
-    format!("{seen:?} {}", run_view::is_held(folder))
 }

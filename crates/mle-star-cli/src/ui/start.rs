@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 
 use super::access::is_own_wish;
 use super::answer::{Answer, Refused, Shown, in_background};
-use super::site::{Site, page_of};
+use super::folder::page_of;
+use super::site::Site;
 use crate::args::{RunArgs, SettingsArgs, TaskArgs};
 use crate::prepare::{Intent, Prepared, task_source};
 use crate::processes::{Begun, launch, prepared};

@@ -158,7 +158,7 @@ fn a_script_that_fails_on_the_original_files_is_not_said_to_have_run() {
     let not_run = result["not_run"].as_str().unwrap();
     assert!(not_run.contains("did not run on the original files (AssertionError)"), "{not_run}");
     let last: Vec<&str> = said.lines().rev().take(4).collect();
-    let note = format!("note: final/solution.py did not write the submission: {not_run}");
+    let note = format!("note: `final/solution.py` did not write the submission: {not_run}");
     assert!(last.contains(&note.as_str()), "{said}");
     assert_eq!(sealed.read("runs/r/final/submission.csv").lines().count(), 101);
 }

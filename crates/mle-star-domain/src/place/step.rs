@@ -61,6 +61,8 @@ pub struct StepRow {
     pub phase: Phase,
     /// What views show of it.
     pub kind: StepKind,
+    /// What several of them are called; `None` for steps of paths, and where only the phase is named.
+    pub noun: Option<&'static str>,
     /// The part of the run whose records it continues.
     pub line: Line,
     /// How long its script is expected to take.
@@ -247,6 +249,7 @@ impl StepRow {
     const LAST: Self = Self {
         phase: Phase::Finalization,
         kind: StepKind::Submission,
+        noun: None,
         line: Line::Last,
         expected: Expected::OnMoreRows,
         until: Until::Run,
@@ -285,6 +288,7 @@ impl Step {
             Self::Candidate(index) => StepRow {
                 phase: Phase::Phase1,
                 kind: StepKind::Candidate,
+                noun: Some("candidate"),
                 line: Line::Candidate(index),
                 expected: Expected::Shortest,
                 until: Until::FirstSolutions,
@@ -294,6 +298,7 @@ impl Step {
             Self::Merge(_) => StepRow {
                 phase: Phase::Phase1,
                 kind: StepKind::Merge,
+                noun: Some("merge"),
                 line: Line::Merges,
                 expected: Expected::AtLeastAsBefore,
                 until: Until::Share,
@@ -303,6 +308,7 @@ impl Step {
             Self::DataCheck => StepRow {
                 phase: Phase::Phase1,
                 kind: StepKind::Data,
+                noun: Some("check"),
                 line: Line::Checks,
                 expected: Expected::Shortest,
                 until: Until::Search,
@@ -312,6 +318,7 @@ impl Step {
             Self::LeakageCheck => StepRow {
                 phase: Phase::Phase1,
                 kind: StepKind::LeakageCheck,
+                noun: Some("check"),
                 line: Line::Checks,
                 expected: Expected::Shortest,
                 until: Until::Search,
@@ -321,6 +328,7 @@ impl Step {
             Self::Outer { path, .. } => StepRow {
                 phase: Phase::Phase2,
                 kind: StepKind::Study,
+                noun: None,
                 line: Line::Path(path as usize),
                 expected: Expected::StudyAndAsBefore,
                 until: Until::Share,
@@ -336,6 +344,7 @@ impl Step {
             Self::Attempt { path, .. } => StepRow {
                 phase: Phase::Phase2,
                 kind: StepKind::Attempt,
+                noun: None,
                 line: Line::Path(path as usize),
                 expected: Expected::AsBefore,
                 until: Until::Share,
@@ -345,6 +354,7 @@ impl Step {
             Self::Round(_) => StepRow {
                 phase: Phase::Phase3,
                 kind: StepKind::Round,
+                noun: Some("ensemble"),
                 line: Line::Rounds,
                 expected: Expected::AtLeastAsBefore,
                 until: Until::Share,
@@ -354,6 +364,7 @@ impl Step {
             Self::Extra(_) => StepRow {
                 phase: Phase::Phase3,
                 kind: StepKind::Candidate,
+                noun: Some("further model"),
                 line: Line::Extras,
                 expected: Expected::Shortest,
                 until: Until::Search,

@@ -1,18 +1,10 @@
 //! Scripts in pairs: one with leaks, and one in which they are mended.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, BTreeSet};
 
-use mle_star_leakage::{Facts, Finding, Rule, Severity, check};
+use mle_star_leakage::{Facts, Finding, Rule, check};
 
-/// The scripts whose names end so, with what their first lines say.
-pub fn scripts(ending: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpus");
-    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut scripts: Vec<PathBuf> = files.filter(|path| path.to_string_lossy().ends_with(ending)).collect();
-    scripts.sort();
-    scripts
-}
+use crate::scripts::scripts;
 
 /// A script of the corpus.
 struct Script {
@@ -21,8 +13,7 @@ struct Script {
     findings: Vec<Finding>,
 }
 
-fn read(path: &Path) -> Script {
-    let source = fs::read_to_string(path).unwrap();
+fn read((name, source): (String, String)) -> Script {
     let of = |prefix: &str| {
         source.lines().filter_map(|line| line.strip_prefix(prefix)).map(str::to_owned).collect::<Vec<_>>()
     };
@@ -35,7 +26,6 @@ fn read(path: &Path) -> Script {
             (rule.to_owned(), line.parse().unwrap())
         })
         .collect();
-    let name = path.file_name().unwrap().to_string_lossy().into_owned();
     Script { name, expected, findings: check(&source, &facts).unwrap() }
 }
 
@@ -50,11 +40,11 @@ fn shown(findings: &[Finding]) -> String {
 #[test]
 fn leaks_are_found() {
     let mut wrong = Vec::new();
-    for script in scripts(".leaks.py").iter().map(|path| read(path)) {
+    for script in scripts("leaks").into_iter().map(read) {
         let found: Vec<(String, u32)> =
             script.findings.iter().map(|finding| (finding.rule.to_string(), finding.line)).collect();
         let missed = script.expected.iter().filter(|expected| !found.contains(expected)).count();
-        let blocking = script.findings.iter().filter(|finding| finding.severity == Severity::Block);
+        let blocking = script.findings.iter().filter(|finding| finding.rule.blocks());
         let more = blocking
             .filter(|finding| !script.expected.contains(&(finding.rule.to_string(), finding.line)))
             .count();
@@ -74,13 +64,15 @@ fn leaks_are_found() {
 #[test]
 fn mended_scripts_pass() {
     let mut wrong = Vec::new();
-    for path in scripts(".mended.py") {
-        let leaking = read(Path::new(&path.to_string_lossy().replace(".mended.py", ".leaks.py")));
-        let script = read(&path);
+    let leaking: BTreeMap<String, String> = scripts("leaks").into_iter().collect();
+    for (name, source) in scripts("mended") {
+        let leaking = read((name.clone(), leaking[&name].clone()));
+        let script = read((name, source));
         let mended: Vec<&String> = leaking.expected.iter().map(|(rule, _)| rule).collect();
-        let bad = script.findings.iter().any(|finding| {
-            finding.severity == Severity::Block || mended.contains(&&finding.rule.to_string())
-        });
+        let bad = script
+            .findings
+            .iter()
+            .any(|finding| finding.rule.blocks() || mended.contains(&&finding.rule.to_string()));
         if bad {
             wrong.push(format!("{}: {}", script.name, shown(&script.findings)));
         }
@@ -92,8 +84,8 @@ fn mended_scripts_pass() {
 #[test]
 fn clean_scripts_pass() {
     let mut wrong = Vec::new();
-    for script in scripts(".clean.py").iter().map(|path| read(path)) {
-        if script.findings.iter().any(|finding| finding.severity == Severity::Block) {
+    for script in scripts("clean").into_iter().map(read) {
+        if script.findings.iter().any(|finding| finding.rule.blocks()) {
             wrong.push(format!("{}: {}", script.name, shown(&script.findings)));
         }
     }
@@ -103,14 +95,14 @@ fn clean_scripts_pass() {
 /// Each rule has pairs, those that block at least six. A pair is a script with leaks and its mended twin.
 #[test]
 fn every_rule_has_pairs() {
-    let twin = |path: &PathBuf| PathBuf::from(path.to_string_lossy().replace(".mended.py", ".leaks.py"));
-    let leaking: Vec<PathBuf> = scripts(".mended.py").iter().map(twin).collect();
-    assert!(leaking.len() >= 120, "{}", leaking.len());
+    let mended: BTreeSet<String> = scripts("mended").into_iter().map(|(name, _)| name).collect();
+    assert!(mended.len() >= 120, "{}", mended.len());
+    let leaking = scripts("leaks").into_iter().filter(|(name, _)| mended.contains(name));
     let expected: Vec<String> =
-        leaking.iter().flat_map(|path| read(path).expected).map(|(rule, _)| rule).collect();
+        leaking.flat_map(|script| read(script).expected).map(|(rule, _)| rule).collect();
     for rule in Rule::ALL {
         let pairs = expected.iter().filter(|expected| **expected == rule.id()).count();
-        let least = if rule.severity() == Severity::Block { 6 } else { 2 };
+        let least = if rule.blocks() { 6 } else { 2 };
         assert!(pairs >= least, "{rule}: {pairs}");
     }
 }

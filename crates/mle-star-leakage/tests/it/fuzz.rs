@@ -1,6 +1,5 @@
 //! Damaged scripts: nothing panics, and nothing takes long.
 
-use std::fs;
 use std::sync::LazyLock;
 use std::time::{Duration, Instant};
 
@@ -8,11 +7,12 @@ use mle_star_leakage::{Facts, Unreadable, check};
 use proptest::prelude::{ProptestConfig, any, prop};
 use proptest::proptest;
 
-use crate::corpus::scripts;
+use crate::scripts::scripts;
 
 /// All scripts.
-static SOURCES: LazyLock<Vec<String>> =
-    LazyLock::new(|| scripts(".py").iter().map(|path| fs::read_to_string(path).unwrap()).collect());
+static SOURCES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    ["leaks", "mended", "clean"].into_iter().flat_map(scripts).map(|(_, source)| source).collect()
+});
 
 /// One change of a script.
 type Change = (u8, usize, usize);

@@ -7,4 +7,6 @@ mod fuzz;
 #[cfg(test)]
 mod notebooks;
 #[cfg(test)]
+mod scripts;
+#[cfg(test)]
 mod unreadable;

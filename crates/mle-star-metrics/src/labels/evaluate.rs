@@ -228,7 +228,7 @@ impl Predicted {
         self.metric
     }
 
-    /// The same predictions with another metric.
+    /// These predictions, to be scored by another metric.
     pub(crate) fn by(&self, metric: Metric) -> Self {
         Self { metric, ..self.clone() }
     }
@@ -263,12 +263,12 @@ impl Predicted {
         matches!(self.cells, Cells::Label(_)).then_some(self.names.len())
     }
 
-    /// The same rows with other values.
+    /// These rows with other predicted values.
     pub(crate) fn with_values(&self, values: Vec<f64>) -> Self {
         Self { values, ..self.clone() }
     }
 
-    /// The same predictions with the labels of other rows.
+    /// These predictions with the labels of other rows, at these places.
     pub(crate) fn with_truth_of(&self, places: &[usize]) -> Self {
         Self { truth: self.truth.at(places), ..self.clone() }
     }

@@ -2,7 +2,7 @@
 
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::role::AgentType;
-use mle_star_leakage::{Facts, Severity, check};
+use mle_star_leakage::{Facts, check};
 use serde_json::json;
 
 use super::ask::{Asked, merged, refinements, with_data};
@@ -41,7 +41,7 @@ fn missed(script: &str) -> Vec<&'static str> {
         });
         let mutant: Vec<&str> = lines.collect();
         let findings = check(&mutant.join("\n"), &Facts::default()).unwrap();
-        !findings.iter().any(|finding| finding.severity == Severity::Block)
+        !findings.iter().any(|finding| finding.rule.blocks())
     });
     lost.map(|(rule, _, _)| *rule).collect()
 }

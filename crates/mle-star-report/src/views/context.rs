@@ -5,12 +5,15 @@ use mle_star::result::FinalResult;
 use super::descent::Descent;
 use super::steps::Steps;
 use crate::at_work::AtWork;
+use crate::run_report::RunReport;
 use crate::run_view::RunView;
 
 /// A run with its records grouped by step, the descent of its solutions and its work in progress.
 pub struct Context<'a> {
     /// The run.
     pub run: &'a RunView,
+    /// What is told about it.
+    pub report: RunReport,
     /// Its records.
     pub steps: Steps<'a>,
     /// Which solution was made from which.
@@ -25,7 +28,7 @@ impl<'a> Context<'a> {
         let verdicts = run.snapshot.verdicts();
         let descent = Descent::of(&verdicts, run.snapshot.frozen.task.metric_direction);
         let steps = Steps::of(&run.snapshot, &verdicts);
-        Self { run, steps, descent, at_work: AtWork::of(run) }
+        Self { run, report: RunReport::of(run), steps, descent, at_work: AtWork::of(run) }
     }
 
     /// The run's result, if any.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::diff::{Diff, diff};
 use super::steps::{Step, node_id, reply};
-use crate::cut::{OUTPUT, cut};
+use crate::cut::{OUTPUT, cut, sentence};
 use crate::words::place_name;
 
 /// The results of the leakage checks.
@@ -20,14 +20,14 @@ pub struct Leakage {
     /// Number of checked scripts.
     pub checked: usize,
     /// The leaks that were found.
-    pub findings: Vec<Finding>,
-    /// Whether the final solution may have a leak.
-    pub suspected: bool,
+    pub findings: Vec<LeakFound>,
+    /// That the final solution may have a leak.
+    pub suspected: Option<String>,
 }
 
 /// One leak.
 #[derive(Clone, Debug, Serialize)]
-pub struct Finding {
+pub struct LeakFound {
     /// The place, for people.
     pub name: String,
     /// The ID of its node.
@@ -53,11 +53,11 @@ pub fn leakage(context: &Context<'_>) -> Leakage {
             .filter(|(_, record)| record.outcome.is_some() && record.limit.is_none())
             .count(),
         findings: detections().flat_map(|(step, record)| findings(context, step, record)).collect(),
-        suspected: context.result().is_some_and(|result| result.leakage_suspected),
+        suspected: context.report.checks.leak().map(sentence),
     }
 }
 
-fn findings(context: &Context<'_>, step: &Step<'_>, record: &EffectRecord) -> Vec<Finding> {
+fn findings(context: &Context<'_>, step: &Step<'_>, record: &EffectRecord) -> Vec<LeakFound> {
     let answers = reply(record).and_then(|reply| read::list::<LeakageAnswer>(&reply, "answers"));
     let mut blocks: Vec<String> = Vec::new();
     for answer in answers.map(|found| found.items).unwrap_or_default() {
@@ -69,7 +69,7 @@ fn findings(context: &Context<'_>, step: &Step<'_>, record: &EffectRecord) -> Ve
     let finding = |(count, block): (u32, String)| {
         let fixed = context.steps.reply(&at.named(Name::Correction(count)));
         let fixed = fixed.as_ref().and_then(read::code).filter(|code| code.trim() != block.trim());
-        Finding {
+        LeakFound {
             name: place_name(&at),
             node: node_id(&step.place),
             fix: fixed.map(|code| diff(&block, &code)),

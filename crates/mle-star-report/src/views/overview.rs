@@ -1,19 +1,16 @@
 //! Overview of a run: its task, its progress and its current work.
 
 use mle_star::journal::{EffectRecord, EffectState, Kind};
-use mle_star::result::StoppedBy;
-use mle_star_domain::effects::{DATA_CHANGED, ScriptOutcome};
 use mle_star_domain::place::{Phase, Place};
 use serde::Serialize;
 
 use super::context::Context;
 use super::steps;
 use super::steps::StepKind;
-use super::trust::{self, Figure};
-use crate::cut::{PROSE, cut, line_of};
+use crate::cut::{PROSE, cut};
 use crate::figures::{duration, number};
 use crate::run_view::State;
-use crate::usage;
+use crate::score_report::Figure;
 use crate::words::{agent_name, on_runner, phase_title, place_name};
 
 /// The first part of a run's page.
@@ -23,14 +20,35 @@ pub struct Overview {
     pub run_id: String,
     /// The task's name.
     pub task: String,
+    /// The task's description.
+    pub description: String,
     /// `running`, `finished` or `unfinished`.
     pub state: &'static str,
     /// Whether it has ended. If so, it changes only after a resume.
     pub is_over: bool,
-    /// The metric, and which scores win.
+    /// Its scores.
+    pub score: OverviewScore,
+    /// When it began, and what it used and did.
+    pub work: Work,
+    /// The submission's path.
+    pub submission: Option<String>,
+    /// Notes to read first.
+    pub notes: Vec<String>,
+    /// The phases that have begun.
+    pub phases: Vec<PhaseRow>,
+    /// Agent calls and scripts in progress.
+    pub now: Vec<Now>,
+}
+
+/// The scores of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct OverviewScore {
+    /// The metric.
     pub metric: String,
     /// `maximize` or `minimize`.
     pub direction: &'static str,
+    /// The first score.
+    pub first: Option<String>,
     /// The best validation score so far.
     pub best: Option<String>,
     /// The step that reached it.
@@ -39,32 +57,25 @@ pub struct Overview {
     pub validated: Option<Figure>,
     /// Its score on held-out rows.
     pub held_out: Option<Figure>,
-    /// The first score.
-    pub first: Option<String>,
-    /// When the run began, RFC 3339.
+}
+
+/// What a run used and did so far.
+#[derive(Clone, Debug, Serialize)]
+pub struct Work {
+    /// When it began, RFC 3339.
     pub begun: String,
-    /// The same, for people.
+    /// When it began, for people.
     pub begun_shown: String,
     /// Time taken so far.
     pub time: String,
     /// `$1.23 for 85 calls, …`; empty for offline agents.
     pub cost: Option<String>,
-    /// The submission's path.
-    pub submission: Option<String>,
-    /// Notes to read first.
-    pub notes: Vec<String>,
-    /// The phases that have begun.
-    pub phases: Vec<PhaseRow>,
     /// Scripts run.
     pub scripts: usize,
     /// Scripts that failed.
     pub failed: usize,
     /// Agent calls made.
     pub calls: usize,
-    /// Agent calls and scripts in progress.
-    pub now: Vec<Now>,
-    /// The task's description.
-    pub description: String,
 }
 
 /// One phase.
@@ -91,37 +102,52 @@ pub struct Now {
 
 /// Creates the view of a run.
 pub fn overview(context: &Context<'_>) -> Overview {
-    let Context { run, steps, descent, at_work: _ } = context;
+    let (run, report) = (context.run, &context.report);
     let summary = &run.summary;
-    let trust = context.result().and_then(|result| result.trust.as_ref());
-    let first = steps.of_kind(StepKind::Candidate).find_map(steps::Step::score);
-    let has_run = |run: &&steps::Run<'_>| run.outcome.is_some() && run.limit().is_none();
-    let runs = || steps.iter().flat_map(|step| &step.runs).filter(has_run);
-    let counting = run.snapshot.effects.iter().filter(|effect| effect.counts());
     Overview {
         run_id: summary.run_id.clone(),
         task: summary.task.clone(),
+        description: cut(&run.snapshot.frozen.task.description, PROSE),
         state: summary.state.name(),
         is_over: summary.state != State::Running,
-        metric: summary.metric.clone(),
-        direction: summary.direction.name(),
-        best: summary.best_score.map(number),
-        best_at: descent.best.map(|best| format!("{}, {best}", place_name(&best.place()))),
-        validated: trust.and_then(trust::validated),
-        held_out: trust.and_then(trust::held_out),
-        first: first.map(|score| number(score.value())),
-        begun: summary.created_at.clone(),
-        begun_shown: shown_time(&summary.created_at),
-        time: duration(summary.elapsed_seconds),
-        cost: usage::line(&run.spending),
+        score: score(context),
+        work: work(context),
         submission: summary.submission.clone(),
-        notes: notes(context, runs().filter_map(|run| run.outcome.as_ref()).any(data_changed)),
+        notes: report.notes(),
         phases: phases(context),
+        now: now(context),
+    }
+}
+
+fn score(context: &Context<'_>) -> OverviewScore {
+    let Context { run, report, steps, descent, .. } = context;
+    let first = steps.of_kind(StepKind::Candidate).find_map(steps::Step::score);
+    // Results of earlier versions do not tell how far to trust them.
+    let has_trust = context.result().is_some_and(|result| result.trust.is_some());
+    OverviewScore {
+        metric: report.run.metric.clone(),
+        direction: report.run.direction.name(),
+        first: first.map(|score| number(score.value())),
+        best: run.summary.best_score.map(number),
+        best_at: descent.best.map(|best| format!("{}, {best}", place_name(&best.place()))),
+        validated: report.score.validated().filter(|_| has_trust),
+        held_out: report.score.held_out(),
+    }
+}
+
+fn work(context: &Context<'_>) -> Work {
+    let Context { run, report, steps, .. } = context;
+    let has_run = |run: &&steps::Run<'_>| run.outcome.is_some() && run.limit().is_none();
+    let runs = || steps.iter().flat_map(|step| &step.runs).filter(has_run);
+    let counting = run.snapshot.effects.iter().filter(|effect| effect.counts());
+    Work {
+        begun: run.summary.created_at.clone(),
+        begun_shown: shown_time(&run.summary.created_at),
+        time: duration(report.spent.elapsed_seconds),
+        cost: report.spent.cost(),
         scripts: runs().count(),
         failed: runs().filter(|run| !run.is_ok()).count(),
         calls: counting.filter(|effect| effect.kind == Kind::Agent && effect.limit.is_none()).count(),
-        now: now(context),
-        description: cut(&run.snapshot.frozen.task.description, PROSE),
     }
 }
 
@@ -129,59 +155,6 @@ pub fn overview(context: &Context<'_>) -> Overview {
 fn shown_time(rfc_3339: &str) -> String {
     let time: Result<jiff::Timestamp, _> = rfc_3339.parse();
     time.map_or_else(|_| rfc_3339.to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
-}
-
-fn data_changed(outcome: &ScriptOutcome) -> bool {
-    outcome.notes.iter().any(|note| note.starts_with(DATA_CHANGED))
-}
-
-fn notes(context: &Context<'_>, data_changed: bool) -> Vec<String> {
-    let result = context.result();
-    let stopped = match result.map(|result| result.stopped_by) {
-        Some(stopped_by) => stopped_by,
-        None => context.run.snapshot.first_limit().and_then(StoppedBy::of),
-    };
-    let limit = stopped.map(|limit| match limit {
-        StoppedBy::Time => "The run was cut short by its time limit.",
-        StoppedBy::Budget => "The run was cut short by its money limit.",
-    });
-    let leaks = result.is_some_and(|result| result.leakage_suspected);
-    let leaks = leaks.then_some("The solution may leak the answers it is scored on.");
-    let not_run = result.and_then(|result| result.not_run.as_deref());
-    let not_run =
-        not_run.map(|why| format!("`final/solution.py` did not write the submission: {}.", line_of(why)));
-    let suspect = result.and_then(|result| result.trust.as_ref()?.suspicion());
-    let suspect = suspect.map(|why| format!("The score is suspect: {}.", line_of(why)));
-    let data = "The data changed while the run lasted: scores from before and after do not compare.";
-    let data = data_changed.then_some(data);
-    let ended = context.run.summary.state == State::Unfinished;
-    let ended = ended.then_some("The run did not come to its end; it can be resumed.");
-    let so_far = context.run.summary.so_far.as_ref().map(|so_far| {
-        format!(
-            "A checked submission so far: {} ({}, score {}).",
-            so_far.path,
-            so_far.place,
-            number(so_far.score)
-        )
-    });
-    let is_unfinished = context.run.summary.state == State::Unfinished;
-    let stopped = context.run.snapshot.stopped.as_ref().filter(|_| is_unfinished);
-    let stopped = stopped.map(|stopped| format!("It was stopped: {}.", stopped.error));
-    let failed = context.run.summary.failed_paths.iter();
-    let failed = failed.map(|failed| format!("Path {} failed: {}.", failed.path + 1, failed.cause));
-    let damage =
-        context.run.snapshot.damage.as_ref().map(|damage| format!("The journal is damaged: {damage}."));
-    [limit, leaks, data, ended]
-        .into_iter()
-        .flatten()
-        .map(str::to_owned)
-        .chain(not_run)
-        .chain(suspect)
-        .chain(stopped)
-        .chain(so_far)
-        .chain(failed)
-        .chain(damage)
-        .collect()
 }
 
 /// The phases, from their records in the journal.

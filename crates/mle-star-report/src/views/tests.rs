@@ -289,7 +289,7 @@ async fn leaks_and_their_fixes_are_shown() {
     let world = leaking(World::new(), "phase1/candidate-0/init", "phase1/candidate-0/leakage");
     let Made { view, .. } = made(&world, &frozen()).await;
     let leakage = of_run(&view).leakage;
-    assert_eq!((leakage.findings.len(), leakage.suspected), (1, false), "{leakage:?}");
+    assert_eq!((leakage.findings.len(), &leakage.suspected), (1, &None), "{leakage:?}");
     let finding = &leakage.findings[0];
     assert_eq!((finding.name.as_str(), finding.block.as_str()), ("candidate 1", "leak = 1"));
     let fix = finding.fix.as_ref().unwrap();

@@ -5,17 +5,16 @@
 //! rules are those of the crate `mle-star-leakage`.
 
 use async_trait::async_trait;
-use mle_star_leakage::{Facts, SplitKind, Unreadable};
+use mle_star_leakage::{Facts, Unreadable};
 
 use crate::agents;
 use crate::ctx::{Ctx, Gate};
 use crate::evaluation::Script;
-use crate::findings::{CodeFinding, Findings};
+use crate::findings::{CodeFinding, Findings, split_for_checker};
 use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::config::LeakageGate;
 use mle_star_domain::place::Name;
-use mle_star_domain::protocol;
 use mle_star_domain::trust::Severity;
 
 /// How often a script is examined, and corrected in between.
@@ -83,10 +82,7 @@ fn examine(ctx: &Ctx<'_>, script: &str) -> Findings {
     });
     let found = found.into_iter().map(|finding| CodeFinding {
         rule: finding.rule.id().to_owned(),
-        severity: match finding.severity {
-            mle_star_leakage::Severity::Block => Severity::Block,
-            mle_star_leakage::Severity::Warn => Severity::Warn,
-        },
+        severity: if finding.rule.blocks() { Severity::Block } else { Severity::Warn },
         line: u64::from(finding.line),
         block: script.get(finding.block).unwrap_or_default().to_owned(),
         text: finding.text,
@@ -101,14 +97,6 @@ fn facts(ctx: &Ctx<'_>) -> Facts {
     Facts {
         targets: ctx.task().target_column.iter().chain(further).cloned().collect(),
         ids: ctx.task().id_column.clone().into_iter().collect(),
-        split: split.map(|split| mle_star_leakage::Split {
-            kind: match split.kind {
-                protocol::SplitKind::Rows => SplitKind::Rows,
-                protocol::SplitKind::Stratified => SplitKind::Stratified,
-                protocol::SplitKind::Groups => SplitKind::Groups,
-                protocol::SplitKind::Time => SplitKind::Time,
-            },
-            column: split.column.clone(),
-        }),
+        split: split.and_then(split_for_checker),
     }
 }

@@ -1,8 +1,6 @@
 //! Scripts with planted leaks, and solutions whose scores cannot be believed.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
@@ -15,6 +13,11 @@ use mle_star_domain::trust::{ProbeVerdict, Severity, Trust};
 use crate::holdout::held_out;
 use crate::{Folder, go_on, run, warnings};
 
+#[path = "../../../mle-star-leakage/tests/it/scripts.rs"]
+mod scripts;
+
+use scripts::scripts;
+
 fn inputs(gate: LeakageGate) -> Frozen {
     let mut inputs = held_out();
     inputs.config.leakage_gate = gate;
@@ -22,22 +25,13 @@ fn inputs(gate: LeakageGate) -> Frozen {
     inputs
 }
 
-fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../mle-star-leakage/corpus")
-}
-
 /// The leaking scripts of the corpus with their rules that block, as `rule line`.
 fn leaking() -> Vec<(String, String)> {
-    let files = fs::read_dir(corpus()).unwrap().map(|entry| entry.unwrap().path());
-    let mut files: Vec<PathBuf> =
-        files.filter(|file| file.to_string_lossy().ends_with(".leaks.py")).collect();
-    files.sort();
-    let read = |file: PathBuf| {
-        let text = fs::read_to_string(file).unwrap();
-        let (expected, _) = text.split_once('\n').unwrap();
-        (expected.trim_start_matches("# expect: ").to_owned(), text)
+    let expected = |text: &str| {
+        let (first, _) = text.split_once('\n').unwrap();
+        first.trim_start_matches("# expect: ").to_owned()
     };
-    files.into_iter().map(read).collect()
+    scripts("leaks").into_iter().map(|(_, text)| (expected(&text), text)).collect()
 }
 
 /// A world whose first candidate is this script, with the best score of all.
@@ -58,7 +52,7 @@ async fn no_planted_leak_wins_and_each_is_named() {
     for (expected, script) in leaking() {
         let (rule, rest) = expected.split_once(' ').unwrap();
         let found = mle_star_leakage::check(&script, &mle_star_leakage::Facts::default()).unwrap();
-        if !found.iter().any(|finding| finding.severity == mle_star_leakage::Severity::Block) {
+        if !found.iter().any(|finding| finding.rule.blocks()) {
             continue;
         }
         let line: u64 = rest.split([' ', ',']).next().unwrap().parse().unwrap();
@@ -78,7 +72,7 @@ async fn no_planted_leak_wins_and_each_is_named() {
         rules.insert(rule.to_owned());
     }
     let all = mle_star_leakage::Rule::ALL.iter();
-    let block = all.filter(|rule| rule.severity() == mle_star_leakage::Severity::Block);
+    let block = all.filter(|rule| rule.blocks());
     assert_eq!(rules, block.map(|rule| rule.id().to_owned()).collect());
 }
 
@@ -138,7 +132,8 @@ async fn an_honest_script_costs_no_further_call() {
 
 #[tokio::test]
 async fn all_targets_of_the_run_are_known() {
-    let script = fs::read_to_string(corpus().join("second-of-two-targets.leaks.py")).unwrap();
+    let named = |(name, _): &(String, String)| name == "second-of-two-targets";
+    let (_, script) = scripts("leaks").into_iter().find(named).unwrap();
     // The script names its targets where the checker does not follow.
     let script = script.replace("[\"heating\", \"cooling\"]", "json.load(open('settings.json'))['targets']");
     for (targets, findings) in [(vec![], 0), (vec!["heating".to_owned(), "cooling".to_owned()], 1)] {

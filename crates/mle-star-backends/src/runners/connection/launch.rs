@@ -25,7 +25,8 @@ use crate::runners::wire::{Heard, Outgoing, channel};
 const KEPT: usize = 4096;
 /// How long a command may take to end after its runner is gone: by itself, and when it is told to.
 const ENDING: [Duration; 2] = [Duration::from_secs(3); 2];
-/// The same for a silent runner: it does not hear that it is to end, and its scripts go on meanwhile.
+/// How long the command of a silent runner may take to end. It does not hear that it is to end, and its scripts go on
+/// meanwhile.
 const ENDING_IN_SILENCE: [Duration; 2] = [Duration::ZERO, Duration::from_secs(1)];
 
 /// The beginnings of names that look like those of secrets, and that engines such as `kubectl` and Ray need.
@@ -312,7 +313,7 @@ impl Complaints {
         if last.is_empty() { String::new() } else { format!(": {last}") }
     }
 
-    /// The same once everything is read. The command has ended.
+    /// What the ended command said last, once everything is read, after `before`.
     async fn and_all(&mut self, before: &str) -> String {
         let _ = timeout(LAST_WORDS, &mut self.reading.0).await;
         self.and(before)

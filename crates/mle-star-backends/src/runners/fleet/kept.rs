@@ -13,7 +13,8 @@ const FIRST_WAIT: Duration = Duration::from_secs(2);
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 /// After this many failures in a row, an entry counts as unreachable.
 const HOPELESS: u32 = 3;
-/// The same for an entry that was reached before: a quarter of an hour with all the waits.
+/// After this many failures in a row, an entry that was reached before counts as unreachable: a quarter of an hour with
+/// all the waits.
 const HOPELESS_LATER: u32 = 10;
 /// How many runners of an entry are started at once. An `sshd` refuses the eleventh login.
 const AT_ONCE: usize = 5;

@@ -21,7 +21,7 @@ use crate::script::in_background;
 #[derive(Debug)]
 pub(super) struct Seen {
     pub(super) shown: Arc<Shown>,
-    /// The same data for runners, once one needs it.
+    /// The data in the form that runners fetch, once one needs it.
     source: OnceCell<Arc<Source>>,
     pub(super) sample: Option<PathBuf>,
     /// The data's own folder, if it is made for one script.

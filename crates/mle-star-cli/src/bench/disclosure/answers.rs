@@ -127,7 +127,8 @@ mod tests {
 
     use super::*;
     use crate::bench::folder::Hardware;
-    use crate::bench::grade::{Grade, Grading};
+    use crate::bench::grade::Grading;
+    use crate::bench::scale::Grade;
 
     fn at(second: i64) -> Timestamp {
         Timestamp::from_second(second).unwrap()

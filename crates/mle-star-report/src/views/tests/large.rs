@@ -16,7 +16,7 @@ async fn a_run_of_500_scripts_fits_into_5_mb() {
     let began = Instant::now();
     let page = html::render(&view).unwrap();
     let took = began.elapsed();
-    let scripts = of_run(&view).overview.scripts;
+    let scripts = of_run(&view).overview.work.scripts;
     println!("{scripts} scripts: {} bytes in {took:?}", page.len());
     assert!(scripts > 500, "{scripts}");
     assert!(page.len() < 5_000_000, "{} bytes", page.len());

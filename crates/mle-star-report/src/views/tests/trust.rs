@@ -142,24 +142,24 @@ async fn less_is_shown_if_less_is_known() {
         "choice": {"rule": "best validation score", "candidates": []},
         "shift": none, "findings": [], "probes": [], "equivalence": "",
     });
-    let reason = "No rows were held out. The task has 800 labelled rows, fewer than 2,000.";
+    let reason = "No held-out rows: The task has 800 labelled rows, fewer than 2,000.";
     let absent = ["Checks", "<h3>Solutions", "Diamonds", "The band", "ROC-AUC", "says nothing"];
     let unknown = "They were not compared, so nobody has looked for columns";
     check("off", &off, &["<dd>none</dd>", reason, "Rule: best validation score.", unknown], &absent).await;
 
     let unverified = json!({"verified": none, "validation_interval": none, "validation_rows": none, "split": none, "shift": none});
-    let words = "The validation score is not verified. The script wrote no validation predictions that can be scored.";
+    let words = "The validation score is not verified: the script wrote no validation predictions that can be scored.";
     check("unverified", &unverified, &[words], &["Training and test rows", "that the script chose"]).await;
 
     let why = json!({"verified": none, "unverified": "the program cannot compute the metric MCRMSE"});
-    let words = "The validation score is not verified. The program cannot compute the metric MCRMSE.";
+    let words = "The validation score is not verified: the program cannot compute the metric MCRMSE.";
     check("unknown metric", &why, &[words], &["wrote no validation predictions"]).await;
 
     let clusters = json!({"holdout_clusters": 1, "validation_clusters": 3});
     let words = [
-        "The held-out rows have one value of",
+        "The held-out rows have 1 value of",
         "The validation rows have 3 values of",
-        "The interval is for other rows with the same values",
+        "with other values, the score may be outside the interval",
     ];
     check("few clusters", &clusters, &words, &[]).await;
 
@@ -245,8 +245,7 @@ async fn the_disclosure_says_what_became_of_leaks() {
         text.lines().find_map(|line| line.strip_prefix("Leakage: ")).unwrap().to_owned()
     };
     let none = "rules found no leak in the scripts that were scored.";
-    let suspected =
-        "The agent that looks for leaks found one that it could not correct; the score may contain it.";
+    let suspected = "The solution may leak the answers it is scored on.";
     for (gate, blocked, leakage_suspected, expected) in [
         (LeakageGate::Block, 0, false, none.to_owned()),
         (LeakageGate::Block, 2, false, "rules found 2 leaks in scripts before they were scored.".to_owned()),
@@ -266,8 +265,8 @@ async fn the_disclosure_says_what_became_of_leaks() {
 #[tokio::test]
 async fn the_overview_and_the_page_mark_scores_that_may_leak() {
     let leaks = "The solution may leak the answers it is scored on.";
-    let suspect = "The score is suspect: with other test rows, the validation score is 0.7.";
-    let found = "The score is suspect: the leakage agent found a leak.";
+    let suspect = "This score is suspect: with other test rows, the validation score is 0.7.";
+    let found = "This score is suspect: the leakage agent found a leak.";
     let leakage_check =
         json!([{"name": "leakage-check", "verdict": "suspect", "detail": "the leakage agent found a leak"}]);
     for (leakage_suspected, probes, expected) in [
@@ -301,7 +300,8 @@ async fn the_overview_says_if_the_delivered_script_has_not_run() {
 #[tokio::test]
 async fn the_overview_names_both_scores() {
     let views = of_run(&with(&json!({})).await.view);
-    let words = [views.overview.validated, views.overview.held_out].map(|figure| figure.unwrap().to_string());
+    let words = [views.overview.score.validated, views.overview.score.held_out]
+        .map(|figure| figure.unwrap().to_string());
     assert_eq!(words, ["0.81230 [0.801, 0.823]", "0.80980 [0.790, 0.829]"]);
 }
 

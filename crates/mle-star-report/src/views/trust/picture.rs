@@ -6,9 +6,9 @@ use mle_star_domain::place::Place;
 use mle_star_domain::trust::Trust;
 use serde::Serialize;
 
-use super::Figure;
 use crate::chart::{self, About, Band, Measured};
-use crate::figures::{interval, number};
+use crate::figures::number;
+use crate::score_report::Figure;
 use crate::views::context::Context;
 use crate::views::scores::scored;
 use crate::words::place_name;
@@ -50,7 +50,7 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Picture> {
     let (places, scores): (Vec<Place>, Vec<Measured>) = measured(context, trust).into_iter().unzip();
     let band = trust.holdout_score.zip(trust.holdout_interval);
     let band = band.map(|(score, interval)| Band { score, interval });
-    let description = description(context, trust, &scores);
+    let description = description(context, &scores);
     let metric = &context.run.summary.metric;
     let title = "Scores with their 95 % intervals";
     let about = About { id: "scores-with-intervals", title, description: &description };
@@ -98,7 +98,7 @@ fn chosen(context: &Context<'_>, trust: &Trust) -> Option<Place> {
     of_choice.or_else(best)
 }
 
-fn description(context: &Context<'_>, trust: &Trust, scores: &[Measured]) -> String {
+fn description(context: &Context<'_>, scores: &[Measured]) -> String {
     let metric = &context.run.summary.metric;
     let with = scores.iter().filter(|one| one.interval.is_some()).count();
     let named = |name: &str, figure: Option<Figure>| {
@@ -107,8 +107,8 @@ fn description(context: &Context<'_>, trust: &Trust, scores: &[Measured]) -> Str
     format!(
         "{} scores of {metric}, {with} with an interval.{}{}",
         scores.len(),
-        named("The chosen solution's validation score is", super::validated(trust)),
-        named("Its score on held-out rows is", super::held_out(trust)),
+        named("The chosen solution's validation score is", context.report.score.validated()),
+        named("Its score on held-out rows is", context.report.score.held_out()),
     )
 }
 
@@ -116,7 +116,7 @@ fn row(position: usize, place: &Place, one: &Measured) -> Row {
     Row {
         number: position,
         place: place_name(place),
-        validated: Figure { score: number(one.score), interval: one.interval.map(interval) },
+        validated: Figure::of(one.score, one.interval),
         held_out: one.held_out.map(number),
         is_chosen: one.is_chosen,
     }

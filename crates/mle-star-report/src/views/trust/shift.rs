@@ -3,8 +3,7 @@
 use mle_star_domain::protocol;
 use serde::Serialize;
 
-use super::sentence;
-use crate::cut::line_of;
+use crate::cut::{line_of, sentence};
 use crate::figures::grouped;
 
 /// The maximum number of columns that are named.
@@ -28,7 +27,9 @@ pub fn shift(shift: &protocol::Shift) -> Shift {
     Shift {
         words: words(shift),
         columns: telling.map(|one| (line_of(&one.column), format!("{:.3}", one.auc))).collect(),
-        suspicious: suspicious.map(|one| (line_of(&one.column), sentence(&one.why))).collect(),
+        suspicious: suspicious
+            .map(|one| (line_of(&one.column), sentence(&one.why.replace('`', "\""))))
+            .collect(),
     }
 }
 

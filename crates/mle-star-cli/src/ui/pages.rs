@@ -1,0 +1,192 @@
+//! What is served for each address: the list of runs, a run's page, their events, and downloads.
+
+use std::fs::File as Opened;
+use std::io;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, Query, State as Of};
+use axum::http::HeaderMap;
+use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use futures_util::stream::unfold;
+use mle_star_domain::trouble::Trouble;
+use mle_star_report::html::PARTS;
+use mle_star_report::run_view::State;
+use serde_json::json;
+use tokio::fs::File;
+use tokio::io::AsyncReadExt;
+
+use super::answer::{Answer, Refused, Shown, in_background};
+use super::folder::page_of;
+use super::list::{Entry, Wanted};
+use super::live::{self, Since};
+use super::run::{FIRST, LOGS, nothing};
+use super::site::Site;
+use super::{files, logs};
+use crate::processes::Late;
+
+/// Bytes that are sent at a time.
+const PIECE: usize = 64 * 1024;
+
+/// Shows the runs that match the query.
+///
+/// # Errors
+/// The page cannot be rendered.
+pub async fn list_page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) -> Answer {
+    let sections = site.list.now().await;
+    let mut entries = site.list.source().entries();
+    let all = entries.len();
+    let late = late(&site.late, &entries);
+    entries.retain(|entry| wanted.takes(entry));
+    wanted.sort(&mut entries);
+    let rows: Vec<&str> = entries.iter().map(|entry| sections.html(&entry.row_id())).collect();
+    let states = [State::Running, State::Finished, State::Unfinished].map(State::name);
+    let values = json!({
+        "wanted": wanted, "rows": rows, "all": all, "states": states, "columns": wanted.columns(),
+        "runs_dir": site.runs_dir.display().to_string(), "revision": sections.revision,
+        "late": late,
+    });
+    Shown::page("ui/list.html", &values)
+}
+
+/// Streams changed rows.
+pub async fn list_events(
+    Of(site): Of<Arc<Site>>,
+    Query(Since { since }): Query<Since>,
+    headers: HeaderMap,
+) -> impl IntoResponse {
+    site.list.follow(live::since(&headers, since))
+}
+
+/// Shows a run.
+///
+/// # Errors
+/// There is no such run.
+pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
+    let (of, at) = (Arc::clone(&site), id.clone());
+    let folder = in_background(move || of.find(&at)).await?;
+    let sections = site.run(&id, folder).now().await;
+    let mut shown: Vec<&str> = vec![sections.html(FIRST)];
+    for (name, _) in PARTS {
+        shown.push(sections.html(name));
+        if name == PARTS[0].0 {
+            shown.push(sections.html(LOGS));
+        }
+    }
+    let address = page_of(&id);
+    let is_there = |name: &str| sections.html(name) != nothing(name);
+    let parts = PARTS.iter().filter(|(name, _)| is_there(name));
+    let parts: Vec<_> = parts.map(|(name, title)| json!({"name": name, "title": title})).collect();
+    let values = json!({
+        "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
+    });
+    Shown::page("ui/run.html", &values)
+}
+
+/// Streams changed sections.
+///
+/// # Errors
+/// There is no such run.
+pub async fn run_events(
+    Of(site): Of<Arc<Site>>,
+    Path(id): Path<String>,
+    Query(Since { since }): Query<Since>,
+    headers: HeaderMap,
+) -> Result<impl IntoResponse, Shown> {
+    let (of, at) = (Arc::clone(&site), id.clone());
+    let folder = in_background(move || of.find(&at)).await?;
+    Ok(site.run(&id, folder).follow(live::since(&headers, since)))
+}
+
+/// Serves a file of a run as a download.
+///
+/// # Errors
+/// There is no such run or file.
+pub async fn result_file(
+    Of(site): Of<Arc<Site>>,
+    Path((id, wanted)): Path<(String, String)>,
+) -> Result<Response, Shown> {
+    let found = in_background(move || {
+        let folder = site.find(&id)?;
+        let file = files::open_named(&folder, &wanted);
+        let missing =
+            || Refused::missing(Trouble::new(format!("no file called {wanted}"), "look at the run's page"));
+        file.ok_or_else(missing)
+    });
+    let (file, name) = found.await?;
+    Ok(stream(file, Some(name)))
+}
+
+/// Serves a file of `logs/`.
+///
+/// # Errors
+/// There is no such run or file.
+pub async fn log_file(
+    Of(site): Of<Arc<Site>>,
+    Path((id, name)): Path<(String, String)>,
+) -> Result<Response, Shown> {
+    let found = in_background(move || {
+        let folder = site.find(&id)?;
+        let file = logs::open_named(&folder, &name);
+        let missing =
+            || Refused::missing(Trouble::new(format!("no log called {name}"), "look at the run's page"));
+        file.ok_or_else(missing)
+    });
+    Ok(stream(found.await?, None))
+}
+
+/// Starts that have no run yet, or ended without one.
+fn late(late: &Late, entries: &[Entry]) -> Vec<serde_json::Value> {
+    let has_none = |id: &str| entries.iter().all(|entry| entry.id != *id);
+    let shown = late.all().into_iter().filter(|(id, trouble)| trouble.is_some() || has_none(id));
+    let value = |(id, trouble): (String, Option<Trouble>)| match trouble {
+        Some(Trouble { message, hint, .. }) => json!({"id": id, "message": message, "hint": hint}),
+        None => json!({"id": id, "message": null}),
+    };
+    shown.map(value).collect()
+}
+
+/// Streams a file, as text to view or as a download with a name.
+fn stream(file: Opened, saved_as: Option<&str>) -> Response {
+    let mut response = Body::from_stream(unfold(Some(File::from_std(file)), next_piece)).into_response();
+    let kind = if saved_as.is_some() { "application/octet-stream" } else { "text/plain; charset=utf-8" };
+    let saved = saved_as.map(|name| format!("attachment; filename=\"{name}\""));
+    response.headers_mut().insert(CONTENT_TYPE, axum::http::HeaderValue::from_static(kind));
+    response.headers_mut().extend(saved.and_then(|text| Some((CONTENT_DISPOSITION, text.parse().ok()?))));
+    response
+}
+
+/// The next piece and the rest of the file. An error is passed on, so that a partial file is not taken for a whole one.
+async fn next_piece(file: Option<File>) -> Option<(io::Result<Vec<u8>>, Option<File>)> {
+    let mut file = file?;
+    let mut piece = vec![0; PIECE];
+    match file.read(&mut piece).await {
+        Ok(0) => None,
+        Ok(length) => {
+            piece.truncate(length);
+            Some((Ok(piece), Some(file)))
+        }
+        Err(error) => Some((Err(error), None)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::to_bytes;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_read_to_its_end_is_no_download() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("whole");
+        std::fs::write(&file, vec![7; 3 * PIECE]).unwrap();
+        let bytes = async |of: &std::path::Path| {
+            to_bytes(stream(Opened::open(of).unwrap(), None).into_body(), usize::MAX).await
+        };
+        assert_eq!(bytes(&file).await.unwrap().len(), 3 * PIECE);
+        // A folder can be opened, but not read.
+        assert!(bytes(folder.path()).await.is_err());
+    }
+}

@@ -1,0 +1,475 @@
+//! What is told about a run, in one value.
+//!
+//! The last lines of the terminal, `show`, the page, the report, the tools for agents and benches ask a [`RunReport`], so
+//! they say the same thing in the same words. It is a function of the run's journal and result. Sentences are fragments:
+//! lower case, no full stop. [`sentence`] makes a sentence of one.
+
+use std::path::{Path, PathBuf};
+
+use mle_star::journal::{EffectRecord, EffectState, Kind, Snapshot};
+use mle_star::result::{Cut, FinalResult, StoppedBy};
+use mle_star::spending::Spending;
+use mle_star_domain::effects::DATA_CHANGED;
+use mle_star_domain::layout;
+use mle_star_domain::metric::Direction;
+use mle_star_domain::trust::{Finding, Probe};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::cut::sentence;
+use crate::cuts::{self, More};
+use crate::disclosure;
+use crate::figures::{duration, number};
+use crate::run_view::{FailedPath, RunView, SoFar, State, name, resume_command};
+use crate::sanitize::first_line;
+use crate::score_report::{ScoreReport, leak};
+use crate::usage;
+
+/// The longest cause in a sentence, in characters.
+const LONGEST_CAUSE: usize = 300;
+/// What a run without a valid submission lacks.
+pub const NO_SUBMISSION: &str = "no valid submission";
+
+/// What is to be told about a run, at any stage.
+#[derive(Clone, Debug)]
+pub struct RunReport {
+    /// Which run it is.
+    pub run: Identity,
+    /// How good its solution is; the best score so far without a result.
+    pub score: ScoreReport,
+    /// What was checked, and why the score may be too good.
+    pub checks: Checks,
+    /// What cut it short, and what went wrong.
+    pub ending: Ending,
+    /// Its submission.
+    pub answer: Answer,
+    /// Time and money.
+    pub spent: Spent,
+}
+
+/// A run and its state.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Identity {
+    /// The run ID.
+    pub run_id: String,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its state.
+    pub state: State,
+    /// Whether this is the final result.
+    pub is_final: bool,
+    /// The metric's name.
+    pub metric: String,
+    /// Which scores win.
+    pub direction: Direction,
+}
+
+/// What was checked, and what was found.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Checks {
+    /// Why the score may be too good.
+    pub suspect: Option<String>,
+    /// Whether a leak was found in the solution and could not be removed.
+    pub leakage_suspected: bool,
+    /// Probes of the final solution.
+    pub probes: Vec<Probe>,
+    /// The first leaks and warnings that were found in scripts.
+    pub findings: Vec<Finding>,
+    /// What to tell where the score is published.
+    pub disclosure: Option<String>,
+}
+
+/// What cut a run short, and what went wrong.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Ending {
+    /// The limit of the whole run that cut it short.
+    pub stopped_by: Option<StoppedBy>,
+    /// The steps that a limit cut or skipped.
+    pub cuts: Vec<Cut>,
+    /// Whether the answer is the one from before a limit was raised.
+    pub answer_is_earlier: bool,
+    /// Why the submission is not what the delivered script wrote.
+    pub not_run: Option<String>,
+    /// Whether the data changed while the run lasted.
+    pub data_changed: bool,
+    /// Whether it ended without a result.
+    pub is_unfinished: bool,
+    /// The error that stopped it.
+    pub error: Option<String>,
+    /// The refinement paths that failed.
+    pub failed_paths: Vec<FailedPath>,
+    /// What is wrong with its journal.
+    pub damage: Option<String>,
+}
+
+/// The answer of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Answer {
+    /// The path of the submission.
+    pub submission: Option<String>,
+    /// The submission so far of a run that is not finished.
+    pub so_far: Option<SoFar>,
+}
+
+/// What a run used.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Spent {
+    /// Time so far.
+    pub elapsed_seconds: f64,
+    /// Estimates included; null if nothing is known.
+    pub cost_usd: Option<f64>,
+    /// The estimated part.
+    pub estimated_usd: f64,
+    /// The calls of agents.
+    #[serde(skip)]
+    pub calls: Spending,
+}
+
+impl RunReport {
+    /// The report of a run at any stage.
+    pub fn of(view: &RunView) -> Self {
+        let (summary, result) = (&view.summary, view.result.as_ref());
+        let best = || ScoreReport { validation_score: summary.best_score, ..ScoreReport::default() };
+        Self {
+            run: Identity {
+                run_id: summary.run_id.clone(),
+                folder: view.folder.clone(),
+                state: summary.state,
+                is_final: result.is_some(),
+                metric: summary.metric.clone(),
+                direction: summary.direction,
+            },
+            score: result.map_or_else(best, ScoreReport::of),
+            checks: result.map(Checks::of).unwrap_or_default(),
+            ending: Ending::of_run(view),
+            answer: Answer { submission: summary.submission.clone(), so_far: summary.so_far.clone() },
+            spent: Spent::of(view.spending.clone(), summary.elapsed_seconds),
+        }
+    }
+
+    /// The report of a finished run, from its result alone.
+    pub fn of_result(folder: &Path, result: &FinalResult) -> Self {
+        Self {
+            run: Identity {
+                run_id: name(folder).unwrap_or_default(),
+                folder: folder.to_owned(),
+                state: State::Finished,
+                is_final: true,
+                metric: result.task.evaluation_metric.clone(),
+                direction: result.task.metric_direction,
+            },
+            score: ScoreReport::of(result),
+            checks: Checks::of(result),
+            ending: Ending::of(result),
+            answer: Answer {
+                submission: Some(result.submission_path.clone()).filter(|path| !path.is_empty()),
+                so_far: None,
+            },
+            spent: Spent::of(usage::of_result(result), result.total_duration_seconds),
+        }
+    }
+
+    /// The scores with what makes them doubtful, as lines. A run without a result has its best score.
+    pub fn score_lines(&self) -> Vec<String> {
+        if !self.run.is_final {
+            let best = self.score.validation_score.map_or_else(|| "none".to_owned(), number);
+            return vec![format!("no final result yet; best validation score so far: {best}")];
+        }
+        let mut lines: Vec<String> = self.score.line(&self.run.metric).into_iter().collect();
+        lines.extend(self.score.not_held_out());
+        lines.extend(self.score.few.first().map(|few| format!("note: {}", few.words())));
+        lines
+    }
+
+    /// What to read first, as sentences.
+    pub fn notes(&self) -> Vec<String> {
+        let ending = &self.ending;
+        let first = [ending.limit(), self.checks.leak().map(str::to_owned), ending.change()];
+        let then = [ending.unfinished(), ending.earlier(), ending.unwritten(), self.checks.suspicion()];
+        let so_far = self.answer.so_far.as_ref().map(SoFar::words);
+        let late = [ending.error(), so_far].into_iter().chain(ending.failed_paths());
+        let all = first.into_iter().chain(then).chain(late).chain([ending.damaged()]);
+        all.flatten().map(|note| sentence(&note)).collect()
+    }
+
+    /// The last lines of a finished run.
+    pub fn last_lines(&self) -> Vec<String> {
+        let ending = &self.ending;
+        let mut lines = self.score_lines();
+        lines.push(format!("time: {}", duration(self.spent.elapsed_seconds)));
+        lines.extend(self.spent.cost().map(|cost| format!("cost: {cost}")));
+        lines.extend(ending.earlier());
+        lines.extend(self.goes_on());
+        let leak = self.checks.leak().map(str::to_owned);
+        let notes = [leak, self.checks.suspicion(), ending.unwritten()].into_iter().flatten();
+        lines.extend(notes.map(|note| format!("note: {note}")));
+        let folder = &self.run.folder;
+        lines.push(match &self.answer.submission {
+            Some(submission) => format!("submission: {submission}"),
+            None => {
+                let solution = folder.join(layout::FINAL).join(layout::SOLUTION);
+                format!("{NO_SUBMISSION}; the best solution is {}", solution.display())
+            }
+        });
+        lines.push(format!("report: {}", folder.join(layout::REPORT).display()));
+        lines
+    }
+
+    /// What cut the run short, with the command that goes on.
+    fn goes_on(&self) -> Option<String> {
+        let command = resume_command(&self.run.folder);
+        let option = match self.ending.stopped_by {
+            Some(StoppedBy::Time) => "--time-limit",
+            Some(StoppedBy::Budget) => "--max-budget-usd",
+            None => {
+                let open = self.ending.open_steps()?;
+                return Some(format!(
+                    "the time shares of phases cut steps short; more time would go on with {open}: {command} --time-limit N"
+                ));
+            }
+        };
+        Some(format!("{}; continue with: {command} {option} N", self.ending.limit()?))
+    }
+}
+
+impl Checks {
+    fn of(result: &FinalResult) -> Self {
+        let trust = result.trust.as_ref();
+        Self {
+            suspect: trust.and_then(|trust| trust.suspicion()).map(str::to_owned),
+            leakage_suspected: result.leakage_suspected,
+            probes: trust.map(|trust| trust.probes.clone()).unwrap_or_default(),
+            findings: trust.map(|trust| trust.findings.clone()).unwrap_or_default(),
+            disclosure: trust.map(|trust| disclosure::disclosure(result, trust)),
+        }
+    }
+
+    /// That the agent that looks for leaks found one that it could not correct.
+    pub fn leak(&self) -> Option<&'static str> {
+        leak(self.leakage_suspected)
+    }
+
+    /// That the score may be too good, and why.
+    pub fn suspicion(&self) -> Option<String> {
+        let why = self.suspect.as_deref()?;
+        Some(format!("this score is suspect: {}", first_line(why, LONGEST_CAUSE)))
+    }
+
+    /// Why the score may be too good, for a table.
+    pub fn doubt(&self) -> Option<String> {
+        self.suspect.clone().or_else(|| self.leak().map(str::to_owned))
+    }
+}
+
+impl Ending {
+    fn of(result: &FinalResult) -> Self {
+        Self {
+            stopped_by: result.stopped_by,
+            cuts: result.cuts.clone(),
+            answer_is_earlier: result.answer_is_earlier,
+            not_run: result.not_run.clone(),
+            ..Self::default()
+        }
+    }
+
+    fn of_run(view: &RunView) -> Self {
+        let (snapshot, is_unfinished) = (&view.snapshot, view.summary.state == State::Unfinished);
+        let begun = || Self { stopped_by: snapshot.first_limit().and_then(StoppedBy::of), ..Self::default() };
+        let error = snapshot.stopped.as_ref().filter(|_| is_unfinished);
+        Self {
+            data_changed: data_changed(snapshot),
+            is_unfinished,
+            error: error.map(|stopped| stopped.error.clone()),
+            failed_paths: view.summary.failed_paths.clone(),
+            damage: snapshot.damage.clone(),
+            ..view.result.as_ref().map_or_else(begun, Self::of)
+        }
+    }
+
+    /// The limit that cut the run short.
+    pub fn limit(&self) -> Option<String> {
+        self.stopped_by.map(|limit| format!("the {} cut the run short", limit_name(limit)))
+    }
+
+    /// What more time goes on with if only the time shares of phases cut steps; `None` if nothing was cut so.
+    fn open_steps(&self) -> Option<String> {
+        let is_cut = self.stopped_by.is_none() && self.cuts.iter().any(|cut| cut.open);
+        is_cut.then(|| cuts::in_words(&cuts::of(&self.cuts, More { time: true, money: false })))
+    }
+
+    /// That a larger limit found nothing better.
+    fn earlier(&self) -> Option<String> {
+        let words = "nothing better was found since the limit was raised: the earlier answer stays";
+        self.answer_is_earlier.then(|| words.to_owned())
+    }
+
+    /// That the delivered script did not write the submission, and why.
+    fn unwritten(&self) -> Option<String> {
+        let why = first_line(self.not_run.as_deref()?, LONGEST_CAUSE);
+        Some(format!("`{}/{}` did not write the submission: {why}", layout::FINAL, layout::SOLUTION))
+    }
+
+    fn change(&self) -> Option<String> {
+        let words = "the data changed while the run lasted: scores from before and after do not compare";
+        self.data_changed.then(|| words.to_owned())
+    }
+
+    fn unfinished(&self) -> Option<String> {
+        let words = "the run did not come to its end; it can be resumed";
+        self.is_unfinished.then(|| words.to_owned())
+    }
+
+    fn error(&self) -> Option<String> {
+        self.error.as_ref().map(|error| format!("it was stopped: {error}"))
+    }
+
+    fn failed_paths(&self) -> impl Iterator<Item = Option<String>> {
+        let failed = self.failed_paths.iter();
+        failed.map(|failed| Some(format!("path {} failed: {}", failed.path + 1, failed.cause)))
+    }
+
+    fn damaged(&self) -> Option<String> {
+        self.damage.as_ref().map(|damage| format!("the journal is damaged: {damage}"))
+    }
+}
+
+impl Spent {
+    fn of(calls: Spending, elapsed_seconds: f64) -> Self {
+        let used = calls.total().usage;
+        Self { elapsed_seconds, cost_usd: used.cost_usd, estimated_usd: used.estimated_usd, calls }
+    }
+
+    /// `$1.23 for 85 calls, 120k tokens in, 30k out`; `None` without calls to a language model.
+    pub fn cost(&self) -> Option<String> {
+        usage::line(&self.calls)
+    }
+}
+
+impl SoFar {
+    fn words(&self) -> String {
+        format!("a checked submission so far: {} ({}, score {})", self.path, self.place, number(self.score))
+    }
+}
+
+/// The name of a limit of the whole run.
+pub fn limit_name(limit: StoppedBy) -> &'static str {
+    match limit {
+        StoppedBy::Time => "time limit",
+        StoppedBy::Budget => "money limit",
+    }
+}
+
+/// Whether a script found other data than one before.
+fn data_changed(snapshot: &Snapshot) -> bool {
+    let is_told = |record: &EffectRecord| {
+        let notes = record.outcome.as_ref().and_then(|outcome| outcome.get("notes")?.as_array());
+        let mut notes = notes.into_iter().flatten().filter_map(|note| note.as_str());
+        notes.any(|note| note.starts_with(DATA_CHANGED))
+    };
+    let is_script = |record: &&EffectRecord| {
+        let counts = matches!(record.state, EffectState::Begun | EffectState::Ended);
+        record.kind == Kind::Script && counts
+    };
+    snapshot.effects.iter().filter(is_script).any(is_told)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    /// A finished run whose result tells this about its score.
+    fn report(more: &Value) -> RunReport {
+        let mut trust = json!({
+            "validation_score": 0.8123, "validation_interval": [0.801, 0.823], "verified": true,
+            "holdout_looks": 0, "choice": {"rule": "best validation score", "candidates": []},
+        });
+        trust.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let trust = serde_json::from_value(trust).unwrap();
+        RunReport {
+            run: Identity {
+                run_id: "r".to_owned(),
+                folder: PathBuf::from("runs/r"),
+                state: State::Finished,
+                is_final: true,
+                metric: "ROC-AUC".to_owned(),
+                direction: Direction::Maximize,
+            },
+            score: ScoreReport::of_trust(&trust),
+            checks: Checks { suspect: trust.suspicion().map(str::to_owned), ..Checks::default() },
+            ending: Ending::default(),
+            answer: Answer::default(),
+            spent: Spent::of(Spending::default(), 75.0),
+        }
+    }
+
+    #[test]
+    fn the_last_lines_name_both_scores_or_why_there_is_one() {
+        let check = |more: Value, expected: &[&str]| assert_eq!(report(&more).score_lines(), expected);
+        let validated = "ROC-AUC: 0.81230 validated [0.801, 0.823]";
+        check(
+            json!({"holdout_score": 0.8098, "holdout_interval": [0.790, 0.829]}),
+            &["ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out [0.790, 0.829]"],
+        );
+        check(
+            json!({"holdout": {"state": "off", "why": "The task has 800 labelled rows.\nMore."}}),
+            &[validated, "no held-out rows: The task has 800 labelled rows"],
+        );
+        let on = json!({"state": "on", "rows": 300, "of": 2000, "seed": 1, "digest": "d"});
+        check(json!({"holdout": on}), &[validated, "no score on the held-out rows"]);
+        let split = json!({"kind": "time", "column": "year", "why": ""});
+        let few = |rows: &str, values: &str| {
+            format!(
+                "note: the {rows} rows have {values} of `year`; with other values, the score may be outside the interval"
+            )
+        };
+        check(
+            json!({"split": split, "holdout_clusters": 1, "validation_clusters": 3}),
+            &[validated, "no held-out rows", &few("held-out", "1 value")],
+        );
+        check(
+            json!({"split": split, "validation_clusters": 3}),
+            &[validated, "no held-out rows", &few("validation", "3 values")],
+        );
+        check(
+            json!({"validation_interval": null, "verified": null}),
+            &["ROC-AUC: 0.81230 validated", "no held-out rows"],
+        );
+    }
+
+    #[test]
+    fn a_note_is_the_same_in_the_terminal_and_on_the_page() {
+        let check = |change: fn(&mut RunReport), line: &str, note: &str| {
+            let mut report = report(&json!({}));
+            change(&mut report);
+            assert!(report.last_lines().iter().any(|one| one == line), "{:?}", report.last_lines());
+            assert_eq!(report.notes(), [note]);
+        };
+        check(
+            |report| report.checks.leakage_suspected = true,
+            "note: the solution may leak the answers it is scored on",
+            "The solution may leak the answers it is scored on.",
+        );
+        check(
+            |report| report.checks.suspect = Some("it is better than chance".to_owned()),
+            "note: this score is suspect: it is better than chance",
+            "This score is suspect: it is better than chance.",
+        );
+        check(
+            |report| report.ending.not_run = Some("it failed\nat last".to_owned()),
+            "note: `final/solution.py` did not write the submission: it failed",
+            "`final/solution.py` did not write the submission: it failed.",
+        );
+        check(
+            |report| report.ending.answer_is_earlier = true,
+            "nothing better was found since the limit was raised: the earlier answer stays",
+            "Nothing better was found since the limit was raised: the earlier answer stays.",
+        );
+        check(
+            |report| report.ending.stopped_by = Some(StoppedBy::Budget),
+            "the money limit cut the run short; continue with: mle-star resume r --max-budget-usd N",
+            "The money limit cut the run short.",
+        );
+    }
+}

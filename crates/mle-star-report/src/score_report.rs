@@ -1,0 +1,185 @@
+//! How good the solution of a run is, and how sure that is.
+//!
+//! Sentences are fragments: lower case, no full stop. [`sentence`](crate::cut::sentence) makes a sentence of one.
+
+use std::fmt;
+
+use mle_star::result::FinalResult;
+use mle_star_domain::protocol::Holdout;
+use mle_star_domain::trust::Trust;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::figures::{interval, number};
+use crate::sanitize::first_line;
+
+/// The longest cause in a sentence, in characters.
+const LONGEST_CAUSE: usize = 300;
+
+/// The scores of a run's solution, in the metric's unit. Intervals are 95 %, low and high.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct ScoreReport {
+    /// The score that guided the search, so it is optimistic.
+    pub validation_score: Option<f64>,
+    /// Its interval for a score on the test rows.
+    pub validation_interval: Option<[f64; 2]>,
+    /// The score on rows that no script saw before: the one to report.
+    pub held_out_score: Option<f64>,
+    /// Its interval for a score on the test rows.
+    pub held_out_interval: Option<[f64; 2]>,
+    /// The number of held-out rows.
+    pub held_out_rows: Option<u64>,
+    /// Whether the program's own computation gives the validation score; null if it could not be computed.
+    pub verified: Option<bool>,
+    /// Why the score could not be computed.
+    #[serde(skip)]
+    pub unverified: Option<String>,
+    /// The held-out rows, or why there are none.
+    #[serde(skip)]
+    pub holdout: Option<Holdout>,
+    /// Groups or times that are too few to tell how they differ.
+    #[serde(skip)]
+    pub few: Vec<FewClusters>,
+}
+
+/// Rows of few groups or times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FewClusters {
+    /// `held-out` or `validation`.
+    rows: &'static str,
+    /// The number of groups or times.
+    clusters: u64,
+    /// The column that has them.
+    column: String,
+}
+
+/// A score with its 95 % interval.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Figure {
+    /// The score.
+    pub score: String,
+    /// Its interval, if known.
+    pub interval: Option<String>,
+}
+
+impl ScoreReport {
+    /// The scores in a result.
+    pub fn of(result: &FinalResult) -> Self {
+        let validation_score = Some(result.validation_score());
+        let Some(trust) = &result.trust else { return Self { validation_score, ..Self::default() } };
+        Self { validation_score: trust.validation_score.or(validation_score), ..Self::of_trust(trust) }
+    }
+
+    /// The scores as far as the program can tell how far to trust them.
+    pub fn of_trust(trust: &Trust) -> Self {
+        Self {
+            validation_score: trust.validation_score,
+            validation_interval: trust.validation_interval,
+            held_out_score: trust.holdout_score,
+            held_out_interval: trust.holdout_interval,
+            held_out_rows: trust.holdout_rows,
+            verified: trust.verified,
+            unverified: trust.unverified.clone(),
+            holdout: trust.holdout.clone(),
+            few: few_clusters(trust),
+        }
+    }
+
+    /// The validation score.
+    pub fn validated(&self) -> Option<Figure> {
+        self.validation_score.map(|score| Figure::of(score, self.validation_interval))
+    }
+
+    /// The score on held-out rows.
+    pub fn held_out(&self) -> Option<Figure> {
+        self.held_out_score.map(|score| Figure::of(score, self.held_out_interval))
+    }
+
+    /// Why there is no score on held-out rows; `None` if there is one.
+    pub fn not_held_out(&self) -> Option<String> {
+        match (self.held_out_score, &self.holdout) {
+            (Some(_), _) => None,
+            (None, Some(Holdout::On { .. })) => Some("no score on the held-out rows".to_owned()),
+            (None, Some(Holdout::Off { why })) => Some(no_held_out_rows(why)),
+            (None, None) => Some("no held-out rows".to_owned()),
+        }
+    }
+
+    /// Whether the program could compute the validation score itself.
+    pub fn verification(&self) -> String {
+        // A script whose printed score differs has failed, so it is never `Some(false)`.
+        if self.verified.is_some() {
+            return "the program recomputed the validation score from the script's predictions: same score"
+                .to_owned();
+        }
+        let why = self.unverified.as_deref();
+        let why = why.unwrap_or("the script wrote no validation predictions that can be scored");
+        format!("the validation score is not verified: {}", first_line(why, LONGEST_CAUSE))
+    }
+
+    /// Both scores in one line: `ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out [0.790, 0.829]`.
+    pub fn line(&self, metric: &str) -> Option<String> {
+        let told = |figure: Figure, kind: &str| {
+            let interval = figure.interval.map_or_else(String::new, |interval| format!(" {interval}"));
+            format!("{} {kind}{interval}", figure.score)
+        };
+        let held_out = self.held_out().map(|figure| format!(", {}", told(figure, "held out")));
+        let validated = told(self.validated()?, "validated");
+        Some(format!("{metric}: {validated}{}", held_out.unwrap_or_default()))
+    }
+}
+
+impl FewClusters {
+    /// What few groups or times cannot show.
+    pub fn words(&self) -> String {
+        let values = if self.clusters == 1 { "value" } else { "values" };
+        format!(
+            "the {} rows have {} {values} of `{}`; with other values, the score may be outside the interval",
+            self.rows,
+            self.clusters,
+            first_line(&self.column, 100)
+        )
+    }
+}
+
+impl Figure {
+    /// A score with its bounds.
+    pub fn of(score: f64, bounds: Option<[f64; 2]>) -> Self {
+        Self { score: number(score), interval: bounds.map(interval) }
+    }
+
+    /// `0.81230, 95 % interval [0.801, 0.823]`.
+    pub fn in_words(&self) -> String {
+        let interval = self.interval.as_ref().map(|interval| format!(", 95 % interval {interval}"));
+        format!("{}{}", self.score, interval.unwrap_or_default())
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.interval {
+            Some(interval) => write!(f, "{} {interval}", self.score),
+            None => f.write_str(&self.score),
+        }
+    }
+}
+
+/// That the solution may leak, if it is suspected to.
+pub fn leak(is_suspected: bool) -> Option<&'static str> {
+    is_suspected.then_some("the solution may leak the answers it is scored on")
+}
+
+/// That no rows were held out, and why.
+fn no_held_out_rows(why: &str) -> String {
+    format!("no held-out rows: {}", first_line(why, LONGEST_CAUSE).trim_end_matches('.'))
+}
+
+/// The rows whose groups or times are too few, the held-out ones first.
+fn few_clusters(trust: &Trust) -> Vec<FewClusters> {
+    let column = trust.split.as_ref().and_then(|split| split.column.as_deref());
+    let known = [("held-out", trust.holdout_clusters), ("validation", trust.validation_clusters)];
+    let few = |(rows, clusters): (&'static str, Option<u64>)| {
+        Some(FewClusters { rows, clusters: clusters?, column: column?.to_owned() })
+    };
+    known.into_iter().filter_map(few).collect()
+}
