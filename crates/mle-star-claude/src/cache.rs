@@ -32,12 +32,12 @@ const OWN_CHOICE: [&str; 7] = [
 
 /// How long the service keeps a beginning after each use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kept {
+pub(crate) enum CacheLifetime {
     FiveMinutes,
     Hour,
 }
 
-impl Kept {
+impl CacheLifetime {
     fn duration(self) -> Duration {
         match self {
             Self::FiveMinutes => Duration::from_secs(300),
@@ -73,22 +73,26 @@ struct State {
 #[derive(Clone, Copy)]
 struct Use {
     at: Instant,
-    kept: Kept,
+    kept: CacheLifetime,
 }
 
 impl Use {
-    fn is_within(self, kept: Kept, now: Instant) -> bool {
+    fn is_within(self, kept: CacheLifetime, now: Instant) -> bool {
         now.saturating_duration_since(self.at) < kept.duration()
     }
 }
 
 impl State {
     /// What costs less. Keeping for an hour saves what comes late, and makes everything new more expensive.
-    fn cheaper(&self) -> Kept {
+    fn cheaper(&self) -> CacheLifetime {
         #[expect(clippy::cast_precision_loss, reason = "lengths of texts")]
         let [anew, late] = [self.anew as f64, self.late as f64];
         let [short, long, read] = PRICES;
-        if anew * long + late * read < (anew + late) * short { Kept::Hour } else { Kept::FiveMinutes }
+        if anew * long + late * read < (anew + late) * short {
+            CacheLifetime::Hour
+        } else {
+            CacheLifetime::FiveMinutes
+        }
     }
 }
 
@@ -106,19 +110,19 @@ impl Cache {
     ///
     /// Long scripts pass between two calls of planner and coder, which have no tools and share most of their prompts.
     /// Agents with tools share little.
-    pub(crate) fn kept(&self, tools: &[&str]) -> Kept {
-        if self.may_last && tools.is_empty() { self.state().cheaper() } else { Kept::FiveMinutes }
+    pub(crate) fn kept(&self, tools: &[&str]) -> CacheLifetime {
+        if self.may_last && tools.is_empty() { self.state().cheaper() } else { CacheLifetime::FiveMinutes }
     }
 
     /// The prompt as content of a message: a text, or blocks of which one is marked. That is the shortest part that the
     /// service does not hold, so that the next call can begin with it; if it holds all, the longest.
-    pub(crate) fn content(&self, request: &AgentRequest, kept: Kept, now: Instant) -> Value {
+    pub(crate) fn content(&self, request: &AgentRequest, kept: CacheLifetime, now: Instant) -> Value {
         let AgentRequest { system, prompt, shared, tools, .. } = request;
         let before = system.len() + if tools.is_empty() { 0 } else { TOOLS };
         let ends = shared.iter().copied().filter(|end| before + end >= LEAST);
         let parts: Vec<(usize, Hash)> = ends.map(|end| (end, digest(request, end))).collect();
         let mut state = self.state();
-        state.used.retain(|_, used| used.is_within(Kept::Hour, now));
+        state.used.retain(|_, used| used.is_within(CacheLifetime::Hour, now));
         if tools.is_empty() {
             let sent = |kept| {
                 let is_known = |(_, part): &&(usize, Hash)| {
@@ -126,7 +130,7 @@ impl Cache {
                 };
                 parts.iter().rfind(is_known).map_or(0, |(end, _)| before + end)
             };
-            let [recently, in_the_hour] = [Kept::FiveMinutes, Kept::Hour].map(sent);
+            let [recently, in_the_hour] = [CacheLifetime::FiveMinutes, CacheLifetime::Hour].map(sent);
             state.late += in_the_hour - recently;
             state.anew += before + prompt.len() - in_the_hour;
         }
@@ -154,7 +158,7 @@ fn digest(request: &AgentRequest, end: usize) -> Hash {
 }
 
 /// The parts of a prompt, and the rest of it, as blocks.
-fn blocks(prompt: &str, shared: &[usize], marked: usize, kept: Kept) -> Value {
+fn blocks(prompt: &str, shared: &[usize], marked: usize, kept: CacheLifetime) -> Value {
     let starts = [0].iter().chain(shared).copied();
     let ends = shared.iter().copied().chain([prompt.len()]);
     let block = |(start, end): (usize, usize)| {
@@ -214,11 +218,11 @@ mod tests {
             }
             cache.kept(&[])
         };
-        assert_eq!(kept(true, 30), Kept::FiveMinutes);
-        assert_eq!(kept(true, 600), Kept::Hour);
+        assert_eq!(kept(true, 30), CacheLifetime::FiveMinutes);
+        assert_eq!(kept(true, 600), CacheLifetime::Hour);
         // Then an hour is too short as well.
-        assert_eq!(kept(true, 4000), Kept::FiveMinutes);
-        assert_eq!(kept(false, 600), Kept::FiveMinutes);
+        assert_eq!(kept(true, 4000), CacheLifetime::FiveMinutes);
+        assert_eq!(kept(false, 600), CacheLifetime::FiveMinutes);
     }
 
     #[test]
@@ -229,11 +233,11 @@ mod tests {
         for call in 0..4 {
             marked(call * 600, &[5000]);
         }
-        assert_eq!(cache.kept(&[]), Kept::Hour);
+        assert_eq!(cache.kept(&[]), CacheLifetime::Hour);
         assert_eq!(marked(2400, &[5000, 6000]), Some(1));
         assert_eq!(marked(4800, &[5000, 6000, 7000]), Some(2));
         assert_eq!(marked(8400, &[5000, 6000, 7000]), Some(0));
-        assert_eq!(cache.kept(&["Read"]), Kept::FiveMinutes);
+        assert_eq!(cache.kept(&["Read"]), CacheLifetime::FiveMinutes);
     }
 
     #[test]

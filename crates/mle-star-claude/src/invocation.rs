@@ -3,7 +3,7 @@
 use mle_star_domain::effects::AgentRequest;
 use serde_json::{Value, json};
 
-use crate::cache::Kept;
+use crate::cache::CacheLifetime;
 use crate::protocol::BEFORE_TOOL;
 use crate::setup::ClaudeSetup;
 
@@ -37,7 +37,7 @@ pub(crate) struct Alike {
     pub(crate) system: String,
     pub(crate) access: Access,
     /// How long the service's cache keeps what `claude` marks, and what the client marks.
-    pub(crate) kept: Kept,
+    pub(crate) kept: CacheLifetime,
 }
 
 /// What an agent can reach with its tools.
@@ -52,7 +52,7 @@ pub(crate) enum Access {
 }
 
 impl Invocation {
-    pub(crate) fn new(setup: &ClaudeSetup, request: &AgentRequest, kept: Kept) -> Self {
+    pub(crate) fn new(setup: &ClaudeSetup, request: &AgentRequest, kept: CacheLifetime) -> Self {
         let alike = Alike {
             arguments: arguments(setup, request),
             variables: variables(setup, request, kept),
@@ -144,7 +144,11 @@ fn permission_mode(setup: &ClaudeSetup) -> &str {
     }
 }
 
-fn variables(setup: &ClaudeSetup, request: &AgentRequest, kept: Kept) -> Vec<(&'static str, Option<String>)> {
+fn variables(
+    setup: &ClaudeSetup,
+    request: &AgentRequest,
+    kept: CacheLifetime,
+) -> Vec<(&'static str, Option<String>)> {
     let quiet = QUIET.into_iter().filter(|(name, _)| std::env::var_os(name).is_none());
     let own = [
         ("MLE_STAR_AGENT", Some(request.agent.name().to_owned())),
@@ -159,10 +163,10 @@ fn variables(setup: &ClaudeSetup, request: &AgentRequest, kept: Kept) -> Vec<(&'
 }
 
 /// What makes `claude` mark for this time. It may choose an hour by itself if it has a login.
-fn marks(kept: Kept) -> (&'static str, Option<&'static str>) {
+fn marks(kept: CacheLifetime) -> (&'static str, Option<&'static str>) {
     let name = match kept {
-        Kept::FiveMinutes => "FORCE_PROMPT_CACHING_5M",
-        Kept::Hour => "ENABLE_PROMPT_CACHING_1H",
+        CacheLifetime::FiveMinutes => "FORCE_PROMPT_CACHING_5M",
+        CacheLifetime::Hour => "ENABLE_PROMPT_CACHING_1H",
     };
     (name, Some("1"))
 }
@@ -240,7 +244,7 @@ pub(crate) mod tests {
         let setup = example(Path::new("/data"));
         let of = |max_usd| {
             let request = AgentRequest { max_usd, ..request(AgentType::Coder, &[]) };
-            Invocation::new(&setup, &request, Kept::Hour)
+            Invocation::new(&setup, &request, CacheLifetime::Hour)
         };
         let check = |max_usd: Option<f64>, expected: &[&str]| {
             let arguments = of(max_usd).arguments();
@@ -293,7 +297,7 @@ pub(crate) mod tests {
         let setup = example(Path::new("/data"));
         let variant = Some(Variant::Detection);
         let request = AgentRequest { variant, ..request(AgentType::Leakage, &[]) };
-        let variables = variables(&setup, &request, Kept::Hour);
+        let variables = variables(&setup, &request, CacheLifetime::Hour);
         let value =
             |name: &str| variables.iter().find(|(other, _)| *other == name).and_then(|(_, v)| v.as_deref());
         assert_eq!(value("MLE_STAR_AGENT"), Some("leakage"));

@@ -5,10 +5,13 @@ use std::path::PathBuf;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Args, Parser, Subcommand};
 use mle_star_domain::trouble::Trouble;
+use mle_star_run::RunOptions;
+use mle_star_run::resume::ResumeOptions;
+use mle_star_run::settings::Setting;
 
 use crate::exit::Exit;
 use crate::output;
-use crate::version::VERSION;
+use mle_star_run::VERSION;
 
 /// Turn a machine-learning task into a checked submission.
 ///
@@ -458,5 +461,109 @@ fn suggestion(value: &ContextValue) -> String {
     match value {
         ContextValue::Strings(words) => words.join(" or "),
         other => other.to_string(),
+    }
+}
+
+impl RunArgs {
+    /// The options for the library.
+    ///
+    /// # Errors
+    /// A `--set` without `=`.
+    pub fn options(&self) -> Result<RunOptions, Trouble> {
+        let config = self.settings.config.clone();
+        Ok(RunOptions { settings: self.named_settings()?, config, learn_from: self.learn_from.clone() })
+    }
+
+    /// The settings that options name. `--set` comes first: a named option overrides it.
+    fn named_settings(&self) -> Result<Vec<Setting>, Trouble> {
+        let Self { settings: shared, task, .. } = self;
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
+        let named = [
+            ("agents", "--agents", shared.agents.clone()),
+            ("model", "--model", shared.model.clone()),
+            ("time_limit_seconds", "--time-limit", self.time_limit.clone()),
+            ("max_budget_usd", "--max-budget-usd", shared.max_budget_usd.clone()),
+            ("prompts", "--prompts", path(&shared.prompts)),
+            ("runs_dir", "--runs-dir", path(&self.runs_dir)),
+            ("run_id", "--run-id", self.run_id.clone()),
+            ("metric", "--metric", task.metric.clone()),
+            ("direction", "--direction", task.direction.clone()),
+            ("target", "--target", task.target.clone()),
+            ("id_column", "--id-column", task.id_column.clone()),
+            ("max_concurrent_scripts", "--jobs", shared.jobs.clone()),
+            ("json", "--json", self.json.then(|| "true".to_owned())),
+            ("quiet", "--quiet", self.quiet.then(|| "true".to_owned())),
+        ];
+        let pairs = shared.set.iter().map(|pair| Setting::from_pair(pair, "--set"));
+        let mut settings = pairs.collect::<Result<Vec<_>, _>>()?;
+        settings.extend(given(named));
+        settings.extend((!shared.runner.is_empty()).then(|| Setting {
+            key: "runner".to_owned(),
+            value: shared.runner.clone().into(),
+            origin: "--runner".to_owned(),
+        }));
+        Ok(settings)
+    }
+}
+
+impl ResumeArgs {
+    /// The options for the library.
+    pub fn options(&self) -> ResumeOptions {
+        let limits = [
+            ("time_limit_seconds", "--time-limit", self.time_limit.clone()),
+            ("max_budget_usd", "--max-budget-usd", self.max_budget_usd.clone()),
+        ];
+        let (config, runners) = (self.config.clone(), self.runner.clone());
+        ResumeOptions { limits: given(limits).collect(), config, runners }
+    }
+}
+
+/// The settings of the options that have a value.
+fn given<'a, const N: usize>(
+    options: [(&'a str, &'a str, Option<String>); N],
+) -> impl Iterator<Item = Setting> + use<'a, N> {
+    options.into_iter().filter_map(|(key, option, value)| Some(Setting::from_text(key, &value?, option)))
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star_domain::metric::Direction;
+    use mle_star_run::settings::{Settings, resolve};
+
+    use super::*;
+
+    #[test]
+    fn every_named_option_sets_its_key() {
+        let args = RunArgs {
+            settings: SettingsArgs {
+                agents: Some("offline".to_owned()),
+                jobs: Some("3".to_owned()),
+                max_budget_usd: Some("2.5".to_owned()),
+                prompts: Some("p".into()),
+                set: vec!["network=on".to_owned(), "max_budget_usd=1".to_owned()],
+                ..SettingsArgs::default()
+            },
+            runs_dir: Some("r".into()),
+            task: TaskArgs {
+                metric: Some("4".to_owned()),
+                direction: Some("minimize".to_owned()),
+                ..TaskArgs::default()
+            },
+            ..RunArgs::default()
+        };
+        let Settings { config, invocation, .. } = resolve(args.options().unwrap().settings).unwrap();
+        assert_eq!((config.max_concurrent_scripts, config.max_budget_usd), (Some(3), Some(2.5)));
+        assert_eq!(config.prompts, Some("p".into()));
+        assert_eq!(config.network, mle_star_domain::config::Switch::On);
+        assert_eq!((invocation.runs_dir, invocation.metric.as_deref()), (Some("r".into()), Some("4")));
+        assert_eq!(invocation.direction, Some(Direction::Minimize));
+    }
+
+    #[test]
+    fn a_setting_needs_a_value() {
+        let settings = SettingsArgs { set: vec!["time_limit_seconds".to_owned()], ..SettingsArgs::default() };
+        let trouble = RunArgs { settings, ..RunArgs::default() }.options().unwrap_err();
+        assert_eq!(trouble.message, "--set time_limit_seconds has no value");
+        assert_eq!(trouble.hint, "write --set KEY=VALUE");
     }
 }

@@ -3,7 +3,6 @@
 mod bench;
 mod check;
 pub mod doctor;
-pub mod estimate;
 mod init;
 pub mod list;
 mod manual;
@@ -11,7 +10,7 @@ mod mcp;
 mod probe;
 mod prompts;
 mod report;
-pub mod resume;
+mod resume;
 mod run;
 mod runner;
 mod several;
@@ -24,13 +23,12 @@ pub mod watch;
 
 use std::path::PathBuf;
 
-use mle_star_domain::trouble::Trouble;
-use serde::Serialize;
+use mle_star_run::runs;
+use mle_star_run::settings::process_environment;
 
 use crate::args::Command;
 use crate::exit::{Exit, Failure};
-use crate::settings::process_environment;
-use crate::{output, runs};
+use crate::output;
 
 /// Performs a command.
 ///
@@ -77,14 +75,4 @@ pub fn perform(command: Command) -> Result<Exit, Failure> {
 fn runs_dir(given: Option<PathBuf>) -> PathBuf {
     let from_environment = || process_environment("MLE_STAR_RUNS_DIR").map(PathBuf::from);
     given.or_else(from_environment).unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR))
-}
-
-/// Prints a value as indented JSON.
-fn print_json(value: &impl Serialize) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(value).map_err(|error| {
-        let hint = "this is a bug in mle-star, please report it";
-        Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), hint))
-    })?;
-    output::data(&text);
-    Ok(())
 }

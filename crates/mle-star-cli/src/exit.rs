@@ -1,7 +1,9 @@
 //! Exit codes, and errors with an exit code.
 
 use mle_star::journal::JournalError;
+use mle_star::result::FinalResult;
 use mle_star_domain::trouble::Trouble;
+use mle_star_run::{ErrorKind, RunError};
 
 /// The exit codes of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +49,11 @@ impl Exit {
 }
 
 impl Exit {
+    /// The exit of a run with this result.
+    pub fn of_result(result: &FinalResult) -> Self {
+        if result.submission_path.is_empty() { Self::NoSubmission } else { Self::Done }
+    }
+
     /// The exit with this code; [`Exit::Failed`] for an unknown one.
     pub fn of_code(code: u8) -> Self {
         let all = [
@@ -103,6 +110,18 @@ impl Failure {
 impl From<Trouble> for Failure {
     fn from(trouble: Trouble) -> Self {
         Self { exit: Exit::Usage, trouble }
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        let exit = match error.kind {
+            ErrorKind::Input => Exit::Usage,
+            ErrorKind::Failed => Exit::Failed,
+            ErrorKind::LimitReached => Exit::LimitReached,
+            ErrorKind::Interrupted => Exit::Interrupted,
+        };
+        Self { exit, trouble: error.trouble }
     }
 }
 

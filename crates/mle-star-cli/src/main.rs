@@ -1,34 +1,32 @@
 //! The command line of `mle-star`.
 //!
-//! [`args`] parses it, and [`commands`] has one module per command. `run` goes from [`prepare`] (task, [`settings`],
-//! [`provider`] of agents) to [`drive`]; [`runs`] reads what is on disk, [`watch`], [`report`] and [`ui`] show it. [`mod@bench`] makes many runs and compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in
+//! [`args`] parses it, and [`commands`] has one module per command. `mle-star-run` makes and drives runs, [`foreground`]
+//! shows them in a terminal; [`watch`], [`report`] and [`ui`] show what is on disk. [`mod@bench`] makes many runs and compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in
 //! scripts of others. Everything is printed by [`output`].
 
 mod args;
 mod bench;
 mod check;
 mod commands;
-mod drive;
+mod estimate;
 mod exit;
+mod foreground;
 mod mcp;
 mod output;
-mod prepare;
 mod processes;
-mod provider;
 #[cfg(test)]
 mod reference;
 mod report;
 mod runs;
 mod runtime;
-mod settings;
 mod ui;
 mod usage;
-mod version;
 mod watch;
 
 use std::process::ExitCode;
 
 use mle_star_process::handle_child_signals;
+use mle_star_run::{prepare, provider, settings};
 
 use crate::exit::Exit;
 

@@ -3,7 +3,6 @@
 //!
 //! It also keeps the status lines at the bottom of the terminal ([`stay`]) and prints everything else above them.
 
-mod nearest;
 pub use mle_star_report::sanitize;
 
 use std::io::{self, Write};
@@ -11,9 +10,9 @@ use std::panic::{self, PanicHookInfo};
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use mle_star_domain::trouble::Trouble;
+use serde::Serialize;
 
-pub use nearest::nearest;
-
+use crate::exit::Failure;
 use crate::output::sanitize::plain;
 use crate::watch::{Drawn, replaced};
 
@@ -26,6 +25,19 @@ static LOST: Mutex<Option<String>> = Mutex::new(None);
 /// Prints one line of data unchanged, for programs.
 pub fn data(line: &str) {
     note_loss(writeln!(io::stdout().lock(), "{line}"));
+}
+
+/// Prints a value as indented JSON.
+///
+/// # Errors
+/// It cannot be written as JSON.
+pub fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| {
+        let hint = "this is a bug in mle-star, please report it";
+        Failure::failed(Trouble::new(format!("cannot write JSON: {error}"), hint))
+    })?;
+    data(&text);
+    Ok(())
 }
 
 /// Why some data was not printed; `None`: all was.

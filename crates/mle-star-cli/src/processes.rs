@@ -20,8 +20,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use tempfile::NamedTempFile;
 
-use crate::runs;
 use crate::runs::run_view;
+use mle_star_run::runs;
 
 pub use launch::{Launched, launch, prepared, resumable, resume};
 

@@ -3,7 +3,6 @@
 //! [`Watchers`] adds time and run ID to each event and passes the [`Line`] to every output. In the terminal,
 //! `status` is the text for the state after the lines so far, and `block` keeps it at the bottom of the screen.
 
-mod asked;
 mod block;
 mod json;
 mod log;
@@ -18,7 +17,6 @@ mod text;
 use jiff::{Timestamp, Unit};
 use mle_star::event::{Event, EventSink, Line};
 
-pub use asked::Asked;
 pub use block::{Drawn, replaced};
 pub use json::{JsonLines, Recorder};
 pub use log::Log;

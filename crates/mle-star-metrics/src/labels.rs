@@ -68,7 +68,7 @@ pub struct Labels {
     keys: Vec<u64>,
     /// What draws each row's weights if there are enough clusters: a hash of its cluster, or else its key.
     units: Vec<u64>,
-    known: Known,
+    known: OwnedTruth,
     /// These rows with the labels of each further target.
     further: Vec<Self>,
     /// The number of rows of the test table, if it is known.
@@ -77,7 +77,7 @@ pub struct Labels {
 
 /// The labels, in the order of the keys.
 #[derive(Clone, Debug, PartialEq)]
-enum Known {
+enum OwnedTruth {
     Numbers(Vec<f64>),
     Classes { rows: Vec<u32>, names: Vec<String> },
 }
@@ -128,10 +128,13 @@ impl Labels {
     #[must_use]
     pub fn among_classes_of(self, others: &Self) -> Self {
         let known = match (self.known, &others.known) {
-            (Known::Classes { rows, names }, Known::Classes { names: further, .. }) => {
+            (OwnedTruth::Classes { rows, names }, OwnedTruth::Classes { names: further, .. }) => {
                 let further = further.iter().filter(|name| !names.contains(name));
                 let (names, places) = in_order(&names.iter().chain(further).cloned().collect::<Vec<_>>());
-                Known::Classes { rows: rows.iter().map(|class| places[*class as usize]).collect(), names }
+                OwnedTruth::Classes {
+                    rows: rows.iter().map(|class| places[*class as usize]).collect(),
+                    names,
+                }
             }
             (known, _) => known,
         };
@@ -143,7 +146,9 @@ impl Labels {
     /// Whether the classes are the same.
     pub fn has_classes_of(&self, others: &Self) -> bool {
         let are_alike = match (&self.known, &others.known) {
-            (Known::Classes { names, .. }, Known::Classes { names: of_others, .. }) => names == of_others,
+            (OwnedTruth::Classes { names, .. }, OwnedTruth::Classes { names: of_others, .. }) => {
+                names == of_others
+            }
             _ => true,
         };
         are_alike && self.further.iter().zip(&others.further).all(|(one, other)| one.has_classes_of(other))
@@ -199,7 +204,7 @@ impl Labels {
     }
 }
 
-impl Known {
+impl OwnedTruth {
     fn at(&self, places: &[usize]) -> Self {
         match self {
             Self::Numbers(numbers) => Self::Numbers(places.iter().map(|place| numbers[*place]).collect()),
@@ -320,9 +325,9 @@ impl Collected {
         Ok(())
     }
 
-    fn finish(self) -> Result<Known, String> {
+    fn finish(self) -> Result<OwnedTruth, String> {
         let (rows, places) = match self {
-            Self::Numbers(numbers) => return Ok(Known::Numbers(numbers)),
+            Self::Numbers(numbers) => return Ok(OwnedTruth::Numbers(numbers)),
             Self::Classes { rows, places } => (rows, places),
         };
         if places.len() < 2 {
@@ -331,7 +336,7 @@ impl Collected {
         let mut names: Vec<(String, u32)> = places.into_iter().collect();
         names.sort_unstable_by_key(|(_, place)| *place);
         let (names, places) = in_order(&names.into_iter().map(|(name, _)| name).collect::<Vec<_>>());
-        Ok(Known::Classes { rows: rows.iter().map(|class| places[*class as usize]).collect(), names })
+        Ok(OwnedTruth::Classes { rows: rows.iter().map(|class| places[*class as usize]).collect(), names })
     }
 }
 

@@ -38,7 +38,7 @@ use http::Http;
 use question::Refused;
 
 pub use endpoint::{Endpoint, Key};
-pub use look::{Seen, look};
+pub use look::{EndpointStatus, look};
 
 /// The hint if every connection breaks off.
 const KEEPS_DYING: &str = "check the endpoint with `mle-star doctor --probe-agents`, then resume the run";

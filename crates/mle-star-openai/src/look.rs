@@ -18,7 +18,7 @@ const MODELS: &str = "models";
 
 /// What a look at an endpoint shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Seen {
+pub struct EndpointStatus {
     /// Whether anything answers at the address.
     pub reachable: bool,
     /// The names of its models, if it lists them.
@@ -31,43 +31,52 @@ pub struct Seen {
 ///
 /// # Errors
 /// The system offers no secure connections.
-pub async fn look(endpoint: &Endpoint) -> Result<Seen, Trouble> {
+pub async fn look(endpoint: &Endpoint) -> Result<EndpointStatus, Trouble> {
     let http = Http::new(endpoint)?;
     Ok(timeout(LONGEST, models(&http, endpoint)).await.unwrap_or_else(|_| {
-        Seen::without(false, format!("it does not answer within {} s", LONGEST.as_secs()))
+        EndpointStatus::without(false, format!("it does not answer within {} s", LONGEST.as_secs()))
     }))
 }
 
-impl Seen {
+impl EndpointStatus {
     fn without(reachable: bool, why: String) -> Self {
         Self { reachable, models: None, trouble: Some(why) }
     }
 }
 
-async fn models(http: &Http, endpoint: &Endpoint) -> Seen {
+async fn models(http: &Http, endpoint: &Endpoint) -> EndpointStatus {
     let mut response = match http.get(endpoint, MODELS).await {
         Ok(response) => response,
-        Err(Broken::Unreachable(why)) => return Seen::without(false, format!("it cannot be reached: {why}")),
-        Err(Broken::Tls(why)) => return Seen::without(false, format!("no secure connection: {why}")),
-        Err(Broken::Lost(why)) => return Seen::without(true, format!("the connection ended: {why}")),
+        Err(Broken::Unreachable(why)) => {
+            return EndpointStatus::without(false, format!("it cannot be reached: {why}"));
+        }
+        Err(Broken::Tls(why)) => {
+            return EndpointStatus::without(false, format!("no secure connection: {why}"));
+        }
+        Err(Broken::Lost(why)) => {
+            return EndpointStatus::without(true, format!("the connection ended: {why}"));
+        }
     };
     let body = match response.body().await {
         Ok(body) => body,
-        Err(_) => return Seen::without(true, "its list of models broke off".to_owned()),
+        Err(_) => return EndpointStatus::without(true, "its list of models broke off".to_owned()),
     };
     match response.status() {
         200..=299 => match listed(&body) {
-            Some(models) => Seen { reachable: true, models: Some(models), trouble: None },
-            None => Seen::without(true, "it lists no models".to_owned()),
+            Some(models) => EndpointStatus { reachable: true, models: Some(models), trouble: None },
+            None => EndpointStatus::without(true, "it lists no models".to_owned()),
         },
         status @ (401 | 403) if endpoint.has_key() => {
-            Seen::without(true, format!("it refuses the key ({status})"))
+            EndpointStatus::without(true, format!("it refuses the key ({status})"))
         }
-        status @ (401 | 403) => Seen::without(true, format!("it asks for a key ({status})")),
-        404 | 405 | 501 => Seen::without(true, "it lists no models".to_owned()),
+        status @ (401 | 403) => EndpointStatus::without(true, format!("it asks for a key ({status})")),
+        404 | 405 | 501 => EndpointStatus::without(true, "it lists no models".to_owned()),
         status => {
             let words = endpoint.hide(&Failure::of_response(status, &body).words());
-            Seen::without(true, format!("it reports an error ({status}) {words}").trim_end().to_owned())
+            EndpointStatus::without(
+                true,
+                format!("it reports an error ({status}) {words}").trim_end().to_owned(),
+            )
         }
     }
 }

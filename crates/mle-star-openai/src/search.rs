@@ -28,7 +28,7 @@ const LONGEST_SNIPPET: usize = 600;
 
 /// One page that was found.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub(crate) struct Found {
+pub(crate) struct SearchResult {
     #[serde(default)]
     pub(crate) title: String,
     #[serde(alias = "link", alias = "href")]
@@ -47,7 +47,7 @@ pub(crate) async fn search(
     hidden: &str,
     blocked: &[String],
     query: &str,
-) -> Result<Vec<Found>, String> {
+) -> Result<Vec<SearchResult>, String> {
     let printed = match timeout(LONGEST, run(command, hidden, query)).await {
         Ok(printed) => printed?,
         Err(_) => return Err(format!("the search command did not end within {} s", LONGEST.as_secs())),
@@ -61,7 +61,7 @@ pub(crate) async fn search(
 }
 
 /// The pages as a part of a prompt.
-pub(crate) fn in_words(query: &str, found: &Result<Vec<Found>, String>) -> String {
+pub(crate) fn in_words(query: &str, found: &Result<Vec<SearchResult>, String>) -> String {
     let line = |text: &str, most: usize| -> String {
         text.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(most).collect()
     };
@@ -116,7 +116,7 @@ async fn all(stream: impl AsyncRead + Unpin) -> io::Result<Vec<u8>> {
 }
 
 /// The results in a document: a list, or one below `results` or `web.results`.
-fn results(value: &Value) -> Result<Vec<Found>, String> {
+fn results(value: &Value) -> Result<Vec<SearchResult>, String> {
     let lists = [value, &value["results"], &value["web"]["results"]];
     let list = lists.into_iter().find_map(Value::as_array);
     let list = list.ok_or("the search command printed no list of results")?;
@@ -129,13 +129,13 @@ mod tests {
 
     use super::*;
 
-    async fn said(command: &[&str], query: &str) -> Result<Vec<Found>, String> {
+    async fn said(command: &[&str], query: &str) -> Result<Vec<SearchResult>, String> {
         let command: Vec<String> = command.iter().map(|part| (*part).to_owned()).collect();
         search(&command, "HIDDEN", &["blocked.org".to_owned()], query).await
     }
 
-    fn found(title: &str, url: &str, snippet: &str) -> Found {
-        Found { title: title.to_owned(), url: url.to_owned(), snippet: snippet.to_owned() }
+    fn found(title: &str, url: &str, snippet: &str) -> SearchResult {
+        SearchResult { title: title.to_owned(), url: url.to_owned(), snippet: snippet.to_owned() }
     }
 
     #[test]

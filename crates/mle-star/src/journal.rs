@@ -39,7 +39,7 @@ pub use lock::{Hold, Lock, hold, is_locked, is_unsupported, lock_file, try_lock,
 pub use reader::{Snapshot, read};
 use storage::Mode;
 pub use storage::{Storage, storage};
-use store::{Found, Inserted, Store};
+use store::{Inserted, Store, StoredOutcome};
 
 use crate::diagnostics::Diagnostics;
 use crate::lessons::EarlierRun;
@@ -453,7 +453,7 @@ impl Journal {
         Err(JournalError::Bug { place: place.clone(), what: "the same place was used twice in one run" })
     }
 
-    fn recorded(&self, entry: &Entry<'_>) -> Result<Option<Found>, JournalError> {
+    fn recorded(&self, entry: &Entry<'_>) -> Result<Option<StoredOutcome>, JournalError> {
         if !self.has_past {
             return Ok(None);
         }
@@ -473,7 +473,11 @@ impl Journal {
         }
     }
 
-    fn read_back<T: Outcome>(&self, place: &Place, found: &Found) -> Result<Recorded<T>, JournalError> {
+    fn read_back<T: Outcome>(
+        &self,
+        place: &Place,
+        found: &StoredOutcome,
+    ) -> Result<Recorded<T>, JournalError> {
         let path = self.folder().join(store::FILE);
         let damaged = |what: String| check::damaged(&path, format!("the record at {place}: {what}"));
         let value = serde_json::from_str(&found.outcome).map_err(|error| damaged(error.to_string()))?;

@@ -24,7 +24,7 @@ const RESERVE: f64 = 0.1;
 /// What the submission script takes on all rows, relative to the longest run without the held-out ones: it has more
 /// rows, and nothing is imported yet.
 const ON_ALL_ROWS: f64 = 1.5;
-/// The same for a combination of scripts, whose sum varies less.
+/// What the submission script of a combination takes on all rows, relative to its scripts: a sum varies less.
 const TOGETHER_ON_ALL_ROWS: f64 = 1.3;
 /// How many times the rows of the search the submission script should have time for, where the search samples them. Time
 /// for more would cost the search too much.

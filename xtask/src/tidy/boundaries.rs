@@ -9,7 +9,7 @@ use super::http;
 use crate::command::cargo;
 
 /// The crates of the workspace that a crate may depend on. A crate without a row is a finding.
-const ARROWS: [(&str, &[&str]); 15] = [
+const ARROWS: [(&str, &[&str]); 16] = [
     ("mle-star", &["mle-star-domain", "mle-star-leakage"]),
     ("mle-star-domain", &[]),
     ("mle-star-leakage", &[]),
@@ -26,7 +26,7 @@ const ARROWS: [(&str, &[&str]); 15] = [
         &["mle-star", "mle-star-data", "mle-star-domain", "mle-star-metrics", "mle-star-process"],
     ),
     (
-        PROGRAM,
+        LIBRARY,
         &[
             "mle-star",
             "mle-star-backends",
@@ -34,7 +34,6 @@ const ARROWS: [(&str, &[&str]); 15] = [
             "mle-star-codex",
             "mle-star-data",
             "mle-star-domain",
-            "mle-star-leakage",
             "mle-star-metrics",
             "mle-star-offline",
             HTTP_CLIENT,
@@ -42,11 +41,28 @@ const ARROWS: [(&str, &[&str]); 15] = [
             "mle-star-report",
         ],
     ),
+    (
+        PROGRAM,
+        &[
+            "mle-star",
+            "mle-star-backends",
+            "mle-star-data",
+            "mle-star-domain",
+            "mle-star-leakage",
+            "mle-star-metrics",
+            HTTP_CLIENT,
+            "mle-star-process",
+            "mle-star-report",
+            LIBRARY,
+        ],
+    ),
     ("mle-star-lab", &["mle-star-domain", "mle-star-metrics"]),
     ("xtask", &[]),
 ];
 /// The crate of the algorithms.
 const ALGORITHMS: &str = "mle-star";
+/// The crate that makes and drives runs.
+pub const LIBRARY: &str = "mle-star-run";
 /// The crate of the command line and the web page.
 pub const PROGRAM: &str = "mle-star-cli";
 /// The crate that sends requests.

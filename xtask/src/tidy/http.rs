@@ -1,10 +1,10 @@
 //! Requests are sent in one place: the file `http.rs` of the crate for endpoints. No other crate uses an HTTP client, and
-//! no crate below the program, which serves pages, anything else that speaks HTTP.
+//! no crate but the program, which serves pages, anything else that speaks HTTP.
 
 use std::fs;
 use std::path::Path;
 
-use super::boundaries::{HTTP_CLIENT, PROGRAM};
+use super::boundaries::{HTTP_CLIENT, LIBRARY, PROGRAM};
 use super::files as all_files;
 use crate::command::cargo;
 
@@ -47,7 +47,7 @@ pub fn files(root: &Path) -> Vec<String> {
 fn linked(package: &str) -> Result<String, String> {
     let mut line =
         format!("tree --package {package} --edges normal --target all --all-features --prefix none");
-    if package == PROGRAM {
+    if [PROGRAM, LIBRARY].contains(&package) {
         line.push_str(&format!(" --prune {HTTP_CLIENT}"));
     }
     let failure = |what: String| format!("cargo {line}: {what}");

@@ -19,7 +19,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
-use self::kept::Kept;
+use self::kept::FleetEntry;
 use super::connection::{Aftermath, Connection, Errand, Hope, NotStarted, Received, Source};
 use super::entry::RunnerEntry;
 use super::protocol::{Hello, RunSetup};
@@ -40,7 +40,7 @@ pub struct Fleet(Arc<Inner>);
 
 struct Inner {
     slots: Slots,
-    entries: Mutex<Vec<Kept>>,
+    entries: Mutex<Vec<FleetEntry>>,
     ready: Mutex<HashMap<Host, Arc<Connection>>>,
     runs: Mutex<BTreeMap<u64, RunSetup>>,
     next_run: AtomicU64,
@@ -73,7 +73,7 @@ impl Fleet {
         slots.expect(expected);
         let inner = Arc::new(Inner {
             slots,
-            entries: Mutex::new(entries.into_iter().map(Kept::new).collect()),
+            entries: Mutex::new(entries.into_iter().map(FleetEntry::new).collect()),
             ready: Mutex::default(),
             runs: Mutex::default(),
             next_run: AtomicU64::new(0),
@@ -315,7 +315,7 @@ impl Inner {
     /// Starts as many runners as `waiting` scripts need.
     fn start_needed(self: &Arc<Self>, waiting: usize) {
         let mut entries = lock(&self.entries);
-        let soon: usize = entries.iter().map(Kept::soon).sum();
+        let soon: usize = entries.iter().map(FleetEntry::soon).sum();
         let mut missing = waiting.saturating_sub(soon);
         for (position, kept) in entries.iter_mut().enumerate() {
             while missing > 0 && kept.may_start() {
@@ -339,11 +339,11 @@ impl Inner {
         if self.slots.count() > 0
             || is_reached
             || entries.is_empty()
-            || !entries.iter().all(Kept::is_hopeless)
+            || !entries.iter().all(FleetEntry::is_hopeless)
         {
             return;
         }
-        let reason = |kept: &Kept| format!("{}: {}", kept.entry.name, kept.last_failure);
+        let reason = |kept: &FleetEntry| format!("{}: {}", kept.entry.name, kept.last_failure);
         let reasons: Vec<String> = entries.iter().map(reason).collect();
         let trouble = Trouble::resumable(
             format!("no runner can be used: {}", reasons.join("; ")),
@@ -527,7 +527,7 @@ impl Inner {
     }
 
     /// A runner of an entry is gone.
-    fn settle(&self, position: usize, number: u32, note: impl FnOnce(&mut Kept)) {
+    fn settle(&self, position: usize, number: u32, note: impl FnOnce(&mut FleetEntry)) {
         if let Some(kept) = lock(&self.entries).get_mut(position) {
             kept.started.remove(&number);
             note(kept);

@@ -29,7 +29,7 @@ use super::{in_background, watch};
 use crate::runners::fleet::{Fleet, RunOnFleet};
 use crate::runners::protocol::RunSetup;
 use finish::Outputs;
-use seen::Seen;
+use seen::ScriptData;
 
 mod combine;
 mod finish;
@@ -69,11 +69,11 @@ pub struct ScriptSetup {
 pub struct ScriptBackend {
     setup: Arc<ScriptSetup>,
     /// What scripts of the search see.
-    search: Arc<Seen>,
+    search: Arc<ScriptData>,
     /// What the submission script sees last, if rows are held out.
-    whole: Option<Arc<Seen>>,
+    whole: Option<Arc<ScriptData>>,
     /// What the comparison of tables sees, if rows are held out.
-    compared: Option<Arc<Seen>>,
+    compared: Option<Arc<ScriptData>>,
     evaluation: Option<Arc<Evaluation>>,
     /// The folders of which scripts see only what they are given.
     closed: Arc<[PathBuf]>,
@@ -98,9 +98,10 @@ impl ScriptBackend {
         rows.map(|_| seen::create_predictions(&run_folder)).transpose()?;
         let closed = seen::closed(&run_folder, rows)?;
         let executor = Executor::new(setup.executor(&run_folder), &closed)?;
-        let search = Arc::new(Seen::of_search(&setup, &closed, &executor)?);
-        let whole = rows.map(|rows| Seen::of_submission(rows, &closed, &executor)).transpose()?.map(Arc::new);
-        let compared = rows.map(|rows| Seen::of_comparison(rows, &closed, &executor));
+        let search = Arc::new(ScriptData::of_search(&setup, &closed, &executor)?);
+        let whole =
+            rows.map(|rows| ScriptData::of_submission(rows, &closed, &executor)).transpose()?.map(Arc::new);
+        let compared = rows.map(|rows| ScriptData::of_comparison(rows, &closed, &executor));
         let compared = compared.transpose()?.map(Arc::new);
         let evaluation = setup.evaluation.clone().map(|setup| Arc::new(Evaluation::new(setup)));
         let setup = Arc::new(ScriptSetup { run_folder, data_dir, ..setup });
@@ -185,7 +186,7 @@ impl ScriptBackend {
     async fn execute(
         &self,
         request: &ScriptRequest,
-        seen: &Seen,
+        seen: &ScriptData,
     ) -> Result<Result<(Box<Executed>, Outputs), String>, Trouble> {
         let (job, host) = (self.job(request), request.slot.host);
         let elsewhere = self.elsewhere.as_ref().filter(|_| host != Host::HERE);

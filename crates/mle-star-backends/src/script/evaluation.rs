@@ -73,12 +73,12 @@ pub struct HoldoutSetup {
 #[derive(Debug)]
 pub(super) struct Evaluation {
     pub(super) setup: EvaluationSetup,
-    labels: OnceLock<Result<Known, String>>,
+    labels: OnceLock<Result<LabelledRows, String>>,
 }
 
 /// The labelled rows of the task.
 #[derive(Debug)]
-struct Known {
+struct LabelledRows {
     /// The labelled rows that scripts of the search see, among the classes of all rows.
     search: Labels,
     /// The rows of the search among their own classes, the only ones that scripts know; `None` if no class is missing.
@@ -113,8 +113,8 @@ impl Evaluation {
 
     /// The labels. Those of the search and of held-out rows are among the same classes, so that a metric of their
     /// positions means the same everywhere.
-    fn known(&self) -> Result<&Known, String> {
-        self.labels.get_or_init(|| Known::read(&self.setup)).as_ref().map_err(Clone::clone)
+    fn known(&self) -> Result<&LabelledRows, String> {
+        self.labels.get_or_init(|| LabelledRows::read(&self.setup)).as_ref().map_err(Clone::clone)
     }
 
     /// Scores a script's validation predictions and compares the score with the printed one.
@@ -169,7 +169,7 @@ impl Evaluation {
     }
 
     /// The score among the classes that scripts know, if there are more.
-    fn alone(&self, known: &Known, predictions: io::Result<File>) -> Option<f64> {
+    fn alone(&self, known: &LabelledRows, predictions: io::Result<File>) -> Option<f64> {
         let (labels, mut predictions) = known.alone.as_ref().zip(predictions.ok())?;
         predictions.rewind().ok()?;
         labels.score(predictions.take(LARGEST), &self.layout(), Others::Reject).ok()
@@ -319,7 +319,7 @@ impl Evaluation {
     }
 }
 
-impl Known {
+impl LabelledRows {
     fn read(setup: &EvaluationSetup) -> Result<Self, String> {
         let alone = read(setup, &setup.train, &setup.columns)?;
         let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };

@@ -11,7 +11,7 @@ use mle_star_metrics::names::{Kind, Metric};
 use serde::{Deserialize, Serialize};
 
 use super::scale::{Grade, digest_of};
-use crate::prepare::absolute;
+use mle_star_run::runs::absolute;
 
 /// A table with hidden answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

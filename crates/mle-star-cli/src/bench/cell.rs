@@ -3,17 +3,15 @@
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::{machine, processor};
 use mle_star_process::sandbox::Isolation;
+use mle_star_run::resume::{Reopened, ResumeOptions, reopen};
+use mle_star_run::runtime::wait_for;
+use mle_star_run::{OpenRun, prepare};
 
 use super::folder::{Folder, Hardware, Sitting};
 use super::plan::Cell;
-use crate::args::{ResumeArgs, RunArgs};
-use crate::commands::resume::{Reopened, reopened};
-use crate::drive::Start;
+use crate::args::RunArgs;
 use crate::exit::Failure;
-use crate::prepare;
 use crate::runs::{self, run_view};
-use crate::runtime::wait_for;
-use crate::settings::process_environment;
 
 /// This process and its machine.
 #[derive(Debug)]
@@ -40,13 +38,13 @@ impl Here {
     }
 
     /// What is noted about a run that this process works on now.
-    pub fn sitting(&self, cell: &Cell<'_>, start: &Start) -> Sitting {
-        let isolation = Isolation::new(mle_star_backends::script::network(start.frozen.config.network));
+    pub fn sitting(&self, cell: &Cell<'_>, run: &OpenRun) -> Sitting {
+        let isolation = Isolation::new(mle_star_backends::script::network(run.frozen.config.network));
         Sitting {
             at: jiff::Timestamp::now(),
             hardware: self.hardware.clone(),
             isolation: isolation.line(),
-            reads_closed: isolation.closes_reads() && start.runners.is_empty(),
+            reads_closed: isolation.closes_reads() && run.runners.is_empty(),
             has_answers: cell.task.grading.is_on(),
             side_by_side: self.side_by_side,
         }
@@ -62,20 +60,20 @@ pub fn is_finished(folder: &Folder, cell: &Cell<'_>) -> bool {
 ///
 /// # Errors
 /// A mistake in task or data, or a run that cannot be resumed.
-pub fn begun(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> Result<Option<Start>, Failure> {
+pub fn begun(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> Result<Option<OpenRun>, Failure> {
     let run = folder.run(cell);
     if run.exists() && !runs::holds_only_beginnings(&run) {
-        let args = ResumeArgs { run: run.display().to_string(), quiet: true, ..ResumeArgs::default() };
-        return Ok(match reopened(&args)? {
+        let run = runs::find(&run.display().to_string(), &folder.runs())?;
+        return Ok(match reopen(&run, &ResumeOptions::default())? {
             Reopened::Finished(_) => None,
-            Reopened::Unfinished(start) => Some(*start),
+            Reopened::Unfinished(run) => Some(*run),
         });
     }
     let args = of_cell(folder, cell, options);
-    let mut prepared = prepare::prepare(&args, &cell.task.task, &process_environment)?;
+    let mut prepared = prepare(&args.options()?, &cell.task.task)?;
     // The runs of a task would overwrite each other's submissions there.
     prepared.task.output_dir = None;
-    prepare::freeze(prepared).map(Some)
+    Ok(Some(prepared.freeze()?))
 }
 
 /// The options of one run.

@@ -24,8 +24,8 @@ use super::scale::digest_of;
 use crate::args::BenchPreset;
 use crate::exit::Failure;
 use crate::usage;
-use crate::version::VERSION;
 use answers::{Facts, HiddenAnswers};
+use mle_star_run::VERSION;
 
 /// The folder in that of the bench.
 const FOLDER: &str = "disclosure";

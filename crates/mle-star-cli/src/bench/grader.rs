@@ -14,7 +14,7 @@ use tokio::process::Command;
 use tokio::time::timeout;
 
 use super::scale::{Grade, Medal};
-use crate::runtime::wait_for;
+use mle_star_run::runtime::wait_for;
 
 /// What stands for the submission and the task in an argument. Without the first, the path is the last argument.
 const SUBMISSION: &str = "{submission}";

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use mle_star_data::digest::digest;
 use mle_star_domain::config::Config;
 use mle_star_domain::trouble::Trouble;
+use mle_star_run::runtime::wait_for;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -12,10 +13,10 @@ use super::file::{self, BenchFile, Seeds, TaskEntry};
 use super::grade::Grading;
 use crate::args::{BenchArgs, BenchPreset, RunArgs, SettingsArgs};
 use crate::exit::Failure;
-use crate::prepare::{absolute, settings_of, task_source};
+use crate::prepare::{settings_of, task_source};
 use crate::provider;
+use crate::runs::absolute;
 use crate::runs::inputs::first_difference;
-use crate::runtime::wait_for;
 use crate::settings::process_environment;
 
 /// The default folder of a bench.
@@ -190,7 +191,7 @@ fn planned(
 ) -> Result<PlannedTask, Trouble> {
     let task = absolute(&entry.task)?;
     let source = task_source::find(&task)?;
-    let (settings, _) = settings_of(options, &source, &process_environment)?;
+    let (settings, _) = settings_of(&options.options()?, &source, &process_environment)?;
     let given = entry.name.clone().or_else(|| source.file.competition_id.clone());
     let name = unique(&given.unwrap_or_else(|| source.name.clone()), others);
     let grading = Grading::find(&name, entry, answers, grader, &source.data_dir)?;

@@ -16,7 +16,6 @@ use super::folder::Folder;
 use super::plan::{Cell, Plan};
 use super::scale::Medal;
 use super::statistics::{mean, quantile, share, standard_error};
-use crate::drive::exit_of;
 use crate::exit::{Exit, Failure};
 
 /// The results of a bench, as in `results.json`. Scores are in the unit of the metric, times in seconds, money in US
@@ -258,7 +257,7 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> Row {
     if let Some(result) = run_view::read_result(&run) {
         row.tell(&RunReport::of_result(&run, &result));
         row.state = State::Finished;
-        row.exit = Some(exit_of(&result).code());
+        row.exit = Some(Exit::of_result(&result).code());
         row.valid = row.error.is_none();
         graded(&mut row, folder, cell);
         return row;

@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
-use crate::prepare::look_without_metric;
+use crate::prepare::infer_without_metric;
 use crate::prepare::task_source::{self, TaskSource};
 use crate::settings::Invocation;
 
@@ -58,7 +58,7 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, Trouble> {
         id_column: args.id_column.clone(),
         ..Invocation::default()
     };
-    let (profile, inferred) = look_without_metric(&source, &invocation)?;
+    let (profile, inferred) = infer_without_metric(&source, &invocation)?;
     Ok(of(&source, &profile, inferred))
 }
 

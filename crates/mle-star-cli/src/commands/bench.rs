@@ -7,8 +7,8 @@ use std::path::Path;
 use mle_star::shell;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::open_files::allow_many;
+use mle_star_run::OpenRun;
 
-use super::print_json;
 use super::run::say_skipped;
 use crate::args::{BenchArgs, RunArgs};
 use crate::bench::cell::{Here, begun, graded, is_finished};
@@ -16,12 +16,12 @@ use crate::bench::folder::{Folder, RUNS};
 use crate::bench::plan::{Cell, Described, Plan, described};
 use crate::bench::results::{Results, Row, State, results, row};
 use crate::bench::{disclosure, table};
-use crate::drive::{Listening, Seen, Start, drive_in_turn};
 use crate::exit::{Exit, Failure};
+use crate::foreground::{Listening, Seen, drive_in_turn};
 use crate::output;
-use crate::settings::process_environment;
-use crate::usage::counted;
 use crate::watch::{Look, Show, duration, number};
+use mle_star_report::figures::count;
+use mle_star_run::settings::process_environment;
 
 /// A bench in progress.
 struct Bench<'a> {
@@ -61,7 +61,7 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
         return Err(interrupted(exit, &results));
     }
     if args.json {
-        print_json(&results)?;
+        output::json(&results)?;
     } else {
         table::lines(&results, output::data_columns()).iter().for_each(|line| output::shown(line));
     }
@@ -88,7 +88,7 @@ impl<'a> Bench<'a> {
     }
 
     fn announce(&self) {
-        let count = |count: usize, what: &str| counted(count as u64, what);
+        let count = |size: usize, what: &str| count(size as u64, what);
         let finished = self.rows.iter().filter(|row| row.state == State::Finished).count();
         let finished = if finished > 0 { format!(", {finished} finished") } else { String::new() };
         let (tasks, seeds) = (count(self.plan.tasks.len(), "task"), count(self.plan.seeds.len(), "seed"));
@@ -122,25 +122,25 @@ impl<'a> Bench<'a> {
 
     /// Makes some runs side by side.
     fn make_batch(&mut self, batch: &[usize], listening: &Listening) -> Result<(), Failure> {
-        let mut starts: Vec<(String, Start)> = Vec::new();
+        let mut runs: Vec<(String, OpenRun)> = Vec::new();
         let mut running = Vec::new();
         for &at in batch {
             let cell = &self.cells[at];
             self.say(&format!("[{}/{}] {}", at + 1, self.cells.len(), cell.words()));
             match begun(&self.folder, cell, &self.options) {
-                Ok(Some(start)) => {
-                    self.folder.note_sitting(cell, self.here.sitting(cell, &start))?;
-                    starts.push((cell.words(), start));
+                Ok(Some(run)) => {
+                    self.folder.note_sitting(cell, self.here.sitting(cell, &run))?;
+                    runs.push((cell.words(), run));
                     running.push(at);
                 }
                 Ok(None) => self.close(at),
                 Err(failure) => self.failed(at, &failure)?,
             }
         }
-        if starts.is_empty() {
+        if runs.is_empty() {
             return Ok(());
         }
-        let ended = drive_in_turn(listening, self.seen, starts, |_, _| {})?;
+        let ended = drive_in_turn(listening, self.seen, runs, |_, _| {})?;
         for (at, ended) in running.into_iter().zip(ended) {
             match ended.exit {
                 Ok(_) => self.close(at),

@@ -4,14 +4,13 @@ use std::path::Path;
 
 use mle_star_domain::trouble::Trouble;
 
-use super::print_json;
 use crate::args::CheckArgs;
 use crate::check::files::inputs;
 use crate::check::screen::{self, Look};
 use crate::check::{Checked, Counts, check_all, data, json, sarif};
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::settings::process_environment;
+use mle_star_run::settings::process_environment;
 
 /// Checks the scripts and prints what was found.
 ///
@@ -21,9 +20,9 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     let known = args.data.as_deref().map(|folder| data::known(args, folder)).transpose()?;
     let checked = check_all(&inputs(&args.scripts), &data::facts(args, known.as_ref()));
     if args.json {
-        print_json(&json::document(&checked, known.as_ref(), Counts::of(&checked)))?;
+        output::json(&json::document(&checked, known.as_ref(), Counts::of(&checked)))?;
     } else if args.sarif {
-        print_json(&sarif::log(&checked, &current_folder()?))?;
+        output::json(&sarif::log(&checked, &current_folder()?))?;
     } else {
         known.iter().for_each(|known| output::talk(&format!("{}\n", known.lines().join("\n"))));
         show(&checked, Look::of(&process_environment));

@@ -13,21 +13,21 @@ use mle_star_backends::script::environment::{
 use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::trouble::Trouble;
-use mle_star_openai::{Endpoint, Seen};
+use mle_star_openai::{Endpoint, EndpointStatus};
 use mle_star_process::machine::{Gpu, Machine, machine};
 use mle_star_process::sandbox::{Isolation, Layer, Layers, Network};
 use serde::Serialize;
 
 use crate::args::{DoctorArgs, RunArgs, SettingsArgs};
 use crate::exit::{Exit, Failure};
-use crate::provider::credentials::{Found, Login, found, gateway};
-use crate::provider::executable::{self, CLAUDE, CODEX, Executable};
-use crate::provider::{Choice, Chosen};
-use crate::runtime::wait_for;
-use crate::settings::{Settings, layered, process_environment};
-use crate::usage::counted;
-use crate::version::VERSION;
-use crate::{output, provider};
+use crate::output;
+use mle_star_report::figures::count;
+use mle_star_run::VERSION;
+use mle_star_run::provider::credentials::{Found, Login, found, gateway};
+use mle_star_run::provider::executable::{self, CLAUDE, CODEX, Executable};
+use mle_star_run::provider::{self, Choice, Chosen};
+use mle_star_run::runtime::wait_for;
+use mle_star_run::settings::{Settings, layered, process_environment};
 use runners::Checked;
 use runs_dir::RunsDir;
 
@@ -89,7 +89,7 @@ struct SeenEndpoint {
     address: String,
     has_key: bool,
     #[serde(flatten)]
-    seen: Seen,
+    seen: EndpointStatus,
     /// Models of the settings that the endpoint does not list.
     unlisted: Vec<String>,
 }
@@ -114,7 +114,7 @@ impl SeenEndpoint {
                 let shown = models.iter().take(MOST_MODELS).cloned().collect::<Vec<_>>().join(", ");
                 let more = models.len().saturating_sub(MOST_MODELS);
                 let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-                format!("{}: {shown}{more}", counted(models.len() as u64, "model"))
+                format!("{}: {shown}{more}", count(models.len() as u64, "model"))
             }
         };
         let mut lines = vec![format!("endpoint:    {}: {what}", self.address)];
@@ -146,7 +146,7 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
     }
     let findings = findings(args)?;
     if args.json {
-        super::print_json(&findings)?;
+        output::json(&findings)?;
     } else {
         lines(&findings).iter().for_each(|line| output::shown(line));
     }
@@ -170,7 +170,7 @@ fn settings(args: &DoctorArgs) -> Result<Settings, Trouble> {
     let (set, runner) = (args.set.clone(), args.runner.clone());
     let settings = SettingsArgs { set, runner, ..SettingsArgs::default() };
     let options = RunArgs { settings, ..RunArgs::default() };
-    layered(&process_environment, args.config.as_deref(), &options)
+    layered(&process_environment, args.config.as_deref(), &options.options()?.settings)
 }
 
 async fn look(settings: &Settings) -> Result<Findings, Failure> {

@@ -11,10 +11,11 @@ use mle_star_domain::trouble::Trouble;
 use crate::args::{InitArgs, RunArgs};
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::prepare::protocol::{self, Evaluated};
-use crate::prepare::task_source::{self, TaskSource};
-use crate::prepare::{self, Look};
-use crate::settings::{Settings, from_run_options, process_environment, resolve};
+use mle_star_run::prepare::RunOptions;
+use mle_star_run::prepare::task_source::{self, TaskSource};
+use mle_star_run::prepare::{self, InferredFolder};
+use mle_star_run::protocol::{self, Evaluated};
+use mle_star_run::settings::{Settings, process_environment, resolve};
 
 /// Writes `task.yaml` into the folder.
 ///
@@ -25,10 +26,10 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(path) = &source.path {
         return Err(exists(path).into());
     }
-    let look = prepare::look(&source, &given(args)?)?;
-    let evaluation = evaluation(&source, &look)?;
+    let inferred = prepare::infer_folder(&source, &given(args)?)?;
+    let evaluation = evaluation(&source, &inferred)?;
     let path = args.dir.join("task.yaml");
-    let text = task_text(&args.dir, &source, &look, &evaluation);
+    let text = task_text(&args.dir, &source, &inferred, &evaluation);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(&path),
@@ -44,11 +45,11 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
 }
 
 /// How a run of the task would evaluate solutions, a line each.
-fn evaluation(source: &TaskSource, look: &Look) -> Result<Vec<String>, Trouble> {
+fn evaluation(source: &TaskSource, folder: &InferredFolder) -> Result<Vec<String>, Trouble> {
     let (Settings { config, .. }, _) =
-        prepare::settings_of(&RunArgs::default(), source, &process_environment)?;
-    let task = Evaluated::inferred(&source.data_dir, &look.inferred);
-    let protocol = protocol::protocol(task, &config, look.profile.as_ref());
+        prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
+    let task = Evaluated::inferred(&source.data_dir, &folder.inferred);
+    let protocol = protocol::protocol(task, &config, folder.profile.as_ref());
     Ok(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)).collect())
 }
 
@@ -58,7 +59,7 @@ fn exists(path: &Path) -> Trouble {
 
 fn given(args: &InitArgs) -> Result<Given, Trouble> {
     let options = RunArgs { task: args.task.clone(), ..RunArgs::default() };
-    let Settings { invocation, .. } = resolve(from_run_options(&options)?)?;
+    let Settings { invocation, .. } = resolve(options.options()?.settings)?;
     Ok(Given {
         metric: invocation.metric,
         direction: invocation.direction,
@@ -84,8 +85,8 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn task_text(dir: &Path, source: &TaskSource, look: &Look, evaluation: &[String]) -> String {
-    let Look { inferred, description, .. } = look;
+fn task_text(dir: &Path, source: &TaskSource, folder: &InferredFolder, evaluation: &[String]) -> String {
+    let InferredFolder { inferred, description, .. } = folder;
     let reason = |field: &str| {
         let guess = inferred.guesses.iter().find(|guess| guess.field == field);
         guess.map_or_else(|| "as given".to_owned(), |guess| guess.reason.clone())

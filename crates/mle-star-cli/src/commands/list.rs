@@ -7,7 +7,7 @@ use mle_star_report::money;
 use mle_star_report::run_view::{self, Summary};
 use mle_star_report::sanitize::one_line;
 
-use super::{print_json, runs_dir};
+use super::runs_dir;
 use crate::args::ListArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
@@ -22,7 +22,7 @@ pub fn list(args: &ListArgs) -> Result<Exit, Failure> {
     let (summaries, notes) = summaries(&dir);
     notes.iter().for_each(|note| output::talk(note));
     if args.json {
-        print_json(&summaries)?;
+        output::json(&summaries)?;
     } else if summaries.is_empty() {
         output::talk(&format!("no runs in {}", dir.display()));
     } else {

@@ -16,11 +16,11 @@ use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::provider::{Workplace, ask_claude, ask_codex, ask_openai, claude, codex, openai};
-use crate::runtime::wait_for;
-use crate::settings::process_environment;
 use crate::usage::money;
 use crate::watch::{Look, Show, Terminal, Watchers, duration};
+use mle_star_run::provider::{Workplace, ask_claude, ask_codex, ask_openai, claude, codex, openai};
+use mle_star_run::runtime::wait_for;
+use mle_star_run::settings::process_environment;
 
 /// Long enough for any model.
 const TIMEOUT: Duration = Duration::from_secs(120);

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{estimate, several};
+use mle_star_run::prepare::{Intent, prepare_for, task_source};
+use mle_star_run::settings::process_environment;
+
+use super::several;
 use crate::args::RunArgs;
-use crate::drive::drive;
+use crate::estimate;
 use crate::exit::{Exit, Failure};
+use crate::foreground::{View, drive};
 use crate::output;
-use crate::prepare;
-use crate::prepare::task_source;
-use crate::settings::process_environment;
 
 /// Solves one or more tasks.
 ///
@@ -21,11 +22,17 @@ pub fn run(args: &RunArgs) -> Result<Exit, Failure> {
         say_skipped(&args.tasks);
     }
     let [task] = tasks.as_slice() else { return several::run(args, &tasks) };
-    let prepared = prepare::prepare(args, task, &process_environment)?;
+    let prepared = prepare_for(intent(args), &args.options()?, task, &process_environment)?;
     if args.estimate {
         return estimate::print(&prepared);
     }
-    drive(prepare::freeze(prepared)?, forget_if_unusable)
+    let view = View::of(&prepared.invocation);
+    drive(prepared.freeze()?, view, forget_if_unusable)
+}
+
+/// What inputs are prepared for.
+pub fn intent(args: &RunArgs) -> Intent {
+    if args.estimate { Intent::Estimate } else { Intent::Begin }
 }
 
 /// Names the folders beside tasks that are no tasks.

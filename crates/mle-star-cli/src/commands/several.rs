@@ -7,16 +7,17 @@ use mle_star::result::FinalResult;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::open_files::allow_many;
 
-use super::estimate;
-use super::run::forget_if_unusable;
+use super::run::{forget_if_unusable, intent};
 use crate::args::RunArgs;
-use crate::drive::{Ended, Start, View, drive_all};
+use crate::estimate;
 use crate::exit::{Exit, Failure};
+use crate::foreground::{Ended, View, drive_all};
 use crate::output;
-use crate::prepare::{self, Prepared};
 use crate::runs::run_view;
-use crate::settings::process_environment;
 use crate::watch::number;
+use mle_star_run::OpenRun;
+use mle_star_run::prepare::{Prepared, prepare_for};
+use mle_star_run::settings::process_environment;
 
 /// A row of the final table.
 struct Row {
@@ -41,16 +42,19 @@ pub fn run(args: &RunArgs, tasks: &[PathBuf]) -> Result<Exit, Failure> {
     }
     allow_many();
     let mut rows: Vec<Row> = Vec::new();
-    let mut starts: Vec<Start> = Vec::new();
+    let mut view = View { json: args.json, quiet: args.quiet };
+    let mut runs: Vec<OpenRun> = Vec::new();
     for task in tasks {
-        match start(args, task) {
-            Ok(start) => starts.push(start),
+        match opened(args, task) {
+            Ok((wished, run)) => {
+                view = if runs.is_empty() { wished } else { view };
+                runs.push(run);
+            }
             Err(failure) => rows.push(Row::not_started(task, exit_of(task, Err(failure)))),
         }
     }
-    let view = starts.first().map_or_else(|| view(args), |start| start.view);
-    if !starts.is_empty() {
-        rows.extend(drive_all(view, named(starts), forget_if_unusable)?.into_iter().map(closed));
+    if !runs.is_empty() {
+        rows.extend(drive_all(view, named(runs), forget_if_unusable)?.into_iter().map(closed));
     }
     if !view.quiet {
         table(&rows).iter().for_each(|line| output::talk(line));
@@ -58,12 +62,13 @@ pub fn run(args: &RunArgs, tasks: &[PathBuf]) -> Result<Exit, Failure> {
     Ok(worst(rows.iter().map(|row| row.exit)))
 }
 
-fn start(args: &RunArgs, task: &Path) -> Result<Start, Failure> {
-    prepare::freeze(prepared(args, task)?)
+fn opened(args: &RunArgs, task: &Path) -> Result<(View, OpenRun), Failure> {
+    let prepared = prepared(args, task)?;
+    Ok((View::of(&prepared.invocation), prepared.freeze()?))
 }
 
 fn prepared(args: &RunArgs, task: &Path) -> Result<Prepared, Failure> {
-    let prepared = prepare::prepare(args, task, &process_environment)?;
+    let prepared = prepare_for(intent(args), &args.options()?, task, &process_environment)?;
     match &prepared.invocation.run_id {
         None => Ok(prepared),
         Some(id) => {
@@ -87,16 +92,16 @@ fn exit_of(task: &Path, ended: Result<Exit, Failure>) -> Exit {
 }
 
 /// Each run is named after its task, or by its ID if several tasks have the same name.
-fn named(starts: Vec<Start>) -> Vec<(String, Start)> {
+fn named(runs: Vec<OpenRun>) -> Vec<(String, OpenRun)> {
     let mut times: HashMap<String, usize> = HashMap::new();
-    for start in &starts {
-        *times.entry(start.frozen.task.competition_id.clone()).or_default() += 1;
+    for run in &runs {
+        *times.entry(run.frozen.task.competition_id.clone()).or_default() += 1;
     }
-    let name = |start: &Start| {
-        let task = &start.frozen.task.competition_id;
-        if times.get(task) == Some(&1) { task.clone() } else { start.frozen.run_id.clone() }
+    let name = |run: &OpenRun| {
+        let task = &run.frozen.task.competition_id;
+        if times.get(task) == Some(&1) { task.clone() } else { run.frozen.run_id.clone() }
     };
-    starts.into_iter().map(|start| (name(&start), start)).collect()
+    runs.into_iter().map(|run| (name(&run), run)).collect()
 }
 
 fn closed(ended: Ended) -> Row {
@@ -104,10 +109,6 @@ fn closed(ended: Ended) -> Row {
     let code = exit.as_ref().map_or_else(|failure| failure.exit, |exit| *exit);
     let result = folder.filter(|_| exit.is_ok()).and_then(|folder| run_view::read_result(&folder));
     Row::ended(name, result.as_ref(), code)
-}
-
-fn view(args: &RunArgs) -> View {
-    View { json: args.json, quiet: args.quiet }
 }
 
 fn worst(exits: impl Iterator<Item = Exit>) -> Exit {

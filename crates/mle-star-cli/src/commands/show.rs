@@ -9,11 +9,11 @@ use mle_star_report::sanitize::{first_line, plain};
 use mle_star_report::views::{self, Views, code};
 use serde_json::json;
 
-use super::{print_json, runs_dir};
+use super::runs_dir;
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure};
-use crate::output::nearest;
 use crate::{output, runs, usage};
+use mle_star_run::nearest;
 
 /// Shows one run.
 ///
@@ -30,7 +30,7 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         let runners = views::of_run(&view).runners.map(|runners| runners.rows).unwrap_or_default();
         let figures: Vec<views::Figures> = runners.into_iter().map(|row| row.figures).collect();
         let whole = json!({"run": view.summary, "folder": view.folder, "made_with": view.snapshot.made_with, "usage": view.spending, "runners": figures, "steps": view.steps, "result": view.result});
-        print_json(&whole)?;
+        output::json(&whole)?;
     } else {
         lines(&view, &views::of_run(&view)).iter().for_each(|line| output::shown(line));
     }

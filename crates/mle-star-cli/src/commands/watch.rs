@@ -9,15 +9,14 @@ use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::follow::{Follow, FollowedLine};
 use mle_star_report::progress::Progress;
+use mle_star_run::runtime::wait_for;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::runs_dir;
 use crate::args::WatchArgs;
-use crate::drive::{exit_of, resume_command};
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::runs::{self, run_view};
-use crate::runtime::wait_for;
+use crate::runs::{self, resume_command, run_view};
 use crate::settings::process_environment;
 use crate::watch::{JsonLines, Look, Show, Terminal, Watch};
 
@@ -133,7 +132,7 @@ pub fn outcome(folder: &Path, end: Option<Event>) -> Result<Exit, Failure> {
             Err(Failure { exit: Exit::of_code(exit_code), trouble })
         }
         (Some(Event::RunEnded { exit_code, .. }), _) => Ok(Exit::of_code(exit_code)),
-        (_, Some(result)) => Ok(exit_of(&result)),
+        (_, Some(result)) => Ok(Exit::of_result(&result)),
         _ => {
             let name = runs::name(folder).unwrap_or_default();
             let message = format!("run {name} is not running; its outcome was not recorded");

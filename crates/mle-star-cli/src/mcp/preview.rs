@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::Hub;
 use super::answer::Answer;
 use super::start::RunInput;
-use crate::commands::estimate;
+use crate::estimate;
 use crate::prepare::{Intent, Prepared};
 use crate::processes::prepared;
 use crate::provider;
@@ -51,7 +51,7 @@ struct Guessed {
 
 /// Looks at a task.
 pub fn preview(hub: &Hub, input: RunInput) -> Result<Answer<Preview>, Trouble> {
-    let prepared = prepared(Intent::Look, &input.into_arguments(hub))?;
+    let prepared = prepared(Intent::Preview, &input.into_arguments(hub))?;
     let estimate = estimate::of(&prepared)?;
     let guesses: Vec<Guessed> = guesses(&prepared);
     let mut lines = prepared.sources.clone();

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::Hub;
 use super::answer::{Answer, MOST_OF_SCRIPT};
 use crate::commands::{list as listing, show as showing};
-use crate::drive::exit_of;
+use crate::exit::Exit;
 
 pub const ABOUT_LIST: &str = "List runs, newest first: state, best score, time and cost.";
 
@@ -201,7 +201,7 @@ pub fn result(hub: &Hub, ResultInput { run }: ResultInput) -> Result<Answer<Resu
     let report = RunReport::of(&view);
     let files = ResultFiles::of(&folder);
     let lines = lines(&report, &files);
-    let exit_code = view.result.as_ref().map(|result| exit_of(result).code());
+    let exit_code = view.result.as_ref().map(|result| Exit::of_result(result).code());
     Ok(Answer::new(&lines, ResultOutput::of(report, files, exit_code)))
 }
 

@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use mle_star::journal::JournalError;
 use mle_star::result::FinalResult;
 use mle_star_domain::trouble::Trouble;
+use mle_star_run::prepare::{Intent, Prepared, prepare_for, task_source};
+use mle_star_run::settings::process_environment;
 
 use super::{Begun, Late, begin};
 use crate::args::{ResumeArgs, RunArgs};
-use crate::prepare::{self, Intent, Prepared, task_source};
 use crate::runs::run_view::{self, RunView, State};
-use crate::settings::process_environment;
 
 /// A run that was started.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ pub fn prepared(intent: Intent, args: &RunArgs) -> Result<Prepared, Trouble> {
         let hint = format!("start a run for each: {}", names.join(", "));
         return Err(Trouble::new(format!("there are {} tasks", tasks.len()), hint));
     };
-    prepare::prepare_for(intent, args, task, &process_environment).map_err(|failure| failure.trouble)
+    prepare_for(intent, &args.options()?, task, &process_environment).map_err(|error| error.trouble)
 }
 
 /// Resumes a run in a separate process, with the limits of `args`.

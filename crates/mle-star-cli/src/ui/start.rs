@@ -77,7 +77,7 @@ fn looked_at(entered: &Entered) -> Value {
         let tasks: Vec<String> = tasks.iter().map(|task| task.display().to_string()).collect();
         return json!({"entered": entered, "seen": null, "trouble": null, "tasks": tasks});
     }
-    match prepared(Intent::Look, &entered.arguments()) {
+    match prepared(Intent::Preview, &entered.arguments()) {
         Ok(prepared) => {
             json!({"entered": entered.with(&prepared), "seen": seen(&prepared), "trouble": null, "tasks": []})
         }

@@ -36,13 +36,13 @@ fn folders_that_cannot_be_used_are_named_with_what_to_set() {
 #[test]
 fn the_version_has_the_commit_of_the_source() {
     let said = Sealed::empty().run("--version");
-    assert_eq!(said.stdout, format!("mle-star {}\n", env!("MLE_STAR_VERSION")));
+    assert_eq!(said.stdout, format!("mle-star {}\n", mle_star_run::VERSION));
     let head =
         Command::new("git").args(["rev-parse", "HEAD"]).current_dir(env!("CARGO_MANIFEST_DIR")).output();
     let head = head.ok().filter(|output| output.status.success());
     let commit = head.map(|output| String::from_utf8(output.stdout).unwrap()[..12].to_owned());
     let expected = commit.map(|commit| format!("{}+{commit}", env!("CARGO_PKG_VERSION")));
-    let found = env!("MLE_STAR_VERSION").trim_end_matches("-dirty");
+    let found = mle_star_run::VERSION.trim_end_matches("-dirty");
     assert_eq!(found, expected.as_deref().unwrap_or(env!("CARGO_PKG_VERSION")));
 }
 

@@ -131,7 +131,7 @@ fn a_run_tells_what_it_was_made_with_and_not_what_shows_it() {
     let resumed = say(&sealed, "resume r", &[KEY]);
     assert_eq!(resumed.code, 0, "{resumed:?}");
     assert!(resumed.stderr.contains("note: the run used mle-star 0.0.7, Python 3.10.1"), "{resumed:?}");
-    let this = format!("mle-star {}, Python 3.11.0, claude 2.1.329, linux ", env!("MLE_STAR_VERSION"));
+    let this = format!("mle-star {}, Python 3.11.0, claude 2.1.329, linux ", mle_star_run::VERSION);
     let show = sealed.run("show r").stdout;
     let line = show.lines().find(|line| line.starts_with("made with:  ")).unwrap();
     let parts = format!("{this}; resumed with mle-star 0.0.7, Python 3.10.1, ; resumed with {this}");
@@ -145,7 +145,7 @@ fn a_run_tells_what_it_was_made_with_and_not_what_shows_it() {
         .iter()
         .map(|made_with| made_with["mle_star"].as_str().unwrap())
         .collect();
-    assert_eq!(versions, [env!("MLE_STAR_VERSION"), "0.0.7", env!("MLE_STAR_VERSION")]);
+    assert_eq!(versions, [mle_star_run::VERSION, "0.0.7", mle_star_run::VERSION]);
     let shown: Value = serde_json::from_str(&sealed.run("show r --json").stdout).unwrap();
     assert_eq!(shown["made_with"], result["made_with"]);
 }

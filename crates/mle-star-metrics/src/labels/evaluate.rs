@@ -7,7 +7,7 @@ use csv::{StringRecord, Writer};
 use mle_star_domain::measure::Measurement;
 
 use super::columns::{Cells, cells, positive};
-use super::{Known, Labels, Layout, Others, in_order};
+use super::{Labels, Layout, Others, OwnedTruth, in_order};
 use crate::bootstrap::{Rows, mean, measure, on_other_rows};
 use crate::names::Metric;
 use crate::score::{Predictions, Truth, Unscorable, score};
@@ -30,8 +30,8 @@ impl Labels {
 
     fn check_one(&self, layout: &Layout<'_>) -> Result<(), Unscorable> {
         let names = match &self.known {
-            Known::Numbers(_) => &[][..],
-            Known::Classes { names, .. } => names,
+            OwnedTruth::Numbers(_) => &[][..],
+            OwnedTruth::Classes { names, .. } => names,
         };
         cells(self.metric, &self.target, &predicted_columns(layout), names).map(drop).map_err(Unscorable::new)
     }
@@ -156,8 +156,8 @@ impl Labels {
         let row = |place: &usize| &file.values[place * file.width..(place + 1) * file.width];
         let values: Vec<f64> = places.iter().flat_map(row).copied().collect();
         let known = match &self.known {
-            Known::Numbers(_) => 0,
-            Known::Classes { names, .. } => names.len(),
+            OwnedTruth::Numbers(_) => 0,
+            OwnedTruth::Classes { names, .. } => names.len(),
         };
         Ok(Predicted {
             metric: self.metric,
@@ -199,7 +199,7 @@ pub(crate) struct Predicted {
     metric: Metric,
     keys: Vec<u64>,
     units: Vec<u64>,
-    truth: Known,
+    truth: OwnedTruth,
     cells: Cells,
     /// The number of values of a row.
     pub(crate) width: usize,
@@ -292,8 +292,8 @@ impl Predicted {
         use_them: impl FnOnce(&Truth<'_>, &Predictions<'_>) -> Result<T, Unscorable>,
     ) -> Result<T, Unscorable> {
         match &self.truth {
-            Known::Numbers(truth) => use_them(&Truth::Numbers(truth), &Predictions::Numbers(values)),
-            Known::Classes { rows, .. } => self.read_classes(rows, values, use_them),
+            OwnedTruth::Numbers(truth) => use_them(&Truth::Numbers(truth), &Predictions::Numbers(values)),
+            OwnedTruth::Classes { rows, .. } => self.read_classes(rows, values, use_them),
         }
     }
 
@@ -352,8 +352,8 @@ impl<R: Read> File<R> {
     fn new(labels: &Labels, predictions: R, layout: &Layout<'_>) -> Result<Self, String> {
         let table = Table::open(predictions)?;
         let names = match &labels.known {
-            Known::Numbers(_) => Vec::new(),
-            Known::Classes { names, .. } => names.clone(),
+            OwnedTruth::Numbers(_) => Vec::new(),
+            OwnedTruth::Classes { names, .. } => names.clone(),
         };
         let id = match layout.id_column {
             Some(id) => Some(table.columns(&[id])?[0]),

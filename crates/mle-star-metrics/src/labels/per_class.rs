@@ -4,7 +4,7 @@ use std::io::Read;
 
 use csv::StringRecord;
 
-use super::{Known, Labels, ONE_CLASS, in_order, row_key, sorted};
+use super::{Labels, ONE_CLASS, OwnedTruth, in_order, row_key, sorted};
 use crate::names::{Kind, Metric};
 use crate::table::{Table, canonical, is_missing, listed, shown};
 
@@ -44,7 +44,7 @@ pub(super) fn read(
     let names: Vec<String> = classes.iter().map(|class| canonical(class).into_owned()).collect();
     let (names, places) = in_order(&names);
     let rows = order.iter().map(|row| places[rows[*row]]).collect();
-    let known = Known::Classes { rows, names };
+    let known = OwnedTruth::Classes { rows, names };
     let (target, units) = (String::new(), keys.clone());
     Ok(Labels { metric, target, units, keys, known, further: Vec::new(), test_rows: None })
 }

@@ -27,7 +27,7 @@ impl Ctx<'_> {
         self.rest_on_texts(line, &solutions.into_iter().map(Scored::text).collect::<Vec<_>>())
     }
 
-    /// As [`Ctx::rest_on`], for texts of any kind.
+    /// Declares the texts that a line is made from, as [`Ctx::rest_on`] does with solutions.
     pub(crate) fn rest_on_texts(&self, line: Line, texts: &[&str]) -> Result<(), Stop> {
         if self.run.journal.rest_on(line, texts)? {
             *super::lock(&self.run.failures) = self.run.journal.failures()?;

@@ -81,7 +81,7 @@ impl<'a> Inserted<'a> {
     }
 }
 
-pub(super) struct Found {
+pub(super) struct StoredOutcome {
     pub seq: i64,
     pub digest: String,
     pub outcome: String,
@@ -203,7 +203,12 @@ impl Store {
 
     /// The record that counts at `place`, or one that was set aside and counts again because the request is
     /// identical.
-    pub fn recorded(&self, place: &Place, kind: Kind, digest: &str) -> rusqlite::Result<Option<Found>> {
+    pub fn recorded(
+        &self,
+        place: &Place,
+        kind: Kind,
+        digest: &str,
+    ) -> rusqlite::Result<Option<StoredOutcome>> {
         // No ORDER BY: with it, SQLite would plan the cached statement again for every place.
         let sql = "SELECT digest, outcome, ended_at, seq, state = 'ended' FROM effects
                    WHERE place = ?1 AND kind = ?2 AND state IN ('ended', 'aside')";
@@ -452,8 +457,8 @@ fn records(is_whole: &str) -> String {
     )
 }
 
-fn found(row: &Row<'_>) -> rusqlite::Result<Found> {
-    Ok(Found { digest: row.get(0)?, outcome: row.get(1)?, ended_at: row.get(2)?, seq: row.get(3)? })
+fn found(row: &Row<'_>) -> rusqlite::Result<StoredOutcome> {
+    Ok(StoredOutcome { digest: row.get(0)?, outcome: row.get(1)?, ended_at: row.get(2)?, seq: row.get(3)? })
 }
 
 /// Reduces a text to what the record keeps of it.

@@ -38,10 +38,9 @@ pub(crate) async fn ensemble(
         let (rule, best) = (ctx.config().acceptance, rounds.best.as_ref());
         let round = ctx.step(combining, |end| Round::end(end, solutions, best, rule)).await?;
         round.scored.iter().for_each(|scored| rounds.library.add(scored));
-        if let Some(better) = round.accepted() {
-            rounds.best = Some(better.clone()); // 9
-        }
+        let better = round.accepted().cloned();
         rounds.attempts.push(round.record); // 8
+        rounds.best = better.or(rounds.best.take()); // 9
     }
     Ok(rounds.best.clone()) // 10
 }

@@ -105,7 +105,7 @@ impl RefinementAttempt {
         Self { plan, score, code_block, was_improvement: false, limit, effect }
     }
 
-    /// The same attempt, which failed for this reason.
+    /// The attempt, with the reason why it failed.
     pub(crate) fn because(self, failure: impl Into<String>) -> Self {
         Self { effect: Effect { failure: failure.into(), ..self.effect }, ..self }
     }

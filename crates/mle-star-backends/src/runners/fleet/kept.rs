@@ -20,7 +20,7 @@ const HOPELESS_LATER: u32 = 10;
 const AT_ONCE: usize = 5;
 
 /// An entry with what became of its runners.
-pub(super) struct Kept {
+pub(super) struct FleetEntry {
     pub(super) entry: RunnerEntry,
     /// The runners that are started or ready, by number, with the time of their start; `None` once ready.
     pub(super) started: BTreeMap<u32, Option<Instant>>,
@@ -37,7 +37,7 @@ pub(super) struct Kept {
     pub(super) last_failure: String,
 }
 
-impl Kept {
+impl FleetEntry {
     pub(super) fn new(entry: RunnerEntry) -> Self {
         Self {
             entry,
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn runners_that_fail_together_count_once() {
         let entry = json!({"name": "a", "command": ["x"], "count": 8});
-        let mut kept = Kept::new(serde_json::from_value(entry).unwrap());
+        let mut kept = FleetEntry::new(serde_json::from_value(entry).unwrap());
         for round in 1..=4 {
             let began = later();
             (0..8).for_each(|_| kept.failed(not("no route", Hope::Some), began));
@@ -143,9 +143,9 @@ mod tests {
     #[test]
     fn few_runners_start_at_once_and_no_more_than_are_needed() {
         let entry = json!({"name": "a", "command": ["x"], "count": 20});
-        let mut kept = Kept::new(serde_json::from_value(entry).unwrap());
+        let mut kept = FleetEntry::new(serde_json::from_value(entry).unwrap());
         let now = Instant::now();
-        let start = |kept: &mut Kept, began: Option<Instant>| {
+        let start = |kept: &mut FleetEntry, began: Option<Instant>| {
             let number = kept.started.len() as u32;
             kept.started.insert(number, began);
         };

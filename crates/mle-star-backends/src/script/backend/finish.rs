@@ -15,7 +15,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
 
 use super::ScriptBackend;
-use super::seen::Seen;
+use super::seen::ScriptData;
 use crate::runners::Received;
 use crate::script::evaluation::{Evaluation, LARGEST, Predictions, Verified};
 use crate::script::executor::Workplace;
@@ -35,7 +35,7 @@ pub(super) enum Outputs {
 }
 
 /// What remains of a script after its folder was removed.
-pub(super) struct Kept {
+pub(super) struct KeptFiles {
     pub(super) submission: Option<Submission>,
     pub(super) verified: Verified,
     /// What the predictions score by chance, if the target was permuted.
@@ -65,9 +65,9 @@ impl ScriptBackend {
     pub(super) async fn finish(
         &self,
         request: &ScriptRequest,
-        (outputs, seen): (Outputs, Arc<Seen>),
+        (outputs, seen): (Outputs, Arc<ScriptData>),
         printed: Option<Printed>,
-    ) -> Result<Kept, Trouble> {
+    ) -> Result<KeptFiles, Trouble> {
         let setup = Arc::clone(&self.setup);
         let places = self.places(request);
         let evaluation = self.evaluation.clone();
@@ -110,13 +110,13 @@ impl ScriptBackend {
             drop(outputs);
             notes.extend(seen.shown.data.damage());
             let disk_left = disk::left_if_full(&setup.run_folder);
-            Ok(Kept { submission, verified, chance, fits, notes, disk_left })
+            Ok(KeptFiles { submission, verified, chance, fits, notes, disk_left })
         };
         in_background(work).await?
     }
 
     /// The files that are wanted of a script that runs elsewhere, with their largest size in bytes.
-    pub(super) fn outputs(&self, request: &ScriptRequest, seen: &Seen) -> Vec<(&'static str, u64)> {
+    pub(super) fn outputs(&self, request: &ScriptRequest, seen: &ScriptData) -> Vec<(&'static str, u64)> {
         // One byte more shows that it is too large.
         let mut outputs = vec![(layout::SUBMISSION, largest(seen.sample.as_deref()) + 1)];
         if self.evaluation.is_some() && matches!(request.purpose, Purpose::Score | Purpose::Probe) {
@@ -203,7 +203,7 @@ impl Places {
     pub(super) fn keep(
         &self,
         written: File,
-        seen: &Seen,
+        seen: &ScriptData,
         evaluation: Option<&Evaluation>,
         id_column: Option<&str>,
     ) -> Result<Submission, Trouble> {

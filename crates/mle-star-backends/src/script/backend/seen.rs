@@ -19,24 +19,24 @@ use crate::script::in_background;
 
 /// The data that a script sees.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct ScriptData {
     pub(super) shown: Arc<Shown>,
     /// The data in the form that runners fetch, once one needs it.
     source: OnceCell<Arc<Source>>,
     pub(super) sample: Option<PathBuf>,
     /// The data's own folder, if it is made for one script.
-    pub(super) made: Option<Made>,
+    pub(super) made: Option<ChangedData>,
 }
 
 /// Data that is made for one script.
 #[derive(Debug)]
-pub(super) struct Made {
+pub(super) struct ChangedData {
     pub(super) folder: PathBuf,
     /// Its training table, if the target is permuted.
     pub(super) shuffled: Option<Shuffled>,
 }
 
-impl Drop for Made {
+impl Drop for ChangedData {
     fn drop(&mut self) {
         // What is left is removed with the other working folders.
         let _ = fs::remove_dir_all(&self.folder);
@@ -48,7 +48,7 @@ const SEED: u64 = 1;
 
 impl ScriptBackend {
     /// What a script sees of the data.
-    pub(super) fn seen(&self, view: DataView) -> Arc<Seen> {
+    pub(super) fn seen(&self, view: DataView) -> Arc<ScriptData> {
         let other = match view {
             DataView::Search | DataView::ShuffledTarget | DataView::ReplacedTestRows => None,
             DataView::Compared => self.compared.as_ref(),
@@ -58,7 +58,7 @@ impl ScriptBackend {
     }
 
     /// What this script sees of the data, which may be made for it.
-    pub(super) async fn seen_by(&self, request: &ScriptRequest) -> Result<Arc<Seen>, Trouble> {
+    pub(super) async fn seen_by(&self, request: &ScriptRequest) -> Result<Arc<ScriptData>, Trouble> {
         let (runner, view, stem) = (self.clone(), request.data, request.place.file_stem());
         match view {
             DataView::Search | DataView::Compared | DataView::Whole => Ok(self.seen(view)),
@@ -69,7 +69,7 @@ impl ScriptBackend {
     }
 
     /// The data of the search with a change.
-    fn changed(&self, view: DataView, stem: &str) -> Result<Seen, Trouble> {
+    fn changed(&self, view: DataView, stem: &str) -> Result<ScriptData, Trouble> {
         let setup = &self.setup;
         let folder = setup.run_folder.join(layout::WORK).join(format!("{stem}.data"));
         // An interrupted process may have left it.
@@ -84,12 +84,12 @@ impl ScriptBackend {
                 None
             }
         };
-        let seen = Seen::new(&folder, setup.sample_submission.clone(), &self.closed, &self.executor)?;
-        Ok(Seen { made: Some(Made { folder, shuffled }), ..seen })
+        let seen = ScriptData::new(&folder, setup.sample_submission.clone(), &self.closed, &self.executor)?;
+        Ok(ScriptData { made: Some(ChangedData { folder, shuffled }), ..seen })
     }
 }
 
-impl Seen {
+impl ScriptData {
     /// The data for runners. It is read whole.
     pub(super) async fn source(&self) -> Result<Arc<Source>, Trouble> {
         let read = async || {

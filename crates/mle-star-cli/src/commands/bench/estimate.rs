@@ -9,12 +9,14 @@ use super::side_by_side;
 use crate::args::{BenchArgs, RunArgs};
 use crate::bench::folder::RUNS;
 use crate::bench::plan::{Plan, PlannedTask};
-use crate::commands::{estimate, print_json};
+use crate::estimate;
 use crate::exit::{Exit, Failure};
-use crate::settings::process_environment;
-use crate::usage::{counted, money};
+use crate::output;
 use crate::watch::duration;
-use crate::{output, prepare};
+use mle_star_report::figures::count;
+use mle_star_report::money;
+use mle_star_run::prepare::{Intent, prepare_for};
+use mle_star_run::settings::process_environment;
 
 /// The estimate for a bench.
 #[derive(Debug, Serialize)]
@@ -62,7 +64,7 @@ pub fn print(args: &BenchArgs, plan: &Plan, options: &RunArgs, out: &Path) -> Re
     let most_seconds = longest.sum::<u64>() as f64;
     let estimate = Estimate { runs: cells.len(), most_seconds, cost_usd: costs.map(sum), tasks };
     if args.json {
-        print_json(&estimate)?;
+        output::json(&estimate)?;
     } else {
         lines(&estimate).iter().for_each(|line| output::shown(line));
     }
@@ -78,8 +80,7 @@ fn of_task(task: &PlannedTask, plan: &Plan, options: &RunArgs, out: &Path) -> Of
         runs_dir: Some(out.join(RUNS)),
         ..options.clone()
     };
-    let of_run = prepare::prepare(&args, &task.task, &process_environment)
-        .and_then(|prepared| Ok(estimate::of(&prepared)?));
+    let of_run = estimated(&args, &task.task);
     let nothing = OfTask {
         task: task.name.clone(),
         runs,
@@ -99,6 +100,11 @@ fn of_task(task: &PlannedTask, plan: &Plan, options: &RunArgs, out: &Path) -> Of
     }
 }
 
+fn estimated(args: &RunArgs, task: &Path) -> Result<estimate::Estimate, Failure> {
+    let prepared = prepare_for(Intent::Estimate, &args.options()?, task, &process_environment)?;
+    Ok(estimate::of(&prepared)?)
+}
+
 fn lines(estimate: &Estimate) -> Vec<String> {
     let mut lines = vec![format!(
         "{:<28} {:>5} {:>13} {:>13}  {}",
@@ -115,7 +121,7 @@ fn lines(estimate: &Estimate) -> Vec<String> {
         lines.push(format!("{:<28} {:>5} {calls:>13} {scripts:>13}  {cost}", task.task, task.runs));
     }
     let cost = estimate.cost_usd.map(|(low, high)| format!(", {} to {}", money::usd(low), money::usd(high)));
-    let (runs, time) = (counted(estimate.runs as u64, "run"), duration(estimate.most_seconds));
+    let (runs, time) = (count(estimate.runs as u64, "run"), duration(estimate.most_seconds));
     lines.push(format!("{runs}, at most {time}{}", cost.unwrap_or_default()));
     lines
 }

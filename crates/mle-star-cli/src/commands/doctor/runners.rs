@@ -20,8 +20,8 @@ use super::gpus;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::output::sanitize::first_line;
-use crate::settings::Settings;
 use crate::watch::{count, duration, rounded};
+use mle_star_run::settings::Settings;
 
 /// How long a runner may take to be measured after its start.
 const MEASURING: Duration = Duration::from_secs(60);

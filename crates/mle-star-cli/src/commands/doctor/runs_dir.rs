@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use mle_star::journal::{Storage, storage};
 use serde::Serialize;
 
-use crate::runs;
+use mle_star_run::runs;
 
 /// The runs directory of the settings.
 #[derive(Debug, Serialize)]

@@ -1,0 +1,206 @@
+//! Expected agent calls, script runs and cost of a run.
+
+mod history;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use mle_star::estimate::{Count, PhaseEstimate, estimate};
+use mle_star::money::{DEAREST, Prices};
+use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::role::AgentType;
+use mle_star_domain::trouble::Trouble;
+use mle_star_report::{money, usage::is_free};
+use mle_star_run::{Prepared, runs};
+use serde::Serialize;
+
+use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::watch::{agent_name, duration, phase_title};
+use history::{CallCost, History, Source, history};
+
+/// The estimate for a run.
+#[derive(Debug, Serialize)]
+pub struct Estimate {
+    agents: AgentsChoice,
+    phases: Vec<PhaseEstimate>,
+    pub calls: Count,
+    pub scripts: Count,
+    /// US dollars, lowest and highest; `None` for agents that are free, and if a price is unknown.
+    pub cost_usd: Option<(f64, f64)>,
+    /// Models whose prices are unknown.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub without_price: BTreeSet<String>,
+    /// The cost of one call, by role.
+    call_costs: BTreeMap<AgentType, CallCost>,
+    /// Seconds of all calls one after another, lowest and highest; `None` without earlier runs.
+    call_seconds: Option<(f64, f64)>,
+    /// The same of all scripts.
+    script_seconds: Option<(f64, f64)>,
+    max_budget_usd: Option<f64>,
+}
+
+/// Prints the estimate; creates no run folder.
+///
+/// # Errors
+/// The offline agents cannot solve the task, or JSON cannot be written.
+pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
+    let estimate = of(prepared)?;
+    if prepared.invocation.json {
+        output::json(&estimate)?;
+    } else {
+        prepared.sources.iter().for_each(|line| output::talk(line));
+        lines(&estimate, prepared.config.max_debug_attempts).iter().for_each(|line| output::shown(line));
+    }
+    Ok(Exit::Done)
+}
+
+/// The estimate for a run, with what earlier runs in the same folder took.
+///
+/// # Errors
+/// The offline agents cannot solve the task.
+pub fn of(prepared: &Prepared) -> Result<Estimate, Trouble> {
+    prepared.rules()?;
+    let runs_dir = prepared.invocation.runs_dir.as_deref().unwrap_or(Path::new(runs::DEFAULT_DIR));
+    Ok(made(prepared, &history(runs_dir, &prepared.task.competition_id)))
+}
+
+fn made(prepared: &Prepared, history: &History) -> Estimate {
+    let Prepared { config, task, retrieved_models, .. } = prepared;
+    let phases = estimate(config, task, retrieved_models.as_ref().map(Vec::len));
+    let roles = by_role(&phases);
+    let (mut calls, mut scripts) = (Count::default(), Count::default());
+    phases.iter().for_each(|phase| scripts += phase.scripts);
+    roles.values().for_each(|count| calls += *count);
+    let mut without_price = BTreeSet::new();
+    let mut call_costs: BTreeMap<AgentType, CallCost> = BTreeMap::new();
+    for role in roles.keys().filter(|_| !is_free(config.agents)) {
+        let model = model(config, *role);
+        match history.call_cost(*role, model, price(config, model)) {
+            Some(cost) => drop(call_costs.insert(*role, cost)),
+            None => drop(without_price.insert(model.to_owned())),
+        }
+    }
+    let is_known = !call_costs.is_empty() && without_price.is_empty();
+    let dollars = call_costs.iter().filter_map(|(role, cost)| Some(*roles.get(role)? * cost.usd));
+    let seconds =
+        roles.iter().map(|(role, count)| Some(*count * history.call_seconds(*role, model(config, *role))?));
+    // Roles that no earlier run called, such as the debugger, are missing from the sum.
+    let seconds: Vec<(f64, f64)> = seconds.flatten().collect();
+    Estimate {
+        agents: config.agents,
+        cost_usd: is_known.then(|| dollars.fold((0.0, 0.0), both)),
+        without_price,
+        call_costs,
+        call_seconds: (!seconds.is_empty()).then(|| seconds.into_iter().fold((0.0, 0.0), both)),
+        script_seconds: history.script_seconds().map(|one| scripts * one),
+        max_budget_usd: config.max_budget_usd,
+        phases,
+        calls,
+        scripts,
+    }
+}
+
+fn by_role(phases: &[PhaseEstimate]) -> BTreeMap<AgentType, Count> {
+    let mut roles: BTreeMap<AgentType, Count> = BTreeMap::new();
+    for (role, count) in phases.iter().flat_map(|phase| &phase.calls) {
+        *roles.entry(*role).or_default() += *count;
+    }
+    roles
+}
+
+fn model(config: &Config, role: AgentType) -> &str {
+    config.agent_models.get(&role).unwrap_or(&config.model)
+}
+
+/// The price of a model, in US dollars per million tokens read and written; the dearest for an unknown model of `claude`.
+fn price(config: &Config, model: &str) -> Option<(f64, f64)> {
+    let is_priced = matches!(config.agents, AgentsChoice::OpenAi | AgentsChoice::Codex);
+    let known = Prices::of(config).known(model).or((!is_priced).then_some(DEAREST));
+    known.map(|price| (price.input, price.output))
+}
+
+fn both(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    (one.0 + other.0, one.1 + other.1)
+}
+
+/// An estimate in lines; `repairs` is the most for each script.
+pub fn lines(estimate: &Estimate, repairs: u32) -> Vec<String> {
+    let mut lines = vec![format!("{:<28} {:>8} {:>8}", "", "fewest", "most")];
+    let row = |name: String, count: Count| format!("{name:<28} {:>8} {:>8}", count.fewest, count.most);
+    for phase in &estimate.phases {
+        let mut calls = Count::default();
+        phase.calls.values().for_each(|count| calls += *count);
+        lines.push(phase_title(phase.phase));
+        lines.push(row("  agent calls".to_owned(), calls));
+        lines.extend(
+            phase.calls.iter().map(|(role, count)| row(format!("    {}", agent_name(*role)), *count)),
+        );
+        lines.push(row("  script runs".to_owned(), phase.scripts));
+    }
+    lines.push("All".to_owned());
+    lines.push(row("  agent calls".to_owned(), estimate.calls));
+    lines.push(row("  script runs".to_owned(), estimate.scripts));
+    lines.push(format!(
+        "fewest: every script works at once; most: {repairs} repairs of every script, and a leakage fix before every run"
+    ));
+    lines.push(String::new());
+    lines.extend(cost_lines(estimate));
+    lines.extend(time_lines(estimate));
+    lines
+}
+
+fn cost_lines(estimate: &Estimate) -> Vec<String> {
+    if !estimate.without_price.is_empty() {
+        let models: Vec<&str> = estimate.without_price.iter().map(String::as_str).collect();
+        return vec![format!("cost: unknown, because prices has no entry for {}", models.join(", "))];
+    }
+    let Some((low, high)) = estimate.cost_usd else {
+        let why = match estimate.agents {
+            AgentsChoice::Files => "answers from files are free",
+            _ => "the offline agents use no language model",
+        };
+        return vec![format!("cost: none, {why}")];
+    };
+    let mut lines = vec![format!("cost: {} to {}", money::usd(low), money::usd(high))];
+    lines.extend(estimate.call_costs.iter().map(|(role, cost)| {
+        let (low, high) = (money::usd(cost.usd.0), money::usd(cost.usd.1));
+        format!("  {:<14} {} {low} to {high} a call ({})", agent_name(*role), cost.model, source(cost.source))
+    }));
+    let over = estimate.max_budget_usd.filter(|max| *max < high);
+    lines.extend(over.map(|max| {
+        let how = if max < low { "will" } else { "may" };
+        format!("note: max_budget_usd {} {how} end the search early", money::usd(max))
+    }));
+    lines
+}
+
+fn source(source: Source) -> String {
+    match source {
+        Source::Journals { calls: 1 } => "1 call in an earlier run".to_owned(),
+        Source::Journals { calls } => format!("{calls} calls in earlier runs"),
+        Source::Assumed { tokens_in, tokens_out, usd_per_mtok_in, usd_per_mtok_out } => format!(
+            "assumed: {} tokens in at ${usd_per_mtok_in} and {} out at ${usd_per_mtok_out} a million, half to double",
+            money::tokens(tokens_in.into()),
+            money::tokens(tokens_out.into())
+        ),
+    }
+}
+
+fn time_lines(estimate: &Estimate) -> Vec<String> {
+    let line = |what: &str, seconds: Option<(f64, f64)>| {
+        let (low, high) = seconds?;
+        Some(format!(
+            "{what}: {} to {}, one after another, as in earlier runs",
+            duration(low),
+            duration(high)
+        ))
+    };
+    let known = [line("agents", estimate.call_seconds), line("scripts", estimate.script_seconds)];
+    let known: Vec<String> = known.into_iter().flatten().collect();
+    if known.is_empty() {
+        vec!["time: unknown, there is no earlier run of this task".to_owned()]
+    } else {
+        known
+    }
+}

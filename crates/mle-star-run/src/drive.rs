@@ -1,0 +1,233 @@
+//! Executes a run: connects journal, backends, algorithms and observers.
+//!
+//! `backends` makes the backends of scripts, [`Shared`] is what the runs of one process share, `results` writes the
+//! results, `provisional` keeps the answer so far.
+
+mod backends;
+mod delivery;
+mod held_out;
+mod provisional;
+mod results;
+mod shared;
+
+use std::path::Path;
+
+use mle_star::backend::AgentBackend;
+use mle_star::ctx::Outside;
+use mle_star::event::{Event, EventSink};
+use mle_star::journal::MadeWith;
+use mle_star::pipeline;
+use mle_star::result::FinalResult;
+use mle_star::stop::Stop;
+use mle_star_backends::files::FileAgents;
+use mle_star_backends::runners::fleet::Fleet;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
+use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::watch;
+
+use crate::error::{ErrorKind, RunError};
+use crate::observer::{ObservedAgents, Observer};
+use crate::open_run::OpenRun;
+use crate::provider::{Chosen, Workplace, ask_claude, ask_codex, ask_openai};
+use crate::runs::absolute;
+use crate::runtime::drive_with_threads;
+use crate::version::VERSION;
+use backends::Backends;
+use mle_star_report::figures::duration;
+
+pub use shared::Shared;
+
+/// Drives one run until it ends, on threads of its own. Must not be called from asynchronous code, which uses
+/// [`drive_with`].
+///
+/// # Errors
+/// What stopped the run.
+pub fn drive(run: &OpenRun, observer: &dyn Observer) -> Result<FinalResult, RunError> {
+    drive_with_threads(async {
+        let shared = Shared::new(&[run])?;
+        let never = watch::channel(false).1;
+        let ended = drive_with(run, &shared, observer, &never).await;
+        shared.end().await;
+        ended
+    })
+}
+
+/// Drives one run until it ends or `cancel` becomes true. Several runs of one process share `shared`.
+///
+/// # Errors
+/// What stopped the run.
+pub async fn drive_with(
+    run: &OpenRun,
+    shared: &Shared,
+    observer: &dyn Observer,
+    cancel: &watch::Receiver<bool>,
+) -> Result<FinalResult, RunError> {
+    observer.emit(Event::RunStarted(Box::new(run.outline()?)));
+    let say = |text: &str| observer.emit(Event::Said { text: text.to_owned() });
+    run.opening.iter().for_each(|line| say(line));
+    let backends = tokio::select! {
+        backends = Backends::make(run, shared, &say) => backends?,
+        () = wanted(cancel) => return Err(interrupted(run)),
+    };
+    note_versions(run, &backends, &say)?;
+    let agents = answering(run, &backends.data_dir, &say)?;
+    let answers = provisional::Writer::start(&run.folder, run.frozen.task.metric_direction, &backends);
+    let events = answers.beside(observer);
+    let outside = Outside {
+        agents: &ObservedAgents { agents: agents.as_ref(), observer },
+        scripts: &backends.scripts,
+        events: &events,
+        cancel,
+        environment: &backends.environment_text,
+        script_slots: &backends.slots,
+        agent_slots: shared.agent_slots(),
+    };
+    let finished = tokio::select! {
+        finished = pipeline::run(&run.frozen, &run.prompts, &run.journal, outside) => finished,
+        trouble = stranded(backends.fleet.as_ref(), &events) => Err(Stop::Outside(trouble)),
+    };
+    answers.end().await.iter().for_each(|note| say(note));
+    // Removes their folder.
+    drop(agents);
+    match finished {
+        Ok(finished) => {
+            let written = results::write(run, &backends, finished, observer).await;
+            let (result, notes) = written.map_err(RunError::failed)?;
+            notes.iter().for_each(|note| say(note));
+            Ok(result)
+        }
+        Err(stop) => {
+            observer.stopped(&run.folder).await.iter().for_each(|note| say(note));
+            run.cost_so_far().iter().for_each(|line| say(line));
+            Err(error(run, stop))
+        }
+    }
+}
+
+/// Waits until `cancel` becomes true.
+async fn wanted(cancel: &watch::Receiver<bool>) {
+    let mut cancel = cancel.clone();
+    if cancel.wait_for(|wanted| *wanted).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Reports what runners do, until no script can run anywhere.
+async fn stranded(fleet: Option<&Fleet>, events: &dyn EventSink) -> Trouble {
+    let Some(fleet) = fleet else { return std::future::pending().await };
+    let (known, mut changes) = fleet.watch();
+    known.into_iter().for_each(|runner| events.emit(Event::Runner { runner }));
+    let reporting = async {
+        loop {
+            match changes.recv().await {
+                Ok(runner) => events.emit(Event::Runner { runner }),
+                // It reads on with the next change.
+                Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => std::future::pending().await,
+            }
+        }
+    };
+    tokio::select! {
+        trouble = fleet.stranded() => trouble,
+        () = reporting => Trouble::new("the runners are gone", ""),
+    }
+}
+
+/// Records the versions that the run uses; notes when they differ from those of earlier processes.
+fn note_versions(run: &OpenRun, backends: &Backends, say: &(dyn Fn(&str) + Sync)) -> Result<(), RunError> {
+    let now = MadeWith {
+        at: jiff::Timestamp::now().to_string(),
+        mle_star: VERSION.to_owned(),
+        python: backends.environment.version.clone(),
+        platform: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
+        claude: match &run.chosen {
+            Chosen::Claude(claude) => Some(claude.executable.version.to_string()),
+            _ => None,
+        },
+        codex: match &run.chosen {
+            Chosen::Codex(codex) => Some(codex.executable.version.to_string()),
+            _ => None,
+        },
+        kept_from: backends.kept_from,
+        resumed: false,
+    };
+    let versions = now.to_string();
+    let before = run.journal.note_made_with(now).map_err(|error| RunError::journal(&error))?;
+    match before.map(|before| before.to_string()) {
+        Some(before) if before == versions => say("note: scripts are isolated in another way than before"),
+        Some(before) => say(&format!("note: the run used {before}; it continues with {versions}")),
+        None => {}
+    }
+    Ok(())
+}
+
+/// Makes the agents.
+fn answering(
+    run: &OpenRun,
+    data_dir: &Path,
+    say: &(dyn Fn(&str) + Sync),
+) -> Result<Box<dyn AgentBackend>, RunError> {
+    let folder = run.folder.join(layout::WORK).join(layout::AGENTS);
+    match (&run.chosen, &run.rules) {
+        (Chosen::Claude(claude), _) => {
+            let at = Workplace { run_id: &run.frozen.run_id, folder: &folder, data_dir };
+            let agents =
+                ask_claude(claude, &run.frozen.config, &run.frozen.prompts, at).map_err(RunError::failed)?;
+            Ok(Box::new(agents))
+        }
+        (Chosen::Files, _) => Ok(Box::new(through_files(run, data_dir, say)?)),
+        (Chosen::OpenAi(endpoint), _) => {
+            let agents = ask_openai(endpoint, &run.frozen.config).map_err(RunError::failed)?;
+            Ok(Box::new(agents))
+        }
+        (Chosen::Codex(codex), _) => {
+            let agents = ask_codex(codex, &run.frozen.config, &folder).map_err(RunError::failed)?;
+            Ok(Box::new(agents))
+        }
+        (Chosen::Offline, Some(rules)) => Ok(Box::new(rules.clone())),
+        (Chosen::Offline, None) => {
+            let trouble = Trouble::new(
+                "the offline agents were not made",
+                "this is a bug in mle-star, please report it",
+            );
+            Err(RunError::failed(trouble))
+        }
+    }
+}
+
+/// Agents that are asked through files; says where and how.
+fn through_files(run: &OpenRun, data_dir: &Path, say: &(dyn Fn(&str) + Sync)) -> Result<FileAgents, Trouble> {
+    let own = || absolute(&run.folder.join(layout::AGENTS));
+    let folder = run.frozen.config.agents_dir.clone().map_or_else(own, Ok)?;
+    let agents = FileAgents::new(&folder, &run.frozen.run_id, data_dir)?;
+    say(&format!("waiting for answers in {}", folder.display()));
+    say("  to answer NNN-PLACE/prompt.md: write a file, and move it to reply.txt beside it");
+    Ok(agents)
+}
+
+/// The error for what stopped the run.
+fn error(run: &OpenRun, stop: Stop) -> RunError {
+    match stop {
+        Stop::Interrupted => interrupted(run),
+        Stop::Journal(error) => RunError::journal(&error),
+        Stop::Outside(trouble) | Stop::Agents { trouble, .. } => RunError::failed(trouble),
+        Stop::NoSolution(why) => {
+            let logs = run.folder.join(layout::LOGS);
+            RunError::failed(Trouble::new(why, format!("see {}", logs.display())))
+        }
+        Stop::Limit(_) => {
+            let more = "give it more with --time-limit or --max-budget-usd";
+            RunError { kind: ErrorKind::LimitReached, trouble: Trouble::resumable(stop.to_string(), more) }
+        }
+        Stop::Bug { .. } | Stop::Fenced(_) => {
+            let report = "this is a bug in mle-star, please report it";
+            RunError::failed(Trouble::resumable(stop.to_string(), report))
+        }
+    }
+}
+
+fn interrupted(run: &OpenRun) -> RunError {
+    let message = format!("interrupted after {}", duration(run.journal.elapsed()));
+    RunError { kind: ErrorKind::Interrupted, trouble: Trouble::resumable(message, "") }
+}

@@ -1,0 +1,349 @@
+//! The backend of scripts: environment, machine, data and isolation.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use mle_star::journal::KeptFrom;
+use mle_star::slots::Slots;
+use mle_star_backends::runners::entry::RunnerEntry;
+use mle_star_backends::runners::fleet::Fleet;
+use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
+use mle_star_backends::script::environment::{Environment, Origin};
+use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
+use mle_star_data::{profile, unzip};
+use mle_star_domain::config::Switch;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
+use mle_star_process::machine::Machine;
+use mle_star_process::sandbox::{Isolation, Network};
+use mle_star_process::warm::WarmStart;
+
+use super::held_out;
+use super::shared::Shared;
+use crate::error::RunError;
+use crate::open_run::OpenRun;
+use mle_star_report::figures::count;
+
+/// How long the first runner may take to tell what its machine is. It may wait in a queue.
+const FIRST_RUNNER: Duration = Duration::from_secs(20);
+
+/// Libraries to name in prompts; the others are their dependencies.
+const NAMED: [&str; 14] = [
+    "numpy",
+    "pandas",
+    "scipy",
+    "scikit-learn",
+    "lightgbm",
+    "xgboost",
+    "xgboost-cpu",
+    "catboost",
+    "torch",
+    "tensorflow",
+    "transformers",
+    "polars",
+    "statsmodels",
+    "nltk",
+];
+
+/// The backend of scripts and what belongs to it.
+pub struct Backends {
+    /// Runs scripts.
+    pub scripts: ScriptBackend,
+    /// The interpreter and its libraries.
+    pub environment: Environment,
+    /// The environment in words, for prompts.
+    pub environment_text: String,
+    /// Limits the scripts that run at once.
+    pub slots: Slots,
+    /// Runners on other machines.
+    pub fleet: Option<Fleet>,
+    /// What scripts cannot do; `None` if they also run on other machines.
+    pub kept_from: Option<KeptFrom>,
+    /// The data as scripts of the search and agents see it.
+    pub data_dir: PathBuf,
+    /// The data with all rows.
+    pub all_rows: PathBuf,
+}
+
+impl Backends {
+    /// Finds or creates the Python environment, inspects the machine and prepares the data; reports progress to `say`.
+    ///
+    /// # Errors
+    /// No usable Python, or the environment cannot be created.
+    pub async fn make(run: &OpenRun, shared: &Shared, say: &(dyn Fn(&str) + Sync)) -> Result<Self, RunError> {
+        let config = &run.frozen.config;
+        let environment = shared.environment(config.python.as_ref(), say).await?;
+        let (machine, slots) = (shared.machine().await.clone(), shared.script_slots().await.clone());
+        let at_once = slots.count();
+        say(&format!("python: {}", environment_line(&environment, &machine, at_once)));
+        if let Some(names) = run.rules.as_ref().and_then(|_| missing(&environment)) {
+            let python = environment.python.display();
+            say(&format!("note: {python} has no {names}, which the scripts of the offline agents need"));
+            say("hint: install it there, or leave `python` out to use the program's own environment");
+        }
+        let isolation = Isolation::new(mle_star_backends::script::network(config.network));
+        say(&format!("isolation: {}", isolation.line()));
+        let all_rows = plain_data(run)?;
+        let kept_from =
+            KeptFrom { network: isolation.closes_network(), other_files: isolation.closes_reads() };
+        let held_out = held_out::folder(run, &all_rows)?;
+        if held_out.is_some() && !isolation.closes_reads() {
+            say("note: nothing on this machine keeps a script from reading the labels of the held-out rows");
+        }
+        let data_dir = held_out.as_ref().map_or_else(|| all_rows.clone(), |held_out| held_out.input.clone());
+        let evaluation = held_out::evaluation(run, &data_dir, held_out);
+        let setup =
+            runner(run, data_dir.clone(), environment.clone(), machine.clone(), at_once, isolation.clone());
+        let usable = without_unusable(&machine, &tried_gpus(&setup, say).await);
+        let fleet = shared.fleet().await.cloned();
+        let setup = ScriptSetup { evaluation, fleet: fleet.clone(), ..setup };
+        let scripts = ScriptBackend::new(setup).map_err(RunError::failed)?;
+        run.runners.iter().for_each(|runner| say(&runner_line(runner)));
+        let here = (at_once > 0).then(|| hardware(&usable, at_once));
+        let machines = machines(here, &run.runners, fleet.as_ref()).await;
+        let environment_text = environment_text(&environment, &machines, &isolation);
+        if shared.is_for_one_run() {
+            scripts.warm_up();
+        }
+        let kept_from = run.runners.is_empty().then_some(kept_from);
+        Ok(Self { scripts, environment, environment_text, slots, fleet, kept_from, data_dir, all_rows })
+    }
+}
+
+fn runner(
+    run: &OpenRun,
+    data_dir: PathBuf,
+    environment: Environment,
+    machine: Machine,
+    slots: usize,
+    isolation: Isolation,
+) -> ScriptSetup {
+    let task = &run.frozen.task;
+    let sample = match &run.profile {
+        Some(profile) => profile.sample.as_ref().map(|sample| sample.file.clone()),
+        None => profile::sample_file(&data_dir),
+    };
+    let sample = sample.map(|file| data_dir.join(file));
+    ScriptSetup {
+        run_folder: run.folder.clone(),
+        sample_submission: sample,
+        data_dir,
+        environment,
+        warm_start: (run.frozen.config.warm_start == Switch::On).then(|| WarmStart::on(&machine)),
+        machine,
+        slots,
+        id_column: task.id_column.clone(),
+        memory_limit_mib: run.frozen.config.memory_limit_mb,
+        isolation,
+        evaluation: None,
+        fleet: None,
+    }
+}
+
+/// The data folder that scripts see: the task's, or one in the run folder if tables have to be unpacked.
+fn plain_data(run: &OpenRun) -> Result<PathBuf, Trouble> {
+    let data_dir = &run.frozen.task.data_dir;
+    let packed = unzip::packed(data_dir)?;
+    if packed.is_empty() {
+        return Ok(data_dir.clone());
+    }
+    let unpacked = run.folder.join(layout::DATA);
+    unzip::unpack(data_dir, &packed, &unpacked)?;
+    Ok(unpacked)
+}
+
+/// Tries the GPUs if scripts run here, and says of each whether scripts can use it.
+async fn tried_gpus(setup: &ScriptSetup, say: &(dyn Fn(&str) + Sync)) -> Vec<TriedGpu> {
+    if setup.slots == 0 {
+        return Vec::new();
+    }
+    let tried = try_gpus(&setup.environment, &setup.machine, &setup.isolation).await;
+    for gpu in &tried {
+        say(&format!("gpu: {}", gpu.line()));
+    }
+    if tried.iter().any(|gpu| !gpu.works_inside) {
+        say(
+            "hint: see \"scripts cannot use it\" in docs/troubleshooting.md; `mle-star doctor` tries it again",
+        );
+    }
+    tried
+}
+
+/// The machine without GPUs that scripts cannot use: agents should not plan for them.
+fn without_unusable(machine: &Machine, tried: &[TriedGpu]) -> Machine {
+    let gpus = machine.gpus.iter().enumerate();
+    let is_usable = |position: usize| tried.get(position).is_none_or(|gpu| gpu.works_inside);
+    let usable = gpus.filter(|(position, _)| is_usable(*position)).map(|(_, gpu)| gpu.clone());
+    Machine { gpus: usable.collect(), ..machine.clone() }
+}
+
+fn runner_line(entry: &RunnerEntry) -> String {
+    let how = match (&entry.ray, entry.command.as_slice()) {
+        (Some(address), _) => format!("Ray at {address}"),
+        (None, command) => command.join(" "),
+    };
+    let scripts = count(entry.expected_slots() as u64, "script");
+    format!("runners: up to {} called {} with {scripts} each: {how}", entry.count, entry.name)
+}
+
+fn environment_line(environment: &Environment, machine: &Machine, slots: usize) -> String {
+    let whose = match environment.origin {
+        Origin::Own => "own environment",
+        Origin::Given => "as given",
+    };
+    let scripts = match slots {
+        0 => "no scripts here".to_owned(),
+        1 => "1 script at a time".to_owned(),
+        slots => format!("{slots} scripts at once"),
+    };
+    format!(
+        "{} ({whose}), {}, {}, {scripts}",
+        environment.version,
+        count(machine.cores as u64, "core"),
+        count(machine.gpus.len() as u64, "GPU")
+    )
+}
+
+/// What scripts of the offline agents import, and the interpreter lacks.
+fn missing(environment: &Environment) -> Option<String> {
+    let has = |wanted: &str| {
+        environment.libraries.iter().any(|(name, _)| name.to_lowercase().replace('_', "-") == wanted)
+    };
+    let lacking: Vec<&str> =
+        ["numpy", "pandas", "scikit-learn"].into_iter().filter(|name| !has(name)).collect();
+    (!lacking.is_empty()).then(|| lacking.join(", "))
+}
+
+/// The machines that scripts may run on, in words.
+async fn machines(here: Option<String>, runners: &[RunnerEntry], fleet: Option<&Fleet>) -> Vec<String> {
+    let told = runners.iter().filter_map(|runner| runner.machine.clone());
+    let mut machines: Vec<String> = here.into_iter().chain(told).collect();
+    machines.dedup();
+    if machines.is_empty()
+        && let Some(fleet) = fleet
+        && let Some(machine) = fleet.first_machine(FIRST_RUNNER).await
+    {
+        machines.push(hardware(&machine, machine.gpus.len().max(1)));
+    }
+    machines
+}
+
+/// The share of a script in a machine with this many slots.
+fn hardware(machine: &Machine, slots: usize) -> String {
+    let mut text = count((machine.cores / slots.max(1)).max(1) as u64, "CPU core");
+    if machine.memory_mib > 0 {
+        // Writing to a string cannot fail.
+        let _ = write!(text, ", {} GiB of memory", machine.memory_mib / 1024);
+    }
+    match machine.gpus.as_slice() {
+        [] => text.push_str(", no GPU"),
+        [first, ..] => {
+            let _ = write!(text, ", {} with {} GiB", first.name, first.memory_mib / 1024);
+        }
+    }
+    text
+}
+
+fn environment_text(environment: &Environment, machines: &[String], isolation: &Isolation) -> String {
+    let mut text = format!("Python {}", environment.version);
+    let named =
+        environment.libraries.iter().filter(|(name, _)| NAMED.contains(&name.to_lowercase().as_str()));
+    let libraries: Vec<String> = named.map(|(name, version)| format!("{name} {version}")).collect();
+    if !libraries.is_empty() {
+        let _ = write!(text, " with {}", libraries.join(", "));
+    }
+    match machines {
+        [] => text.push_str("\nThe hardware is not known before a script runs: look for GPUs in the script"),
+        [one] => {
+            let _ = write!(text, "\n{one}");
+        }
+        several => {
+            let _ = write!(
+                text,
+                "\nA script runs on one of these machines and must work on each: {}",
+                several.join("; ")
+            );
+        }
+    }
+    text.push_str(match isolation.network {
+        Network::Allowed => "\nNetwork access",
+        Network::Denied if isolation.closes_network() => "\nNo network access at all",
+        // This machine cannot block it, but the solution may run where there is none.
+        Network::Denied => "\nDo not rely on the network",
+    });
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use mle_star_process::machine::Gpu;
+    use mle_star_process::sandbox::Layers;
+
+    #[test]
+    fn prompts_say_whether_there_is_a_network() {
+        let check = |network, layers, expected: &str| {
+            let environment = Environment {
+                python: PathBuf::from("python3"),
+                version: "3.11.0".to_owned(),
+                libraries: vec![("numpy".to_owned(), "2.0".to_owned()), ("idna".to_owned(), "1".to_owned())],
+                origin: Origin::Given,
+            };
+            let isolation = Isolation { layers, ..Isolation::new(network) };
+            let machine = Machine { cores: 4, memory_mib: 2048, gpus: Vec::new() };
+            let text = environment_text(&environment, &[hardware(&machine, 2)], &isolation);
+            let start = "Python 3.11.0 with numpy 2.0\n2 CPU cores, 2 GiB of memory, no GPU\n";
+            assert_eq!(text, format!("{start}{expected}"));
+        };
+        let closed = Layers { network: true, ..Layers::none() };
+        check(Network::Allowed, closed.clone(), "Network access");
+        check(Network::Denied, closed, "No network access at all");
+        check(Network::Denied, Layers::none(), "Do not rely on the network");
+    }
+
+    #[test]
+    fn prompts_name_every_machine_that_a_script_may_run_on() {
+        let check = |machines: &[&str], expected: &str| {
+            let machines: Vec<String> = machines.iter().map(|machine| (*machine).to_owned()).collect();
+            let isolation = Isolation { layers: Layers::none(), ..Isolation::new(Network::Allowed) };
+            let text = environment_text(&Environment::default(), &machines, &isolation);
+            assert!(text.contains(expected), "{text}");
+        };
+        check(&[], "look for GPUs");
+        check(&["2 cores"], "\n2 cores\n");
+        check(&["2 cores", "one A100"], "must work on each: 2 cores; one A100\n");
+    }
+
+    #[test]
+    fn agents_hear_of_gpus_that_scripts_can_use() {
+        let gpu = |index, name: &str| Gpu { index, name: name.to_owned(), memory_mib: 81_920 };
+        let machine = Machine { cores: 2, memory_mib: 2048, gpus: vec![gpu(0, "A"), gpu(1, "B")] };
+        let check = |works: &[bool], expected: &str| {
+            let tried = works.iter().map(|&works_inside| {
+                let (name, says) = (String::new(), String::new());
+                TriedGpu { name, memory_mb: 1, works_inside, says }
+            });
+            let usable = without_unusable(&machine, &tried.collect::<Vec<_>>());
+            let text = hardware(&usable, 1);
+            assert_eq!(text, format!("2 CPU cores, 2 GiB of memory, {expected}"), "{works:?}");
+        };
+        check(&[true, true], "A with 80 GiB");
+        check(&[false, true], "B with 80 GiB");
+        check(&[false, false], "no GPU");
+        // Scripts that run elsewhere do not try them.
+        check(&[], "A with 80 GiB");
+    }
+
+    #[test]
+    fn libraries_that_an_interpreter_lacks_are_named() {
+        let check = |names: &[&str], expected: Option<&str>| {
+            let libraries = names.iter().map(|name| ((*name).to_owned(), "1".to_owned())).collect();
+            let environment = Environment { libraries, ..Environment::default() };
+            assert_eq!(missing(&environment).as_deref(), expected, "{names:?}");
+        };
+        check(&["NumPy", "pandas", "scikit_learn"], None);
+        check(&["numpy", "idna"], Some("pandas, scikit-learn"));
+        check(&[], Some("numpy, pandas, scikit-learn"));
+    }
+}

@@ -1,0 +1,63 @@
+//! The folder `final/`, whose files change all at once.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use mle_star_domain::layout;
+use rustix::fs::{CWD, RenameFlags};
+
+use crate::runs::inputs::remove_file;
+
+/// Lets `python final/solution.py` find the data from the run folder.
+pub fn link_data(link: &Path, data_dir: &Path) -> io::Result<()> {
+    match std::os::unix::fs::symlink(data_dir.canonicalize()?, link) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+/// The files of an answer.
+const FILES: [&str; 4] = [layout::SOLUTION, layout::REQUIREMENTS, layout::SUBMISSION, layout::PROVISIONAL];
+
+/// Replaces the files of `final/` by those that `fill` writes into the folder it is given. Nothing changes before all of
+/// them are on disk; then both folders change places, so that a kill never leaves files of two answers side by side.
+pub fn replace(last: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
+    let next = last.with_extension("next");
+    fs::create_dir_all(last)?;
+    fs::create_dir_all(&next)?;
+    // Left by an earlier process.
+    move_others(&next, last)?;
+    fs::remove_dir_all(&next)?;
+    fs::create_dir(&next)?;
+    fill(&next)?;
+    if last.is_symlink() || rustix::fs::renameat_with(CWD, &next, CWD, last, RenameFlags::EXCHANGE).is_err() {
+        // Some network file systems cannot exchange.
+        move_one_by_one(&next, last)?;
+    }
+    move_others(&next, last)?;
+    fs::remove_dir_all(next)
+}
+
+/// Moves the files of an answer, without `provisional.json` beside them until the last.
+fn move_one_by_one(next: &Path, last: &Path) -> io::Result<()> {
+    remove_file(&last.join(layout::PROVISIONAL))?;
+    for name in FILES {
+        match fs::rename(next.join(name), last.join(name)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => remove_file(&last.join(name))?,
+            renamed => renamed?,
+        }
+    }
+    Ok(())
+}
+
+/// Moves what is no part of an answer, such as files of the user.
+fn move_others(from: &Path, to: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(from)? {
+        let name = entry?.file_name();
+        if FILES.iter().all(|known| name != *known) && !to.join(&name).exists() {
+            fs::rename(from.join(&name), to.join(&name))?;
+        }
+    }
+    Ok(())
+}

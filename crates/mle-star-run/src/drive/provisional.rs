@@ -1,0 +1,257 @@
+//! Keeps a usable answer in `final/` while a run goes on: the best solution, and the best checked submission of any
+//! script. A run that ends early, whatever the reason, leaves them there.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mle_star::event::{Event, EventSink};
+use mle_star::verdict::Best;
+use mle_star_backends::script::environment::requirements_txt;
+use mle_star_domain::layout;
+use mle_star_domain::metric::{Direction, Score};
+use mle_star_report::run_view::{Provisional, provisional};
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::backends::Backends;
+use super::delivery::{link_data, replace};
+use crate::runs::inputs::{copy_whole, write_json, write_whole};
+
+/// The answer of a run at a moment.
+#[derive(Clone, Debug, PartialEq)]
+struct Answer {
+    solution: Best,
+    submission: Option<Best>,
+}
+
+/// Writes each new answer of a run in the background; the latest wins.
+pub struct Writer {
+    latest: watch::Sender<Option<Answer>>,
+    writing: JoinHandle<Result<(), String>>,
+}
+
+/// Forwards events, and answers to the writer.
+pub struct Beside<'a> {
+    latest: &'a watch::Sender<Option<Answer>>,
+    others: &'a dyn EventSink,
+}
+
+impl Writer {
+    /// Starts; requires a runtime.
+    pub fn start(folder: &Path, direction: Direction, backends: &Backends) -> Self {
+        let (latest, answers) = watch::channel(None);
+        let scripts = backends.scripts.clone();
+        let files = Files {
+            folder: folder.to_owned(),
+            data_dir: backends.all_rows.clone(),
+            requirements: requirements_txt(&backends.environment),
+            direction,
+            before: provisional(folder).and_then(|left| Score::new(left.solution.score, direction)),
+            submission: Box::new(move |stem, script| scripts.submission(stem, script)),
+        };
+        Self { latest, writing: tokio::spawn(write_on(files, answers)) }
+    }
+
+    /// A sink that forwards to `others`.
+    pub fn beside<'a>(&'a self, others: &'a dyn EventSink) -> Beside<'a> {
+        Beside { latest: &self.latest, others }
+    }
+
+    /// Writes the last answer; returns a note if an answer could not be written.
+    pub async fn end(self) -> Option<String> {
+        drop(self.latest);
+        let written = self.writing.await.unwrap_or_else(|error| Err(error.to_string()));
+        written.err().map(|error| format!("note: the answer so far could not be written: {error}"))
+    }
+}
+
+impl EventSink for Beside<'_> {
+    fn emit(&self, event: Event) {
+        if let Event::Answer { solution, submission } = &event {
+            let (solution, submission) = (solution.clone(), submission.clone());
+            self.latest.send_replace(Some(Answer { solution, submission }));
+        }
+        self.others.emit(event);
+    }
+}
+
+/// Where answers come from and go to.
+struct Files {
+    folder: PathBuf,
+    data_dir: PathBuf,
+    requirements: String,
+    direction: Direction,
+    /// The score of the answer that an earlier process left.
+    before: Option<Score>,
+    /// The submission that a script wrote, by the file stem of its run and its text.
+    submission: Submissions,
+}
+
+type Submissions = Box<dyn Fn(&str, &str) -> Option<PathBuf> + Send + Sync>;
+
+/// Writes until the sender is gone. A failure does not stop it: the next answer may succeed.
+async fn write_on(files: Files, mut answers: watch::Receiver<Option<Answer>>) -> Result<(), String> {
+    let files = std::sync::Arc::new(files);
+    let mut last = Ok(());
+    while answers.changed().await.is_ok() {
+        let answer = answers.borrow_and_update().clone();
+        let Some(answer) = answer else { continue };
+        let files = std::sync::Arc::clone(&files);
+        let written = tokio::task::spawn_blocking(move || files.write(&answer)).await;
+        last = match written {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(error) => Err(error.to_string()),
+        };
+    }
+    last
+}
+
+impl Files {
+    /// Writes an answer. One without a submission does not replace one with: a resumed run announces its early
+    /// answers again.
+    fn write(&self, answer: &Answer) -> io::Result<()> {
+        let last = self.folder.join(layout::FINAL);
+        // The result of smaller limits stays until a better one is complete.
+        if self.folder.join(layout::RESULT).exists() || self.is_behind(answer) {
+            return Ok(());
+        }
+        let submission = match &answer.submission {
+            Some(best) => {
+                (self.submission)(&best.run.file_stem(), &self.script(best)?).map(|file| (best, file))
+            }
+            None => None,
+        };
+        if submission.is_none() && last.join(layout::SUBMISSION).exists() {
+            return Ok(());
+        }
+        link_data(&self.folder.join(layout::INPUT), &self.data_dir)?;
+        replace(&last, |next| {
+            write_whole(&next.join(layout::SOLUTION), self.script(&answer.solution)?.as_bytes())?;
+            write_whole(&next.join(layout::REQUIREMENTS), self.requirements.as_bytes())?;
+            let Some((best, file)) = submission else { return Ok(()) };
+            copy_whole(&file, &next.join(layout::SUBMISSION))?;
+            let (place, solution) = (best.run.to_string(), answer.solution.clone());
+            let provisional = Provisional { place, score: best.score, interval: None, solution };
+            write_json(&next.join(layout::PROVISIONAL), &provisional)
+        })
+    }
+
+    /// Whether an earlier process wrote a better answer: this one comes from a replay.
+    fn is_behind(&self, answer: &Answer) -> bool {
+        let score = Score::new(answer.solution.score, self.direction);
+        self.before.zip(score).is_some_and(|(before, now)| before.beats(now))
+    }
+
+    /// The text that ran.
+    fn script(&self, best: &Best) -> io::Result<String> {
+        let name = format!("{}.py", best.run.file_stem());
+        fs::read_to_string(self.folder.join(layout::SOLUTIONS).join(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star::event::NoEvents;
+    use mle_star_domain::place::Step;
+
+    use super::*;
+
+    fn best(step: Step, score: f64) -> Best {
+        let run = step.place().named(mle_star_domain::place::Name::Run);
+        Best { step, run, score }
+    }
+
+    #[tokio::test]
+    async fn the_latest_answer_lies_in_the_final_folder() {
+        let run = tempfile::tempdir().unwrap();
+        let folder = run.path().to_owned();
+        fs::create_dir(folder.join(layout::SOLUTIONS)).unwrap();
+        for step in [Step::Merge(1), Step::Round(0)] {
+            let stem = best(step, 0.0).run.file_stem();
+            fs::write(folder.join(layout::SOLUTIONS).join(format!("{stem}.py")), format!("# {step}"))
+                .unwrap();
+        }
+        fs::write(folder.join("made.csv"), "id,y\n1,0\n").unwrap();
+        let made = folder.join("made.csv");
+        let files = Files {
+            folder: folder.clone(),
+            data_dir: folder.clone(),
+            requirements: "numpy==2".to_owned(),
+            direction: Direction::Maximize,
+            before: None,
+            submission: Box::new(move |stem, script| {
+                (stem == "phase1.merge-1.run" && script == "# phase1/merge-1").then(|| made.clone())
+            }),
+        };
+        let (latest, answers) = watch::channel(None);
+        let writer = Writer { latest, writing: tokio::spawn(write_on(files, answers)) };
+        let merge = best(Step::Merge(1), 0.5);
+        let tell = |solution: Best, submission: Option<Best>| {
+            writer.beside(&NoEvents).emit(Event::Answer { solution, submission });
+        };
+        tell(merge.clone(), None);
+        tell(best(Step::Round(0), 0.6), Some(merge));
+        assert_eq!(writer.end().await, None);
+        let read = |name: &str| fs::read_to_string(folder.join(layout::FINAL).join(name)).unwrap();
+        assert_eq!(read(layout::SOLUTION), "# phase3/r0");
+        assert_eq!(read(layout::SUBMISSION), "id,y\n1,0\n");
+        let provisional: Provisional = serde_json::from_str(&read(layout::PROVISIONAL)).unwrap();
+        assert_eq!((provisional.place.as_str(), provisional.score), ("phase1/merge-1/run", 0.5));
+        assert_eq!(provisional.solution, best(Step::Round(0), 0.6));
+        assert!(!folder.join("final.next").exists());
+    }
+
+    #[test]
+    fn an_answer_without_a_submission_does_not_replace_one_with() {
+        let run = tempfile::tempdir().unwrap();
+        let folder = run.path().to_owned();
+        fs::create_dir(folder.join(layout::SOLUTIONS)).unwrap();
+        for step in [Step::Merge(1), Step::Round(0)] {
+            let name = format!("{}.py", best(step, 0.0).run.file_stem());
+            fs::write(folder.join(layout::SOLUTIONS).join(name), format!("# {step}")).unwrap();
+        }
+        let made = folder.join("made.csv");
+        fs::write(&made, "id,y\n1,0\n").unwrap();
+        let files = Files {
+            folder: folder.clone(),
+            data_dir: folder.clone(),
+            requirements: String::new(),
+            direction: Direction::Maximize,
+            before: None,
+            submission: Box::new(move |_, _| Some(made.clone())),
+        };
+        let (early, late) = (best(Step::Merge(1), 0.5), best(Step::Round(0), 0.6));
+        fs::create_dir_all(folder.join("final.next")).unwrap();
+        fs::write(folder.join("final.next").join(layout::SOLUTION), "left by a killed process").unwrap();
+        fs::write(folder.join("final.next").join("notes.txt"), "of the user").unwrap();
+        files.write(&Answer { solution: late.clone(), submission: Some(late.clone()) }).unwrap();
+        assert!(!folder.join("final.next").exists());
+        assert!(folder.join(layout::FINAL).join("notes.txt").exists());
+        files.write(&Answer { solution: early, submission: None }).unwrap();
+        let read = |name: &str| fs::read_to_string(folder.join(layout::FINAL).join(name)).unwrap();
+        assert_eq!(read(layout::SOLUTION), "# phase3/r0");
+        let provisional: Provisional = serde_json::from_str(&read(layout::PROVISIONAL)).unwrap();
+        assert_eq!(provisional.solution, late);
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_cannot_be_written_is_a_note() {
+        let run = tempfile::tempdir().unwrap();
+        let files = Files {
+            folder: run.path().to_owned(),
+            data_dir: run.path().to_owned(),
+            requirements: String::new(),
+            direction: Direction::Maximize,
+            before: None,
+            submission: Box::new(|_, _| None),
+        };
+        let (latest, answers) = watch::channel(None);
+        let writer = Writer { latest, writing: tokio::spawn(write_on(files, answers)) };
+        let solution = best(Step::Merge(1), 0.5);
+        writer.beside(&NoEvents).emit(Event::Answer { solution, submission: None });
+        let note = writer.end().await.unwrap();
+        assert!(note.contains("could not be written"), "{note}");
+    }
+}

@@ -1,0 +1,59 @@
+//! A run between its inputs and its work.
+
+use std::path::PathBuf;
+
+use mle_star::event::Outline;
+use mle_star::journal::{Frozen, Journal};
+use mle_star::prompts::Prompts;
+use mle_star::spending::spending;
+use mle_star_backends::runners::entry::RunnerEntry;
+use mle_star_data::holdout::Plan;
+use mle_star_data::profile::Profile;
+use mle_star_offline::OfflineAgents;
+
+use crate::error::RunError;
+use crate::provider::Chosen;
+use mle_star_report::usage;
+
+/// A run whose inputs are frozen and whose journal is open, locked by this process.
+pub struct OpenRun {
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Its inputs.
+    pub frozen: Frozen,
+    /// Its templates.
+    pub prompts: Prompts,
+    /// Its journal.
+    pub journal: Journal,
+    /// The agents.
+    pub chosen: Chosen,
+    /// The offline agents, if they were chosen.
+    pub rules: Option<OfflineAgents>,
+    /// The profile of the data; `None` without a readable training table.
+    pub profile: Option<Profile>,
+    /// The held-out rows, if they have just been chosen.
+    pub held_out: Option<Plan>,
+    /// Runners on other machines.
+    pub runners: Vec<RunnerEntry>,
+    /// Where its inputs come from and what was inferred, a line each.
+    pub opening: Vec<String>,
+}
+
+impl OpenRun {
+    /// What the run will do, and what earlier processes have done.
+    ///
+    /// # Errors
+    /// The journal cannot be read.
+    pub fn outline(&self) -> Result<Outline, RunError> {
+        let effects = self.journal.ledger().map_err(|error| RunError::journal(&error))?;
+        let spent = spending(&effects, &self.frozen.config).total().usage;
+        Ok(Outline::new(&self.frozen, !effects.is_empty(), self.journal.elapsed(), spent))
+    }
+
+    /// The cost so far, as a line; `None` if nothing was paid or the journal cannot be read.
+    pub fn cost_so_far(&self) -> Option<String> {
+        let (effects, config) = (self.journal.ledger().ok()?, &self.frozen.config);
+        let spending = usage::without_free_calls(spending(&effects, config), config.agents);
+        usage::line(&spending).map(|line| format!("cost so far: {line}"))
+    }
+}

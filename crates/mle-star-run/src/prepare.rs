@@ -1,0 +1,234 @@
+//! From a TASK argument to the complete inputs of a run.
+//!
+//! [`prepare()`] goes through the stages in order, one module each: [`task_source`] finds the task and its data,
+//! [`configure`] resolves the settings and reads the files that they name, [`provider`] chooses the
+//! agents, [`mod@profile_data`] profiles the data and [`infer_task`] fills in what the task leaves open. [`mod@freeze`]
+//! then writes everything into a new run folder.
+
+mod configure;
+mod earlier_runs;
+mod freeze;
+pub mod given_models;
+mod infer_task;
+mod profile_data;
+mod summary;
+mod task_file;
+pub mod task_source;
+
+use std::path::{Path, PathBuf};
+
+use mle_star::lessons::EarlierRun;
+use mle_star::prompts::Prompts;
+use mle_star_data::holdout::Plan;
+use mle_star_data::infer::Guess;
+use mle_star_data::profile::Profile;
+use mle_star_domain::answers::RetrievedModel;
+use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::protocol::Protocol;
+use mle_star_domain::search::{plain_rule, solution_pages};
+use mle_star_domain::task::Task;
+use mle_star_domain::trouble::Trouble;
+use mle_star_offline::OfflineAgents;
+
+use crate::error::RunError;
+use crate::open_run::OpenRun;
+use crate::protocol::{self, Decided};
+use crate::provider::{self, Choice, Chosen};
+use crate::runtime::wait_for;
+use crate::settings::{Environment, Invocation, Setting, process_environment};
+use configure::Configured;
+use infer_task::CompleteTask;
+use task_source::TaskSource;
+
+pub use configure::settings_of;
+pub use infer_task::{InferredFolder, infer_folder, infer_without_metric};
+pub use profile_data::{ProfiledData, profile_data};
+
+/// What the caller of a run says about it. Everything else is inferred or has a default.
+#[derive(Clone, Debug, Default)]
+pub struct RunOptions {
+    /// Settings, which override the config file; later ones win.
+    pub settings: Vec<Setting>,
+    /// The config file; `None` for the one beside the task, if there is one.
+    pub config: Option<PathBuf>,
+    /// Earlier runs whose changes the agents are told, by run ID or path.
+    pub learn_from: Vec<String>,
+}
+
+impl RunOptions {
+    /// Adds a setting, written `KEY=VALUE`.
+    ///
+    /// # Errors
+    /// There is no `=`.
+    pub fn set(mut self, setting: &str) -> Result<Self, RunError> {
+        self.settings.push(Setting::from_pair(setting, "setting")?);
+        Ok(self)
+    }
+
+    /// Adds settings, each written `KEY=VALUE`.
+    ///
+    /// # Errors
+    /// One has no `=`.
+    pub fn set_all(self, settings: &[impl AsRef<str>]) -> Result<Self, RunError> {
+        settings.iter().try_fold(self, |options, setting| options.set(setting.as_ref()))
+    }
+}
+
+/// A run's inputs, checked and complete.
+#[derive(Debug)]
+pub struct Prepared {
+    /// The task, with everything inferred.
+    pub task: Task,
+    /// The configuration, with every default filled in.
+    pub config: Config,
+    /// Where the run is kept and how it is shown.
+    pub invocation: Invocation,
+    /// The prompt templates.
+    pub prompts: Prompts,
+    /// The models of a `retrieved_models` file; `None`: the retriever is asked.
+    pub retrieved_models: Option<Vec<RetrievedModel>>,
+    /// What the runs of `--learn-from` tried.
+    pub learned: Vec<EarlierRun>,
+    /// The agents.
+    pub chosen: Chosen,
+    /// The profile of the data; `None` without a readable training table.
+    pub profile: Option<Profile>,
+    /// How solutions are evaluated; `None` for the paper's way.
+    pub protocol: Option<Protocol>,
+    /// The held-out rows; `None` if there are none.
+    pub held_out: Option<Plan>,
+    /// The data in a few lines, for the prompts; `None` in a preview and with `context: paper`.
+    pub data_summary: Option<String>,
+    /// What was inferred, with reasons.
+    pub guesses: Vec<Guess>,
+    /// Where the task, the configuration and the agents come from, a line each.
+    pub sources: Vec<String>,
+}
+
+impl Prepared {
+    /// Writes the inputs into a new run folder and creates its journal.
+    ///
+    /// # Errors
+    /// A task that the offline agents cannot solve, unreadable data, a run ID that exists, or a folder that cannot be
+    /// written.
+    pub fn freeze(self) -> Result<OpenRun, RunError> {
+        freeze::freeze(self)
+    }
+
+    /// The rules of the offline agents; `None` for other agents.
+    ///
+    /// # Errors
+    /// The rules cannot solve the task.
+    pub fn rules(&self) -> Result<Option<OfflineAgents>, Trouble> {
+        let split = self.protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
+        provider::rules(&self.chosen, &self.task, &self.config, self.profile.as_ref(), split)
+    }
+}
+
+/// What inputs are prepared for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intent {
+    /// A run that follows.
+    Begin,
+    /// An estimate: makes no folder and asks no agents.
+    Estimate,
+    /// A preview: writes nothing, and executes no program that the settings name.
+    Preview,
+}
+
+/// Prepares the inputs of a new run of `task`: a task file, a folder with one, or a data folder. Must not be called from
+/// asynchronous code.
+///
+/// # Errors
+/// A mistake in options, config file, task or data.
+pub fn prepare(options: &RunOptions, task: &Path) -> Result<Prepared, RunError> {
+    prepare_for(Intent::Begin, options, task, &process_environment)
+}
+
+/// Prepares the inputs of a new run, an estimate or a preview, with the variables of `environment`.
+///
+/// # Errors
+/// As [`prepare()`]. A preview assumes that values it cannot check are valid.
+pub fn prepare_for(
+    intent: Intent,
+    options: &RunOptions,
+    task: &Path,
+    environment: &Environment<'_>,
+) -> Result<Prepared, RunError> {
+    let source = task_source::find(task)?;
+    let mut configured = configure::configure(options, &source, environment)?;
+    let choice = choose_agents(intent, &configured.config, environment)?;
+    configured.answered_by(&choice.chosen)?;
+    let data = profile_data(&source.data_dir, &choice.chosen)?;
+    let complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen)?;
+    configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
+    let makes_output = intent == Intent::Begin;
+    infer_task::check_outputs(&complete.task, &configured.config, makes_output)?;
+    let mut sources = sources(&source, &configured, &choice, &complete, &data);
+    let CompleteTask { task, guesses } = complete;
+    let Configured { config, invocation, prompts, retrieved_models, learned, .. } = configured;
+    let (chosen, profile) = (choice.chosen, data.profile);
+    let decided = protocol::decide(&task, &config, profile.as_ref());
+    let data_summary =
+        makes_output.then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref())).flatten();
+    let (protocol, held_out) =
+        decided.map_or((None, None), |Decided { protocol, held_out }| (Some(protocol), held_out));
+    sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));
+    Ok(Prepared {
+        task,
+        config,
+        invocation,
+        prompts,
+        retrieved_models,
+        learned,
+        chosen,
+        profile,
+        protocol,
+        held_out,
+        data_summary,
+        guesses,
+        sources,
+    })
+}
+
+/// A preview does not execute the `claude` or `codex` that the settings name: they may come from anyone who can reach
+/// the page.
+fn choose_agents(intent: Intent, config: &Config, environment: &Environment<'_>) -> Result<Choice, RunError> {
+    let named = match config.agents {
+        AgentsChoice::Codex => &config.codex_path,
+        _ => &config.claude_path,
+    };
+    match (intent, named) {
+        (Intent::Preview, Some(named)) => Ok(provider::presume(config, named, environment)?),
+        _ => Ok(wait_for(provider::choose(config, environment))??),
+    }
+}
+
+/// The domains as configured, else the competition's own discussion and code pages.
+fn blocked_domains(configured: &Configured, task: &Task) -> Vec<String> {
+    if configured.given.contains("search_blocked_domains") {
+        configured.config.search_blocked_domains.iter().filter_map(|rule| plain_rule(rule)).collect()
+    } else {
+        solution_pages(&task.competition_id)
+    }
+}
+
+/// The first lines that a run shows.
+fn sources(
+    source: &TaskSource,
+    configured: &Configured,
+    choice: &Choice,
+    complete: &CompleteTask,
+    data: &ProfiledData,
+) -> Vec<String> {
+    let path = source.path.as_ref().unwrap_or(&source.data_dir);
+    let mut lines =
+        vec![choice.line(), format!("task: {} ({})", complete.task.competition_id, path.display())];
+    lines.extend(configured.file.as_ref().map(|path| format!("config: {}", path.display())));
+    let models = configured.retrieved_models.as_deref();
+    lines.extend(given_models::opening(&configured.config, models));
+    lines.extend(earlier_runs::opening(&configured.learned, &configured.config));
+    lines.extend(configured.without_effect());
+    lines.extend(data.note.clone());
+    lines
+}

@@ -1,0 +1,49 @@
+//! The last stage: the inputs in a new run folder.
+
+use std::path::PathBuf;
+
+use mle_star::journal::{Frozen, Journal};
+use mle_star_data::digest::digest;
+use mle_star_offline::OfflineAgents;
+
+use super::Prepared;
+use crate::error::RunError;
+use crate::open_run::OpenRun;
+use crate::runs::{self, inputs};
+
+/// Writes the inputs into a new run folder and creates its journal.
+pub fn freeze(prepared: Prepared) -> Result<OpenRun, RunError> {
+    let rules = prepared.rules()?;
+    let Prepared { task, config, invocation, prompts, retrieved_models, learned, chosen, profile, .. } =
+        prepared;
+    let (protocol, held_out, data_summary) = (prepared.protocol, prepared.held_out, prepared.data_summary);
+    let (guesses, sources) = (prepared.guesses, prepared.sources);
+    let data_id = digest(&task.data_dir)?;
+    let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
+    let now = jiff::Zoned::now();
+    let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
+    let run_id = claimed.id;
+    let prompts_of_run = prompts.texts().clone();
+    let frozen = Frozen {
+        run_id,
+        task,
+        config,
+        prompts: prompts_of_run,
+        retrieved_models,
+        learned,
+        data_id,
+        protocol,
+        data_summary,
+    };
+    let folder = claimed.hold.folder().to_owned();
+    inputs::write(&folder, &frozen).map_err(RunError::failed)?;
+    inputs::write_runners(&folder, &invocation.runners).map_err(RunError::failed)?;
+    let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| RunError::journal(&error))?;
+    let guessed =
+        guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason));
+    let run = format!("run: {}", folder.display());
+    let features = rules.as_ref().and_then(OfflineAgents::features);
+    let opening = sources.into_iter().chain(features).chain(guessed).chain([run]).collect();
+    let runners = invocation.runners;
+    Ok(OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, held_out, runners, opening })
+}

@@ -1,0 +1,260 @@
+//! Fills in what a task leaves open.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mle_star_backends::files;
+use mle_star_data::agreement;
+use mle_star_data::infer::{Given, Guess, Inferred, infer};
+use mle_star_data::profile::{self, Profile, Unlabelled};
+use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::metric::Direction;
+use mle_star_domain::task::{DataModality, Task, TaskType};
+use mle_star_domain::trouble::Trouble;
+use mle_star_metrics::names::Metric;
+
+use super::profile_data::ProfiledData;
+use super::task_source::TaskSource;
+use crate::provider::Chosen;
+use crate::runs::absolute;
+use crate::settings::Invocation;
+
+/// A task with every field filled in.
+#[derive(Debug)]
+pub struct CompleteTask {
+    /// The task.
+    pub task: Task,
+    /// What was inferred, with reasons.
+    pub guesses: Vec<Guess>,
+}
+
+/// A task's description and where it comes from.
+struct Description {
+    text: String,
+    guess: Option<Guess>,
+}
+
+/// Completes the task from its data and its description. Options win over the task file.
+///
+/// # Errors
+/// A field that cannot be inferred, or a task that the chosen agents cannot solve.
+pub fn complete(
+    source: &TaskSource,
+    invocation: &Invocation,
+    data: &ProfiledData,
+    chosen: &Chosen,
+) -> Result<CompleteTask, Trouble> {
+    let description = read_description(source)?;
+    let inferred =
+        infer(data.profile.as_ref(), &data.unlabelled, &description.text, &given(source, invocation))?;
+    if let (Chosen::Offline, Some(profile)) = (chosen, &data.profile) {
+        check_for_offline(&source.data_dir, profile, &inferred)?;
+    }
+    let mut guesses = inferred.guesses.clone();
+    let description = description.or_made(&inferred);
+    guesses.extend(description.guess);
+    let task = task(source, inferred, description.text)?;
+    Ok(CompleteTask { task, guesses })
+}
+
+/// The task that a data folder suggests.
+#[derive(Debug)]
+pub struct InferredFolder {
+    /// Its tables; `None` without a training table.
+    pub profile: Option<Profile>,
+    /// Its task.
+    pub inferred: Inferred,
+    /// The description; empty without any.
+    pub description: String,
+}
+
+/// Infers a task from a data folder as `run` does, for `init`.
+///
+/// # Errors
+/// The data cannot be read, or a field cannot be inferred.
+pub fn infer_folder(source: &TaskSource, given: &Given) -> Result<InferredFolder, Trouble> {
+    let read = profile::read(&source.data_dir);
+    let description = read_description(source)?.text;
+    let (profile, unlabelled) = match read {
+        Ok(profile) => (Some(profile), Unlabelled::default()),
+        // A sample submission or files with labels in their names can stand for the table.
+        Err(trouble) => match profile::read_unlabelled(&source.data_dir) {
+            unlabelled if unlabelled != Unlabelled::default() => (None, unlabelled),
+            _ => return Err(trouble),
+        },
+    };
+    let inferred = infer(profile.as_ref(), &unlabelled, &description, given)?;
+    Ok(InferredFolder { profile, inferred, description })
+}
+
+/// Infers a task as `run` does, also from data for which nothing names a metric.
+///
+/// # Errors
+/// The data cannot be read, or a given column is in no table.
+pub fn infer_without_metric(
+    source: &TaskSource,
+    invocation: &Invocation,
+) -> Result<(Profile, Inferred), Trouble> {
+    let profile = profile::read(&source.data_dir)?;
+    let description = read_description(source)?.text;
+    let given = given(source, invocation);
+    let any = Given { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..given.clone() };
+    let infer = |given| infer(Some(&profile), &Unlabelled::default(), &description, given);
+    let inferred = infer(&given).or_else(|_| infer(&any))?;
+    Ok((profile, inferred))
+}
+
+/// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so
+/// that an unwritable folder is reported now and not hours later.
+///
+/// # Errors
+/// A path inside the data folder, or an output folder that cannot be made.
+pub fn check_outputs(task: &Task, config: &Config, makes_output: bool) -> Result<(), Trouble> {
+    if let (true, Some(folder)) = (makes_output, &task.output_dir) {
+        fs::create_dir_all(folder).map_err(|error| {
+            let message = format!("cannot create the output folder {}: {error}", folder.display());
+            Trouble::new(message, "set another output_dir, or leave it out")
+        })?;
+    }
+    let calls = config.agents_dir.as_deref().filter(|_| config.agents == AgentsChoice::Files);
+    outside_the_data("agents_dir", calls, &task.data_dir)?;
+    if let (true, Some(folder)) = (makes_output, calls) {
+        files::check_folder(folder)?;
+    }
+    outside_the_data("log_file", config.log_file.as_deref(), &task.data_dir)
+}
+
+fn given(source: &TaskSource, invocation: &Invocation) -> Given {
+    let file = &source.file;
+    // The file's direction belongs to the file's metric.
+    let of_file = || if invocation.metric.is_some() { None } else { file.metric_direction };
+    let or = |first: &Option<String>, second: &Option<String>| first.clone().or_else(|| second.clone());
+    Given {
+        task_type: file.task_type,
+        data_modality: file.data_modality,
+        metric: or(&invocation.metric, &file.evaluation_metric),
+        direction: invocation.direction.or_else(of_file),
+        target: or(&invocation.target, &file.target_column),
+        id: or(&invocation.id_column, &file.id_column),
+    }
+}
+
+/// The description of the task file, else `description.md` beside the data or the task; empty without any.
+fn read_description(source: &TaskSource) -> Result<Description, Trouble> {
+    if let Some(text) = &source.file.description {
+        return Ok(Description { text: text.clone(), guess: None });
+    }
+    let beside = source.path.as_ref().and_then(|path| path.parent());
+    // MLE-bench keeps the description two folders above the tables in some versions.
+    let above = source.data_dir.parent().and_then(Path::parent);
+    let above = above.filter(|_| source.data_dir.ends_with("prepared/public"));
+    let folders = [Some(source.data_dir.as_path()), beside, above].into_iter().flatten();
+    let Some(path) = folders.map(|folder| folder.join("description.md")).find(|path| path.is_file()) else {
+        return Ok(Description { text: String::new(), guess: None });
+    };
+    let text = fs::read_to_string(&path).map_err(|error| {
+        Trouble::new(format!("cannot read {}: {error}", path.display()), "save it as UTF-8 text")
+    })?;
+    let reason = "found beside the data".to_owned();
+    let guess = Guess { field: "description", value: path.display().to_string(), reason };
+    Ok(Description { text, guess: Some(guess) })
+}
+
+impl Description {
+    /// The description, or one sentence made from the other fields when it is blank.
+    fn or_made(self, inferred: &Inferred) -> Self {
+        if !self.text.trim().is_empty() {
+            return self;
+        }
+        let text = one_sentence(inferred);
+        let reason = "there is no description.md".to_owned();
+        let guess = Guess { field: "description", value: text.clone(), reason };
+        Self { text, guess: Some(guess) }
+    }
+}
+
+fn one_sentence(inferred: &Inferred) -> String {
+    let target = inferred.target.as_deref().unwrap_or("the target");
+    let better = match inferred.direction {
+        Direction::Maximize => "larger",
+        Direction::Minimize => "smaller",
+    };
+    format!(
+        "Predict `{target}` for every row of the test data. Submissions are evaluated by {} ({better} is better).",
+        inferred.metric
+    )
+}
+
+fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<Task, Trouble> {
+    let file = source.file.clone();
+    let data_dir = source.data_dir.canonicalize().map_or_else(|_| absolute(&source.data_dir), Ok)?;
+    outside_the_data("output_dir", file.output_dir.as_deref(), &data_dir)?;
+    // The journal keeps paths as text.
+    if let Some(path) = file.output_dir.iter().chain([&data_dir]).find(|path| path.to_str().is_none()) {
+        let message = format!("path is not valid UTF-8: {}", path.display());
+        return Err(Trouble::new(message, "rename the folder, or use a symbolic link to it"));
+    }
+    Ok(Task {
+        competition_id: file.competition_id.unwrap_or_else(|| source.name.clone()),
+        task_type: inferred.task_type,
+        data_modality: inferred.data_modality,
+        evaluation_metric: inferred.metric,
+        metric_direction: inferred.direction,
+        description,
+        data_dir,
+        output_dir: file.output_dir.as_deref().map(absolute).transpose()?,
+        target_column: inferred.target,
+        id_column: inferred.id,
+        reference_discussions: file.reference_discussions,
+        baseline_solution: file.baseline_solution,
+    })
+}
+
+/// A run must not change the data that it reads.
+fn outside_the_data(key: &str, path: Option<&Path>, data_dir: &Path) -> Result<(), Trouble> {
+    let Some(path) = path else { return Ok(()) };
+    if !real(&absolute(path)?).starts_with(data_dir) {
+        return Ok(());
+    }
+    let message = format!("{key} is inside the data folder: {}", path.display());
+    Err(Trouble::new(message, format!("set {key} to a path outside {}", data_dir.display())))
+}
+
+/// The path with symbolic links resolved, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    path.ancestors().find_map(|above| above.canonicalize().ok()).unwrap_or_else(|| path.to_owned())
+}
+
+/// The offline agents need a metric that they can compute, a target, and tables that agree.
+fn check_for_offline(data_dir: &Path, profile: &Profile, inferred: &Inferred) -> Result<(), Trouble> {
+    if Metric::parse(&inferred.metric).is_none() {
+        let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
+        let message = format!("the offline agents do not know the metric \"{}\"", inferred.metric);
+        return Err(Trouble::new(message, format!("give one of these with --metric: {}", names.join(", "))));
+    }
+    if inferred.task_type == TaskType::SequenceToSequence {
+        let message = "the offline agents predict numbers and classes, and this task asks for texts";
+        return Err(Trouble::new(message, "use a model: --agents claude"));
+    }
+    if let Some(trouble) = only_media(profile, inferred) {
+        return Err(trouble);
+    }
+    if let Some(trouble) = &inferred.target_unknown {
+        return Err(trouble.clone());
+    }
+    agreement::check(data_dir, profile, inferred.id.as_deref())
+}
+
+/// A task about images or sounds whose tables only have their names.
+fn only_media(profile: &Profile, inferred: &Inferred) -> Option<Trouble> {
+    let what = match inferred.data_modality {
+        DataModality::Image => "images",
+        DataModality::Audio => "sounds",
+        DataModality::Tabular | DataModality::Text | DataModality::Mixed => return None,
+    };
+    let in_train = |name: &str| Some(name) != inferred.id.as_deref() && profile.train.column(name).is_some();
+    let test = profile.test.iter().flat_map(|test| &test.columns);
+    let message = format!("the offline agents work on tables, and the data of this task are {what}");
+    let has_features = test.into_iter().any(|column| in_train(&column.name));
+    (!has_features).then(|| Trouble::new(message, "use a model: --agents claude"))
+}

@@ -1,0 +1,259 @@
+//! Opens a run again, optionally with larger limits.
+
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use mle_star::journal::{EffectRecord, Frozen, Journal, JournalError, Kind};
+use mle_star::pipeline::check_recorded;
+use mle_star::prompts::Prompts;
+use mle_star::result::FinalResult;
+use mle_star::shell;
+use mle_star::spending::spending;
+use mle_star_backends::runners::entry::{RunnerEntry, selected};
+use mle_star_data::digest::digest;
+use mle_star_domain::config::Config;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
+
+use crate::error::RunError;
+use crate::open_run::OpenRun;
+use crate::prepare::{given_models, profile_data};
+use crate::provider;
+use crate::runs::{self, inputs};
+use crate::runtime::wait_for;
+use crate::settings::document::Document;
+use crate::settings::{Setting, check_machines, from_file, process_environment, resolve};
+use crate::version::VERSION;
+use mle_star_report::cuts::{self, More};
+use mle_star_report::figures::count;
+use mle_star_report::run_view;
+use mle_star_report::{money, usage};
+
+/// What changes when a run goes on.
+#[derive(Clone, Debug, Default)]
+pub struct ResumeOptions {
+    /// Larger limits: `time_limit_seconds`, `max_budget_usd`.
+    pub limits: Vec<Setting>,
+    /// A config file with the runners to use; `None` for those that the run used last.
+    pub config: Option<PathBuf>,
+    /// The names of the runners to use, all if there are none; `none` for no runner.
+    pub runners: Vec<String>,
+}
+
+/// A run that was opened again.
+pub enum Reopened {
+    /// It is finished.
+    Finished(Box<FinalResult>),
+    /// It can go on.
+    Unfinished(Box<OpenRun>),
+}
+
+/// Opens a run again, to go on with it.
+///
+/// # Errors
+/// Another process works on it, or its inputs have changed.
+pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunError> {
+    let (journal, mut frozen) = Journal::open(folder).map_err(|error| open_failure(folder, &error))?;
+    inputs::check_unchanged(folder, &frozen)?;
+    let result = run_view::read_result(folder);
+    let is_finished = result.as_ref().is_some_and(|result| run_view::is_current(result, &frozen.config));
+    let prompts = Prompts::new(frozen.prompts.clone()).map_err(|error| {
+        Trouble::new(error.to_string(), "use the version of mle-star that started the run")
+    })?;
+    let before = frozen.clone();
+    let raised = raise_limits(&options.limits, &mut frozen.config)?;
+    let cuts = cuts::of(&journal.cuts().map_err(|error| RunError::journal(&error))?, raised);
+    match result {
+        Some(result) if is_finished && cuts.is_empty() => {
+            return Ok(Reopened::Finished(Box::new(result)));
+        }
+        _ => {}
+    }
+    check_build(folder, &journal, &before, &prompts)?;
+    let choice = wait_for(provider::choose(&frozen.config, &process_environment))??;
+    if !frozen.task.data_dir.exists() {
+        return Err(gone(&frozen.task.data_dir).into());
+    }
+    if digest(&frozen.task.data_dir)? != frozen.data_id {
+        let message =
+            format!("the data in {} has changed since the run started", frozen.task.data_dir.display());
+        return Err(Trouble::new(message, "restore it, or start a new run").into());
+    }
+    let data = profile_data(&frozen.task.data_dir, &choice.chosen)?;
+    if raised.time || raised.money {
+        keep_limits(folder, &journal, &frozen, result.as_ref())?;
+    }
+    let profile = data.profile;
+    let split = frozen.protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
+    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), split)?;
+    let mut opening = vec![
+        choice.line(),
+        format!("task: {}", frozen.task.competition_id),
+        format!("run: {} (resumed; finished steps are replayed)", folder.display()),
+    ];
+    let effects = journal.ledger().map_err(|error| RunError::journal(&error))?;
+    opening.extend(replayed(&effects, &frozen.config));
+    opening.extend((!cuts.is_empty()).then(|| format!("goes on with: {}", cuts::in_words(&cuts))));
+    opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
+    let chosen = choice.chosen;
+    let runners = runners(options, folder, &frozen.config)?;
+    let (held_out, folder) = (None, folder.to_owned());
+    let run =
+        OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, held_out, runners, opening };
+    Ok(Reopened::Unfinished(Box::new(run)))
+}
+
+/// Checks that another build than the last one asks what is recorded, before anything new is paid.
+fn check_build(folder: &Path, journal: &Journal, frozen: &Frozen, prompts: &Prompts) -> Result<(), RunError> {
+    let made_with = journal.made_with().map_err(|error| RunError::journal(&error))?;
+    let Some(last) = made_with.last().filter(|last| last.mle_star != VERSION) else { return Ok(()) };
+    let copies = folder.join(layout::WORK).join("replay");
+    let unwritable = |error: io::Error| RunError::failed(inputs::unwritable(folder, &error));
+    let replayed = || -> Result<Result<(), JournalError>, RunError> {
+        fs::create_dir_all(&copies).map_err(unwritable)?;
+        journal.copy_to(&copies).map_err(|error| RunError::journal(&error))?;
+        let (copy, _) = Journal::open(&copies).map_err(|error| RunError::journal(&error))?;
+        wait_for(check_recorded(frozen, prompts, &copy))
+    };
+    // Left by a process that was killed.
+    drop(fs::remove_dir_all(&copies));
+    let replayed = replayed();
+    drop(fs::remove_dir_all(&copies));
+    replayed?.map_err(|error| {
+        let message = format!("this build, {}, cannot continue the run: {error}", VERSION);
+        RunError::failed(Trouble::new(
+            message,
+            format!("use mle-star {}, which it was made with last", last.mle_star),
+        ))
+    })
+}
+
+/// The runners of the config file, or else those that the run used last.
+fn runners(options: &ResumeOptions, folder: &Path, config: &Config) -> Result<Vec<RunnerEntry>, Trouble> {
+    let known = match &options.config {
+        Some(file) => {
+            let settings = from_file(&Document::read(file)?);
+            let of_runners = settings.into_iter().filter(|setting| setting.key == "runners");
+            resolve(of_runners)?.invocation.runners
+        }
+        None => inputs::read_runners(folder),
+    };
+    let runners = match options.runners.as_slice() {
+        [none] if none == "none" => Vec::new(),
+        names => selected(&known, names)?,
+    };
+    check_machines(config, &runners)?;
+    inputs::write_runners(folder, &runners)?;
+    Ok(runners)
+}
+
+/// The replayed steps in a line; `None` without any.
+fn replayed(effects: &[EffectRecord], config: &Config) -> Option<String> {
+    let done = |kind: Kind, what: &str| {
+        let is_done =
+            |effect: &&EffectRecord| effect.counts() && effect.limit.is_none() && effect.kind == kind;
+        let done = effects.iter().filter(is_done).count() as u64;
+        (done, count(done, what))
+    };
+    let ((calls, asked), (scripts, run)) = (done(Kind::Agent, "agent call"), done(Kind::Script, "script"));
+    let all = count(calls + scripts, "step");
+    let spending = usage::without_free_calls(spending(effects, config), config.agents);
+    let (used, cut) = (spending.total().usage, usage::estimated_remark(&spending));
+    let paid = match used.cost_usd {
+        _ if money::is_free(&used) => String::new(),
+        None => ", at unknown cost".to_owned(),
+        Some(_) => format!(", {} already paid", money::cost_of(&used)),
+    };
+    (calls + scripts > 0).then(|| format!("replayed {all}: {asked}, {run}{paid}{cut}"))
+}
+
+fn gone(data_dir: &Path) -> Trouble {
+    let message = format!("the data of the run is gone: there is no folder {}", data_dir.display());
+    let hint =
+        format!("put it back, or a link to where it is now: ln -s NEW_PLACE {}", shell::quoted(data_dir));
+    Trouble::new(message, hint)
+}
+
+fn open_failure(folder: &Path, error: &JournalError) -> RunError {
+    if !matches!(error, JournalError::Missing(_)) {
+        return RunError::journal(error);
+    }
+    if !runs::holds_only_beginnings(folder) {
+        return error.trouble().into();
+    }
+    let id = runs::name(folder).unwrap_or_default();
+    let message = format!("run {id} ended before it did anything: it has no journal");
+    let hint =
+        format!("start it again with `mle-star run TASK --run-id {id}`, or remove {}", folder.display());
+    Trouble::new(message, hint).into()
+}
+
+/// Raises limits in the configuration; returns which were raised.
+fn raise_limits(limits: &[Setting], config: &mut Config) -> Result<More, Trouble> {
+    let wanted = resolve(limits.iter().cloned())?.config;
+    let before = config.clone();
+    if limits.iter().any(|limit| limit.key == "time_limit_seconds") {
+        not_smaller("time_limit_seconds", wanted.time_limit_seconds >= config.time_limit_seconds)?;
+        config.time_limit_seconds = wanted.time_limit_seconds;
+    }
+    if let Some(budget) = wanted.max_budget_usd {
+        not_smaller("max_budget_usd", config.max_budget_usd.is_some_and(|before| budget >= before))?;
+        config.max_budget_usd = Some(budget);
+    }
+    Ok(More {
+        time: config.time_limit_seconds != before.time_limit_seconds,
+        money: config.max_budget_usd != before.max_budget_usd,
+    })
+}
+
+fn not_smaller(key: &str, holds: bool) -> Result<(), Trouble> {
+    if holds {
+        return Ok(());
+    }
+    let message = format!("{key} can only be raised on resume");
+    Err(Trouble::new(message, "set a larger value, or leave the option out"))
+}
+
+/// Makes raised limits permanent. The order makes an interruption harmless: a result of smaller limits stays, but the run is
+/// unfinished, the journal is the authority for the limits, and the next resume moves the staged configuration into place.
+fn keep_limits(
+    folder: &Path,
+    journal: &Journal,
+    frozen: &Frozen,
+    result: Option<&FinalResult>,
+) -> Result<(), RunError> {
+    let unwritable = |error: io::Error| RunError::failed(inputs::unwritable(folder, &error));
+    inputs::stage_config(folder, &frozen.config).map_err(unwritable)?;
+    journal.reopen_with(frozen, result).map_err(|error| RunError::journal(&error))?;
+    inputs::check_unchanged(folder, frozen).map_err(RunError::failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn raise(time: Option<&str>, money: Option<&str>) -> Result<(bool, u64, Option<f64>), Trouble> {
+        let mut config = Config { time_limit_seconds: 100, max_budget_usd: Some(1.0), ..Config::default() };
+        let limits =
+            [("time_limit_seconds", "--time-limit", time), ("max_budget_usd", "--max-budget-usd", money)];
+        let limits: Vec<Setting> = limits
+            .into_iter()
+            .filter_map(|(key, option, value)| Some(Setting::from_text(key, value?, option)))
+            .collect();
+        let More { time, money } = raise_limits(&limits, &mut config)?;
+        Ok((time || money, config.time_limit_seconds, config.max_budget_usd))
+    }
+
+    #[test]
+    fn limits_are_only_raised() {
+        assert_eq!(raise(None, None), Ok((false, 100, Some(1.0))));
+        assert_eq!(raise(Some("100"), None), Ok((false, 100, Some(1.0))));
+        assert_eq!(raise(Some("200"), Some("2.5")), Ok((true, 200, Some(2.5))));
+        for (time, money, key) in
+            [(Some("99"), None, "time_limit_seconds"), (None, Some("0.5"), "max_budget_usd")]
+        {
+            assert!(raise(time, money).unwrap_err().message.contains(key));
+        }
+        assert!(raise(Some("soon"), None).unwrap_err().message.contains("--time-limit"));
+    }
+}

@@ -1,0 +1,200 @@
+//! The runs directory: creates run folders and finds them. [`inputs`] handles the frozen inputs of a run.
+
+pub mod inputs;
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use mle_star::journal::{Hold, JournalError, hold};
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
+
+use crate::nearest::nearest;
+
+pub use mle_star_report::run_view::{DEFAULT_DIR, name, resume_command};
+
+/// Limit on the characters of a task name in a run ID.
+const MAX_TASK_NAME: usize = 50;
+/// The files of a run folder before it has a journal.
+const BEGINNINGS: [&str; 7] = [
+    layout::TASK,
+    layout::CONFIG,
+    layout::MODELS,
+    layout::DATA_SUMMARY,
+    layout::PROMPTS,
+    layout::LOCK,
+    layout::LOCK_OWNER,
+];
+
+/// The folder of a new run, locked by this process.
+#[derive(Debug)]
+pub struct Claimed {
+    /// The run ID.
+    pub id: String,
+    /// Its folder, locked.
+    pub hold: Hold,
+}
+
+/// Creates the folder of a new run, with the ID `wanted`, else one made from task name and time. A folder `wanted` is
+/// reused if the process that created it ended before it did anything.
+///
+/// # Errors
+/// A run ID that exists or is invalid, or a runs directory that cannot be written.
+pub fn claim(
+    runs_dir: &Path,
+    wanted: Option<&str>,
+    task: &str,
+    now: &jiff::Zoned,
+) -> Result<Claimed, Trouble> {
+    if let Some(id) = wanted {
+        check_id(id)?;
+    }
+    fs::create_dir_all(runs_dir).map_err(|error| unwritable(runs_dir, &error))?;
+    let short: String = task.chars().take(MAX_TASK_NAME).collect();
+    let default = || format!("{short}-{}", now.strftime("%Y%m%d-%H%M%S"));
+    let first = wanted.map_or_else(default, str::to_owned);
+    for attempt in 1..1000 {
+        let id = if attempt == 1 { first.clone() } else { format!("{first}-{attempt}") };
+        let folder = runs_dir.join(&id);
+        let is_new = match fs::create_dir(&folder) {
+            Ok(()) => true,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
+            Err(error) => return Err(unwritable(runs_dir, &error)),
+        };
+        if (is_new || wanted.is_some())
+            && let Some(hold) = take(&folder)?
+        {
+            return Ok(Claimed { id, hold });
+        }
+        if wanted.is_some() {
+            let message = format!("run {id} already exists in {}", runs_dir.display());
+            let hint = format!("choose another --run-id, or resume it: {}", resume_command(&folder));
+            return Err(Trouble::new(message, hint));
+        }
+    }
+    Err(Trouble::new("too many runs started in the same second", "try again"))
+}
+
+/// Locks a folder in which nothing was done; `None` if something was. The folder is checked again under the lock: another
+/// process may have started its run in it meanwhile.
+fn take(folder: &Path) -> Result<Option<Hold>, Trouble> {
+    // Leaves no lock file in a folder that is not a run.
+    if !holds_only_beginnings(folder) {
+        return Ok(None);
+    }
+    match hold(folder) {
+        Ok(hold) => Ok(Some(hold).filter(|_| holds_only_beginnings(folder))),
+        Err(JournalError::Held { .. } | JournalError::HeldElsewhere { .. }) => Ok(None),
+        Err(error) => Err(error.trouble()),
+    }
+}
+
+/// Whether the folder has only files that are written before a run does anything.
+pub fn holds_only_beginnings(folder: &Path) -> bool {
+    let known = |entry: fs::DirEntry| {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        BEGINNINGS.contains(&name.as_ref()) || name.ends_with(".part")
+    };
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(known)))
+}
+
+/// The folder of a run, by ID or path.
+///
+/// # Errors
+/// There is no such run.
+pub fn find(run: &str, runs_dir: &Path) -> Result<PathBuf, Trouble> {
+    let candidates = [runs_dir.join(run), PathBuf::from(run)];
+    let is_meant = |folder: &PathBuf| is_run(folder) || holds_only_beginnings(folder);
+    if let Some(folder) = candidates.into_iter().find(is_meant) {
+        return Ok(folder);
+    }
+    let known: Vec<String> = all(runs_dir).iter().filter_map(|folder| name(folder)).collect();
+    let hint = match nearest(run, known.iter().map(String::as_str)) {
+        Some(nearest) => format!("did you mean {nearest}? `mle-star list` shows all runs"),
+        None => "`mle-star list` shows all runs; set another runs directory with --runs-dir".to_owned(),
+    };
+    Err(Trouble::new(format!("no run {run} in {}", runs_dir.display()), hint))
+}
+
+/// The path in full.
+///
+/// # Errors
+/// The working directory is gone.
+pub fn absolute(path: &Path) -> Result<PathBuf, Trouble> {
+    std::path::absolute(path).map_err(|error| {
+        Trouble::new(format!("cannot use the path {}: {error}", path.display()), "check the path")
+    })
+}
+
+/// All run folders of a runs directory, sorted by name.
+pub fn all(runs_dir: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(runs_dir).into_iter().flatten().flatten();
+    let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_run(path)).collect();
+    folders.sort();
+    folders
+}
+
+/// Whether this is a run folder.
+pub fn is_run(folder: &Path) -> bool {
+    [layout::JOURNAL, layout::TASK].iter().any(|file| folder.join(file).is_file())
+}
+
+fn check_id(id: &str) -> Result<(), Trouble> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    if !id.is_empty() && id.len() <= 100 && !id.starts_with(['.', '-']) && id.chars().all(allowed) {
+        return Ok(());
+    }
+    let hint = "use up to 100 letters, digits, '-', '_' and '.', not starting with '.' or '-'";
+    Err(Trouble::new(format!("invalid run ID \"{id}\""), hint))
+}
+
+fn unwritable(runs_dir: &Path, error: &std::io::Error) -> Trouble {
+    let why = if runs_dir.is_file() { "it is no folder".to_owned() } else { error.to_string() };
+    let message = format!("cannot write to the runs directory {}: {why}", runs_dir.display());
+    let hint = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => {
+            "free disk space, or set another folder with --runs-dir"
+        }
+        _ => "set a writable folder with --runs-dir",
+    };
+    Trouble::new(message, hint)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_made_unique_and_given_ones_are_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let runs = dir.path().join("deep/runs");
+        let now: jiff::Zoned = "2025-01-02T03:04:05[UTC]".parse().unwrap();
+        let id = |wanted| claim(&runs, wanted, "titanic", &now).map(|claimed| claimed.id);
+        assert_eq!(id(None).unwrap(), "titanic-20250102-030405");
+        assert_eq!(id(None).unwrap(), "titanic-20250102-030405-2");
+        assert_eq!(id(Some("mine")).unwrap(), "mine");
+        assert_eq!(id(Some("mine")).unwrap(), "mine", "nothing was done in it");
+        fs::write(runs.join("mine/result.json"), "{}").unwrap();
+        assert!(id(Some("mine")).unwrap_err().message.contains("already exists"));
+        for bad in ["", "a/b", "..", "-x", "a b"] {
+            assert!(id(Some(bad)).unwrap_err().message.contains("invalid run ID"), "{bad}");
+        }
+    }
+
+    #[test]
+    fn runs_are_found_by_id_and_by_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let folder = dir.path().join("one");
+        fs::create_dir(&folder).unwrap();
+        fs::create_dir(dir.path().join("no-run")).unwrap();
+        fs::write(dir.path().join("no-run/x"), "").unwrap();
+        fs::write(folder.join("task.json"), "{}").unwrap();
+        assert_eq!(find("one", dir.path()).unwrap(), folder);
+        assert_eq!(find(folder.to_str().unwrap(), Path::new("/nowhere")).unwrap(), folder);
+        assert_eq!(all(dir.path()), [folder]);
+        assert!(find("on", dir.path()).unwrap_err().hint.contains("did you mean one?"));
+        assert!(find("no-run", dir.path()).is_err());
+    }
+}
