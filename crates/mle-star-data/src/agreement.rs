@@ -1,14 +1,13 @@
 //! Checks that the test table and the sample submission have the same rows.
 
-use std::collections::HashSet;
-use std::io::Read;
-use std::path::Path;
+use std::borrow::Cow;
+use std::io;
 
-use csv::{Reader, StringRecord};
 use mle_star_domain::trouble::Trouble;
 
-use super::folder::{self, Source};
 use super::profile::Profile;
+use super::records::digest;
+use super::table::{Row, Table};
 
 const HINT: &str = "check that both files belong to the same data set";
 
@@ -16,7 +15,7 @@ const HINT: &str = "check that both files belong to the same data set";
 ///
 /// # Errors
 /// They differ. The message gives the counts or the first ID that only one of them has.
-pub fn check(data_dir: &Path, profile: &Profile, id: Option<&str>) -> Result<(), Trouble> {
+pub fn check(profile: &Profile, id: Option<&str>) -> Result<(), Trouble> {
     let (Some(test), Some(sample)) = (&profile.test, &profile.sample) else { return Ok(()) };
     let (test_name, sample_name) = (test.file.display(), sample.file.display());
     if test.rows != sample.rows {
@@ -29,38 +28,45 @@ pub fn check(data_dir: &Path, profile: &Profile, id: Option<&str>) -> Result<(),
     let Some(id) = id.filter(|id| test.column(id).is_some() && sample.column(id).is_some()) else {
         return Ok(());
     };
-    let listing = folder::list(data_dir)?;
-    let in_test = ids(data_dir, listing.test.as_ref(), id)?;
-    let in_sample = ids(data_dir, listing.sample.as_ref(), id)?;
-    if let Some(only) = in_sample.difference(&in_test).min() {
-        let message = format!("{sample_name} and {test_name} disagree: {id} {only} is only in {sample_name}");
-        return Err(Trouble::new(message, HINT));
-    }
-    if let Some(only) = in_test.difference(&in_sample).min() {
-        let message = format!("{sample_name} and {test_name} disagree: {id} {only} is only in {test_name}");
-        return Err(Trouble::new(message, HINT));
+    let (Some(in_test), Some(in_sample)) = (&profile.tables.test, &profile.tables.sample) else {
+        return Ok(());
+    };
+    let failed = |error: io::Error| Trouble::new(format!("cannot read the tables: {error}"), HINT);
+    let [of_test, of_sample] = [in_test, in_sample].map(|table| ids(table, id));
+    let (of_test, of_sample) = (of_test.map_err(failed)?, of_sample.map_err(failed)?);
+    let sides = [(in_sample, &of_test, &sample_name), (in_test, &of_sample, &test_name)];
+    for (table, known, name) in sides.into_iter().filter(|_| of_test != of_sample) {
+        if let Some(only) = only_in(table, known, id).map_err(failed)? {
+            let message = format!("{sample_name} and {test_name} disagree: {id} {only} is only in {name}");
+            return Err(Trouble::new(message, HINT));
+        }
     }
     Ok(())
 }
 
-fn ids(data_dir: &Path, source: Option<&Source>, id: &str) -> Result<HashSet<String>, Trouble> {
-    let Some(source) = source else { return Ok(HashSet::new()) };
-    let read = source.with_text(data_dir, |text| column(text, id));
-    let failed =
-        |error: String| Trouble::new(format!("cannot read {}: {error}", source.on_disk.display()), HINT);
-    read.map_err(|error| failed(error.to_string()))?.map_err(|error| failed(error.to_string()))
+/// The digests of all IDs, in ascending order.
+fn ids(table: &Table, id: &str) -> io::Result<Vec<u64>> {
+    table.digests(id, |row| digest(&*text(row)))
 }
 
-fn column(text: &mut dyn Read, name: &str) -> Result<HashSet<String>, csv::Error> {
-    let mut reader = Reader::from_reader(text);
-    let position = reader.headers()?.iter().position(|header| header == name);
-    let mut values = HashSet::new();
-    let mut record = StringRecord::new();
-    while reader.read_record(&mut record)? {
-        values
-            .extend(position.and_then(|position| record.get(position)).map(|value| value.trim().to_owned()));
+fn text(row: Row<'_>) -> Cow<'_, str> {
+    match String::from_utf8_lossy(row.cell(0)) {
+        Cow::Borrowed(text) => Cow::Borrowed(text.trim()),
+        Cow::Owned(text) => Cow::Owned(text.trim().to_owned()),
     }
-    Ok(values)
+}
+
+/// The first ID of a table in the order of texts that is not known.
+fn only_in(table: &Table, known: &[u64], id: &str) -> io::Result<Option<String>> {
+    let mut only: Option<String> = None;
+    table.each(&[table.position(id)?], |row| {
+        let id = text(row);
+        if known.binary_search(&digest(&*id)).is_err() && only.as_ref().is_none_or(|only| *id < **only) {
+            only = Some(id.into_owned());
+        }
+        true
+    })?;
+    Ok(only)
 }
 
 #[cfg(test)]
@@ -78,7 +84,7 @@ mod tests {
             fs::write(dir.path().join("test.csv"), test).unwrap();
             fs::write(dir.path().join("sample_submission.csv"), sample).unwrap();
             let profile = profile::read(dir.path()).unwrap();
-            check(dir.path(), &profile, Some("id")).map_err(|trouble| trouble.message)
+            check(&profile, Some("id")).map_err(|trouble| trouble.message)
         };
         assert_eq!(verdict("id\n1\n2\n", "id,y\n2,0\n1,0\n"), Ok(()));
         assert!(verdict("id\n1\n2\n", "id,y\n1,0\n").unwrap_err().contains("1 rows"));

@@ -5,13 +5,12 @@
 
 use std::collections::HashMap;
 use std::io;
-use std::path::Path;
 
 use crate::dates::{DAY, Reading, seconds};
-use crate::folder::{self, Source};
 use crate::links::Link;
 use crate::profile::{Column, ColumnKind, Profile, Table};
-use crate::records::{self, Records, digest, value};
+use crate::records::digest;
+use crate::table;
 
 /// If the shares of later rows differ by more than this between training and test rows, and not by chance, models see something
 /// else in both.
@@ -75,14 +74,8 @@ struct Found {
 /// test rows, or if it would join by a date that hardly any row has. A table may join by way of another one; if several columns
 /// refer to that one, there is a cutoff for each of them. `time` is the column that puts rows in order, if there is one. None if
 /// a table cannot be read.
-pub fn cutoffs(
-    data_dir: &Path,
-    profile: &Profile,
-    links: &[Link],
-    link: &Link,
-    time: Option<&str>,
-) -> Vec<Cutoff> {
-    let by = |direct: &Link, way| cutoff(data_dir, profile, direct, (link, way), time);
+pub fn cutoffs(profile: &Profile, links: &[Link], link: &Link, time: Option<&str>) -> Vec<Cutoff> {
+    let by = |direct: &Link, way| cutoff(profile, direct, (link, way), time);
     let found: Vec<(Cutoff, bool)> = match link.to {
         None => by(link, None).into_iter().collect(),
         Some(_) if link.unique => Vec::new(),
@@ -99,7 +92,6 @@ pub fn cutoffs(
 /// The cutoff of a table with the keys of a link to the training table, and whether it is needed. `link` and `way` tell how the
 /// table leads there.
 fn cutoff(
-    data_dir: &Path,
     profile: &Profile,
     direct: &Link,
     (link, way): (&Link, Option<Way>),
@@ -134,7 +126,7 @@ fn cutoff(
         !is_direct
     });
     let mut cutoff = Cutoff { date, own_dates, lag: 0.0, own, columns, way };
-    let (found, end) = cutoff.found(data_dir, profile, table).ok().filter(|_| !cutoff.own.is_empty())?;
+    let (found, end) = cutoff.found(profile, table).ok().filter(|_| !cutoff.own.is_empty())?;
     cutoff.lag = lag(&found[1], end);
     Some((cutoff, is_needed(&found, by_date.is_some())))
 }
@@ -195,24 +187,17 @@ fn is_needed(found: &[Found; 2], by_date: bool) -> bool {
 
 impl Cutoff {
     /// What the training rows and the test rows find, and the last moment of the table.
-    fn found(&self, data_dir: &Path, profile: &Profile, table: &Table) -> io::Result<([Found; 2], f64)> {
-        let listing = folder::list(data_dir).map_err(|trouble| io::Error::other(trouble.message))?;
-        let source_of = |table: &Table| {
-            let source = listing.auxiliary.iter().find(|source| source.file == table.file);
-            source.ok_or_else(|| io::Error::other("a table is missing"))
-        };
-        let (Some(train), Some(test), source) = (&listing.train, &listing.test, source_of(table)?) else {
-            return Err(io::Error::other("a table is missing"));
-        };
+    fn found(&self, profile: &Profile, table: &Table) -> io::Result<([Found; 2], f64)> {
+        let (tables, source) = (&profile.tables, profile.tables.auxiliary(&table.file)?);
         let mut known: HashMap<u64, Vec<f64>> = HashMap::new();
         let (own, by) = match &self.way {
             None => (&self.own, None),
             Some(way) => {
-                let between = source_of(&profile.auxiliary[way.table])?;
-                (&way.own, Some(pairs(data_dir, between, (&way.columns, &self.own))?))
+                let between = tables.auxiliary(&profile.auxiliary[way.table].file)?;
+                (&way.own, Some(pairs(between, (&way.columns, &self.own))?))
             }
         };
-        read(data_dir, source, (own, &self.own_dates), |key, at| {
+        read(source, (own, &self.own_dates), |key, at| {
             if let Some(key) = by.as_ref().map_or(Some(key), |by| by.get(&key).copied()) {
                 known.entry(key).or_default().push(at);
             }
@@ -220,15 +205,15 @@ impl Cutoff {
         known.values_mut().for_each(|moments| moments.sort_by(f64::total_cmp));
         let end =
             known.values().filter_map(|moments| moments.last().copied()).fold(f64::NEG_INFINITY, f64::max);
-        let side = |source: &Source| {
+        let side = |side: &table::Table| {
             let mut found = Found::default();
             let date = std::slice::from_ref(&self.date);
-            read(data_dir, source, (&self.columns, date), |key, at| {
+            read(side, (&self.columns, date), |key, at| {
                 found.add(known.get(&key).map_or(&[], Vec::as_slice), at);
             })?;
             io::Result::Ok(found)
         };
-        Ok(([side(train)?, side(test)?], end))
+        Ok(([side(tables.train()?)?, side(tables.test()?)?], end))
     }
 }
 
@@ -248,46 +233,37 @@ impl Found {
 }
 
 /// For each row that has both, the digest of the second columns by that of the first ones.
-fn pairs(data_dir: &Path, source: &Source, columns: (&[String], &[String])) -> io::Result<HashMap<u64, u64>> {
-    records::read(data_dir, source, |mut rows: Records<'_>| {
-        let positions =
-            |names: &[String]| names.iter().map(|name| rows.position(name)).collect::<io::Result<Vec<_>>>();
-        let (first, second) = (positions(columns.0)?, positions(columns.1)?);
-        let mut pairs = HashMap::new();
-        while rows.next()? {
-            let row = rows.row();
-            let key = |at: &[usize]| at.iter().map(|at| value(row, *at)).collect::<Option<Vec<&str>>>();
-            if let (Some(first), Some(second)) = (key(&first), key(&second)) {
-                pairs.insert(digest(&first), digest(&second));
-            }
+fn pairs(table: &table::Table, columns: (&[String], &[String])) -> io::Result<HashMap<u64, u64>> {
+    let both = table.positions(columns.0.iter().chain(columns.1).map(String::as_str))?;
+    let mut pairs = HashMap::new();
+    table.each(&both, |row| {
+        let mut values = (0..both.len()).map(|at| row.value(at));
+        let first = values.by_ref().take(columns.0.len()).collect::<Option<Vec<&str>>>();
+        if let (Some(first), Some(second)) = (first, values.collect::<Option<Vec<&str>>>()) {
+            pairs.insert(digest(&first), digest(&second));
         }
-        Ok(pairs)
-    })
+        true
+    })?;
+    Ok(pairs)
 }
 
 /// Calls `take` with a digest of the key and the last moment of each row that has both.
 fn read(
-    data_dir: &Path,
-    source: &Source,
+    table: &table::Table,
     (keys, dates): (&[String], &[Date]),
     mut take: impl FnMut(u64, f64),
 ) -> io::Result<()> {
-    records::read(data_dir, source, |mut rows: Records<'_>| {
-        let positions =
-            |names: &[String]| names.iter().map(|name| rows.position(name)).collect::<io::Result<Vec<_>>>();
-        let keys = positions(keys)?;
-        let reading = |date: &Date| if date.day_first { Reading::DayFirst } else { Reading::MonthFirst };
-        let dates = dates.iter().map(|date| Ok((rows.position(&date.column)?, reading(date))));
-        let dates = dates.collect::<io::Result<Vec<_>>>()?;
-        while rows.next()? {
-            let row = rows.row();
-            let key: Option<Vec<&str>> = keys.iter().map(|key| value(row, *key)).collect();
-            let moments = dates.iter().filter_map(|(date, reading)| seconds(value(row, *date)?, *reading));
-            if let (Some(key), Some(at)) = (key, moments.reduce(f64::max)) {
-                take(digest(&key), at);
-            }
+    let names = keys.iter().chain(dates.iter().map(|date| &date.column));
+    let columns = table.positions(names.map(String::as_str))?;
+    let reading = |date: &Date| if date.day_first { Reading::DayFirst } else { Reading::MonthFirst };
+    table.each(&columns, |row| {
+        let key: Option<Vec<&str>> = (0..keys.len()).map(|at| row.value(at)).collect();
+        let dates = dates.iter().zip(keys.len()..);
+        let moments = dates.filter_map(|(date, at)| seconds(row.value(at)?, reading(date)));
+        if let (Some(key), Some(at)) = (key, moments.reduce(f64::max)) {
+            take(digest(&key), at);
         }
-        Ok(())
+        true
     })
 }
 
@@ -322,7 +298,7 @@ mod tests {
                 let dir = folder(&[("train.csv", &train), ("test.csv", &test), ("events.csv", &events)]);
                 let profile = profile::read(dir.path()).unwrap();
                 let links = links(&profile, Some("y"), Some("row"));
-                let found = cutoffs(dir.path(), &profile, &links, &links[0], None).pop();
+                let found = cutoffs(&profile, &links, &links[0], None).pop();
                 let texts = |name: &str| vec![name.to_owned()];
                 let dates = |name: &str| Date { column: name.to_owned(), day_first: false };
                 let wanted = Cutoff {
@@ -369,7 +345,7 @@ mod tests {
             let profile = profile::read(dir.path()).unwrap();
             let links = links(&profile, Some("y"), Some("row"));
             let link = links.iter().find(|link| link.table == 1).unwrap();
-            let found = cutoffs(dir.path(), &profile, &links, link, None);
+            let found = cutoffs(&profile, &links, link, None);
             let found: Vec<_> = found
                 .iter()
                 .map(|found| (found.own[0].as_str(), found.columns[0].as_str(), found.way.is_some()))

@@ -30,6 +30,9 @@ pub(super) fn begins_with_day(date: &str) -> bool {
 /// The seconds from the beginning of 1970 to this date; `None` if it is no date.
 pub(super) fn seconds(text: &str, reading: Reading) -> Option<f64> {
     let text = text.trim();
+    if let Some(moment) = iso(text.as_bytes()) {
+        return Some(moment);
+    }
     let starts_like_a_date = text.starts_with(|first: char| first.is_ascii_alphanumeric());
     if !starts_like_a_date || text.len() < 6 || text.len() > 40 {
         return None;
@@ -38,6 +41,27 @@ pub(super) fn seconds(text: &str, reading: Reading) -> Option<f64> {
     let days = numeric_date(date, reading).or_else(|| date_with_month_name(date))?;
     let of_day = time.map_or(Some(0.0), time_of_day)?;
     Some(f64::from(days) * DAY + of_day)
+}
+
+/// The seconds from the beginning of 1970 to `2024-01-31` or `2024-01-31 08:00:00`, the most frequent forms; `None` for any
+/// other.
+fn iso(text: &[u8]) -> Option<f64> {
+    let two = |at: usize| match text.get(at..at + 2)? {
+        [tens @ b'0'..=b'9', ones @ b'0'..=b'9'] => {
+            Some(u32::from(tens - b'0') * 10 + u32::from(ones - b'0'))
+        }
+        _ => None,
+    };
+    let is_at = |places: [usize; 2], letter: u8| places.iter().all(|at| text.get(*at) == Some(&letter));
+    let of_day = match (text.len(), text.get(10)) {
+        (10, None) => 0,
+        (19, Some(b' ' | b'T')) if is_at([13, 16], b':') => two(11)? * 3_600 + two(14)? * 60 + two(17)?,
+        _ => return None,
+    };
+    let (year, month, day) = (two(0)? * 100 + two(2)?, two(5)?, two(8)?);
+    let is_date = is_at([4, 7], b'-') && is_year(year);
+    let days = if is_date { days(year, month, day) } else { None };
+    days.map(|days| f64::from(days) * DAY + f64::from(of_day))
 }
 
 fn split_time(text: &str) -> (&str, Option<&str>) {

@@ -17,7 +17,7 @@ const ABOUT_THE_TASK: [&str; 7] =
     ["description.md", "task.yaml", "task.yml", "task.toml", "config.yaml", "config.yml", "config.toml"];
 
 /// The files of a data folder by role.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Listing {
     pub(super) train: Option<Source>,
     pub(super) test: Option<Source>,

@@ -12,11 +12,8 @@ pub(crate) mod seeded;
 mod trim;
 mod write;
 
-use std::path::Path;
-
 use mle_star_domain::protocol::{Holdout, Split, SplitKind};
 
-use super::folder;
 use super::profile::Profile;
 use seeded::RowSet;
 
@@ -74,19 +71,17 @@ pub struct Plan {
 /// # Errors
 /// No rows can be held out, or the training table has too few labelled rows.
 pub fn plan(
-    data_dir: &Path,
     profile: &Profile,
     roles: &Roles<'_>,
     split: &Split,
     share: Share,
     seed: u64,
 ) -> Result<Plan, Off> {
-    let listing = folder::list(data_dir).map_err(|trouble| Off(trouble.message))?;
-    let tables = checks::tables(profile, &listing, roles)?;
-    checks::files(data_dir, &listing, &tables)?;
-    checks::ids(data_dir, &tables)?;
-    places::check(data_dir, profile, &listing, &tables)?;
-    let chosen = choice::choose(data_dir, profile, &tables, split, share, seed)?;
+    let tables = checks::tables(profile, roles)?;
+    checks::files(&profile.tables, &tables)?;
+    checks::ids(&tables)?;
+    places::check(profile, &tables)?;
+    let chosen = choice::choose(profile, &tables, split, share, seed)?;
     Ok(Plan {
         targets: tables.targets.iter().map(|(name, _)| (*name).to_owned()).collect(),
         id: tables.id.to_owned(),
@@ -120,6 +115,11 @@ impl Plan {
     /// A digest of the IDs of the rows.
     pub fn digest(&self) -> &str {
         &self.digest
+    }
+
+    /// The numbers of the rows, from 0.
+    fn held_rows(&self) -> Vec<u64> {
+        self.held.rows().collect()
     }
 
     /// Whether the row with this number, from 0, is held out.

@@ -5,11 +5,9 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::io;
-use std::path::Path;
 
-use super::folder::{self, Source};
 use super::profile::Profile;
-use super::records::{self, Records, value};
+use super::table::Table;
 
 /// The number of rows that are read.
 const ROWS: u64 = 20_000;
@@ -23,7 +21,6 @@ const UNLIKELY: f64 = 20.0;
 /// A column, while no row contradicts that the target follows from it.
 struct Candidate {
     name: String,
-    position: usize,
     /// The target for each value.
     targets: HashMap<String, String>,
     /// How often a value came again, with the same target.
@@ -37,46 +34,42 @@ struct Candidate {
 ///
 /// # Errors
 /// The table cannot be read.
-pub fn columns(data_dir: &Path, profile: &Profile, target: &str, but: &[&str]) -> io::Result<Vec<String>> {
-    let listing = folder::list(data_dir).map_err(|trouble| io::Error::other(trouble.message))?;
-    let Some(train) = &listing.train else { return Ok(Vec::new()) };
+pub fn columns(profile: &Profile, target: &str, but: &[&str]) -> io::Result<Vec<String>> {
+    let Some(train) = &profile.tables.train else { return Ok(Vec::new()) };
     let names = profile.train.columns.iter().map(|column| column.name.as_str());
     let names: Vec<&str> = names.filter(|name| *name != target && !but.contains(name)).collect();
-    knowing(data_dir, train, target, &names)
+    knowing(train, target, &names)
 }
 
-fn knowing(data_dir: &Path, train: &Source, target: &str, names: &[&str]) -> io::Result<Vec<String>> {
-    records::read(data_dir, train, |mut rows| {
-        let target = rows.position(target)?;
-        let named = names.iter().filter_map(|name| Some(Candidate::new(name, rows.find(name)?)));
-        let mut candidates: Vec<Candidate> = named.collect();
-        let shares = take(&mut rows, target, &mut candidates)?;
-        candidates.retain(|candidate| candidate.knows(&shares));
-        Ok(candidates.into_iter().map(|candidate| candidate.name).collect())
-    })
-}
-
-/// Reads the first rows; returns the rows of each value of the target.
-fn take(
-    rows: &mut Records<'_>,
-    target: usize,
-    candidates: &mut Vec<Candidate>,
-) -> io::Result<HashMap<String, usize>> {
-    let mut counts = HashMap::new();
-    while rows.next()? && rows.number() < ROWS {
-        let Some(target) = value(rows.row(), target) else { continue };
+fn knowing(train: &Table, target: &str, names: &[&str]) -> io::Result<Vec<String>> {
+    let named = names.iter().filter_map(|name| Some((Candidate::new(name), train.find(name)?)));
+    let (mut candidates, mut columns): (Vec<Option<Candidate>>, Vec<usize>) =
+        named.map(|(candidate, at)| (Some(candidate), at)).unzip();
+    columns.push(train.position(target)?);
+    // The rows of each value of the target.
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    train.each(&columns, |row| {
+        let Some(target) = row.value(candidates.len()).filter(|_| row.number < ROWS) else {
+            return row.number < ROWS;
+        };
         *counts.entry(target.to_owned()).or_default() += 1;
-        candidates.retain_mut(|candidate| {
-            value(rows.row(), candidate.position).is_none_or(|value| candidate.take(value, target))
-        });
-    }
-    Ok(counts)
+        for (at, candidate) in candidates.iter_mut().enumerate() {
+            let is_possible =
+                |known: &mut Candidate| row.value(at).is_none_or(|value| known.take(value, target));
+            if candidate.as_mut().is_some_and(|candidate| !is_possible(candidate)) {
+                *candidate = None;
+            }
+        }
+        true
+    })?;
+    let known = candidates.into_iter().flatten().filter(|candidate| candidate.knows(&counts));
+    Ok(known.map(|candidate| candidate.name).collect())
 }
 
 impl Candidate {
-    fn new(name: &str, position: usize) -> Self {
+    fn new(name: &str) -> Self {
         let (targets, numbers) = (HashMap::new(), Some(Vec::new()));
-        Self { name: name.to_owned(), position, targets, again: 0, numbers }
+        Self { name: name.to_owned(), targets, again: 0, numbers }
     }
 
     /// Takes a row. Returns whether the target may still follow.
@@ -136,7 +129,7 @@ mod tests {
             });
             let dir = folder(&[("train.csv", &rows)]);
             let profile = profile::read(dir.path()).unwrap();
-            let found = columns(dir.path(), &profile, "y", &["id"]).unwrap();
+            let found = columns(&profile, "y", &["id"]).unwrap();
             assert_eq!(found, if expected { vec!["x"] } else { Vec::new() }, "{words}");
         };
         let class: fn(usize) -> String = |row| (row * 7 % 5 % 2).to_string();

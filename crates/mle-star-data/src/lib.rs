@@ -28,6 +28,8 @@ mod records;
 pub mod series;
 pub mod split;
 pub mod summary;
+mod table;
+pub mod tables;
 #[cfg(test)]
 mod testing;
 pub mod unzip;

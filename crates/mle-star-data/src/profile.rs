@@ -8,20 +8,22 @@
 mod column;
 mod groups;
 mod parts;
+mod read;
 mod sketch;
-mod table;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use mle_star_domain::trouble::Trouble;
 
-use super::folder::{self, Listing};
+use super::folder::{self, Listing, Source};
 use super::media::{Media, media};
+use super::records;
+use super::tables::Tables;
 
 pub(crate) use column::{Values, is_missing};
 pub use parts::{PartKind, Parts};
 pub use sketch::Sketch;
-pub(crate) use table::read as read_table;
 
 /// The number of rows from which the kinds of the columns are inferred.
 pub const ROWS_LOOKED_AT: usize = 100_000;
@@ -31,8 +33,10 @@ pub const ROWS_LOOKED_AT: usize = 100_000;
 pub const HUGE: f64 = 1e19;
 
 /// The tables of a data folder.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Profile {
+    /// What was read. It can be replaced by nothing when all has been decided and written that depends on the rows.
+    pub tables: Arc<Tables>,
     /// The training table.
     pub train: Table,
     /// The table to predict, if any.
@@ -156,38 +160,64 @@ pub enum ColumnKind {
 /// auxiliary CSV is listed among the other files instead.
 pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
     let listing = folder::list(data_dir)?;
-    let Some(train) = &listing.train else {
+    let Some(train_source) = &listing.train else {
         let message = format!("no train.csv in {}", data_dir.display());
         return Err(Trouble::new(message, "give the folder that holds train.csv (or train.csv.zip)"));
     };
-    let train = table::read(data_dir, train)?;
+    let header = |source: &Option<Source>| {
+        source.as_ref().and_then(|source| records::read(data_dir, source, |rows| Ok(rows.names())).ok())
+    };
+    // IDs and targets are asked for row by row.
+    let (in_test, in_sample) = (header(&listing.test), header(&listing.sample).unwrap_or_default());
+    let is_asked = |name: &str| in_sample.iter().any(|asked| asked == name);
+    let is_new = |name: &str| in_test.as_ref().is_some_and(|test| test.iter().all(|known| known != name));
+    let is_known = |name: &str| in_test.as_ref().is_some_and(|test| test.iter().any(|known| known == name));
+    let optional = |source: &Option<Source>, kept: &dyn Fn(&str) -> bool| {
+        source.as_ref().map(|source| read::read(data_dir, source, kept)).transpose()
+    };
+    let (train_table, train) = read::read(data_dir, train_source, |name| is_asked(name) || is_new(name))?;
     let mut other_files = listing.other.clone();
-    let mut auxiliary = Vec::new();
+    let (mut tables, mut auxiliary) = (Vec::new(), Vec::new());
     for source in &listing.auxiliary {
-        match table::read(data_dir, source) {
-            Ok(table) => auxiliary.push(table::with_row_key(data_dir, source, table, &train)),
+        match read::read(data_dir, source, |_| false) {
+            Ok((table, profile)) => {
+                auxiliary.push(read::with_row_key(&table, profile, &train));
+                tables.push(table);
+            }
             Err(_) => other_files.push(source.on_disk.clone()),
         }
     }
     other_files.sort();
-    let optional =
-        |source: &Option<_>| source.as_ref().map(|source| table::read(data_dir, source)).transpose();
-    let test = optional(&listing.test)?;
-    let groups = match (&listing.train, &listing.test, &test) {
-        (Some(from), Some(test_from), Some(test)) => {
-            groups::find(data_dir, (from, &train), (test_from, test))
-        }
+    let (test_table, test) = optional(&listing.test, &is_asked)?.unzip();
+    let (sample_table, sample) = optional(&listing.sample, &is_known)?.unzip();
+    let groups = match (&test_table, &test) {
+        (Some(from), Some(test)) => groups::find((&train_table, &train), (from, test)),
         _ => Vec::new(),
     };
-    let sample = optional(&listing.sample)?;
     let media = media(data_dir, &other_files);
-    Ok(Profile { train, test, sample, auxiliary, other_files, media, groups })
+    let tables = Tables {
+        data_dir: data_dir.to_owned(),
+        train: Some(train_table),
+        test: test_table,
+        sample: sample_table,
+        auxiliary: tables,
+        listing,
+    };
+    Ok(Profile { tables: Arc::new(tables), train, test, sample, auxiliary, other_files, media, groups })
+}
+
+/// Reads one table alone.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn read_table(data_dir: &Path, source: &Source) -> Result<Table, Trouble> {
+    read::read(data_dir, source, |_| false).map(|(_, profile)| profile)
 }
 
 /// What a data folder without a training table holds; nothing if the folder cannot be read.
 pub fn read_unlabelled(data_dir: &Path) -> Unlabelled {
     let Listing { sample, other, .. } = folder::list(data_dir).unwrap_or_default();
-    let sample = sample.and_then(|source| table::read(data_dir, &source).ok());
+    let sample = sample.and_then(|source| read_table(data_dir, &source).ok());
     Unlabelled { sample, media: media(data_dir, &other) }
 }
 

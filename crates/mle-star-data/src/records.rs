@@ -50,12 +50,41 @@ pub(super) fn digest(value: &(impl Hash + ?Sized)) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
 
-/// A cell's text, with whole numbers normalized: pandas writes `12.0` for `12` in a column with missing values.
-/// `None` if it is missing.
+/// The value of a cell, as [`normal`] has it.
 pub(super) fn value(row: &ByteRecord, position: usize) -> Option<&str> {
-    let value = std::str::from_utf8(row.get(position)?).ok()?.trim();
+    normal(row.get(position)?)
+}
+
+/// The text of a cell, with whole numbers normalized: pandas writes `12.0` for `12` in a column with missing values.
+/// `None` if it is missing.
+pub(super) fn normal(cell: &[u8]) -> Option<&str> {
+    let value = std::str::from_utf8(cell).ok()?.trim();
     let is_whole = |whole: &&str| whole.parse::<i64>().is_ok();
     (!is_missing(value)).then(|| value.strip_suffix(".0").filter(is_whole).unwrap_or(value))
+}
+
+/// The position of a column in a header, if there is one. A column without a name is named by its position, as in a
+/// profile. Blanks around names do not count.
+pub(super) fn find(header: &ByteRecord, column: &str) -> Option<usize> {
+    let unnamed = |at: usize| column.strip_prefix("Unnamed: ").is_some_and(|n| n == at.to_string());
+    let is_named = |(at, name): (usize, &[u8])| name == column.as_bytes() || name.is_empty() && unnamed(at);
+    let is_like = |name: &[u8]| str::from_utf8(name).is_ok_and(|name| name.trim() == column.trim());
+    let exact = header.iter().enumerate().position(is_named);
+    exact.or_else(|| header.iter().position(is_like))
+}
+
+/// The names of the columns as profiles have them.
+pub(super) fn names(header: &ByteRecord) -> Vec<String> {
+    let name = |(at, name): (usize, &[u8])| match name {
+        [] => format!("Unnamed: {at}"),
+        _ => String::from_utf8_lossy(name).into_owned(),
+    };
+    header.iter().enumerate().map(name).collect()
+}
+
+/// A table lacks a column.
+pub(super) fn no_column(column: &str) -> io::Error {
+    io::Error::other(format!("it has no column \"{column}\""))
 }
 
 impl<'a> Records<'a> {
@@ -80,26 +109,27 @@ impl<'a> Records<'a> {
     /// # Errors
     /// There is no such column.
     pub(super) fn position(&self, column: &str) -> io::Result<usize> {
-        self.find(column).ok_or_else(|| io::Error::other(format!("it has no column \"{column}\"")))
+        self.find(column).ok_or_else(|| no_column(column))
     }
 
     /// The position of a column, if there is one. Blanks around its name do not count.
     pub(super) fn find(&self, column: &str) -> Option<usize> {
-        let unnamed = |at: usize| column.strip_prefix("Unnamed: ").is_some_and(|n| n == at.to_string());
-        let is_named =
-            |(at, name): (usize, &[u8])| name == column.as_bytes() || name.is_empty() && unnamed(at);
-        let is_like = |name: &[u8]| str::from_utf8(name).is_ok_and(|name| name.trim() == column.trim());
-        let exact = self.header.iter().enumerate().position(is_named);
-        exact.or_else(|| self.header.iter().position(is_like))
+        find(&self.header, column)
     }
 
     /// The names of the columns as profiles have them.
     pub(super) fn names(&self) -> Vec<String> {
-        let name = |(at, name): (usize, &[u8])| match name {
-            [] => format!("Unnamed: {at}"),
-            _ => String::from_utf8_lossy(name).into_owned(),
-        };
-        self.header.iter().enumerate().map(name).collect()
+        names(&self.header)
+    }
+
+    /// The cells of the header.
+    pub(super) fn header(&self) -> &ByteRecord {
+        &self.header
+    }
+
+    /// The number of rows read so far.
+    pub(super) fn count(&self) -> u64 {
+        self.rows
     }
 
     /// Goes to the next row. Returns whether there is one.

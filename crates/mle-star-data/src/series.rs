@@ -1,17 +1,16 @@
 //! Finds the columns that name series: rows of the same store, sensor or person at different times.
 //!
 //! A series has at most one row at a time. [`columns`] therefore looks for a column, or two, whose values meet the same
-//! time again far less often than values that have nothing to do with time. It reads both tables.
+//! time again far less often than values that have nothing to do with time. It looks at the first rows of both tables.
 
 use std::collections::{HashMap, HashSet};
 use std::io;
-use std::path::Path;
 
-use crate::folder;
 use crate::keys::{is_nameable, same_type};
 use crate::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT};
-use crate::records::{self, digest, value};
+use crate::records::digest;
 use crate::split::{says_key, says_time};
+use crate::table::Table;
 
 /// With fewer rows of a series, no model learns from earlier targets before it is validated: two times are for fitting, one
 /// is for validation.
@@ -31,13 +30,16 @@ struct Rows {
 
 /// The column or two columns that name the series of rows whose times are in the column `time`; nothing if there are no
 /// series, if most test rows belong to other series, or if a table cannot be read. `taken` columns have another role.
-pub fn columns(data_dir: &Path, profile: &Profile, time: &str, taken: impl Fn(&str) -> bool) -> Vec<String> {
+pub fn columns(profile: &Profile, time: &str, taken: impl Fn(&str) -> bool) -> Vec<String> {
     let candidates = candidates(profile, |name| name == time || taken(name));
     if candidates.is_empty() {
         return Vec::new();
     }
     let names: Vec<&str> = candidates.iter().map(|column| column.name.as_str()).collect();
-    let Ok((train, test)) = both(data_dir, &names, time) else { return Vec::new() };
+    let read = |table: io::Result<&Table>| Rows::read(table?, &names, time);
+    let (Ok(train), Ok(test)) = (read(profile.tables.train()), read(profile.tables.test())) else {
+        return Vec::new();
+    };
     let is_whole = profile.train.rows <= ROWS_LOOKED_AT;
     let fits = |set: &[usize]| {
         let (train_keys, test_keys) = (train.keys(set), test.keys(set));
@@ -74,28 +76,20 @@ fn candidates(profile: &Profile, taken: impl Fn(&str) -> bool) -> Vec<&Column> {
     found
 }
 
-fn both(data_dir: &Path, names: &[&str], time: &str) -> io::Result<(Rows, Rows)> {
-    let listing = folder::list(data_dir).map_err(|trouble| io::Error::other(trouble.message))?;
-    let (Some(train), Some(test)) = (&listing.train, &listing.test) else {
-        return Err(io::Error::other("a table is missing"));
-    };
-    let read = |source| records::read(data_dir, source, |rows| Rows::read(rows, names, time));
-    Ok((read(train)?, read(test)?))
-}
-
 impl Rows {
-    fn read(mut rows: records::Records<'_>, names: &[&str], time: &str) -> io::Result<Self> {
-        let at: Vec<usize> = names.iter().map(|name| rows.position(name)).collect::<io::Result<_>>()?;
-        let time = rows.position(time)?;
+    fn read(table: &Table, names: &[&str], time: &str) -> io::Result<Self> {
+        let columns = table.positions(std::iter::once(time).chain(names.iter().copied()))?;
         let mut read = Self { candidates: vec![Vec::new(); names.len()], times: Vec::new() };
-        while read.times.len() < ROWS_LOOKED_AT && rows.next()? {
+        table.each(&columns, |row| {
             // Rows without a time belong to no history.
-            let Some(moment) = value(rows.row(), time) else { continue };
-            read.times.push(digest(&moment));
-            for (column, at) in read.candidates.iter_mut().zip(&at) {
-                column.push(digest(&value(rows.row(), *at)));
+            if let Some(moment) = row.value(0) {
+                read.times.push(digest(&moment));
+                for (at, column) in read.candidates.iter_mut().enumerate() {
+                    column.push(digest(&row.value(at + 1)));
+                }
             }
-        }
+            read.times.len() < ROWS_LOOKED_AT
+        })?;
         Ok(read)
     }
 
@@ -152,7 +146,7 @@ mod tests {
         fs::write(dir.path().join("train.csv"), table(train, 0..600)).unwrap();
         fs::write(dir.path().join("test.csv"), table(test, 600..660)).unwrap();
         let read = profile::read(dir.path()).unwrap();
-        columns(dir.path(), &read, "day", |name| name == "id")
+        columns(&read, "day", |name| name == "id")
     }
 
     /// A number that has nothing to do with others.

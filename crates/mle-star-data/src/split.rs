@@ -9,11 +9,8 @@ mod words;
 pub use words::says_code;
 pub(crate) use words::{says_counter, says_key, says_measure, says_role, says_time, without_id, words};
 
-use std::path::Path;
-
 use mle_star_domain::protocol::{Split, SplitKind};
 
-use super::folder;
 use super::profile::{Column, Profile, Table};
 
 /// Describes how the test rows differ from the training rows: they are later, they belong to other groups, or
@@ -21,28 +18,17 @@ use super::profile::{Column, Profile, Table};
 ///
 /// Dates, columns whose names mean time and numbers like those of a Unix clock can tell that rows are later. An ID cannot: IDs usually continue in the test
 /// table even if its rows were drawn at random.
-pub fn describe(
-    data_dir: &Path,
-    profile: &Profile,
-    target: Option<&str>,
-    id: Option<&str>,
-    classification: bool,
-) -> Split {
-    by_time(data_dir, profile, target, id)
+pub fn describe(profile: &Profile, target: Option<&str>, id: Option<&str>, classification: bool) -> Split {
+    by_time(profile, target, id)
         .or_else(|| by_groups(profile, target, id))
         .unwrap_or_else(|| at_random(profile, classification))
 }
 
-fn by_time(data_dir: &Path, profile: &Profile, target: Option<&str>, id: Option<&str>) -> Option<Split> {
+fn by_time(profile: &Profile, target: Option<&str>, id: Option<&str>) -> Option<Split> {
     let test = profile.test.as_ref()?;
     let columns: Vec<&Column> = times::candidates(profile, target, id);
-    if columns.is_empty() {
-        return None;
-    }
-    let listing = folder::list(data_dir).ok()?;
-    let tables = (listing.train.as_ref()?, listing.test.as_ref()?);
     // A table that can no longer be read tells nothing.
-    let courses = times::courses(data_dir, tables, &columns).ok()?;
+    let courses = times::courses(&profile.tables, &columns).ok()?;
     let course = courses.into_iter().find(times::Course::is_later)?;
     let why = course.evidence(&name(&profile.train), &name(test));
     Some(Split { kind: SplitKind::Time, column: Some(course.column), why })
@@ -95,7 +81,7 @@ mod tests {
         fs::write(dir.path().join("train.csv"), rows).unwrap();
         let rows = (60..90).fold(format!("id,{header}\n"), |text, id| format!("{text}{}\n", row(id, test)));
         fs::write(dir.path().join("test.csv"), rows).unwrap();
-        describe(dir.path(), &profile::read(dir.path()).unwrap(), Some("y"), Some("id"), true)
+        describe(&profile::read(dir.path()).unwrap(), Some("y"), Some("id"), true)
     }
 
     #[test]
@@ -208,8 +194,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("train.csv"), "id,x,y\n1,2,0.5\n2,3,1.5\n").unwrap();
         let profile = profile::read(dir.path()).unwrap();
-        let kind =
-            |classification| describe(dir.path(), &profile, Some("y"), Some("id"), classification).kind;
+        let kind = |classification| describe(&profile, Some("y"), Some("id"), classification).kind;
         assert_eq!((kind(true), kind(false)), (SplitKind::Stratified, SplitKind::Rows));
     }
 }

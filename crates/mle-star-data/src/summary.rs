@@ -78,7 +78,7 @@ fn with_profile(asked: &Asked<'_>, profile: &Profile, listing: &Listing) -> Stri
     let links = links(profile, asked.target, asked.id);
     let direct = links.iter().filter(|link| link.to.is_none());
     let keys: Vec<Vec<String>> = direct.map(|link| link.columns.clone()).collect();
-    let facts = match tables::read(asked, profile, listing, &chosen, &keys) {
+    let facts = match tables::read(asked, profile, &chosen, &keys) {
         Ok(facts) => facts,
         Err(error) => return format!("The tables cannot be read: {}.", words::sentence(&error.to_string())),
     };
@@ -133,7 +133,7 @@ fn tables_section(asked: &Asked<'_>, profile: &Profile, listing: &Listing, facts
         let rows = sample.rows + whole(held);
         lines.push(format!("{}: {}", size(sample, rows), words::list(&columns, NAMES)));
     }
-    lines.extend(composed::id(asked.data_dir, profile, listing));
+    lines.extend(composed::id(profile));
     lines.extend(only_in_one(asked, profile));
     lines.extend(asked.split.and_then(difference));
     section("Tables", &lines, TABLES)

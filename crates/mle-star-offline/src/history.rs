@@ -1,7 +1,5 @@
 //! Columns of earlier targets, for tasks whose test rows are later rows of the same series (the days of a store).
 
-use std::path::Path;
-
 use mle_star_data::profile::Profile;
 use mle_star_data::series;
 use serde::Serialize;
@@ -21,11 +19,11 @@ pub(crate) struct History {
 impl Problem {
     /// This problem with the history of its series, if the test rows are later rows of the same series and there is one
     /// target, a number or one of a few classes.
-    pub(crate) fn with_history(self, data_dir: &Path, profile: &Profile) -> Self {
+    pub(crate) fn with_history(self, profile: &Profile) -> Self {
         let time = self.time.as_ref().filter(|_| self.classes <= MOST_CLASSES && self.several.is_empty());
         let history = time.and_then(|time| {
             let taken = |name: &str| name == self.target || self.id.as_deref() == Some(name);
-            let series = series::columns(data_dir, profile, &time.column, taken);
+            let series = series::columns(profile, &time.column, taken);
             (!series.is_empty()).then_some(History { series })
         });
         Self { history, ..self }

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 use std::path::Path;
 
-use mle_star_domain::task::Task;
 use serde::Serialize;
 use serde_json::json;
 
@@ -111,7 +110,6 @@ impl Order {
 /// The possible joins of a data folder with these links, in the order of its tables. Columns of the training table and the test
 /// table with a name in `as_text` are read as text.
 pub(crate) fn joins(
-    task: &Task,
     profile: &Profile,
     links: &[Link],
     targets: &[&str],
@@ -123,7 +121,7 @@ pub(crate) fn joins(
     let own = [&profile.train, test].into_iter().chain(joined);
     let taken = own.flat_map(|own| &own.columns).map(|column| column.name.clone()).collect();
     let time = time.map(|time| time.column.as_str());
-    let cutoffs = links.iter().map(|link| cutoffs(&task.data_dir, profile, links, link, time)).collect();
+    let cutoffs = links.iter().map(|link| cutoffs(profile, links, link, time)).collect();
     Tree { profile, targets, links, cutoffs, taken }.joins_to(None, as_text)
 }
 

@@ -154,7 +154,7 @@ impl Problem {
         let (links, targets) = (links(profile, Some(&target.name), id), all_targets(&target.name, several));
         let (columns, offered) = useful_columns(profile, test, &links, grouping.as_ref(), taken);
         let unusual = unusual(profile, id, target, &metric, time.as_ref(), &columns);
-        let tables = joins(task, profile, &links, &targets, time.as_ref(), &unusual.as_text);
+        let tables = joins(profile, &links, &targets, time.as_ref(), &unusual.as_text);
         check_features(&columns, &tables, &offered)?;
         Ok(Self {
             name: task.competition_id.clone(),

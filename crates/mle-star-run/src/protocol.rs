@@ -1,7 +1,5 @@
 //! The evaluation protocol: how the test rows differ, and which rows no script sees before the final choice.
 
-use std::path::Path;
-
 use mle_star_data::comparison;
 use mle_star_data::holdout::{Off, Plan, Roles, Share, plan};
 use mle_star_data::infer::Inferred;
@@ -16,8 +14,6 @@ use mle_star_metrics::names::{Kind, Metric};
 /// What the protocol of a task depends on, beside its tables.
 #[derive(Clone, Copy, Debug)]
 pub struct Evaluated<'a> {
-    /// The folder with its tables.
-    pub data_dir: &'a Path,
     /// The name of its metric.
     pub metric: &'a str,
     /// The column to predict.
@@ -69,12 +65,12 @@ pub fn decide<'a>(
     };
     let task = task.into();
     let metric = Metric::parse(task.metric);
-    let Evaluated { data_dir, target, id, .. } = task;
+    let Evaluated { target, id, .. } = task;
     let classification = match metric {
         Some(metric) => !metric.is_for_regression(),
         None => target.and_then(|target| profile.train.column(target)).is_some_and(has_classes),
     };
-    let split = profile.test.is_some().then(|| describe(data_dir, profile, target, id, classification));
+    let split = profile.test.is_some().then(|| describe(profile, target, id, classification));
     let verified = verified_columns(task, profile, split.as_ref());
     let planned = planned(task, config, profile, split.as_ref(), verified.as_ref().err());
     let holdout = match &planned {
@@ -183,7 +179,7 @@ fn plan_rows(
         HoldoutShare::Auto | HoldoutShare::Off => Share::Auto { most: u64::from(most) },
     };
     let roles = Roles { target: task.target, id: task.id };
-    plan(task.data_dir, profile, &roles, split, share, seed)
+    plan(profile, &roles, split, share, seed)
 }
 
 /// Whether a column may hold classes, rather than amounts.
@@ -284,7 +280,6 @@ fn without_effect(protocol: &Protocol, config: &Config) -> impl Iterator<Item = 
 impl<'a> From<&'a Task> for Evaluated<'a> {
     fn from(task: &'a Task) -> Self {
         Self {
-            data_dir: &task.data_dir,
             metric: &task.evaluation_metric,
             target: task.target_column.as_deref(),
             id: task.id_column.as_deref(),
@@ -294,9 +289,9 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
 
 impl<'a> Evaluated<'a> {
     /// A task as it was inferred from its folder.
-    pub fn inferred(data_dir: &'a Path, inferred: &'a Inferred) -> Self {
+    pub fn inferred(inferred: &'a Inferred) -> Self {
         let Inferred { metric, target, id, .. } = inferred;
-        Self { data_dir, metric, target: target.as_deref(), id: id.as_deref() }
+        Self { metric, target: target.as_deref(), id: id.as_deref() }
     }
 }
 
@@ -328,7 +323,7 @@ mod tests {
             fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
         }
         let profile = profile::read(dir.path()).unwrap();
-        let task = Evaluated { data_dir: dir.path(), metric, target: Some("y"), id: Some("id") };
+        let task = Evaluated { metric, target: Some("y"), id: Some("id") };
         protocol(task, config, Some(&profile))
     }
 
@@ -360,7 +355,7 @@ mod tests {
                 fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
             }
             let profile = profile::read(dir.path()).unwrap();
-            let task = Evaluated { data_dir: dir.path(), metric, target: Some("y"), id: Some("id") };
+            let task = Evaluated { metric, target: Some("y"), id: Some("id") };
             let split = protocol(task, &Config::default(), Some(&profile)).unwrap().split.unwrap();
             assert_eq!(split.kind, expected, "{metric}");
         };
@@ -408,7 +403,7 @@ mod tests {
                 fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
             }
             let profile = profile::read(dir.path()).unwrap();
-            let task = Evaluated { data_dir: dir.path(), metric, target: Some("y"), id: Some("id") };
+            let task = Evaluated { metric, target: Some("y"), id: Some("id") };
             let columns = verified_columns(task, &profile, None).unwrap();
             assert_eq!((columns.target.as_str(), columns.further.as_slice()), ("y", &["z".to_owned()][..]));
             let found = match protocol(task, &Config::default(), Some(&profile)).unwrap().holdout {

@@ -8,13 +8,13 @@ use mle_star_data::{knowing, split};
 use mle_star_domain::task::TaskType;
 use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::Facts;
+use mle_star_run::prepare::infer_without_metric;
+use mle_star_run::prepare::task_source::{self, TaskSource};
+use mle_star_run::settings::Invocation;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
-use crate::prepare::infer_without_metric;
-use crate::prepare::task_source::{self, TaskSource};
-use crate::settings::Invocation;
 
 /// What a data folder says.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -65,8 +65,7 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, Trouble> {
 fn of(source: &TaskSource, profile: &Profile, inferred: Inferred) -> Known {
     let (target, id) = (inferred.target.as_deref(), inferred.id.as_deref());
     let classes = inferred.task_type != TaskType::Regression;
-    let split =
-        profile.test.is_some().then(|| split::describe(&source.data_dir, profile, target, id, classes));
+    let split = profile.test.is_some().then(|| split::describe(profile, target, id, classes));
     let targets: Vec<String> =
         target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
     let guess = inferred.guesses.iter().find(|guess| guess.field == "target_column");
@@ -78,7 +77,7 @@ fn of(source: &TaskSource, profile: &Profile, inferred: Inferred) -> Known {
     let mut but: Vec<&str> = targets.iter().map(String::as_str).collect();
     but.extend(id);
     // What cannot be read is an error of the profile already.
-    let knows = target.and_then(|target| knowing::columns(&source.data_dir, profile, target, &but).ok());
+    let knows = target.and_then(|target| knowing::columns(profile, target, &but).ok());
     Known {
         knows_target: knows.unwrap_or_default(),
         folder: source.data_dir.display().to_string(),

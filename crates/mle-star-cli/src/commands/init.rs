@@ -48,7 +48,7 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
 fn evaluation(source: &TaskSource, folder: &InferredFolder) -> Result<Vec<String>, Trouble> {
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
-    let task = Evaluated::inferred(&source.data_dir, &folder.inferred);
+    let task = Evaluated::inferred(&folder.inferred);
     let protocol = protocol::protocol(task, &config, folder.profile.as_ref());
     Ok(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)).collect())
 }

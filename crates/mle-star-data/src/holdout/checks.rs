@@ -5,11 +5,11 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::copies::{self, Copies};
-use super::seeded::Seeded;
+use super::copies::Copies;
 use super::{Off, Roles};
-use crate::folder::{Listing, Source};
 use crate::profile::{Profile, Table};
+use crate::records::digest;
+use crate::table;
 use crate::walk::walk;
 
 /// Scripts are shown at most this many files and folders beside the tables. Each is made readable by itself, because
@@ -19,9 +19,9 @@ const MOST_BESIDE: usize = 500;
 /// The tables and the columns that holding rows out needs.
 #[derive(Clone, Debug)]
 pub(super) struct Tables<'a> {
-    pub(super) train: &'a Source,
-    pub(super) test: &'a Source,
-    pub(super) sample: &'a Source,
+    pub(super) train: &'a table::Table,
+    pub(super) test: &'a table::Table,
+    pub(super) sample: &'a table::Table,
     /// All columns with labels, and whether they hold numbers.
     pub(super) targets: Vec<(&'a str, bool)>,
     pub(super) id: &'a str,
@@ -34,21 +34,18 @@ pub(super) fn off<T>(why: impl Into<String>) -> Result<T, Off> {
 }
 
 /// Names a table that cannot be read.
-pub(super) fn unreadable(source: &Source, error: &io::Error) -> Off {
-    Off(format!("{} cannot be read: {error}", source.on_disk.display()))
+pub(super) fn unreadable(table: &table::Table, error: &io::Error) -> Off {
+    Off(format!("{} cannot be read: {error}", table.source().on_disk.display()))
 }
 
 /// The tables, if their columns fit together.
-pub(super) fn tables<'a>(
-    profile: &'a Profile,
-    listing: &'a Listing,
-    roles: &Roles<'a>,
-) -> Result<Tables<'a>, Off> {
-    let Some(train) = &listing.train else { return off("there is no training table") };
-    let (Some(test_table), Some(test)) = (&profile.test, &listing.test) else {
+pub(super) fn tables<'a>(profile: &'a Profile, roles: &Roles<'a>) -> Result<Tables<'a>, Off> {
+    let read = &*profile.tables;
+    let Some(train) = &read.train else { return off("there is no training table") };
+    let (Some(test_table), Some(test)) = (&profile.test, &read.test) else {
         return off("there is no test table");
     };
-    let (Some(sample_table), Some(sample)) = (&profile.sample, &listing.sample) else {
+    let (Some(sample_table), Some(sample)) = (&profile.sample, &read.sample) else {
         return off("there is no sample submission");
     };
     let Some(target) = roles.target.filter(|target| profile.train.column(target).is_some()) else {
@@ -94,15 +91,17 @@ fn columns(train: &Table, test: &Table, sample: &Table, targets: &[&str], id: &s
 }
 
 /// Checks that no other file has the labels of training rows as well, and that all can be shown without the table.
-pub(super) fn files(data_dir: &Path, listing: &Listing, tables: &Tables<'_>) -> Result<(), Off> {
+pub(super) fn files(read: &crate::tables::Tables, tables: &Tables<'_>) -> Result<(), Off> {
+    let (data_dir, listing) = (read.data_dir.as_path(), &read.listing);
+    let train_file = &tables.train.source().on_disk;
     let beside = beside(data_dir).map_err(|error| Off(format!("the data folder cannot be read: {error}")))?;
     if beside > MOST_BESIDE {
-        let train = tables.train.on_disk.display();
+        let train = train_file.display();
         return off(format!(
             "{beside} files and folders lie beside {train}, more than {MOST_BESIDE}; move them to a folder"
         ));
     }
-    let train = fs::metadata(data_dir.join(&tables.train.on_disk)).ok();
+    let train = fs::metadata(data_dir.join(train_file)).ok();
     let is_train = |path: &&PathBuf| {
         let other = fs::metadata(data_dir.join(path)).ok();
         train
@@ -112,7 +111,7 @@ pub(super) fn files(data_dir: &Path, listing: &Listing, tables: &Tables<'_>) -> 
     };
     let others = listing.other.iter().filter(|path| !listing.copies.contains(path));
     if let Some(name) = others.clone().find(is_train) {
-        return off(format!("{} is another name of {}", name.display(), tables.train.on_disk.display()));
+        return off(format!("{} is another name of {}", name.display(), train_file.display()));
     }
     let mut copies = Copies::new(data_dir, tables);
     for path in others {
@@ -122,8 +121,10 @@ pub(super) fn files(data_dir: &Path, listing: &Listing, tables: &Tables<'_>) -> 
         }
     }
     for source in &listing.auxiliary {
-        if copies.has_rows_of(data_dir, source).map_err(|error| unreadable(source, &error))? {
-            return off(format!("{} has labels of training rows as well", source.on_disk.display()));
+        let file = source.on_disk.display();
+        let has_labels = copies.has_rows_of(data_dir, source);
+        if has_labels.map_err(|error| Off(format!("{file} cannot be read: {error}")))? {
+            return off(format!("{file} has labels of training rows as well"));
         }
     }
     Ok(())
@@ -135,19 +136,21 @@ fn beside(data_dir: &Path) -> io::Result<usize> {
 
 /// Checks that IDs name rows: each names one row of the training or of the test table, and the sample submission has
 /// those of the test table.
-pub(super) fn ids(data_dir: &Path, tables: &Tables<'_>) -> Result<(), Off> {
-    let digests =
-        |source: &Source| copies::digests(data_dir, source, &[tables.id]).map_err(|e| unreadable(source, &e));
-    let name = |source: &Source| source.file.display().to_string();
+pub(super) fn ids(tables: &Tables<'_>) -> Result<(), Off> {
+    let digests = |table: &table::Table| {
+        let digests = table.digests(tables.id, |row| digest(row.value(0).unwrap_or_default()));
+        digests.map_err(|error| unreadable(table, &error))
+    };
+    let name = |table: &table::Table| table.source().file.display().to_string();
     let (id, train, test, sample) = (tables.id, tables.train, tables.test, tables.sample);
     let in_test = digests(test)?;
     let in_train = digests(train)?;
-    for (source, ids) in [(train, &in_train), (test, &in_test)] {
-        if ids.binary_search(&Seeded::new(0, "ids").of(b"")).is_ok() {
-            return off(format!("a value of `{id}` is missing in {}", name(source)));
+    for (table, ids) in [(train, &in_train), (test, &in_test)] {
+        if ids.binary_search(&digest("")).is_ok() {
+            return off(format!("a value of `{id}` is missing in {}", name(table)));
         }
         if ids.windows(2).any(|pair| pair[0] == pair[1]) {
-            return off(format!("a value of `{id}` occurs twice in {}", name(source)));
+            return off(format!("a value of `{id}` occurs twice in {}", name(table)));
         }
     }
     if in_test.iter().any(|id| in_train.binary_search(id).is_ok()) {

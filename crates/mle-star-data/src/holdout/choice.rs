@@ -1,8 +1,6 @@
 //! Chooses the rows that are held out.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-use std::io;
-use std::path::Path;
+use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 
 use blake3::Hasher;
 use mle_star_domain::protocol::{Split, SplitKind};
@@ -11,7 +9,6 @@ use super::checks::{Tables, off, unreadable};
 use super::seeded::{RowSet, Seeded};
 use super::{Off, Share};
 use crate::profile::{HUGE, Profile};
-use crate::records::{self, value};
 use crate::split::times::{self, Clock};
 
 /// The usual share.
@@ -28,6 +25,8 @@ const SMALLEST_CLASS: usize = 5;
 const LARGEST_AUTO: f64 = 0.3;
 /// Fewer groups are too few for two sides.
 const FEWEST_GROUPS: usize = 10;
+/// The numbers of further classes are computed again for each row.
+const MOST_KNOWN: usize = 1_000;
 
 /// The rows that are held out.
 pub(super) struct Chosen {
@@ -40,7 +39,7 @@ pub(super) struct Chosen {
 /// Which labelled rows are held out.
 enum Rule {
     /// Those whose number is at most that of their class.
-    Smallest { classes: HashMap<u64, u64>, by_class: bool },
+    Smallest { classes: HashMap<u64, u64>, by_class: bool, candidates: RowSet },
     /// Those of these groups.
     Groups { column: String, groups: HashSet<u64> },
     /// Those from this time on.
@@ -49,10 +48,20 @@ enum Rule {
 
 /// The training table with the columns that the choice needs.
 struct Train<'a> {
-    data_dir: &'a Path,
     tables: &'a Tables<'a>,
     seeded: Seeded,
 }
+
+/// The rows of a class.
+#[derive(Default)]
+struct Class {
+    rows: u64,
+    /// Those with the smallest numbers: their numbers, and the rows.
+    smallest: BinaryHeap<(u64, u64)>,
+}
+
+/// The numbers of classes by their labels.
+type Classes = HashMap<String, u64>;
 
 /// A labelled row.
 struct Row<'a> {
@@ -65,14 +74,13 @@ struct Row<'a> {
 
 /// Chooses labelled rows as `split` says that test rows differ from training rows.
 pub(super) fn choose(
-    data_dir: &Path,
     profile: &Profile,
     tables: &Tables<'_>,
     split: &Split,
     share: Share,
     seed: u64,
 ) -> Result<Chosen, Off> {
-    let train = Train { data_dir, tables, seeded: Seeded::new(seed, "rows") };
+    let train = Train { tables, seeded: Seeded::new(seed, "rows") };
     let column = || match &split.column {
         Some(column) if profile.train.column(column).is_some() => Ok(column.as_str()),
         _ => off("the column that tells test rows from training rows is not known"),
@@ -110,26 +118,31 @@ fn wanted(share: Share, labelled: u64) -> Result<(u64, u64), Off> {
 }
 
 fn at_random(train: &Train<'_>, share: Share, by_class: bool) -> Result<(u64, Rule), Off> {
+    let (Share::Auto { most } | Share::Of(_, most)) = share;
     // The order of the classes is the same on every machine.
-    let mut classes: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    let mut classes: BTreeMap<u64, Class> = BTreeMap::new();
+    let mut known = Classes::default();
     let labelled = train.each(None, |row| {
-        let class = train.class(&row, by_class);
-        classes.entry(class).or_default().push(train.seeded.of(row.id.as_bytes()));
+        let class = train.class(&row, by_class, &mut known);
+        classes.entry(class).or_default().push((train.seeded.of(row.id.as_bytes()), row.number), most);
     })?;
     let (wanted, _) = wanted(share, labelled)?;
     let share = wanted as f64 / labelled as f64;
-    classes.retain(|_, numbers| numbers.len() >= SMALLEST_CLASS);
+    classes.retain(|_, class| class.rows >= SMALLEST_CLASS as u64);
     // Rounding the sum of the shares keeps the number of all rows right.
     let (mut sum, mut held) = (0.0, 0);
     let mut last = HashMap::new();
-    for (class, mut numbers) in classes {
-        sum += share * numbers.len() as f64;
-        let rows = rounded(sum).saturating_sub(held).min(numbers.len() as u64 - 1);
+    let mut candidates = RowSet::default();
+    for (class, Class { rows: all, smallest }) in classes {
+        sum += share * all as f64;
+        let rows = rounded(sum).saturating_sub(held).min(all - 1);
         held += rows;
         let Some(place) = usize::try_from(rows).ok().and_then(|rows| rows.checked_sub(1)) else { continue };
-        last.insert(class, *numbers.select_nth_unstable(place).1);
+        let smallest = smallest.into_sorted_vec();
+        smallest.iter().for_each(|(_, row)| candidates.insert(*row));
+        last.extend(smallest.get(place).map(|(number, _)| (class, *number)));
     }
-    Ok((labelled, Rule::Smallest { classes: last, by_class }))
+    Ok((labelled, Rule::Smallest { classes: last, by_class, candidates }))
 }
 
 fn by_groups(train: &Train<'_>, share: Share, column: &str) -> Result<(u64, Rule), Off> {
@@ -202,43 +215,64 @@ fn boundary(times: &[f64], (wanted, most): (u64, u64), largest: f64) -> Option<f
     times.get(from).copied()
 }
 
+impl Class {
+    /// Adds a row. Of all rows, `most` can be held out.
+    fn push(&mut self, row: (u64, u64), most: u64) {
+        self.rows += 1;
+        if (self.smallest.len() as u64) < most {
+            self.smallest.push(row);
+        } else if let Some(mut largest) = self.smallest.peek_mut().filter(|largest| row < **largest) {
+            *largest = row;
+        }
+    }
+}
+
 impl Train<'_> {
     /// Calls `take` with each labelled row. `part` is the column of the group or of the time. Returns the number of
     /// labelled rows.
     fn each(&self, part: Option<&str>, mut take: impl FnMut(Row<'_>)) -> Result<u64, Off> {
-        let read = records::read(self.data_dir, self.tables.train, |mut rows| {
-            let id = rows.position(self.tables.id)?;
-            let targets = self.tables.targets.iter();
-            let targets = targets.map(|(name, numeric)| Ok((rows.position(name)?, *numeric)));
-            let targets: Vec<(usize, bool)> = targets.collect::<io::Result<_>>()?;
-            let part = part.map(|column| rows.position(column)).transpose()?;
+        let Tables { train, targets, id, .. } = self.tables;
+        let names = std::iter::once(*id).chain(targets.iter().map(|(name, _)| *name)).chain(part);
+        let read = train.positions(names).and_then(|columns| {
             let mut labelled = 0;
-            while rows.next()? {
-                let (number, row) = (rows.number(), rows.row());
-                let label = |(position, numeric): &(usize, bool)| {
-                    value(row, *position).filter(|label| !(*numeric && is_huge(label)))
-                };
+            train.each(&columns, |row| {
+                let label =
+                    |at: usize, numeric: bool| row.value(at).filter(|label| !(numeric && is_huge(label)));
                 // Rows are labelled if they have all labels, and the first one is their class.
-                let Some(labels) = targets.iter().map(label).collect::<Option<Vec<&str>>>() else { continue };
-                let label = labels.first().copied().unwrap_or_default();
-                labelled += 1;
-                let part = part.and_then(|part| value(row, part));
-                take(Row { number, id: value(row, id).unwrap_or_default(), label, part });
-            }
+                let mut labels = targets.iter().zip(1..).map(|((_, numeric), at)| label(at, *numeric));
+                if let Some(first) = labels.next().flatten()
+                    && labels.all(|label| label.is_some())
+                {
+                    labelled += 1;
+                    let part = part.and_then(|_| row.value(targets.len() + 1));
+                    let id = row.value(0).unwrap_or_default();
+                    take(Row { number: row.number, id, label: first, part });
+                }
+                true
+            })?;
             Ok(labelled)
         });
-        read.map_err(|error| unreadable(self.tables.train, &error))
+        read.map_err(|error| unreadable(train, &error))
     }
 
-    fn class(&self, row: &Row<'_>, by_class: bool) -> u64 {
-        if by_class { self.seeded.of(row.label.as_bytes()) } else { 0 }
+    fn class(&self, row: &Row<'_>, by_class: bool, known: &mut Classes) -> u64 {
+        if !by_class {
+            return 0;
+        }
+        if let Some(class) = known.get(row.label) {
+            return *class;
+        }
+        let class = self.seeded.of(row.label.as_bytes());
+        if known.len() < MOST_KNOWN {
+            known.insert(row.label.to_owned(), class);
+        }
+        class
     }
 
     /// The order of the column's values; of several, the one in which the test table is later.
     fn clock(&self, profile: &Profile, column: &str) -> Result<Option<Clock>, Off> {
         let column = profile.train.column(column);
-        let tables = (self.tables.train, self.tables.test);
-        let courses = times::courses(self.data_dir, tables, column.as_slice());
+        let courses = times::courses(&profile.tables, column.as_slice());
         let courses = courses.map_err(|error| unreadable(self.tables.train, &error))?;
         let later = courses.iter().find(|course| course.is_later());
         Ok(later.or(courses.first()).map(|course| course.clock))
@@ -250,8 +284,9 @@ impl Train<'_> {
             Rule::Groups { column, .. } | Rule::From { column, .. } => Some(column.as_str()),
         };
         let (mut rows, mut held, mut hasher) = (0, RowSet::default(), Hasher::new());
+        let mut known = Classes::default();
         self.each(part, |row| {
-            if self.is_held(rule, &row) {
+            if self.is_held(rule, &row, &mut known) {
                 rows += 1;
                 held.insert(row.number);
                 hasher.update(row.id.as_bytes()).update(b"\n");
@@ -260,10 +295,11 @@ impl Train<'_> {
         Ok(Chosen { rows, labelled, digest: hasher.finalize().to_hex().to_string(), held })
     }
 
-    fn is_held(&self, rule: &Rule, row: &Row<'_>) -> bool {
+    fn is_held(&self, rule: &Rule, row: &Row<'_>, known: &mut Classes) -> bool {
         match rule {
-            Rule::Smallest { classes, by_class } => {
-                let last = classes.get(&self.class(row, *by_class));
+            Rule::Smallest { candidates, .. } if !candidates.contains(row.number) => false,
+            Rule::Smallest { classes, by_class, .. } => {
+                let last = classes.get(&self.class(row, *by_class, known));
                 last.is_some_and(|last| self.seeded.of(row.id.as_bytes()) <= *last)
             }
             Rule::Groups { groups, .. } => {

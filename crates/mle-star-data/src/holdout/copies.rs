@@ -10,9 +10,8 @@ use memchr::memmem;
 use zip::ZipArchive;
 
 use super::checks::Tables;
-use super::seeded::Seeded;
 use crate::folder::Source;
-use crate::records::{self, Records, value};
+use crate::records::{self, Records, digest, value};
 use crate::split::words;
 
 /// Endings of tables as text, except for CSV files, which are read.
@@ -122,12 +121,12 @@ impl<'a> Copies<'a> {
             return Ok(false);
         }
         if has(self.tables.id) {
-            let ids = digests(folder, other, &[self.tables.id])?;
+            let ids = rows(folder, other, &[self.tables.id], &[])?;
             let train = self.train(&[self.tables.id], &[])?;
-            return Ok(ids.iter().any(|id| train.contains_key(id)));
+            return Ok(ids.iter().any(|(id, _)| train.contains_key(id)));
         }
         let is_target = |name: &str| self.tables.targets.iter().any(|(target, _)| *target == name);
-        let in_train = records::read(self.data_dir, self.tables.train, |rows| Ok(rows.names()))?;
+        let in_train = self.tables.train.names();
         let common: Vec<&str> =
             in_train.iter().map(String::as_str).filter(|name| !is_target(name) && has(name)).collect();
         if common.is_empty() {
@@ -146,9 +145,16 @@ impl<'a> Copies<'a> {
             columns.iter().chain([&""]).chain(labels).map(|name| (*name).to_owned()).collect();
         if !self.train.contains_key(&key) {
             let mut train: HashMap<u64, Row> = HashMap::new();
-            for (values, labels) in rows(self.data_dir, self.tables.train, columns, labels)? {
+            let table = self.tables.train;
+            let positions = table.positions(columns.iter().chain(labels).copied())?;
+            let mut digests = Digests::default();
+            table.each(&positions, |row| {
+                let value = |at: usize| row.value(at).unwrap_or_default();
+                let values = digests.of((0..columns.len()).map(value));
+                let labels = digests.of((columns.len()..positions.len()).map(value));
                 train.entry(values).and_modify(|row| *row = Row::Alike).or_insert(Row::Labels(labels));
-            }
+                true
+            })?;
             self.train.insert(key.clone(), train);
         }
         Ok(&self.train[&key])
@@ -179,36 +185,39 @@ impl<'a> Copies<'a> {
     }
 }
 
-/// The digests of the values of columns, in ascending order.
-pub(super) fn digests(folder: &Path, source: &Source, columns: &[&str]) -> io::Result<Vec<u64>> {
-    let mut digests: Vec<u64> =
-        rows(folder, source, columns, &[])?.into_iter().map(|(values, _)| values).collect();
-    digests.sort_unstable();
-    Ok(digests)
-}
-
 /// The digests of the values of columns and of others, for each row.
 fn rows(folder: &Path, source: &Source, columns: &[&str], others: &[&str]) -> io::Result<Vec<(u64, u64)>> {
-    let seeded = Seeded::new(0, "ids");
     records::read(folder, source, |mut rows: Records<'_>| {
         let positions = |columns: &[&str]| -> io::Result<Vec<usize>> {
             columns.iter().map(|column| rows.position(column)).collect()
         };
         let (columns, others) = (positions(columns)?, positions(others)?);
-        let (mut digests, mut text) = (Vec::new(), String::new());
+        let (mut found, mut digests) = (Vec::new(), Digests::default());
         while rows.next()? {
             let mut digest = |positions: &[usize]| {
-                text.clear();
-                for (at, position) in positions.iter().enumerate() {
-                    text.push_str(if at > 0 { "\0" } else { "" });
-                    text.push_str(value(rows.row(), *position).unwrap_or_default());
-                }
-                seeded.of(text.as_bytes())
+                digests.of(positions.iter().map(|at| value(rows.row(), *at).unwrap_or_default()))
             };
-            digests.push((digest(&columns), digest(&others)));
+            found.push((digest(&columns), digest(&others)));
         }
-        Ok(digests)
+        Ok(found)
     })
+}
+
+/// Makes digests of several values.
+#[derive(Default)]
+struct Digests {
+    text: String,
+}
+
+impl Digests {
+    fn of<'a>(&mut self, values: impl Iterator<Item = &'a str>) -> u64 {
+        self.text.clear();
+        for value in values {
+            self.text.push_str(value);
+            self.text.push('\0');
+        }
+        digest(self.text.as_str())
+    }
 }
 
 /// Whether a file, with this name in lower case, is called `train`, with any ending of a table.

@@ -10,9 +10,8 @@ use std::path::{Path, PathBuf};
 use super::Off;
 use super::checks::{Tables, off, unreadable};
 use crate::archives;
-use crate::folder::{Listing, Source};
 use crate::profile::{ColumnKind, Profile};
-use crate::records::{self, value};
+use crate::table::Table;
 
 /// Rows whose files are looked for.
 const ROWS: usize = 20;
@@ -20,17 +19,12 @@ const ROWS: usize = 20;
 const FEWEST: usize = 2;
 
 /// Checks that the files of training rows and those of test rows lie in the same folders.
-pub(super) fn check(
-    data_dir: &Path,
-    profile: &Profile,
-    listing: &Listing,
-    tables: &Tables<'_>,
-) -> Result<(), Off> {
+pub(super) fn check(profile: &Profile, tables: &Tables<'_>) -> Result<(), Off> {
+    let (data_dir, listing) = (&profile.tables.data_dir, &profile.tables.listing);
     if listing.other.is_empty() {
         return Ok(());
     }
-    let values =
-        |source: &Source| values(data_dir, source, profile).map_err(|error| unreadable(source, &error));
+    let values = |table: &Table| values(table, profile).map_err(|error| unreadable(table, &error));
     let (train, test) = (values(tables.train)?, values(tables.test)?);
     let mut found = [Places::of(&train), Places::of(&test)];
     for file in &listing.other {
@@ -54,20 +48,18 @@ pub(super) fn check(
 }
 
 /// The values of the first rows that may name files.
-fn values(data_dir: &Path, source: &Source, profile: &Profile) -> io::Result<HashSet<String>> {
-    records::read(data_dir, source, |mut rows| {
-        let may_name = |kind| matches!(kind, ColumnKind::Category | ColumnKind::Integer);
-        let columns = profile.train.columns.iter().filter(|column| may_name(column.kind));
-        let columns = columns.filter(|column| column.distinct * 2 > profile.train.rows.min(ROWS));
-        let columns: Vec<usize> = columns.filter_map(|column| rows.find(&column.name)).collect();
-        let (mut values, mut seen) = (HashSet::new(), 0);
-        while seen < ROWS && rows.next()? {
-            seen += 1;
-            let cells = columns.iter().filter_map(|at| value(rows.row(), *at));
-            values.extend(cells.map(str::to_owned));
-        }
-        Ok(values)
-    })
+fn values(table: &Table, profile: &Profile) -> io::Result<HashSet<String>> {
+    let may_name = |kind| matches!(kind, ColumnKind::Category | ColumnKind::Integer);
+    let columns = profile.train.columns.iter().filter(|column| may_name(column.kind));
+    let columns = columns.filter(|column| column.distinct * 2 > profile.train.rows.min(ROWS));
+    let columns: Vec<usize> = columns.filter_map(|column| table.find(&column.name)).collect();
+    let (mut values, mut seen) = (HashSet::new(), 0);
+    table.each(&columns, |row| {
+        seen += 1;
+        values.extend((0..columns.len()).filter_map(|at| row.value(at)).map(str::to_owned));
+        seen < ROWS
+    })?;
+    Ok(values)
 }
 
 /// The folders with files that these values name.

@@ -48,6 +48,11 @@ impl RowSet {
         self.0[word] |= bit;
     }
 
+    /// The rows, in ascending order.
+    pub(super) fn rows(&self) -> impl Iterator<Item = u64> {
+        (0..64 * self.0.len() as u64).filter(|row| self.contains(*row))
+    }
+
     /// Whether the row was added.
     pub(super) fn contains(&self, row: u64) -> bool {
         let (word, bit) = place(row);

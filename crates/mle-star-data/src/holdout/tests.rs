@@ -2,6 +2,7 @@ mod folders;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::path::Path;
 
 use super::*;
 use crate::profile;
@@ -45,7 +46,7 @@ fn split(kind: SplitKind, column: Option<&str>) -> Split {
 }
 
 fn planned(data: &Path, split: &Split, share: Share, seed: u64) -> Result<Plan, Off> {
-    plan(data, &profile::read(data).unwrap(), &ROLES, split, share, seed)
+    plan(&profile::read(data).unwrap(), &ROLES, split, share, seed)
 }
 
 /// The numbers of the held-out rows.
@@ -186,8 +187,9 @@ fn no_label_of_several_targets_is_shown() {
     assert_eq!((plan.labelled(), plan.rows()), (90, 27));
     let out = tempfile::tempdir().unwrap();
     let (shown, secret) = (out.path().join("input"), out.path().join("labels.csv"));
-    write(dir.path(), &plan, &shown).unwrap();
-    labels(dir.path(), &plan, &secret).unwrap();
+    let profile = profile::read(dir.path()).unwrap();
+    write(&profile, &plan, &shown).unwrap();
+    labels(&profile, &plan, &secret).unwrap();
     let everything: String = ["train.csv", "test.csv", "sample_submission.csv"]
         .iter()
         .map(|name| fs::read_to_string(shown.join(name)).unwrap())

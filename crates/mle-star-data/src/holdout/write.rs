@@ -11,21 +11,18 @@ use mle_star_domain::trouble::Trouble;
 
 use super::Plan;
 use super::seeded::{Seeded, Turns};
-use crate::folder::{self, Listing, Source};
-use crate::records::{self, Records, add_row};
+use crate::folder::Source;
+use crate::profile::Profile;
+use crate::records::add_row;
+use crate::table::{PickedRows, RowTexts, Table};
+use crate::tables::Tables;
 use crate::{unzip, walk};
 
 /// Rows of the sample submission whose values held-out rows get.
 const DONORS: usize = 1_000;
+/// The bytes that are written at once.
+const WRITTEN: usize = 1 << 18;
 const HINT: &str = "check that the disk is not full and that the data folder did not change";
-
-/// The training table, and the table that gets its held-out rows.
-struct Tables<'a> {
-    data_dir: &'a Path,
-    train: &'a Source,
-    other: &'a Source,
-    plan: &'a Plan,
-}
 
 /// Makes a row of another table from a row of the training table.
 struct Template {
@@ -42,10 +39,9 @@ struct Template {
 ///
 /// # Errors
 /// A table cannot be read or is another one than when the rows were chosen, or the folder cannot be written.
-pub fn write(data_dir: &Path, plan: &Plan, into: &Path) -> Result<(), Trouble> {
+pub fn write(profile: &Profile, plan: &Plan, into: &Path) -> Result<(), Trouble> {
     let partial = beside(into);
-    let listing = folder::list(data_dir)?;
-    let written = fill(data_dir, &listing, plan, &partial);
+    let written = fill(&profile.tables, plan, &partial);
     replace(written, &partial, into).map_err(|error| {
         Trouble::new(format!("cannot write the data without the held-out rows: {error}"), HINT)
     })
@@ -55,27 +51,27 @@ pub fn write(data_dir: &Path, plan: &Plan, into: &Path) -> Result<(), Trouble> {
 ///
 /// # Errors
 /// The training table cannot be read or is another one than when the rows were chosen, or the file cannot be written.
-pub fn labels(data_dir: &Path, plan: &Plan, into: &Path) -> Result<(), Trouble> {
-    let listing = folder::list(data_dir)?;
+pub fn labels(profile: &Profile, plan: &Plan, into: &Path) -> Result<(), Trouble> {
     let partial = beside(into);
-    let written = write_labels(data_dir, &listing, plan, &partial);
+    let written = write_labels(&profile.tables, plan, &partial);
     replace(written, &partial, into)
         .map_err(|error| Trouble::new(format!("cannot write {}: {error}", into.display()), HINT))
 }
 
-fn write_labels(data_dir: &Path, listing: &Listing, plan: &Plan, into: &Path) -> io::Result<()> {
+fn write_labels(tables: &Tables, plan: &Plan, into: &Path) -> io::Result<()> {
     remove(into)?;
     let mut file = BufWriter::new(OpenOptions::new().write(true).create_new(true).mode(0o600).open(into)?);
-    let train = listing.train.as_ref().ok_or_else(changed)?;
-    records::read(data_dir, train, |mut rows| {
-        // With the column of the split, whose rows depend on each other.
-        let names: Vec<&String> = std::iter::once(&plan.id).chain(&plan.targets).chain(&plan.by).collect();
-        let columns: Vec<usize> = names.iter().map(|name| rows.position(name)).collect::<io::Result<_>>()?;
-        let mut lines = Vec::new();
-        add_row(names.iter().map(|name| name.as_bytes()), &mut lines)?;
-        while next_held(&mut rows, plan)? {
+    let train = tables.train.as_ref().ok_or_else(changed)?;
+    // With the column of the split, whose rows depend on each other.
+    let names: Vec<&str> =
+        std::iter::once(&plan.id).chain(&plan.targets).chain(&plan.by).map(String::as_str).collect();
+    let columns = train.positions(names.iter().copied())?;
+    let mut lines = Vec::new();
+    add_row(names.iter().map(|name| name.as_bytes()), &mut lines)?;
+    train.picked(plan.held_rows(), |held| {
+        while let Some((_, row)) = held.next()? {
             lines.push(b'\n');
-            add_row(columns.iter().map(|column| &rows.row()[*column]), &mut lines)?;
+            add_row(columns.iter().map(|column| &row[*column]), &mut lines)?;
             file.write_all(&lines)?;
             lines.clear();
         }
@@ -84,35 +80,35 @@ fn write_labels(data_dir: &Path, listing: &Listing, plan: &Plan, into: &Path) ->
     file.flush()
 }
 
-fn fill(data_dir: &Path, listing: &Listing, plan: &Plan, into: &Path) -> io::Result<()> {
-    let (Some(train), Some(test), Some(sample)) = (&listing.train, &listing.test, &listing.sample) else {
+fn fill(tables: &Tables, plan: &Plan, into: &Path) -> io::Result<()> {
+    let Tables { data_dir, listing, .. } = tables;
+    let (Some(train), Some(test), Some(sample)) = (&tables.train, &tables.test, &tables.sample) else {
         return Err(changed());
     };
     remove(into)?;
     fs::create_dir_all(into)?;
     let unpacked: Vec<&Source> = listing.auxiliary.iter().filter(|source| source.is_packed()).collect();
-    let own = [train, test, sample].into_iter().chain(unpacked.iter().copied());
+    let own = [train, test, sample].into_iter().map(Table::source).chain(unpacked.iter().copied());
     let left_out: Vec<&PathBuf> = own.map(|source| &source.on_disk).chain(&listing.copies).collect();
     walk::link(data_dir, into, |name| left_out.iter().any(|path| *path == name))?;
     for source in unpacked {
         unzip::extract(data_dir, source, into)?;
     }
-    reduce(data_dir, train, plan, into)?;
-    Tables { data_dir, train, other: test, plan }.extend(into, Vec::new())?;
-    let donors = donors(data_dir, sample, plan)?;
-    Tables { data_dir, train, other: sample, plan }.extend(into, donors)
+    reduce(train, plan, into)?;
+    extend(train, test, plan, Vec::new(), into)?;
+    extend(train, sample, plan, donors(sample, plan)?, into)
 }
 
 /// Writes the training table without the held-out rows.
-fn reduce(data_dir: &Path, train: &Source, plan: &Plan, into: &Path) -> io::Result<()> {
-    let mut file = BufWriter::new(File::create(into.join(&train.file))?);
-    records::read(data_dir, train, |mut rows| {
-        file.write_all(rows.header_text())?;
-        file.write_all(rows.line_end())?;
-        while rows.next()? {
-            if !plan.held.contains(rows.number()) {
-                file.write_all(rows.text())?;
-                file.write_all(rows.line_end())?;
+fn reduce(train: &Table, plan: &Plan, into: &Path) -> io::Result<()> {
+    let mut file = BufWriter::with_capacity(WRITTEN, File::create(into.join(&train.source().file))?);
+    let mut line = |text: &[u8]| file.write_all(text).and_then(|()| file.write_all(train.line_end()));
+    train.texts(|mut rows| {
+        line(train.header_text())?;
+        for number in 0.. {
+            let Some(text) = rows.next()? else { break };
+            if !plan.held.contains(number) {
+                line(text)?;
             }
         }
         Ok(())
@@ -121,94 +117,87 @@ fn reduce(data_dir: &Path, train: &Source, plan: &Plan, into: &Path) -> io::Resu
 }
 
 /// Some rows of the sample submission, drawn at random.
-fn donors(data_dir: &Path, sample: &Source, plan: &Plan) -> io::Result<Vec<ByteRecord>> {
+fn donors(sample: &Table, plan: &Plan) -> io::Result<Vec<ByteRecord>> {
     let seeded = Seeded::new(plan.seed, "donors");
-    records::read(data_dir, sample, |mut rows| {
-        let mut donors = Vec::new();
-        while rows.next()? {
-            if donors.len() < DONORS {
-                donors.push(rows.row().clone());
-                continue;
-            }
-            let place = usize::try_from(seeded.below(rows.number() + 1, rows.number())).unwrap_or(DONORS);
-            if let Some(donor) = donors.get_mut(place) {
-                donor.clone_from(rows.row());
-            }
+    let mut donors: Vec<u64> = Vec::new();
+    for row in 0..sample.rows() {
+        if donors.len() < DONORS {
+            donors.push(row);
+            continue;
         }
-        Ok(donors)
-    })
+        let place = usize::try_from(seeded.below(row + 1, row)).unwrap_or(DONORS);
+        if let Some(donor) = donors.get_mut(place) {
+            *donor = row;
+        }
+    }
+    let mut places: Vec<usize> = (0..donors.len()).collect();
+    places.sort_unstable_by_key(|place| donors[*place]);
+    let mut records = vec![ByteRecord::new(); donors.len()];
+    sample.picked(places.iter().map(|place| donors[*place]).collect(), |picked| {
+        for place in &places {
+            let (_, row) = picked.next()?.ok_or_else(changed)?;
+            records[*place].clone_from(row);
+        }
+        Ok(())
+    })?;
+    Ok(records)
 }
 
-impl Tables<'_> {
-    /// Writes the other table with the held-out rows of the training table.
-    fn extend(&self, into: &Path, donors: Vec<ByteRecord>) -> io::Result<()> {
-        let mut file = BufWriter::new(File::create(into.join(&self.other.file))?);
-        records::read(self.data_dir, self.train, |mut train| {
-            records::read(self.data_dir, self.other, |mut other| {
-                let template = Template::new(&train, &other, self.plan, donors);
-                self.merge(&mut train, &mut other, &template, &mut file)
-            })
-        })?;
-        file.flush()
+/// Writes another table with the held-out rows of the training table.
+fn extend(train: &Table, other: &Table, plan: &Plan, donors: Vec<ByteRecord>, into: &Path) -> io::Result<()> {
+    if other.rows() != plan.test_rows {
+        return Err(changed());
     }
+    let mut file = BufWriter::with_capacity(WRITTEN, File::create(into.join(&other.source().file))?);
+    let template = Template::new(train, other, plan, donors);
+    let mut line = |text: &[u8]| file.write_all(text).and_then(|()| file.write_all(other.line_end()));
+    line(other.header_text())?;
+    train
+        .picked(plan.held_rows(), |held| other.texts(|others| merge(held, others, plan, &template, line)))?;
+    file.flush()
+}
 
-    fn merge(
-        &self,
-        train: &mut Records<'_>,
-        other: &mut Records<'_>,
-        template: &Template,
-        file: &mut impl Write,
-    ) -> io::Result<()> {
-        let plan = self.plan;
-        file.write_all(other.header_text())?;
-        file.write_all(other.line_end())?;
-        let mut line = Vec::new();
-        // The test table and the sample submission have the same turns, so that their orders agree as before.
-        for is_held in Turns::new(plan.seed, plan.rows, plan.test_rows, plan.come_first) {
-            let is_there = if is_held { next_held(train, plan)? } else { other.next()? };
-            if !is_there {
-                return Err(changed());
-            }
-            if is_held {
-                line.clear();
-                add_row(template.cells(train), &mut line)?;
-            }
-            file.write_all(if is_held { &line } else { other.text() })?;
-            file.write_all(other.line_end())?;
+fn merge(
+    held: &mut PickedRows<'_>,
+    mut others: RowTexts<'_>,
+    plan: &Plan,
+    template: &Template,
+    mut line: impl FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    let mut made = Vec::new();
+    // The test table and the sample submission have the same turns, so that their orders agree as before.
+    for is_held in Turns::new(plan.seed, plan.rows, plan.test_rows, plan.come_first) {
+        if is_held {
+            let (number, row) = held.next()?.ok_or_else(changed)?;
+            made.clear();
+            add_row(template.cells(number, row), &mut made)?;
+            line(&made)?;
+        } else {
+            line(others.next()?.ok_or_else(changed)?)?;
         }
-        if next_held(train, plan)? || other.next()? { Err(changed()) } else { Ok(()) }
     }
+    Ok(())
 }
 
 impl Template {
-    fn new(train: &Records<'_>, other: &Records<'_>, plan: &Plan, donors: Vec<ByteRecord>) -> Self {
+    fn new(train: &Table, other: &Table, plan: &Plan, donors: Vec<ByteRecord>) -> Self {
         // Labels have no place in either table.
         let from_train = |name: &String| if plan.targets.contains(name) { None } else { train.find(name) };
         let cells = other.names().iter().map(from_train).collect();
         Self { cells, donors, seeded: Seeded::new(plan.seed, "fill") }
     }
 
-    /// The cells of the row that the current row of the training table becomes.
-    fn cells<'a>(&'a self, train: &'a Records<'_>) -> impl Iterator<Item = &'a [u8]> {
-        let drawn = self.seeded.below(self.donors.len() as u64, train.number());
+    /// The cells of the row that this row of the training table becomes.
+    fn cells<'a>(&'a self, number: u64, train: &'a ByteRecord) -> impl Iterator<Item = &'a [u8]> {
+        let drawn = self.seeded.below(self.donors.len() as u64, number);
         let donor = usize::try_from(drawn).ok().and_then(|drawn| self.donors.get(drawn));
         let fill = move |at: usize| donor.and_then(|donor| donor.get(at)).unwrap_or_default();
         let cell = move |(at, from): (usize, &Option<usize>)| match from {
-            Some(position) => train.row().get(*position).unwrap_or_default(),
+            Some(position) => train.get(*position).unwrap_or_default(),
             None => fill(at),
         };
         self.cells.iter().enumerate().map(cell)
     }
-}
-
-/// Goes to the next held-out row. Returns whether there is one.
-fn next_held(train: &mut Records<'_>, plan: &Plan) -> io::Result<bool> {
-    while train.next()? {
-        if plan.held.contains(train.number()) {
-            return Ok(true);
-        }
-    }
-    Ok(false)
 }
 
 /// The temporary name of a file or folder, in the same folder.

@@ -225,7 +225,9 @@ impl Values {
 
 /// Whether pandas reads this cell as a missing value.
 pub(crate) fn is_missing(value: &str) -> bool {
-    value.len() <= 8 && MISSING.contains(&value)
+    // Most values begin with none of these letters.
+    let may_be = value.bytes().next().is_none_or(|first| b"#-1<Nn".contains(&first));
+    may_be && value.len() <= 8 && MISSING.contains(&value)
 }
 
 fn is_integer(value: &str) -> bool {

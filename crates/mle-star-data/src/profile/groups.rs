@@ -2,25 +2,24 @@
 //!
 //! If rows had been split at random, values that occur in several training rows would also occur in the test
 //! table. If none of a column's repeated values does, whole groups were held out. [`find`] returns each such
-//! column as a [`GroupColumn`]. It reads every row of the test table, and the training table until no candidate is
-//! left.
+//! column as a [`GroupColumn`]. It goes through the test table, and through the training table until no candidate is left.
 
-use std::collections::HashMap;
-use std::path::Path;
-
-use csv::{ByteRecord, ReaderBuilder};
+use std::collections::{HashMap, HashSet};
 
 use super::{Column, ColumnKind, GroupColumn, ROWS_LOOKED_AT, Table};
-use crate::folder::Source;
-use crate::records::{digest, value};
+use crate::records::digest;
+use crate::table;
 
 /// Fewer groups are too few for folds.
 const FEWEST_GROUPS: usize = 3;
 /// With fewer rows, unseen values may be chance.
 const FEWEST_TEST_ROWS: usize = 10;
 
-/// A table and the source of its text.
-pub(super) type Side<'a> = (&'a Source, &'a Table);
+/// A table and its profile.
+pub(super) type Side<'a> = (&'a table::Table, &'a Table);
+
+/// Training rows whose values can refute that a column groups rows, before all rows are looked at.
+const REFUTING: u64 = 25_000;
 
 /// The numbers in a value, which define its order: `[2024, 5]` for `2024-W05`.
 type Order = Vec<i64>;
@@ -43,12 +42,42 @@ struct Trial {
 }
 
 /// The columns that group the training rows and whose groups are absent, or nearly absent, from the test table.
-pub(super) fn find(data_dir: &Path, train: Side<'_>, test: Side<'_>) -> Vec<GroupColumn> {
+pub(super) fn find(train: Side<'_>, test: Side<'_>) -> Vec<GroupColumn> {
     let mut trials = trials(train.1, test.1);
-    for_each_row(data_dir, test.0, &mut trials, Trial::take_test);
+    refute(train.0, test.0, &mut trials);
+    trials.retain(|trial| !trial.failed);
+    for_each_value(test.0, &mut trials, |trial| trial.in_test, |_, trial, value| trial.take_test(value));
     trials.retain(|trial| !trial.failed && trial.test_rows >= FEWEST_TEST_ROWS);
-    for_each_row(data_dir, train.0, &mut trials, Trial::take_train);
+    for_each_value(train.0, &mut trials, |trial| trial.in_train, |_, trial, value| trial.take_train(value));
     trials.into_iter().filter_map(|trial| trial.verdict(train.1.rows)).collect()
+}
+
+/// Lets candidates fail of which more than a few test rows have a value of one of the first training rows.
+fn refute(train: &table::Table, test: &table::Table, trials: &mut [Trial]) {
+    let mut known: Vec<HashSet<u64>> = vec![HashSet::new(); trials.len()];
+    let values = train.each(&positions(trials, |trial| trial.in_train), |row| {
+        let columns = known.iter_mut().enumerate();
+        columns.for_each(|(at, known)| known.extend(row.value(at).map(digest)));
+        row.number < REFUTING
+    });
+    if values.is_err() {
+        return;
+    }
+    let all = usize::try_from(test.rows()).unwrap_or(usize::MAX);
+    let mut rows = vec![0; trials.len()];
+    for_each_value(
+        test,
+        trials,
+        |trial| trial.in_test,
+        |at, trial, value| {
+            rows[at] += usize::from(value.is_some_and(|value| known[at].contains(&digest(value))));
+            trial.failed = !is_hardly_any(rows[at], all);
+        },
+    );
+}
+
+fn positions(trials: &[Trial], position: impl Fn(&Trial) -> usize) -> Vec<usize> {
+    trials.iter().map(position).collect()
 }
 
 /// The candidate columns, for which every row is read.
@@ -76,29 +105,22 @@ fn is_hardly_any(part: usize, whole: usize) -> bool {
     part * 100 <= whole
 }
 
-/// Passes the rows of a table to the candidates until none is left.
-fn for_each_row(
-    data_dir: &Path,
-    source: &Source,
+/// Passes the values of a table to the candidates until none is left.
+fn for_each_value(
+    table: &table::Table,
     trials: &mut [Trial],
-    mut take: impl FnMut(&mut Trial, &ByteRecord),
+    position: impl Fn(&Trial) -> usize,
+    mut take: impl FnMut(usize, &mut Trial, Option<&str>),
 ) {
-    let read = source.with_text(data_dir, |text| {
-        let mut reader = ReaderBuilder::new().buffer_capacity(1 << 18).from_reader(text);
-        let mut row = ByteRecord::new();
-        while trials.iter().any(|trial| !trial.failed) {
-            match reader.read_byte_record(&mut row) {
-                Ok(true) => {
-                    trials.iter_mut().filter(|trial| !trial.failed).for_each(|trial| take(trial, &row));
-                }
-                Ok(false) => return true,
-                Err(_) => return false,
-            }
+    let columns = positions(trials, position);
+    let read = table.each(&columns, |row| {
+        for (at, trial) in trials.iter_mut().enumerate().filter(|(_, trial)| !trial.failed) {
+            take(at, trial, row.value(at));
         }
-        true
+        trials.iter().any(|trial| !trial.failed)
     });
     // If a table can no longer be read, nothing is known about it.
-    if !read.unwrap_or(false) {
+    if read.is_err() {
         trials.iter_mut().for_each(|trial| trial.failed = true);
     }
 }
@@ -118,8 +140,8 @@ impl Trial {
         }
     }
 
-    fn take_test(&mut self, row: &ByteRecord) {
-        let Some(value) = value(row, self.in_test) else { return };
+    fn take_test(&mut self, value: Option<&str>) {
+        let Some(value) = value else { return };
         if is_fraction(value) {
             self.failed = true;
             return;
@@ -128,8 +150,8 @@ impl Trial {
         self.unknown.entry(digest(value)).or_insert_with(|| (0, order(value))).0 += 1;
     }
 
-    fn take_train(&mut self, row: &ByteRecord) {
-        let Some(value) = value(row, self.in_train).filter(|value| !is_fraction(value)) else {
+    fn take_train(&mut self, value: Option<&str>) {
+        let Some(value) = value.filter(|value| !is_fraction(value)) else {
             self.failed = true;
             return;
         };

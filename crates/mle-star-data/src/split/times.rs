@@ -1,13 +1,12 @@
 //! Puts the values of a column in order of time.
 
 use std::io;
-use std::path::Path;
 
 use super::words::{says_counter, says_key, says_time};
 use crate::dates::{DAY, Reading, seconds};
-use crate::folder::Source;
 use crate::profile::{Column, ColumnKind, Profile};
-use crate::records::{self, Records, value};
+use crate::table::Table;
+use crate::tables::Tables;
 
 /// With fewer values in the test table, later values may be chance.
 const FEWEST_VALUES: u64 = 5;
@@ -72,18 +71,14 @@ pub(super) fn candidates<'a>(
 ///
 /// # Errors
 /// A table cannot be read.
-pub(crate) fn courses(
-    data_dir: &Path,
-    (train, test): (&Source, &Source),
-    columns: &[&Column],
-) -> io::Result<Vec<Course>> {
+pub(crate) fn courses(tables: &Tables, columns: &[&Column]) -> io::Result<Vec<Course>> {
     let mut courses: Vec<Course> = columns
         .iter()
         .flat_map(|column| clocks(column).iter().map(|clock| Course::new(column, *clock)))
         .collect();
     if !courses.is_empty() {
-        records::read(data_dir, train, |rows| each(rows, &mut courses, Course::take_train))?;
-        records::read(data_dir, test, |rows| each(rows, &mut courses, Course::take_test))?;
+        each(tables.train()?, &mut courses, Course::take_train)?;
+        each(tables.test()?, &mut courses, Course::take_test)?;
     }
     courses.retain(|course| !course.failed);
     Ok(courses)
@@ -113,19 +108,18 @@ fn is_number(kind: ColumnKind) -> bool {
     matches!(kind, ColumnKind::Integer | ColumnKind::Float)
 }
 
-fn each(mut rows: Records<'_>, courses: &mut [Course], take: fn(&mut Course, &str, f64)) -> io::Result<()> {
-    let positions: Vec<usize> =
-        courses.iter().map(|course| rows.position(&course.column)).collect::<io::Result<_>>()?;
-    while rows.next()? {
-        for (course, position) in courses.iter_mut().zip(&positions) {
-            let Some(text) = value(rows.row(), *position).filter(|_| !course.failed) else { continue };
+fn each(table: &Table, courses: &mut [Course], take: fn(&mut Course, &str, f64)) -> io::Result<()> {
+    let columns = table.positions(courses.iter().map(|course| course.column.as_str()))?;
+    table.each(&columns, |row| {
+        for (at, course) in courses.iter_mut().enumerate().filter(|(_, course)| !course.failed) {
+            let Some(text) = row.value(at) else { continue };
             match course.clock.read(text) {
                 Some(at) => take(course, text, at),
                 None => course.failed = true,
             }
         }
-    }
-    Ok(())
+        courses.iter().any(|course| !course.failed)
+    })
 }
 
 impl Clock {

@@ -2,17 +2,16 @@
 
 use std::collections::HashSet;
 use std::io;
-use std::path::Path;
 
 use mle_star_domain::protocol::SplitKind;
 
-use super::tables::{Keys, TableFacts};
+use super::tables::{Keys, TableFacts, digest_of_key};
 use super::{AUXILIARY, Asked, columns, words};
 use crate::cutoff::{Cutoff, cutoffs};
 use crate::folder::{Listing, Source};
 use crate::links::Link;
 use crate::profile::{self, Column, Profile, Table};
-use crate::records;
+use crate::table;
 
 /// Columns of a table that are shown.
 const SHOWN: usize = 12;
@@ -43,14 +42,14 @@ pub(super) fn section(
         };
         let table = &profile.auxiliary[at];
         let early = |link: &Link| {
-            let cutoffs = cutoffs(data_dir, profile, links, link, time);
+            let cutoffs = cutoffs(profile, links, link, time);
             cutoffs.iter().map(not_later).collect::<String>()
         };
         let number =
             |link: &Link| links.iter().filter(|link| link.to.is_none()).position(|other| other == link);
         let way = |link: &Link| match link.to {
             Some(to) => how_indirectly(link, &profile.auxiliary[to]),
-            None => how(data_dir, source, link, (number(link).unwrap_or_default(), facts)),
+            None => how(profile, source, link, (number(link).unwrap_or_default(), facts)),
         };
         let own = links.iter().filter(|link| link.table == at);
         let ways: Vec<String> = own.map(|link| way(link) + &early(link)).collect();
@@ -71,11 +70,12 @@ fn columns_of(table: &Table) -> String {
 }
 
 /// How a table joins, in a few words.
-fn how(data_dir: &Path, source: &Source, link: &Link, (number, facts): (usize, &TableFacts)) -> String {
+fn how(profile: &Profile, source: &Source, link: &Link, (number, facts): (usize, &TableFacts)) -> String {
     let on = keys_of(link, |name| format!("{name} of the training table"));
     let sides = [Some(&facts.train), facts.test.as_ref()];
     let sides: Vec<&Keys> = sides.into_iter().flatten().filter_map(|side| side.keys.get(number)).collect();
-    let Ok(found) = find(data_dir, source, &link.own, &sides) else {
+    let table = profile.tables.auxiliary(&source.file);
+    let Ok(found) = table.and_then(|table| find(table, &link.own, &sides)) else {
         return format!("joins on {on}");
     };
     let share = |keys: &Keys| {
@@ -128,20 +128,20 @@ fn keys_of(link: &Link, other: impl Fn(String) -> String) -> String {
     link.own.iter().zip(&link.columns).map(pair).collect::<Vec<_>>().join(" and ")
 }
 
-/// Reads the auxiliary table for the keys of the other tables.
-fn find(data_dir: &Path, source: &Source, own: &[String], sides: &[&Keys]) -> io::Result<Found> {
-    let mut keys = Keys::new(own.to_vec());
+/// Looks in the auxiliary table for the keys of the other tables.
+fn find(table: &table::Table, own: &[String], sides: &[&Keys]) -> io::Result<Found> {
     let mut found = Found { keys: HashSet::new(), rows: 0 };
-    records::read(data_dir, source, |mut rows| {
-        keys.find_in(&rows);
-        while rows.next()? {
-            let key = keys.of(rows.row());
-            if let Some(key) = key.filter(|key| sides.iter().any(|side| side.counts.contains_key(key))) {
-                found.keys.insert(key);
-                found.rows += 1;
-            }
+    let columns: Vec<usize> = own.iter().filter_map(|column| table.find(column)).collect();
+    if columns.len() < own.len() {
+        return Ok(found);
+    }
+    table.each(&columns, |row| {
+        let key = digest_of_key((0..columns.len()).map(|at| row.value(at)));
+        if let Some(key) = key.filter(|key| sides.iter().any(|side| side.counts.contains_key(key))) {
+            found.keys.insert(key);
+            found.rows += 1;
         }
-        Ok(())
+        true
     })?;
     Ok(found)
 }

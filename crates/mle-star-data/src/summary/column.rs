@@ -5,7 +5,8 @@ use csv::ByteRecord;
 use super::tables::Counts;
 use crate::dates::{Reading, seconds};
 use crate::profile::{Column, ColumnKind, ROWS_LOOKED_AT, Table, Values};
-use crate::records::{Records, digest, value};
+use crate::records::{digest, value};
+use crate::table;
 
 /// The shares of the quantiles.
 const QUARTERS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
@@ -84,8 +85,8 @@ impl Watched {
         Self { is_there, levels, ..Self::new(column) }
     }
 
-    pub(super) fn find_in(&mut self, rows: &Records<'_>) {
-        self.at = rows.find(&self.name).filter(|_| self.is_there);
+    pub(super) fn find_in(&mut self, table: &table::Table) {
+        self.at = table.find(&self.name).filter(|_| self.is_there);
     }
 
     /// Adds a row.

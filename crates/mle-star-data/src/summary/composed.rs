@@ -1,26 +1,23 @@
 //! An ID of the sample submission that is made of two columns of the test table.
 
-use std::path::Path;
-
 use super::words;
-use crate::folder::{Listing, Source};
 use crate::profile::Profile;
-use crate::records;
+use crate::table::Table;
 
 /// Rows that are looked at.
-const ROWS: usize = 20;
+const ROWS: u64 = 20;
 /// What stands between the two values.
 const BETWEEN: &str = "_";
 
 /// How the first column of the sample submission is made, if no other table has it.
-pub(super) fn id(data_dir: &Path, profile: &Profile, listing: &Listing) -> Option<String> {
+pub(super) fn id(profile: &Profile) -> Option<String> {
     let (sample, test) = (profile.sample.as_ref()?, profile.test.as_ref()?);
     let id = &sample.columns.first()?.name;
     if test.column(id).is_some() || profile.train.column(id).is_some() {
         return None;
     }
     let (sample, rows) =
-        (first_rows(data_dir, listing.sample.as_ref()?), first_rows(data_dir, listing.test.as_ref()?));
+        (first_rows(profile.tables.sample.as_ref()?), first_rows(profile.tables.test.as_ref()?));
     let is_made_of = |one: usize, other: usize| {
         let made = |(sample, row): (&Vec<String>, &Vec<String>)| {
             let parts = sample.first()?.strip_prefix(row.get(one)?)?.strip_suffix(row.get(other)?)?;
@@ -38,11 +35,11 @@ pub(super) fn id(data_dir: &Path, profile: &Profile, listing: &Listing) -> Optio
 }
 
 /// The first rows of a table; none if it cannot be read.
-fn first_rows(data_dir: &Path, source: &Source) -> Vec<Vec<String>> {
-    let read = records::read(data_dir, source, |mut rows| {
+fn first_rows(table: &Table) -> Vec<Vec<String>> {
+    let read = table.picked((0..table.rows().min(ROWS)).collect(), |picked| {
         let mut texts = Vec::new();
-        while texts.len() < ROWS && rows.next()? {
-            texts.push(rows.row().iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect());
+        while let Some((_, row)) = picked.next()? {
+            texts.push(row.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect());
         }
         Ok(texts)
     });

@@ -9,10 +9,10 @@ use csv::ByteRecord;
 use super::Asked;
 use super::column::{Facts, Watched};
 use super::target::Labels;
-use crate::folder::{Listing, Source};
 use crate::holdout::Plan;
 use crate::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
-use crate::records::{self, Records, digest, value};
+use crate::records::{digest, value};
+use crate::table::{self, Row};
 
 /// Rows that are shown.
 const FIRST_ROWS: usize = 5;
@@ -55,11 +55,10 @@ pub(super) struct Keys {
     pub(super) rows: usize,
 }
 
-/// A table while it is read.
+/// A table while its rows are looked at.
 struct Side {
     rows: u64,
-    sampled: usize,
-    sample: Sample,
+    sample: Vec<u64>,
     watched: Vec<Watched>,
     keys: Vec<Keys>,
 }
@@ -73,29 +72,25 @@ struct Sample {
 /// Test values that no training row has had so far.
 struct Unknown {
     column: String,
-    at: Option<usize>,
     values: Counts,
     /// Sampled test rows with a value.
     rows: usize,
 }
 
-/// Reads both tables. `keys` are the key columns of auxiliary tables.
+/// Looks at both tables. `keys` are the key columns of auxiliary tables.
 ///
 /// # Errors
 /// A table cannot be read.
 pub(super) fn read(
     asked: &Asked<'_>,
     profile: &Profile,
-    listing: &Listing,
     columns: &[&Column],
     keys: &[Vec<String>],
 ) -> io::Result<TableFacts> {
-    let train = listing.train.as_ref().ok_or_else(|| io::Error::other("there is no training table"))?;
-    let mut test = match (&profile.test, &listing.test) {
-        (Some(table), Some(source)) => {
-            Some(read_test(asked, (&profile.train, table), (train, source), columns, keys)?)
-        }
-        _ => None,
+    let train = profile.tables.train()?;
+    let mut test = match &profile.test {
+        Some(table) => Some(read_test(asked, profile, table, columns, keys)?),
+        None => None,
     };
     let mut unknown: Vec<Option<Unknown>> = match &mut test {
         Some(test) => {
@@ -103,44 +98,65 @@ pub(super) fn read(
         }
         None => columns.iter().map(|_| None).collect(),
     };
+    // Half of the memory is free before the training table is looked at.
+    let test = test.map(Side::facts);
     let mut labels: Vec<Labels> = asked.targets(profile).into_iter().map(Labels::new).collect();
-    let rows = (profile.train.rows as u64).saturating_sub(asked.held_out.map_or(0, Plan::rows));
-    let mut side = Side::new(rows, columns.iter().map(|column| Watched::new(column)).collect(), keys);
+    let mut shown: Vec<u64> = (0..train.rows()).filter(|row| !asked.is_held(*row)).take(FIRST_ROWS).collect();
+    shown.sort_unstable();
     let mut first_rows = Vec::new();
-    records::read(asked.data_dir, train, |mut rows| {
-        unknown.iter_mut().flatten().for_each(|unknown| unknown.at = rows.find(&unknown.column));
-        labels.iter_mut().for_each(|labels| labels.find_in(&rows));
-        side.read(
-            &mut rows,
-            |row| !asked.is_held(row),
-            |row, is_sampled| {
-                unknown.iter_mut().flatten().for_each(|unknown| unknown.strike(row));
-                labels.iter_mut().for_each(|labels| labels.take(row, is_sampled));
-                if first_rows.len() < FIRST_ROWS {
-                    first_rows.push(row.iter().map(beginning).collect());
-                }
-            },
-        )
+    train.picked(shown, |picked| {
+        while let Some((_, row)) = picked.next()? {
+            first_rows.push(row.iter().map(beginning).collect());
+        }
+        Ok(())
     })?;
+    let mut side = Side::new(columns.iter().map(|column| Watched::new(column)).collect(), keys);
+    side.look(train, |row| !asked.is_held(row), train.rows() - asked.held_out.map_or(0, Plan::rows))?;
+    labels_and_levels(asked, train, &side.sample, &mut labels, &mut unknown)?;
     let unseen = unknown.into_iter().map(|unknown| unknown.map(|unknown| unknown.share())).collect();
-    Ok(TableFacts { train: side.facts(), test: test.map(Side::facts), unseen, labels, first_rows })
+    Ok(TableFacts { train: side.facts(), test, unseen, labels, first_rows })
 }
 
-/// Reads the rows of the test table, and those of the training table that are held out.
+/// Takes the labels of all training rows, and removes their values from those that are unknown.
+fn labels_and_levels(
+    asked: &Asked<'_>,
+    train: &table::Table,
+    sample: &[u64],
+    labels: &mut [Labels],
+    unknown: &mut [Option<Unknown>],
+) -> io::Result<()> {
+    let mut unknown: Vec<&mut Unknown> = unknown.iter_mut().flatten().collect();
+    let names =
+        labels.iter().map(Labels::column).chain(unknown.iter().map(|unknown| unknown.column.as_str()));
+    let columns = train.positions(names)?;
+    let mut sample = sample.iter().copied().peekable();
+    train.each(&columns, |row| {
+        if !asked.is_held(row.number) {
+            let is_sampled = sample.next_if_eq(&row.number).is_some();
+            labels.iter_mut().enumerate().for_each(|(at, labels)| labels.take(row.value(at), is_sampled));
+            let values = unknown.iter_mut().zip(labels.len()..);
+            values.for_each(|(unknown, at)| unknown.strike(row, at));
+        }
+        true
+    })
+}
+
+/// Looks at the rows of the test table, and those of the training table that are held out.
 fn read_test(
     asked: &Asked<'_>,
-    tables: (&Table, &Table),
-    (train, test): (&Source, &Source),
+    profile: &Profile,
+    test: &Table,
     columns: &[&Column],
     keys: &[Vec<String>],
 ) -> io::Result<Side> {
     let held = asked.held_out.map_or(0, Plan::rows);
-    let watched = columns.iter().map(|column| Watched::in_test(column, tables)).collect();
-    let mut side = Side::new(tables.1.rows as u64 + held, watched, keys);
-    records::read(asked.data_dir, test, |mut rows| side.read(&mut rows, |_| true, |_, _| ()))?;
+    let watched = columns.iter().map(|column| Watched::in_test(column, (&profile.train, test))).collect();
+    let mut side = Side::new(watched, keys);
+    let table = profile.tables.test()?;
+    let all = table.rows() + held;
+    side.look(table, |_| true, all)?;
     if held > 0 {
-        let is_held = |row| asked.is_held(row);
-        records::read(asked.data_dir, train, |mut rows| side.read(&mut rows, is_held, |_, _| ()))?;
+        side.look(profile.tables.train()?, |row| asked.is_held(row), all)?;
     }
     Ok(side)
 }
@@ -151,39 +167,37 @@ fn beginning(cell: &[u8]) -> String {
 }
 
 impl Side {
-    fn new(rows: u64, watched: Vec<Watched>, keys: &[Vec<String>]) -> Self {
+    fn new(watched: Vec<Watched>, keys: &[Vec<String>]) -> Self {
         let keys = keys.iter().map(|columns| Keys::new(columns.clone())).collect();
-        Self { rows: 0, sampled: 0, sample: Sample::of(rows), watched, keys }
+        Self { rows: 0, sample: Vec::new(), watched, keys }
     }
 
-    /// Adds the rows that `is_mine` selects and passes them to `take`, with whether they are in the sample.
-    fn read(
-        &mut self,
-        rows: &mut Records<'_>,
-        is_mine: impl Fn(u64) -> bool,
-        mut take: impl FnMut(&ByteRecord, bool),
-    ) -> io::Result<()> {
-        self.watched.iter_mut().for_each(|watched| watched.find_in(rows));
-        self.keys.iter_mut().for_each(|keys| keys.find_in(rows));
-        while rows.next()? {
-            if !is_mine(rows.number()) {
-                continue;
+    /// Adds the rows of a table that `is_mine` selects. A sample of `all` rows is looked at.
+    fn look(&mut self, table: &table::Table, is_mine: impl Fn(u64) -> bool, all: u64) -> io::Result<()> {
+        let sample = Sample::of(all);
+        let mut sampled = Vec::new();
+        for row in (0..table.rows()).filter(|row| is_mine(*row)) {
+            if sample.has(self.rows) {
+                sampled.push(row);
             }
-            let is_sampled = self.sample.has(self.rows);
             self.rows += 1;
-            if is_sampled {
-                self.sampled += 1;
-                self.watched.iter_mut().for_each(|watched| watched.take(rows.row()));
-                self.keys.iter_mut().for_each(|keys| keys.take(rows.row()));
-            }
-            take(rows.row(), is_sampled);
         }
+        self.watched.iter_mut().for_each(|watched| watched.find_in(table));
+        self.keys.iter_mut().for_each(|keys| keys.find_in(table));
+        table.picked(sampled.clone(), |picked| {
+            while let Some((_, row)) = picked.next()? {
+                self.watched.iter_mut().for_each(|watched| watched.take(row));
+                self.keys.iter_mut().for_each(|keys| keys.take(row));
+            }
+            Ok(())
+        })?;
+        self.sample.extend(sampled);
         Ok(())
     }
 
     fn facts(self) -> SideFacts {
         let columns = self.watched.into_iter().map(Watched::facts).collect();
-        SideFacts { rows: self.rows, sampled: self.sampled, columns, keys: self.keys }
+        SideFacts { rows: self.rows, sampled: self.sample.len(), columns, keys: self.keys }
     }
 }
 
@@ -206,17 +220,14 @@ impl Keys {
         Self { columns, at: Vec::new(), counts: Counts::default(), rows: 0 }
     }
 
-    pub(super) fn find_in(&mut self, rows: &Records<'_>) {
-        self.at = self.columns.iter().filter_map(|column| rows.find(column)).collect();
+    fn find_in(&mut self, table: &table::Table) {
+        self.at = self.columns.iter().filter_map(|column| table.find(column)).collect();
     }
 
     /// The digest of a row's key; `None` if a part of it is missing.
-    pub(super) fn of(&self, row: &ByteRecord) -> Option<u64> {
-        let mut hasher = DefaultHasher::new();
-        for at in &self.at {
-            value(row, *at)?.hash(&mut hasher);
-        }
-        (self.at.len() == self.columns.len()).then(|| hasher.finish())
+    fn of(&self, row: &ByteRecord) -> Option<u64> {
+        let key = self.at.iter().map(|at| value(row, *at));
+        digest_of_key(key).filter(|_| self.at.len() == self.columns.len())
     }
 
     fn take(&mut self, row: &ByteRecord) {
@@ -227,17 +238,26 @@ impl Keys {
     }
 }
 
+/// The digest of the values of a key; `None` if one is missing.
+pub(super) fn digest_of_key<'a>(values: impl Iterator<Item = Option<&'a str>>) -> Option<u64> {
+    let mut hasher = DefaultHasher::new();
+    for value in values {
+        value?.hash(&mut hasher);
+    }
+    Some(hasher.finish())
+}
+
 impl Unknown {
     fn new(column: &Column, watched: &mut Watched) -> Option<Self> {
         let values = watched.levels.take()?;
         let rows = values.values().sum();
-        Some(Self { column: column.name.clone(), at: None, values, rows })
+        Some(Self { column: column.name.clone(), values, rows })
     }
 
     /// Removes the value of a training row.
-    fn strike(&mut self, row: &ByteRecord) {
-        if let Some(at) = self.at.filter(|_| !self.values.is_empty())
-            && let Some(value) = value(row, at)
+    fn strike(&mut self, row: Row<'_>, at: usize) {
+        if !self.values.is_empty()
+            && let Some(value) = row.value(at)
         {
             self.values.remove(&digest(value));
         }

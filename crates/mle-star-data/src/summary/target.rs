@@ -2,13 +2,10 @@
 
 use std::collections::HashMap;
 
-use csv::ByteRecord;
-
 use super::column::quantiles;
 use super::words;
 use crate::infer::MOST_CLASSES;
 use crate::profile::{Column, ColumnKind};
-use crate::records::{Records, value};
 
 /// Distinct labels that are counted; rows with others are counted together.
 const COUNTED: usize = 1_000;
@@ -27,7 +24,6 @@ pub(super) struct Labels {
     column: String,
     kind: ColumnKind,
     distinct: usize,
-    at: Option<usize>,
     rows: usize,
     missing: usize,
     counts: HashMap<String, usize>,
@@ -46,7 +42,6 @@ impl Labels {
             column: column.name.clone(),
             kind: column.kind,
             distinct: column.distinct,
-            at: None,
             rows: 0,
             missing: 0,
             counts: HashMap::new(),
@@ -58,13 +53,14 @@ impl Labels {
         }
     }
 
-    pub(super) fn find_in(&mut self, rows: &Records<'_>) {
-        self.at = rows.find(&self.column);
+    /// The name of the column.
+    pub(super) fn column(&self) -> &str {
+        &self.column
     }
 
-    /// Adds a row.
-    pub(super) fn take(&mut self, row: &ByteRecord, is_sampled: bool) {
-        let Some(label) = self.at.and_then(|at| value(row, at)) else {
+    /// Adds the label of a row.
+    pub(super) fn take(&mut self, label: Option<&str>, is_sampled: bool) {
+        let Some(label) = label else {
             self.missing += 1;
             return;
         };

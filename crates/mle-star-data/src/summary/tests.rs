@@ -302,7 +302,7 @@ fn held_out_rows_are_rows_of_the_test_table() {
     let profile = profile::read(dir.path()).unwrap();
     let split = Split { kind: SplitKind::Rows, column: None, why: "nothing tells them apart".to_owned() };
     let roles = Roles { target: Some(TARGET), id: Some(ID) };
-    let plan = plan(dir.path(), &profile, &roles, &split, Share::Of(0.5, 10_000), 1).unwrap();
+    let plan = plan(&profile, &roles, &split, Share::Of(0.5, 10_000), 1).unwrap();
     let asked = Asked {
         data_dir: dir.path(),
         profile: Some(&profile),
@@ -331,7 +331,7 @@ fn held_out_rows_are_rows_of_the_test_table() {
     // The summary is that of the folder that scripts see, up to the order of test rows.
     let into = tempfile::tempdir().unwrap();
     let shown = into.path().join("input");
-    crate::holdout::write(dir.path(), &plan, &shown).unwrap();
+    crate::holdout::write(&profile, &plan, &shown).unwrap();
     let seen = profile::read(&shown).unwrap();
     let of_scripts = Asked { data_dir: &shown, profile: Some(&seen), held_out: None, ..asked };
     assert_eq!(summary, summarize(&of_scripts));

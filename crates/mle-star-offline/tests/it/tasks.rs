@@ -1,6 +1,7 @@
 //! Small tasks with their profiles and data.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use mle_star_data::media::Media;
 use mle_star_data::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
@@ -171,6 +172,7 @@ pub(crate) fn profile(shape: &Shape) -> Profile {
         column("region", ColumnKind::Category, 3),
     ];
     Profile {
+        tables: Arc::default(),
         train: table("train.csv", ROWS, train),
         test: Some(table("test.csv", NEW_ROWS, test)),
         sample: Some(table("sample_submission.csv", NEW_ROWS, sample)),

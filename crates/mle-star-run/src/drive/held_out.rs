@@ -46,8 +46,8 @@ pub fn folder(run: &OpenRun, all_rows: &Path) -> Result<Option<HeldOut>, Trouble
         let plan = run.held_out.clone().or_else(again);
         let plan = plan.filter(|plan| plan.holdout() == protocol.holdout).ok_or_else(other)?;
         fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
-        holdout::labels(&frozen.task.data_dir, &plan, &labels)?;
-        holdout::write(&frozen.task.data_dir, &plan, &input)?;
+        holdout::labels(profile, &plan, &labels)?;
+        holdout::write(profile, &plan, &input)?;
     }
     let test = &profile.test.as_ref().ok_or_else(other)?.file;
     let tables = [(&profile.train.file, input.as_path()), (test, all_rows)];

@@ -48,7 +48,7 @@ pub fn complete(
     let inferred =
         infer(data.profile.as_ref(), &data.unlabelled, &description.text, &given(source, invocation))?;
     if let (Chosen::Offline, Some(profile)) = (chosen, &data.profile) {
-        check_for_offline(&source.data_dir, profile, &inferred)?;
+        check_for_offline(profile, &inferred)?;
     }
     let mut guesses = inferred.guesses.clone();
     let description = description.or_made(&inferred);
@@ -226,7 +226,7 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// The offline agents need a metric that they can compute, a target, and tables that agree.
-fn check_for_offline(data_dir: &Path, profile: &Profile, inferred: &Inferred) -> Result<(), Trouble> {
+fn check_for_offline(profile: &Profile, inferred: &Inferred) -> Result<(), Trouble> {
     if Metric::parse(&inferred.metric).is_none() {
         let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
         let message = format!("the offline agents do not know the metric \"{}\"", inferred.metric);
@@ -242,7 +242,7 @@ fn check_for_offline(data_dir: &Path, profile: &Profile, inferred: &Inferred) ->
     if let Some(trouble) = &inferred.target_unknown {
         return Err(trouble.clone());
     }
-    agreement::check(data_dir, profile, inferred.id.as_deref())
+    agreement::check(profile, inferred.id.as_deref())
 }
 
 /// A task about images or sounds whose tables only have their names.

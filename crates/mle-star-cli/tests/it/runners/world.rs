@@ -86,11 +86,10 @@ impl World {
         let split = Split { kind: SplitKind::Rows, column: None, why: String::new() };
         let profile = profile::read(&original).unwrap();
         let plan =
-            holdout::plan(&original, &profile, &roles, &split, holdout::Share::Auto { most: 20_000 }, 42)
-                .unwrap();
+            holdout::plan(&profile, &roles, &split, holdout::Share::Auto { most: 20_000 }, 42).unwrap();
         let labels = folder.join(layout::LABELS);
-        holdout::write(&original, &plan, &input).unwrap();
-        holdout::labels(&original, &plan, &labels).unwrap();
+        holdout::write(&profile, &plan, &input).unwrap();
+        holdout::labels(&profile, &plan, &labels).unwrap();
         let (data_dir, sample) = (original.clone(), original.join("sample_submission.csv"));
         let closed = vec![original.clone()];
         let held_out = HoldoutSetup { data_dir, sample, labels, compared, closed };

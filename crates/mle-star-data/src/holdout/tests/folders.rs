@@ -18,9 +18,10 @@ struct View {
 fn view(files: &[File], split: &Split) -> View {
     let (data, into) = (folder(files), tempfile::tempdir().unwrap());
     let plan = planned(data.path(), split, FIFTH, 1).unwrap();
+    let profile = profile::read(data.path()).unwrap();
     for _ in 0..2 {
-        write(data.path(), &plan, &into.path().join("data")).unwrap();
-        labels(data.path(), &plan, &into.path().join("labels.csv")).unwrap();
+        write(&profile, &plan, &into.path().join("data")).unwrap();
+        labels(&profile, &plan, &into.path().join("labels.csv")).unwrap();
     }
     View { _data: data, into, plan }
 }
@@ -185,7 +186,7 @@ fn other_files_are_linked_and_packed_tables_unpacked() {
 
     let plan = planned(data.path(), &split(SplitKind::Rows, None), FIFTH, 1).unwrap();
     let into = into.path().join("data");
-    write(data.path(), &plan, &into).unwrap();
+    write(&profile::read(data.path()).unwrap(), &plan, &into).unwrap();
     let entries = fs::read_dir(&into).unwrap().map(|entry| entry.unwrap());
     let found: BTreeSet<(String, bool)> = entries
         .map(|entry| (entry.file_name().into_string().unwrap(), entry.file_type().unwrap().is_symlink()))
@@ -223,8 +224,12 @@ fn tables_that_changed_are_reported_and_leave_nothing_behind() {
     let (data, into) = (folder(&files()), tempfile::tempdir().unwrap());
     let plan = planned(data.path(), &split(SplitKind::Rows, None), FIFTH, 1).unwrap();
     fs::write(data.path().join("test.csv"), "id,x,g,day\n100,0,g,0\n").unwrap();
-    let trouble = write(data.path(), &plan, &into.path().join("data")).unwrap_err();
+    let other = profile::read(data.path()).unwrap();
+    let trouble = write(&other, &plan, &into.path().join("data")).unwrap_err();
     assert!(trouble.message.contains("not those from which the rows were chosen"), "{trouble}");
+    fs::write(data.path().join("train.csv"), "id,x,g,day,y\n1,0,g,0,cat\n").unwrap();
+    let trouble = labels(&other, &plan, &into.path().join("labels.csv")).unwrap_err();
+    assert!(trouble.message.contains("train.csv changed after it was read"), "{trouble}");
     assert_eq!(fs::read_dir(into.path()).unwrap().count(), 0);
 }
 

@@ -60,12 +60,12 @@ impl HeldOut {
         let roles = Roles { target: Some("y"), id: Some("id") };
         let split = Split { kind: SplitKind::Rows, column: None, why: String::new() };
         let profile = profile::read(&original).unwrap();
-        let plan = plan(&original, &profile, &roles, &split, Share::Auto { most: 20_000 }, 42).unwrap();
+        let plan = plan(&profile, &roles, &split, Share::Auto { most: 20_000 }, 42).unwrap();
         let folder = run.join(layout::HOLDOUT);
         let (input, secret) = (folder.join(layout::INPUT), folder.join(layout::LABELS));
         fs::create_dir_all(&folder).unwrap();
-        write(&original, &plan, &input).unwrap();
-        labels(&original, &plan, &secret).unwrap();
+        write(&profile, &plan, &input).unwrap();
+        labels(&profile, &plan, &secret).unwrap();
         let ids =
             column(&fs::read_to_string(&secret).unwrap(), 0).iter().map(|id| id.parse().unwrap()).collect();
         let (sample, compared) = (original.join("sample_submission.csv"), folder.join(layout::COMPARED));
