@@ -10,7 +10,8 @@ use std::ops::{AddAssign, Mul};
 
 use serde::Serialize;
 
-use mle_star_domain::config::{AgentsChoice, Config, Context, LeakageCheck, Switch};
+use crate::backend::Abilities;
+use mle_star_domain::config::{Config, Context, LeakageCheck, Switch};
 use mle_star_domain::place::{Asked, Call, Phase, Script, Step};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::task::Task;
@@ -49,7 +50,7 @@ pub fn estimate(config: &Config, task: &Task, models_by_hand: Option<usize>) -> 
 /// Algorithm 1.
 fn initial(config: &Config, task: &Task, models_by_hand: Option<usize>) -> PhaseEstimate {
     let mut tally = Tally::new(Phase::Phase1, config);
-    let asks_again = config.search == Switch::On && config.agents != AgentsChoice::Offline;
+    let asks_again = config.search == Switch::On && Abilities::from(config.agents).search;
     if models_by_hand.is_none() {
         tally.ask(AgentType::Retriever, Count { fewest: 1, most: if asks_again { 2 } else { 1 } });
     }

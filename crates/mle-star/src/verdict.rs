@@ -176,16 +176,9 @@ pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
     let scored = |best: &&Best| Score::new(best.score, direction);
     let known: Vec<(&Best, Score)> =
         bests.chain(ensemble).filter_map(|best| Some((best, scored(&best)?))).collect();
-    let best = best_of_all(known, |(_, score)| *score).map(|(best, _)| best);
+    // The best of the paths in order, then the ensembles; the last of equals wins.
+    let best = last_best(known, |(_, score)| *score).map(|(best, _)| best);
     best.or_else(|| verdicts.get(&Step::LeakageCheck)?.best.as_ref())
-}
-
-/// The solution to submit: the best of the paths in order, then the ensemble. The last of equals wins.
-pub(crate) fn best_of_all<T>(
-    solutions: impl IntoIterator<Item = T>,
-    score: impl Fn(&T) -> Score,
-) -> Option<T> {
-    last_best(solutions, score)
 }
 
 /// One step on the way to the final solution.
