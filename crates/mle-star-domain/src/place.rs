@@ -2,62 +2,25 @@
 //!
 //! A [`Place`] is a path of names such as `phase2/path-0/t1/k2/coder`. Every agent call and every script run has
 //! exactly one; it is unique in its run and the same after a resume. The journal, the logs, the saved solutions and
-//! the reports are keyed by it. A [`Step`] is the part of the algorithms that a place belongs to.
+//! the reports are keyed by it. A [`Step`] is the part of the algorithms that a place belongs to; `step.rs` is the table of
+//! the steps.
+
+mod step;
 
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
-use crate::config::Config;
 use crate::protocol::HoldoutPart;
 use crate::role::{AgentType, Variant};
+
+pub use step::{Asked, Call, Expected, Line, Script, Step, StepKind, StepRow, Until};
 
 /// A path of names in the algorithms, for example `phase1/candidate-0/init`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Place(String);
-
-/// A step of the algorithms. Counters are those of the paper: they begin at 0, merges at 1.
-///
-/// Steps are ordered as the algorithms take them; path by path where paths run side by side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Step {
-    /// Algorithm 1, lines 2-5: the solution for one model.
-    Candidate(u32),
-    /// Algorithm 1, lines 8-16: one reference solution merged into the best so far.
-    Merge(u32),
-    /// Section 3.4: unused data, built in.
-    DataCheck,
-    /// Section 3.4: the leakage check of s_0 itself.
-    LeakageCheck,
-    /// Algorithm 2, lines 4-27: an ablation study and the refinement of one block.
-    Outer {
-        /// The refinement path.
-        path: u32,
-        /// t of the paper.
-        outer: u32,
-    },
-    /// Algorithm 2, lines 9-25: one attempt at the block of an outer step.
-    Attempt {
-        /// The refinement path.
-        path: u32,
-        /// t of the paper.
-        outer: u32,
-        /// k of the paper.
-        inner: u32,
-    },
-    /// Algorithm 3, lines 4-8: one ensemble.
-    Round(u32),
-    /// A solution for a model that Phase 1 had no time or no place for, counted from 0.
-    Extra(u32),
-    /// Ensemble selection: the weighted combination of the predictions of all solutions.
-    Selection,
-    /// The comparison of the best solutions on held-out rows, counted from 0.
-    Choice(u32),
-    /// The submission script.
-    Finalization,
-}
 
 /// The meaning of a place's last name: an agent call or a script run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,24 +63,13 @@ pub enum Phase {
     Finalization,
 }
 
-/// The names of the steps that have no counter.
-const DATA_CHECK: &str = "data";
-const LEAKAGE_CHECK: &str = "final";
 /// The names of the program's own runs.
 const TABLES: &str = "tables";
 const WITHOUT_LABELS: &str = "holdout";
 /// The name of a second evaluation or selection in a step, without the leak.
 const CORRECTED: &str = "corrected";
 /// The prefixes of the names with a counter.
-const CANDIDATE: &str = "candidate-";
-const MERGE: &str = "merge-";
 const PATH: &str = "path-";
-const OUTER: &str = "t";
-const INNER: &str = "k";
-const ROUND: &str = "r";
-const EXTRA: &str = "extra-";
-const SELECTION: &str = "selection";
-const CHOICE: &str = "choice-";
 const MEMBER: &str = "member-";
 const PROBE: &str = "probe-";
 const REPAIR: &str = "debug-";
@@ -255,28 +207,7 @@ impl Place {
 
     /// The step this place belongs to; `None` for phases, paths and calls before the first step.
     pub fn step(&self) -> Option<Step> {
-        let mut names = self.names();
-        match (self.phase()?, names.nth(1)) {
-            (Phase::Finalization, name) => {
-                let choice = name.and_then(|name| counter(name, CHOICE)).map(Step::Choice);
-                Some(choice.unwrap_or(Step::Finalization))
-            }
-            (Phase::Phase1, Some(DATA_CHECK)) => Some(Step::DataCheck),
-            (Phase::Phase1, Some(LEAKAGE_CHECK)) => Some(Step::LeakageCheck),
-            (Phase::Phase1, Some(name)) => counter(name, CANDIDATE)
-                .map(Step::Candidate)
-                .or_else(|| counter(name, MERGE).map(Step::Merge)),
-            (Phase::Phase2, Some(name)) => {
-                let (path, outer) = (counter(name, PATH)?, counter(names.next()?, OUTER)?);
-                let inner = names.next().and_then(|name| counter(name, INNER));
-                Some(inner.map_or(Step::Outer { path, outer }, |inner| Step::Attempt { path, outer, inner }))
-            }
-            (Phase::Phase3, Some(SELECTION)) => Some(Step::Selection),
-            (Phase::Phase3, Some(name)) => {
-                counter(name, ROUND).map(Step::Round).or_else(|| counter(name, EXTRA).map(Step::Extra))
-            }
-            (_, None) => None,
-        }
+        step::parse(self.phase()?, self.names().skip(1))
     }
 
     /// The number of the repair that this place belongs to, from 1; `None` before any repair.
@@ -313,112 +244,6 @@ fn counter(name: &str, prefix: &str) -> Option<u32> {
     name.strip_prefix(prefix)?.parse().ok()
 }
 
-impl Step {
-    /// The step's place.
-    pub fn place(self) -> Place {
-        let phase = Place::from(self.phase());
-        match self {
-            Self::Candidate(index) => phase.join(format_args!("{CANDIDATE}{index}")),
-            Self::Merge(count) => phase.join(format_args!("{MERGE}{count}")),
-            Self::DataCheck => phase.join(DATA_CHECK),
-            Self::LeakageCheck => phase.join(LEAKAGE_CHECK),
-            Self::Outer { path, outer } => Place::of_path(path).join(format_args!("{OUTER}{outer}")),
-            Self::Attempt { path, outer, inner } => {
-                Self::Outer { path, outer }.place().join(format_args!("{INNER}{inner}"))
-            }
-            Self::Round(round) => phase.join(format_args!("{ROUND}{round}")),
-            Self::Extra(index) => phase.join(format_args!("{EXTRA}{index}")),
-            Self::Selection => phase.join(SELECTION),
-            Self::Choice(index) => phase.join(format_args!("{CHOICE}{index}")),
-            Self::Finalization => phase,
-        }
-    }
-
-    /// The step's phase.
-    pub fn phase(self) -> Phase {
-        match self {
-            Self::Candidate(_) | Self::Merge(_) | Self::DataCheck | Self::LeakageCheck => Phase::Phase1,
-            Self::Outer { .. } | Self::Attempt { .. } => Phase::Phase2,
-            Self::Round(_) | Self::Extra(_) | Self::Selection => Phase::Phase3,
-            Self::Choice(_) | Self::Finalization => Phase::Finalization,
-        }
-    }
-
-    /// How many steps of its kind a run with this configuration takes in a row.
-    pub fn times(self, config: &Config) -> u32 {
-        match self {
-            Self::Candidate(_) | Self::Extra(_) => config.num_retrieved_models,
-            Self::Merge(_) => config.num_retrieved_models.saturating_sub(1),
-            Self::Outer { .. } => config.outer_loop_steps,
-            Self::Attempt { .. } => config.inner_loop_steps,
-            Self::Round(_) => config.ensemble_rounds,
-            Self::DataCheck | Self::LeakageCheck | Self::Selection | Self::Choice(_) | Self::Finalization => {
-                1
-            }
-        }
-    }
-
-    /// The step's refinement path.
-    pub fn path(self) -> Option<u32> {
-        match self {
-            Self::Outer { path, .. } | Self::Attempt { path, .. } => Some(path),
-            _ => None,
-        }
-    }
-
-    fn order(self) -> (u8, u32, u32, Option<u32>) {
-        match self {
-            Self::Candidate(index) => (0, index, 0, None),
-            Self::Merge(count) => (1, count, 0, None),
-            Self::DataCheck => (2, 0, 0, None),
-            Self::LeakageCheck => (3, 0, 0, None),
-            Self::Outer { path, outer } => (4, path, outer, None),
-            Self::Attempt { path, outer, inner } => (4, path, outer, Some(inner)),
-            Self::Extra(index) => (5, index, 0, None),
-            Self::Round(round) => (6, round, 0, None),
-            Self::Selection => (7, 0, 0, None),
-            Self::Choice(index) => (8, index, 0, None),
-            Self::Finalization => (9, 0, 0, None),
-        }
-    }
-}
-
-impl PartialOrd for Step {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Step {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.order().cmp(&other.order())
-    }
-}
-
-impl Serialize for Step {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.place().serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Step {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let place = Place::deserialize(deserializer)?;
-        let step = place.step().filter(|step| step.place() == place);
-        step.ok_or_else(|| serde::de::Error::custom(format_args!("{place} is not a step")))
-    }
-}
-
-impl JsonSchema for Step {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        Place::schema_name()
-    }
-
-    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        Place::json_schema(generator)
-    }
-}
-
 impl fmt::Display for Name {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -443,12 +268,6 @@ impl fmt::Display for Place {
     }
 }
 
-impl fmt::Display for Step {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.place().fmt(f)
-    }
-}
-
 impl From<&str> for Place {
     fn from(text: &str) -> Self {
         Self(text.to_owned())
@@ -458,12 +277,6 @@ impl From<&str> for Place {
 impl From<Phase> for Place {
     fn from(phase: Phase) -> Self {
         Self::from(phase.name())
-    }
-}
-
-impl From<Step> for Place {
-    fn from(step: Step) -> Self {
-        step.place()
     }
 }
 

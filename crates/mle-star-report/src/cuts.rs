@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mle_star::result::Cut;
 use mle_star_domain::effects::Limit;
-use mle_star_domain::place::{Phase, Step};
+use mle_star_domain::place::{Phase, Step, StepRow};
 
 use crate::figures;
 
@@ -28,27 +28,30 @@ pub struct More {
 
 /// What a larger limit goes on with: `2 candidates, path 0 from t1, path 1 from t0/k2, finalization`.
 pub fn in_words(cuts: &[Cut]) -> String {
-    let (mut counts, mut paths, mut finalization) = (BTreeMap::<_, u64>::new(), BTreeMap::new(), false);
+    let mut counts: Vec<(Phase, &str, u64)> = Vec::new();
+    let (mut paths, mut finalization) = (BTreeMap::new(), false);
     for cut in cuts.iter().filter(|cut| cut.open) {
         match cut.place.step() {
-            Some(Step::Candidate(_)) => *counts.entry((0, "candidate")).or_default() += 1,
-            Some(Step::Merge(_)) => *counts.entry((1, "merge")).or_default() += 1,
-            Some(Step::DataCheck | Step::LeakageCheck) => *counts.entry((2, "check")).or_default() += 1,
             Some(Step::Outer { path, outer }) => {
                 paths.entry(path).or_insert((outer, None));
             }
             Some(Step::Attempt { path, outer, inner }) => {
                 paths.entry(path).or_insert((outer, Some(inner)));
             }
-            Some(Step::Extra(_)) => *counts.entry((3, "further model")).or_default() += 1,
-            Some(Step::Round(_)) => *counts.entry((4, "ensemble")).or_default() += 1,
-            Some(Step::Selection | Step::Choice(_) | Step::Finalization) => finalization = true,
+            Some(step) => match step.row() {
+                StepRow { noun: Some(noun), phase, .. } => {
+                    match counts.iter_mut().find(|(_, known, _)| *known == noun) {
+                        Some((.., count)) => *count += 1,
+                        None => counts.push((phase, noun, 1)),
+                    }
+                }
+                _ => finalization = true,
+            },
             None => finalization |= cut.place.phase() == Some(Phase::Finalization),
         }
     }
-    let counts: Vec<_> = counts.into_iter().collect();
-    let (early, late) = counts.split_at(counts.partition_point(|((order, _), _)| *order < 3));
-    let count = |((_, what), count): &((i32, &str), u64)| figures::count(*count, what);
+    let (early, late) = counts.split_at(counts.partition_point(|(phase, ..)| *phase < Phase::Phase2));
+    let count = |(_, noun, count): &(Phase, &str, u64)| figures::count(*count, noun);
     let path = |(path, (outer, inner)): (u32, (u32, Option<u32>))| match inner {
         None => format!("path {path} from t{outer}"),
         Some(inner) => format!("path {path} from t{outer}/k{inner}"),

@@ -10,7 +10,7 @@ use mle_star_domain::trust::Severity;
 use crate::figures::{duration, number};
 use crate::progress::Ended;
 use crate::sanitize::first_line;
-use crate::words::{agent_name, in_line, on_runner, phase_title, place_name, step_name};
+use crate::words::{agent_name, in_line, on_runner, phase_title, place_name};
 
 /// The importance of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -193,7 +193,7 @@ fn step_line(step: Step, verdict: &Verdict, ended: Ended) -> String {
     let cut = verdict.limit.filter(|_| !verdict.kept).map(|limit| limit.name().to_owned());
     let note = cut.into_iter().chain([in_line(&verdict.note)]).filter(|part| !part.is_empty());
     let note = note.collect::<Vec<_>>().join("; ");
-    format!("  {:<28} {score:<16} {fate:<11} {time:>7}  {note}", step_name(step)).trim_end().to_owned()
+    format!("  {:<28} {score:<16} {fate:<11} {time:>7}  {note}", step.title()).trim_end().to_owned()
 }
 
 #[cfg(test)]

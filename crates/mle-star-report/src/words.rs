@@ -1,6 +1,6 @@
 //! Names of places, steps, phases and agents for people.
 
-use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_domain::place::{Phase, Place};
 use mle_star_domain::role::AgentType;
 
 use crate::sanitize::first_line;
@@ -9,31 +9,12 @@ use crate::sanitize::first_line;
 pub fn place_name(place: &Place) -> String {
     let name = match (place.step(), place.path(), place.phase()) {
         _ if place.is_within(&Place::tables()) => "comparison of the tables".to_owned(),
-        (Some(step), _, _) => step_name(step),
+        (Some(step), _, _) => step.title(),
         (None, Some(path), _) => format!("path {}", path + 1),
         (None, None, Some(phase)) => phase.title().to_owned(),
         (None, None, None) => "run".to_owned(),
     };
     place.repair().map_or_else(|| name.clone(), |repair| format!("{name}, repair {repair}"))
-}
-
-/// A step for people, counted from 1.
-pub fn step_name(step: Step) -> String {
-    match step {
-        Step::Candidate(index) => format!("candidate {}", index + 1),
-        Step::Merge(count) => format!("merge {count}"),
-        Step::DataCheck => "unused data".to_owned(),
-        Step::LeakageCheck => "leakage check".to_owned(),
-        Step::Outer { path, outer } => format!("path {}, step {}", path + 1, outer + 1),
-        Step::Attempt { path, outer, inner } => {
-            format!("{}, attempt {}", step_name(Step::Outer { path, outer }), inner + 1)
-        }
-        Step::Round(round) => format!("round {}", round + 1),
-        Step::Extra(index) => format!("further model {}", index + 1),
-        Step::Selection => "ensemble selection".to_owned(),
-        Step::Choice(index) => format!("finalist {}", index + 1),
-        Step::Finalization => "finalization".to_owned(),
-    }
 }
 
 /// `Phase 1: initial solution`.

@@ -36,5 +36,5 @@ pub(crate) use self::{
     planner::{Focus, planner},
     retriever::{Retrieved, retrieve},
     summarize::summarize,
-    test::{Subsampling, contamination, subsampling_extract, subsampling_remove, test},
+    test::{Subsampling, compare, subsampling_extract, subsampling_remove, test},
 };

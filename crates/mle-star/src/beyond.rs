@@ -5,7 +5,7 @@
 pub(crate) mod choice;
 pub(crate) mod earlier_answer;
 pub(crate) mod further_models;
-pub mod gate;
+pub(crate) mod gate;
 pub(crate) mod probes;
 mod rehearsal;
 pub(crate) mod selection;

@@ -15,19 +15,35 @@ pub(crate) struct Merged {
     pub scored: Option<Scored>,
 }
 
-/// An attempt at a block, with the solution that it made.
-pub(crate) struct Attempt {
-    pub record: RefinementAttempt,
-    pub scored: Option<Scored>,
-    warning: Option<String>,
-}
-
-/// A round of Algorithm 3, with the ensemble that it made.
-pub(crate) struct Round {
-    pub record: EnsembleAttempt,
+/// What an attempt or a round came to: its record, and the solution that it made.
+pub(crate) struct Tried<R> {
+    pub record: R,
     pub scored: Option<Scored>,
     is_kept: bool,
     warning: Option<String>,
+}
+
+/// An attempt at a block.
+pub(crate) type Attempt = Tried<RefinementAttempt>;
+
+/// A round of Algorithm 3.
+pub(crate) type Round = Tried<EnsembleAttempt>;
+
+impl<R> Tried<R> {
+    /// One that made no solution.
+    pub(crate) fn failed(record: R) -> Self {
+        Self { record, scored: None, is_kept: false, warning: None }
+    }
+
+    /// One whose solution was evaluated.
+    fn made(record: R, evaluation: Evaluation) -> Self {
+        Self { scored: evaluation.scored.ok(), ..Self::failed(record) }
+    }
+
+    /// The solution, if it was kept.
+    pub(crate) fn accepted(&self) -> Option<&Scored> {
+        self.scored.as_ref().filter(|_| self.is_kept)
+    }
 }
 
 impl Evaluation {
@@ -101,28 +117,16 @@ impl StepRecord {
 }
 
 impl Attempt {
-    /// An attempt without a plan from the planner.
-    pub(crate) fn without_plan() -> Self {
-        Self { record: RefinementAttempt::without_plan(), scored: None, warning: None }
-    }
-
-    /// An attempt without a block from the coder.
-    pub(crate) fn without_code(plan: String) -> Self {
-        let record = RefinementAttempt::failed(plan, String::new()).because("no code in the reply");
-        Self { record, scored: None, warning: None }
-    }
-
     /// An attempt whose block cannot be put in place; without an error, it is the block as it was.
     pub(crate) fn unusable(plan: String, code: String, error: Option<BlockError>) -> Self {
         let why = error.map_or_else(|| "the block is unchanged".to_owned(), |error| error.to_string());
         let warning = error.map(|error| format!("the coder's block cannot be put in place: {error}"));
-        Self { record: RefinementAttempt::failed(plan, code).because(why), scored: None, warning }
+        Self { warning, ..Self::failed(RefinementAttempt::failed(plan, code).because(why)) }
     }
 
     /// An attempt whose solution was evaluated, compared with the solution that the step began with.
     pub(crate) fn evaluated(plan: String, code: String, evaluation: Evaluation, current: &Scored) -> Self {
-        let record = RefinementAttempt::evaluated(plan, code, &evaluation, current);
-        Self { record, scored: evaluation.scored.ok(), warning: None }
+        Self::made(RefinementAttempt::evaluated(plan, code, &evaluation, current), evaluation)
     }
 
     /// The attempt, which is kept if it replaces `best`, and the verdict on it.
@@ -132,30 +136,22 @@ impl Attempt {
         best: &Scored,
         rule: Acceptance,
     ) -> (Self, Verdict) {
+        let broken = |cause| RefinementAttempt::failed(String::new(), String::new()).because(cause);
         let mut attempt = match end {
             StepEnd::Done(attempt) => attempt,
-            StepEnd::LeftOut(limit) => {
-                Self { record: RefinementAttempt::skipped(limit), ..Self::without_plan() }
-            }
-            StepEnd::Broken(cause) => {
-                let record = RefinementAttempt::failed(String::new(), String::new()).because(cause);
-                Self { record, ..Self::without_plan() }
-            }
+            StepEnd::LeftOut(limit) => Self::failed(RefinementAttempt::skipped(limit)),
+            StepEnd::Broken(cause) => Self::failed(broken(cause)),
         };
-        attempt.record.was_improvement = attempt.scored.as_ref().is_some_and(|one| one.replaces(best, rule));
-        let (kept, after) = (attempt.accepted(), attempt.accepted().unwrap_or(best));
+        attempt.is_kept = attempt.scored.as_ref().is_some_and(|one| one.replaces(best, rule));
+        attempt.record.was_improvement = attempt.is_kept;
+        let kept = attempt.accepted();
         let verdict = attempt
             .record
-            .verdict(current, after, &part(block))
+            .verdict(current, kept.unwrap_or(best), &part(block))
             .remark(attempt.scored.as_ref().and_then(|scored| scored.other_rows(best)))
             .warning(attempt.warning.clone())
             .warning_of_other_rows(kept, Some(best));
         (attempt, verdict)
-    }
-
-    /// The solution, if it was kept.
-    pub(crate) fn accepted(&self) -> Option<&Scored> {
-        self.scored.as_ref().filter(|_| self.record.was_improvement)
     }
 }
 
@@ -177,16 +173,6 @@ impl RefinementAttempt {
 }
 
 impl Round {
-    /// A round without a plan from the planner.
-    pub(crate) fn without_plan() -> Self {
-        Self { record: EnsembleAttempt::without_plan(), scored: None, is_kept: false, warning: None }
-    }
-
-    /// A round without a script from the ensembler.
-    pub(crate) fn without_script(plan: String) -> Self {
-        Self { record: EnsembleAttempt::without_script(plan), scored: None, is_kept: false, warning: None }
-    }
-
     /// A round whose script was evaluated, compared with the best of `solutions`, which it combines.
     pub(crate) fn evaluated(plan: String, evaluation: Evaluation, solutions: &[Scored]) -> Self {
         let warning = match &evaluation.scored {
@@ -198,7 +184,7 @@ impl Round {
             }
         };
         let record = EnsembleAttempt::evaluated(plan, &evaluation, solutions);
-        Self { record, scored: evaluation.scored.ok(), is_kept: false, warning }
+        Self { warning, ..Self::made(record, evaluation) }
     }
 
     /// The round, whose ensemble is kept if it replaces the best one, and the verdict on it.
@@ -210,26 +196,19 @@ impl Round {
     ) -> (Self, Verdict) {
         let mut round = match end {
             StepEnd::Done(round) => round,
-            StepEnd::LeftOut(limit) => {
-                Self { record: EnsembleAttempt::skipped(limit), ..Self::without_plan() }
-            }
-            StepEnd::Broken(cause) => Self { warning: Some(cause), ..Self::without_plan() },
+            StepEnd::LeftOut(limit) => Self::failed(EnsembleAttempt::skipped(limit)),
+            StepEnd::Broken(cause) => Self::failed(EnsembleAttempt::without_script(cause)),
         };
         let replaces = |made: &Scored| best.is_none_or(|best| made.replaces(best, rule));
         round.is_kept = round.scored.as_ref().is_some_and(replaces);
-        let (kept, after) = (round.accepted(), round.accepted().or(best));
+        let kept = round.accepted();
         let verdict = round
             .record
             .verdict(solutions, round.scored.as_ref(), kept.is_some())
             .warning(round.warning.clone())
             .warning_of_other_rows(kept, best.or(solutions.last()));
-        let verdict = Verdict { best: after.map(Best::from), ..verdict };
+        let verdict = Verdict { best: kept.or(best).map(Best::from), ..verdict };
         (round, verdict)
-    }
-
-    /// The ensemble, if it was kept.
-    pub(crate) fn accepted(&self) -> Option<&Scored> {
-        self.scored.as_ref().filter(|_| self.is_kept)
     }
 }
 

@@ -344,7 +344,7 @@ impl<'a> Ctx<'a> {
     fn likely_after(&self, request: &AgentRequest) -> Vec<AgentRequest> {
         let (place, agent, variant) = (request.place.clone(), request.agent, request.variant);
         let likely_max = self.run.limits.purse.left();
-        let likely = prefetch::after(&Likely { place, agent, variant }, self.run.config);
+        let likely = prefetch::following(&Likely { place, agent, variant }, self.run.config);
         let request = |Likely { place, agent, variant }: Likely| {
             let Form { tools, schema } = Form::of(agent, variant);
             let tools = self.tools(agent, tools);

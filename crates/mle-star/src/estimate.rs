@@ -1,6 +1,6 @@
 //! Estimates the number of agent calls and script runs of a configuration.
 //!
-//! [`estimate`] counts along the algorithms, phase by phase. *Fewest* is a run in which everything succeeds the
+//! [`estimate`] counts the steps of each phase; the table of steps says what each of them does. *Fewest* is a run in which everything succeeds the
 //! first time, every merge helps and no attempt does. *Most* is a run that makes every repair, corrects one leak in every check,
 //! repeats every call that can be repeated, and finds unused data and subsampling. Further models of the offline agents and
 //! checks of the members of a combination are not counted.
@@ -10,8 +10,9 @@ use std::ops::{AddAssign, Mul};
 
 use serde::Serialize;
 
-use mle_star_domain::config::{AgentsChoice, Config, Context, LeakageCheck, Switch};
-use mle_star_domain::place::Phase;
+use crate::backend::Abilities;
+use mle_star_domain::config::{Config, Context, LeakageCheck, Switch};
+use mle_star_domain::place::{Asked, Call, Phase, Script, Step};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::task::Task;
 
@@ -38,9 +39,9 @@ pub struct PhaseEstimate {
 /// The work of each phase, in order. Phase 3 is included only with several paths. `models_by_hand` is the number
 /// of models that the user provides.
 pub fn estimate(config: &Config, task: &Task, models_by_hand: Option<usize>) -> Vec<PhaseEstimate> {
-    let mut phases = vec![initial(config, task, models_by_hand), refinement(config)];
+    let mut phases = vec![initial(config, task, models_by_hand), refinement(config, task)];
     if config.num_parallel_solutions > 1 {
-        phases.push(ensemble(config));
+        phases.push(ensemble(config, task));
     }
     phases.push(finalization(config, task));
     phases
@@ -49,63 +50,43 @@ pub fn estimate(config: &Config, task: &Task, models_by_hand: Option<usize>) -> 
 /// Algorithm 1.
 fn initial(config: &Config, task: &Task, models_by_hand: Option<usize>) -> PhaseEstimate {
     let mut tally = Tally::new(Phase::Phase1, config);
-    let asks_again = config.search == Switch::On && config.agents != AgentsChoice::Offline;
+    let asks_again = config.search == Switch::On && Abilities::from(config.agents).search;
     if models_by_hand.is_none() {
-        tally.ask(AgentType::Retriever, Count { fewest: 1, most: if asks_again { 2 } else { 1 } }); // line 1
+        tally.ask(AgentType::Retriever, Count { fewest: 1, most: if asks_again { 2 } else { 1 } });
     }
     let wanted = u64::from(config.num_retrieved_models);
     let models = models_by_hand.map_or(wanted, |given| wanted.min(given as u64));
-    let candidates = models + u64::from(task.baseline_solution.is_some());
-    tally.ask(AgentType::Init, Count::exactly(models)); // 3
-    tally.evaluate(Count::exactly(candidates)); // 4
-    tally.ask(AgentType::Merger, Count::exactly(candidates.saturating_sub(1))); // 9
-    tally.evaluate_against(Count::exactly(candidates.saturating_sub(1)), candidates.saturating_sub(1)); // 10
-    tally.ask(AgentType::Data, Count::exactly(1));
-    tally.evaluate(Count { fewest: 0, most: 1 });
-    // The last check evaluates only a corrected script. A verdict on the same script is read back.
-    tally.ask(AgentType::Leakage, Count { fewest: u64::from(!tells_more(config)), most: 0 });
-    tally.evaluate(Count { fewest: 0, most: 1 });
+    let baseline = u64::from(task.baseline_solution.is_some());
+    tally.take(Step::Candidate(0), models, 1, task);
+    tally.evaluate(Count::exactly(baseline));
+    tally.take(Step::Merge(1), (models + baseline).saturating_sub(1), 1, task);
+    tally.take(Step::DataCheck, 1, 1, task);
+    tally.take(Step::LeakageCheck, 1, 1, task);
     tally.phase
 }
 
 /// Algorithm 2, on every path.
-fn refinement(config: &Config) -> PhaseEstimate {
+fn refinement(config: &Config, task: &Task) -> PhaseEstimate {
     let mut tally = Tally::new(Phase::Phase2, config);
-    let steps = u64::from(config.num_parallel_solutions) * u64::from(config.outer_loop_steps);
-    let attempts = u64::from(config.inner_loop_steps);
-    tally.ask(AgentType::Ablation, Count::exactly(steps)); // line 5
-    tally.execute(Count::exactly(steps)); // 6
-    tally.ask(AgentType::Summarize, Count::exactly(steps)); // 7
-    tally.ask(AgentType::Extractor, Count { fewest: steps, most: 3 * steps }); // 8
-    tally.ask(AgentType::Planner, Count::exactly(steps * attempts.saturating_sub(1))); // 17
-    tally.ask(AgentType::Coder, Count::exactly(steps * attempts)); // 9, 18
-    tally.evaluate_against(Count::exactly(steps * attempts), 0); // 11, 20
+    let paths = u64::from(config.num_parallel_solutions);
+    let (steps, attempts) = (u64::from(config.outer_loop_steps), u64::from(config.inner_loop_steps));
+    tally.take(Step::Outer { path: 0, outer: 0 }, steps, paths, task);
+    tally.take(Step::Attempt { path: 0, outer: 0, inner: 0 }, attempts, paths * steps, task);
     tally.phase
 }
 
 /// Algorithm 3.
-fn ensemble(config: &Config) -> PhaseEstimate {
+fn ensemble(config: &Config, task: &Task) -> PhaseEstimate {
     let mut tally = Tally::new(Phase::Phase3, config);
-    let rounds = Count::exactly(u64::from(config.ensemble_rounds));
-    tally.ask(AgentType::EnsPlanner, rounds);
-    tally.ask(AgentType::Ensembler, rounds); // 2, 6
-    tally.evaluate_against(rounds, rounds.fewest.min(1)); // 3, 7
+    tally.take(Step::Round(0), u64::from(config.ensemble_rounds), 1, task);
     tally.phase
 }
 
 /// The submission, and a comparison with each reference.
 fn finalization(config: &Config, task: &Task) -> PhaseEstimate {
     let mut tally = Tally::new(Phase::Finalization, config);
-    let references = task.reference_discussions.iter().filter(|text| !text.trim().is_empty()).count() as u64;
-    // A solution that wrote a submission from all rows is not run again.
-    let fewest = u64::from(!tells_more(config));
-    tally.ask(AgentType::Test, Count { fewest: 1 + fewest + references, most: 3 + references });
-    tally.evaluate(Count { fewest, most: 1 });
+    tally.take(Step::Finalization, 1, 1, task);
     tally.phase
-}
-
-fn tells_more(config: &Config) -> bool {
-    config.context == Context::Full
 }
 
 struct Tally {
@@ -114,13 +95,44 @@ struct Tally {
     repairs: u64,
     /// Whether a solution is checked only if it would be accepted.
     defers: bool,
+    /// Whether agents are told more than in the paper, which spares some calls.
+    spares: bool,
 }
 
 impl Tally {
     fn new(phase: Phase, config: &Config) -> Self {
         let phase = PhaseEstimate { phase, calls: BTreeMap::new(), scripts: Count::default() };
         let defers = config.leakage_check == LeakageCheck::Accepted;
-        Self { phase, repairs: u64::from(config.max_debug_attempts), defers }
+        let spares = config.context == Context::Full;
+        Self { phase, repairs: u64::from(config.max_debug_attempts), defers, spares }
+    }
+
+    /// Counts rows of steps like `step`, each of this length.
+    fn take(&mut self, step: Step, length: u64, rows: u64, task: &Task) {
+        let (row, steps) = (step.row(), length * rows);
+        let unless_spared = Count { fewest: u64::from(!self.spares), most: 1 };
+        for Call { agent, asked, .. } in row.calls {
+            let count = match asked {
+                Asked::Once => Count::exactly(steps),
+                Asked::UpTo(most) => Count { fewest: steps, most: most * steps },
+                Asked::UnlessFirst => Count::exactly(steps - rows.min(steps)),
+                Asked::Perhaps => Count { fewest: 0, most: steps },
+                // The check of a solution that is evaluated is counted there.
+                Asked::UnlessSpared if row.script == Script::Perhaps => Count { most: 0, ..unless_spared },
+                Asked::UnlessSpared => unless_spared,
+                Asked::ForEachReference => Count::exactly(references(task)),
+            };
+            self.ask(*agent, count);
+        }
+        match row.script {
+            Script::Unknown => {}
+            Script::Study => self.execute(Count::exactly(steps)),
+            Script::Solution => self.evaluate(Count::exactly(steps)),
+            Script::Competing => self.evaluate_against(Count::exactly(steps), rows.min(steps)),
+            Script::Attempt => self.evaluate_against(Count::exactly(steps), 0),
+            Script::Perhaps => self.evaluate(Count { fewest: 0, most: steps }),
+            Script::Submission => self.evaluate(unless_spared),
+        }
     }
 
     fn ask(&mut self, agent: AgentType, count: Count) {
@@ -152,6 +164,11 @@ impl Tally {
             self.execute(Count { fewest: 0, ..solutions });
         }
     }
+}
+
+/// The reference solutions that hold something.
+fn references(task: &Task) -> u64 {
+    task.reference_discussions.iter().filter(|text| !text.trim().is_empty()).count() as u64
 }
 
 impl Count {

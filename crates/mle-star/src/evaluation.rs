@@ -131,7 +131,7 @@ impl Failure {
         Self { error: error.into(), limit: None, is_final: false, facts: None }
     }
 
-    /// The same failure, of this run.
+    /// The failure with what is known about its run.
     pub fn of(self, outcome: &ScriptOutcome) -> Self {
         Self { facts: Some(outcome.facts()), ..self }
     }

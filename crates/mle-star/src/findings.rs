@@ -1,8 +1,9 @@
-//! What the program finds in the source of a script, as journals store it.
+//! What the program finds in the source of a script, as journals store it, and what its checker has to know.
 
 use serde::{Deserialize, Serialize};
 
 use crate::journal::Outcome;
+use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::trust::Severity;
 
 /// What the program finds in a script.
@@ -30,3 +31,14 @@ pub struct CodeFinding {
 }
 
 impl Outcome for Findings {}
+
+/// What the checker of leaks has to know of a split: nothing, if test rows differ from training rows by chance alone.
+#[must_use]
+pub fn split_for_checker(split: &Split) -> Option<mle_star_leakage::Split> {
+    let column = split.column.clone();
+    match split.kind {
+        SplitKind::Rows | SplitKind::Stratified => None,
+        SplitKind::Groups => Some(mle_star_leakage::Split::Groups(column)),
+        SplitKind::Time => Some(mle_star_leakage::Split::Time(column)),
+    }
+}

@@ -33,7 +33,7 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use continuation::Continuation;
-pub use continuation::{Line, Standing, cuts_of};
+pub use continuation::{Standing, cuts_of};
 pub use error::JournalError;
 pub use lock::{Hold, Lock, hold, is_locked, is_unsupported, lock_file, try_lock, wait_for_lock};
 pub use reader::{Snapshot, read};

@@ -114,7 +114,7 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
             part => format!("{OF_PATH}{}, {part}", path + 1),
         },
         Step::Round(_) | Step::Selection => "ensemble".to_owned(),
-        Step::LeakageCheck | Step::Outer { .. } | Step::Choice(_) | Step::Finalization => return None,
+        _ => return None,
     };
     if verdict.limit.is_some() || (step == Step::DataCheck && verdict.score.is_none()) {
         return None;
@@ -125,7 +125,7 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
     let gain = now.zip(before).map(|(now, before)| now.gain_over(before));
     let effect = match (now, gain) {
         (Some(now), Some(gain)) => {
-            let error = verdict.standard_error.or(verdict.told.standard_error);
+            let error = verdict.standard_error.or(verdict.unrecorded.standard_error);
             let kept = match verdict.kept {
                 true if is_replaced(verdicts, step) => "kept until a later one replaced it",
                 true => "kept",
@@ -135,8 +135,8 @@ fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict
             format!("{}, {kept} (score {})", gained(gain, error), number(now.value()))
         }
         (Some(now), None) => format!("score {}", number(now.value())),
-        (None, _) if verdict.told.failure.is_empty() => "it failed".to_owned(),
-        (None, _) => format!("it failed ({})", shortened(&verdict.told.failure).trim_end_matches('.')),
+        (None, _) if verdict.unrecorded.failure.is_empty() => "it failed".to_owned(),
+        (None, _) => format!("it failed ({})", shortened(&verdict.unrecorded.failure).trim_end_matches('.')),
     };
     let plan = shortened(&verdict.note);
     let plan = plan.trim_end_matches('.');

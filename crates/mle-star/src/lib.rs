@@ -6,7 +6,7 @@
 pub mod agents;
 pub mod attempts;
 pub mod backend;
-pub mod beyond;
+mod beyond;
 mod call;
 mod closing;
 mod composition;
@@ -16,7 +16,7 @@ pub mod estimate;
 mod evaluate;
 mod evaluation;
 pub mod event;
-mod findings;
+pub mod findings;
 pub mod journal;
 pub mod lessons;
 mod library;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::verdict::Verdict;
 use mle_star_domain::config::{Config, Switch};
 use mle_star_domain::effects::{Limit, Purpose, ScriptEnd, ScriptOutcome};
-use mle_star_domain::place::{Phase, Place, Step};
+use mle_star_domain::place::{Expected, Phase, Place, Until};
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::role::AgentType;
 
@@ -24,7 +24,7 @@ const RESERVE: f64 = 0.1;
 /// What the submission script takes on all rows, relative to the longest run without the held-out ones: it has more
 /// rows, and nothing is imported yet.
 const ON_ALL_ROWS: f64 = 1.5;
-/// The same for a combination of scripts, whose sum varies less.
+/// What the submission script of a combination takes on all rows, relative to its scripts: a sum varies less.
 const TOGETHER_ON_ALL_ROWS: f64 = 1.3;
 /// How many times the rows of the search the submission script should have time for, where the search samples them. Time
 /// for more would cost the search too much.
@@ -168,21 +168,20 @@ impl Limits {
     }
 
     /// The time limit that leaves out a step or a script at this place now: what is left is less than the script is
-    /// expected to take, after an ablation study where there is one (the first is expected to take as long as the
-    /// solution and a few variants, or until it is stopped). `built_on` is how long the longest script took that it is made
-    /// from. A refined solution is expected to take as long as that one, a merge or an ensemble at least as long, a submission
-    /// script as long as its run without the held-out rows, and any other script as long as the shortest of the latest.
+    /// expected to take. `built_on` is how long the longest script took that it is made from. The first ablation study is
+    /// expected to take as long as the solution and a few variants, or until it is stopped.
     pub fn too_late_to_begin(&self, place: &Place, built_on: Option<f64>, now: f64) -> Option<Limit> {
         let (shortest, study) = {
             let state = self.state();
             (state.shortest(), self.study(&state))
         };
-        let needed = match (place.phase(), place.step()) {
-            (Some(Phase::Finalization), _) => built_on.unwrap_or_default() * AGAIN,
-            (_, Some(Step::Merge(_) | Step::Round(_))) => built_on.unwrap_or_default().max(shortest),
-            (_, Some(Step::Outer { .. })) => study + built_on.unwrap_or(shortest),
-            (_, Some(Step::Attempt { .. })) => built_on.unwrap_or(shortest),
-            _ => shortest,
+        let expected = place.step().map_or(Expected::Shortest, |step| step.row().expected);
+        let needed = match expected {
+            Expected::Shortest => shortest,
+            Expected::AsBefore => built_on.unwrap_or(shortest),
+            Expected::StudyAndAsBefore => study + built_on.unwrap_or(shortest),
+            Expected::AtLeastAsBefore => built_on.unwrap_or_default().max(shortest),
+            Expected::OnMoreRows => built_on.unwrap_or_default() * AGAIN,
         };
         self.exceeded(place, now, needed)
     }
@@ -308,16 +307,16 @@ impl Limits {
     /// When the phase's share of the time ends. Phase 1 may borrow from the later ones for what they build on: the first
     /// solutions, and all of the data. What follows the ensembles may use all time that is left.
     fn phase_ends(&self, state: &State, place: &Place) -> f64 {
-        match (place.phase(), place.step()) {
-            (Some(Phase::Phase1), _) if !state.has_solution => self.search_ends(state, place),
-            (_, Some(Step::Candidate(_))) => {
+        if place.phase() == Some(Phase::Phase1) && !state.has_solution {
+            return self.search_ends(state, place);
+        }
+        match place.step().map_or(Until::Share, |step| step.row().until) {
+            Until::Share => state.phase_ends,
+            Until::FirstSolutions => {
                 state.phase_ends.max(self.total * FIRST_SOLUTIONS).min(self.search_ends(state, place))
             }
-            (_, Some(Step::DataCheck | Step::LeakageCheck | Step::Selection | Step::Extra(_))) => {
-                self.search_ends(state, place)
-            }
-            (Some(Phase::Finalization), _) => self.total,
-            _ => state.phase_ends,
+            Until::Search => self.search_ends(state, place),
+            Until::Run => self.total,
         }
     }
 

@@ -5,5 +5,6 @@
 
 pub(crate) mod checks;
 pub(crate) mod ensemble;
+pub(crate) mod finalize;
 pub(crate) mod initial;
 pub(crate) mod refine;

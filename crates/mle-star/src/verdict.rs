@@ -41,13 +41,13 @@ pub struct Verdict {
     pub standard_error: Option<f64>,
     /// What later agents of the run, and people, are told besides.
     #[serde(skip)]
-    pub told: Told,
+    pub unrecorded: Unrecorded,
 }
 
 /// What is told about a step besides its verdict. Journals do not contain it: a replay finds it again, and the
 /// verdicts in older journals remain the same.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct Unrecorded {
     /// Why no solution ran, in one line; empty if one did, or if the reason is not known.
     pub failure: String,
     /// The standard error of the difference to the first solution of `from`, in the metric's unit, of a step whose verdict
@@ -89,7 +89,7 @@ impl Verdict {
     /// Sets the reason why no solution ran, for later agents.
     #[must_use]
     pub(crate) fn failed_by(self, failure: &str) -> Self {
-        Self { told: Told { failure: failure.to_owned(), ..self.told }, ..self }
+        Self { unrecorded: Unrecorded { failure: failure.to_owned(), ..self.unrecorded }, ..self }
     }
 
     /// Sets the best solution after the step.
@@ -116,7 +116,7 @@ impl Verdict {
     pub(crate) fn telling_difference(self, scored: Option<&Scored>, other: &Scored) -> Self {
         let difference = scored.and_then(|scored| scored.difference(other));
         let standard_error = difference.map(|difference| difference.standard_error);
-        Self { told: Told { standard_error, ..self.told }, ..self }
+        Self { unrecorded: Unrecorded { standard_error, ..self.unrecorded }, ..self }
     }
 
     /// Sets the note.
@@ -128,7 +128,7 @@ impl Verdict {
     /// Sets what people are warned of, if anything.
     #[must_use]
     pub(crate) fn warning(mut self, warning: Option<String>) -> Self {
-        self.told.warnings.extend(warning);
+        self.unrecorded.warnings.extend(warning);
         self
     }
 
@@ -176,16 +176,9 @@ pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
     let scored = |best: &&Best| Score::new(best.score, direction);
     let known: Vec<(&Best, Score)> =
         bests.chain(ensemble).filter_map(|best| Some((best, scored(&best)?))).collect();
-    let best = best_of_all(known, |(_, score)| *score).map(|(best, _)| best);
+    // The best of the paths in order, then the ensembles; the last of equals wins.
+    let best = last_best(known, |(_, score)| *score).map(|(best, _)| best);
     best.or_else(|| verdicts.get(&Step::LeakageCheck)?.best.as_ref())
-}
-
-/// The solution to submit: the best of the paths in order, then the ensemble. The last of equals wins.
-pub(crate) fn best_of_all<T>(
-    solutions: impl IntoIterator<Item = T>,
-    score: impl Fn(&T) -> Score,
-) -> Option<T> {
-    last_best(solutions, score)
 }
 
 /// One step on the way to the final solution.

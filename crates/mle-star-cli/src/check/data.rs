@@ -118,7 +118,7 @@ impl Known {
     }
 
     fn facts(&self) -> Facts {
-        let split = self.split.as_ref().and_then(mle_star::beyond::gate::split_for_checker);
+        let split = self.split.as_ref().and_then(mle_star::findings::split_for_checker);
         Facts { targets: self.targets.clone(), ids: self.id.clone().into_iter().collect(), split }
     }
 }

@@ -10,6 +10,8 @@ use mle_star_domain::place::{self, Place};
 use serde::Deserialize as _;
 use serde_json::Value;
 
+pub use mle_star_domain::place::StepKind;
+
 /// Every step that has begun or was skipped, in the order of the algorithms.
 pub struct Steps<'a> {
     steps: BTreeMap<place::Step, Step<'a>>,
@@ -31,27 +33,6 @@ pub struct Step<'a> {
     pub limit: Option<Limit>,
     /// Its verdict; `None` while it is open.
     pub verdict: Option<Verdict>,
-}
-
-/// The kind of a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StepKind {
-    /// A first solution for one model.
-    Candidate,
-    /// One solution merged into another.
-    Merge,
-    /// Unused data added.
-    Data,
-    /// The last leakage check of the initial solution.
-    LeakageCheck,
-    /// An ablation study and the choice of a code block.
-    Study,
-    /// One attempt at a code block.
-    Attempt,
-    /// One ensemble.
-    Round,
-    /// The submission script.
-    Submission,
 }
 
 /// One run of a script.
@@ -106,7 +87,7 @@ impl<'a> Steps<'a> {
 
 impl<'a> Step<'a> {
     fn new(step: place::Step, verdict: Option<Verdict>) -> Self {
-        let (place, kind) = (step.place(), StepKind::of(step));
+        let (place, kind) = (step.place(), step.row().kind);
         Self { step, place, kind, runs: Vec::new(), records: Vec::new(), limit: None, verdict }
     }
 
@@ -185,21 +166,6 @@ impl<'a> Run<'a> {
     /// Whether it succeeded.
     pub fn is_ok(&self) -> bool {
         self.outcome.as_ref().is_some_and(|outcome| !outcome.is_error())
-    }
-}
-
-impl StepKind {
-    fn of(step: place::Step) -> Self {
-        match step {
-            place::Step::Candidate(_) | place::Step::Extra(_) => Self::Candidate,
-            place::Step::Merge(_) => Self::Merge,
-            place::Step::DataCheck => Self::Data,
-            place::Step::LeakageCheck => Self::LeakageCheck,
-            place::Step::Outer { .. } => Self::Study,
-            place::Step::Attempt { .. } => Self::Attempt,
-            place::Step::Round(_) | place::Step::Selection => Self::Round,
-            place::Step::Choice(_) | place::Step::Finalization => Self::Submission,
-        }
     }
 }
 

@@ -6,6 +6,7 @@ use serde_json::json;
 use crate::call::Call;
 use crate::ctx::{Ctx, TimePlan};
 use crate::reply;
+use crate::result::SolutionScript;
 use crate::solution::{CodeBlock, Solution, SolutionPhase};
 use crate::stop::Stop;
 use mle_star_domain::answers::{Contamination, DataContaminationResult};
@@ -35,6 +36,14 @@ pub(crate) enum Subsampling {
 
 /// The block that subsamples, exactly as in the solution.
 pub(crate) async fn subsampling_extract(ctx: &Ctx<'_>, solution: &Solution) -> Result<Subsampling, Stop> {
+    let found = ask_for_subsampling(ctx, solution).await?;
+    if !matches!(found, Subsampling::Block(_)) {
+        ctx.info("no subsampling is removed");
+    }
+    Ok(found)
+}
+
+async fn ask_for_subsampling(ctx: &Ctx<'_>, solution: &Solution) -> Result<Subsampling, Stop> {
     let inputs = json!({"final_solution": solution.text()});
     let call = Call::new(AgentType::Test, "test_subsampling_extract.md", inputs);
     let answer = ctx
@@ -64,13 +73,14 @@ fn denies_subsampling(reply: &str) -> bool {
     reply.to_lowercase().contains("no subsampling")
 }
 
-/// The block without its subsampling, or with a larger sample if not all rows fit into the time; `None` if the reply had
-/// no code.
+/// The solution with the block without its subsampling, or with a larger sample if not all rows fit into the time; `None`
+/// if the reply had no code.
 pub(crate) async fn subsampling_remove(
     ctx: &Ctx<'_>,
+    solution: &Solution,
     block: &CodeBlock,
     time: Option<TimePlan>,
-) -> Result<Option<String>, Stop> {
+) -> Result<Option<Solution>, Stop> {
     let mut inputs = json!({"code_block_with_subsampling": block.as_str()});
     if let Some(TimePlan { seconds, allowed }) = time {
         let tenths = |seconds: f64| json!((seconds * 10.0).round() / 10.0);
@@ -80,15 +90,54 @@ pub(crate) async fn subsampling_remove(
     let answer = ctx
         .ask(call.variant(Variant::SubsamplingRemove).named(Name::Task(Variant::SubsamplingRemove)))
         .await?;
-    let code = reply::code(&answer);
-    if code.is_none() {
+    let Some(code) = reply::code(&answer) else {
         ctx.warn(format!("subsampling is left as it is: {}", reply::excerpt(&answer)));
+        return Ok(None);
+    };
+    let replaced = solution.replace_block(block, &code).unwrap_or_else(|_| solution.clone());
+    let (before, after) = (solution.text().chars().count(), replaced.text().chars().count());
+    ctx.info(format!("subsampling removed: {before} characters before, {after} after"));
+    Ok(Some(replaced))
+}
+
+/// Figure 28: `Same` if the comparison with any reference says so, `Novel` if all do, otherwise unclear.
+pub(crate) async fn compare(ctx: &Ctx<'_>, solution: &SolutionScript) -> Result<Option<Contamination>, Stop> {
+    let script = Solution::new(solution.content.clone(), solution.phase);
+    let references = (0..).zip(&ctx.task().reference_discussions);
+    let mut verdicts = Vec::new();
+    for (index, reference) in references.filter(|(_, text)| !text.trim().is_empty()) {
+        verdicts.push(contamination(ctx, index, &script, reference).await?);
     }
-    Ok(code)
+    let overall = overall(&verdicts);
+    ctx.info(match verdicts.len() {
+        0 => "no references to compare the solution with".to_owned(),
+        count => {
+            let words: Vec<&str> = verdicts.iter().map(|verdict| in_words(*verdict)).collect();
+            format!("compared with {count} references: {}; overall {}", words.join(", "), in_words(overall))
+        }
+    });
+    Ok(overall)
+}
+
+fn in_words(verdict: Option<Contamination>) -> &'static str {
+    match verdict {
+        Some(Contamination::Novel) => "Novel",
+        Some(Contamination::Same) => "Same",
+        None => "unclear",
+    }
+}
+
+fn overall(verdicts: &[Option<Contamination>]) -> Option<Contamination> {
+    if verdicts.contains(&Some(Contamination::Same)) {
+        return Some(Contamination::Same);
+    }
+    let all_novel =
+        !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == Some(Contamination::Novel));
+    all_novel.then_some(Contamination::Novel)
 }
 
 /// The comparison with reference number `count` (from 0); `None` if the reply cannot be parsed.
-pub(crate) async fn contamination(
+async fn contamination(
     ctx: &Ctx<'_>,
     count: u32,
     solution: &Solution,
@@ -108,4 +157,21 @@ pub(crate) async fn contamination(
         ctx.warn(format!("the comparison's verdict cannot be read: {}", reply::excerpt(&answer)));
     }
     Ok(verdict)
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star_domain::answers::Contamination::{Novel, Same};
+
+    use super::overall;
+
+    #[test]
+    fn one_same_is_enough_and_novel_needs_all() {
+        let check = |verdicts: &[_], expected| assert_eq!(overall(verdicts), expected, "{verdicts:?}");
+        check(&[], None);
+        check(&[Some(Novel)], Some(Novel));
+        check(&[Some(Novel), Some(Same)], Some(Same));
+        check(&[Some(Novel), None], None);
+        check(&[None, Some(Same)], Some(Same));
+    }
 }

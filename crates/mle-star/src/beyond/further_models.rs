@@ -7,12 +7,11 @@
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::config::Switch;
 use mle_star_domain::metric::last_best;
-use mle_star_domain::place::Step;
+use mle_star_domain::place::{Line, Step};
 
 use crate::agents::Retrieved;
 use crate::ctx::Ctx;
 use crate::evaluation::{Evaluation, StepEnd};
-use crate::journal::Line;
 use crate::library::Library;
 use crate::paper::initial::candidate;
 use crate::solution::Scored;

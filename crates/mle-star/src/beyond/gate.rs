@@ -10,12 +10,11 @@ use mle_star_leakage::{Facts, Unreadable};
 use crate::agents;
 use crate::ctx::{Ctx, Gate};
 use crate::evaluation::Script;
-use crate::findings::{CodeFinding, Findings};
+use crate::findings::{CodeFinding, Findings, split_for_checker};
 use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::config::LeakageGate;
 use mle_star_domain::place::Name;
-use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::trust::Severity;
 
 /// How often a script is examined, and corrected in between.
@@ -99,16 +98,5 @@ fn facts(ctx: &Ctx<'_>) -> Facts {
         targets: ctx.task().target_column.iter().chain(further).cloned().collect(),
         ids: ctx.task().id_column.clone().into_iter().collect(),
         split: split.and_then(split_for_checker),
-    }
-}
-
-/// What the checker of leaks has to know of a split: nothing, if test rows differ from training rows by chance alone.
-#[must_use]
-pub fn split_for_checker(split: &Split) -> Option<mle_star_leakage::Split> {
-    let column = split.column.clone();
-    match split.kind {
-        SplitKind::Rows | SplitKind::Stratified => None,
-        SplitKind::Groups => Some(mle_star_leakage::Split::Groups(column)),
-        SplitKind::Time => Some(mle_star_leakage::Split::Time(column)),
     }
 }

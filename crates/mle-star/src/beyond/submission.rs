@@ -1,13 +1,18 @@
-//! Finalization: removes subsampling, then writes, runs and checks the submission script.
+//! The submission: the script of the chosen solution on all rows, with what is known about it.
+//!
+//! Why: a solution that already writes a submission from all rows needs no other script, held-out rows have to come back, and
+//! a submission script that fails must not cost the answer. What it may change: which script is submitted, from the paper's
+//! (`paper::finalize`) to the chosen solution as it is.
 
 use super::choice::{Chosen, Predictions};
 use super::probes::leaks;
 use super::rehearsal::{Rehearsal, rehearse};
-use crate::agents::{self, Subsampling};
+use crate::agents;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluate::{Execution, Ran, attempt, execute, without_leakage};
-use crate::evaluation::Script;
+use crate::evaluation::{Script, StepEnd};
+use crate::paper::finalize::without_subsampling;
 use crate::result::SolutionScript;
 use crate::solution::{Scored, Solution, SolutionPhase};
 use crate::stop::Stop;
@@ -42,49 +47,73 @@ pub(crate) struct Last {
 
 /// Section 3.4 and Figures 25 to 28: turns the chosen solution into a submission.
 pub(crate) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop> {
-    let ctx = &ctx.begin(Step::Finalization);
+    let (ctx, best) = (&ctx.at(Step::Finalization, []), &chosen.best);
+    let last = ctx.step_always(submit(ctx, &chosen), |end| closed(ctx, end, best)).await?;
+    let contamination = agents::compare(ctx, &last.solution).await?;
+    let leakage_suspected = last.leakage_suspected || leaks(ctx, best);
+    let Chosen { choice, probes, .. } = chosen;
+    Ok(Last { contamination, leakage_suspected, choice, probes, ..last })
+}
+
+/// The submission script after its runs.
+struct Submitted {
+    last: Last,
+    /// The limit that prevented its run.
+    limit: Option<Limit>,
+    /// Whether subsampling was removed.
+    subsampled: bool,
+}
+
+/// Writes and runs the submission script.
+async fn submit(ctx: &Ctx<'_>, chosen: &Chosen) -> Result<Submitted, Stop> {
     let best = &chosen.best;
     let seconds = best.facts().seconds;
-    let (whole, is_whole) = match best.composition() {
-        Some(composition) => of_whole_members(ctx, composition, seconds).await?,
+    let (solution, uses_all_rows) = match best.composition() {
+        Some(composition) => of_members_on_all_rows(ctx, composition, seconds).await?,
         None => without_subsampling(ctx, best.solution(), seconds).await?,
     };
     // A combination of solutions writes a submission in any case.
     let combines = best.composition().is_some();
-    let is_complete = (combines || ctx.tells_more()) && best.wrote_submission() && is_whole;
+    let is_complete = (combines || ctx.tells_more()) && best.wrote_submission() && uses_all_rows;
     if is_complete {
         ctx.info("the solution writes a submission from all rows that fit, so it is the submission script");
     }
-    let checked = if is_complete && best.is_checked() {
+    let script = if is_complete && best.is_checked() {
         Script::of(best)
     } else {
         let is_script = combines || is_complete;
-        let script = if is_script { whole.clone() } else { agents::test(ctx, &whole).await? };
+        let script = if is_script { solution.clone() } else { agents::test(ctx, &solution).await? };
         without_leakage(ctx, script).await?
     };
-    let (checked, rehearsal) = rehearse(ctx, checked, &chosen).await?;
+    let (script, rehearsal) = rehearse(ctx, script, chosen).await?;
     let (last, limit) = match &rehearsal {
         // The script of a combination has not run yet.
         None if is_complete && !combines && !ctx.holds_out() => (as_it_ran(best), None),
-        _ => on_all_rows(ctx, checked, best, rehearsal.as_ref()).await?,
+        _ => on_all_rows(ctx, script, best, rehearsal.as_ref()).await?,
     };
-    let subsampled = whole != *best.solution();
+    Ok(Submitted { last: Last { rehearsal, ..last }, limit, subsampled: solution != *best.solution() })
+}
+
+/// The outcome of finalization, and its verdict.
+fn closed(ctx: &Ctx<'_>, end: StepEnd<Submitted>, best: &Scored) -> (Last, Verdict) {
+    let submitted = |last, limit| Submitted { last, limit, subsampled: false };
+    let Submitted { last, limit, subsampled } = match end {
+        StepEnd::Done(done) => done,
+        StepEnd::LeftOut(limit) => submitted(fall_back(ctx, best, limit.name()), Some(limit)),
+        StepEnd::Broken(cause) => submitted(fall_back(ctx, best, &cause), None),
+    };
     let more_rows = if ctx.holds_out() && last.completed && last.solution.score.is_some() {
         "; its score is of more rows and cannot be compared with earlier ones"
     } else {
         ""
     };
     let note = format!("{}{more_rows}", changes(best.solution(), &last.solution.content, subsampled));
-    let score = last.solution.score.filter(|_| last.step == Step::Finalization);
+    let kept = last.step == Step::Finalization;
+    let score = last.solution.score.filter(|_| kept);
     let run = last.submission.clone().zip(score);
     let best_now = run.map(|(run, score)| Best { step: Step::Finalization, run, score });
-    let kept = last.step == Step::Finalization;
     let verdict = Verdict { score, kept, best: best_now, limit, ..Verdict::default() };
-    ctx.close(verdict.made_from([best]).note(note))?;
-    let contamination = compare_with_references(ctx, &last.solution).await?;
-    let leakage_suspected = last.leakage_suspected || leaks(ctx, best);
-    let Chosen { choice, probes, .. } = chosen;
-    Ok(Last { contamination, leakage_suspected, choice, probes, rehearsal, ..last })
+    (last, verdict.made_from([best]).note(note))
 }
 
 /// The outcome after a failed finalization: the chosen validation script.
@@ -203,31 +232,8 @@ fn validated(best: &Scored) -> Last {
     }
 }
 
-/// Figures 26 and 27: rewrites the block that subsamples. A block that cannot be found stays. Also returns whether the
-/// given solution, which runs for so many `seconds` with all that it is part of, is known to use all rows that fit.
-async fn without_subsampling(
-    ctx: &Ctx<'_>,
-    solution: &Solution,
-    seconds: f64,
-) -> Result<(Solution, bool), Stop> {
-    let found = agents::subsampling_extract(ctx, solution).await?;
-    let Subsampling::Block(block) = found else {
-        ctx.info("no subsampling is removed");
-        return Ok((solution.clone(), matches!(found, Subsampling::None)));
-    };
-    let time = ctx.time_for_more_rows(seconds).await?;
-    let Some(code) = agents::subsampling_remove(ctx, &block, time).await? else {
-        return Ok((solution.clone(), false));
-    };
-    let replaced = solution.replace_block(&block, &code).unwrap_or_else(|_| solution.clone());
-    let (before, after) = (solution.text().chars().count(), replaced.text().chars().count());
-    ctx.info(format!("subsampling removed: {before} characters before, {after} after"));
-    let fits_no_more = time.is_some() && code == block.as_str();
-    Ok((replaced, fits_no_more))
-}
-
 /// The combination of members without subsampling. Also returns whether all members are known to use all rows that fit.
-async fn of_whole_members(
+async fn of_members_on_all_rows(
     ctx: &Ctx<'_>,
     composition: &Composition,
     seconds: f64,
@@ -250,60 +256,10 @@ fn changes(best: &Solution, script: &str, subsampled: bool) -> String {
     format!("{subsampling}; {added} lines added, {removed} removed")
 }
 
-/// Figure 28: `Same` if the comparison with any reference says so, `Novel` if all do, otherwise unclear.
-async fn compare_with_references(
-    ctx: &Ctx<'_>,
-    solution: &SolutionScript,
-) -> Result<Option<Contamination>, Stop> {
-    let script = Solution::new(solution.content.clone(), solution.phase);
-    let references = (0..).zip(&ctx.task().reference_discussions);
-    let mut verdicts = Vec::new();
-    for (index, reference) in references.filter(|(_, text)| !text.trim().is_empty()) {
-        verdicts.push(agents::contamination(ctx, index, &script, reference).await?);
-    }
-    let overall = overall(&verdicts);
-    ctx.info(match verdicts.len() {
-        0 => "no references to compare the solution with".to_owned(),
-        count => {
-            let words: Vec<&str> = verdicts.iter().map(|verdict| in_words(*verdict)).collect();
-            format!("compared with {count} references: {}; overall {}", words.join(", "), in_words(overall))
-        }
-    });
-    Ok(overall)
-}
-
-fn in_words(verdict: Option<Contamination>) -> &'static str {
-    match verdict {
-        Some(Contamination::Novel) => "Novel",
-        Some(Contamination::Same) => "Same",
-        None => "unclear",
-    }
-}
-
-fn overall(verdicts: &[Option<Contamination>]) -> Option<Contamination> {
-    if verdicts.contains(&Some(Contamination::Same)) {
-        return Some(Contamination::Same);
-    }
-    let all_novel =
-        !verdicts.is_empty() && verdicts.iter().all(|verdict| *verdict == Some(Contamination::Novel));
-    all_novel.then_some(Contamination::Novel)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{changes, overall};
+    use super::changes;
     use crate::solution::{Solution, SolutionPhase};
-    use mle_star_domain::answers::Contamination::{Novel, Same};
-
-    #[test]
-    fn one_same_is_enough_and_novel_needs_all() {
-        let check = |verdicts: &[_], expected| assert_eq!(overall(verdicts), expected, "{verdicts:?}");
-        check(&[], None);
-        check(&[Some(Novel)], Some(Novel));
-        check(&[Some(Novel), Some(Same)], Some(Same));
-        check(&[Some(Novel), None], None);
-        check(&[None, Some(Same)], Some(Same));
-    }
 
     #[test]
     fn changes_are_counted_in_lines() {

@@ -9,11 +9,12 @@ use mle_star_domain::metric::sort_best_first;
 
 use super::Ctx;
 use crate::evaluation::{Evaluation, Judged};
-use crate::journal::{Line, Standing};
+use crate::journal::Standing;
 use crate::result::{Cut, FinalResult};
 use crate::solution::Scored;
 use crate::stop::Stop;
 use crate::verdict::Lineage;
+use mle_star_domain::place::Line;
 
 impl Ctx<'_> {
     /// Declares the solutions that a line is made from, before its first step. If they are others than before a larger
@@ -26,7 +27,7 @@ impl Ctx<'_> {
         self.rest_on_texts(line, &solutions.into_iter().map(Scored::text).collect::<Vec<_>>())
     }
 
-    /// As [`Ctx::rest_on`], for texts of any kind.
+    /// Declares the texts that a line is made from, as [`Ctx::rest_on`] does with solutions.
     pub(crate) fn rest_on_texts(&self, line: Line, texts: &[&str]) -> Result<(), Stop> {
         if self.run.journal.rest_on(line, texts)? {
             *super::lock(&self.run.failures) = self.run.journal.failures()?;

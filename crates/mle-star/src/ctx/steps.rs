@@ -191,7 +191,7 @@ impl<'a> Ctx<'a> {
     /// Closes the step at this place: records its verdict, then emits the event.
     pub(crate) fn close(&self, mut verdict: Verdict) -> Result<(), Stop> {
         let step = self.current_step()?;
-        std::mem::take(&mut verdict.told.warnings).into_iter().for_each(|warning| self.warn(warning));
+        std::mem::take(&mut verdict.unrecorded.warnings).into_iter().for_each(|warning| self.warn(warning));
         if !self.run.journal.is_closed(step)? && !self.failed_alone(step) {
             self.fence()?;
         }

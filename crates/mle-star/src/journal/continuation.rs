@@ -20,28 +20,7 @@ use crate::result::{Cut, FinalResult};
 use crate::verdict::{self, Verdict, Verdicts};
 use mle_star_domain::effects::{Limit, Purpose};
 use mle_star_domain::metric::{Direction, Score, last_best};
-use mle_star_domain::place::{Phase, Place, Step};
-
-/// A part of a run whose records follow from each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Line {
-    /// The comparison of the tables, and the retriever.
-    Start,
-    /// The solution for one model.
-    Candidate(u32),
-    /// The merges of Algorithm 1.
-    Merges,
-    /// The data check and the leakage check of s_0.
-    Checks,
-    /// One refinement path.
-    Path(usize),
-    /// The solutions for further models.
-    Extras,
-    /// The ensembles of Algorithm 3.
-    Rounds,
-    /// Selection, final choice and finalization.
-    Last,
-}
+use mle_star_domain::place::{Line, Phase, Place, Step};
 
 /// What counts as before or after a larger limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,39 +56,28 @@ pub fn cuts_of(records: &[EffectRecord]) -> Vec<Cut> {
     cuts.into_values().collect()
 }
 
-impl Line {
-    /// The line that a record at this place belongs to; `None` for phases and bases.
-    fn of(place: &Place) -> Option<Self> {
-        match (place.step(), place.phase()) {
-            (Some(Step::Candidate(index)), _) => Some(Self::Candidate(index)),
-            (Some(Step::Merge(_)), _) => Some(Self::Merges),
-            (Some(Step::DataCheck | Step::LeakageCheck), _) => Some(Self::Checks),
-            (Some(Step::Extra(_)), _) => Some(Self::Extras),
-            (Some(Step::Round(_)), _) => Some(Self::Rounds),
-            (Some(Step::Selection | Step::Choice(_) | Step::Finalization), _) => Some(Self::Last),
-            (Some(Step::Outer { .. } | Step::Attempt { .. }), _) | (None, Some(Phase::Phase2)) => {
-                place.path().map(Self::Path)
-            }
-            (None, Some(Phase::Phase1) | None) => {
-                (!place.is_basis() && !place.is_mark()).then_some(Self::Start)
-            }
-            (None, Some(Phase::Phase3 | Phase::Finalization)) => None,
-        }
+/// The line that a record at this place belongs to; `None` for phases and bases.
+fn line_of(place: &Place) -> Option<Line> {
+    match (place.step(), place.phase()) {
+        (Some(step), _) => Some(step.row().line),
+        (None, Some(Phase::Phase2)) => place.path().map(Line::Path),
+        (None, Some(Phase::Phase1) | None) => (!place.is_basis() && !place.is_mark()).then_some(Line::Start),
+        (None, Some(Phase::Phase3 | Phase::Finalization)) => None,
     }
+}
 
-    /// Where the basis of the line is recorded. All paths have the same.
-    fn basis(self) -> Place {
-        let (phase, name) = match self {
-            Self::Start | Self::Candidate(_) => (Phase::Phase1, "candidates"),
-            Self::Merges => (Phase::Phase1, "merges"),
-            Self::Checks => (Phase::Phase1, "checks"),
-            Self::Path(_) => (Phase::Phase2, "paths"),
-            Self::Extras => (Phase::Phase3, "extras"),
-            Self::Rounds => (Phase::Phase3, "rounds"),
-            Self::Last => (Phase::Finalization, "last"),
-        };
-        Place::basis(phase, name)
-    }
+/// Where the basis of a line is recorded. All paths have the same.
+fn basis_of(line: Line) -> Place {
+    let (phase, name) = match line {
+        Line::Start | Line::Candidate(_) => (Phase::Phase1, "candidates"),
+        Line::Merges => (Phase::Phase1, "merges"),
+        Line::Checks => (Phase::Phase1, "checks"),
+        Line::Path(_) => (Phase::Phase2, "paths"),
+        Line::Extras => (Phase::Phase3, "extras"),
+        Line::Rounds => (Phase::Phase3, "rounds"),
+        Line::Last => (Phase::Finalization, "last"),
+    };
+    Place::basis(phase, name)
 }
 
 impl Journal {
@@ -157,7 +125,7 @@ impl Journal {
     /// # Errors
     /// It has changed without a larger limit, or the journal cannot be read or written.
     pub fn rest_on(&self, line: Line, basis: &[&str]) -> Result<bool, JournalError> {
-        let (place, digest) = (line.basis(), super::hash(&json(&basis).map_err(JournalError::from)?));
+        let (place, digest) = (basis_of(line), super::hash(&json(&basis).map_err(JournalError::from)?));
         let mut store = self.store();
         let known = if self.has_past { store.recorded(&place, Kind::Decision, "") } else { Ok(None) };
         let known = known.map_err(JournalError::from)?;
@@ -261,7 +229,7 @@ fn reopened(records: &[EffectRecord]) -> Vec<(i64, EffectState)> {
 /// What becomes of the records of a line whose basis has changed. Paths share one.
 fn set_aside(records: &[EffectRecord], line: Line) -> Vec<(i64, EffectState)> {
     let is_of = |record: &&EffectRecord| {
-        record.counts() && Line::of(&record.place).is_some_and(|of| of.basis() == line.basis())
+        record.counts() && line_of(&record.place).is_some_and(|of| basis_of(of) == basis_of(line))
     };
     records.iter().filter(is_of).map(|record| (record.seq, closed(record))).collect()
 }
@@ -279,7 +247,7 @@ fn closed(record: &EffectRecord) -> EffectState {
 fn is_open(open: &BTreeMap<Line, i64>, record: &EffectRecord) -> bool {
     let fails_in_last = record.kind == Kind::Failure
         && matches!(record.place.phase(), Some(Phase::Phase3 | Phase::Finalization));
-    let line = if fails_in_last { Some(Line::Last) } else { Line::of(&record.place) };
+    let line = if fails_in_last { Some(Line::Last) } else { line_of(&record.place) };
     line.and_then(|line| open.get(&line)).is_some_and(|from| record.seq >= *from)
 }
 
@@ -288,7 +256,7 @@ fn open_from(records: &[EffectRecord]) -> BTreeMap<Line, i64> {
     let live: Vec<(Line, &EffectRecord)> = records
         .iter()
         .filter(|record| record.counts())
-        .filter_map(|record| Some((Line::of(&record.place)?, record)))
+        .filter_map(|record| Some((line_of(&record.place)?, record)))
         .collect();
     let has =
         |holds: &dyn Fn(Line, &EffectRecord) -> bool| live.iter().any(|(line, record)| holds(*line, record));

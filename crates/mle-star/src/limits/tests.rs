@@ -1,5 +1,6 @@
 //! Tests of the limits.
 
+use mle_star_domain::place::Step;
 use mle_star_domain::protocol::Holdout;
 
 use super::*;

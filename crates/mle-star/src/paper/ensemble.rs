@@ -38,10 +38,9 @@ pub(crate) async fn ensemble(
         let (rule, best) = (ctx.config().acceptance, rounds.best.as_ref());
         let round = ctx.step(combining, |end| Round::end(end, solutions, best, rule)).await?;
         round.scored.iter().for_each(|scored| rounds.library.add(scored));
-        if let Some(better) = round.accepted() {
-            rounds.best = Some(better.clone()); // 9
-        }
+        let better = round.accepted().cloned();
         rounds.attempts.push(round.record); // 8
+        rounds.best = better.or(rounds.best.take()); // 9
     }
     Ok(rounds.best.clone()) // 10
 }
@@ -53,9 +52,9 @@ async fn attempt(
     plan: Option<String>,
     best: Option<&Scored>,
 ) -> Result<Round, Stop> {
-    let Some(plan) = plan else { return Ok(Round::without_plan()) };
+    let Some(plan) = plan else { return Ok(Round::failed(EnsembleAttempt::without_plan())) };
     let Some(script) = agents::ensembler(ctx, &plan, solutions, best).await? else {
-        return Ok(Round::without_script(plan));
+        return Ok(Round::failed(EnsembleAttempt::without_script(plan)));
     }; // 2, 6
     let evaluation = evaluate(ctx, script, best).await?; // 3, 7
     Ok(Round::evaluated(plan, evaluation, solutions))

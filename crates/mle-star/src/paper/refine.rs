@@ -88,8 +88,10 @@ async fn attempt(
     plan: Option<String>,
     best: &Scored,
 ) -> Result<Attempt, Stop> {
-    let Some(plan) = plan else { return Ok(Attempt::without_plan()) };
-    let Some(code) = agents::coder(ctx, focus, &plan).await? else { return Ok(Attempt::without_code(plan)) }; // 9, 18
+    let Some(plan) = plan else { return Ok(Attempt::failed(RefinementAttempt::without_plan())) };
+    let Some(code) = agents::coder(ctx, focus, &plan).await? else {
+        return Ok(Attempt::failed(RefinementAttempt::without_code(plan)));
+    }; // 9, 18
     let current = focus.current.solution();
     let solution = match current.replace_block(focus.block, &code) {
         Ok(solution) if solution != *current => solution.in_phase(SolutionPhase::Refined), // 10, 19

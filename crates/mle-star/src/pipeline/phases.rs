@@ -2,14 +2,13 @@
 
 use futures_util::future::try_join_all;
 use mle_star_domain::metric::last_best;
-use mle_star_domain::place::Step;
+use mle_star_domain::place::{Line, Step};
 
 use super::search::{Ensemble, Search};
 use crate::beyond::further_models::{further_models, try_further_models};
 use crate::beyond::submission::{self, Last};
 use crate::beyond::{choice, probes, selection};
 use crate::ctx::Ctx;
-use crate::journal::Line;
 use crate::library::Library;
 use crate::paper::checks;
 use crate::paper::ensemble::{Rounds, ensemble};
@@ -48,8 +47,7 @@ pub(super) async fn refinement(ctx: &Ctx<'_>, mut search: Search) -> Result<Sear
     for (path, _) in &mut search.paths {
         search.library.extend(std::mem::take(&mut path.library));
     }
-    let best = ctx.answer();
-    ctx.end_phase(Some(&search.answer_of(best.map(|best| best.run).as_ref())))?;
+    ctx.end_phase(Some(&search.solution_of(ctx.answer())))?;
     Ok(search)
 }
 
@@ -87,7 +85,9 @@ pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Searc
     let mut rounds = Rounds::default();
     let made = ctx.isolated(ensemble_of(ctx, &solutions, &mut rounds)).await?.ok().flatten();
     search.library.extend(std::mem::take(&mut rounds.library));
-    let best = last_best(solutions.iter().chain(&further).chain(&made), |one| one.score());
+    let answer = ctx.answer().map(|best| best.run);
+    let is_answer = |one: &&Scored| Some(one.place()) == answer.as_ref();
+    let best = solutions.iter().chain(&further).chain(&made).find(is_answer);
     let selected = match best {
         Some(best) => ctx.isolated(selection::select(ctx, best, &mut search.library)).await?.ok().flatten(),
         None => None,
@@ -138,7 +138,7 @@ fn all_rounds(ctx: &Ctx<'_>, mut rounds: Vec<EnsembleAttempt>) -> Vec<EnsembleAt
 /// Finalization: chooses, probes and finalizes the answer. If that fails, the submission is the one of the chosen validation
 /// script.
 pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<Last, Stop> {
-    let best = &search.answer_of(ctx.answer().map(|best| best.run).as_ref());
+    let best = &search.solution_of(ctx.answer());
     let mut stands = choice::Chosen::by_validation(best, std::slice::from_ref(best));
     let last = Box::pin(async {
         let chosen = choice::choose(ctx, best, &search.answers(), &search.library).await?;

@@ -1,7 +1,5 @@
 //! What the search has found so far: the value that the phases take and return.
 
-use mle_star_domain::place::Place;
-
 use crate::agents::Retrieved;
 use crate::closing::Merged;
 use crate::evaluation::Evaluation;
@@ -10,6 +8,7 @@ use crate::paper::checks::CheckedSolution;
 use crate::paper::refine::Refinement;
 use crate::result::{EnsembleAttempt, PathRecord};
 use crate::solution::Scored;
+use crate::verdict::Best;
 
 /// What the search has found.
 pub(super) struct Search {
@@ -47,9 +46,10 @@ impl Search {
         self.refined().into_iter().chain(ensemble).rev().chain([self.initial.best.clone()]).collect()
     }
 
-    /// The solution that got its score in this run; s_0 if it is none that may become the answer.
-    pub fn answer_of(&self, run: Option<&Place>) -> Scored {
-        let of_run = |one: &Scored| Some(one.place()) == run;
-        self.answers().into_iter().find(of_run).unwrap_or_else(|| self.initial.best.clone())
+    /// The solution of this answer; s_0 without one.
+    pub fn solution_of(&self, answer: Option<Best>) -> Scored {
+        let run = answer.map(|best| best.run);
+        let is_it = |one: &Scored| Some(one.place()) == run.as_ref();
+        self.answers().into_iter().find(is_it).unwrap_or_else(|| self.initial.best.clone())
     }
 }

@@ -99,13 +99,18 @@ impl RefinementAttempt {
         Self::failed("[planner failed]".to_owned(), String::new())
     }
 
+    /// An attempt without a block from the coder.
+    pub(crate) fn without_code(plan: String) -> Self {
+        Self::failed(plan, String::new()).because("no code in the reply")
+    }
+
     /// An attempt that produced no solution to evaluate; `block` is empty if there is none.
     pub(crate) fn failed(plan: String, code_block: String) -> Self {
         let (score, limit, effect) = Default::default();
         Self { plan, score, code_block, was_improvement: false, limit, effect }
     }
 
-    /// The same attempt, which failed for this reason.
+    /// The attempt, with the reason why it failed.
     pub(crate) fn because(self, failure: impl Into<String>) -> Self {
         Self { effect: Effect { failure: failure.into(), ..self.effect }, ..self }
     }

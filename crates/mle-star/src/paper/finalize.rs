@@ -1,0 +1,25 @@
+//! Section 3.4 of the paper: a solution without subsampling (Figures 26 and 27).
+
+use crate::agents::{self, Subsampling};
+use crate::ctx::Ctx;
+use crate::solution::Solution;
+use crate::stop::Stop;
+
+/// The solution with the block rewritten that subsamples. A block that cannot be found stays. Also returns whether the
+/// solution, which runs for so many `seconds` with all that it is part of, is known to use all rows that fit.
+pub(crate) async fn without_subsampling(
+    ctx: &Ctx<'_>,
+    solution: &Solution,
+    seconds: f64,
+) -> Result<(Solution, bool), Stop> {
+    let block = match agents::subsampling_extract(ctx, solution).await? {
+        Subsampling::Block(block) => block,
+        Subsampling::None => return Ok((solution.clone(), true)),
+        Subsampling::Unknown => return Ok((solution.clone(), false)),
+    };
+    let time = ctx.time_for_more_rows(seconds).await?;
+    let removed = agents::subsampling_remove(ctx, solution, &block, time).await?;
+    let Some(replaced) = removed else { return Ok((solution.clone(), false)) };
+    let fits_no_more = time.is_some() && replaced == *solution;
+    Ok((replaced, fits_no_more))
+}
