@@ -1,6 +1,5 @@
 //! The real `claude`, in a network namespace with loopback only.
 
-use mle_star_needs::needs;
 use std::collections::BTreeMap;
 
 use mle_star::agents::definitions;
@@ -8,6 +7,7 @@ use mle_star::prompts::Prompts;
 use mle_star_domain::config::Config;
 use mle_star_domain::effects::AgentRequest;
 use mle_star_domain::role::AgentType;
+use mle_star_needs::needs;
 use serde_json::Value;
 
 use super::api::Api;

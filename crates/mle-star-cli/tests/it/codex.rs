@@ -1,6 +1,5 @@
 //! Runs whose agents are behind `codex`: the real one against an endpoint on loopback, and a script in its place.
 
-use mle_star_needs::needs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -11,6 +10,7 @@ use axum::extract::Request;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use mle_star_domain::role::AgentType;
+use mle_star_needs::needs;
 use serde_json::{Value, json};
 
 use crate::endpoint::answer;

@@ -1,12 +1,12 @@
 //! What lies in `final/` has run: the delivered script runs alone beside `input/`, with the interpreter of the run, and
 //! writes the delivered submission, byte for byte. Where it did not run, the run says so.
 
-use mle_star_needs::needs;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use mle_star_needs::needs;
 use serde_json::Value;
 
 use crate::by_files::{answer_all, reply};

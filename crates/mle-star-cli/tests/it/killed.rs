@@ -1,7 +1,6 @@
 //! The real binary on the example, killed with SIGKILL in the middle of its scripts, and resumed each time, ends as if
 //! undisturbed.
 
-use mle_star_needs::needs;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,6 +9,7 @@ use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
 use mle_star::journal::{EffectState, Kind, read};
+use mle_star_needs::needs;
 use serde_json::Value;
 
 use crate::runs::interpreter;

@@ -4,13 +4,13 @@
 //! read-only in `/home/data`. `MLE_STAR_TEST_MLEBENCH` names a checkout of openai/mle-bench, and
 //! `MLE_STAR_TEST_MLEBENCH_PYTHON` an interpreter with the libraries of its graders.
 
-use mle_star_needs::needs;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use mle_star_metrics::names::Metric;
+use mle_star_needs::needs;
 use serde_json::Value;
 
 const SPOOKY: &str = "spooky-author-identification";

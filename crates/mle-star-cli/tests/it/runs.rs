@@ -1,12 +1,12 @@
 //! A whole run through the real binary with real scripts: interrupted, guarded, resumed, reported.
 
-use mle_star_needs::needs;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
+use mle_star_needs::needs;
 use serde_json::Value;
 
 use crate::sealed::Sealed;

@@ -1,6 +1,5 @@
 //! The real `codex`, in a network namespace with loopback only.
 
-use mle_star_needs::needs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,6 +8,7 @@ use mle_star::event::Event;
 use mle_star::testing::called::Called;
 use mle_star_codex::CodexAgents;
 use mle_star_domain::effects::{AgentRequest, Answer, Usage};
+use mle_star_needs::needs;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
 

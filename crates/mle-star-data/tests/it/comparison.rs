@@ -1,14 +1,14 @@
 //! The comparison of training and test table, run on synthetic tables.
 //!
-//! Set `MLE_STAR_TEST_PYTHON` to an interpreter with the libraries that generated scripts use. All scripts run in
+//! All scripts run in
 //! one process, so that the libraries are imported once.
 
-use mle_star_needs::needs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use mle_star_data::{comparison, profile};
 use mle_star_domain::protocol::{Shift, Split, SplitKind};
+use mle_star_needs::needs;
 
 /// Runs every script named in its folder; the output of each follows a line of its own.
 const RUNNER: &str = r#"

@@ -1,10 +1,10 @@
 //! Scores of the same data by scikit-learn and scipy.
 
-use mle_star_needs::needs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use mle_star_metrics::names::Metric;
+use mle_star_needs::needs;
 use serde_json::{Value, json};
 
 use super::data::{Random, Rows};

@@ -1,10 +1,10 @@
 //! How scripts read cells: dates, categories, words among numbers.
 
-use mle_star_needs::needs;
 use std::fs;
 use std::path::Path;
 
 use mle_star_data::profile;
+use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 
 use super::ask::{Asked, refinements};

@@ -1,9 +1,9 @@
 //! Columns that scripts compute from others, and summaries of tables with several rows for a key.
 
-use mle_star_needs::needs;
 use std::fmt::Write as _;
 
 use mle_star_domain::role::AgentType;
+use mle_star_needs::needs;
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};

@@ -1,10 +1,10 @@
 //! Columns that the run finds suspicious are not features.
 
-use mle_star_needs::needs;
 use std::collections::BTreeSet;
 
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::role::AgentType;
+use mle_star_needs::needs;
 use serde_json::{Value, json};
 
 use super::ask::{Asked, ensembles, merged, merged_without, refinements, with_data};

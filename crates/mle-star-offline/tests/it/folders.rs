@@ -1,6 +1,5 @@
 //! Data folders with unusual values, from their profile to scripts that a real Python runs.
 
-use mle_star_needs::needs;
 use std::fs;
 use std::path::Path;
 
@@ -11,6 +10,7 @@ use mle_star_domain::task::Task;
 use mle_star_leakage::Facts;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::Metric;
+use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 
 use super::python::{Batch, Done, assert_faultless, fault, initial, interpreter, with_few_trees};

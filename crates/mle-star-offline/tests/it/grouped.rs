@@ -1,12 +1,12 @@
 //! Tasks whose test rows belong to other groups than the training rows.
 
-use mle_star_needs::needs;
 use std::path::Path;
 
 use mle_star_data::profile::{self, ColumnKind, GroupColumn, Profile};
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::score::parse_score;
+use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 

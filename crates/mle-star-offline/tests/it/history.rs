@@ -1,6 +1,5 @@
 //! Tasks whose test rows are later rows of the same series.
 
-use mle_star_needs::needs;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -10,6 +9,7 @@ use mle_star_domain::protocol::SplitKind;
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::task::Task;
 use mle_star_leakage::{Facts, check};
+use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 

@@ -1,9 +1,7 @@
 //! Generated scripts, run by a real Python that has the libraries.
 //!
-//! Set `MLE_STAR_TEST_PYTHON` to such an interpreter; the gate does so and runs these tests. All
-//! scripts of a test run in one process, so that the libraries are imported once.
+//! All scripts of a test run in one process, so that the libraries are imported once.
 
-use mle_star_needs::needs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,6 +10,7 @@ use mle_star_data::profile;
 use mle_star_domain::metric::Direction::{self, Maximize, Minimize};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
+use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 

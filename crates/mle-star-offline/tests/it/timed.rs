@@ -1,6 +1,5 @@
 //! Tasks whose test rows are later than the training rows.
 
-use mle_star_needs::needs;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::protocol::SplitKind;
 use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
+use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 

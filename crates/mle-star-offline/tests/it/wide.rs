@@ -1,6 +1,5 @@
 //! Tables of many columns, of which few are useful.
 
-use mle_star_needs::needs;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -9,6 +8,7 @@ use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
 use mle_star_leakage::{Facts, check};
+use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 use serde_json::json;
 

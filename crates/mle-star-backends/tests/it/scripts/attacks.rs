@@ -1,7 +1,6 @@
 //! Real scripts that attack. Each attack is stopped or has no effect, its error helps the agent that repairs the
 //! script, it leaves nothing behind, and the next script runs normally.
 
-use mle_star_needs::needs;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
@@ -10,6 +9,7 @@ use std::time::Duration;
 
 use mle_star::backend::ScriptRunner;
 use mle_star_domain::effects::ScriptEnd;
+use mle_star_needs::needs;
 use mle_star_process::machine::Gpu;
 use mle_star_process::sandbox::{Isolation, Layers, Network};
 use mle_star_process::warm::WarmStart;

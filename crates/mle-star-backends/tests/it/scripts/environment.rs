@@ -1,6 +1,5 @@
 //! Finds and creates the Python environment, with a shell script instead of Python.
 
-use mle_star_needs::needs;
 use std::env;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -11,6 +10,7 @@ use std::process::{Child, Command, Stdio};
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, Origin, made_environment, python_environment, requirements_txt,
 };
+use mle_star_needs::needs;
 
 use super::world::Pulse;
 

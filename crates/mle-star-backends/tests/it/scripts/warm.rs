@@ -1,6 +1,5 @@
 //! Compares scripts forked by a worker with the same scripts started cold.
 
-use mle_star_needs::needs;
 use std::env;
 use std::fs;
 use std::time::Duration;
@@ -10,6 +9,7 @@ use mle_star_backends::script::backend::ScriptBackend;
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_domain::effects::{Purpose, ScriptEnd, ScriptOutcome, ScriptRequest};
 use mle_star_domain::slot::Slot;
+use mle_star_needs::needs;
 use mle_star_process::machine::{Gpu, Machine};
 use mle_star_process::sandbox::Layers;
 use mle_star_process::warm::WarmStart;

@@ -1,12 +1,12 @@
 //! Comparison of runs.
 
-use mle_star_needs::needs;
 use std::fs;
 
 use crate::browser::chromium::Browser;
 use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
+use mle_star_needs::needs;
 
 #[test]
 fn runs_are_compared() {

@@ -1,6 +1,5 @@
 //! The list of runs.
 
-use mle_star_needs::needs;
 use std::process::{Child, Command, Stdio};
 
 use crate::browser::chromium::Browser;
@@ -8,6 +7,7 @@ use crate::events::wait_for;
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
+use mle_star_needs::needs;
 
 #[test]
 fn the_list_is_filtered_and_sorted() {

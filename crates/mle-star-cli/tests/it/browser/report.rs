@@ -1,9 +1,9 @@
 //! `report.html`, opened as a file.
 
-use mle_star_needs::needs;
 use std::time::Instant;
 
 use mle_star::testing::worlds::{hostile, large};
+use mle_star_needs::needs;
 
 use crate::browser::chromium::{Browser, PHONE};
 use crate::browser::worlds::{LINES, OPEN_SOME, PADDING, solve};

@@ -1,10 +1,10 @@
 //! The part about runners: of a run that had two, one of which says an attack.
 
-use mle_star_needs::needs;
 use std::fs::OpenOptions;
 use std::io::Write;
 
 use mle_star::testing::worlds::attack;
+use mle_star_needs::needs;
 use serde_json::json;
 
 use crate::browser::chromium::Browser;

@@ -1,6 +1,5 @@
 //! Pages of finished, failed and running runs, and their actions.
 
-use mle_star_needs::needs;
 use std::process::Stdio;
 
 use crate::browser::chromium::Browser;
@@ -8,6 +7,7 @@ use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, interpreter};
 use crate::recorded;
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
+use mle_star_needs::needs;
 
 /// The text of a run's state.
 const STATE: &str = "document.querySelector('#doing .state').innerText";

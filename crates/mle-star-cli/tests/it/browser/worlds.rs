@@ -1,6 +1,5 @@
 //! Runs of a scripted world: one in which all untrusted text is an attack, and one with 500 scripts.
 
-use mle_star_needs::needs;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -9,6 +8,7 @@ use mle_star::journal::{Frozen, Journal};
 use mle_star::slots::Slots;
 use mle_star::testing::World;
 use mle_star::testing::worlds::{attack, hostile, large};
+use mle_star_needs::needs;
 use tokio::runtime::Runtime;
 
 use crate::browser::chromium::{Browser, DESK, PHONE};

@@ -1,8 +1,8 @@
 //! The real `claude` as a client, in a network with only loopback. Its model is a script.
 
-use mle_star_needs::needs;
 use std::process::Stdio;
 
+use mle_star_needs::needs;
 use serde_json::{Value, json};
 
 use super::client::small_run;

@@ -1,8 +1,8 @@
 //! The official Python client, from PyPI.
 
-use mle_star_needs::needs;
 use std::process::Command;
 
+use mle_star_needs::needs;
 use serde_json::Value;
 
 use super::client::small_run;

@@ -1,8 +1,8 @@
 //! Whole runs with the real `claude`, in a network with only loopback.
 
-use mle_star_needs::needs;
 use std::collections::BTreeMap;
 
+use mle_star_needs::needs;
 use serde_json::Value;
 
 use super::answers::{self, answer, is_search};

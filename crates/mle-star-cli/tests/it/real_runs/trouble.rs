@@ -1,6 +1,5 @@
 //! Runs that are killed, refused, delayed, or over budget during calls of the real `claude`.
 
-use mle_star_needs::needs;
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Child, Stdio};
@@ -10,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use mle_star::event::Event;
 use mle_star_domain::effects::Limit;
+use mle_star_needs::needs;
 use serde_json::{Value, json};
 
 use super::answers::{self, answer};

@@ -1,6 +1,5 @@
 //! Whole runs with runners, by the real binary.
 
-use mle_star_needs::needs;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
@@ -10,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use mle_star::journal::{Kind, read};
 use mle_star_domain::effects::ScriptOutcome;
+use mle_star_needs::needs;
 use serde_json::{Value, json};
 
 use crate::exits::{SMALL, SUBMIT, interpreter};

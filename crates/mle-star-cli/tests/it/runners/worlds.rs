@@ -2,13 +2,13 @@
 //!
 //! A test starts its world, and the world starts this test program again with a function `program_…`.
 
-use mle_star_needs::needs;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mle_star::backend::ScriptRunner;
+use mle_star_needs::needs;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};

@@ -1,6 +1,5 @@
 //! Access control and response headers.
 
-use mle_star_needs::needs;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -9,6 +8,7 @@ use std::process::Command;
 
 use super::served::Served;
 use crate::sealed::{Sealed, TASK};
+use mle_star_needs::needs;
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";

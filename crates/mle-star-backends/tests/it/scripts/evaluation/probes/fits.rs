@@ -1,6 +1,5 @@
 //! Real scripts whose fits are watched.
 
-use mle_star_needs::needs;
 use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
@@ -8,6 +7,7 @@ use std::time::Duration;
 use mle_star::backend::ScriptRunner as _;
 use mle_star_domain::effects::{DataView, Fits, Fitted, Purpose, ScriptOutcome, ScriptRequest};
 use mle_star_metrics::names::Metric;
+use mle_star_needs::needs;
 
 use super::super::super::world::{World, request};
 
