@@ -14,8 +14,7 @@ use mle_star_domain::trouble::Trouble;
 
 use crate::folder::{self, Source};
 use crate::holdout::seeded::Seeded;
-use crate::profile::is_missing;
-use crate::records::{self, Records, add_row, value};
+use crate::records::{self, Records, add_row, is_missing, value};
 use crate::walk;
 
 mod blocks;

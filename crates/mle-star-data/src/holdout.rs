@@ -9,6 +9,7 @@ mod choice;
 mod copies;
 mod places;
 pub(crate) mod seeded;
+mod tables;
 mod trim;
 mod write;
 
@@ -77,7 +78,7 @@ pub fn plan(
     share: Share,
     seed: u64,
 ) -> Result<Plan, Off> {
-    let tables = checks::tables(profile, roles)?;
+    let tables = tables::tables(profile, roles)?;
     checks::files(&profile.tables, &tables)?;
     checks::ids(&tables)?;
     places::check(profile, &tables)?;

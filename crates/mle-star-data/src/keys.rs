@@ -1,7 +1,7 @@
 //! The columns that join an auxiliary table to the training table and the test table.
 
 use super::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
-use super::split::{says_code, says_time};
+use crate::column_names::{says_code, says_time};
 
 /// The columns that join an auxiliary table, and whether they identify each of its rows.
 #[derive(Clone, Debug, PartialEq, Eq)]

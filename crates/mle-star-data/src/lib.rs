@@ -10,6 +10,7 @@
 pub mod agreement;
 pub mod altered;
 mod archives;
+mod column_names;
 pub mod comparison;
 pub mod cutoff;
 mod dates;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use super::keys::{Key, alike, is_nameable, key, same_type};
 use super::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
-use super::split::{says_code, says_counter, says_time, without_id};
+use crate::column_names::{says_code, says_counter, says_time, without_id};
 
 /// Names of columns that number the rows of any table.
 const BARE: [&str; 5] = ["id", "index", "no", "row", "unnamed0"];

@@ -1,6 +1,6 @@
 //! Columns of coordinates.
 
-use super::split::words;
+use crate::column_names::words;
 
 const LATITUDE: [&str; 2] = ["latitude", "lat"];
 const LONGITUDE: [&str; 4] = ["longitude", "long", "lng", "lon"];

@@ -21,7 +21,7 @@ use super::media::{Media, media};
 use super::records;
 use super::tables::Tables;
 
-pub(crate) use column::{Values, is_missing};
+pub(crate) use column::Values;
 pub use parts::{PartKind, Parts};
 pub use sketch::Sketch;
 
@@ -35,7 +35,7 @@ pub const HUGE: f64 = 1e19;
 /// The tables of a data folder.
 #[derive(Clone, Debug)]
 pub struct Profile {
-    /// What was read. It can be replaced by nothing when all has been decided and written that depends on the rows.
+    /// What was read.
     pub tables: Arc<Tables>,
     /// The training table.
     pub train: Table,

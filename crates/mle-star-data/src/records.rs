@@ -7,10 +7,15 @@ use std::path::Path;
 use csv::{ByteRecord, Reader, ReaderBuilder, Terminator, WriterBuilder};
 
 use super::folder::Source;
-use super::profile::is_missing;
 
 /// The size of the block that is read at once.
 const BLOCK: usize = 1 << 18;
+
+/// Cells that pandas reads as missing, in exactly this spelling.
+const MISSING: [&str; 19] = [
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
+    "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+];
 
 /// The rows of a table, one after the other.
 pub(super) struct Records<'a> {
@@ -48,6 +53,13 @@ pub(super) fn read<T>(
 /// A digest for grouping and counting values.
 pub(super) fn digest(value: &(impl Hash + ?Sized)) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
+}
+
+/// Whether pandas reads this cell as a missing value.
+pub(crate) fn is_missing(value: &str) -> bool {
+    // Most values begin with none of these letters.
+    let may_be = value.bytes().next().is_none_or(|first| b"#-1<Nn".contains(&first));
+    may_be && value.len() <= 8 && MISSING.contains(&value)
 }
 
 /// The value of a cell, as [`normal`] has it.

@@ -6,10 +6,10 @@
 use std::collections::{HashMap, HashSet};
 use std::io;
 
+use crate::column_names::{says_key, says_time};
 use crate::keys::{is_nameable, same_type};
 use crate::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT};
 use crate::records::digest;
-use crate::split::{says_key, says_time};
 use crate::table::Table;
 
 /// With fewer rows of a series, no model learns from earlier targets before it is validated: two times are for fitting, one

@@ -4,10 +4,8 @@
 
 pub mod groups;
 pub(crate) mod times;
-mod words;
 
-pub use words::says_code;
-pub(crate) use words::{says_counter, says_key, says_measure, says_role, says_time, without_id, words};
+pub use super::column_names::says_code;
 
 use mle_star_domain::protocol::{Split, SplitKind};
 

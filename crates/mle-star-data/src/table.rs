@@ -15,6 +15,7 @@ mod texts;
 use std::fs::Metadata;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{PoisonError, RwLock};
 use std::time::SystemTime;
 
 use csv::ByteRecord;
@@ -43,7 +44,7 @@ pub(crate) struct Table {
     /// Where the text of each row begins, and where the last one ends.
     starts: Packed,
     rows: u64,
-    columns: Vec<Cells>,
+    columns: RwLock<Vec<Cells>>,
     stamp: Option<Stamp>,
 }
 
@@ -89,7 +90,7 @@ pub(crate) fn read(folder: &Path, source: &Source, kept: impl Fn(&str) -> bool) 
             line_end: rows.line_end(),
             starts,
             rows: rows.count(),
-            columns: columns.into_iter().map(Builder::finish).collect(),
+            columns: RwLock::new(columns.into_iter().map(Builder::finish).collect()),
             stamp,
         })
     })
@@ -159,7 +160,8 @@ impl Table {
     /// # Errors
     /// A column is not in memory and the file cannot be read.
     pub(crate) fn each(&self, columns: &[usize], mut take: impl FnMut(Row<'_>) -> bool) -> io::Result<()> {
-        let cells: Vec<&Cells> = columns.iter().filter_map(|at| self.columns.get(*at)).collect();
+        let loaded = self.columns.read().unwrap_or_else(PoisonError::into_inner);
+        let cells: Vec<&Cells> = columns.iter().filter_map(|at| loaded.get(*at)).collect();
         if cells.len() < columns.len() || !cells.iter().all(|cells| cells.is_in_memory()) {
             return self.each_in_file(columns, take);
         }
@@ -171,6 +173,11 @@ impl Table {
             }
         }
         Ok(())
+    }
+
+    /// Frees the memory of the columns. What is asked for later is read from the file again.
+    pub(crate) fn forget(&self) {
+        self.columns.write().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// The digests of all rows, in ascending order.
@@ -270,7 +277,9 @@ mod tests {
             let text: String = expected.iter().map(|cell| format!("\"{cell}\",1\n")).collect();
             for kept in [false, true] {
                 let (_dir, table) = table(&format!("a,b\n{text}"), kept);
-                assert_eq!(table.columns[0].is_in_memory(), in_memory || kept, "{words}");
+                assert_eq!(table.columns.read().unwrap()[0].is_in_memory(), in_memory || kept, "{words}");
+                assert!(cells(&table, 0) == expected, "{words}");
+                table.forget();
                 assert!(cells(&table, 0) == expected, "{words}");
             }
         };

@@ -19,6 +19,12 @@ pub struct Tables {
 }
 
 impl Tables {
+    /// Frees the memory of all columns. What is asked for later is read from the files again.
+    pub fn forget(&self) {
+        let tables = [&self.train, &self.test, &self.sample].into_iter().flatten();
+        tables.chain(&self.auxiliary).for_each(Table::forget);
+    }
+
     /// The training table.
     ///
     /// # Errors

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use blake3::Hasher;
 use mle_star_domain::protocol::{Split, SplitKind};
 
-use super::checks::{Tables, off, unreadable};
 use super::seeded::{RowSet, Seeded};
+use super::tables::{Tables, off, unreadable};
 use super::{Off, Share};
 use crate::profile::{HUGE, Profile};
 use crate::split::times::{self, Clock};

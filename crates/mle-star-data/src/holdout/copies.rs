@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use memchr::memmem;
 use zip::ZipArchive;
 
-use super::checks::Tables;
+use super::tables::Tables;
+use crate::column_names::words;
 use crate::folder::Source;
 use crate::records::{self, Records, digest, value};
-use crate::split::words;
 
 /// Endings of tables as text, except for CSV files, which are read.
 const TEXTS: [&str; 6] = [".tsv", ".txt", ".dat", ".bak", ".old", ".orig"];

@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::Off;
-use super::checks::{Tables, off, unreadable};
+use super::tables::{Tables, off, unreadable};
 use crate::archives;
 use crate::profile::{ColumnKind, Profile};
 use crate::table::Table;

@@ -3,8 +3,8 @@
 
 use super::super::keys::names_rows;
 use super::super::profile::{Column, ColumnKind, Table};
-use super::super::split::{says_code, says_measure, says_role, says_time};
 use super::{Link, Links, Named, could_be, could_refer, is_of_times, is_whole, names_its_rows};
+use crate::column_names::{says_code, says_measure, says_role, says_time};
 
 /// The share of the values of such a column that the table has.
 const SHARE: f64 = 0.8;

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 
-use super::parts::parts;
 use super::sketch::Sketch;
 use super::{Column, ColumnKind, HUGE};
 use crate::dates::{begins_with_day, is_date};
+use crate::records::is_missing;
 
 /// Number of distinct values kept as text. Further ones are only counted.
 const KEPT: usize = 2_000;
@@ -15,12 +15,6 @@ const KEPT_BYTES: usize = 4 << 20;
 
 /// A column with more texts than this, and more than five percent of its cells, does not hold numbers.
 const FEW_TEXTS: usize = 20;
-
-/// Cells that pandas reads as missing, in exactly this spelling.
-const MISSING: [&str; 19] = [
-    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
-    "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
-];
 
 const BOOLEANS: [[&str; 2]; 4] = [["false", "true"], ["no", "yes"], ["n", "y"], ["f", "t"]];
 
@@ -112,7 +106,7 @@ impl Values {
         }
     }
 
-    /// The profile after the last cell.
+    /// The profile after the last cell, without parts.
     pub(crate) fn finish(self) -> Column {
         let kind = self.kind();
         let numeric = kind.is_number();
@@ -125,11 +119,6 @@ impl Values {
         let rarest = rarest.map_or(0.0, |rows| *rows as f64 / self.seen as f64);
         let respelled = self.is_respelled(kind);
         let scattered = kind == ColumnKind::Integer && self.is_scattered();
-        let parts = (kind == ColumnKind::Category && !nearly_numbers).then(|| {
-            let mut values: Vec<&str> = self.counts.keys().map(String::as_str).collect();
-            values.sort_unstable();
-            parts(&values, distinct * 2 < self.seen)
-        });
         let sketch = match kind {
             ColumnKind::Float | ColumnKind::Text => Sketch::default(),
             _ => {
@@ -156,9 +145,16 @@ impl Values {
             respelled,
             scattered,
             day_first: kind == ColumnKind::Date && self.day_first,
-            parts: parts.flatten(),
+            parts: None,
             sketch,
         }
+    }
+
+    /// The values that are kept, in the order of texts, and whether most of all values occur several times.
+    pub(super) fn kept(&self) -> (Vec<String>, bool) {
+        let mut values: Vec<String> = self.counts.keys().cloned().collect();
+        values.sort_unstable();
+        (values, (self.counts.len() + self.further.len()) * 2 < self.seen)
     }
 
     fn kind(&self) -> ColumnKind {
@@ -221,13 +217,6 @@ impl Values {
         let wordy = mean(self.words, self.seen) >= 3.0 || mean(self.characters, self.seen) >= 60.0;
         wordy && (distinct * 5 > self.seen || distinct > 1_000)
     }
-}
-
-/// Whether pandas reads this cell as a missing value.
-pub(crate) fn is_missing(value: &str) -> bool {
-    // Most values begin with none of these letters.
-    let may_be = value.bytes().next().is_none_or(|first| b"#-1<Nn".contains(&first));
-    may_be && value.len() <= 8 && MISSING.contains(&value)
 }
 
 fn is_integer(value: &str) -> bool {

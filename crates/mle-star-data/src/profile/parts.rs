@@ -46,8 +46,17 @@ pub enum PartKind {
     Measured,
 }
 
+/// The profile of a column with the parts of its values.
+pub(super) fn with_parts(values: Values) -> Column {
+    let (kept, repeat) = values.kept();
+    let column = values.finish();
+    let may_have = column.kind == ColumnKind::Category && !column.nearly_numbers;
+    let kept: Vec<&str> = kept.iter().filter(|_| may_have).map(String::as_str).collect();
+    Column { parts: if may_have { parts(&kept, repeat) } else { None }, ..column }
+}
+
 /// The parts of these values, if most are made alike; `repeat` says whether most of them occur several times.
-pub(super) fn parts(values: &[&str], repeat: bool) -> Option<Parts> {
+fn parts(values: &[&str], repeat: bool) -> Option<Parts> {
     if let Some(measured) = measured(values) {
         return Some(measured);
     }
@@ -162,7 +171,7 @@ impl Parts {
                 columns[at].take(&part.replace(',', ""));
             }
         }
-        let columns = columns.into_iter().map(Values::finish).map(|column| Column { parts: None, ..column });
+        let columns = columns.into_iter().map(Values::finish);
         Self { pattern, kind, values: values.len(), columns: columns.collect() }
     }
 

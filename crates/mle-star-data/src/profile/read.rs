@@ -9,10 +9,11 @@ use csv::{ByteRecord, ErrorKind};
 use mle_star_domain::trouble::Trouble;
 
 use super::column::Values;
+use super::parts::with_parts;
 use super::{Column, ColumnKind, ROWS_LOOKED_AT, Table};
+use crate::column_names::{says_code, says_role, without_id, words};
 use crate::folder::Source;
 use crate::records;
-use crate::split::{says_code, says_role, without_id, words};
 use crate::table;
 
 /// Further columns that may be part of a row key.
@@ -67,7 +68,7 @@ fn columns(table: &table::Table, names: Vec<String>, file: &str) -> Result<Vec<C
     read.map_err(|error| unreadable(file, &error))?;
     match odd {
         Some((row, what)) => Err(what.trouble(table.line_of(row), file)),
-        None => Ok(columns.into_iter().map(Values::finish).collect()),
+        None => Ok(columns.into_iter().map(with_parts).collect()),
     }
 }
 

@@ -3,7 +3,7 @@
 //! The profile shows which columns have other values in the test table. Only a column's name shows whether increasing
 //! numbers count groups or time.
 
-use super::words::{says_key, says_row, says_time};
+use crate::column_names::{says_key, says_row, says_time};
 use crate::profile::{ColumnKind, GroupColumn, Profile};
 
 /// The columns that group rows.

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::words::{says_counter, says_key, says_time};
+use crate::column_names::{says_counter, says_key, says_time};
 use crate::dates::{DAY, Reading, seconds};
 use crate::profile::{Column, ColumnKind, Profile};
 use crate::table::Table;

@@ -1,12 +1,17 @@
 //! One column of a table while the table is read, and what it holds.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
 use csv::ByteRecord;
 
-use super::tables::Counts;
 use crate::dates::{Reading, seconds};
 use crate::profile::{Column, ColumnKind, ROWS_LOOKED_AT, Table, Values};
 use crate::records::{digest, value};
 use crate::table;
+
+/// Digests of values, and in how many rows each occurs.
+pub(super) type Counts = HashMap<u64, usize, BuildHasherDefault<DefaultHasher>>;
 
 /// The shares of the quantiles.
 const QUARTERS: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];

@@ -1,13 +1,12 @@
 //! Reads the training and the test table as scripts see them: held-out rows are rows of the test table, without labels.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 
 use csv::ByteRecord;
 
 use super::Asked;
-use super::column::{Facts, Watched};
+use super::column::{Counts, Facts, Watched};
 use super::target::Labels;
 use crate::holdout::Plan;
 use crate::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
@@ -18,10 +17,6 @@ use crate::table::{self, Row};
 const FIRST_ROWS: usize = 5;
 /// Of a cell that is shown, at most this many bytes are kept.
 const KEPT: usize = 400;
-
-type FastHasher = BuildHasherDefault<DefaultHasher>;
-/// Digests of values, and in how many rows each occurs.
-pub(super) type Counts = HashMap<u64, usize, FastHasher>;
 
 /// What the training and the test table hold.
 pub(super) struct TableFacts {

@@ -88,6 +88,8 @@ impl Backends {
         let kept_from =
             KeptFrom { network: isolation.closes_network(), other_files: isolation.closes_reads() };
         let held_out = held_out::folder(run, &all_rows)?;
+        // From here on, scripts look at the rows.
+        run.profile.iter().for_each(|profile| profile.tables.forget());
         if held_out.is_some() && !isolation.closes_reads() {
             say("note: nothing on this machine keeps a script from reading the labels of the held-out rows");
         }

@@ -137,7 +137,7 @@ pub(crate) fn says_time(name: &str) -> bool {
 }
 
 /// Whether the name means the number of a row.
-pub(super) fn says_row(name: &str) -> bool {
+pub(crate) fn says_row(name: &str) -> bool {
     has_word(name, &ROW_WORDS)
 }
 
