@@ -14,15 +14,13 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use mle_star::backend::ScriptRunner;
-use mle_star::journal::{Entry, Frozen, Journal, Kind};
+use mle_star::journal::{Entry, Journal, Kind};
+use mle_star::testing::frozen;
 use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{Environment, EnvironmentChoice, python_environment};
-use mle_star_domain::config::Config;
 use mle_star_domain::effects::{DataView, Purpose, ScriptEnd, ScriptRequest};
-use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Place;
 use mle_star_domain::slot::Slot;
-use mle_star_domain::task::{DataModality, Task, TaskType};
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::{Isolation, Layers, Network};
 use mle_star_process::warm::WarmStart;
@@ -140,7 +138,7 @@ async fn way(
     fs::create_dir_all(&data)?;
     fs::write(data.join("train.csv"), "id,y\n1,0\n".repeat(50_000))?;
     fs::create_dir_all(folder.join("run"))?;
-    let journal = Journal::create(&folder.join("run"), &frozen(&data))?;
+    let journal = Journal::create(&folder.join("run"), &frozen())?;
     let runner = ScriptBackend::new(ScriptSetup {
         run_folder: folder.join("run"),
         data_dir: data,
@@ -189,36 +187,6 @@ async fn run_through(way: &Way, place: Place, script: &str) -> Result<(Duration,
     let own = outcome.score.filter(|_| outcome.end == (ScriptEnd::Exited { code: 0 }));
     let own = own.ok_or_else(|| format!("the script failed: {}", outcome.stderr.text()))?;
     Ok((whole, Duration::from_secs_f64(own)))
-}
-
-fn frozen(data_dir: &Path) -> Frozen {
-    let task = Task {
-        competition_id: "overhead".to_owned(),
-        task_type: TaskType::Classification,
-        data_modality: DataModality::Tabular,
-        evaluation_metric: "accuracy".to_owned(),
-        metric_direction: Direction::Maximize,
-        description: "Predict y.".to_owned(),
-        data_dir: data_dir.to_owned(),
-        output_dir: None,
-        target_column: None,
-        id_column: None,
-        reference_discussions: Vec::new(),
-        baseline_solution: None,
-    };
-    let (run_id, data_id) = ("overhead".to_owned(), "overhead".to_owned());
-    let (config, prompts) = (Config::default(), std::collections::BTreeMap::new());
-    Frozen {
-        run_id,
-        task,
-        config,
-        prompts,
-        data_id,
-        retrieved_models: None,
-        learned: Vec::new(),
-        protocol: None,
-        data_summary: None,
-    }
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

@@ -7,11 +7,12 @@ pub mod tools;
 pub mod version;
 pub mod wheel;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
 
 use crate::claude::networks_can_be_closed;
-use crate::command::{root, say};
+use crate::command::{cargo, root, say, succeeds};
 use crate::report::{Count, Report};
 use tools::Builders;
 use wheel::{Installed, Target};
@@ -73,6 +74,17 @@ fn installation(builders: &Builders) -> Vec<Check> {
         Err(why) => checks.push(("installation", Err(why))),
     }
     checks
+}
+
+/// Whether the licences and sources of all dependencies are allowed, and the arrows between crates point down.
+pub fn has_good_dependencies(deny: &Path) -> bool {
+    let mut deny = Command::new(deny);
+    deny.current_dir(root()).args(["check", "licenses", "bans", "sources"]);
+    // It starts cargo.
+    if let Some(path) = cargo("").get_program().to_str().filter(|path| path.contains('/')) {
+        deny.env("CARGO", path);
+    }
+    succeeds(deny)
 }
 
 /// The value; prints the error.

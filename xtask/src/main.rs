@@ -28,7 +28,7 @@ Usage: cargo xtask COMMAND
 Commands:
   verify [--all] [--kernel]      Check formatting, lints, documentation and tidy rules, and run the tests that need
                                  nothing but Rust and Python
-  tidy                           Check crate boundaries, file sizes and documents
+  tidy                           Check file sizes and documents
   book                           Build the book of docs/ in target/book, and check its links
   record                         Run the example and keep what its views need, in examples/recorded
   compat [--python PATH] [NAME...]

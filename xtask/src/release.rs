@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::command::{cargo, complain, root, say};
+use crate::command::{complain, root, say};
 use crate::dist::tools::{self, Builders};
 use crate::dist::wheel::{self, Built, Target};
-use crate::dist::{archive, crates, folder, version};
+use crate::dist::{archive, crates, folder, has_good_dependencies, version};
 use crate::packages::succeeds;
 
 /// What to do.
@@ -62,7 +62,9 @@ fn all_of_it(options: &Options) -> Result<(), String> {
         can_be_tagged(&tag)?;
     }
     say("--- licences and sources of all dependencies");
-    succeeds(cargo_deny(&tools::cargo_deny()?).args(["check", "licenses", "bans", "sources"]))?;
+    if !has_good_dependencies(&tools::cargo_deny()?) {
+        return Err("a dependency is not allowed".to_owned());
+    }
     let release = folder().join(&tag);
     let _ = fs::remove_dir_all(&release);
     fs::create_dir_all(&release).map_err(|error| format!("{}: {error}", release.display()))?;
@@ -76,7 +78,7 @@ fn all_of_it(options: &Options) -> Result<(), String> {
     for package in crates::package()? {
         copy(&package, &release)?;
     }
-    archive::write_sums(&release).map_err(|error| format!("SHA256SUMS: {error}"))?;
+    archive::write_sums(&release)?;
     say(&format!("\n{} is complete:", release.display()));
     list(&release);
     if options.dry_run {
@@ -142,16 +144,6 @@ fn git(words: &[&str]) -> Command {
     let mut git = Command::new("git");
     git.args(words).current_dir(root());
     git
-}
-
-fn cargo_deny(program: &Path) -> Command {
-    let mut deny = Command::new(program);
-    deny.current_dir(root());
-    // It starts cargo.
-    if let Some(path) = cargo("").get_program().to_str().filter(|path| path.contains('/')) {
-        deny.env("CARGO", path);
-    }
-    deny
 }
 
 fn copy(file: &Path, folder: &Path) -> Result<(), String> {

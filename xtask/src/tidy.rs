@@ -1,9 +1,7 @@
-//! Rules that no compiler checks: crate boundaries, file sizes, and documents that name only what exists.
+//! Rules that no compiler checks: file sizes, and documents that name only what exists.
 
 mod book;
-mod boundaries;
 mod documents;
-mod http;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,7 +17,6 @@ const LONGER_FILE: (&str, usize) = ("python/worker.py", 800);
 pub fn findings(root: &Path) -> Vec<String> {
     let sources = sources(root);
     let mut findings = long_files(root);
-    findings.extend(boundaries::findings(root));
     findings.extend(documents::findings(root, &sources));
     findings.extend(book::findings(root, &sources));
     findings.extend(kernel::findings(root));

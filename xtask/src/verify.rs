@@ -65,9 +65,14 @@ pub fn verify(scope: Scope) -> bool {
     if scope.all {
         let (began, outcome) = (Instant::now(), faults::campaign(&faults::SHORT));
         report.add("faults", began, Count { skipped: outcome.skipped, ..Count::check(outcome.ok) });
+        match dist::tools::cargo_deny() {
+            Ok(deny) => report.check("dependencies", || dist::has_good_dependencies(&deny)),
+            Err(why) => report.skip("dependencies", &why),
+        }
         dist::check(&mut report);
     } else {
         report.skip("faults", ONLY_WITH_ALL);
+        report.skip("dependencies", ONLY_WITH_ALL);
         report.skip("crates", ONLY_WITH_ALL);
         report.skip("install", ONLY_WITH_ALL);
     }

@@ -16,8 +16,9 @@ use serde::Serialize;
 
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::watch::{agent_name, duration, phase_title};
 use history::{CallCost, History, Source, history};
+use mle_star_report::figures::duration;
+use mle_star_report::words::{agent_name, phase_title};
 
 /// The estimate for a run.
 #[derive(Debug, Serialize)]

@@ -1,8 +1,9 @@
 //! The command line of `mle-star`.
 //!
 //! [`args`] parses it, and [`commands`] has one module per command. `mle-star-run` makes and drives runs, [`foreground`]
-//! shows them in a terminal; [`watch`], [`report`] and [`ui`] show what is on disk. [`mod@bench`] makes many runs and compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in
-//! scripts of others. Everything is printed by [`output`].
+//! shows them in a terminal; [`watch`], [`report`] and [`ui`] show what is on disk. [`mod@bench`] makes many runs and
+//! compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in scripts of others. Everything is printed
+//! by [`output`].
 
 mod args;
 mod bench;
@@ -17,16 +18,13 @@ mod processes;
 #[cfg(test)]
 mod reference;
 mod report;
-mod runs;
 mod runtime;
 mod ui;
-mod usage;
 mod watch;
 
 use std::process::ExitCode;
 
 use mle_star_process::handle_child_signals;
-use mle_star_run::{prepare, provider, settings};
 
 use crate::exit::Exit;
 

@@ -30,8 +30,8 @@ use rmcp::service::{RequestContext, RoleServer, ServerInitializeError};
 use rmcp::{ServerHandler, ServiceExt};
 
 use crate::processes::{Interrupted, Late};
-use crate::runs;
 use caller::Caller;
+use mle_star_run::runs;
 use stdin::{InputEnd, Stdin};
 use tools::Tool;
 

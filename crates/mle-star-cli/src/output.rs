@@ -3,17 +3,15 @@
 //!
 //! It also keeps the status lines at the bottom of the terminal ([`stay`]) and prints everything else above them.
 
-pub use mle_star_report::sanitize;
-
 use std::io::{self, Write};
 use std::panic::{self, PanicHookInfo};
 use std::sync::{Mutex, PoisonError, TryLockError};
 
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::sanitize::plain;
 use serde::Serialize;
 
 use crate::exit::Failure;
-use crate::output::sanitize::plain;
 use crate::watch::{Drawn, replaced};
 
 /// The status lines at the bottom of the terminal.

@@ -20,7 +20,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::{Pid, geteuid};
 use tempfile::NamedTempFile;
 
-use crate::runs::run_view;
+use mle_star_report::run_view;
 use mle_star_run::runs;
 
 pub use launch::{Launched, launch, prepared, resumable, resume};

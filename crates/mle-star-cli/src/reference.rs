@@ -11,10 +11,9 @@ use std::path::PathBuf;
 use mle_star::event::line_schema;
 use mle_star::result::FinalResult;
 use mle_star_domain::config::Config;
+use mle_star_run::settings::{Invocation, VARIABLES};
 use schemars::schema_for;
 use serde_json::Value;
-
-use crate::settings::{Invocation, VARIABLES};
 
 fn docs(name: &str) -> PathBuf {
     [env!("CARGO_MANIFEST_DIR"), "../../docs", name].iter().collect()

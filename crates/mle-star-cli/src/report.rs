@@ -9,7 +9,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_report::html;
 use mle_star_report::run_view::RunView;
 
-use crate::runs::inputs::{unwritable, write_whole};
+use mle_star_run::runs::inputs::{unwritable, write_whole};
 
 /// Writes the report of a run; returns its path.
 ///

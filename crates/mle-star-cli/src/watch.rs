@@ -20,8 +20,6 @@ use mle_star::event::{Event, EventSink, Line};
 pub use block::{Drawn, replaced};
 pub use json::{JsonLines, Recorder};
 pub use log::Log;
-pub use mle_star_report::figures::{count, duration, number, rounded};
-pub use mle_star_report::words::{agent_name, phase_title};
 pub use news::{Item, News};
 pub use terminal::{Look, OfRun, Show, Terminal};
 

@@ -14,7 +14,7 @@ mod grouping;
 mod history;
 mod inputs;
 mod joins;
-mod leak_rules;
+mod leakage;
 mod metric_code;
 mod pair;
 mod portfolio;
@@ -42,7 +42,7 @@ use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 
-use inputs::Inputs;
+use inputs::{Inputs, fenced};
 use joins::Join;
 use mle_star_data::profile::Profile;
 use problem::Problem;
@@ -108,10 +108,11 @@ impl OfflineAgents {
             AgentType::EnsPlanner => combine::ens_planner(problem, inputs),
             AgentType::Ensembler => combine::ensembler(problem, inputs)?,
             AgentType::Debugger => repair::debugger(problem, inputs)?,
+            // No rule rewrites a leak, so the block stays, and the program gives the script no score.
             AgentType::Leakage if request.variant == Some(Variant::Correction) => {
-                leak_rules::correction(&problem.target, inputs)
+                fenced(inputs.text("code_block"))
             }
-            AgentType::Leakage => leak_rules::detection(&problem.target, inputs),
+            AgentType::Leakage => leakage::detection(&problem.target, inputs),
             AgentType::Data => finalization::data(problem, inputs)?,
             AgentType::Test => match request.variant {
                 Some(Variant::SubsamplingExtract) => finalization::subsampling_extract(inputs),

@@ -3,6 +3,8 @@
 //! Redirects are not followed, so the key goes to no other host. The variables for proxies apply, except to endpoints of
 //! this machine.
 
+#![expect(clippy::disallowed_types, reason = "it is the one file")]
+
 use std::error::Error;
 use std::io;
 use std::sync::Arc;

@@ -35,7 +35,7 @@ pub fn open(folder: &Path, name: &str) -> io::Result<File> {
 /// The text of a file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`open`]; the file is larger than `most`, or not UTF-8.
+/// The file cannot be opened, is larger than `most`, or is not UTF-8.
 pub fn read(folder: &Path, name: &str, most: u64) -> io::Result<String> {
     let file = open(folder, name)?;
     if file.metadata()?.len() > most {

@@ -30,6 +30,8 @@ pub mod run_view;
 pub mod runners;
 pub mod sanitize;
 pub mod score_report;
+#[cfg(feature = "html")]
+pub mod text;
 pub mod usage;
 #[cfg(feature = "html")]
 pub mod views;

@@ -18,7 +18,7 @@ pub fn plain(text: &str) -> String {
     shown
 }
 
-/// The same in one line.
+/// Replaces invisible characters by their code points, and newlines and tabs by blanks.
 pub fn one_line(text: &str) -> String {
     plain(text).replace(['\n', '\t'], " ")
 }

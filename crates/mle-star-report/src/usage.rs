@@ -14,7 +14,7 @@ use crate::words::{agent_name, phase_title};
 
 /// The calls of one phase, path or role.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Row {
+pub struct CostRow {
     /// Its name for people.
     pub name: String,
     /// Number of calls.
@@ -33,11 +33,11 @@ pub struct Row {
 
 /// Rows under a title.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Table {
+pub struct CostTable {
     /// `phase`, `path` or `role`.
     pub title: &'static str,
     /// Its rows.
-    pub rows: Vec<Row>,
+    pub rows: Vec<CostRow>,
 }
 
 /// The usage of a run. Calls that are in progress in a live run are not counted as interrupted.
@@ -96,7 +96,7 @@ pub fn estimated_remark(spending: &Spending) -> String {
 }
 
 /// Tables by phase, path and role; empty for a free run.
-pub fn tables(spending: &Spending) -> Vec<Table> {
+pub fn tables(spending: &Spending) -> Vec<CostTable> {
     let total = spending.total();
     if money::is_free(&total.usage) {
         return Vec::new();
@@ -116,33 +116,33 @@ pub fn tables(spending: &Spending) -> Vec<Table> {
     let roles = roles.into_iter().map(|(role, calls)| row(agent_name(*role), calls)).collect();
     [("phase", phases), ("path", paths), ("role", roles)]
         .into_iter()
-        .filter(|(_, rows): &(_, Vec<Row>)| !rows.is_empty())
-        .map(|(title, rows)| Table { title, rows })
+        .filter(|(_, rows): &(_, Vec<CostRow>)| !rows.is_empty())
+        .map(|(title, rows)| CostTable { title, rows })
         .collect()
 }
 
 /// The tables as lines of text.
 pub fn lines(spending: &Spending) -> Vec<String> {
     let mut lines = Vec::new();
-    for Table { title, rows } in tables(spending) {
+    for CostTable { title, rows } in tables(spending) {
         let title = format!("cost by {title}");
         lines.push(format!(
             "{title:<28} {:>6} {:>9} {:>10} {:>8} {:>8}",
             "calls", "cost", "tokens in", "cached", "out"
         ));
         lines.extend(rows.iter().map(|row| {
-            let Row { name, calls, cost, tokens_in, cached, tokens_out, .. } = row;
+            let CostRow { name, calls, cost, tokens_in, cached, tokens_out, .. } = row;
             format!("  {name:<26} {calls:>6} {cost:>9} {tokens_in:>10} {cached:>8} {tokens_out:>8}")
         }));
     }
     lines
 }
 
-fn row(name: String, part: Calls, total: Calls) -> Row {
+fn row(name: String, part: Calls, total: Calls) -> CostRow {
     let percent = 100.0 * weight(part, total) / weight(total, total).max(f64::MIN_POSITIVE);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "between 0 and 100")]
     let percent = percent.round() as u32;
-    Row {
+    CostRow {
         name,
         calls: part.calls,
         cost: money::cost_of(&part.usage),

@@ -23,15 +23,15 @@ use mle_star::journal::{Frozen, Journal, Kind};
 use mle_star::pipeline;
 use mle_star::prompts::Prompts;
 use mle_star::slots::Slots;
+use mle_star::testing::frozen;
 use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::effects::{AgentRequest, Answer};
-use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Place;
 use mle_star_domain::role::AgentType;
-use mle_star_domain::task::{DataModality, Task, TaskType};
+use mle_star_domain::task::Task;
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::{Isolation, Network};
 
@@ -128,7 +128,7 @@ async fn whole_run(
     let folder = tempfile::tempdir()?;
     let claude = stand_in::stand_in(folder.path(), start, ANSWER)?;
     let setup = setup(&claude, folder.path(), prefetch)?;
-    let frozen = frozen(config, &setup.data_dir)?;
+    let frozen = inputs(config, &setup.data_dir)?;
     let run = folder.path().join("run");
     fs::create_dir(&run)?;
     let python = python_environment(EnvironmentChoice::Given(PathBuf::from("python3")), &|_| ()).await?;
@@ -188,34 +188,11 @@ fn setup(claude: &Path, folder: &Path, prefetch: usize) -> Result<ClaudeSetup, F
     })
 }
 
-fn frozen(config: &Config, data_dir: &Path) -> Result<Frozen, Failure> {
-    let task = Task {
-        competition_id: "overhead".to_owned(),
-        task_type: TaskType::Classification,
-        data_modality: DataModality::Tabular,
-        evaluation_metric: "accuracy".to_owned(),
-        metric_direction: Direction::Maximize,
-        description: "Predict y.".to_owned(),
-        data_dir: data_dir.to_owned(),
-        output_dir: None,
-        target_column: None,
-        id_column: None,
-        reference_discussions: Vec::new(),
-        baseline_solution: None,
-    };
+fn inputs(config: &Config, data_dir: &Path) -> Result<Frozen, Failure> {
+    let frozen = frozen();
+    let task = Task { data_dir: data_dir.to_owned(), target_column: None, ..frozen.task };
     let prompts = Prompts::new(BTreeMap::new())?.texts().clone();
-    let (run_id, data_id) = ("overhead".to_owned(), "overhead".to_owned());
-    Ok(Frozen {
-        run_id,
-        task,
-        config: config.clone(),
-        prompts,
-        data_id,
-        learned: Vec::new(),
-        data_summary: None,
-        retrieved_models: None,
-        protocol: None,
-    })
+    Ok(Frozen { task, config: config.clone(), prompts, ..frozen })
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {

@@ -3,15 +3,16 @@
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::{machine, processor};
 use mle_star_process::sandbox::Isolation;
+use mle_star_report::run_view;
 use mle_star_run::resume::{Reopened, ResumeOptions, reopen};
+use mle_star_run::runs;
 use mle_star_run::runtime::wait_for;
 use mle_star_run::{OpenRun, prepare};
 
-use super::folder::{Folder, Hardware, Sitting};
+use super::folder::{BenchProcess, Folder, Hardware};
 use super::plan::Cell;
 use crate::args::RunArgs;
 use crate::exit::Failure;
-use crate::runs::{self, run_view};
 
 /// This process and its machine.
 #[derive(Debug)]
@@ -38,9 +39,9 @@ impl Here {
     }
 
     /// What is noted about a run that this process works on now.
-    pub fn sitting(&self, cell: &Cell<'_>, run: &OpenRun) -> Sitting {
+    pub fn process(&self, cell: &Cell<'_>, run: &OpenRun) -> BenchProcess {
         let isolation = Isolation::new(mle_star_backends::script::network(run.frozen.config.network));
-        Sitting {
+        BenchProcess {
             at: jiff::Timestamp::now(),
             hardware: self.hardware.clone(),
             isolation: isolation.line(),

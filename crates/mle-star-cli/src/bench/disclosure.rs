@@ -19,12 +19,12 @@ use serde_json::{Map, Value};
 use super::folder::{Folder, Hardware, Record};
 use super::grade::Kept;
 use super::plan::{Cell, Plan};
-use super::results::{Results, Row};
+use super::results::{Results, RunRow};
 use super::scale::digest_of;
 use crate::args::BenchPreset;
 use crate::exit::Failure;
-use crate::usage;
 use answers::{Facts, HiddenAnswers};
+use mle_star_report::usage;
 use mle_star_run::VERSION;
 
 /// The folder in that of the bench.
@@ -79,7 +79,7 @@ pub struct Disclosure {
     /// What all runs used, by model.
     models: BTreeMap<String, Calls>,
     hidden_answers: HiddenAnswers,
-    runs: Vec<Run>,
+    runs: Vec<DisclosedRun>,
 }
 
 /// A task.
@@ -96,12 +96,24 @@ struct Task {
 
 /// A run.
 #[derive(Clone, Debug, Serialize)]
-struct Run {
+struct DisclosedRun {
     run: String,
     task: String,
     seed: u32,
     exit: Option<u8>,
     valid: bool,
+    #[serde(flatten)]
+    spent: Spent,
+    network: Network,
+    #[serde(flatten)]
+    labels: Labels,
+    #[serde(flatten)]
+    made_of: MadeOf,
+}
+
+/// The machines, time and money of a run.
+#[derive(Clone, Debug, Serialize)]
+struct Spent {
     limit_seconds: u64,
     seconds: f64,
     /// The machines of the processes that worked on it.
@@ -113,12 +125,21 @@ struct Run {
     models: BTreeMap<String, Calls>,
     /// Calls that were interrupted, whose usage is unknown.
     interrupted_calls: u64,
-    network: Network,
+}
+
+/// How often labels that scripts do not see were used.
+#[derive(Clone, Debug, Serialize)]
+struct Labels {
     holdout: Option<Holdout>,
     /// How often predictions for held-out rows were scored.
     holdout_looks: u64,
     /// How often a submission was graded with the hidden answers.
     gradings: u64,
+}
+
+/// The inputs and versions of a run, by digest.
+#[derive(Clone, Debug, Serialize)]
+struct MadeOf {
     versions: Vec<Versions>,
     /// The digest of its configuration.
     configuration: String,
@@ -154,7 +175,7 @@ struct Versions {
 }
 
 /// Everything that is known about a run.
-struct Known {
+struct RunRecords {
     record: Record,
     snapshot: Snapshot,
     lookups: usize,
@@ -192,23 +213,23 @@ fn disclosure(folder: &Folder, plan: &Plan, results: &Results) -> Disclosure {
     };
     let mut known = Vec::new();
     for (cell, row) in plan.cells().iter().zip(&results.runs) {
-        if let Some(of_run) = Known::read(folder, cell) {
+        if let Some(of_run) = RunRecords::read(folder, cell) {
             let run = made.run(&folder.run(cell), row, &of_run);
             made.runs.push(run);
             known.push(of_run);
         }
     }
-    let facts: Vec<Facts<'_>> = known.iter().map(Known::facts).collect();
+    let facts: Vec<Facts<'_>> = known.iter().map(RunRecords::facts).collect();
     made.hidden_answers = HiddenAnswers::of(&facts);
     made
 }
 
-impl Known {
+impl RunRecords {
     /// `None` for a run that has no journal.
     fn read(folder: &Folder, cell: &Cell<'_>) -> Option<Self> {
         let run = folder.run(cell);
         let snapshot = journal::read(&run).ok()?;
-        let result = crate::runs::run_view::read_result(&run);
+        let result = mle_star_report::run_view::read_result(&run);
         let submission = run.join(layout::FINAL).join(layout::SUBMISSION);
         let trust = result.as_ref().and_then(|result| result.trust.as_ref());
         Some(Self {
@@ -222,8 +243,8 @@ impl Known {
 
     fn facts(&self) -> Facts<'_> {
         let Config { agents, network, .. } = self.snapshot.frozen.config;
-        let (sittings, kept) = (self.record.sittings.as_slice(), self.kept.as_ref());
-        Facts { agents, network, lookups: self.lookups, sittings, kept }
+        let (processes, kept) = (self.record.processes.as_slice(), self.kept.as_ref());
+        Facts { agents, network, lookups: self.lookups, processes, kept }
     }
 }
 
@@ -237,9 +258,35 @@ fn lookups(snapshot: &Snapshot) -> usize {
 }
 
 impl Disclosure {
-    fn run(&mut self, folder: &Path, row: &Row, known: &Known) -> Run {
-        let (frozen, sittings) = (&known.snapshot.frozen, &known.record.sittings);
-        let config = &frozen.config;
+    fn run(&mut self, folder: &Path, row: &RunRow, known: &RunRecords) -> DisclosedRun {
+        let frozen = &known.snapshot.frozen;
+        let mut isolation: Vec<String> =
+            known.record.processes.iter().map(|process| process.isolation.clone()).collect();
+        isolation.dedup();
+        DisclosedRun {
+            run: row.run.clone(),
+            task: row.task.clone(),
+            seed: row.seed,
+            exit: row.exit,
+            valid: row.valid,
+            spent: self.spent(row, known),
+            network: Network {
+                scripts: frozen.config.network,
+                isolation,
+                search: search(&frozen.config),
+                lookups: known.lookups,
+            },
+            labels: Labels {
+                holdout: frozen.protocol.as_ref().map(|protocol| protocol.holdout.clone()),
+                holdout_looks: known.looks,
+                gradings: known.kept.as_ref().map_or(0, |kept| kept.times),
+            },
+            made_of: self.made_of(folder, &known.snapshot),
+        }
+    }
+
+    fn spent(&mut self, row: &RunRow, known: &RunRecords) -> Spent {
+        let (config, processes) = (&known.snapshot.frozen.config, &known.record.processes);
         let models = models(&known.snapshot);
         for (model, calls) in &models {
             let all = self.models.entry(model.clone()).or_default();
@@ -247,37 +294,27 @@ impl Disclosure {
             all.usage = all.usage + calls.usage;
         }
         let mut hardware: Vec<usize> =
-            sittings.iter().map(|sitting| self.machine(&sitting.hardware)).collect();
+            processes.iter().map(|process| self.machine(&process.hardware)).collect();
         hardware.dedup();
-        let mut isolation: Vec<String> = sittings.iter().map(|sitting| sitting.isolation.clone()).collect();
-        isolation.dedup();
-        let mut versions: Vec<Versions> = known.snapshot.made_with.iter().map(Versions::from).collect();
-        versions.dedup();
-        Run {
-            run: row.run.clone(),
-            task: row.task.clone(),
-            seed: row.seed,
-            exit: row.exit,
-            valid: row.valid,
+        Spent {
             limit_seconds: config.time_limit_seconds,
             seconds: row.seconds.unwrap_or_default(),
             hardware,
-            side_by_side: sittings.iter().map(|sitting| sitting.side_by_side).max().unwrap_or(1),
+            side_by_side: processes.iter().map(|process| process.side_by_side).max().unwrap_or(1),
             max_budget_usd: config.max_budget_usd,
             models,
             interrupted_calls: usage::of_run(&known.snapshot, false).interrupted_calls,
-            network: Network {
-                scripts: config.network,
-                isolation,
-                search: search(config),
-                lookups: known.lookups,
-            },
-            holdout: frozen.protocol.as_ref().map(|protocol| protocol.holdout.clone()),
-            holdout_looks: known.looks,
-            gradings: known.kept.as_ref().map_or(0, |kept| kept.times),
+        }
+    }
+
+    fn made_of(&mut self, folder: &Path, snapshot: &Snapshot) -> MadeOf {
+        let mut versions: Vec<Versions> = snapshot.made_with.iter().map(Versions::from).collect();
+        versions.dedup();
+        let prompts = serde_json::to_string(&snapshot.frozen.prompts).unwrap_or_default();
+        MadeOf {
             versions,
-            configuration: self.configuration(config),
-            prompts: digest_of_text(&serde_json::to_string(&frozen.prompts).unwrap_or_default()),
+            configuration: self.configuration(&snapshot.frozen.config),
+            prompts: digest_of_text(&prompts),
             libraries: self.libraries(&folder.join(layout::FINAL).join(layout::REQUIREMENTS)),
             digests: digests(folder),
         }

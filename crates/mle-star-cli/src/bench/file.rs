@@ -3,14 +3,14 @@
 use std::path::{Path, PathBuf};
 
 use mle_star_domain::trouble::Trouble;
+use mle_star_run::settings::check_keys;
+use mle_star_run::settings::document::Document;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 
 use super::scale::{Anchors, Medals};
 use crate::args::BenchPreset;
-use crate::settings::check_keys;
-use crate::settings::document::Document;
 
 /// The keys of a bench file, all optional except for `tasks`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ use super::grade::{Kept, written_at};
 use super::plan::{Cell, Plan};
 use super::scale::{Grade, digest_of};
 use crate::exit::Failure;
-use crate::runs::inputs::{write_json, write_whole};
+use mle_star_run::runs::inputs::{write_json, write_whole};
 
 /// Files in the folder of a bench.
 const PLAN: &str = "bench.json";
@@ -38,14 +38,15 @@ pub struct Folder {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Record {
     /// The processes that worked on it, in order.
-    pub sittings: Vec<Sitting>,
+    #[serde(rename = "sittings")]
+    pub processes: Vec<BenchProcess>,
     /// Why it has no result, if something other than an interruption ended it.
     pub failure: Option<Failed>,
 }
 
 /// A process that worked on a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Sitting {
+pub struct BenchProcess {
     /// When it began.
     pub at: Timestamp,
     /// Where.
@@ -128,9 +129,9 @@ impl Folder {
     ///
     /// # Errors
     /// The folder cannot be written.
-    pub fn note_sitting(&self, cell: &Cell<'_>, sitting: Sitting) -> Result<(), Failure> {
+    pub fn note_process(&self, cell: &Cell<'_>, process: BenchProcess) -> Result<(), Failure> {
         let mut record = self.record(cell);
-        record.sittings.push(sitting);
+        record.processes.push(process);
         record.failure = None;
         self.write(RECORDS, cell, &record)
     }

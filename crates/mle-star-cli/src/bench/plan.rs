@@ -13,11 +13,11 @@ use super::file::{self, BenchFile, Seeds, TaskEntry};
 use super::grade::Grading;
 use crate::args::{BenchArgs, BenchPreset, RunArgs, SettingsArgs};
 use crate::exit::Failure;
-use crate::prepare::{settings_of, task_source};
-use crate::provider;
-use crate::runs::absolute;
-use crate::runs::inputs::first_difference;
-use crate::settings::process_environment;
+use mle_star_run::prepare::{settings_of, task_source};
+use mle_star_run::provider;
+use mle_star_run::runs::absolute;
+use mle_star_run::runs::inputs::first_difference;
+use mle_star_run::settings::process_environment;
 
 /// The default folder of a bench.
 const DEFAULT_DIR: &str = "bench";

@@ -27,7 +27,7 @@ pub struct Results {
     /// Whether every run has ended.
     pub complete: bool,
     /// One row per run.
-    pub runs: Vec<Row>,
+    pub runs: Vec<RunRow>,
     /// One per task and budget.
     pub summaries: Vec<Summary>,
     /// All runs together.
@@ -62,7 +62,7 @@ pub enum ScoreOf {
 
 /// One run.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct RunRow {
     /// The task's name.
     pub task: String,
     /// The time limit, if the bench set it.
@@ -103,7 +103,7 @@ pub struct Row {
     pub seconds: Option<f64>,
     /// Its cost, estimates included; `None` if nothing is known.
     pub cost_usd: Option<f64>,
-    /// The estimated part.
+    /// The estimated part of the cost.
     pub estimated_usd: f64,
     /// Tokens read, cached ones included.
     pub tokens_in: u64,
@@ -124,9 +124,9 @@ pub struct Summary {
     pub budget_seconds: Option<u64>,
     /// The number of runs.
     pub runs: usize,
-    /// Those with a valid submission.
+    /// The number of runs with a valid submission.
     pub valid: usize,
-    /// Their share.
+    /// The share of runs with a valid submission.
     pub success_rate: f64,
     /// The metric's name.
     pub metric: Option<String>,
@@ -154,7 +154,7 @@ pub struct Summary {
     pub seconds_mean: Option<f64>,
     /// The cost of all runs, as far as it is known or estimated; `None` if nothing is.
     pub cost_usd: Option<f64>,
-    /// The estimated part.
+    /// The estimated part of the cost.
     pub estimated_usd: f64,
 }
 
@@ -176,9 +176,9 @@ pub struct Medals {
 pub struct Total {
     /// The number of runs.
     pub runs: usize,
-    /// Those with a valid submission.
+    /// The number of runs with a valid submission.
     pub valid: usize,
-    /// Their share.
+    /// The share of runs with a valid submission.
     pub success_rate: f64,
     /// The share of runs with any medal, among those with thresholds: the mean over seeds.
     pub medal_rate: Option<f64>,
@@ -190,24 +190,24 @@ pub struct Total {
     pub seconds: f64,
     /// Their cost, as far as it is known or estimated; `None` if nothing is.
     pub cost_usd: Option<f64>,
-    /// The estimated part.
+    /// The estimated part of the cost.
     pub estimated_usd: f64,
 }
 
 /// The results of a bench so far, from one row for each of its runs.
-pub fn results(plan: &Plan, mut runs: Vec<Row>) -> Results {
+pub fn results(plan: &Plan, mut runs: Vec<RunRow>) -> Results {
     share_medals(&mut runs);
     let mut summaries = Vec::new();
     for budget in &plan.budgets {
         for task in &plan.tasks {
-            let is_here = |row: &Row| row.task == task.name && row.budget_seconds == *budget;
+            let is_here = |row: &RunRow| row.task == task.name && row.budget_seconds == *budget;
             let anchors = task.grading.anchors;
-            let mut here: Vec<&mut Row> = runs.iter_mut().filter(|row| is_here(row)).collect();
+            let mut here: Vec<&mut RunRow> = runs.iter_mut().filter(|row| is_here(row)).collect();
             choose_scores(&mut here);
             for row in &mut here {
                 row.units = anchors.zip(row.score).map(|(anchors, score)| anchors.units(score));
             }
-            let here: Vec<&Row> = here.into_iter().map(|row| &*row).collect();
+            let here: Vec<&RunRow> = here.into_iter().map(|row| &*row).collect();
             summaries.push(summary(&task.name, *budget, &here));
         }
     }
@@ -217,16 +217,16 @@ pub fn results(plan: &Plan, mut runs: Vec<Row>) -> Results {
 }
 
 /// A grader tells of medals only if there is a submission. The other runs of the task have won none.
-fn share_medals(rows: &mut [Row]) {
+fn share_medals(rows: &mut [RunRow]) {
     let with: BTreeSet<String> =
         rows.iter().filter(|row| row.has_medals).map(|row| row.task.clone()).collect();
     rows.iter_mut().for_each(|row| row.has_medals = with.contains(&row.task));
 }
 
 /// The row of a run.
-pub fn row(folder: &Folder, cell: &Cell<'_>) -> Row {
+pub fn row(folder: &Folder, cell: &Cell<'_>) -> RunRow {
     let run = folder.run(cell);
-    let mut row = Row {
+    let mut row = RunRow {
         task: cell.task.name.clone(),
         budget_seconds: cell.budget,
         seed: cell.seed,
@@ -274,7 +274,7 @@ pub fn row(folder: &Folder, cell: &Cell<'_>) -> Row {
 }
 
 /// What a grader or hidden answers say about the submission of a finished run.
-fn graded(row: &mut Row, folder: &Folder, cell: &Cell<'_>) {
+fn graded(row: &mut RunRow, folder: &Folder, cell: &Cell<'_>) {
     let submission = folder.run(cell).join(layout::FINAL).join(layout::SUBMISSION);
     let is_graded = cell.task.grading.is_on() && row.valid;
     let Some(kept) = folder.kept(cell, &submission).filter(|_| is_graded) else { return };
@@ -290,7 +290,7 @@ fn graded(row: &mut Row, folder: &Folder, cell: &Cell<'_>) {
 }
 
 /// Chooses the kind of score that all valid runs have, so that they can be compared.
-fn choose_scores(rows: &mut [&mut Row]) {
+fn choose_scores(rows: &mut [&mut RunRow]) {
     let valid = || rows.iter().filter(|row| row.valid);
     let kind = match () {
         () if valid().any(|row| row.hidden_score.is_some()) => ScoreOf::Hidden,
@@ -307,7 +307,7 @@ fn choose_scores(rows: &mut [&mut Row]) {
     }
 }
 
-fn summary(task: &str, budget: Option<u64>, rows: &[&Row]) -> Summary {
+fn summary(task: &str, budget: Option<u64>, rows: &[&RunRow]) -> Summary {
     let cost = cost(rows.iter().copied());
     let valid = rows.iter().filter(|row| row.valid).count();
     let scores: Vec<f64> = rows.iter().filter_map(|row| row.score).collect();
@@ -339,7 +339,7 @@ fn summary(task: &str, budget: Option<u64>, rows: &[&Row]) -> Summary {
     }
 }
 
-fn medals(rows: &[&Row]) -> Option<Medals> {
+fn medals(rows: &[&RunRow]) -> Option<Medals> {
     let count = |medal| rows.iter().filter(|row| row.medal == Some(medal)).count();
     let (gold, silver, bronze) = (count(Medal::Gold), count(Medal::Silver), count(Medal::Bronze));
     let rate = share(gold + silver + bronze, rows.len());
@@ -347,17 +347,17 @@ fn medals(rows: &[&Row]) -> Option<Medals> {
 }
 
 /// The cost of the runs that have begun.
-fn cost<'a>(rows: impl Iterator<Item = &'a Row>) -> Usage {
+fn cost<'a>(rows: impl Iterator<Item = &'a RunRow>) -> Usage {
     let of_row =
-        |row: &Row| Usage { cost_usd: row.cost_usd, estimated_usd: row.estimated_usd, ..Usage::default() };
+        |row: &RunRow| Usage { cost_usd: row.cost_usd, estimated_usd: row.estimated_usd, ..Usage::default() };
     rows.filter(|row| row.seconds.is_some()).map(of_row).fold(Usage::free(), Usage::add)
 }
 
-fn total(rows: &[Row], summaries: &[Summary], seeds: &[u32]) -> Total {
+fn total(rows: &[RunRow], summaries: &[Summary], seeds: &[u32]) -> Total {
     let (valid, cost) = (rows.iter().filter(|row| row.valid).count(), cost(rows.iter()));
-    let ranked: Vec<&Row> = rows.iter().filter(|row| row.has_medals).collect();
+    let ranked: Vec<&RunRow> = rows.iter().filter(|row| row.has_medals).collect();
     let of_seed = |seed: &u32| {
-        let rows: Vec<&&Row> = ranked.iter().filter(|row| row.seed == *seed).collect();
+        let rows: Vec<&&RunRow> = ranked.iter().filter(|row| row.seed == *seed).collect();
         let won = rows.iter().filter(|row| row.medal.is_some()).count();
         (!rows.is_empty()).then(|| share(won, rows.len()))
     };
@@ -412,7 +412,7 @@ impl ScoreOf {
     }
 }
 
-impl Row {
+impl RunRow {
     /// Takes what the report of the run tells. The best score of a run without a result is no score of the run.
     fn tell(&mut self, report: &RunReport) {
         let RunReport { run, score, checks, answer, spent, .. } = report;
@@ -439,8 +439,8 @@ pub mod tests {
     use super::*;
 
     /// A finished run of the task `a` without medals.
-    pub fn row_of(seed: u32, score: Option<f64>) -> Row {
-        Row {
+    pub fn row_of(seed: u32, score: Option<f64>) -> RunRow {
+        RunRow {
             task: "a".to_owned(),
             budget_seconds: None,
             seed,
@@ -474,7 +474,7 @@ pub mod tests {
         let mut rows = vec![row_of(1, Some(2.0)), row_of(2, Some(4.0)), row_of(3, None)];
         rows[0].medal = Some(Medal::Gold);
         rows.iter_mut().for_each(|row| row.has_medals = true);
-        let all: Vec<&Row> = rows.iter().collect();
+        let all: Vec<&RunRow> = rows.iter().collect();
         let summary = summary("a", None, &all);
         assert_eq!((summary.runs, summary.valid, summary.mean, summary.iqr), (3, 2, Some(3.0), Some(1.0)));
         assert_eq!(summary.medals, Some(Medals { gold: 1, silver: 0, bronze: 0, rate: 1.0 / 3.0 }));

@@ -5,7 +5,7 @@ use mle_star_report::money;
 use mle_star_report::sanitize::{first_line, one_line, shortened};
 use unicode_width::UnicodeWidthStr as _;
 
-use super::results::{Results, Row, State, Summary};
+use super::results::{Results, RunRow, State, Summary};
 
 /// The shortest form of a name in a narrow terminal.
 const SHORTEST_NAME: usize = 8;
@@ -32,14 +32,14 @@ pub fn lines(results: &Results, columns: Option<usize>) -> Vec<String> {
     lines
 }
 
-fn runs(rows: &[Row]) -> Vec<Column> {
-    let text = |heading, dispensable, cell: &dyn Fn(&Row) -> String| Column {
+fn runs(rows: &[RunRow]) -> Vec<Column> {
+    let text = |heading, dispensable, cell: &dyn Fn(&RunRow) -> String| Column {
         heading,
         cells: rows.iter().map(cell).collect(),
         is_number: false,
         dispensable,
     };
-    let figure = |heading, dispensable, cell: &dyn Fn(&Row) -> String| Column {
+    let figure = |heading, dispensable, cell: &dyn Fn(&RunRow) -> String| Column {
         is_number: true,
         ..text(heading, dispensable, cell)
     };
@@ -64,7 +64,7 @@ fn runs(rows: &[Row]) -> Vec<Column> {
         columns.push(figure("units", 2, &|row| or_dash(row.units.map(|units| format!("{units:.3}")))));
     }
     columns.push(figure("time", 3, &|row| or_dash(row.seconds.map(duration))));
-    if rows.iter().any(Row::has_cost) {
+    if rows.iter().any(RunRow::has_cost) {
         columns.push(figure("cost", 2, &|row| {
             if row.has_cost() { money::cost(row.cost_usd, row.estimated_usd) } else { dash() }
         }));
@@ -75,7 +75,7 @@ fn runs(rows: &[Row]) -> Vec<Column> {
     columns
 }
 
-fn validity(row: &Row) -> &'static str {
+fn validity(row: &RunRow) -> &'static str {
     match row.state {
         State::Finished if row.valid => "yes",
         State::Finished | State::Failed => "no",
@@ -141,7 +141,7 @@ fn whole(results: &Results, columns: Option<usize>) -> Vec<String> {
     }
     parts.extend(total.units_mean.map(|units| format!("{units:.3} units")));
     parts.push(duration(total.seconds));
-    if results.runs.iter().any(Row::has_cost) {
+    if results.runs.iter().any(RunRow::has_cost) {
         parts.push(money::cost(total.cost_usd, total.estimated_usd));
     }
     let mut lines: Vec<String> = Vec::new();

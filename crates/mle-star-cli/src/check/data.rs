@@ -8,13 +8,13 @@ use mle_star_data::{knowing, split};
 use mle_star_domain::task::TaskType;
 use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::Facts;
+use mle_star_run::prepare::infer_without_metric;
+use mle_star_run::prepare::task_source::{self, TaskSource};
+use mle_star_run::settings::Invocation;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
-use crate::prepare::infer_without_metric;
-use crate::prepare::task_source::{self, TaskSource};
-use crate::settings::Invocation;
 
 /// What a data folder says.
 #[derive(Debug, Serialize, JsonSchema)]

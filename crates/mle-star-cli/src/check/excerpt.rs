@@ -3,9 +3,9 @@
 use std::ops::{Range, RangeInclusive};
 
 use mle_star_leakage::Finding;
+use mle_star_report::sanitize::{plain, width};
 
 use super::text::{Code, lines_named};
-use crate::output::sanitize::{plain, width};
 
 /// The columns of a tab on the screen.
 const TAB: usize = 4;

@@ -5,11 +5,11 @@ use std::io::{self, IsTerminal};
 use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, Title};
 use mle_star_leakage::Finding;
+use mle_star_report::sanitize::{one_line, width};
+use mle_star_run::settings::Environment;
 
 use super::excerpt::Excerpt;
 use super::{Counts, Findings, rules};
-use crate::output::sanitize::{one_line, width};
-use crate::settings::Environment;
 
 /// The columns of an output that is no terminal.
 const COLUMNS: usize = 120;

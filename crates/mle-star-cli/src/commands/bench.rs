@@ -14,13 +14,14 @@ use crate::args::{BenchArgs, RunArgs};
 use crate::bench::cell::{Here, begun, graded, is_finished};
 use crate::bench::folder::{Folder, RUNS};
 use crate::bench::plan::{Cell, Described, Plan, described};
-use crate::bench::results::{Results, Row, State, results, row};
+use crate::bench::results::{Results, RunRow, State, results, row};
 use crate::bench::{disclosure, table};
 use crate::exit::{Exit, Failure};
 use crate::foreground::{Listening, Seen, drive_in_turn};
 use crate::output;
-use crate::watch::{Look, Show, duration, number};
+use crate::watch::{Look, Show};
 use mle_star_report::figures::count;
+use mle_star_report::figures::{duration, number};
 use mle_star_run::settings::process_environment;
 
 /// A bench in progress.
@@ -30,7 +31,7 @@ struct Bench<'a> {
     plan: &'a Plan,
     cells: Vec<Cell<'a>>,
     /// One for each cell.
-    rows: Vec<Row>,
+    rows: Vec<RunRow>,
     options: RunArgs,
     here: Here,
     seen: Seen,
@@ -129,7 +130,7 @@ impl<'a> Bench<'a> {
             self.say(&format!("[{}/{}] {}", at + 1, self.cells.len(), cell.words()));
             match begun(&self.folder, cell, &self.options) {
                 Ok(Some(run)) => {
-                    self.folder.note_sitting(cell, self.here.sitting(cell, &run))?;
+                    self.folder.note_process(cell, self.here.process(cell, &run))?;
                     runs.push((cell.words(), run));
                     running.push(at);
                 }
@@ -190,7 +191,7 @@ fn side_by_side(args: &BenchArgs) -> usize {
 }
 
 /// How a run ended, in words.
-fn outcome(row: &Row) -> String {
+fn outcome(row: &RunRow) -> String {
     let score = row.hidden_score.map(|score| (score, "hidden"));
     let score = score.or(row.held_out_score.map(|score| (score, "held out")));
     let score = score.or(row.validation_score.map(|score| (score, "validation")));

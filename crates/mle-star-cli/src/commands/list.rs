@@ -6,12 +6,12 @@ use mle_star_report::figures::{duration, number};
 use mle_star_report::money;
 use mle_star_report::run_view::{self, Summary};
 use mle_star_report::sanitize::one_line;
+use mle_star_run::runs;
 
 use super::runs_dir;
 use crate::args::ListArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::runs;
 
 /// Lists the runs of a runs directory.
 ///

@@ -16,8 +16,9 @@ use serde_json::{Map, Value, json};
 
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::usage::money;
-use crate::watch::{Look, Show, Terminal, Watchers, duration};
+use crate::watch::{Look, Show, Terminal, Watchers};
+use mle_star_report::figures::duration;
+use mle_star_report::money;
 use mle_star_run::provider::{Workplace, ask_claude, ask_codex, ask_openai, claude, codex, openai};
 use mle_star_run::runtime::wait_for;
 use mle_star_run::settings::process_environment;

@@ -1,9 +1,11 @@
 //! `report`: writes `report.html`.
 
+use mle_star_report::run_view;
+use mle_star_run::runs;
+
 use super::runs_dir;
 use crate::args::RunRef;
 use crate::exit::{Exit, Failure};
-use crate::runs::{self, run_view};
 use crate::{output, report};
 
 /// Writes the report of a run.

@@ -3,17 +3,18 @@
 use std::io::IsTerminal as _;
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::figures::{duration, number};
-use mle_star_report::run_view::{self, RunView, Summary};
-use mle_star_report::sanitize::{first_line, plain};
-use mle_star_report::views::{self, Views, code};
+use mle_star_report::run_view::{self, RunView};
+use mle_star_report::sanitize::plain;
+use mle_star_report::text;
+use mle_star_report::views::{self, code};
 use serde_json::json;
 
 use super::runs_dir;
 use crate::args::ShowArgs;
 use crate::exit::{Exit, Failure};
-use crate::{output, runs, usage};
+use crate::output;
 use mle_star_run::nearest;
+use mle_star_run::runs;
 
 /// Shows one run.
 ///
@@ -32,7 +33,7 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
         let whole = json!({"run": view.summary, "folder": view.folder, "made_with": view.snapshot.made_with, "usage": view.spending, "runners": figures, "steps": view.steps, "result": view.result});
         output::json(&whole)?;
     } else {
-        lines(&view, &views::of_run(&view)).iter().for_each(|line| output::shown(line));
+        text::lines(&view, &views::of_run(&view)).iter().for_each(|line| output::shown(line));
     }
     if let Some(damage) = view.snapshot.damage {
         let hint = "only the readable part is shown; restore the journal from a copy, or start a new run";
@@ -68,95 +69,4 @@ fn print_diff(code: &code::Code) {
         }
         Some(_) => print_code(&code.diff()),
     }
-}
-
-/// A run in lines.
-pub fn lines(view: &RunView, views: &Views) -> Vec<String> {
-    let mut lines = head(view, views);
-    lines.extend(ledger(views));
-    for group in &views.tree.groups {
-        lines.extend([String::new(), group.name.clone()]);
-        for node in &group.nodes {
-            let mark = if node.on_way { "◆" } else { " " };
-            let (score, change) =
-                (node.score.as_deref().unwrap_or_default(), node.change.as_deref().unwrap_or_default());
-            let time = node.time.as_deref().unwrap_or_default();
-            let name = format!("{}{}", "  ".repeat(usize::from(node.depth)), node.place);
-            let line = format!(
-                "{mark} {name:<26} {score:>12} {change:>12} {time:>8}  {}",
-                first_line(&node.outcome, 60)
-            );
-            lines.push(line.trim_end().to_owned());
-        }
-    }
-    if !views.tree.groups.is_empty() {
-        lines.extend([
-            String::new(),
-            "◆ led to the best solution; --code PLACE prints a script, --diff PLACE its changes".to_owned(),
-        ]);
-    }
-    lines
-}
-
-fn head(view: &RunView, views: &Views) -> Vec<String> {
-    let Summary { run_id, task, metric, direction, .. } = &view.summary;
-    // The final solution is not always the one with the best score.
-    let best = match &views.overview.score.validated {
-        Some(validated) => format!("validated:  {validated}"),
-        None => {
-            format!("best score: {}", view.summary.best_score.map_or_else(|| "none yet".to_owned(), number))
-        }
-    };
-    let at = views.overview.score.best_at.as_ref().map_or_else(String::new, |at| format!(" ({at})"));
-    let mut lines = vec![
-        format!("run:        {run_id} ({})", view.summary.state.name()),
-        format!("folder:     {}", view.folder.display()),
-        format!("task:       {task}"),
-        format!("metric:     {metric} ({})", direction.name()),
-        format!("{best}{at}"),
-    ];
-    lines.extend(views.overview.score.held_out.iter().map(|score| format!("held out:   {score}")));
-    lines.extend([
-        format!("time:       {}", duration(view.summary.elapsed_seconds)),
-        format!("scripts:    {}, {} failed", views.overview.work.scripts, views.overview.work.failed),
-    ]);
-    for (index, row) in views.runners.iter().flat_map(|runners| &runners.rows).enumerate() {
-        lines.push(format!("{:11} {}", if index == 0 { "runners:" } else { "" }, row.words()));
-    }
-    lines.push(format!("made with:  {}", views.script.made_with));
-    lines.extend(views.overview.work.cost.iter().map(|line| format!("cost:       {line}")));
-    lines.extend(view.summary.submission.iter().map(|path| format!("submission: {path}")));
-    lines.extend(views.overview.notes.iter().map(|note| format!("note:       {note}")));
-    lines.extend(
-        views
-            .overview
-            .now
-            .iter()
-            .map(|now| format!("now:        {}: {}, {}", now.place, now.what, now.since)),
-    );
-    let costs = usage::lines(&view.spending);
-    if !costs.is_empty() {
-        lines.push(String::new());
-        lines.extend(costs);
-    }
-    lines
-}
-
-fn ledger(views: &Views) -> Vec<String> {
-    let ledger = &views.ledger;
-    if ledger.entries.is_empty() {
-        return Vec::new();
-    }
-    let title = format!("accepted changes: {} of {} scored edits", ledger.entries.len(), ledger.tried);
-    let entry = |entry: &views::Entry| {
-        let mark = if entry.on_way { "◆" } else { " " };
-        format!(
-            "{mark} {:<26} {:>12} {:>12}  {}",
-            entry.place,
-            entry.score,
-            entry.change,
-            first_line(&entry.plan, 60)
-        )
-    };
-    [String::new(), title].into_iter().chain(ledger.entries.iter().map(entry)).collect()
 }

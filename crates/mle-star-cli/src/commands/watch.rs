@@ -9,15 +9,16 @@ use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::follow::{Follow, FollowedLine};
 use mle_star_report::progress::Progress;
+use mle_star_report::run_view;
+use mle_star_run::runs::{self, resume_command};
 use mle_star_run::runtime::wait_for;
+use mle_star_run::settings::process_environment;
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::runs_dir;
 use crate::args::WatchArgs;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::runs::{self, resume_command, run_view};
-use crate::settings::process_environment;
 use crate::watch::{JsonLines, Look, Show, Terminal, Watch};
 
 /// How often the file is read.

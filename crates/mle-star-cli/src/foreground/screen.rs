@@ -9,6 +9,8 @@ use mle_star::result::FinalResult;
 use mle_star_domain::effects::{AgentReply, AgentRequest, Answer};
 use mle_star_domain::layout;
 use mle_star_report::run_report::RunReport;
+use mle_star_report::run_view::State;
+use mle_star_report::words::agent_name;
 use mle_star_run::drive::{Shared, drive_with};
 use mle_star_run::runs::resume_command;
 use mle_star_run::settings::{Invocation, process_environment};
@@ -17,8 +19,7 @@ use mle_star_run::{ErrorKind, Observer, OpenRun};
 use super::signals::Signals;
 use crate::exit::{Exit, Failure};
 use crate::report::updates::{self, Reporting};
-use crate::runs::run_view::State;
-use crate::watch::{JsonLines, Log, Look, OfRun, Recorder, Show, Terminal, Watch, Watchers, agent_name};
+use crate::watch::{JsonLines, Log, Look, OfRun, Recorder, Show, Terminal, Watch, Watchers};
 
 /// How a run is shown.
 #[derive(Clone, Copy, Debug)]

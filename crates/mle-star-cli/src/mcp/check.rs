@@ -42,7 +42,7 @@ pub struct CheckInput {
 
 /// What was found: files with findings, and files that cannot be checked.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Found {
+pub struct CheckOutput {
     /// As `mle-star check --json` prints it.
     #[serde(flatten)]
     #[schemars(with = "Document<'static>")]
@@ -54,7 +54,7 @@ pub struct Found {
 }
 
 /// Checks scripts.
-pub fn check(_: &Hub, input: CheckInput) -> Result<Answer<Found>, Trouble> {
+pub fn check(_: &Hub, input: CheckInput) -> Result<Answer<CheckOutput>, Trouble> {
     let CheckInput { paths, source, data, target, id_column } = input;
     let mut given = inputs(&paths.iter().map(|text| path(text)).collect::<Vec<PathBuf>>());
     // Stdin is the protocol's.
@@ -81,7 +81,7 @@ pub fn check(_: &Hub, input: CheckInput) -> Result<Answer<Found>, Trouble> {
     lines.push(screen::last_line(counts, PLAIN).trim_end().to_owned());
     let document = serde_json::to_value(document(&checked, known.as_ref(), counts)).unwrap_or_default();
     let files_checked = counts.files + counts.unreadable;
-    Ok(Answer::new(&lines, Found { document, files_checked, findings_left_out: left_out }))
+    Ok(Answer::new(&lines, CheckOutput { document, files_checked, findings_left_out: left_out }))
 }
 
 /// Keeps files with findings or errors, and of the findings the first; returns how many are left out.

@@ -20,14 +20,14 @@ pub struct DoctorInput {}
 
 /// The findings.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Found {
+pub struct DoctorOutput {
     /// As `mle-star doctor --json` prints them.
     findings: Value,
 }
 
 /// Checks this machine.
-pub fn doctor(_: &Hub, _: DoctorInput) -> Result<Answer<Found>, Trouble> {
+pub fn doctor(_: &Hub, _: DoctorInput) -> Result<Answer<DoctorOutput>, Trouble> {
     let findings = command::findings(&DoctorArgs::default()).map_err(|failure| failure.trouble)?;
     let lines = command::lines(&findings);
-    Ok(Answer::new(&lines, Found { findings: serde_json::to_value(&findings).unwrap_or_default() }))
+    Ok(Answer::new(&lines, DoctorOutput { findings: serde_json::to_value(&findings).unwrap_or_default() }))
 }

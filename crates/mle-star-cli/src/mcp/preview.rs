@@ -3,6 +3,8 @@
 use mle_star_domain::metric::Direction;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::sanitize::first_line;
+use mle_star_run::prepare::{Intent, Prepared};
+use mle_star_run::provider;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
@@ -11,9 +13,7 @@ use super::Hub;
 use super::answer::Answer;
 use super::start::RunInput;
 use crate::estimate;
-use crate::prepare::{Intent, Prepared};
 use crate::processes::prepared;
-use crate::provider;
 
 pub const ABOUT: &str = "Show what run would do with the same input: the inferred task with reasons, the agents, how \
 solutions are evaluated, and the expected number of calls and cost. Starts nothing and writes nothing.";

@@ -10,6 +10,7 @@ use mle_star_report::run_report::{Checks, Identity, RunReport, Spent};
 use mle_star_report::run_view::{self, RunView, SoFar, StepRow, Summary};
 use mle_star_report::sanitize::first_line;
 use mle_star_report::score_report::ScoreReport;
+use mle_star_report::text;
 use mle_star_report::views;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,7 +45,7 @@ pub struct ListInput {
 
 /// The runs of the runs directory.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Listed {
+pub struct ListOutput {
     runs_dir: PathBuf,
     /// Newest first.
     runs: Vec<Summary>,
@@ -55,7 +56,7 @@ pub struct Listed {
 }
 
 /// Lists runs.
-pub fn list(hub: &Hub, ListInput { most }: ListInput) -> Result<Answer<Listed>, Trouble> {
+pub fn list(hub: &Hub, ListInput { most }: ListInput) -> Result<Answer<ListOutput>, Trouble> {
     let (mut runs, notes) = listing::summaries(&hub.runs_dir);
     runs.reverse();
     let most = most.unwrap_or(MOST_RUNS);
@@ -69,7 +70,7 @@ pub fn list(hub: &Hub, ListInput { most }: ListInput) -> Result<Answer<Listed>, 
         lines.push(format!("{left_out} older runs are not listed"));
     }
     lines.extend(notes.iter().cloned());
-    Ok(Answer::new(&lines, Listed { runs_dir: hub.runs_dir.clone(), runs, left_out, notes }))
+    Ok(Answer::new(&lines, ListOutput { runs_dir: hub.runs_dir.clone(), runs, left_out, notes }))
 }
 
 /// What to show of a run.
@@ -89,7 +90,7 @@ pub struct ShowInput {
 
 /// A run.
 #[derive(Debug, Serialize, JsonSchema)]
-pub struct Shown {
+pub struct ShowOutput {
     run: Summary,
     folder: PathBuf,
     /// Accepted edits of solutions, oldest first.
@@ -112,7 +113,7 @@ struct Accepted {
 }
 
 /// Shows a run, or a script.
-pub fn show(hub: &Hub, input: ShowInput) -> Result<Answer<Shown>, Trouble> {
+pub fn show(hub: &Hub, input: ShowInput) -> Result<Answer<ShowOutput>, Trouble> {
     let ShowInput { run, place, diff, steps } = input;
     let folder = hub.find(&run)?;
     let view = run_view::read(&folder).map_err(|error| error.trouble())?;
@@ -127,7 +128,7 @@ pub fn show(hub: &Hub, input: ShowInput) -> Result<Answer<Shown>, Trouble> {
         change: entry.change.clone(),
         plan: first_line(&entry.plan, 200),
     });
-    let shown = Shown {
+    let shown = ShowOutput {
         run: view.summary.clone(),
         folder,
         accepted: accepted.collect(),
@@ -137,7 +138,7 @@ pub fn show(hub: &Hub, input: ShowInput) -> Result<Answer<Shown>, Trouble> {
     };
     match script {
         Some(script) => Ok(Answer::script(&script, shown)),
-        None => Ok(Answer::new(&showing::lines(&view, &views), shown)),
+        None => Ok(Answer::new(&text::lines(&view, &views), shown)),
     }
 }
 

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::trouble::Trouble;
+use mle_star_run::provider;
+use mle_star_run::runs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,7 +15,6 @@ use super::Hub;
 use super::answer::Answer;
 use crate::args::{ResumeArgs, RunArgs, SettingsArgs, TaskArgs};
 use crate::processes::{self, Begun, Launched};
-use crate::{provider, runs};
 
 pub const ABOUT: &str = "Start a run that solves a machine-learning task. Returns at once with the run's ID and folder; the \
 run works for minutes to hours in its own process and goes on when this session ends. Then call watch. Agents that are \

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view;
+use mle_star_run::runs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +14,6 @@ use super::Hub;
 use super::answer::Answer;
 use super::caller::Caller;
 use crate::processes::{Stopping, working};
-use crate::runs;
 
 pub const ABOUT: &str = "Stop a run, as Ctrl-C does. What was done is recorded: resume continues it, and result names the best \
 answer so far. Waits a few seconds for its end. Runs that one process works on stop together.";

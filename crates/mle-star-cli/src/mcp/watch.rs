@@ -11,6 +11,7 @@ use mle_star_report::figures::{count, duration, number};
 use mle_star_report::run_view::{self, State};
 use mle_star_report::sanitize::first_line;
 use mle_star_report::words::{phase_title, place_name};
+use mle_star_run::runs;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +19,6 @@ use super::Hub;
 use super::answer::Answer;
 use super::caller::Caller;
 use crate::commands::watch::{outcome, unreadable};
-use crate::runs;
 use crate::watch::{Item, News};
 
 pub const ABOUT: &str = "Wait for news of a run, or with until=\"end\" for its end, at most wait_seconds, and return its progress. \

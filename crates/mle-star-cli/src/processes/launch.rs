@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use mle_star::journal::JournalError;
 use mle_star::result::FinalResult;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::run_view::{self, RunView, State};
 use mle_star_run::prepare::{Intent, Prepared, prepare_for, task_source};
 use mle_star_run::settings::process_environment;
 
 use super::{Begun, Late, begin};
 use crate::args::{ResumeArgs, RunArgs};
-use crate::runs::run_view::{self, RunView, State};
 
 /// A run that was started.
 #[derive(Debug)]

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::{Form, Path, State as Of};
 use axum::response::Redirect;
+use mle_star_run::runs;
 use serde::Deserialize;
 use serde_json::json;
 
@@ -12,7 +13,6 @@ use super::folder::page_of;
 use super::site::Site;
 use crate::args::ResumeArgs;
 use crate::processes::{Stopping, resumable, resume as resume_run, working};
-use crate::runs;
 
 /// Larger limits for a run to resume; empty to keep them.
 #[derive(Debug, Default, Deserialize)]

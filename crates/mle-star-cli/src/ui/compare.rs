@@ -23,7 +23,7 @@ const MOST: usize = 8;
 const LONGEST: usize = 400;
 
 /// A compared run, labelled by a letter.
-struct One {
+struct ComparedRun {
     letter: String,
     id: String,
     view: RunView,
@@ -33,7 +33,7 @@ struct One {
 /// Compares the runs in the address, each given as `run=ID`.
 ///
 /// # Errors
-/// One of them cannot be read, or there are fewer than two.
+/// ComparedRun of them cannot be read, or there are fewer than two.
 pub async fn page(Of(site): Of<Arc<Site>>, Query(pairs): Query<Vec<(String, String)>>) -> Answer {
     let mut ids: Vec<String> = pairs.into_iter().filter(|(key, _)| key == "run").map(|(_, id)| id).collect();
     let mut seen = std::collections::BTreeSet::new();
@@ -44,14 +44,14 @@ pub async fn page(Of(site): Of<Arc<Site>>, Query(pairs): Query<Vec<(String, Stri
         return Err(Refused::conflict(Trouble::new(message, hint)).into());
     }
     let values = in_background(move || {
-        let runs: Result<Vec<One>, Refused> =
-            ids.into_iter().zip('A'..).map(|(id, letter)| One::read(&site, id, letter)).collect();
+        let runs: Result<Vec<ComparedRun>, Refused> =
+            ids.into_iter().zip('A'..).map(|(id, letter)| ComparedRun::read(&site, id, letter)).collect();
         Ok(compared(&runs?))
     });
     Shown::page("ui/compare.html", &values.await?)
 }
 
-impl One {
+impl ComparedRun {
     fn read(site: &Site, id: String, letter: char) -> Result<Self, Refused> {
         let view = run_view::read(&site.find(&id)?)
             .map_err(|error| Refused::conflict(Trouble::new(format!("{id}: {error}"), error.hint())))?;
@@ -85,11 +85,11 @@ impl One {
     }
 }
 
-fn compared(runs: &[One]) -> Value {
+fn compared(runs: &[ComparedRun]) -> Value {
     let metrics: Vec<_> =
         runs.iter().map(|one| (&one.view.summary.metric, one.view.summary.direction)).collect();
     json!({
-        "runs": runs.iter().map(One::row).collect::<Vec<_>>(),
+        "runs": runs.iter().map(ComparedRun::row).collect::<Vec<_>>(),
         "chart": chart(runs),
         "is_one_metric": metrics.iter().all(|metric| *metric == metrics[0]),
         "differences": differences(runs),
@@ -97,7 +97,7 @@ fn compared(runs: &[One]) -> Value {
     })
 }
 
-fn chart(runs: &[One]) -> Option<String> {
+fn chart(runs: &[ComparedRun]) -> Option<String> {
     let courses: Vec<Course<'_>> =
         runs.iter().map(|one| Course { name: &one.letter, points: &one.points }).collect();
     let described = runs.iter().map(|one| {
@@ -110,8 +110,8 @@ fn chart(runs: &[One]) -> Option<String> {
 }
 
 /// The keys whose values differ between the runs.
-fn differences(runs: &[One]) -> Vec<Value> {
-    let inputs: Vec<BTreeMap<String, String>> = runs.iter().map(One::inputs).collect();
+fn differences(runs: &[ComparedRun]) -> Vec<Value> {
+    let inputs: Vec<BTreeMap<String, String>> = runs.iter().map(ComparedRun::inputs).collect();
     let keys: std::collections::BTreeSet<&String> = inputs.iter().flat_map(BTreeMap::keys).collect();
     let values =
         |key: &String| inputs.iter().map(|of| of.get(key).map_or("", String::as_str)).collect::<Vec<_>>();
@@ -123,7 +123,7 @@ fn differences(runs: &[One]) -> Vec<Value> {
 }
 
 /// The diff of each run's script from that of the first run.
-fn diffs(runs: &[One]) -> Vec<Value> {
+fn diffs(runs: &[ComparedRun]) -> Vec<Value> {
     let scripts: Vec<Option<String>> = runs.iter().map(|one| views::last_script(&one.view)).collect();
     let against = |index: usize| {
         let (first, other) = (scripts[0].as_ref()?, scripts[index].as_ref()?);

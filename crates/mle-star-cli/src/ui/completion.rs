@@ -62,8 +62,8 @@ mod tests {
     use mle_star::testing::{World, frozen};
 
     use super::*;
-    use crate::runs::inputs::write_json;
-    use crate::runs::run_view::read;
+    use mle_star_report::run_view::read;
+    use mle_star_run::runs::inputs::write_json;
 
     #[tokio::test]
     async fn only_a_run_that_did_everything_is_done() {

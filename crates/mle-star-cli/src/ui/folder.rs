@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star_domain::layout;
 use mle_star_report::{files, run_view};
-
-use crate::runs;
+use mle_star_run::runs;
 
 /// The address of a run's page.
 pub fn page_of(id: &str) -> String {

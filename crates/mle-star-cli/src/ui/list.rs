@@ -9,6 +9,7 @@ use mle_star_domain::metric::Score;
 use mle_star_report::figures::{duration, number};
 use mle_star_report::money;
 use mle_star_report::run_view::{self, Summary};
+use mle_star_run::runs;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
@@ -16,7 +17,6 @@ use super::answer::render;
 use super::completion::{Completion, completion};
 use super::folder::{folder_of, stamp};
 use super::live::Source;
-use crate::runs;
 
 /// The query of the list; every field is optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

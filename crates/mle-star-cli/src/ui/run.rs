@@ -25,12 +25,12 @@ pub const LOGS: &str = "logs";
 pub struct RunSections {
     folder: PathBuf,
     id: String,
-    known: Mutex<Known>,
+    known: Mutex<RenderedParts>,
 }
 
 /// The rendered parts and the running scripts.
 #[derive(Default)]
-struct Known {
+struct RenderedParts {
     stamp: String,
     parts: Vec<(String, String)>,
     /// `None` before the first read, and for a run that cannot be read.
@@ -45,19 +45,23 @@ impl RunSections {
         Self { folder, id: id.to_owned(), known: Mutex::default() }
     }
 
-    fn read(&self, known: &mut Known) {
+    fn read(&self, known: &mut RenderedParts) {
         let now = of_run(&self.folder);
         if known.stamp == now {
             return;
         }
         *known = match run_view::read(&self.folder) {
-            Ok(view) => Known {
+            Ok(view) => RenderedParts {
                 stamp: now,
                 parts: self.parts(&view),
                 state: Some(view.summary.state),
                 running: logs::running(&view),
             },
-            Err(error) => Known { stamp: now, parts: unreadable(&error.to_string()), ..Known::default() },
+            Err(error) => RenderedParts {
+                stamp: now,
+                parts: unreadable(&error.to_string()),
+                ..RenderedParts::default()
+            },
         };
     }
 
@@ -105,7 +109,7 @@ impl Source for RunSections {
 }
 
 impl RunSections {
-    fn logs(&self, known: &Known) -> String {
+    fn logs(&self, known: &RenderedParts) -> String {
         let shown = match known.state {
             Some(State::Running) => logs::of_scripts(&self.folder, &known.running),
             Some(State::Unfinished) => logs::of_program(&self.folder),

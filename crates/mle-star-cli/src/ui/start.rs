@@ -8,6 +8,7 @@ use axum::http::HeaderMap;
 use axum::response::Redirect;
 use mle_star_domain::config::Config;
 use mle_star_domain::trouble::Trouble;
+use mle_star_run::prepare::{Intent, Prepared, task_source};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -16,7 +17,6 @@ use super::answer::{Answer, Refused, Shown, in_background};
 use super::folder::page_of;
 use super::site::Site;
 use crate::args::{RunArgs, SettingsArgs, TaskArgs};
-use crate::prepare::{Intent, Prepared, task_source};
 use crate::processes::{Begun, launch, prepared};
 
 /// The fields of the form; empty if not filled in.

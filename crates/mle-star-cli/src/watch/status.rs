@@ -44,7 +44,7 @@ impl Frame {
 }
 
 /// A path or step in progress.
-struct Row {
+struct StatusRow {
     /// Path or step.
     label: String,
     /// Steps of a path.
@@ -188,7 +188,7 @@ fn counts(progress: &Progress) -> Vec<Text> {
 
 /// The paths of Phase 2, and other steps in progress.
 fn rows(progress: &Progress, frame: &Frame) -> Vec<Text> {
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<StatusRow> = Vec::new();
     if progress.phase == Some(Phase::Phase2) {
         let of_path = |(path, state): (&usize, &PathState)| {
             let running = || progress.running.iter().filter(|(place, _)| place.path() == Some(*path));
@@ -206,15 +206,15 @@ fn rows(progress: &Progress, frame: &Frame) -> Vec<Text> {
 }
 
 /// Rows in aligned columns; without scores on a narrow screen.
-fn in_columns(rows: &[Row], is_wide: bool) -> Vec<Text> {
-    let best = |row: &Row| row.best.filter(|_| is_wide).map(|best| format!("best {}", number(best)));
-    let parts = |row: &Row| [row.label.clone(), row.at.clone(), best(row).unwrap_or_default()];
+fn in_columns(rows: &[StatusRow], is_wide: bool) -> Vec<Text> {
+    let best = |row: &StatusRow| row.best.filter(|_| is_wide).map(|best| format!("best {}", number(best)));
+    let parts = |row: &StatusRow| [row.label.clone(), row.at.clone(), best(row).unwrap_or_default()];
     let gap = if is_wide { 2 } else { 1 };
     let columns = [0, 1, 2].map(|part| {
         let widest = rows.iter().map(|row| width(&parts(row)[part])).max().unwrap_or(0);
         if widest == 0 { 0 } else { widest + gap }
     });
-    let line = |row: &Row| {
+    let line = |row: &StatusRow| {
         let cells = parts(row).into_iter().zip(columns);
         let start = cells.map(|(part, columns)| Text::of(Style::Plain, part).padded(columns));
         start.fold(Text::default(), Text::then).then(row.doing.clone())
@@ -228,7 +228,7 @@ fn path_row(
     running: Option<(&Place, &Effect)>,
     others: usize,
     frame: &Frame,
-) -> Row {
+) -> StatusRow {
     let step = |letter: &str, step: Option<(u32, u32)>| step.map(|(at, of)| format!("{letter}{at}/{of}"));
     let at = [step("t", state.outer), step("k", state.inner)].into_iter().flatten().collect::<Vec<_>>();
     let doing = match running {
@@ -236,10 +236,10 @@ fn path_row(
         None if state.is_over => Text::of(Style::Dim, "done"),
         None => Text::of(Style::Dim, "waits for its turn"),
     };
-    Row { label: format!("path {}", path + 1), at: at.join(" "), best: state.best, doing }
+    StatusRow { label: format!("path {}", path + 1), at: at.join(" "), best: state.best, doing }
 }
 
-fn step_row(step: &Place, progress: &Progress, frame: &Frame) -> Row {
+fn step_row(step: &Place, progress: &Progress, frame: &Frame) -> StatusRow {
     let within = || progress.running.iter().filter(|(place, _)| step_of(place) == *step);
     let doing = match longest(within()) {
         Some((place, effect)) => activity(place, effect, frame).then(more(within().count())),
@@ -251,7 +251,7 @@ fn step_row(step: &Place, progress: &Progress, frame: &Frame) -> Row {
     let of = numbered
         .and_then(|step| progress.steps.get(&step))
         .map_or_else(String::new, |step| format!("/{}", step.of));
-    Row { label: format!("{}{of}", place_name(step)), at: String::new(), best: None, doing }
+    StatusRow { label: format!("{}{of}", place_name(step)), at: String::new(), best: None, doing }
 }
 
 /// `coder 12s of 15m`, `debugger (repair 2) 3s of 15m`, `script on far-1 3s of 1h`, `retriever 40s of 15m, WebSearch:

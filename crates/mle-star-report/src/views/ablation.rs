@@ -37,7 +37,7 @@ pub struct Study {
     /// SVG: what the score loses without each part.
     pub chart: Option<String>,
     /// The figures of the chart.
-    pub effects: Vec<Row>,
+    pub effects: Vec<MeasurementRow>,
     /// The output of the study if it has no measurements.
     pub output: Option<String>,
     /// The summary of the study.
@@ -50,7 +50,7 @@ pub struct Study {
 
 /// One measured part.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct MeasurementRow {
     /// The part that was removed or changed.
     pub part: String,
     /// The score without it.
@@ -137,8 +137,8 @@ fn draw(place: &Place, name: &str, effects: &[Effect], direction: Direction) -> 
     chart::bars(&About { id: &id, title: &title, description }, &bars)
 }
 
-fn row(effect: &Effect, direction: Direction) -> Row {
-    Row {
+fn row(effect: &Effect, direction: Direction) -> MeasurementRow {
+    MeasurementRow {
         part: effect.part.clone(),
         score: number(effect.score),
         baseline: number(effect.baseline),

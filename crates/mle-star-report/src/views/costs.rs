@@ -37,7 +37,7 @@ pub struct MoneyTable {
     /// The meaning of the chart's bars.
     pub unit: &'static str,
     /// One per part.
-    pub rows: Vec<usage::Row>,
+    pub rows: Vec<usage::CostRow>,
 }
 
 /// Time by one kind of part.
@@ -81,14 +81,14 @@ pub fn costs(context: &Context<'_>) -> Costs {
     }
 }
 
-fn money_table(table: usage::Table, spending: &Spending) -> MoneyTable {
+fn money_table(table: usage::CostTable, spending: &Spending) -> MoneyTable {
     let is_known = spending.total().usage.unpriced() == 0;
     let amounts: BTreeMap<String, &Calls> = match table.title {
         "phase" => spending.by_phase.iter().map(|(phase, calls)| (phase_title(*phase), calls)).collect(),
         "role" => spending.by_role.iter().map(|(role, calls)| (agent_name(*role), calls)).collect(),
         _ => spending.by_path.iter().map(|(path, calls)| (path_name(path), calls)).collect(),
     };
-    let bar = |row: &usage::Row| {
+    let bar = |row: &usage::CostRow| {
         let calls = amounts.get(&row.name);
         #[expect(clippy::cast_precision_loss, reason = "for a picture")]
         let tokens = calls.map_or(0.0, |calls| money::all_tokens(&calls.usage) as f64);

@@ -32,12 +32,12 @@ pub struct Runners {
     /// SVG: the time of scripts by runner.
     pub chart: Option<String>,
     /// Runners by name, then this machine if scripts ran here.
-    pub rows: Vec<Row>,
+    pub rows: Vec<RunnerRow>,
 }
 
 /// One runner.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct RunnerRow {
     /// The figures.
     #[serde(flatten)]
     pub figures: Figures,
@@ -88,9 +88,9 @@ struct Fates {
 /// Creates the view of a run.
 pub fn runners(context: &Context<'_>) -> Option<Runners> {
     let seen = context.at_work.runners.iter();
-    let mut rows: BTreeMap<String, Row> =
-        seen.map(|(name, runner)| (name.to_owned(), Row::of(context, name, runner))).collect();
-    let (mut here, mut fates) = (Row::called(HERE), Fates::default());
+    let mut rows: BTreeMap<String, RunnerRow> =
+        seen.map(|(name, runner)| (name.to_owned(), RunnerRow::of(context, name, runner))).collect();
+    let (mut here, mut fates) = (RunnerRow::called(HERE), Fates::default());
     for outcome in context.run.snapshot.effects.iter().filter_map(outcome) {
         for name in &outcome.lost_runners {
             at(&mut rows, name).figures.lost_scripts += 1;
@@ -112,7 +112,7 @@ pub fn runners(context: &Context<'_>) -> Option<Runners> {
     if rows.is_empty() {
         return None;
     }
-    let mut rows: Vec<Row> = rows.into_values().collect();
+    let mut rows: Vec<RunnerRow> = rows.into_values().collect();
     if here.figures.scripts > 0 {
         rows.push(here);
     }
@@ -121,8 +121,8 @@ pub fn runners(context: &Context<'_>) -> Option<Runners> {
 }
 
 /// The row of a runner. The events may not know it, for example after a full disk.
-fn at<'a>(rows: &'a mut BTreeMap<String, Row>, name: &str) -> &'a mut Row {
-    rows.entry(name.to_owned()).or_insert_with(|| Row::called(name))
+fn at<'a>(rows: &'a mut BTreeMap<String, RunnerRow>, name: &str) -> &'a mut RunnerRow {
+    rows.entry(name.to_owned()).or_insert_with(|| RunnerRow::called(name))
 }
 
 /// The outcome of a script that counts.
@@ -131,7 +131,7 @@ fn outcome(record: &EffectRecord) -> Option<ScriptOutcome> {
     ScriptOutcome::deserialize(record.outcome.as_ref().filter(|_| counts)?).ok()
 }
 
-fn summary(rows: &[Row], fates: Fates) -> String {
+fn summary(rows: &[RunnerRow], fates: Fates) -> String {
     let scripts = |is_here: bool| -> u64 {
         let of = rows.iter().filter(|row| (row.figures.name == HERE) == is_here);
         of.map(|row| row.figures.scripts).sum()
@@ -159,8 +159,8 @@ fn were(scripts: u64) -> String {
 }
 
 /// The time of scripts by runner; `None` for a single place, and for more than fit a picture.
-fn picture(rows: &[Row]) -> Option<String> {
-    let bar = |row: &Row| Bar {
+fn picture(rows: &[RunnerRow]) -> Option<String> {
+    let bar = |row: &RunnerRow| Bar {
         name: row.figures.name.clone(),
         value: row.figures.seconds,
         shown: row.time.clone(),
@@ -184,7 +184,7 @@ fn lost(times: u64) -> Option<String> {
     }
 }
 
-impl Row {
+impl RunnerRow {
     fn called(name: &str) -> Self {
         let figures = Figures { name: name.to_owned(), ..Figures::default() };
         let (detail, time) = (String::new(), String::new());

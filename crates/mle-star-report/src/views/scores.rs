@@ -18,7 +18,7 @@ pub struct Scores {
     /// SVG; empty before the second score.
     pub by_time: Option<String>,
     /// All scores, in the order in which the scripts ended.
-    pub rows: Vec<Row>,
+    pub rows: Vec<ScoreRow>,
     /// The number of outliers that are not drawn.
     pub outside: usize,
     /// How often the best score improved after the first.
@@ -27,7 +27,7 @@ pub struct Scores {
 
 /// A score.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct ScoreRow {
     /// Its number, from 1.
     pub number: usize,
     /// The place, for people.
@@ -43,7 +43,7 @@ pub struct Row {
 }
 
 /// A script that has a score.
-pub struct Scored {
+pub struct ScoredScript {
     /// Its run.
     pub place: Place,
     /// When it ended, in seconds since the start of the run.
@@ -59,8 +59,8 @@ pub struct Scored {
 /// Creates the view of a run.
 pub fn scores(context: &Context<'_>) -> Scores {
     let scored = scored(context.run);
-    let points = |x: fn(usize, &Scored) -> f64| -> Vec<Point> {
-        let point = |(index, one): (usize, &Scored)| Point {
+    let points = |x: fn(usize, &ScoredScript) -> f64| -> Vec<Point> {
+        let point = |(index, one): (usize, &ScoredScript)| Point {
             x: x(index, one),
             score: one.score,
             best: one.best,
@@ -101,12 +101,12 @@ pub fn scores(context: &Context<'_>) -> Scores {
 /// The scores of a run over its time.
 pub fn course(run: &RunView) -> Vec<Point> {
     let point =
-        |one: Scored| Point { x: one.ended, score: one.score, best: one.best, improved: one.improved };
+        |one: ScoredScript| Point { x: one.ended, score: one.score, best: one.best, improved: one.improved };
     scored(run).into_iter().map(point).collect()
 }
 
 /// The scored scripts of a run, in the order in which they ended.
-pub fn scored(run: &RunView) -> Vec<Scored> {
+pub fn scored(run: &RunView) -> Vec<ScoredScript> {
     let direction = run.snapshot.frozen.task.metric_direction;
     let mut rows: Vec<_> = run.steps.iter().filter(|step| step.counts).collect();
     rows.sort_by(|one, other| one.ended.unwrap_or_default().total_cmp(&other.ended.unwrap_or_default()));
@@ -117,7 +117,7 @@ pub fn scored(run: &RunView) -> Vec<Scored> {
         let improved = best.is_none_or(|best| score.beats(best));
         let now = best.filter(|_| !improved).unwrap_or(score);
         best = Some(now);
-        scored.push(Scored {
+        scored.push(ScoredScript {
             place: Place::from(row.place.as_str()),
             ended: row.ended.unwrap_or_default(),
             score: score.value(),
@@ -128,8 +128,8 @@ pub fn scored(run: &RunView) -> Vec<Scored> {
     scored
 }
 
-fn row(position: usize, one: &Scored) -> Row {
-    Row {
+fn row(position: usize, one: &ScoredScript) -> ScoreRow {
+    ScoreRow {
         number: position,
         place: place_name(&one.place),
         at: duration(one.ended),

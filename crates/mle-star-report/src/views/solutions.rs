@@ -73,7 +73,7 @@ pub struct Node {
     /// The runners of its scripts; `None`: this machine.
     pub ran_on: Option<String>,
     /// The scripts that ran: the first, then the repaired ones.
-    pub runs: Vec<Shown>,
+    pub runs: Vec<ShownRun>,
 }
 
 /// A link to another node.
@@ -87,7 +87,7 @@ pub struct Origin {
 
 /// One run of a script.
 #[derive(Clone, Debug, Serialize)]
-pub struct Shown {
+pub struct ShownRun {
     /// The place of the run.
     pub place: String,
     /// The file with the whole script, relative to the run's folder.
@@ -240,14 +240,14 @@ pub fn plan(context: &Context<'_>, step: &Step<'_>) -> Option<String> {
     }
 }
 
-fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<Shown> {
+fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<ShownRun> {
     let mut before = parent.and_then(|parent| Some((place_name(&parent.place), parent.text()?)));
     let mut shown = Vec::new();
     for run in &step.runs {
         let compared = before.take();
         let name = run_name(run);
         let code = shelf.take(step.step, run.script, compared.is_some());
-        shown.push(Shown {
+        shown.push(ShownRun {
             place: run.place.to_string(),
             file: format!("{}/{}.py", mle_star_domain::layout::SOLUTIONS, run.place.file_stem()),
             outcome: outcome(run),

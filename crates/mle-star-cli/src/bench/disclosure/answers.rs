@@ -3,7 +3,7 @@
 use mle_star_domain::config::{AgentsChoice, Switch};
 use serde::Serialize;
 
-use crate::bench::folder::Sitting;
+use crate::bench::folder::BenchProcess;
 use crate::bench::grade::Kept;
 
 /// The sentence that benchmarks ask for.
@@ -42,7 +42,7 @@ pub(super) struct Facts<'a> {
     /// Web requests of agents.
     pub lookups: usize,
     /// The processes that worked on it.
-    pub sittings: &'a [Sitting],
+    pub processes: &'a [BenchProcess],
     /// Its grade.
     pub kept: Option<&'a Kept>,
 }
@@ -64,7 +64,7 @@ impl HiddenAnswers {
 fn after_the_end(runs: &[Facts<'_>]) -> Check {
     let is_after = |run: &&Facts<'_>| {
         let Some(kept) = run.kept else { return false };
-        let worked_later = run.sittings.iter().any(|sitting| sitting.at >= kept.at);
+        let worked_later = run.processes.iter().any(|process| process.at >= kept.at);
         kept.after.is_some_and(|after| after <= kept.at) && !worked_later
     };
     let graded = runs.iter().filter(|run| run.kept.is_some()).count();
@@ -79,7 +79,7 @@ fn after_the_end(runs: &[Facts<'_>]) -> Check {
 }
 
 fn scripts(runs: &[Facts<'_>]) -> Check {
-    let (all, closed) = sittings(runs, |sitting| sitting.reads_closed || !sitting.has_answers);
+    let (all, closed) = processes(runs, |process| process.reads_closed || !process.has_answers);
     Check {
         claim: "Scripts could read their data and libraries, and no other files. The answers are not part of the data.",
         holds: closed == all && all > 0,
@@ -90,7 +90,7 @@ fn scripts(runs: &[Facts<'_>]) -> Check {
 fn agents(runs: &[Facts<'_>]) -> Check {
     let reads_files = |run: &&Facts<'_>| {
         let without_files = matches!(run.agents, AgentsChoice::Offline | AgentsChoice::OpenAi);
-        let had_answers = run.sittings.iter().any(|sitting| sitting.has_answers);
+        let had_answers = run.processes.iter().any(|process| process.has_answers);
         !without_files && had_answers
     };
     let reading = runs.iter().filter(reads_files).count();
@@ -116,9 +116,9 @@ fn web(runs: &[Facts<'_>]) -> Check {
 }
 
 /// The number of processes that worked on runs, and of those for which something holds.
-fn sittings(runs: &[Facts<'_>], holds: impl Fn(&Sitting) -> bool) -> (usize, usize) {
-    let all = || runs.iter().flat_map(|run| run.sittings);
-    (all().count(), all().filter(|sitting| holds(sitting)).count())
+fn processes(runs: &[Facts<'_>], holds: impl Fn(&BenchProcess) -> bool) -> (usize, usize) {
+    let all = || runs.iter().flat_map(|run| run.processes);
+    (all().count(), all().filter(|process| holds(process)).count())
 }
 
 #[cfg(test)]
@@ -134,7 +134,7 @@ mod tests {
         Timestamp::from_second(second).unwrap()
     }
 
-    fn sitting(second: i64) -> Sitting {
+    fn process(second: i64) -> BenchProcess {
         let hardware = Hardware {
             processor: String::new(),
             cores: 2,
@@ -142,7 +142,7 @@ mod tests {
             gpus: Vec::new(),
             platform: String::new(),
         };
-        Sitting {
+        BenchProcess {
             at: at(second),
             hardware,
             isolation: String::new(),
@@ -163,11 +163,11 @@ mod tests {
             grade: Grade::default(),
         };
         let (graded, early, unknown) = (kept(Some(90)), kept(Some(110)), kept(None));
-        let (before, later) = (vec![sitting(10)], vec![sitting(10), sitting(120)]);
-        let open = vec![Sitting { reads_closed: false, ..sitting(10) }];
-        let without = vec![Sitting { reads_closed: false, has_answers: false, ..sitting(10) }];
+        let (before, later) = (vec![process(10)], vec![process(10), process(120)]);
+        let open = vec![BenchProcess { reads_closed: false, ..process(10) }];
+        let without = vec![BenchProcess { reads_closed: false, has_answers: false, ..process(10) }];
         let (agents, network) = (AgentsChoice::Offline, Switch::Off);
-        let whole = Facts { agents, network, lookups: 0, sittings: &before, kept: Some(&graded) };
+        let whole = Facts { agents, network, lookups: 0, processes: &before, kept: Some(&graded) };
         let check = |facts: Facts<'_>, fails: Option<usize>| {
             let hidden = HiddenAnswers::of(&[whole, facts]);
             let failing = hidden.checks.iter().position(|check| !check.holds);
@@ -177,10 +177,10 @@ mod tests {
         check(whole, None);
         check(Facts { kept: Some(&early), ..whole }, Some(0));
         check(Facts { kept: Some(&unknown), ..whole }, Some(0));
-        check(Facts { sittings: &later, ..whole }, Some(0));
-        check(Facts { sittings: &open, ..whole }, Some(1));
+        check(Facts { processes: &later, ..whole }, Some(0));
+        check(Facts { processes: &open, ..whole }, Some(1));
         check(Facts { agents: AgentsChoice::Claude, ..whole }, Some(2));
-        check(Facts { agents: AgentsChoice::Claude, sittings: &without, ..whole }, None);
+        check(Facts { agents: AgentsChoice::Claude, processes: &without, ..whole }, None);
         check(Facts { agents: AgentsChoice::OpenAi, ..whole }, None);
         check(Facts { lookups: 1, ..whole }, Some(3));
         check(Facts { network: Switch::On, ..whole }, Some(3));

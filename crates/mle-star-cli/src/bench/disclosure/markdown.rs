@@ -8,7 +8,7 @@ use mle_star_report::figures::{duration, grouped};
 use mle_star_report::money;
 use mle_star_report::sanitize::one_line;
 
-use super::{Disclosure, Run, Versions};
+use super::{DisclosedRun, Disclosure, Versions};
 use crate::bench::folder::Hardware;
 
 /// The text, in Markdown.
@@ -53,7 +53,7 @@ fn hardware(disclosure: &Disclosure) -> String {
     for (number, machine) in disclosure.hardware.iter().enumerate() {
         let _ = writeln!(text, "- Machine {number}: {}", machine_words(machine));
     }
-    let most = disclosure.runs.iter().map(|run| run.side_by_side).max().unwrap_or(1);
+    let most = disclosure.runs.iter().map(|run| run.spent.side_by_side).max().unwrap_or(1);
     let _ = writeln!(text, "- Runs at once: {most}");
     text
 }
@@ -97,7 +97,7 @@ fn models(disclosure: &Disclosure) -> String {
             money::cost_of(usage)
         );
     }
-    let cut: u64 = disclosure.runs.iter().map(|run| run.interrupted_calls).sum();
+    let cut: u64 = disclosure.runs.iter().map(|run| run.spent.interrupted_calls).sum();
     if cut > 0 {
         let _ = writeln!(text, "\nInterrupted calls, which the table lacks: {cut}.");
     }
@@ -105,7 +105,7 @@ fn models(disclosure: &Disclosure) -> String {
 }
 
 fn network(disclosure: &Disclosure) -> String {
-    let count = |holds: fn(&Run) -> bool| disclosure.runs.iter().filter(|run| holds(run)).count();
+    let count = |holds: fn(&DisclosedRun) -> bool| disclosure.runs.iter().filter(|run| holds(run)).count();
     let of = disclosure.runs.len();
     let scripts = count(|run| run.network.scripts == Switch::On);
     let search = count(|run| run.network.search == Switch::On);
@@ -117,8 +117,9 @@ fn network(disclosure: &Disclosure) -> String {
 }
 
 fn looks(disclosure: &Disclosure) -> String {
-    let looks: u64 = disclosure.runs.iter().map(|run| run.holdout_looks).sum();
-    let with = disclosure.runs.iter().filter(|run| matches!(run.holdout, Some(Holdout::On { .. }))).count();
+    let looks: u64 = disclosure.runs.iter().map(|run| run.labels.holdout_looks).sum();
+    let with =
+        disclosure.runs.iter().filter(|run| matches!(run.labels.holdout, Some(Holdout::On { .. }))).count();
     format!(
         "## Looks at held-out rows\n\nThe program kept labelled rows from all scripts until the final choice in {with} of {} \
          runs. Predictions for them were scored {looks} times in all; no agent saw a result.\n",
@@ -149,7 +150,7 @@ fn hidden(disclosure: &Disclosure) -> String {
 
 fn versions(disclosure: &Disclosure) -> String {
     let mut lines: Vec<String> = Vec::new();
-    for versions in disclosure.runs.iter().flat_map(|run| &run.versions) {
+    for versions in disclosure.runs.iter().flat_map(|run| &run.made_of.versions) {
         let Versions { mle_star, python, platform, claude, codex } = versions;
         let agents = [("claude", claude), ("codex", codex)].into_iter();
         let agents = agents.filter_map(|(name, version)| Some(format!(", {name} {}", version.as_ref()?)));
@@ -169,18 +170,18 @@ fn versions(disclosure: &Disclosure) -> String {
 fn runs(disclosure: &Disclosure) -> String {
     let mut text = "## Runs\n\n| run | limit | time | machine | valid | looks | gradings | submission |\n|---|---|---|---|---|---|---|---|\n".to_owned();
     for run in &disclosure.runs {
-        let machines: Vec<String> = run.hardware.iter().map(usize::to_string).collect();
-        let digest = run.digests.get("final/submission.csv").map_or("-", String::as_str);
+        let machines: Vec<String> = run.spent.hardware.iter().map(usize::to_string).collect();
+        let digest = run.made_of.digests.get("final/submission.csv").map_or("-", String::as_str);
         let _ = writeln!(
             text,
             "| {} | {} s | {} | {} | {} | {} | {} | {} |",
             run.run,
-            run.limit_seconds,
-            duration(run.seconds),
+            run.spent.limit_seconds,
+            duration(run.spent.seconds),
             machines.join(", "),
             if run.valid { "yes" } else { "no" },
-            run.holdout_looks,
-            run.gradings,
+            run.labels.holdout_looks,
+            run.labels.gradings,
             digest
         );
     }

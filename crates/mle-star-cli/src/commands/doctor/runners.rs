@@ -19,8 +19,8 @@ use tokio::time::timeout;
 use super::gpus;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use crate::output::sanitize::first_line;
-use crate::watch::{count, duration, rounded};
+use mle_star_report::figures::{count, duration, rounded};
+use mle_star_report::sanitize::first_line;
 use mle_star_run::settings::Settings;
 
 /// How long a runner may take to be measured after its start.

@@ -27,12 +27,12 @@ pub struct Picture {
     /// The number of outliers that are not drawn.
     pub outside: usize,
     /// The scores, in the order in which the scripts ended.
-    pub rows: Vec<Row>,
+    pub rows: Vec<PictureRow>,
 }
 
 /// A score.
 #[derive(Clone, Debug, Serialize)]
-pub struct Row {
+pub struct PictureRow {
     /// Its number, from 1.
     pub number: usize,
     /// The place, for people.
@@ -76,7 +76,7 @@ fn measured(context: &Context<'_>, trust: &Trust) -> Vec<(Place, Measured)> {
         candidates.iter().filter_map(|one| Some((&one.place, one.holdout?))).collect();
     let chosen = chosen(context, trust);
     #[expect(clippy::cast_precision_loss, reason = "a small count")]
-    let one = |(index, one): (usize, crate::views::scores::Scored)| {
+    let one = |(index, one): (usize, crate::views::scores::ScoredScript)| {
         let is_chosen = chosen.as_ref() == Some(&one.place);
         let of_chosen = trust.validation_interval.filter(|_| is_chosen);
         let measured = Measured {
@@ -112,8 +112,8 @@ fn description(context: &Context<'_>, scores: &[Measured]) -> String {
     )
 }
 
-fn row(position: usize, place: &Place, one: &Measured) -> Row {
-    Row {
+fn row(position: usize, place: &Place, one: &Measured) -> PictureRow {
+    PictureRow {
         number: position,
         place: place_name(place),
         validated: Figure::of(one.score, one.interval),
