@@ -2,10 +2,10 @@
 
 use std::path::{Path, PathBuf};
 
-use mle_star_data::digest::digest;
 use mle_star_domain::config::Config;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::runtime::wait_for;
+use mle_star_tables::digest::digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

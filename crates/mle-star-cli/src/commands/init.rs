@@ -5,8 +5,8 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use mle_star::shell;
-use mle_star_data::infer::Given;
 use mle_star_domain::trouble::Trouble;
+use mle_star_tables::infer::Given;
 
 use crate::args::{InitArgs, RunArgs};
 use crate::exit::{Exit, Failure};

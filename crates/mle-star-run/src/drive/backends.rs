@@ -11,13 +11,13 @@ use mle_star_backends::runners::fleet::Fleet;
 use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{Environment, Origin};
 use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
-use mle_star_data::{profile, unzip};
 use mle_star_domain::config::Switch;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
+use mle_star_tables::{profile, unzip};
 
 use super::held_out;
 use super::shared::Shared;

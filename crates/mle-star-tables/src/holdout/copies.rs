@@ -48,12 +48,12 @@ pub(super) struct Copies<'a> {
     /// The files that were opened, by folder and ending.
     opened: HashMap<(PathBuf, Option<OsString>), usize>,
     /// The rows of the training table, by the columns that are compared.
-    train: HashMap<Vec<String>, HashMap<u64, Row>>,
+    train: HashMap<Vec<String>, HashMap<u64, TrainingRow>>,
 }
 
 /// What a training row has.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Row {
+enum TrainingRow {
     /// These labels.
     Labels(u64),
     /// The same values as another row.
@@ -134,17 +134,18 @@ impl<'a> Copies<'a> {
         }
         let train = self.train(&common, &labels)?;
         let rows = rows(folder, other, &common, &labels)?;
-        let is_known = |(values, labels): &&(u64, u64)| train.get(values) == Some(&Row::Labels(*labels));
+        let is_known =
+            |(values, labels): &&(u64, u64)| train.get(values) == Some(&TrainingRow::Labels(*labels));
         let known = rows.iter().filter(is_known).count();
         Ok(known > 0 && known * 2 >= rows.len())
     }
 
     /// The labels of the training rows by their values in some columns.
-    fn train(&mut self, columns: &[&str], labels: &[&str]) -> io::Result<&HashMap<u64, Row>> {
+    fn train(&mut self, columns: &[&str], labels: &[&str]) -> io::Result<&HashMap<u64, TrainingRow>> {
         let key: Vec<String> =
             columns.iter().chain([&""]).chain(labels).map(|name| (*name).to_owned()).collect();
         if !self.train.contains_key(&key) {
-            let mut train: HashMap<u64, Row> = HashMap::new();
+            let mut train: HashMap<u64, TrainingRow> = HashMap::new();
             let table = self.tables.train;
             let positions = table.positions(columns.iter().chain(labels).copied())?;
             let mut digests = Digests::default();
@@ -152,7 +153,10 @@ impl<'a> Copies<'a> {
                 let value = |at: usize| row.value(at).unwrap_or_default();
                 let values = digests.of((0..columns.len()).map(value));
                 let labels = digests.of((columns.len()..positions.len()).map(value));
-                train.entry(values).and_modify(|row| *row = Row::Alike).or_insert(Row::Labels(labels));
+                train
+                    .entry(values)
+                    .and_modify(|row| *row = TrainingRow::Alike)
+                    .or_insert(TrainingRow::Labels(labels));
                 true
             })?;
             self.train.insert(key.clone(), train);

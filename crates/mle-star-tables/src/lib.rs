@@ -3,7 +3,7 @@
 //! [`profile::read`] profiles a folder's tables, [`media`] counts its images and sounds, [`infer::infer`] infers the task
 //! from them, and [`unzip`] unpacks packed tables for scripts. [`split::describe`] says how test rows differ from training
 //! rows, [`comparison::script`] writes a script that compares both tables, [`series`] finds rows of the same series,
-//! [`knowing`] finds columns that tell the target, [`places`] finds coordinates, [`links`] finds how further tables join,
+//! [`determinants`] finds columns that tell the target, [`places`] finds coordinates, [`links`] finds how further tables join,
 //! [`cutoff`] finds those whose rows are known too early, [`holdout`] keeps labelled rows from scripts, and [`summary`] tells
 //! agents what the data holds.
 
@@ -14,13 +14,13 @@ mod column_names;
 pub mod comparison;
 pub mod cutoff;
 mod dates;
+pub mod determinants;
 pub mod digest;
 pub mod folder;
 pub mod holdout;
 pub mod infer;
 pub mod input;
 pub mod keys;
-pub mod knowing;
 pub mod links;
 pub mod media;
 pub mod places;

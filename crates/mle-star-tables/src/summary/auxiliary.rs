@@ -17,7 +17,7 @@ use crate::table;
 const SHOWN: usize = 12;
 
 /// How many keys an auxiliary table has.
-struct Found {
+struct KeyMatches {
     /// Keys of the other tables that it has.
     keys: HashSet<u64>,
     /// Its rows with one of them.
@@ -129,8 +129,8 @@ fn keys_of(link: &Link, other: impl Fn(String) -> String) -> String {
 }
 
 /// Looks in the auxiliary table for the keys of the other tables.
-fn find(table: &table::Table, own: &[String], sides: &[&Keys]) -> io::Result<Found> {
-    let mut found = Found { keys: HashSet::new(), rows: 0 };
+fn find(table: &table::Table, own: &[String], sides: &[&Keys]) -> io::Result<KeyMatches> {
+    let mut found = KeyMatches { keys: HashSet::new(), rows: 0 };
     let columns: Vec<usize> = own.iter().filter_map(|column| table.find(column)).collect();
     if columns.len() < own.len() {
         return Ok(found);

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mle_star_data::{comparison, profile};
 use mle_star_domain::protocol::{Shift, Split, SplitKind};
+use mle_star_tables::{comparison, profile};
 
 /// Runs every script named in its folder; the output of each follows a line of its own.
 const RUNNER: &str = r#"

@@ -15,7 +15,7 @@ const ROWS: u64 = 20_000;
 const FEWEST: usize = 50;
 /// The fewest values of a target that can be sorted by a column without chance.
 const FEWEST_VALUES: usize = 12;
-/// A column is named if it would know the target by chance less often than once in `e` to the power of this.
+/// A column is named if it would determine the target by chance less often than once in `e` to the power of this.
 const UNLIKELY: f64 = 20.0;
 
 /// A column, while no row contradicts that the target follows from it.
@@ -38,10 +38,10 @@ pub fn columns(profile: &Profile, target: &str, but: &[&str]) -> io::Result<Vec<
     let Some(train) = &profile.tables.train else { return Ok(Vec::new()) };
     let names = profile.train.columns.iter().map(|column| column.name.as_str());
     let names: Vec<&str> = names.filter(|name| *name != target && !but.contains(name)).collect();
-    knowing(train, target, &names)
+    determinants(train, target, &names)
 }
 
-fn knowing(train: &Table, target: &str, names: &[&str]) -> io::Result<Vec<String>> {
+fn determinants(train: &Table, target: &str, names: &[&str]) -> io::Result<Vec<String>> {
     let named = names.iter().filter_map(|name| Some((Candidate::new(name), train.find(name)?)));
     let (mut candidates, mut columns): (Vec<Option<Candidate>>, Vec<usize>) =
         named.map(|(candidate, at)| (Some(candidate), at)).unzip();
@@ -62,7 +62,7 @@ fn knowing(train: &Table, target: &str, names: &[&str]) -> io::Result<Vec<String
         }
         true
     })?;
-    let known = candidates.into_iter().flatten().filter(|candidate| candidate.knows(&counts));
+    let known = candidates.into_iter().flatten().filter(|candidate| candidate.determines(&counts));
     Ok(known.map(|candidate| candidate.name).collect())
 }
 
@@ -92,7 +92,7 @@ impl Candidate {
         }
     }
 
-    fn knows(&self, counts: &HashMap<String, usize>) -> bool {
+    fn determines(&self, counts: &HashMap<String, usize>) -> bool {
         let rows: usize = counts.values().sum();
         let same = counts.values().map(|count| (*count as f64 / rows as f64).powi(2)).sum::<f64>();
         // Not by chance, and not because groups of rows share their target.

@@ -58,7 +58,7 @@ pub struct Way {
 
 /// What rows find in an auxiliary table.
 #[derive(Debug, Default)]
-struct Found {
+struct Matches {
     rows: f64,
     /// Those that find rows of the same date, and those that find earlier ones.
     together: f64,
@@ -138,7 +138,7 @@ fn dates(table: &Table) -> Vec<Date> {
 }
 
 /// The days from this moment to the rows, in the median; 0 if it is later.
-fn lag(rows: &Found, end: f64) -> f64 {
+fn lag(rows: &Matches, end: f64) -> f64 {
     let mut moments = rows.moments.clone();
     moments.sort_by(f64::total_cmp);
     moments.get(moments.len() / 2).map_or(0.0, |middle| ((middle - end) / DAY).max(0.0))
@@ -169,15 +169,15 @@ fn only<T>(mut items: impl Iterator<Item = T>) -> Option<T> {
     items.next().filter(|_| items.next().is_none())
 }
 
-fn is_needed(found: &[Found; 2], by_date: bool) -> bool {
-    let share = |part: f64, side: &Found| part / side.rows.max(1.0);
+fn is_needed(found: &[Matches; 2], by_date: bool) -> bool {
+    let share = |part: f64, side: &Matches| part / side.rows.max(1.0);
     if by_date {
         let has_few =
-            |side: &Found| share(side.together, side) < ENOUGH && share(side.earlier, side) >= ENOUGH;
+            |side: &Matches| share(side.together, side) < ENOUGH && share(side.earlier, side) >= ENOUGH;
         return found.iter().any(has_few);
     }
     let [train, test] = found.each_ref().map(|side| share(side.later, side));
-    let variance = |side: &Found| {
+    let variance = |side: &Matches| {
         let mean = share(side.later, side);
         (share(side.squares, side) - mean * mean) / side.rows.max(1.0)
     };
@@ -187,7 +187,7 @@ fn is_needed(found: &[Found; 2], by_date: bool) -> bool {
 
 impl Cutoff {
     /// What the training rows and the test rows find, and the last moment of the table.
-    fn found(&self, profile: &Profile, table: &Table) -> io::Result<([Found; 2], f64)> {
+    fn found(&self, profile: &Profile, table: &Table) -> io::Result<([Matches; 2], f64)> {
         let (tables, source) = (&profile.tables, profile.tables.auxiliary(&table.file)?);
         let mut known: HashMap<u64, Vec<f64>> = HashMap::new();
         let (own, by) = match &self.way {
@@ -206,7 +206,7 @@ impl Cutoff {
         let end =
             known.values().filter_map(|moments| moments.last().copied()).fold(f64::NEG_INFINITY, f64::max);
         let side = |side: &table::Table| {
-            let mut found = Found::default();
+            let mut found = Matches::default();
             let date = std::slice::from_ref(&self.date);
             read(side, (&self.columns, date), |key, at| {
                 found.add(known.get(&key).map_or(&[], Vec::as_slice), at);
@@ -217,7 +217,7 @@ impl Cutoff {
     }
 }
 
-impl Found {
+impl Matches {
     /// Adds a row at this moment, whose key has rows at these moments.
     fn add(&mut self, moments: &[f64], at: f64) {
         let earlier = moments.partition_point(|moment| *moment < at);

@@ -1,10 +1,10 @@
 //! What is understood of each data layout of MLE-bench Lite.
 
-use mle_star_data::infer::{Given, infer};
-use mle_star_data::profile;
-use mle_star_data::summary::{self, Asked, summarize};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{DataModality, TaskType};
+use mle_star_tables::infer::{Given, infer};
+use mle_star_tables::profile;
+use mle_star_tables::summary::{self, Asked, summarize};
 
 use super::miniatures::ALL;
 

@@ -24,7 +24,7 @@ pub struct Media {
 /// Counts the images and sounds among these files, relative to the data folder. Archives that cannot be read count as
 /// empty.
 pub fn media(data_dir: &Path, files: &[PathBuf]) -> Media {
-    let mut found = Found::default();
+    let mut found = MediaNames::default();
     for file in files {
         if archives::is_archive(file) {
             let members = archives::members(&data_dir.join(file)).map(|members| members.files);
@@ -44,13 +44,13 @@ pub(crate) fn ending(path: &Path) -> String {
 }
 
 #[derive(Default)]
-struct Found {
+struct MediaNames {
     images: usize,
     names_of_sounds: Vec<String>,
     names_of_images: HashSet<String>,
 }
 
-impl Found {
+impl MediaNames {
     fn take(&mut self, path: &Path) {
         let ending = ending(path);
         let stem = || path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();

@@ -64,7 +64,7 @@ struct Class {
 type Classes = HashMap<String, u64>;
 
 /// A labelled row.
-struct Row<'a> {
+struct LabelledRow<'a> {
     number: u64,
     id: &'a str,
     label: &'a str,
@@ -230,7 +230,7 @@ impl Class {
 impl Train<'_> {
     /// Calls `take` with each labelled row. `part` is the column of the group or of the time. Returns the number of
     /// labelled rows.
-    fn each(&self, part: Option<&str>, mut take: impl FnMut(Row<'_>)) -> Result<u64, Off> {
+    fn each(&self, part: Option<&str>, mut take: impl FnMut(LabelledRow<'_>)) -> Result<u64, Off> {
         let Tables { train, targets, id, .. } = self.tables;
         let names = std::iter::once(*id).chain(targets.iter().map(|(name, _)| *name)).chain(part);
         let read = train.positions(names).and_then(|columns| {
@@ -246,7 +246,7 @@ impl Train<'_> {
                     labelled += 1;
                     let part = part.and_then(|_| row.value(targets.len() + 1));
                     let id = row.value(0).unwrap_or_default();
-                    take(Row { number: row.number, id, label: first, part });
+                    take(LabelledRow { number: row.number, id, label: first, part });
                 }
                 true
             })?;
@@ -255,7 +255,7 @@ impl Train<'_> {
         read.map_err(|error| unreadable(train, &error))
     }
 
-    fn class(&self, row: &Row<'_>, by_class: bool, known: &mut Classes) -> u64 {
+    fn class(&self, row: &LabelledRow<'_>, by_class: bool, known: &mut Classes) -> u64 {
         if !by_class {
             return 0;
         }
@@ -295,7 +295,7 @@ impl Train<'_> {
         Ok(Chosen { rows, labelled, digest: hasher.finalize().to_hex().to_string(), held })
     }
 
-    fn is_held(&self, rule: &Rule, row: &Row<'_>, known: &mut Classes) -> bool {
+    fn is_held(&self, rule: &Rule, row: &LabelledRow<'_>, known: &mut Classes) -> bool {
         match rule {
             Rule::Smallest { candidates, .. } if !candidates.contains(row.number) => false,
             Rule::Smallest { classes, by_class, .. } => {
