@@ -6,7 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::command::root;
+use crate::command::{on_path, root};
 use crate::packages::{npm, obtain, pip};
 
 /// The release of the audit.
@@ -35,8 +35,8 @@ pub fn prepare() -> Result<Browser, String> {
         pip(&folder, PYTHON_PACKAGE, "axe_playwright_python/axe.min.js"),
     ];
     Ok(Browser {
-        chromium: on_path(&["chromium", "chromium-browser", "google-chrome"])?,
-        driver: on_path(&["chromedriver"])?,
+        chromium: installed(&["chromium", "chromium-browser", "google-chrome"])?,
+        driver: installed(&["chromedriver"])?,
         axe: obtain(&format!("axe {AXE}"), &folder, ways, is_right)?,
     })
 }
@@ -45,11 +45,8 @@ fn is_right(file: &Path) -> bool {
     fs::read_to_string(file).is_ok_and(|text| text.starts_with(&format!("/*! axe v{AXE}\n")))
 }
 
-fn on_path(names: &[&str]) -> Result<PathBuf, String> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
-    let mut files = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+fn installed(names: &[&str]) -> Result<PathBuf, String> {
     let missing =
         || format!("{} is not installed (Debian: apt-get install chromium chromium-driver)", names[0]);
-    files.find(|file| file.is_file()).ok_or_else(missing)
+    on_path(names).ok_or_else(missing)
 }

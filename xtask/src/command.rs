@@ -72,3 +72,11 @@ fn shown(stream: impl BufRead) -> String {
     }
     text
 }
+
+/// The first program on the path that has one of these names.
+pub fn on_path(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    let mut files = names.iter().flat_map(|name| folders.iter().map(move |folder| folder.join(name)));
+    files.find(|file| file.is_file())
+}

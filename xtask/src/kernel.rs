@@ -5,20 +5,17 @@
 //! of every kind (`xtask/kernel/job.sh`). Its processor is emulated: nothing there is fast, and it needs no device of
 //! the host. QEMU and BusyBox come from the system, the kernel from Debian's package.
 //!
-//! Since this takes minutes, the gate runs it only if the files that it tests have changed: `xtask/kernel/proven.txt`
-//! holds their digest from the last time it passed.
+//! It is a campaign: the gate runs it only if the files that it tests have changed.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use sha2::{Digest as _, Sha256};
-
-use crate::command::{root, say, watched};
+use crate::campaigns;
+use crate::command::{on_path, root, say, watched};
 use crate::packages::succeeds;
 use crate::programs::Programs;
-use crate::tidy;
 
 /// Debian's package that depends on its newest kernel.
 const PACKAGE: &str = "linux-image-amd64";
@@ -39,36 +36,19 @@ const JOB: &str = include_str!("../kernel/job.sh");
 const TEST: &str = "where_nothing_is_delegated_it_is_said";
 /// Seconds that all of it may take.
 const LIMIT: &str = "900";
-/// The files that it tests: processes, isolation and control groups, and the virtual machine itself.
-const TESTED: [&str; 8] = [
-    "crates/mle-star-process/src",
-    "crates/mle-star-process/python",
-    "crates/mle-star-backends/src/script/backend.rs",
-    "crates/mle-star-backends/src/script/executor.rs",
-    "crates/mle-star-backends/tests/it/scripts/cgroups.rs",
-    "crates/mle-star-backends/tests/it/scripts/world.rs",
-    "xtask/kernel/init.sh",
-    "xtask/kernel/job.sh",
-];
-/// Holds the digest of those files from when the tests last passed.
-const PROVEN: &str = "xtask/kernel/proven.txt";
 
 /// Why this system cannot run it: the kernel is a Debian package for one architecture.
-pub fn not_here() -> Option<&'static str> {
-    let has_packages = || Command::new("apt-cache").arg("--version").output().is_ok();
-    (std::env::consts::ARCH != "x86_64" || !has_packages()).then_some("only on Debian and x86_64")
-}
-
-/// Has it passed with exactly these files?
-pub fn is_proven() -> bool {
-    fs::read_to_string(root().join(PROVEN)).is_ok_and(|text| text.trim() == digest(&root()))
+pub fn not_here() -> Option<String> {
+    if std::env::consts::ARCH != "x86_64" || on_path(&["apt-cache"]).is_none() {
+        return Some("only on Debian and x86_64".to_owned());
+    }
+    let program = ["qemu-system-x86_64", "busybox"].into_iter().find(|name| on_path(&[name]).is_none())?;
+    Some(format!("{program} is not installed (Debian: apt-get install qemu-system-x86 busybox-static)"))
 }
 
 /// Runs it, and records the files' digest when it passes.
 pub fn prove() -> bool {
-    let digest = digest(&root());
-    let passes = Programs::build().is_ok_and(|programs| passes(&programs));
-    passes && write(&root().join(PROVEN), &format!("{digest}\n")).map_err(|why| say(&why)).is_ok()
+    Programs::build().is_ok_and(|programs| passes(&programs)) && campaigns::record(&[campaigns::KERNEL])
 }
 
 /// Do all scenarios pass?
@@ -84,24 +64,6 @@ pub fn passes(programs: &Programs) -> bool {
             false
         }
     }
-}
-
-/// Entries of the table that name no file: then a change could go unnoticed.
-pub fn findings(root: &Path) -> Vec<String> {
-    let missing = TESTED.iter().filter(|path| !root.join(path).exists());
-    missing.map(|path| format!("xtask/src/kernel.rs: there is no {path}")).collect()
-}
-
-/// One digest of the names and contents of all files that it tests.
-fn digest(root: &Path) -> String {
-    let mut digest = Sha256::new();
-    for file in TESTED.iter().flat_map(|path| tidy::files(&root.join(path), "")) {
-        let content = fs::read(&file).unwrap_or_default();
-        let name = file.strip_prefix(root).unwrap_or(&file).display();
-        digest.update(format!("{name} {}\n", content.len()));
-        digest.update(content);
-    }
-    digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Boots the kernel and runs the tests; how many scenarios passed and failed.
@@ -228,29 +190,4 @@ fn write(to: &Path, text: &str) -> Result<(), String> {
 
 fn broken(path: &Path, error: &io::Error) -> String {
     format!("{}: {error}", path.display())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_change_of_any_tested_file_changes_the_digest() {
-        let dir = tempfile::tempdir().unwrap();
-        let write = |name: &str, text: &str| {
-            let path = dir.path().join(name);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-            digest(dir.path())
-        };
-        let first = write(&format!("{}/a.rs", TESTED[0]), "a");
-        let second = write(&format!("{}/deep/b.rs", TESTED[1]), "b");
-        let third = write(&format!("{}/deep/b.rs", TESTED[1]), "c");
-        assert!(first != second && second != third && first.len() == 64);
-        assert_eq!(write("crates/mle-star/src/lib.rs", "x"), third);
-        assert_eq!(write(&format!("{}/deep/b.rs", TESTED[1]), "b"), second);
-        fs::remove_file(dir.path().join(TESTED[1]).join("deep/b.rs")).unwrap();
-        assert_eq!(digest(dir.path()), first);
-        assert_eq!(findings(dir.path()).len(), TESTED.len() - 2);
-    }
 }

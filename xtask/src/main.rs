@@ -2,6 +2,7 @@
 
 mod book;
 mod browser;
+mod campaigns;
 mod claude;
 mod codex;
 mod command;
@@ -26,7 +27,7 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
 Commands:
-  verify [--all] [--kernel]      Check formatting, lints, documentation and tidy rules, and run the tests that need
+  verify [--all] [--campaigns]   Check formatting, lints, documentation and tidy rules, and run the tests that need
                                  nothing but Rust and Python
   tidy                           Check file sizes and documents
   book                           Build the book of docs/ in target/book, and check its links
@@ -41,10 +42,10 @@ Commands:
                                  Build and check everything that is published, and tag it
 
 Options of verify:
-  --all     Also build the book, run the tests that need a browser, the real `claude` or the real `codex`, a short
-            fault campaign, `package`, and the virtual machine if the files that it tests have changed since it last
-            passed
-  --kernel  Run the virtual machine in any case";
+  --all        Also build the book, run the tests that need a browser, the real `claude` or the real `codex`, and
+               `package`
+  --campaigns  Run the tests of minutes although their files have not changed since they last passed: kills, faults,
+               real libraries, the offline agents, and, with --all, the virtual machine";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

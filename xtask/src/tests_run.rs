@@ -1,25 +1,24 @@
 //! Runs the tests, with nextest where it is installed, and counts them.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::thread;
 
 use crate::browser::Browser;
-use crate::claude::networks_can_be_closed;
 use crate::command::{cargo, has, root, say, watched};
 use crate::programs::TESTS;
 use crate::report::Count;
 
-/// Tests that are never run here: programs that other tests start, and tests of the virtual machine.
-const NEVER: [&str; 2] = ["::program_", "cgroups::"];
+/// The file with a line for each test that was skipped; tests get its name from the variable.
+const SKIPPED: (&str, &str) = ("MLE_STAR_TESTS_SKIPPED", "target/tests-skipped.txt");
 
 /// What tests need beside the workspace. An error says why something is missing.
 pub struct Needs {
     /// An interpreter with the libraries that scripts use.
-    pub python: PathBuf,
+    pub python: Result<PathBuf, String>,
     /// The browser that opens the web page.
     pub browser: Result<Browser, String>,
     /// The `claude` executable.
@@ -31,34 +30,11 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// Parts of the names of tests that cannot be run here, and why.
-    fn missing(&self) -> Vec<(&'static str, &str)> {
-        let is_root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
-        let torch = env::var_os("MLE_STAR_TEST_TORCH");
-        let missing = [
-            ("browser::", self.browser.as_ref().err().map(String::as_str)),
-            ("python_client_of_mcp", self.mcp.as_ref().err().map(String::as_str)),
-            ("real_claude", self.claude.as_ref().err().map(String::as_str)),
-            ("real_codex", self.codex.as_ref().err().map(String::as_str)),
-            // Too large to be installed for one test.
-            ("with_torch", torch.is_none().then_some("MLE_STAR_TEST_TORCH names no interpreter")),
-            (
-                "without_a_network",
-                (!networks_can_be_closed()).then_some("network namespaces are not permitted"),
-            ),
-            ("as_root", (!is_root).then_some("not root")),
-            ("behind_ssh", world(is_root, "sshd")),
-            ("on_slurm", world(is_root, "slurmctld")),
-            ("on_ray", world(is_root, "unshare").or(ray().err())),
-            ("mle_bench::", mle_bench().err()),
-        ];
-        missing.into_iter().filter_map(|(part, why)| Some((part, why?))).collect()
-    }
-
     fn variables(&self) -> Vec<(&'static str, PathBuf)> {
-        let mut variables = vec![("MLE_STAR_TEST_PYTHON", self.python.clone())];
-        variables.extend(ray().ok().map(|ray| ("MLE_STAR_TEST_RAY", ray)));
-        variables.extend(mle_bench().ok().map(|python| ("MLE_STAR_TEST_MLEBENCH_PYTHON", python)));
+        let mut variables = Vec::new();
+        variables.extend(self.python.iter().map(|python| ("MLE_STAR_TEST_PYTHON", python.clone())));
+        variables.extend(ray().map(|ray| ("MLE_STAR_TEST_RAY", ray)));
+        variables.extend(mle_bench().map(|python| ("MLE_STAR_TEST_MLEBENCH_PYTHON", python)));
         if let Ok(Browser { chromium, driver, axe }) = &self.browser {
             variables.push(("MLE_STAR_TEST_CHROMIUM", chromium.clone()));
             variables.push(("MLE_STAR_TEST_CHROMEDRIVER", driver.clone()));
@@ -71,80 +47,69 @@ impl Needs {
     }
 }
 
-/// Why the tests in a world of `crates/mle-star-cli/tests/worlds` cannot be run, if they cannot.
-fn world(is_root: bool, program: &str) -> Option<&'static str> {
-    let path = env::var("PATH").unwrap_or_default();
-    let mut folders = path.split(':').chain(["/usr/sbin", "/sbin"]);
-    match (is_root, folders.any(|folder| Path::new(folder).join(program).exists())) {
-        (false, _) => Some("not root"),
-        (true, false) => Some("crates/mle-star-cli/tests/worlds/install.sh was not run"),
-        (true, true) => None,
-    }
-}
-
-/// The interpreter for the code of MLE-bench, if a checkout of it is there.
-fn mle_bench() -> Result<PathBuf, &'static str> {
-    env::var_os("MLE_STAR_TEST_MLEBENCH").ok_or("MLE_STAR_TEST_MLEBENCH names no checkout of MLE-bench")?;
+/// The interpreter for the code of MLE-bench, where `crates/mle-star-cli/tests/mle_bench/install.sh` was run.
+fn mle_bench() -> Option<PathBuf> {
     let given = env::var_os("MLE_STAR_TEST_MLEBENCH_PYTHON").map(PathBuf::from);
-    let python = given.unwrap_or_else(|| root().join("target/mle-bench/bin/python3"));
-    python.exists().then_some(python).ok_or("crates/mle-star-cli/tests/mle_bench/install.sh was not run")
+    given.or_else(|| Some(root().join("target/mle-bench/bin/python3")).filter(|python| python.exists()))
 }
 
-/// The interpreter that has Ray.
-fn ray() -> Result<PathBuf, &'static str> {
+/// The interpreter that has Ray, where `crates/mle-star-cli/tests/worlds/install.sh` was run.
+fn ray() -> Option<PathBuf> {
     let given = env::var_os("MLE_STAR_TEST_RAY").map(PathBuf::from);
-    let python = given.unwrap_or_else(|| root().join("target/ray/bin/python3"));
-    let missing =
-        "crates/mle-star-cli/tests/worlds/install.sh was not run, and MLE_STAR_TEST_RAY names no interpreter";
-    python.exists().then_some(python).ok_or(missing)
+    given.or_else(|| Some(root().join("target/ray/bin/python3")).filter(|python| python.exists()))
 }
 
-/// Runs every test of the workspace that can be run here.
+/// Runs the tests of the workspace, with these campaigns. Those that cannot run here say so.
 ///
 /// # Errors
 /// Cargo cannot be started.
-pub fn run(needs: &Needs, doc_tests: bool) -> io::Result<Count> {
-    let (missing, names) = (needs.missing(), names()?);
+pub fn run(needs: &Needs, campaigns: &[&str], doc_tests: bool) -> io::Result<Count> {
+    let (variable, file) = (SKIPPED.0, root().join(SKIPPED.1));
+    let _ = fs::remove_file(&file);
     let mut total = Count::default();
-    for (part, why) in &missing {
-        let count = names.iter().filter(|name| name.contains(part)).count();
-        say(&format!("{count} tests with {part} in their name are skipped: {why}"));
-        total.skipped += count;
-    }
-    let left_out: Vec<&str> = NEVER.into_iter().chain(missing.iter().map(|(part, _)| *part)).collect();
     let doc_tests = doc_tests.then(|| "test --workspace --doc".to_owned());
-    for line in [command_line(&left_out)].into_iter().chain(doc_tests) {
+    for line in [command_line()].into_iter().chain(doc_tests) {
         let mut command = cargo(&line);
         command.envs(needs.variables()).env("CARGO_TERM_COLOR", "never");
-        // A snapshot that differs fails its test; none is written.
-        command.env("INSTA_UPDATE", "no").env_remove("INSTA_FORCE_PASS");
+        command.env(variable, &file).env("MLE_STAR_TEST_CAMPAIGNS", campaigns.join(","));
+        // A snapshot that differs fails its test; none is written unasked.
+        if env::var_os("INSTA_UPDATE").is_none() {
+            command.env("INSTA_UPDATE", "no");
+        }
+        command.env_remove("INSTA_FORCE_PASS");
         let (ok, text) = watched(command)?;
         let count = counted(&text);
         let failed_otherwise = usize::from(!ok && count.failed == 0);
         total.add(Count { failed: count.failed + failed_otherwise, ..count });
     }
+    let text = fs::read_to_string(&file).unwrap_or_default();
+    let skipped = skipped(&text);
+    for (why, count) in &skipped {
+        say(&format!("{count} tests are skipped: {why}"));
+    }
+    total.skipped = skipped.values().sum();
+    total.passed = total.passed.saturating_sub(total.skipped);
     Ok(total)
 }
 
-/// All tests except these, including those that need the things prepared here.
-fn command_line(left_out: &[&str]) -> String {
-    if has("nextest --version") {
-        let names: Vec<String> = left_out.iter().map(|name| format!("test({name})")).collect();
-        let options = "--no-fail-fast --status-level slow --final-status-level fail --run-ignored all";
-        // Tests wait for processes half of their time.
-        let threads = 2 * thread::available_parallelism().map_or(1, usize::from);
-        format!("nextest run {TESTS} {options} --test-threads {threads} --filterset not({})", names.join("|"))
-    } else {
-        let skips: Vec<String> = left_out.iter().map(|name| format!("--skip {name}")).collect();
-        format!("test {TESTS} --no-fail-fast -- --include-ignored {}", skips.join(" "))
-    }
+/// How many tests were skipped, by the reason. A test that started itself again is one test.
+fn skipped(text: &str) -> BTreeMap<&str, usize> {
+    let tests: BTreeMap<&str, &str> =
+        text.lines().filter_map(|line| line.split_once(": skipped: ")).collect();
+    let mut reasons = BTreeMap::new();
+    tests.into_values().for_each(|why| *reasons.entry(why).or_default() += 1);
+    reasons
 }
 
-/// The names of all tests.
-fn names() -> io::Result<Vec<String>> {
-    let output = cargo(&format!("test {TESTS} --quiet -- --list")).output()?;
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_owned).collect())
+fn command_line() -> String {
+    if has("nextest --version") {
+        // Tests wait for processes half of their time.
+        let threads = 2 * thread::available_parallelism().map_or(1, usize::from);
+        let options = "--no-fail-fast --status-level slow --final-status-level fail";
+        format!("nextest run {TESTS} {options} --test-threads {threads}")
+    } else {
+        format!("test {TESTS} --no-fail-fast")
+    }
 }
 
 /// The totals of nextest's summary, or of every `test result` line of cargo's own runner.
@@ -171,6 +136,13 @@ fn counted(text: &str) -> Count {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn skipped_tests_are_counted_once_by_their_reason() {
+        let text =
+            "a::b: skipped: needs root\nc: skipped: needs root\nc: skipped: needs root\nd: skipped: no\n";
+        assert_eq!(skipped(text), BTreeMap::from([("needs root", 2), ("no", 1)]));
+    }
 
     #[test]
     fn totals_are_read_from_both_runners() {

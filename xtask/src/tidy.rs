@@ -6,7 +6,7 @@ mod documents;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::kernel;
+use crate::campaigns;
 
 /// Lines that a source file may have.
 const LONGEST_FILE: usize = 600;
@@ -19,7 +19,7 @@ pub fn findings(root: &Path) -> Vec<String> {
     let mut findings = long_files(root);
     findings.extend(documents::findings(root, &sources));
     findings.extend(book::findings(root, &sources));
-    findings.extend(kernel::findings(root));
+    findings.extend(campaigns::findings(root));
     findings
 }
 

@@ -9,15 +9,15 @@ use crate::command::{cargo, root, say, succeeds};
 use crate::programs::Programs;
 use crate::report::{Count, Report};
 use crate::tests_run::{self, Needs};
-use crate::{book, browser, claude, codex, dist, faults, kernel, mcp, python, tidy};
+use crate::{book, browser, campaigns, claude, codex, dist, faults, kernel, mcp, python, tidy};
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Scope {
     /// Also run the steps that need more than Rust and Python.
     all: bool,
-    /// The virtual machine in any case.
-    kernel: bool,
+    /// Also run campaigns whose files have not changed.
+    campaigns: bool,
 }
 
 impl Scope {
@@ -25,9 +25,15 @@ impl Scope {
     pub fn parse(options: &[&str]) -> Option<Self> {
         options.iter().try_fold(Self::default(), |scope, option| match *option {
             "--all" => Some(Self { all: true, ..scope }),
-            "--kernel" => Some(Self { kernel: true, ..scope }),
+            "--campaigns" => Some(Self { campaigns: true, ..scope }),
             _ => None,
         })
+    }
+
+    /// The campaigns that are run.
+    fn campaigns(self) -> Vec<&'static str> {
+        let names = campaigns::CAMPAIGNS.iter().map(|(name, _)| *name);
+        names.filter(|name| self.campaigns || !campaigns::is_proven(name)).collect()
     }
 }
 
@@ -51,32 +57,37 @@ pub fn verify(scope: Scope) -> bool {
         Ok(mdbook) => report.check("book", || book::build(&mdbook)),
         Err(why) => report.skip("book", &why),
     }
-    let needed =
-        [("python", python.as_ref().err()), ("browser", browser.as_ref().err().filter(|_| scope.all))];
-    for (name, why) in needed {
-        if let Some(why) = why {
-            say(why);
-            report.check(name, || false);
+    let wanted = scope.campaigns();
+    // Their tests are skipped and counted; here is why they are missing.
+    let why = [
+        python.as_ref().err(),
+        browser.as_ref().err(),
+        claude.as_ref().err(),
+        codex.as_ref().err(),
+        mcp.as_ref().err(),
+    ];
+    why.into_iter().flatten().filter(|why| *why != ONLY_WITH_ALL).for_each(|why| say(why));
+    if programs.is_ok() {
+        let needs = Needs { python, browser, claude, codex, mcp };
+        if tests(&mut report, &needs, &wanted) && needs.python.is_ok() {
+            let outside = [campaigns::KERNEL, campaigns::FAULTS];
+            let passed: Vec<&str> = wanted.iter().filter(|name| !outside.contains(name)).copied().collect();
+            campaigns::record(&passed);
         }
     }
-    if let (Ok(python), Ok(_)) = (python, &programs) {
-        tests(&mut report, &Needs { python, browser, claude, codex, mcp });
-    }
+    fault_campaign(&mut report, scope, &wanted);
     if scope.all {
-        let (began, outcome) = (Instant::now(), faults::campaign(&faults::SHORT));
-        report.add("faults", began, Count { skipped: outcome.skipped, ..Count::check(outcome.ok) });
         match dist::tools::cargo_deny() {
             Ok(deny) => report.check("dependencies", || dist::has_good_dependencies(&deny)),
             Err(why) => report.skip("dependencies", &why),
         }
         dist::check(&mut report);
     } else {
-        report.skip("faults", ONLY_WITH_ALL);
         report.skip("dependencies", ONLY_WITH_ALL);
         report.skip("crates", ONLY_WITH_ALL);
         report.skip("install", ONLY_WITH_ALL);
     }
-    virtual_machine(&mut report, scope, programs.as_ref());
+    virtual_machine(&mut report, scope, &wanted, programs.as_ref());
     report.close(began)
 }
 
@@ -156,25 +167,44 @@ fn documents() -> bool {
     with_warnings(binaries) && libraries
 }
 
-fn tests(report: &mut Report, needs: &Needs) {
+/// Runs the tests; `true` if none failed.
+fn tests(report: &mut Report, needs: &Needs, campaigns: &[&str]) -> bool {
     say("--- tests");
     let began = Instant::now();
-    let count = tests_run::run(needs, tidy::has_doc_tests(&root())).unwrap_or_else(|error| {
+    let count = tests_run::run(needs, campaigns, tidy::has_doc_tests(&root())).unwrap_or_else(|error| {
         say(&format!("the tests cannot be run: {error}"));
         Count::check(false)
     });
     report.add("tests", began, count);
+    count.failed == 0
 }
 
-fn virtual_machine(report: &mut Report, scope: Scope, programs: Result<&Programs, &String>) {
-    let why_not = match kernel::not_here() {
-        Some(why) => Some(why),
-        None if scope.kernel => None,
-        None if !scope.all => Some(ONLY_WITH_ALL),
-        None => kernel::is_proven().then_some("its files have not changed since it last passed"),
-    };
+/// Why a campaign that needs more than the tests is not run.
+fn not_wanted(scope: Scope, wanted: &[&str], name: &str) -> Option<&'static str> {
+    match scope.all {
+        false => Some(ONLY_WITH_ALL),
+        true => (!wanted.contains(&name)).then_some(campaigns::PROVEN),
+    }
+}
+
+fn fault_campaign(report: &mut Report, scope: Scope, wanted: &[&str]) {
+    if let Some(why) = not_wanted(scope, wanted, campaigns::FAULTS) {
+        return report.skip("faults", why);
+    }
+    let (began, outcome) = (Instant::now(), faults::campaign(&faults::SHORT));
+    let is_recorded = !outcome.ok || campaigns::record(&[campaigns::FAULTS]);
+    report.add(
+        "faults",
+        began,
+        Count { skipped: outcome.skipped, ..Count::check(outcome.ok && is_recorded) },
+    );
+}
+
+fn virtual_machine(report: &mut Report, scope: Scope, wanted: &[&str], programs: Result<&Programs, &String>) {
+    let why_not = kernel::not_here();
+    let why_not = why_not.or_else(|| not_wanted(scope, wanted, campaigns::KERNEL).map(str::to_owned));
     match (why_not, programs) {
-        (Some(why), _) => report.skip("kernel", why),
+        (Some(why), _) => report.skip("kernel", &why),
         (None, Ok(programs)) => report.check("kernel", || kernel::passes(programs)),
         (None, Err(_)) => report.check("kernel", || false),
     }
@@ -186,10 +216,10 @@ mod tests {
 
     #[test]
     fn unknown_options_are_refused() {
-        let parsed = |options: &[&str]| Scope::parse(options).map(|scope| (scope.all, scope.kernel));
+        let parsed = |options: &[&str]| Scope::parse(options).map(|scope| (scope.all, scope.campaigns));
         assert_eq!(parsed(&[]), Some((false, false)));
         assert_eq!(parsed(&["--all"]), Some((true, false)));
-        assert_eq!(parsed(&["--kernel", "--all"]), Some((true, true)));
+        assert_eq!(parsed(&["--campaigns", "--all"]), Some((true, true)));
         assert_eq!(parsed(&["--al"]), None);
         assert_eq!(parsed(&["all"]), None);
     }

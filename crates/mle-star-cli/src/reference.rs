@@ -1,6 +1,6 @@
 //! The generated parts of `docs/`: commands, keys, variables, fields of `result.json` and of events.
 //!
-//! Each test compares one part with its page. `UPDATE_DOCS=1 cargo test -p mle-star-cli reference` writes them.
+//! Each test compares one part with its page. `INSTA_UPDATE=always cargo test -p mle-star-cli reference` writes them.
 
 mod commands;
 mod fields;
@@ -21,13 +21,7 @@ fn docs(name: &str) -> PathBuf {
 
 /// Compares a file with its new contents, or writes them.
 fn agrees(file: &str, contents: &str) {
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        fs::write(docs(file), contents).unwrap();
-        return;
-    }
-    let written = fs::read_to_string(docs(file)).unwrap();
-    let first = contents.lines().zip(written.lines()).find(|(is, was)| is != was);
-    assert!(contents == written, "docs/{file} is out of date, first at {first:?}; UPDATE_DOCS=1 writes it");
+    mle_star_needs::assert_file(&docs(file), contents);
 }
 
 /// Compares the part of a page between `<!-- begin NAME -->` and `<!-- end NAME -->`, or writes it.

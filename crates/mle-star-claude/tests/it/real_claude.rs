@@ -1,5 +1,6 @@
 //! The real `claude`, in a network namespace with loopback only.
 
+use mle_star_needs::needs;
 use std::collections::BTreeMap;
 
 use mle_star::agents::definitions;
@@ -16,8 +17,8 @@ use super::world::{PROMPT, World, request};
 use super::{recordings, scenarios, table};
 
 #[test]
-#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn every_scenario_has_its_outcome() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
     in_closed_network("real_claude::every_scenario_has_its_outcome", async {
         let api = Api::start(scenarios::answer).await;
         let world = |scenario: &str| match scenario {
@@ -34,8 +35,8 @@ fn every_scenario_has_its_outcome() {
 }
 
 #[test]
-#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn the_service_gets_the_prompt_as_it_is_and_nothing_else() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
     in_closed_network("real_claude::the_service_gets_the_prompt_as_it_is_and_nothing_else", async {
         let api = Api::start(scenarios::answer).await;
         let long = "0123456789".repeat(30_000);
@@ -62,8 +63,8 @@ fn the_service_gets_the_prompt_as_it_is_and_nothing_else() {
 }
 
 #[test]
-#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn the_service_accepts_the_marks_for_its_cache() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
     in_closed_network("real_claude::the_service_accepts_the_marks_for_its_cache", async {
         let api = Api::start(scenarios::answer).await;
         let prompt = "0123456789".repeat(1000);
@@ -90,8 +91,8 @@ fn the_service_accepts_the_marks_for_its_cache() {
 }
 
 #[test]
-#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn claude_marks_for_an_hour_where_it_is_told_to() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
     in_closed_network("real_claude::claude_marks_for_an_hour_where_it_is_told_to", async {
         let api = Api::start(scenarios::answer).await;
         for bare in [true, false] {
@@ -113,8 +114,8 @@ fn claude_marks_for_an_hour_where_it_is_told_to() {
 }
 
 #[test]
-#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn a_dropped_call_leaves_nothing_alive() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
     in_closed_network("real_claude::a_dropped_call_leaves_nothing_alive", async {
         let api = Api::start(scenarios::answer).await;
         for (scenario, tools) in [("never", &[][..]), ("stalled", &["Bash", "Read"])] {
@@ -134,8 +135,8 @@ fn a_dropped_call_leaves_nothing_alive() {
 }
 
 #[test]
-#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn the_fourteen_agents_are_registered() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
     in_closed_network("real_claude::the_fourteen_agents_are_registered", async {
         let api = Api::start(scenarios::answer).await;
         for tools in [&[][..], &["Read"], &["Read", "Bash"]] {
@@ -153,8 +154,8 @@ fn the_fourteen_agents_are_registered() {
 }
 
 #[test]
-#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn a_registered_agent_has_its_prompt_tools_and_model() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
     in_closed_network("real_claude::a_registered_agent_has_its_prompt_tools_and_model", async {
         let api = Api::start(scenarios::answer).await;
         let mut world = World::new(&real_claude(), &api.url("subagent"));

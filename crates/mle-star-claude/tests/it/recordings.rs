@@ -1,6 +1,6 @@
 //! Recordings of the real `claude`, one per scenario, which the fake one replays.
 //!
-//! `UPDATE_RECORDINGS=1 cargo xtask verify` renews them.
+//! `INSTA_UPDATE=always cargo xtask verify` renews them.
 
 use std::env;
 use std::fs;
@@ -42,7 +42,7 @@ pub fn fake_claude() -> PathBuf {
 
 /// Whether to renew the recordings.
 pub fn are_renewed() -> bool {
-    env::var_os("UPDATE_RECORDINGS").is_some()
+    env::var("INSTA_UPDATE").is_ok_and(|update| update == "always")
 }
 
 /// Writes the recording of a scenario.

@@ -135,7 +135,7 @@ impl Gate {
     /// Waits for this many starts.
     pub async fn started(&mut self, count: usize) {
         let mut lines = vec![0; count];
-        let read = timeout(Duration::from_secs(20), self.starts.read_exact(&mut lines)).await;
+        let read = timeout(Duration::from_secs(60), self.starts.read_exact(&mut lines)).await;
         read.expect("too few processes were started").unwrap();
     }
 

@@ -324,7 +324,6 @@ fn the_document_lists_all_rules() {
     assert_eq!(rows, Rule::ALL.map(row));
 }
 
-/// `UPDATE_DOCS=1` writes it.
 #[test]
 fn the_pages_show_a_picture_of_what_check_prints() {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
@@ -332,12 +331,7 @@ fn the_pages_show_a_picture_of_what_check_prints() {
     assert!(printed.contains("\u{1b}[") && printed.contains("1 leak"), "{printed}");
     let text = format!("$ mle-star check train.py\n{printed}");
     let picture = anstyle_svg::Term::new().palette(anstyle_svg::WIN10_CONSOLE).render_svg(text.trim_end());
-    let path = format!("{docs}/check.svg");
-    if std::env::var_os("UPDATE_DOCS").is_some() {
-        std::fs::write(path, picture).unwrap();
-    } else {
-        assert_eq!(std::fs::read_to_string(path).unwrap(), picture);
-    }
+    mle_star_needs::assert_file(format!("{docs}/check.svg").as_ref(), &picture);
     for (page, link) in [("check.md", "](check.svg)"), ("../README.md", "](docs/check.svg)")] {
         assert!(std::fs::read_to_string(format!("{docs}/{page}")).unwrap().contains(link), "{page}");
     }

@@ -1,5 +1,6 @@
 //! Runs whose agents are behind `codex`: the real one against an endpoint on loopback, and a script in its place.
 
+use mle_star_needs::needs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -106,8 +107,8 @@ fn holds_key(folder: &Path) -> bool {
 }
 
 #[test]
-#[ignore = "needs the real codex; cargo xtask verify runs it"]
 fn a_run_is_answered_by_the_real_codex() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CODEX"));
     in_closed_network("codex::a_run_is_answered_by_the_real_codex", async {
         let (asked, refuses) = (Arc::<Mutex<Vec<Value>>>::default(), Arc::new(Mutex::new(true)));
         let url = serve(Arc::clone(&asked), Arc::clone(&refuses)).await;

@@ -1,6 +1,7 @@
 //! What lies in `final/` has run: the delivered script runs alone beside `input/`, with the interpreter of the run, and
 //! writes the delivered submission, byte for byte. Where it did not run, the run says so.
 
+use mle_star_needs::needs;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
@@ -164,12 +165,12 @@ fn a_script_that_fails_on_the_original_files_is_not_said_to_have_run() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn offline_solutions_run_as_delivered() {
+    needs!(Campaign("libraries"), Libraries);
     let python = runs::interpreter();
     for more in ["", "--set holdout=off --set num_parallel_solutions=1"] {
         let sealed = task();
-        let options = format!("--agents offline --time-limit 30 --set python={}", python.display());
+        let options = format!("--agents offline --time-limit 90 --set python={}", python.display());
         let said = sealed.run(&format!("run data --run-id r {options} {more}"));
         assert_eq!(said.code, 0, "{said:?}");
         check_delivered(&sealed, &python);

@@ -1,6 +1,7 @@
 //! The real binary on the example, killed with SIGKILL in the middle of its scripts, and resumed each time, ends as if
 //! undisturbed.
 
+use mle_star_needs::needs;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -32,8 +33,8 @@ const KILLS: [(&str, f64); 6] = [
 ];
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn a_run_killed_at_random_moments_ends_like_an_undisturbed_one() {
+    needs!(Campaign("killed"), Libraries);
     let python = interpreter();
     let sealed = Sealed::with(&[]);
     shortened_example(&sealed);
@@ -140,9 +141,9 @@ fn is_cut_off(sealed: &Sealed, place: &str) -> bool {
     effects.iter().any(|effect| effect.place.as_str() == place && effect.state == EffectState::Begun)
 }
 
-/// Processes that still work in a run folder of this test. Waits up to 10 s until there are none.
+/// Processes that still work in a run folder of this test. Waits up to a minute until there are none.
 fn survivors(sealed: &Sealed) -> Vec<String> {
-    let deadline = Instant::now() + Duration::from_secs(10);
+    let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         let found = working_below(&fs::canonicalize(sealed.path(".")).unwrap());
         if found.is_empty() || Instant::now() > deadline {

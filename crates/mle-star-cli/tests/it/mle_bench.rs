@@ -4,6 +4,7 @@
 //! read-only in `/home/data`. `MLE_STAR_TEST_MLEBENCH` names a checkout of openai/mle-bench, and
 //! `MLE_STAR_TEST_MLEBENCH_PYTHON` an interpreter with the libraries of its graders.
 
+use mle_star_needs::needs;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -70,7 +71,7 @@ impl Bench {
             .env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin")
             .env("COMPETITION_ID", self.competition)
             .env("MLE_STAR", env!("CARGO_BIN_EXE_mle-star"))
-            .env("MLE_STAR_PYTHON", variable("MLE_STAR_TEST_PYTHON"))
+            .env("MLE_STAR_PYTHON", mle_star_needs::python_with_libraries())
             .env("MLE_STAR_COPY_SECS", "1")
             .envs(
                 ["SUBMISSION", "LOGS", "CODE", "AGENT"]
@@ -123,8 +124,8 @@ fn said(output: &Output) -> String {
 }
 
 #[test]
-#[ignore = "needs MLE_STAR_TEST_MLEBENCH and Python"]
 fn mle_bench_grades_the_submission_of_a_whole_run() {
+    needs!(Libraries, Named("MLE_STAR_TEST_MLEBENCH"), Named("MLE_STAR_TEST_MLEBENCH_PYTHON"));
     let bench = Bench::prepare(SPOOKY);
     let output = bench.run("mle-star/offline-dev", &[], &[]);
     let said = said(&output);
@@ -142,8 +143,8 @@ fn mle_bench_grades_the_submission_of_a_whole_run() {
 }
 
 #[test]
-#[ignore = "needs MLE_STAR_TEST_MLEBENCH and Python"]
 fn mle_bench_grades_what_is_there_when_the_time_is_over_without_namespaces() {
+    needs!(Libraries, Named("MLE_STAR_TEST_MLEBENCH"), Named("MLE_STAR_TEST_MLEBENCH_PYTHON"));
     let bench = Bench::prepare(NOMAD);
     let limits = [("TIME_LIMIT_SECS", "100"), ("NO_NAMESPACES", "1")];
     let began = std::time::Instant::now();
@@ -158,8 +159,8 @@ fn mle_bench_grades_what_is_there_when_the_time_is_over_without_namespaces() {
 }
 
 #[test]
-#[ignore = "needs MLE_STAR_TEST_MLEBENCH and Python"]
 fn mle_bench_grades_the_best_submission_so_far_of_a_run_that_was_killed() {
+    needs!(Libraries, Named("MLE_STAR_TEST_MLEBENCH"), Named("MLE_STAR_TEST_MLEBENCH_PYTHON"));
     let bench = Bench::prepare(NOMAD);
     let program = bench.path("killed");
     let lines = format!(
@@ -180,8 +181,8 @@ fn mle_bench_grades_the_best_submission_so_far_of_a_run_that_was_killed() {
 }
 
 #[test]
-#[ignore = "needs MLE_STAR_TEST_MLEBENCH and Python"]
 fn mle_bench_without_a_submission_is_a_failure_with_its_reason() {
+    needs!(Libraries, Named("MLE_STAR_TEST_MLEBENCH"), Named("MLE_STAR_TEST_MLEBENCH_PYTHON"));
     let bench = Bench::prepare(SPOOKY);
     let check = |arguments: &[&str], reason: &str, code: i32| {
         let output = bench.run("mle-star/offline-dev", &[], arguments);
@@ -197,8 +198,8 @@ fn mle_bench_without_a_submission_is_a_failure_with_its_reason() {
 
 /// The metrics of the competitions, as MLE-bench's graders compute them.
 #[test]
-#[ignore = "needs MLE_STAR_TEST_MLEBENCH and Python"]
 fn mle_bench_descriptions_name_their_metrics() {
+    needs!(Libraries, Named("MLE_STAR_TEST_MLEBENCH"), Named("MLE_STAR_TEST_MLEBENCH_PYTHON"));
     use Metric::{Accuracy, LogLoss, QuadraticKappa, Rmse, Rmsle, RocAuc};
     let folder = tempfile::tempdir().unwrap();
     let texts: Value = serde_json::from_str(&code(&["descriptions"], folder.path())).unwrap();

@@ -93,7 +93,7 @@ async fn a_dropped_script_ends_on_its_runner_and_the_slot_is_free_again() {
     assert!(tokio::time::timeout(Duration::from_secs(2), running).await.is_err());
     let began = Instant::now();
     while processes_with(&format!("sleep {}", world.number())) > 0 {
-        assert!(began.elapsed() < Duration::from_secs(5), "it goes on");
+        assert!(began.elapsed() < Duration::from_secs(60), "it goes on");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     drop(lease);
@@ -119,7 +119,7 @@ async fn runners_start_when_scripts_wait_and_are_given_back_when_idle() {
     drop(leases);
     let began = Instant::now();
     while fleet.states().values().any(|state| state != "GivenBack") {
-        assert!(began.elapsed() < Duration::from_secs(20), "{:?}", fleet.states());
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", fleet.states());
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
     assert_eq!(fleet.states().len(), 2);

@@ -1,5 +1,6 @@
 //! A whole run through the real binary with real scripts: interrupted, guarded, resumed, reported.
 
+use mle_star_needs::needs;
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -16,7 +17,7 @@ pub const SMALL: &str = "--set num_retrieved_models=1 --set outer_loop_steps=1 -
 
 /// An interpreter with the libraries that generated scripts use.
 pub fn interpreter() -> PathBuf {
-    std::env::var_os("MLE_STAR_TEST_PYTHON").unwrap().into()
+    mle_star_needs::python_with_libraries()
 }
 
 /// A task with 80 training rows.
@@ -65,8 +66,8 @@ fn with_change(sealed: &Sealed, name: &str, change: impl Fn(&str) -> String, che
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn a_run_is_interrupted_guarded_resumed_and_reported() {
+    needs!(Libraries);
     let python = interpreter();
     let sealed = task();
     let line = format!("run data --run-id r --json --set python={} {SMALL}", python.display());
@@ -110,8 +111,8 @@ fn a_run_is_interrupted_guarded_resumed_and_reported() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn one_test_row_is_predicted() {
+    needs!(Libraries);
     let sealed = task();
     for name in ["data/test.csv", "data/sample_submission.csv"] {
         let rows: Vec<String> = sealed.read(name).lines().take(2).map(str::to_owned).collect();

@@ -30,6 +30,12 @@ impl Going {
         let mut run = sealed.command(&line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let mut lines = BufReader::new(run.stdout.take().unwrap()).lines().map_while(Result::ok);
         assert!(lines.any(|line| line.contains("\"script_started\"")));
+        // Who watches reads the events of the run's folder, which may come later.
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !sealed.read("runs/r/logs/events.jsonl").contains("\"script_started\"") {
+            assert!(Instant::now() < deadline, "the event is not written");
+            std::thread::sleep(Duration::from_millis(20));
+        }
         Self { sealed, run }
     }
 

@@ -1,5 +1,6 @@
 //! The real `codex`, in a network namespace with loopback only.
 
+use mle_star_needs::needs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -70,8 +71,8 @@ const ROWS: [Row; 30] = [
 ];
 
 #[test]
-#[ignore = "needs the real codex; cargo xtask verify runs it"]
 fn every_scenario_has_its_outcome() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CODEX"));
     in_closed_network("real_codex::every_scenario_has_its_outcome", async {
         let api = Api::start(answer).await;
         let permits = Semaphore::new(AT_ONCE);
@@ -105,8 +106,8 @@ fn every_scenario_has_its_outcome() {
 }
 
 #[test]
-#[ignore = "needs the real codex; cargo xtask verify runs it"]
 fn the_service_gets_the_prompt_as_it_is_and_nothing_else() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CODEX"));
     in_closed_network("real_codex::the_service_gets_the_prompt_as_it_is_and_nothing_else", async {
         let api = Api::start(answer).await;
         let long = "0123456789".repeat(30_000);
@@ -132,8 +133,8 @@ fn the_service_gets_the_prompt_as_it_is_and_nothing_else() {
 }
 
 #[test]
-#[ignore = "needs the real codex; cargo xtask verify runs it"]
 fn a_structured_answer_follows_a_strict_schema_unless_the_service_refuses_it() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CODEX"));
     let name = "real_codex::a_structured_answer_follows_a_strict_schema_unless_the_service_refuses_it";
     in_closed_network(name, async {
         let api = Api::start(answer).await;
@@ -163,8 +164,8 @@ fn a_structured_answer_follows_a_strict_schema_unless_the_service_refuses_it() {
 }
 
 #[test]
-#[ignore = "needs the real codex; cargo xtask verify runs it"]
 fn only_the_retriever_searches_and_blocked_pages_are_not_used() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CODEX"));
     in_closed_network("real_codex::only_the_retriever_searches_and_blocked_pages_are_not_used", async {
         let api = Api::start(answer).await;
         let tools = &["WebSearch", "WebFetch"];
@@ -196,8 +197,8 @@ fn only_the_retriever_searches_and_blocked_pages_are_not_used() {
 }
 
 #[test]
-#[ignore = "needs the real codex; cargo xtask verify runs it"]
 fn tokens_have_the_price_of_their_model() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CODEX"));
     in_closed_network("real_codex::tokens_have_the_price_of_their_model", async {
         let api = Api::start(answer).await;
         let usage = async |scenario: &str, model: &str| {
@@ -216,8 +217,8 @@ fn tokens_have_the_price_of_their_model() {
 }
 
 #[test]
-#[ignore = "needs the real codex; cargo xtask verify runs it"]
 fn a_dropped_call_leaves_nothing_alive() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CODEX"));
     in_closed_network("real_codex::a_dropped_call_leaves_nothing_alive", async {
         let api = Api::start(answer).await;
         let world = World::new(&real_codex(), &api.url("never"));

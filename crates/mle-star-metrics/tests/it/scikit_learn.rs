@@ -1,5 +1,6 @@
 //! Scores of the same data by scikit-learn and scipy.
 
+use mle_star_needs::needs;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
@@ -14,7 +15,7 @@ type Case = (Rows, Option<Vec<f64>>);
 
 /// What Python prints for each case.
 fn by_python(cases: &[Case]) -> Vec<f64> {
-    let python = std::env::var_os("MLE_STAR_TEST_PYTHON").unwrap();
+    let python = mle_star_needs::python_with_libraries();
     let mut child = Command::new(python)
         .args(["-c", SCRIPT])
         .stdin(Stdio::piped())
@@ -53,8 +54,8 @@ fn check(cases: &[Case]) {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn scores_agree_on_random_data() {
+    needs!(Libraries);
     let mut random = Random(3);
     let mut cases = Vec::new();
     for metric in Metric::ALL {
@@ -73,8 +74,8 @@ fn scores_agree_on_random_data() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn scores_agree_on_constant_predictions_and_labels() {
+    needs!(Libraries);
     let mut cases = Vec::new();
     for metric in Metric::ALL {
         for classes in [2, 3] {

@@ -1,5 +1,6 @@
 //! How scripts read cells: dates, categories, words among numbers.
 
+use mle_star_needs::needs;
 use std::fs;
 use std::path::Path;
 
@@ -11,8 +12,8 @@ use super::folders::{Folder, PLAIN, TRAIN_ROWS, check_with};
 use super::python::{Batch, assert_faultless, initial, interpreter, with_few_trees};
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn dates_are_read_in_their_order() {
+    needs!(Campaign("offline"), Libraries);
     let folder = Folder {
         name: "dates in two orders",
         features: "id,at,due,a",
@@ -43,8 +44,8 @@ for column in ["at", "due"]:
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn hours_of_dates_are_features() {
+    needs!(Campaign("offline"), Libraries);
     let hours = Folder {
         name: "hours",
         features: "id,at,day,a",
@@ -70,8 +71,8 @@ fn hours_of_dates_are_features() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn a_category_is_spelled_alike_in_both_tables() {
+    needs!(Campaign("offline"), Libraries);
     let in_test = Folder {
         name: "a word in the test table",
         features: "id,kind,a,b",
@@ -110,8 +111,8 @@ assert {"1", "2", "3"} <= old and {"1", "2", "3"} <= new, (old, new)
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn words_and_blanks_among_numbers_are_missing_values() {
+    needs!(Campaign("offline"), Libraries);
     let folder = Folder {
         name: "words among numbers",
         features: "id,price,weight,code,b",
@@ -138,8 +139,8 @@ assert set(x["code"]) == {"0", "1", "2", "3", "?"}
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn words_among_the_numbers_of_another_table_are_missing_values() {
+    needs!(Campaign("offline"), Libraries);
     let folder =
         Folder { features: "id,place,a", cells: |row, [a, _]| format!("{row},{},{a:.3}", row % 30), ..PLAIN };
     let place = |number: usize| match number {

@@ -1,5 +1,6 @@
 //! Columns that scripts compute from others, and summaries of tables with several rows for a key.
 
+use mle_star_needs::needs;
 use std::fmt::Write as _;
 
 use mle_star_domain::role::AgentType;
@@ -68,14 +69,14 @@ assert {"cabin_1", "cabin_3", "seat_1"} <= set(CATEGORICAL) and "shop_name" in M
 "#;
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn columns_are_computed_from_codes_numbers_dates_and_places() {
+    needs!(Campaign("offline"), Libraries);
     check_with(&[(COMPOSED, COMPUTED)]);
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn numbers_with_a_unit_are_numbers() {
+    needs!(Campaign("offline"), Libraries);
     let folder = Folder {
         name: "units",
         features: "id,way,price,term,left",
@@ -109,8 +110,8 @@ assert {"way_number", "price_number", "term_number", "left_number"} <= set(NUMER
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn scripts_of_every_kind_run_with_computed_columns() {
+    needs!(Campaign("offline"), Libraries);
     let families = &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linear model", "Neural network"];
     check(&[Folder { families, ..COMPOSED }]);
     let agents = COMPOSED.agents();
@@ -198,8 +199,8 @@ fn stays() -> String {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn odd_values_break_no_computed_column() {
+    needs!(Campaign("offline"), Libraries);
     let odd = Folder {
         name: "odd",
         features: "id,shop,code,pair,from_lat,from_lon,to_lat,to_lon",
@@ -266,8 +267,8 @@ fn visits() -> String {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn shares_of_equal_names_are_one_column() {
+    needs!(Campaign("offline"), Libraries);
     let folder = Folder { name: "equal names", further: &[("further", visits)], ..CLIENTS };
     check_with(&[(folder, "assert train.columns.is_unique and 'further_a_b_c' in train")]);
 }
@@ -283,8 +284,8 @@ fn purchases() -> String {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn a_table_with_several_rows_for_a_key_is_summarised() {
+    needs!(Campaign("offline"), Libraries);
     let compared = r#"
 rows = pd.read_csv("./input/further.csv")
 rows["day"] = (pd.to_datetime(rows["day"]) - pd.to_datetime(rows["day"]).max()).dt.days
@@ -324,7 +325,7 @@ const RATINGS: Folder = Folder {
         format!("{:.3}", 3.0 + 2.0 * liked + 0.1 * b)
     },
     wanted: ("y", "3"),
-    families: &["LightGBM", "CatBoost", "Linear model", "Extra trees", "Nearest neighbours"],
+    families: &["LightGBM", "CatBoost", "Linear model", "Extra trees"],
     rows: 600,
     ..PLAIN
 };
@@ -336,8 +337,8 @@ fn user_and_film(row: usize) -> (usize, usize) {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn factors_know_which_categories_go_together() {
+    needs!(Campaign("offline"), Libraries);
     let compared = r#"
 fit, rest = FOLDS[0]
 x = features_lightgbm(train)

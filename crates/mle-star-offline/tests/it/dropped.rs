@@ -1,5 +1,6 @@
 //! Columns that the run finds suspicious are not features.
 
+use mle_star_needs::needs;
 use std::collections::BTreeSet;
 
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
@@ -71,8 +72,8 @@ fn without_suspicious_features_nothing_changes() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn scripts_without_suspicious_columns_run() {
+    needs!(Campaign("offline"), Libraries);
     let python = interpreter();
     let mut batch = Batch::new();
     let mut seen = BTreeSet::new();

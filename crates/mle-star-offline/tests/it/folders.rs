@@ -1,5 +1,6 @@
 //! Data folders with unusual values, from their profile to scripts that a real Python runs.
 
+use mle_star_needs::needs;
 use std::fs;
 use std::path::Path;
 
@@ -203,12 +204,11 @@ fn large(row: usize, number: f64) -> String {
     }
 }
 
-const MOST: &[&str] =
-    &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linear model", "Nearest neighbours"];
+const MOST: &[&str] = &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linear model"];
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn unusual_features_are_no_obstacle() {
+    needs!(Campaign("offline"), Libraries);
     check(&[
         PLAIN,
         Folder {
@@ -259,8 +259,8 @@ fn only_in_train(row: usize, number: f64) -> String {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn every_bad_table_ends_in_a_submission() {
+    needs!(Campaign("offline"), Libraries);
     check(&[
         Folder {
             name: "missing in test",
@@ -299,8 +299,8 @@ fn every_bad_table_ends_in_a_submission() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn rows_that_were_not_looked_at_are_no_obstacle() {
+    needs!(Campaign("offline"), Libraries);
     let known = Folder { counted_rows: Some(200_000), families: MOST, ..PLAIN };
     let whole = Folder {
         cells: |row, [a, b]| match row {
@@ -325,8 +325,8 @@ fn rows_that_were_not_looked_at_are_no_obstacle() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn a_class_that_the_sample_lacks_is_predicted() {
+    needs!(Campaign("offline"), Libraries);
     let rare = Folder {
         name: "rare classes",
         metric: "log loss",
@@ -370,8 +370,8 @@ fn a_class_that_the_sample_lacks_is_predicted() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn a_threshold_can_name_one_row_in_a_thousand() {
+    needs!(Campaign("offline"), Libraries);
     let rare = r#"
 chances, truth = np.linspace(0.0, 0.9, 20_000), (np.arange(20_000) >= 19_980).astype(int)
 named = chances > best_threshold(chances, truth)
@@ -388,8 +388,8 @@ assert 15 <= named.sum() <= 30, named.sum()
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn unusual_labels_are_no_obstacle() {
+    needs!(Campaign("offline"), Libraries);
     check(&[
         Folder {
             name: "infinite target",
@@ -443,8 +443,8 @@ fn unusual_labels_are_no_obstacle() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn predictions_are_about_the_class_that_the_sample_names() {
+    needs!(Campaign("offline"), Libraries);
     let sexes = Folder {
         name: "a column with the name of the first class",
         metric: "average precision",

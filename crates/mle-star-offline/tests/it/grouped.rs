@@ -1,5 +1,6 @@
 //! Tasks whose test rows belong to other groups than the training rows.
 
+use mle_star_needs::needs;
 use std::path::Path;
 
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
@@ -171,8 +172,8 @@ assert len(train) in (60, 100, 240) and (len(train) == 60 or train.groupby(GROUP
 ";
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn scripts_with_groups_run() {
+    needs!(Campaign("offline"), Libraries);
     let python = interpreter();
     let mut batch = Batch::new();
     let shapes = [("RMSE", Minimize, 0), ("macro F1", Maximize, 3), ("ROC-AUC", Maximize, 2)];
@@ -255,8 +256,8 @@ pub(super) fn error(done: &Done, truth: &[f64], classes: bool) -> f64 {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn validation_by_groups_foretells_the_score_on_other_groups() {
+    needs!(Campaign("offline"), Libraries);
     let python = interpreter();
     let check = |shape: &Shape, family: &str| {
         let (metric, classes) = (shape.metric, shape.classes > 0);

@@ -1,5 +1,6 @@
 //! Tasks whose test rows are later rows of the same series.
 
+use mle_star_needs::needs;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -292,8 +293,8 @@ assert found > 20, found
 "#;
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn a_history_ends_before_the_period_of_its_row() {
+    needs!(Campaign("offline"), Libraries);
     let mut batch = Batch::new();
     for rows in [DATED].into_iter().chain(ODD) {
         let shape = of_days("MAE");
@@ -356,8 +357,8 @@ for fit_rows, rows in [*FOLDS, (ORDER, len(train) + np.arange(len(test)))]:
 "#;
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn a_sample_has_the_history_of_all_rows() {
+    needs!(Campaign("offline"), Libraries);
     let mut batch = Batch::new();
     let named = Rows { target: |store, day, _| ["c0", "c1"][(store + day / 9) % 2].to_owned(), ..DATED };
     let classes = Shape { subsample: 100, text_labels: true, ..of_classes(2) };
@@ -387,8 +388,8 @@ fn a_sample_has_the_history_of_all_rows() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn scripts_with_a_history_run() {
+    needs!(Campaign("offline"), Libraries);
     let mut batch = Batch::new();
     let numbered = Rows { name: "numbered days", day: |day| day.to_string(), ..DATED };
     for (shape, families, rows) in [

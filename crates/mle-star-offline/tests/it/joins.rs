@@ -2,6 +2,7 @@
 
 use mle_star_domain::metric::Direction::Maximize;
 use mle_star_domain::role::AgentType;
+use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::profile::ColumnKind;
 use serde_json::json;
@@ -174,8 +175,8 @@ pub(super) fn table(header: &str, rows: usize, row: impl Fn(usize) -> String) ->
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn tables_are_joined_by_way_of_others() {
+    needs!(Campaign("offline"), Libraries);
     let compared = r#"
 cities, lands = pd.read_csv("./input/cities.csv"), pd.read_csv("./input/lands.csv")
 orders, items = pd.read_csv("./input/orders.csv"), pd.read_csv("./input/items.csv")
@@ -278,8 +279,8 @@ def earlier(row, events, numbers):
 "#;
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn later_rows_are_left_out_if_test_rows_have_fewer_of_them() {
+    needs!(Campaign("offline"), Libraries);
     let compared = r#"
 events = pd.read_csv("./input/purchases.csv").merge(pd.read_csv("./input/kinds.csv"), on="kind")
 low, high = ((pd.to_datetime(events["bought"]) - pd.Timestamp("2024-01-01")).dt.days).quantile([0.01, 0.99])
@@ -321,8 +322,8 @@ const ACCOUNTS: Folder = Folder {
 };
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn later_rows_are_left_out_by_way_of_another_table() {
+    needs!(Campaign("offline"), Libraries);
     let compared = r#"
 events = pd.read_csv("./input/purchases.csv").merge(pd.read_csv("./input/accounts.csv"), on="account")
 events = events.merge(pd.read_csv("./input/shops.csv"), on="shop")
@@ -370,8 +371,8 @@ const TRANSFERS: Folder = Folder {
 };
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn each_role_leaves_later_rows_out() {
+    needs!(Campaign("offline"), Libraries);
     let compared = r#"
 events = pd.read_csv("./input/purchases.csv").merge(pd.read_csv("./input/accounts.csv"), on="account")
 events["bought"] = pd.to_datetime(events["bought"], format="%d/%m/%Y")
@@ -476,8 +477,8 @@ fn bought(at: usize) -> String {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn odd_keys_join() {
+    needs!(Campaign("offline"), Libraries);
     check_with(&[
         (GIFTS, "assert train['items_products_price_mean'].notna().sum() > 20, NUMERIC"),
         (STORES, "assert train['stores_size'].notna().all() and 'store_id' not in NUMERIC"),
@@ -510,8 +511,8 @@ const ENDED: Folder = Folder {
 };
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn training_rows_know_as_little_of_the_last_days_as_test_rows() {
+    needs!(Campaign("offline"), Libraries);
     let compared = r#"
 events = pd.read_csv("./input/purchases.csv", parse_dates=["bought"])
 end = events["bought"].max()

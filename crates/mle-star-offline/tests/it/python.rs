@@ -3,6 +3,7 @@
 //! Set `MLE_STAR_TEST_PYTHON` to such an interpreter; the gate does so and runs these tests. All
 //! scripts of a test run in one process, so that the libraries are imported once.
 
+use mle_star_needs::needs;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +18,7 @@ use serde_json::json;
 use super::ask::{Asked, code_of, ensembles, merged, refinements, with_data};
 use super::tasks::{NEW_ROWS, ROWS, Random, Shape, agents, shape, task, write};
 
-pub(super) const FAMILIES: [&str; 18] = [
+pub(super) const FAMILIES: [&str; 16] = [
     "LightGBM",
     "XGBoost",
     "CatBoost",
@@ -25,10 +26,8 @@ pub(super) const FAMILIES: [&str; 18] = [
     "Extra trees",
     "Random forest",
     "Linear model",
-    "Nearest neighbours",
     "TF-IDF linear model",
     "TF-IDF linear model of characters",
-    "Kernel model",
     "Neural network",
     "LightGBM with random splits",
     "Large LightGBM",
@@ -208,12 +207,12 @@ fn shapes() -> impl Iterator<Item = Shape> {
 
 /// An interpreter with the libraries that generated scripts use.
 pub(super) fn interpreter() -> PathBuf {
-    std::env::var_os("MLE_STAR_TEST_PYTHON").unwrap().into()
+    mle_star_needs::python_with_libraries()
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn every_family_and_every_metric_runs() {
+    needs!(Campaign("offline"), Libraries);
     let python = interpreter();
     let mut batch = Batch::new();
     for (position, shape) in shapes().enumerate() {
@@ -249,8 +248,8 @@ fn write_odd(input: &Path) {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn odd_names_and_missing_classes_run() {
+    needs!(Campaign("offline"), Libraries);
     let python = interpreter();
     let mut batch = Batch::new();
     let shape = Shape { rich: false, ..shape("macro F1", Maximize, 3) };
@@ -266,8 +265,8 @@ fn odd_names_and_missing_classes_run() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn every_strategy_of_every_block_runs() {
+    needs!(Campaign("offline"), Libraries);
     let python = interpreter();
     let mut batch = Batch::new();
     let mut seen = BTreeSet::new();
@@ -288,8 +287,8 @@ fn every_strategy_of_every_block_runs() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn ablations_measure_and_ensembles_run() {
+    needs!(Campaign("offline"), Libraries);
     let python = interpreter();
     let mut batch = Batch::new();
     let (mut ablations, mut seen) = (0, BTreeSet::new());

@@ -1,5 +1,6 @@
 //! Tables to which several columns or several tables refer.
 
+use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 
 use super::folders::{Folder, PLAIN, check, check_with};
@@ -82,8 +83,8 @@ fn wide_tables_are_joined_once() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn a_table_is_joined_in_each_role() {
+    needs!(Campaign("offline"), Libraries);
     let matches = r#"
 tables = {name: pd.read_csv(f"./input/{name}.csv") for name in ("cards", "goals", "players", "seasons", "teams", "towns")}
 near = lambda one, other: abs(one - other) < 1e-9 or pd.isna(one) and pd.isna(other)

@@ -1,6 +1,7 @@
 //! Scripts for data folders with several targets.
 
 use mle_star_domain::role::AgentType;
+use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::profile;
 use serde_json::json;
@@ -10,8 +11,8 @@ use super::folders::{Folder, THREE_LABELS, TWO_NUMBERS, check};
 use super::python::{Batch, Done, assert_faultless, initial, interpreter, with_few_trees};
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn one_script_predicts_several_targets() {
+    needs!(Campaign("offline"), Libraries);
     check(&[
         TWO_NUMBERS,
         THREE_LABELS,
@@ -39,8 +40,8 @@ fn one_script_predicts_several_targets() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn scripts_for_several_targets_can_be_changed_and_combined() {
+    needs!(Campaign("offline"), Libraries);
     let mut batch = Batch::new();
     let mut of = Vec::new();
     let folders = [TWO_NUMBERS, THREE_LABELS];

@@ -1,5 +1,6 @@
 //! Tasks whose test rows are later than the training rows.
 
+use mle_star_needs::needs;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -136,8 +137,8 @@ assert sorted(ORDER) == list(range(len(train)))
 ";
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn scripts_in_time_run() {
+    needs!(Campaign("offline"), Libraries);
     let python = interpreter();
     let mut batch = Batch::new();
     let metrics = [
@@ -193,8 +194,8 @@ fn scripts_in_time_run() {
 
 /// Few or unequal times: every table of `(rows, time)` gives at least one cut, and no time is on both sides.
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn few_times_give_fewer_cuts() {
+    needs!(Campaign("offline"), Libraries);
     let python = interpreter();
     let shape = Shape { rich: false, ..timed("time", shape("F1", Maximize, 2)) };
     let mut batch = Batch::new();
@@ -275,8 +276,8 @@ fn write_drift(folder: &Path, classes: bool) -> Vec<f64> {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn validation_in_time_foretells_the_score_on_later_rows() {
+    needs!(Campaign("offline"), Libraries);
     let python = interpreter();
     let check = |shape: &Shape, family: &str| {
         let classes = shape.classes > 0;

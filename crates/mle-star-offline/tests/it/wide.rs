@@ -1,5 +1,6 @@
 //! Tables of many columns, of which few are useful.
 
+use mle_star_needs::needs;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -75,8 +76,8 @@ fn columns_are_selected_if_there_are_many() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn selected_columns_are_better_than_all_of_many() {
+    needs!(Campaign("offline"), Libraries);
     let shapes = [shape("log loss", Minimize, 2), shape("RMSE", Minimize, 0)]
         .map(|shape| Shape { rich: false, ..shape });
     for shape in shapes {

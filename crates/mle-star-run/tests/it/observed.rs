@@ -7,14 +7,15 @@ use std::sync::Mutex;
 use async_trait::async_trait;
 use mle_star::event::{Event, EventSink};
 use mle_star::result::FinalResult;
+use mle_star_needs::needs;
 use mle_star_run::{ErrorKind, Observer, RunOptions, drive, prepare};
 
 use crate::embed::solve;
 use crate::world::World;
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn ten_lines_lead_from_a_folder_to_a_submission() {
+    needs!(Libraries);
     let world = World::new();
     let result = solve(&world.data(), &world.settings()).unwrap();
     assert_eq!(result.task.evaluation_metric, "RMSE");
@@ -45,8 +46,8 @@ impl Observer for Notebook {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn an_observer_sees_the_result_before_it_counts() {
+    needs!(Libraries);
     let world = World::new();
     let options = RunOptions::default().set("agents=offline").unwrap().set_all(&world.settings()).unwrap();
     let run = prepare(&options, &world.data()).unwrap().freeze().unwrap();

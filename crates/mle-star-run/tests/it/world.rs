@@ -60,8 +60,8 @@ impl World {
     /// Settings of a short run in this folder.
     pub fn settings(&self) -> Vec<String> {
         let runs_dir = format!("runs_dir={}", self.folder.path().join("runs").display());
-        let python = std::env::var("MLE_STAR_TEST_PYTHON").unwrap();
-        let own = [runs_dir, "run_id=r".to_owned(), format!("python={python}")];
+        let python = mle_star_needs::python_with_libraries();
+        let own = [runs_dir, "run_id=r".to_owned(), format!("python={}", python.display())];
         own.into_iter().chain(SMALL.map(str::to_owned)).collect()
     }
 }

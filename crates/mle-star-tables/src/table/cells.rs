@@ -136,6 +136,10 @@ impl Builder {
     /// Replaces the list by numbers, if they can stand for all texts and this one.
     fn number(&mut self, next: &[u8]) {
         let notation = Notation::of(next);
+        // Hardly anybody asks for so many different numbers, which take the most memory.
+        if notation == Notation::Integer && !self.is_kept {
+            return self.spell_out(next);
+        }
         let Cells::Listed { texts, codes } = &self.cells else { return };
         let of_text: Vec<Option<i64>> = texts.iter().map(|text| notation.read(text)).collect();
         if texts.iter().zip(&of_text).any(|(text, number)| number.is_none() && !text.is_empty()) {

@@ -3,6 +3,7 @@
 //! Set `MLE_STAR_TEST_PYTHON` to an interpreter with the libraries that generated scripts use. All scripts run in
 //! one process, so that the libraries are imported once.
 
+use mle_star_needs::needs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -97,9 +98,9 @@ fn fault(row: &Row, name: &str, stdout: &str) -> String {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn leaks_are_found_and_honest_columns_are_not() {
-    let python = PathBuf::from(std::env::var_os("MLE_STAR_TEST_PYTHON").unwrap());
+    needs!(Campaign("offline"), Libraries);
+    let python = mle_star_needs::python_with_libraries();
     let dir = tempfile::tempdir().unwrap();
     run(&python, include_str!("tables.py"), dir.path(), &[]);
     let of_numbers = ALWAYS.iter().map(|row| (format!("numbers-{}", row.0), row, false));

@@ -231,8 +231,13 @@ async fn check_limits(
     assert!(again.is_empty(), "asked again: {again:#?}");
 }
 
+/// A campaign tries more.
+fn cases() -> u32 {
+    if mle_star_needs::is_campaign("killed") { 60 } else { 10 }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: cases(), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn more_time_and_money_never_cost_anything(

@@ -1,7 +1,6 @@
 //! The events of a run.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use mle_star::event::{Event, line_schema};
@@ -127,10 +126,5 @@ async fn what_goes_wrong_is_a_warning_at_its_place() {
 fn the_schema_in_the_documents_is_that_of_the_types() {
     let schema = serde_json::to_string_pretty(&line_schema()).unwrap() + "\n";
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/events.schema.json");
-    if std::env::var_os("UPDATE_SCHEMA").is_some() {
-        fs::write(&file, &schema).unwrap();
-    }
-    let written = fs::read_to_string(&file).unwrap_or_default();
-    let first = schema.lines().zip(written.lines()).find(|(is, was)| is != was);
-    assert_eq!(schema, written, "first difference: {first:?}; UPDATE_SCHEMA=1 takes it over");
+    mle_star_needs::assert_file(&file, &schema);
 }

@@ -48,9 +48,13 @@ async fn trust(world: &World, inputs: &Frozen) -> Trust {
 
 #[tokio::test]
 async fn no_planted_leak_wins_and_each_is_named() {
-    let mut rules = BTreeSet::new();
+    let mut rules = Vec::new();
     for (expected, script) in leaking() {
         let (rule, rest) = expected.split_once(' ').unwrap();
+        // The checker's own tests have all scripts; here three of each rule go through whole runs.
+        if rules.iter().filter(|known| *known == rule).count() == 3 {
+            continue;
+        }
         let found = mle_star_leakage::check(&script, &mle_star_leakage::Facts::default()).unwrap();
         if !found.iter().any(|finding| finding.rule.blocks()) {
             continue;
@@ -69,11 +73,11 @@ async fn no_planted_leak_wins_and_each_is_named() {
             (Severity::Block, "phase1/candidate-0/run"),
             "{expected}"
         );
-        rules.insert(rule.to_owned());
+        rules.push(rule.to_owned());
     }
     let all = mle_star_leakage::Rule::ALL.iter();
     let block = all.filter(|rule| rule.blocks());
-    assert_eq!(rules, block.map(|rule| rule.id().to_owned()).collect());
+    assert_eq!(BTreeSet::from_iter(rules), block.map(|rule| rule.id().to_owned()).collect());
 }
 
 const LEAK: &str = "\

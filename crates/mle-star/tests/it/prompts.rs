@@ -1,9 +1,8 @@
 //! All prompts of one small run, as files for readers: `docs/prompts/`.
 //!
-//! `UPDATE_PROMPTS=1` writes the files. Then read the difference as `CONTRIBUTING.md` says.
+//! `INSTA_UPDATE=always` writes the files. Then read the difference as `CONTRIBUTING.md` says.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use mle_star::journal::Frozen;
@@ -173,16 +172,7 @@ async fn the_prompts_are_those_in_the_documents() {
         run(&world, &inputs(preset)).await.unwrap();
         for (file, prompt) in prompts(&world) {
             let (path, prompt) = (docs.join(name).join(file), format!("{}\n", timeless(&prompt).trim_end()));
-            if std::env::var_os("UPDATE_PROMPTS").is_some() {
-                fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(&path, &prompt).unwrap();
-            }
-            let written = fs::read_to_string(&path).unwrap_or_default();
-            assert!(
-                written == prompt,
-                "{} differs; UPDATE_PROMPTS=1 takes it over:\n{prompt}",
-                path.display()
-            );
+            mle_star_needs::assert_file(&path, &prompt);
         }
     }
 }

@@ -9,6 +9,7 @@ use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen, measured, scored_with_submission, submitted};
 use mle_star_domain::config::{Context, FinalChoice, LeakageCheck};
 use mle_star_domain::effects::ScriptOutcome;
+use mle_star_needs::needs;
 
 use crate::holdout::held_out;
 use crate::{Folder, go_on, run};
@@ -109,11 +110,13 @@ async fn every_cut_leads_to_the_same_end(
 
 #[tokio::test]
 async fn a_run_killed_at_any_moment_ends_like_an_undisturbed_one() {
+    needs!(Campaign("killed"));
     every_cut_leads_to_the_same_end(&eventful(), &inputs(), timeless).await;
 }
 
 #[tokio::test]
 async fn a_run_with_the_programs_own_settings_pays_for_nothing_twice() {
+    needs!(Campaign("killed"));
     let mut inputs = inputs();
     (inputs.config.context, inputs.config.leakage_check) = (Context::Full, LeakageCheck::Accepted);
     let world = eventful().script("phase3/r1/run", scored_with_submission(0.9)).agent(
@@ -147,6 +150,7 @@ async fn a_run_with_the_programs_own_settings_pays_for_nothing_twice() {
 
 #[tokio::test]
 async fn a_run_killed_in_the_final_choice_looks_at_nothing_twice() {
+    needs!(Campaign("killed"));
     let mut inputs = held_out();
     inputs.config.final_choice = FinalChoice::Holdout;
     let world = eventful()
@@ -172,12 +176,14 @@ async fn a_run_killed_in_the_final_choice_looks_at_nothing_twice() {
 
 #[tokio::test]
 async fn a_run_whose_path_failed_ends_the_same_wherever_it_was_killed() {
+    needs!(Campaign("killed"));
     let world = || eventful().panics("phase2/path-0/t1/k0/coder").panics("phase3/r1/ensembler");
     every_cut_leads_to_the_same_end(&world(), &inputs(), timeless).await;
 }
 
 #[tokio::test]
 async fn a_run_whose_retriever_searched_in_vain_ends_the_same_wherever_it_was_killed() {
+    needs!(Campaign("killed"));
     every_cut_leads_to_the_same_end(&eventful().agent_fails("phase1/retriever"), &frozen(), timeless).await;
 }
 

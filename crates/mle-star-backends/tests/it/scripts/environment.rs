@@ -1,5 +1,6 @@
 //! Finds and creates the Python environment, with a shell script instead of Python.
 
+use mle_star_needs::needs;
 use std::env;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -176,8 +177,8 @@ fn refusing_server() -> (String, std::sync::mpsc::Receiver<String>) {
 }
 
 #[test]
-#[ignore = "needs network namespaces"]
 fn without_a_network_it_is_said_at_once() {
+    needs!(ClosedNetwork);
     let folder = tempfile::tempdir().unwrap();
     let trouble = real_maker(folder.path(), true, &[]).unwrap_err();
     let expected =

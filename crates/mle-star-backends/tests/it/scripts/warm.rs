@@ -1,5 +1,6 @@
 //! Compares scripts forked by a worker with the same scripts started cold.
 
+use mle_star_needs::needs;
 use std::env;
 use std::fs;
 use std::time::Duration;
@@ -79,24 +80,35 @@ async fn a_script_sees_what_it_sees_when_started_cold() {
 }
 
 #[tokio::test]
-#[ignore = "needs the libraries: an interpreter in MLE_STAR_TEST_PYTHON"]
 async fn libraries_compute_what_they_compute_when_started_cold() {
-    compare_with("MLE_STAR_TEST_PYTHON", &[], include_str!("alike_libraries.py"), "numpy.random.rand()")
-        .await;
+    needs!(Campaign("libraries"), Libraries);
+    compare_with(
+        mle_star_needs::python_with_libraries(),
+        &[],
+        include_str!("alike_libraries.py"),
+        "numpy.random.rand()",
+    )
+    .await;
 }
 
 #[tokio::test]
-#[ignore = "needs torch: an interpreter that has it and the libraries in MLE_STAR_TEST_TORCH"]
 async fn with_torch_they_compute_so_too() {
+    needs!(Named("MLE_STAR_TEST_TORCH"));
     let scripts = include_str!("alike_torch.py");
-    compare_with("MLE_STAR_TEST_TORCH", &["torch", "torch._dynamo"], scripts, "torch.rand(1)").await;
+    compare_with(
+        env::var_os("MLE_STAR_TEST_TORCH").unwrap().into(),
+        &["torch", "torch._dynamo"],
+        scripts,
+        "torch.rand(1)",
+    )
+    .await;
 }
 
-/// Compares with the interpreter that a variable names and a worker that imports the default libraries and `more`.
+/// Compares with an interpreter and a worker that imports the default libraries and `more`.
 /// What is `random` differs between scripts.
-async fn compare_with(variable: &str, more: &[&str], scripts: &str, random: &str) {
+async fn compare_with(python: std::path::PathBuf, more: &[&str], scripts: &str, random: &str) {
     let mut world = World::new().await;
-    let given = EnvironmentChoice::Given(env::var(variable).unwrap().into());
+    let given = EnvironmentChoice::Given(python);
     world.setup.environment = python_environment(given, &|_| ()).await.unwrap();
     world.setup.machine.memory_mib = 8000;
     let default = WarmStart::default();

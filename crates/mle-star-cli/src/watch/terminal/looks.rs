@@ -1,7 +1,6 @@
-//! Compares the status at moments of recorded streams with `tests/streams/views.txt`, which `UPDATE_VIEWS=1`
+//! Compares the status at moments of recorded streams with `tests/streams/views.txt`, which `INSTA_UPDATE=always`
 //! updates, and checks how a terminal interprets the bytes.
 
-use std::fs;
 use std::path::Path;
 
 use jiff::tz::TimeZone;
@@ -92,12 +91,7 @@ fn views_are_as_written_down() {
     text += &one("runners", RUNNERS, 47, (39, 24), true);
     text += &several(79, 4);
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/streams/views.txt");
-    if std::env::var_os("UPDATE_VIEWS").is_some() {
-        fs::write(&file, &text).unwrap();
-    }
-    let expected = fs::read_to_string(&file).unwrap_or_default();
-    let first = text.lines().zip(expected.lines()).find(|(is, was)| is != was);
-    assert_eq!(text, expected, "first difference: {first:?}; UPDATE_VIEWS=1 takes it over");
+    mle_star_needs::assert_file(&file, &text);
 }
 
 /// The rows of a terminal, without trailing blanks and without empty rows at the bottom.

@@ -1,5 +1,6 @@
 //! Comparison of runs.
 
+use mle_star_needs::needs;
 use std::fs;
 
 use crate::browser::chromium::Browser;
@@ -8,8 +9,8 @@ use crate::sealed::Sealed;
 use crate::ui::served::Served;
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn runs_are_compared() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = Sealed::with(&[]);
     let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
     let program = fs::read_to_string(&python).unwrap();

@@ -1,5 +1,6 @@
 //! The list of runs.
 
+use mle_star_needs::needs;
 use std::process::{Child, Command, Stdio};
 
 use crate::browser::chromium::Browser;
@@ -9,8 +10,8 @@ use crate::sealed::Sealed;
 use crate::ui::served::Served;
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn the_list_is_filtered_and_sorted() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = Sealed::with(&[]);
     let page = Served::of(&sealed, "");
     let browser = Browser::start();
@@ -44,8 +45,8 @@ fn the_list_is_filtered_and_sorted() {
 }
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn new_runs_are_announced_once_each_and_known_ones_never() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = Sealed::with(&[]);
     let python = interpreter(&sealed, &format!("{WHILE_SLOW}; {SUBMIT}; {SCORE}"));
     let line = |id: &str| format!("run data --run-id {id} --json --set python={python} {SMALL}");

@@ -1,5 +1,6 @@
 //! `report.html`, opened as a file.
 
+use mle_star_needs::needs;
 use std::time::Instant;
 
 use mle_star::testing::worlds::{hostile, large};
@@ -18,8 +19,8 @@ fn open(browser: &Browser, sealed: &Sealed, run: &str) {
 }
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn the_report_of_a_finished_run_is_read() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = Sealed::with(&[]);
     claude(&sealed, WELL);
     assert_eq!(say(&sealed, &run_line(&sealed), &[KEY]).code, 0);
@@ -41,8 +42,8 @@ fn the_report_of_a_finished_run_is_read() {
 }
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn reports_of_failed_and_running_runs_are_read() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = Sealed::with(&[]);
     let python = interpreter(&sealed, "echo 'ValueError: broken' >&2; exit 1");
     assert_eq!(sealed.run(&format!("run data --run-id bad --set python={python} {SMALL}")).code, 1);
@@ -64,8 +65,8 @@ fn reports_of_failed_and_running_runs_are_read() {
 }
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn the_report_of_a_hostile_run_is_text() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let (world, inputs) = hostile(PADDING);
     let sealed = Sealed::with(&[]);
     solve(&sealed.path("runs/evil"), &world, &inputs);
@@ -86,8 +87,8 @@ fn the_report_of_a_hostile_run_is_text() {
 }
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn the_report_of_500_scripts_opens() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = Sealed::with(&[]);
     let (world, inputs) = large(LINES);
     solve(&sealed.path("runs/large"), &world, &inputs);

@@ -1,5 +1,6 @@
 //! The part about runners: of a run that had two, one of which says an attack.
 
+use mle_star_needs::needs;
 use std::fs::OpenOptions;
 use std::io::Write;
 
@@ -12,8 +13,8 @@ use crate::sealed::Sealed;
 use crate::ui::served::Served;
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn the_runners_of_a_run_are_read() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let binary = env!("CARGO_BIN_EXE_mle-star");
     let config = format!("runners:\n- name: near\n  command: [{binary}, runner]\n  count: 2\n");
     let sealed = Sealed::with(&[("c.yaml", &config)]);

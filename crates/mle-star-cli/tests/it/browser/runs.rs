@@ -1,5 +1,6 @@
 //! Pages of finished, failed and running runs, and their actions.
 
+use mle_star_needs::needs;
 use std::process::Stdio;
 
 use crate::browser::chromium::Browser;
@@ -12,8 +13,8 @@ use crate::ui::served::Served;
 const STATE: &str = "document.querySelector('#doing .state').innerText";
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn a_finished_and_a_failed_run_are_read() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = Sealed::with(&[]);
     let python = interpreter(&sealed, &format!("echo working; {SUBMIT}; {SCORE}"));
     assert_eq!(sealed.run(&format!("run data --run-id good --set python={python} {SMALL}")).code, 0);
@@ -45,8 +46,8 @@ fn a_finished_and_a_failed_run_are_read() {
 }
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn the_recorded_run_is_read() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = recorded::copied();
     let page = Served::of(&sealed, "--runs-dir recorded");
     let browser = Browser::start();
@@ -56,8 +57,8 @@ fn the_recorded_run_is_read() {
 }
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn a_run_is_watched_stopped_and_resumed() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = Sealed::with(&[]);
     let steps =
         "step=0; while [ -n \"$SLOW\" ]; do step=$((step+1)); echo \"<b>step $step</b>\"; sleep 0.2; done";
@@ -125,8 +126,8 @@ fn a_run_is_watched_stopped_and_resumed() {
 }
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn what_waits_for_a_selection_replaces_nothing_newer() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = Sealed::with(&[("runs/r/task.json", "{}")]);
     let page = Served::of(&sealed, "");
     let browser = Browser::start();
@@ -163,8 +164,8 @@ fn what_waits_for_a_selection_replaces_nothing_newer() {
 }
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn a_run_is_started_from_a_folder() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = Sealed::with(&[]);
     let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
     let page = Served::of(&sealed, "");

@@ -1,5 +1,6 @@
 //! Runs of a scripted world: one in which all untrusted text is an attack, and one with 500 scripts.
 
+use mle_star_needs::needs;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -34,8 +35,8 @@ pub const OPEN_SOME: &str = "[...document.querySelectorAll('#tree details.node')
 pub const LINES: usize = 20;
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn a_hostile_run_is_text() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let (world, inputs) = hostile(PADDING);
     let sealed = Sealed::with(&[]);
     // A valid folder name.
@@ -71,8 +72,8 @@ fn a_hostile_run_is_text() {
 }
 
 #[test]
-#[ignore = "needs a browser in MLE_STAR_TEST_CHROMIUM"]
 fn a_run_of_500_scripts_opens() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = Sealed::with(&[]);
     let (world, inputs) = large(LINES);
     solve(&sealed.path("runs/large"), &world, &inputs);

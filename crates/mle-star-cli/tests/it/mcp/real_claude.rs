@@ -1,5 +1,6 @@
 //! The real `claude` as a client, in a network with only loopback. Its model is a script.
 
+use mle_star_needs::needs;
 use std::process::Stdio;
 
 use serde_json::{Value, json};
@@ -10,8 +11,8 @@ use crate::real_runs::closed::{in_closed_network, real_claude};
 use crate::sealed::Sealed;
 
 #[test]
-#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn claude_starts_a_run_and_reads_its_result() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
     in_closed_network("mcp::real_claude::claude_starts_a_run_and_reads_its_result", async {
         let sealed = Sealed::with(&[]);
         let wish = small_run(&sealed);

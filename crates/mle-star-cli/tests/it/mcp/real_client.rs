@@ -1,5 +1,6 @@
 //! The official Python client, from PyPI.
 
+use mle_star_needs::needs;
 use std::process::Command;
 
 use serde_json::Value;
@@ -10,8 +11,8 @@ use crate::sealed::Sealed;
 const CLIENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/mcp/client.py");
 
 #[test]
-#[ignore = "needs the Python package mcp in MLE_STAR_TEST_MCP"]
 fn the_python_client_of_mcp_solves_a_task_in_both_lifecycles() {
+    needs!(Named("MLE_STAR_TEST_MCP"));
     let python = std::env::var_os("MLE_STAR_TEST_MCP").unwrap();
     for (mode, version) in [("legacy", "2025-11-25"), ("auto", "2026-07-28")] {
         let sealed = Sealed::with(&[]);

@@ -1,5 +1,6 @@
 //! Whole runs with the real `claude`, in a network with only loopback.
 
+use mle_star_needs::needs;
 use std::collections::BTreeMap;
 
 use serde_json::Value;
@@ -18,8 +19,8 @@ const WHOLE: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 --set
                      --time-limit 1200 --jobs 2";
 
 #[test]
-#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn a_whole_run_asks_every_agent_and_nobody_else() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
     in_closed_network("real_runs::real_claude::a_whole_run_asks_every_agent_and_nobody_else", async {
         let api = Api::start(|asked| answer(asked, Style::Learned)).await;
         let world = World::new(&api);

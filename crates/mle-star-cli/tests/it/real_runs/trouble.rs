@@ -1,5 +1,6 @@
 //! Runs that are killed, refused, delayed, or over budget during calls of the real `claude`.
 
+use mle_star_needs::needs;
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::{Child, Stdio};
@@ -32,8 +33,8 @@ const PRICE: f64 = 0.000_479;
 const SOON: Duration = Duration::from_secs(60);
 
 #[test]
-#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn a_run_killed_while_the_real_claude_is_asked_asks_nothing_twice() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
     in_closed_network(
         "real_runs::trouble::a_run_killed_while_the_real_claude_is_asked_asks_nothing_twice",
         async {
@@ -73,8 +74,8 @@ fn a_run_killed_while_the_real_claude_is_asked_asks_nothing_twice() {
 }
 
 #[test]
-#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn money_ends_a_run_in_which_eight_paths_ask_the_real_claude_one_after_another() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
     in_closed_network(
         "real_runs::trouble::money_ends_a_run_in_which_eight_paths_ask_the_real_claude_one_after_another",
         async {
@@ -104,8 +105,8 @@ fn money_ends_a_run_in_which_eight_paths_ask_the_real_claude_one_after_another()
 }
 
 #[test]
-#[ignore = "needs the real claude; cargo xtask verify runs it"]
 fn a_run_that_the_real_claude_cannot_go_on_with_is_resumed_after_the_cure() {
+    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
     in_closed_network(
         "real_runs::trouble::a_run_that_the_real_claude_cannot_go_on_with_is_resumed_after_the_cure",
         async {

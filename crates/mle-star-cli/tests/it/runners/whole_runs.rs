@@ -1,5 +1,6 @@
 //! Whole runs with runners, by the real binary.
 
+use mle_star_needs::needs;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
@@ -64,11 +65,11 @@ fn succeeded(said: &Said) {
     assert_eq!(said.code, 0, "{}", said.stderr);
 }
 
-/// Nothing of a run may be left, on any host, ten seconds after its end.
+/// Nothing of a run may be left, on any host, soon after its end.
 fn nothing_is_left(sealed: &Sealed) {
     let (began, folder) = (Instant::now(), sealed.path(".").canonicalize().unwrap());
     while !working_below(&folder).is_empty() {
-        assert!(began.elapsed() < Duration::from_secs(10), "{:?}", working_below(&folder));
+        assert!(began.elapsed() < Duration::from_secs(60), "{:?}", working_below(&folder));
         std::thread::sleep(Duration::from_millis(20));
     }
 }
@@ -114,8 +115,8 @@ fn a_run_on_runners_alone_ends_like_one_here() {
 }
 
 #[test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 fn real_scripts_have_the_same_scores_on_runners_even_if_one_is_killed() {
+    needs!(Campaign("libraries"), Libraries);
     let sealed = runs::task();
     let python = runs::interpreter();
     let line = format!("run data --json --set python={} {} --run-id", python.display(), runs::SMALL);
@@ -135,8 +136,8 @@ fn real_scripts_have_the_same_scores_on_runners_even_if_one_is_killed() {
 }
 
 #[test]
-#[ignore = "needs the program's own environment, whose interpreter is in MLE_STAR_TEST_PYTHON"]
 fn runners_use_the_environment_of_their_own_cache() {
+    needs!(Campaign("libraries"), Libraries);
     let sealed = runs::task();
     // Each side finds the environment in a cache of its own.
     let made = runs::interpreter().ancestors().nth(3).unwrap().to_owned();
@@ -263,7 +264,7 @@ fn a_run_whose_runners_cannot_be_started_says_so_and_goes_on_later() {
     let began = Instant::now();
     let said = sealed.run(&format!("{line} r {ONLY_THERE}"));
     assert_eq!(said.code, 1, "{said:?}");
-    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     for part in [
         "error: no runner can be used: far: its command ended with exit code 255",
         "No route to host",
@@ -349,7 +350,7 @@ fn a_run_whose_runners_wait_in_a_queue_ends_at_its_time_limit() {
     let began = Instant::now();
     let said = sealed.run(&format!("{line} r {ONLY_THERE} --time-limit 4"));
     assert_eq!(said.code, 4, "{said:?}");
-    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     nothing_is_left(&sealed);
     sealed.write("runners.yaml", working.as_bytes());
     succeeded(&sealed.run("resume r --config runners.yaml --time-limit 600"));

@@ -1,5 +1,6 @@
 //! Access control and response headers.
 
+use mle_star_needs::needs;
 use std::fs;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt;
@@ -121,8 +122,8 @@ fn others_need_the_token_that_was_printed() {
 }
 
 #[test]
-#[ignore = "needs root, to become another user"]
 fn as_root_other_users_of_this_machine_are_kept_out() {
+    needs!(Root);
     let (root, other) = (0, 65534);
     let sealed = Sealed::with(&[]);
     let page = Served::of(&sealed, "");

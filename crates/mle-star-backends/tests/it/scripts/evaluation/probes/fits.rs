@@ -1,5 +1,6 @@
 //! Real scripts whose fits are watched.
 
+use mle_star_needs::needs;
 use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
@@ -57,7 +58,7 @@ async fn world() -> World {
     }
     let mut world = super::super::world(&train, Metric::Mae, Some("id")).await;
     fs::write(world.setup.data_dir.join("test.csv"), test).unwrap();
-    world.setup.environment.python = std::env::var_os("MLE_STAR_TEST_PYTHON").unwrap().into();
+    world.setup.environment.python = mle_star_needs::python_with_libraries();
     world
 }
 
@@ -68,8 +69,8 @@ async fn fits(world: &World, script: &str) -> Fits {
 }
 
 #[tokio::test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 async fn models_that_predict_what_they_were_fitted_on_are_found() {
+    needs!(Campaign("libraries"), Libraries);
     let world = world().await;
     let check = async |script: &str, name: &str, fitted: Fitted, at: u64| {
         let expected =
@@ -125,8 +126,8 @@ async fn models_that_predict_what_they_were_fitted_on_are_found() {
 }
 
 #[tokio::test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 async fn transformers_that_learn_from_labels_before_the_folds_are_found() {
+    needs!(Campaign("libraries"), Libraries);
     let world = world().await;
     let check = async |script: &str, name: &str, at: u64| {
         let by = Fitted::Transformer;
@@ -141,8 +142,8 @@ async fn transformers_that_learn_from_labels_before_the_folds_are_found() {
 }
 
 #[tokio::test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 async fn honest_scripts_pass_whatever_else_they_predict() {
+    needs!(Campaign("libraries"), Libraries);
     let world = world().await;
     let check = async |script: &str, rows: u64| {
         assert_eq!(fits(&world, script).await, Fits::Clean { rows, of: rows }, "{script}");
@@ -164,8 +165,8 @@ async fn honest_scripts_pass_whatever_else_they_predict() {
 }
 
 #[tokio::test]
-#[ignore = "needs an interpreter with the libraries in MLE_STAR_TEST_PYTHON"]
 async fn what_is_not_certain_is_not_reported() {
+    needs!(Campaign("libraries"), Libraries);
     let world = world().await;
     let check = async |script: &str, expected: &str| {
         let Fits::Unknown { why } = fits(&world, script).await else { panic!("{script}") };
