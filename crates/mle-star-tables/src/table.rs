@@ -1,8 +1,9 @@
 //! A table that is read once.
 //!
 //! [`read`] goes through the file of a table, whatever its format, and keeps its columns in memory, as numbers or as lists
-//! of texts. Columns of many different texts or numbers stay in the file, unless the caller needs them, and so do the widest columns of a very large table. The positions of all rows are kept, too: single rows are read again where
-//! they are needed as they were written, and the rows can be copied without parsing them.
+//! of texts. Columns of many different texts or numbers stay in the file, unless the caller needs them, and so do the widest
+//! columns of a very large table. The positions of all rows are kept, too: single rows are read again where they are needed
+//! as they were written, and the rows can be copied without parsing them.
 //!
 //! Cells come back letter by letter as they are in the file.
 
@@ -282,14 +283,14 @@ mod tests {
                 assert!(cells(&table, 0) == expected, "{words}");
             }
         };
-        let many = 70_000;
+        let many = 90_000;
         check("few texts", 1_000, &|row| format!("t, {}", row % 9), true);
         check("whole numbers", many, &|row| (row * 7).to_string(), false);
         check(
             "with gaps",
             many,
             &|row| if row % 5 == 1 { String::new() } else { (row * 7).to_string() },
-            true,
+            false,
         );
         check(
             "times",
