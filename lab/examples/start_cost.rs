@@ -12,10 +12,10 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use mle_star_data::holdout::{MOST, Roles, Share, labels, plan, trim, write};
-use mle_star_data::split::describe;
-use mle_star_data::summary::{Asked, summarize};
-use mle_star_data::{agreement, profile};
+use mle_star_tables::holdout::{MOST, Roles, Share, labels, plan, trim, write};
+use mle_star_tables::split::describe;
+use mle_star_tables::summary::{Asked, summarize};
+use mle_star_tables::{agreement, profile};
 
 const COLUMNS: &str = "id,age,visits,stock,zip,score,price,width,height,ratio,noise,city,brand,grade,shop,model,active,note,day,seen";
 const WORDS: [&str; 8] = ["red", "green", "blue", "cold", "warm", "quick", "slow", "bright"];

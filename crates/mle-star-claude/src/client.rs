@@ -6,10 +6,10 @@ use std::path::{Path, absolute};
 use std::sync::{Mutex, PoisonError};
 
 use mle_star::attempts::Patience;
-use mle_star_data::input::Data;
 use mle_star_domain::effects::AgentRequest;
 use mle_star_domain::role::AgentType;
 use mle_star_domain::trouble::Trouble;
+use mle_star_tables::input::Data;
 
 use crate::cache::Cache;
 use crate::child::{Child, StartError};

@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use mle_star_data::input::{Data, Protection};
 use mle_star_process::remove::remove_tree;
+use mle_star_tables::input::{Data, Protection};
 
 use crate::invocation::Access;
 

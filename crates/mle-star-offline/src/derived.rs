@@ -11,10 +11,10 @@ use serde::Serialize;
 
 use crate::joins::Twins;
 use crate::problem::{Columns, is_nearly_unique, is_number};
-use mle_star_data::keys::names_things;
-use mle_star_data::places::{Place, places};
-use mle_star_data::profile::{Column, PartKind, Profile, ROWS_LOOKED_AT, Table};
-use mle_star_data::split::says_code;
+use mle_star_tables::keys::names_things;
+use mle_star_tables::places::{Place, places};
+use mle_star_tables::profile::{Column, PartKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_tables::split::says_code;
 
 /// With more dates or places, there would be too many pairs.
 const MOST_IN_PAIRS: usize = 4;

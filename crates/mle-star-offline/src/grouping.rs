@@ -8,8 +8,8 @@
 use mle_star_domain::protocol::{Split, SplitKind};
 use serde::Serialize;
 
-use mle_star_data::profile::{GroupColumn, Profile};
-use mle_star_data::split::groups::{self, Groups};
+use mle_star_tables::profile::{GroupColumn, Profile};
+use mle_star_tables::split::groups::{self, Groups};
 
 /// If fewer whole groups than this would be drawn, rows are drawn from all groups instead.
 const FEWEST_DRAWN: usize = 20;

@@ -1,7 +1,7 @@
 //! Columns of earlier targets, for tasks whose test rows are later rows of the same series (the days of a store).
 
-use mle_star_data::profile::Profile;
-use mle_star_data::series;
+use mle_star_tables::profile::Profile;
+use mle_star_tables::series;
 use serde::Serialize;
 
 use crate::problem::Problem;

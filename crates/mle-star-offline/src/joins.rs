@@ -8,11 +8,11 @@ use serde_json::json;
 
 use crate::problem::{Columns, input_path, is_constant, is_number};
 use crate::time_order::TimeOrder;
-use mle_star_data::cutoff::{Cutoff, Date, cutoffs};
-use mle_star_data::keys::names_things;
-use mle_star_data::links::{Link, names_its_rows};
-use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
-use mle_star_data::split::says_code;
+use mle_star_tables::cutoff::{Cutoff, Date, cutoffs};
+use mle_star_tables::keys::names_things;
+use mle_star_tables::links::{Link, names_its_rows};
+use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_tables::split::says_code;
 
 /// The functions that summarise numbers.
 const NUMBERS: &[&str] = &["mean", "min", "max"];

@@ -44,7 +44,7 @@ use mle_star_domain::trouble::Trouble;
 
 use inputs::{Inputs, fenced};
 use joins::Join;
-use mle_star_data::profile::Profile;
+use mle_star_tables::profile::Profile;
 use problem::Problem;
 use templates::TemplateError;
 

@@ -17,9 +17,9 @@ use crate::submission_layout::{Layout, LayoutKind, layout};
 use crate::targets::{Targets, targets};
 use crate::time_order::{TimeOrder, time_order};
 use crate::unusual::{Unusual, unusual};
-use mle_star_data::links::{Link, links};
-use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 use mle_star_metrics::names::Metric as Known;
+use mle_star_tables::links::{Link, links};
+use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
 /// Categorical columns with more distinct values than this are encoded by target means.
 const FEW_LEVELS: usize = 15;

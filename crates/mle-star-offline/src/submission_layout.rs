@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::metric_code::Metric;
 use crate::problem::input_path;
-use mle_star_data::profile::{Column, Profile, Table};
 use mle_star_metrics::class_columns::matched;
+use mle_star_tables::profile::{Column, Profile, Table};
 
 /// The layout of the submission.
 #[derive(Clone, Debug, PartialEq, Serialize)]

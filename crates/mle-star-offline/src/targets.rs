@@ -3,8 +3,8 @@
 use mle_star_domain::trouble::Trouble;
 
 use crate::problem::{Problem, check_target};
-use mle_star_data::profile::{Column, ColumnKind, Profile};
 use mle_star_metrics::names::Metric;
+use mle_star_tables::profile::{Column, ColumnKind, Profile};
 
 /// Templates of blends and postprocessing that take one column of predictions for each target.
 const FOR_SEVERAL: [&str; 3] = ["blends/mean", "blends/weights", "posts/plain"];

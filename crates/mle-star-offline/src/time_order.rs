@@ -3,7 +3,7 @@
 use mle_star_domain::protocol::{Split, SplitKind};
 use serde::Serialize;
 
-use mle_star_data::profile::{ColumnKind, Profile};
+use mle_star_tables::profile::{ColumnKind, Profile};
 
 /// The column that orders rows by time.
 #[derive(Clone, Debug, PartialEq, Serialize)]

@@ -5,7 +5,7 @@ use serde::Serialize;
 use crate::metric_code::Metric;
 use crate::problem::Columns;
 use crate::time_order::TimeOrder;
-use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
 /// What is unusual about the values of a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

@@ -188,7 +188,7 @@ mod tests {
         check(true, "mle-star-tmp-abcDEF", "0", Some("1"), &nothing);
         check(true, "mle-star-tmp-abcDEF", "mine", None, &nothing);
         check(true, "mle-star-tmp-of-mine", "0", None, &nothing);
-        check(true, "mle-star-data", "0", None, &nothing);
+        check(true, "mle-star-tables", "0", None, &nothing);
         check(true, "mle-star-tmp-abcDEF", "0", None, &|folder| {
             fs::set_permissions(folder, Permissions::from_mode(0o755)).unwrap();
         });

@@ -7,9 +7,9 @@ use mle_star::journal::{Frozen, Journal};
 use mle_star::prompts::Prompts;
 use mle_star::spending::spending;
 use mle_star_backends::runners::entry::RunnerEntry;
-use mle_star_data::holdout::Plan;
-use mle_star_data::profile::Profile;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::holdout::Plan;
+use mle_star_tables::profile::Profile;
 
 use crate::error::RunError;
 use crate::provider::Chosen;

@@ -19,9 +19,6 @@ use std::path::{Path, PathBuf};
 
 use mle_star::lessons::EarlierRun;
 use mle_star::prompts::Prompts;
-use mle_star_data::holdout::Plan;
-use mle_star_data::infer::Guess;
-use mle_star_data::profile::Profile;
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::protocol::Protocol;
@@ -29,6 +26,9 @@ use mle_star_domain::search::{plain_rule, solution_pages};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::holdout::Plan;
+use mle_star_tables::infer::Guess;
+use mle_star_tables::profile::Profile;
 
 use crate::error::RunError;
 use crate::open_run::OpenRun;

@@ -1,15 +1,15 @@
 //! The evaluation protocol: how the test rows differ, and which rows no script sees before the final choice.
 
-use mle_star_data::comparison;
-use mle_star_data::holdout::{Off, Plan, Roles, Share, plan};
-use mle_star_data::infer::Inferred;
-use mle_star_data::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
-use mle_star_data::split::describe;
 use mle_star_domain::config::{Acceptance, Config, FinalChoice, HoldoutShare, Preset};
 use mle_star_domain::protocol::{Holdout, Protocol, Split};
 use mle_star_domain::task::Task;
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::{Kind, Metric};
+use mle_star_tables::comparison;
+use mle_star_tables::holdout::{Off, Plan, Roles, Share, plan};
+use mle_star_tables::infer::Inferred;
+use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
+use mle_star_tables::split::describe;
 
 /// What the protocol of a task depends on, beside its tables.
 #[derive(Clone, Copy, Debug)]
@@ -300,8 +300,8 @@ mod tests {
     use std::fmt::Write as _;
     use std::fs;
 
-    use mle_star_data::profile;
     use mle_star_domain::protocol::SplitKind;
+    use mle_star_tables::profile;
 
     use super::*;
 

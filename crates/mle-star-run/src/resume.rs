@@ -10,10 +10,10 @@ use mle_star::result::FinalResult;
 use mle_star::shell;
 use mle_star::spending::spending;
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
-use mle_star_data::digest::digest;
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
+use mle_star_tables::digest::digest;
 
 use crate::error::RunError;
 use crate::open_run::OpenRun;

@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star_data::profile;
 use mle_star_domain::metric::Score;
 use mle_star_domain::protocol::SplitKind;
+use mle_star_tables::profile;
 use tempfile::TempDir;
 
 use super::{ID, TARGET, TASKS, Task, Written};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use mle_star_data::input::Data;
+use mle_star_tables::input::Data;
 use serde::{Deserialize, Serialize};
 
 /// The files of a data folder. Its digest names the data.

@@ -5,7 +5,6 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use mle_star_data::altered::Shuffled;
 use mle_star_domain::effects::CombinedBy;
 use mle_star_domain::layout;
 use mle_star_domain::measure::{Chance, Measurement};
@@ -16,6 +15,7 @@ use mle_star_metrics::chance::PermutedLabels;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::{Kind, Metric};
 use mle_star_metrics::selection::{Member, Selection};
+use mle_star_tables::altered::Shuffled;
 
 /// Bootstrap replicates of a validation score, which each script has.
 const REPLICATES: usize = 200;

@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use mle_star_data::input::{Data, Protection};
 use mle_star_domain::effects::{Captured, OutOfMemory, ScriptEnd, ScriptOutcome};
 use mle_star_domain::layout;
 use mle_star_domain::score::{Printed, ScoreScanner};
@@ -23,6 +22,7 @@ use mle_star_process::short_links::ShortLinks;
 use mle_star_process::stream::{Excerpt, Stream};
 use mle_star_process::warm::{Warm, WarmStart, Worker, remove_left};
 use mle_star_process::{Error, Resource, disk};
+use mle_star_tables::input::{Data, Protection};
 use nix::errno::Errno;
 use serde::{Deserialize, Serialize};
 use tokio::sync::watch;

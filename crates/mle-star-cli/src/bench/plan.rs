@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use mle_star_data::digest::digest;
 use mle_star_domain::config::Config;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::prepare::{settings_of, task_source};
@@ -11,6 +10,7 @@ use mle_star_run::runs::absolute;
 use mle_star_run::runs::inputs::first_difference;
 use mle_star_run::runtime::wait_for;
 use mle_star_run::settings::process_environment;
+use mle_star_tables::digest::digest;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 

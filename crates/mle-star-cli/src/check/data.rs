@@ -2,15 +2,15 @@
 
 use std::path::Path;
 
-use mle_star_data::infer::Inferred;
-use mle_star_data::profile::{Profile, Table};
-use mle_star_data::{knowing, split};
 use mle_star_domain::task::TaskType;
 use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::Facts;
 use mle_star_run::prepare::infer_without_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::settings::Invocation;
+use mle_star_tables::infer::Inferred;
+use mle_star_tables::profile::{Profile, Table};
+use mle_star_tables::{determinants, split};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -77,7 +77,7 @@ fn of(source: &TaskSource, profile: &Profile, inferred: Inferred) -> Known {
     let mut but: Vec<&str> = targets.iter().map(String::as_str).collect();
     but.extend(id);
     // What cannot be read is an error of the profile already.
-    let knows = target.and_then(|target| knowing::columns(profile, target, &but).ok());
+    let knows = target.and_then(|target| determinants::columns(profile, target, &but).ok());
     Known {
         knows_target: knows.unwrap_or_default(),
         folder: source.data_dir.display().to_string(),

@@ -5,13 +5,13 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use mle_star::shell;
-use mle_star_data::infer::Given;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::prepare::{self, InferredFolder};
 use mle_star_run::protocol::{self, Evaluated};
 use mle_star_run::settings::{Settings, process_environment, resolve};
+use mle_star_tables::infer::Given;
 
 use crate::args::{InitArgs, RunArgs};
 use crate::exit::{Exit, Failure};

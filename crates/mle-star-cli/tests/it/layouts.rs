@@ -1,6 +1,6 @@
 //! `init` and `run` with the data layouts of MLE-bench Lite.
 
-#[path = "../../../mle-star-data/tests/it/miniatures.rs"]
+#[path = "../../../mle-star-tables/tests/it/miniatures.rs"]
 mod miniatures;
 
 use std::path::Path;

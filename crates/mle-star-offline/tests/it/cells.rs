@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use mle_star_data::profile;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::profile;
 
 use super::ask::{Asked, refinements};
 use super::folders::{Folder, PLAIN, TRAIN_ROWS, check_with};

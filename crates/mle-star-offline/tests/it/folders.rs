@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::Path;
 
-use mle_star_data::infer::{Given, infer};
-use mle_star_data::profile::{self, Unlabelled};
 use mle_star_domain::score::parse_score;
 use mle_star_domain::task::Task;
 use mle_star_leakage::Facts;
@@ -12,6 +10,8 @@ use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::Metric;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::infer::{Given, infer};
+use mle_star_tables::profile::{self, Unlabelled};
 
 use super::python::{Batch, Done, assert_faultless, fault, initial, interpreter, with_few_trees};
 use super::tasks::Random;

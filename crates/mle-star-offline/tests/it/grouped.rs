@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use mle_star_data::profile::{self, ColumnKind, GroupColumn, Profile};
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::score::parse_score;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::profile::{self, ColumnKind, GroupColumn, Profile};
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements, with_data};

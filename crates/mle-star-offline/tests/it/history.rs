@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mle_star_data::profile;
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::protocol::SplitKind;
 use mle_star_domain::role::{AgentType, Variant};
@@ -11,6 +10,7 @@ use mle_star_domain::task::Task;
 use mle_star_leakage::{Facts, check};
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::profile;
 use serde_json::json;
 
 use super::ask::{Asked, code_of, ensembles, merged, refinements};

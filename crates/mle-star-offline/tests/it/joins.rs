@@ -1,10 +1,10 @@
 //! Joins of further tables.
 
-use mle_star_data::profile::ColumnKind;
 use mle_star_domain::metric::Direction::Maximize;
 use mle_star_domain::role::AgentType;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::profile::ColumnKind;
 use serde_json::json;
 
 use super::ask::{Asked, code_of, merged};
@@ -226,7 +226,7 @@ fn tables_of_very_many_rows_are_not_widened() {
     let dir = tempfile::tempdir().unwrap();
     SHOP.write(dir.path());
     let told = |rows: usize| {
-        let mut profile = mle_star_data::profile::read(dir.path()).unwrap();
+        let mut profile = mle_star_tables::profile::read(dir.path()).unwrap();
         profile.auxiliary.iter_mut().find(|table| table.file.ends_with("items.csv")).unwrap().rows = rows;
         let agents = OfflineAgents::new(&SHOP.task(dir.path()), &profile, 30_000, None).unwrap();
         agents.features().unwrap()

@@ -1,9 +1,9 @@
 //! Answers about tables that are too large to be read whole.
 
-use mle_star_data::profile::{ColumnKind, Profile};
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::profile::{ColumnKind, Profile};
 use serde_json::json;
 
 use super::ask::{Asked, code_of, merged};

@@ -6,12 +6,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use mle_star_data::profile;
 use mle_star_domain::metric::Direction::{self, Maximize, Minimize};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::profile;
 use serde_json::json;
 
 use super::ask::{Asked, code_of, ensembles, merged, refinements, with_data};

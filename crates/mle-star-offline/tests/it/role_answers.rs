@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use mle_star::solution::{Solution, SolutionPhase};
-use mle_star_data::profile::{ColumnKind, Profile};
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::task::Task;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::profile::{ColumnKind, Profile};
 use serde_json::{Value, json};
 
 use super::ask::{Asked, blocks, code_of, ensembles, merged, refinements, with_data};
@@ -477,7 +477,7 @@ fn validation_predictions_have_the_columns_of_the_sample() {
         assert!(script.contains(&format!("\nchecked = {expected}\n")), "{expected}\n{script}");
         assert_eq!(script.contains("\nROWS = train.index"), expected.contains("ROWS"), "{script}");
     };
-    fn sample(profile: &mut Profile) -> &mut Vec<mle_star_data::profile::Column> {
+    fn sample(profile: &mut Profile) -> &mut Vec<mle_star_tables::profile::Column> {
         &mut profile.sample.as_mut().unwrap().columns
     }
     check(|_, _| (), "train[[\"id\"]].assign(**answers(validated))");

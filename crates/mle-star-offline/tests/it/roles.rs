@@ -74,7 +74,7 @@ fn wide_tables_are_joined_once() {
         let dir = tempfile::tempdir().unwrap();
         FLIGHTS.write(dir.path());
         std::fs::write(dir.path().join("airports.csv"), airports).unwrap();
-        let profile = mle_star_data::profile::read(dir.path()).unwrap();
+        let profile = mle_star_tables::profile::read(dir.path()).unwrap();
         let agents = OfflineAgents::new(&FLIGHTS.task(dir.path()), &profile, 30_000, None).unwrap();
         agents.features().unwrap()
     };

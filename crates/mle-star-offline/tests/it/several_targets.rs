@@ -1,9 +1,9 @@
 //! Scripts for data folders with several targets.
 
-use mle_star_data::profile;
 use mle_star_domain::role::AgentType;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::profile;
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};

@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use mle_star_data::media::Media;
-use mle_star_data::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::task::{DataModality, Task, TaskType};
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::media::Media;
+use mle_star_tables::profile::{Column, ColumnKind, GroupColumn, Profile, Table};
 
 /// Rows of a generated training table.
 pub(crate) const ROWS: usize = 240;

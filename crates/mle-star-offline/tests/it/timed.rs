@@ -3,13 +3,13 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use mle_star_data::profile::{self, Column, ColumnKind};
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::protocol::SplitKind;
 use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::profile::{self, Column, ColumnKind};
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements, with_data};

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use mle_star_data::profile;
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
 use mle_star_leakage::{Facts, check};
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::profile;
 use serde_json::json;
 
 use super::ask::{Asked, refinements};

@@ -11,13 +11,13 @@ use mle_star_backends::runners::fleet::Fleet;
 use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{Environment, Origin};
 use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
-use mle_star_data::{profile, unzip};
 use mle_star_domain::config::Switch;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
+use mle_star_tables::{profile, unzip};
 
 use super::held_out;
 use super::shared::Shared;
@@ -88,6 +88,8 @@ impl Backends {
         let kept_from =
             KeptFrom { network: isolation.closes_network(), other_files: isolation.closes_reads() };
         let held_out = held_out::folder(run, &all_rows)?;
+        // From here on, scripts look at the rows.
+        run.profile.iter().for_each(|profile| profile.tables.forget());
         if held_out.is_some() && !isolation.closes_reads() {
             say("note: nothing on this machine keeps a script from reading the labels of the held-out rows");
         }

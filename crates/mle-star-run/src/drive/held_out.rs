@@ -6,11 +6,11 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
-use mle_star_data::holdout;
 use mle_star_domain::layout;
 use mle_star_domain::protocol::Holdout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
+use mle_star_tables::holdout;
 
 use crate::open_run::OpenRun;
 use crate::protocol::{planned_again, verified_columns};

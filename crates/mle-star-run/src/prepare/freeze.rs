@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use mle_star::journal::{Frozen, Journal};
-use mle_star_data::digest::digest;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::digest::digest;
 
 use super::Prepared;
 use crate::error::RunError;

@@ -4,14 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mle_star_backends::files;
-use mle_star_data::agreement;
-use mle_star_data::infer::{Given, Guess, Inferred, infer};
-use mle_star_data::profile::{self, Profile, Unlabelled};
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{DataModality, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
+use mle_star_tables::agreement;
+use mle_star_tables::infer::{Given, Guess, Inferred, infer};
+use mle_star_tables::profile::{self, Profile, Unlabelled};
 
 use super::profile_data::ProfiledData;
 use super::task_source::TaskSource;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use mle_star_data::profile::{self, Profile, Unlabelled};
 use mle_star_domain::trouble::Trouble;
+use mle_star_tables::profile::{self, Profile, Unlabelled};
 
 use crate::provider::Chosen;
 

@@ -1,9 +1,9 @@
 //! The data in a few lines, for the prompts.
 
-use mle_star_data::profile::Profile;
-use mle_star_data::summary::{Asked, summarize};
 use mle_star_domain::config::{Config, Context};
 use mle_star_domain::task::Task;
+use mle_star_tables::profile::Profile;
+use mle_star_tables::summary::{Asked, summarize};
 
 use super::protocol::Decided;
 

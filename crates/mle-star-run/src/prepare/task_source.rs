@@ -4,9 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mle_star::shell;
-use mle_star_data::folder::has_tables;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
+use mle_star_tables::folder::has_tables;
 
 use crate::prepare::task_file::{self, TaskFile};
 

@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use mle_star::agents::definitions;
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
-use mle_star_data::profile::Profile;
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::protocol::Split;
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
 use mle_star_openai::Endpoint;
+use mle_star_tables::profile::Profile;
 
 use crate::provider::codex::{self, Codex};
 use crate::provider::credentials::{self, FoundLogin};

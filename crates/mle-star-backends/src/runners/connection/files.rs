@@ -6,8 +6,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mle_star_data::input::Data;
 use mle_star_domain::trouble::Trouble;
+use mle_star_tables::input::Data;
 use tokio::io::AsyncWriteExt;
 
 use super::Errand;

@@ -5,7 +5,6 @@ use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use mle_star_data::holdout::trim;
 use mle_star_domain::effects::{DataView, Fits, Purpose, ScriptRequest, Submission};
 use mle_star_domain::layout;
 use mle_star_domain::measure::Chance;
@@ -13,6 +12,7 @@ use mle_star_domain::place::Place;
 use mle_star_domain::score::Printed;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
+use mle_star_tables::holdout::trim;
 
 use super::ScriptBackend;
 use super::seen::ScriptData;

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use mle_star_data::altered::{self, Shuffled};
-use mle_star_data::walk::{is_run, walk};
 use mle_star_domain::effects::{DataView, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
+use mle_star_tables::altered::{self, Shuffled};
+use mle_star_tables::walk::{is_run, walk};
 use tokio::sync::OnceCell;
 
 use super::{ScriptBackend, ScriptSetup};

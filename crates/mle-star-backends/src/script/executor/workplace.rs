@@ -5,11 +5,11 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use mle_star_data::input::{Data, Protection};
 use mle_star_domain::layout;
 use mle_star_process::remove::remove_tree;
 use mle_star_process::sandbox::TEMPORARY;
 use mle_star_process::short_links::ShortLinks;
+use mle_star_tables::input::{Data, Protection};
 use nix::errno::Errno;
 use nix::fcntl::{OFlag, open, openat};
 use nix::sys::stat::Mode;

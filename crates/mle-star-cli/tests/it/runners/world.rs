@@ -11,8 +11,6 @@ use mle_star_backends::runners::fleet::Fleet;
 use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
-use mle_star_data::holdout::{self, Roles};
-use mle_star_data::profile;
 use mle_star_domain::effects::{DataView, Purpose, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
@@ -22,6 +20,8 @@ use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
+use mle_star_tables::holdout::{self, Roles};
+use mle_star_tables::profile;
 use serde_json::{Value, json};
 
 pub const PLACE: &str = "phase1/candidate-0/run";

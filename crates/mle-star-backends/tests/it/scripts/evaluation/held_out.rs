@@ -9,14 +9,14 @@ use std::time::Duration;
 
 use mle_star::backend::ScriptRunner;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
-use mle_star_data::holdout::{Roles, Share, labels, plan, write};
-use mle_star_data::profile;
 use mle_star_domain::effects::{DataView, Look, LookRequest, ScriptOutcome, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{HoldoutPart, Split, SplitKind};
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
+use mle_star_tables::holdout::{Roles, Share, labels, plan, write};
+use mle_star_tables::profile;
 
 use crate::scripts::world::{PLACE, STEM, World, request};
 

@@ -1,0 +1,144 @@
+//! Labelled rows that no script sees before the final choice.
+//!
+//! [`plan`] chooses the rows of the training table. [`write()`] makes the data folder that scripts see: there these rows
+//! are in the test table and in the sample submission, without their labels, which [`labels`] writes elsewhere.
+//! [`trim()`] takes their predictions out of a submission again.
+
+mod checks;
+mod choice;
+mod copies;
+mod places;
+pub(crate) mod seeded;
+mod tables;
+mod trim;
+mod write;
+
+use mle_star_domain::protocol::{Holdout, Split, SplitKind};
+
+use super::profile::Profile;
+use seeded::RowSet;
+
+pub use trim::trim;
+pub use write::{labels, write};
+
+/// The usual greatest number of rows that are held out.
+pub const MOST: u64 = 20_000;
+
+/// The columns with a role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Roles<'a> {
+    /// The column to predict, or one of several.
+    pub target: Option<&'a str>,
+    /// The column with the row IDs.
+    pub id: Option<&'a str>,
+}
+
+/// How many of the labelled rows are held out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Share {
+    /// The usual share of a large training table; none of a small one.
+    Auto {
+        /// The greatest number of rows.
+        most: u64,
+    },
+    /// This share, between 0 and 1, but not more than this number of rows.
+    Of(f64, u64),
+}
+
+/// The reason why no rows can be held out, in one sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Off(pub String);
+
+/// The rows that are held out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    targets: Vec<String>,
+    id: String,
+    /// The column of the split.
+    by: Option<String>,
+    rows: u64,
+    labelled: u64,
+    seed: u64,
+    digest: String,
+    held: RowSet,
+    /// Held-out rows are earlier than all test rows.
+    come_first: bool,
+    test_rows: u64,
+}
+
+/// Chooses the labelled rows that are held out: they differ from the rows that remain as `split` says that test rows
+/// differ from training rows. The same tables, split, share and seed give the same rows on every machine.
+///
+/// # Errors
+/// No rows can be held out, or the training table has too few labelled rows.
+pub fn plan(
+    profile: &Profile,
+    roles: &Roles<'_>,
+    split: &Split,
+    share: Share,
+    seed: u64,
+) -> Result<Plan, Off> {
+    let tables = tables::tables(profile, roles)?;
+    checks::files(&profile.tables, &tables)?;
+    checks::ids(&tables)?;
+    places::check(profile, &tables)?;
+    let chosen = choice::choose(profile, &tables, split, share, seed)?;
+    Ok(Plan {
+        targets: tables.targets.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        id: tables.id.to_owned(),
+        by: split.column.clone(),
+        rows: chosen.rows,
+        labelled: chosen.labelled,
+        seed,
+        digest: chosen.digest,
+        held: chosen.held,
+        come_first: split.kind == SplitKind::Time,
+        test_rows: tables.test_rows,
+    })
+}
+
+impl Plan {
+    /// The number of rows that are held out.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The number of labelled rows in the training table.
+    pub fn labelled(&self) -> u64 {
+        self.labelled
+    }
+
+    /// The seed that chose the rows.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// A digest of the IDs of the rows.
+    pub fn digest(&self) -> &str {
+        &self.digest
+    }
+
+    /// The numbers of the rows, from 0.
+    fn held_rows(&self) -> Vec<u64> {
+        self.held.rows().collect()
+    }
+
+    /// Whether the row with this number, from 0, is held out.
+    pub(crate) fn holds(&self, row: u64) -> bool {
+        self.held.contains(row)
+    }
+
+    /// The rows as the evaluation protocol names them.
+    pub fn holdout(&self) -> Holdout {
+        Holdout::On { rows: self.rows, of: self.labelled, seed: self.seed, digest: self.digest.clone() }
+    }
+}
+
+impl From<Off> for Holdout {
+    fn from(Off(why): Off) -> Self {
+        Self::Off { why }
+    }
+}
+
+#[cfg(test)]
+mod tests;

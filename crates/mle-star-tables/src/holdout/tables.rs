@@ -1,0 +1,81 @@
+//! The tables and the columns that holding rows out needs.
+
+use std::io;
+
+use super::{Off, Roles};
+use crate::profile::{Profile, Table};
+use crate::table;
+
+/// The tables and the columns that holding rows out needs.
+#[derive(Clone, Debug)]
+pub(super) struct Tables<'a> {
+    pub(super) train: &'a table::Table,
+    pub(super) test: &'a table::Table,
+    pub(super) sample: &'a table::Table,
+    /// All columns with labels, and whether they hold numbers.
+    pub(super) targets: Vec<(&'a str, bool)>,
+    pub(super) id: &'a str,
+    pub(super) test_rows: u64,
+}
+
+/// The reason as [`Off`].
+pub(super) fn off<T>(why: impl Into<String>) -> Result<T, Off> {
+    Err(Off(why.into()))
+}
+
+/// Names a table that cannot be read.
+pub(super) fn unreadable(table: &table::Table, error: &io::Error) -> Off {
+    Off(format!("{} cannot be read: {error}", table.source().on_disk.display()))
+}
+
+/// The tables, if their columns fit together.
+pub(super) fn tables<'a>(profile: &'a Profile, roles: &Roles<'a>) -> Result<Tables<'a>, Off> {
+    let read = &*profile.tables;
+    let Some(train) = &read.train else { return off("there is no training table") };
+    let (Some(test_table), Some(test)) = (&profile.test, &read.test) else {
+        return off("there is no test table");
+    };
+    let (Some(sample_table), Some(sample)) = (&profile.sample, &read.sample) else {
+        return off("there is no sample submission");
+    };
+    let Some(target) = roles.target.filter(|target| profile.train.column(target).is_some()) else {
+        return off("the target is not known");
+    };
+    let all = [&profile.train, test_table, sample_table];
+    let in_all = |id: &&str| *id != target && all.iter().all(|table| table.column(id).is_some());
+    let Some(id) = roles.id.filter(in_all) else {
+        let names = all.map(|table| table.file.display().to_string()).join(", ");
+        return off(format!("no column with row IDs is common to {names}"));
+    };
+    let mut targets = profile.targets(target, Some(id));
+    columns(&profile.train, test_table, sample_table, &targets, id)?;
+    let is_number = |name: &str| profile.train.column(name).is_some_and(|column| column.kind.is_number());
+    // The classes of the given target keep their shares.
+    targets.sort_by_key(|name| *name != target);
+    let targets = targets.into_iter().map(|name| (name, is_number(name))).collect();
+    let test_rows = test_table.rows as u64;
+    Ok(Tables { train, test, sample, targets, id, test_rows })
+}
+
+fn columns(train: &Table, test: &Table, sample: &Table, targets: &[&str], id: &str) -> Result<(), Off> {
+    let names = |table: &'_ Table, wanted: &dyn Fn(&str) -> bool| {
+        let names = table.columns.iter().map(|column| column.name.as_str()).filter(|name| wanted(name));
+        names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    };
+    let [train_name, test_name, sample_name] = [train, test, sample].map(|table| table.file.display());
+    let further =
+        names(sample, &|name| name != id && !targets.contains(&name) && train.column(name).is_some());
+    if !further.is_empty() {
+        return off(format!(
+            "{sample_name} has further columns of {train_name} besides the target: {further}"
+        ));
+    }
+    let lacking = names(test, &|name| !targets.contains(&name) && train.column(name).is_none());
+    if !lacking.is_empty() {
+        return off(format!("{test_name} has columns that {train_name} lacks: {lacking}"));
+    }
+    if test.rows != sample.rows {
+        return off(format!("{test_name} has {} rows, but {sample_name} has {}", test.rows, sample.rows));
+    }
+    Ok(())
+}

@@ -1,0 +1,37 @@
+//! Reads data folders and infers the task from them.
+//!
+//! [`profile::read`] profiles a folder's tables, [`media`] counts its images and sounds, [`infer::infer`] infers the task
+//! from them, and [`unzip`] unpacks packed tables for scripts. [`split::describe`] says how test rows differ from training
+//! rows, [`comparison::script`] writes a script that compares both tables, [`series`] finds rows of the same series,
+//! [`determinants`] finds columns that tell the target, [`places`] finds coordinates, [`links`] finds how further tables join,
+//! [`cutoff`] finds those whose rows are known too early, [`holdout`] keeps labelled rows from scripts, and [`summary`] tells
+//! agents what the data holds.
+
+pub mod agreement;
+pub mod altered;
+mod archives;
+mod column_names;
+pub mod comparison;
+pub mod cutoff;
+mod dates;
+pub mod determinants;
+pub mod digest;
+pub mod folder;
+pub mod holdout;
+pub mod infer;
+pub mod input;
+pub mod keys;
+pub mod links;
+pub mod media;
+pub mod places;
+pub mod profile;
+mod records;
+pub mod series;
+pub mod split;
+pub mod summary;
+mod table;
+pub mod tables;
+#[cfg(test)]
+mod testing;
+pub mod unzip;
+pub mod walk;

@@ -1,0 +1,479 @@
+//! Profiles the tables of a data folder, column by column.
+//!
+//! Start with [`read`]. Kinds, counts and ranges come from all rows of a table; of a larger one, from
+//! [`ROWS_LOOKED_AT`] rows: its first ones, and as many spread over the others. Every row is counted and its number of
+//! fields checked. A column whose groups of rows differ between the training and the
+//! test table is a [`GroupColumn`].
+
+mod column;
+mod groups;
+mod parts;
+mod read;
+mod sketch;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mle_star_domain::trouble::Trouble;
+
+use super::folder::{self, Listing, Source};
+use super::media::{Media, media};
+use super::records;
+use super::tables::Tables;
+
+pub(crate) use column::Values;
+pub use parts::{PartKind, Parts};
+pub use sketch::Sketch;
+
+/// The number of rows from which the kinds of the columns are inferred.
+pub const ROWS_LOOKED_AT: usize = 100_000;
+
+/// Numbers of this size or more are hardly measurements. The product of two of them does not fit into the single
+/// precision that many libraries compute in.
+pub const HUGE: f64 = 1e19;
+
+/// The tables of a data folder.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    /// What was read.
+    pub tables: Arc<Tables>,
+    /// The training table.
+    pub train: Table,
+    /// The table to predict, if any.
+    pub test: Option<Table>,
+    /// The sample submission, if any.
+    pub sample: Option<Table>,
+    /// Other CSV tables, by file name.
+    pub auxiliary: Vec<Table>,
+    /// Every other file of the folder, relative paths.
+    pub other_files: Vec<PathBuf>,
+    /// Images and sounds in these files.
+    pub media: Media,
+    /// Columns that group the training rows, if the rows of the test table belong to other groups.
+    pub groups: Vec<GroupColumn>,
+}
+
+/// What a data folder without a training table holds.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Unlabelled {
+    /// The sample submission, if it can be read.
+    pub sample: Option<Table>,
+    /// Images and sounds.
+    pub media: Media,
+}
+
+/// A column that identifies groups of rows: its values repeat in the training table, and at most one percent of
+/// the test rows have one of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupColumn {
+    /// Its name, the same in both tables.
+    pub column: String,
+    /// Groups in the training table.
+    pub groups: usize,
+    /// Whether the test table's values come before or after those of the training table, like times or row
+    /// numbers. Texts without digits have no order.
+    pub ordered: bool,
+}
+
+/// One CSV table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Path relative to the data folder, as scripts see it under `./input`.
+    pub file: PathBuf,
+    /// Data rows.
+    pub rows: usize,
+    /// Columns in file order.
+    pub columns: Vec<Column>,
+    /// For an auxiliary table: the columns shared with the training table, if together they identify each row;
+    /// otherwise empty.
+    pub row_key: Vec<String>,
+}
+
+/// One column of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Column {
+    /// The header's text.
+    pub name: String,
+    /// The kind of its values.
+    pub kind: ColumnKind,
+    /// Empty or NA-like cells in the inspected rows.
+    pub missing: usize,
+    /// Distinct non-missing values in the inspected rows.
+    pub distinct: usize,
+    /// Up to ten values, most frequent first. Only the first two thousand distinct values of a column are
+    /// considered, and no more than four MiB of them.
+    pub top_values: Vec<(String, usize)>,
+    /// Share of the rarest value among the non-missing ones; 0 if not all values are considered.
+    pub rarest: f64,
+    /// Smallest and largest value of a numeric column.
+    pub range: Option<(f64, f64)>,
+    /// Mean of a numeric column. Infinite values count as zero.
+    pub mean: Option<f64>,
+    /// Mean number of characters of non-missing values.
+    pub mean_length: f64,
+    /// Non-missing values with blanks around them.
+    pub padded: usize,
+    /// Values that are infinite, or at least [`HUGE`] in size.
+    pub huge: usize,
+    /// Whether at least 95 % of the values are numbers, but pandas reads them as text because of words such as `n.d.`, or
+    /// because of cells that are missing except for blanks.
+    pub nearly_numbers: bool,
+    /// Whether pandas would write a value in another way than the file, such as 7 for `007`. It is `false` if values mean
+    /// the same. Only the values behind `top_values` are considered.
+    pub respelled: bool,
+    /// Whether the middle half of whole numbers leaves out most numbers between them, as codes do. Only the values behind
+    /// `top_values` are considered.
+    pub scattered: bool,
+    /// Whether a date shows that the day comes first: `31/01/2024`.
+    pub day_first: bool,
+    /// For a category: the parts that its values are made of. Only the values behind `top_values` are considered.
+    pub parts: Option<Parts>,
+    /// A sample of the distinct values, unless they are numbers with a point or texts.
+    pub sketch: Sketch,
+}
+
+/// The kind of a column's values.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ColumnKind {
+    /// All values are integers.
+    Integer,
+    /// All values are numbers.
+    Float,
+    /// `true`/`false`, `yes`/`no` and the like, as text.
+    Boolean,
+    /// Dates or date-times.
+    Date,
+    /// Few distinct texts, or short codes.
+    Category,
+    /// Free text: many distinct values of several words.
+    Text,
+    /// All values are missing.
+    #[default]
+    Empty,
+}
+
+/// Reads every table of a data folder, including zipped ones.
+///
+/// # Errors
+/// The folder is missing or empty, there is no training table, or the training, test or sample table is invalid:
+/// not CSV, not UTF-8, a row with too few or too many fields, or two columns with the same name. An invalid
+/// auxiliary CSV is listed among the other files instead.
+pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
+    let listing = folder::list(data_dir)?;
+    let Some(train_source) = &listing.train else {
+        let message = format!("no train.csv in {}", data_dir.display());
+        return Err(Trouble::new(message, "give the folder that holds train.csv (or train.csv.zip)"));
+    };
+    let header = |source: &Option<Source>| {
+        source.as_ref().and_then(|source| records::read(data_dir, source, |rows| Ok(rows.names())).ok())
+    };
+    // IDs and targets are asked for row by row.
+    let (in_test, in_sample) = (header(&listing.test), header(&listing.sample).unwrap_or_default());
+    let is_asked = |name: &str| in_sample.iter().any(|asked| asked == name);
+    let is_new = |name: &str| in_test.as_ref().is_some_and(|test| test.iter().all(|known| known != name));
+    let is_known = |name: &str| in_test.as_ref().is_some_and(|test| test.iter().any(|known| known == name));
+    let optional = |source: &Option<Source>, kept: &dyn Fn(&str) -> bool| {
+        source.as_ref().map(|source| read::read(data_dir, source, kept)).transpose()
+    };
+    let (train_table, train) = read::read(data_dir, train_source, |name| is_asked(name) || is_new(name))?;
+    let mut other_files = listing.other.clone();
+    let (mut tables, mut auxiliary) = (Vec::new(), Vec::new());
+    for source in &listing.auxiliary {
+        match read::read(data_dir, source, |_| false) {
+            Ok((table, profile)) => {
+                auxiliary.push(read::with_row_key(&table, profile, &train));
+                tables.push(table);
+            }
+            Err(_) => other_files.push(source.on_disk.clone()),
+        }
+    }
+    other_files.sort();
+    let (test_table, test) = optional(&listing.test, &is_asked)?.unzip();
+    let (sample_table, sample) = optional(&listing.sample, &is_known)?.unzip();
+    let groups = match (&test_table, &test) {
+        (Some(from), Some(test)) => groups::find((&train_table, &train), (from, test)),
+        _ => Vec::new(),
+    };
+    let media = media(data_dir, &other_files);
+    let tables = Tables {
+        data_dir: data_dir.to_owned(),
+        train: Some(train_table),
+        test: test_table,
+        sample: sample_table,
+        auxiliary: tables,
+        listing,
+    };
+    Ok(Profile { tables: Arc::new(tables), train, test, sample, auxiliary, other_files, media, groups })
+}
+
+/// Reads one table alone.
+///
+/// # Errors
+/// It cannot be read.
+pub(crate) fn read_table(data_dir: &Path, source: &Source) -> Result<Table, Trouble> {
+    read::read(data_dir, source, |_| false).map(|(_, profile)| profile)
+}
+
+/// What a data folder without a training table holds; nothing if the folder cannot be read.
+pub fn read_unlabelled(data_dir: &Path) -> Unlabelled {
+    let Listing { sample, other, .. } = folder::list(data_dir).unwrap_or_default();
+    let sample = sample.and_then(|source| read_table(data_dir, &source).ok());
+    Unlabelled { sample, media: media(data_dir, &other) }
+}
+
+/// The sample submission as scripts see it, relative to the data folder; `None` if there is none.
+pub fn sample_file(data_dir: &Path) -> Option<PathBuf> {
+    folder::list(data_dir).ok()?.sample.map(|source| source.file)
+}
+
+impl Profile {
+    /// All columns to predict, if `target` is one of them: the columns of the sample submission that the training table
+    /// has and the test table, if there is one, lacks, beside the ID. Otherwise `target` alone.
+    pub fn targets<'a>(&'a self, target: &'a str, id: Option<&str>) -> Vec<&'a str> {
+        let lacks = |table: &Option<Table>, name: &str| {
+            table.as_ref().is_none_or(|table| table.column(name).is_none())
+        };
+        let sample = self.sample.iter().flat_map(|sample| &sample.columns).map(|column| column.name.as_str());
+        let asked: Vec<&str> = sample
+            .filter(|name| Some(*name) != id && self.train.column(name).is_some() && lacks(&self.test, name))
+            .collect();
+        if asked.contains(&target) { asked } else { vec![target] }
+    }
+}
+
+impl ColumnKind {
+    /// Whether the values are numbers.
+    pub fn is_number(self) -> bool {
+        matches!(self, Self::Integer | Self::Float)
+    }
+}
+
+impl Column {
+    /// Whether these are dates with a time of day. Only the most frequent values are considered.
+    pub fn has_clock(&self) -> bool {
+        self.kind == ColumnKind::Date && self.top_values.iter().any(|(value, _)| value.contains(':'))
+    }
+}
+
+impl Table {
+    /// The column with this exact name.
+    pub fn column(&self, name: &str) -> Option<&Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::testing::folder;
+
+    fn only_column(values: &[&str]) -> Column {
+        let text = values.iter().fold("x,i\n".to_owned(), |text, value| format!("{text}\"{value}\",1\n"));
+        let dir = folder(&[("train.csv", &text)]);
+        read(dir.path()).unwrap().train.columns.remove(0)
+    }
+
+    #[test]
+    fn kinds_follow_from_all_values() {
+        let check = |values: &[&str], kind, missing| {
+            let column = only_column(values);
+            assert_eq!((column.kind, column.missing), (kind, missing), "{values:?}");
+        };
+        check(&["1", "-2", " 3 "], ColumnKind::Integer, 0);
+        check(&["1", "", "3"], ColumnKind::Integer, 1);
+        check(&["1", "2.5"], ColumnKind::Float, 0);
+        check(&["1e3", "nan", "NA", "4"], ColumnKind::Float, 2);
+        check(&["1", "2", "x"], ColumnKind::Category, 0);
+        check(&["True", "False", ""], ColumnKind::Boolean, 1);
+        check(&["yes", "no"], ColumnKind::Boolean, 0);
+        check(&["yes", "no", "maybe"], ColumnKind::Category, 0);
+        check(&["2024-01-01", "2024-02-30"], ColumnKind::Date, 0);
+        check(&["2024-01-01", "soon"], ColumnKind::Category, 0);
+        check(&["", "NA", "null"], ColumnKind::Empty, 3);
+        // pandas reads any other spelling as text.
+        check(&["none", "na", "Null"], ColumnKind::Category, 0);
+        check(&["a fine day at sea", "it rained all day", "no ship came to us"], ColumnKind::Text, 0);
+    }
+
+    #[test]
+    fn numbers_of_a_column_are_right() {
+        let column = only_column(&["3", "1", "3", "", "10"]);
+        assert_eq!((column.distinct, column.range, column.mean), (3, Some((1.0, 10.0)), Some(4.25)));
+        assert_eq!(column.top_values[0], ("3".to_owned(), 2));
+        assert!((column.mean_length - 1.25).abs() < 1e-9);
+        let text = only_column(&["a", "b"]);
+        assert_eq!((text.range, text.mean), (None, None));
+    }
+
+    #[test]
+    fn the_rarest_value_is_counted_among_many() {
+        let check = |times: &dyn Fn(usize) -> usize, values: usize, expected: f64| {
+            let cells: Vec<String> =
+                (0..values).flat_map(|value| vec![format!("c{value}"); times(value)]).collect();
+            let column = only_column(&cells.iter().map(String::as_str).collect::<Vec<_>>());
+            assert!((column.rarest - expected).abs() < 1e-12, "{values}: {}", column.rarest);
+        };
+        check(&|_| 3, 1, 1.0);
+        check(&|_| 3, 15, 1.0 / 15.0);
+        check(&|value| if value == 14 { 2 } else { 7 }, 15, 0.02);
+        // Further values are not counted.
+        check(&|_| 2, 2_001, 0.0);
+        assert_eq!(only_column(&["", ""]).rarest, 0.0);
+    }
+
+    #[test]
+    fn unusual_spellings_and_sizes_are_noticed() {
+        let check = |values: &[&str], padded, huge, respelled| {
+            let column = only_column(values);
+            let found = (column.padded, column.huge, column.respelled);
+            assert_eq!(found, (padded, huge, respelled), "{values:?}");
+        };
+        check(&["1", "-20", ""], 0, 0, false);
+        check(&["007", "8"], 0, 0, true);
+        check(&["+1", "2"], 0, 0, true);
+        check(&["1.0", "2.5"], 0, 0, false);
+        check(&["1.50", "2.5"], 0, 0, true);
+        check(&["1.5", "2"], 0, 0, true);
+        check(&["True", "False"], 0, 0, false);
+        check(&["true", "false"], 0, 0, true);
+        check(&["007", "7"], 0, 0, false);
+        check(&["yes", "no"], 0, 0, false);
+        check(&["007", "x"], 0, 0, false);
+        check(&["a", " a", "b "], 2, 0, false);
+        check(&["1", "inf", "-inf", "1e300", "nan"], 0, 3, true);
+        check(&["inf", "x"], 0, 0, false);
+    }
+
+    #[test]
+    fn few_words_do_not_hide_numbers() {
+        let check = |values: &[&str], kind, nearly_numbers| {
+            let column = only_column(values);
+            assert_eq!((column.kind, column.nearly_numbers), (kind, nearly_numbers), "{values:?}");
+        };
+        let numbers = |others: &[&'static str]| [["1.5"; 38].as_slice(), others].concat();
+        check(&numbers(&["n.d.", "?"]), ColumnKind::Category, true);
+        check(&numbers(&["n.d.", "?", "x"]), ColumnKind::Category, false);
+        check(&[["?"].as_slice(), &["7"; 30]].concat(), ColumnKind::Category, true);
+        check(&numbers(&[" "]), ColumnKind::Float, true);
+        check(&numbers(&["", "NA"]), ColumnKind::Float, false);
+        check(&["a", "b", " "], ColumnKind::Category, false);
+        // Texts in the middle of many numbers do not end the count.
+        let long = [vec!["1"; 2_000], vec!["?"; 60], vec!["2"; 2_000]].concat();
+        check(&long, ColumnKind::Category, true);
+        check(&[["?"; 40].as_slice(), &["7"; 4_000]].concat(), ColumnKind::Category, false);
+        assert_eq!(only_column(&numbers(&["inf", "?"])).huge, 1);
+    }
+
+    #[test]
+    fn dates_show_that_the_day_comes_first() {
+        let check = |values: &[&str], expected| {
+            assert_eq!(only_column(values).day_first, expected, "{values:?}");
+        };
+        check(&["05/02/2024", "31/01/2024"], true);
+        check(&["31/01/2024 10:00", "01/02/2024 10:00"], true);
+        check(&["5.2.2024", "6.2.2024"], true);
+        check(&["05/02/2024", "01/31/2024"], false);
+        check(&["2024-01-31", "2024-01-13"], false);
+        check(&["2024.01.31"], false);
+        check(&["31", "soon"], false);
+        // Ten dates that are as frequent as others do not show it.
+        let all: Vec<String> = (0..56).map(|row| format!("{:02}/03/2024", row % 28 + 1)).collect();
+        check(&all.iter().map(String::as_str).collect::<Vec<_>>(), true);
+    }
+
+    #[test]
+    fn huge_cells_are_counted_but_not_kept() {
+        let huge: Vec<String> = (0..9).map(|row| format!("{row}{}", "x".repeat(1 << 20))).collect();
+        let mut cells: Vec<&str> = huge.iter().map(String::as_str).collect();
+        cells.extend(["yes", "yes", huge[8].as_str()]);
+        let column = only_column(&cells);
+        assert_eq!((column.distinct, column.kind), (10, ColumnKind::Text));
+        assert_eq!(column.top_values[0], ("yes".to_owned(), 2));
+        assert!(column.top_values.len() <= 5, "{}", column.top_values.len());
+        // What is not kept is neither a truth value nor a date.
+        let whole = "x".repeat(5 << 20);
+        assert_ne!(only_column(&["yes", "no", "yes", &whole]).kind, ColumnKind::Boolean);
+        assert_ne!(only_column(&[&whole]).kind, ColumnKind::Date);
+    }
+
+    #[test]
+    fn several_targets_follow_from_the_sample() {
+        let check = |test: &str, sample: &str, expected: &[&str]| {
+            let files =
+                [("train.csv", "id,a,y,z\n1,1,1,1\n"), ("test.csv", test), ("sample_submission.csv", sample)];
+            let profile = read(folder(&files).path()).unwrap();
+            assert_eq!(profile.targets("y", Some("id")), expected, "{test} {sample}");
+        };
+        check("id,a\n2,1\n", "id,z,y\n2,0,0\n", &["z", "y"]);
+        check("id,a\n2,1\n", "id,y\n2,0\n", &["y"]);
+        check("id,a\n2,1\n", "id,z\n2,0\n", &["y"]);
+        check("id,a,z\n2,1,1\n", "id,y,z\n2,0,0\n", &["y"]);
+        check("id,a\n2,1\n", "id,a,y\n2,0,0\n", &["y"]);
+    }
+
+    #[test]
+    fn row_keys_are_shared_columns_that_tell_rows_apart() {
+        let check = |stores: &str, expected: &[&str]| {
+            let dir = folder(&[("train.csv", "city,day,x,y\na,1,0.5,1\n"), ("stores.csv", stores)]);
+            assert_eq!(read(dir.path()).unwrap().auxiliary[0].row_key, expected, "{stores:?}");
+        };
+        check("city,day,rain\na,1,0\na,2,0\nb,1,0\n", &["city", "day"]);
+        check("city,day,rain\na,1,0\na,1,3\n", &[]);
+        check("city,rain\na,0\nb,0\n", &["city"]);
+        check("shop,rain\na,0\nb,0\n", &[]);
+        check("x,rain\n0.5,0\n1.5,0\n", &[]);
+    }
+
+    #[test]
+    fn files_are_known_by_their_names() {
+        let dir = folder(&[
+            ("train.csv", "\u{feff}id,y\n1,2\n\n2,3\n"),
+            ("test.csv", "id\n1\n"),
+            ("sampleSubmission.csv", "id,y\n1,0\n"),
+            ("stores.csv", "store,city\n1,a\n"),
+            ("broken.csv", "a,b\n1\n"),
+            ("images/1.png", "x"),
+            ("description.md", "words"),
+        ]);
+        let profile = read(dir.path()).unwrap();
+        assert_eq!((profile.train.rows, profile.train.columns[0].name.as_str()), (2, "id"));
+        assert_eq!(profile.test.unwrap().rows, 1);
+        assert_eq!(profile.sample.unwrap().file, Path::new("sampleSubmission.csv"));
+        assert_eq!(
+            profile.auxiliary.iter().map(|table| table.file.clone()).collect::<Vec<_>>(),
+            [Path::new("stores.csv")]
+        );
+        assert_eq!(profile.other_files, [Path::new("broken.csv"), Path::new("images/1.png")]);
+    }
+
+    #[test]
+    fn bad_folders_and_tables_are_named() {
+        let check = |files: &[(&str, &str)], part: &str| {
+            let dir = folder(files);
+            let trouble = read(dir.path()).unwrap_err();
+            assert!(trouble.message.contains(part), "{trouble} / {part}");
+            assert!(!trouble.hint.is_empty());
+        };
+        check(&[], "is empty");
+        check(&[("description.md", "x")], "no train.csv");
+        check(&[("train.csv", "")], "train.csv is empty");
+        check(&[("train.csv", "a,b\n")], "has no rows");
+        check(&[("train.csv", "a,b\n1,2\n3\n")], "line 3 of train.csv has 1 field, the header has 2");
+        check(&[("train.csv", "a,a\n1,2\n")], "two columns named \"a\"");
+        check(&[("train.csv", "a,b\n\0\u{1}\0,2\n")], "not a text file");
+        check(&[("train.csv", "a;b\n1;2\n")], "separated by ';'");
+        check(&[("train.csv", "a,b\n1,2\n"), ("test.csv", "a,b\n1\n")], "test.csv");
+        let missing = read(Path::new("/no/such/folder")).unwrap_err();
+        assert!(missing.message.contains("no such data folder"), "{missing}");
+    }
+
+    #[test]
+    fn text_that_is_not_utf8_is_named_with_its_line() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::write(dir.path().join("train.csv"), b"a,b\n1,2\ncaf\xe9,3\n").unwrap();
+        let trouble = read(dir.path()).unwrap_err();
+        assert!(trouble.message.contains("line 3 of train.csv is not UTF-8"), "{trouble}");
+    }
+}

@@ -1,0 +1,291 @@
+//! Reads a table row by row and keeps each row's text as it is in the file.
+
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
+use std::io::{self, Read};
+use std::path::Path;
+
+use csv::{ByteRecord, Reader, ReaderBuilder, Terminator, WriterBuilder};
+
+use super::folder::Source;
+
+/// The size of the block that is read at once.
+const BLOCK: usize = 1 << 18;
+
+/// Cells that pandas reads as missing, in exactly this spelling.
+const MISSING: [&str; 19] = [
+    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
+    "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
+];
+
+/// The rows of a table, one after the other.
+pub(super) struct Records<'a> {
+    reader: Reader<Kept<'a>>,
+    header: ByteRecord,
+    header_text: Vec<u8>,
+    row: ByteRecord,
+    /// The number of rows read so far.
+    rows: u64,
+    ends_with_cr: bool,
+}
+
+/// A text of which the last part is kept.
+struct Kept<'a> {
+    text: &'a mut dyn Read,
+    kept: Vec<u8>,
+    /// The position of `kept` in the text.
+    from: u64,
+    /// The beginning of the current row.
+    row: u64,
+}
+
+/// Calls `take` with the rows of a table.
+///
+/// # Errors
+/// The table cannot be read, or `take` fails.
+pub(super) fn read<T>(
+    data_dir: &Path,
+    source: &Source,
+    take: impl FnOnce(Records<'_>) -> io::Result<T>,
+) -> io::Result<T> {
+    source.with_text(data_dir, |text| take(Records::new(text)?))?
+}
+
+/// A digest for grouping and counting values.
+pub(super) fn digest(value: &(impl Hash + ?Sized)) -> u64 {
+    BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
+}
+
+/// Whether pandas reads this cell as a missing value.
+pub(crate) fn is_missing(value: &str) -> bool {
+    // Most values begin with none of these letters.
+    let may_be = value.bytes().next().is_none_or(|first| b"#-1<Nn".contains(&first));
+    may_be && value.len() <= 8 && MISSING.contains(&value)
+}
+
+/// The value of a cell, as [`normal`] has it.
+pub(super) fn value(row: &ByteRecord, position: usize) -> Option<&str> {
+    normal(row.get(position)?)
+}
+
+/// The text of a cell, with whole numbers normalized: pandas writes `12.0` for `12` in a column with missing values.
+/// `None` if it is missing.
+pub(super) fn normal(cell: &[u8]) -> Option<&str> {
+    let value = std::str::from_utf8(cell).ok()?.trim();
+    let is_whole = |whole: &&str| whole.parse::<i64>().is_ok();
+    (!is_missing(value)).then(|| value.strip_suffix(".0").filter(is_whole).unwrap_or(value))
+}
+
+/// The position of a column in a header, if there is one. A column without a name is named by its position, as in a
+/// profile. Blanks around names do not count.
+pub(super) fn find(header: &ByteRecord, column: &str) -> Option<usize> {
+    let unnamed = |at: usize| column.strip_prefix("Unnamed: ").is_some_and(|n| n == at.to_string());
+    let is_named = |(at, name): (usize, &[u8])| name == column.as_bytes() || name.is_empty() && unnamed(at);
+    let is_like = |name: &[u8]| str::from_utf8(name).is_ok_and(|name| name.trim() == column.trim());
+    let exact = header.iter().enumerate().position(is_named);
+    exact.or_else(|| header.iter().position(is_like))
+}
+
+/// The names of the columns as profiles have them.
+pub(super) fn names(header: &ByteRecord) -> Vec<String> {
+    let name = |(at, name): (usize, &[u8])| match name {
+        [] => format!("Unnamed: {at}"),
+        _ => String::from_utf8_lossy(name).into_owned(),
+    };
+    header.iter().enumerate().map(name).collect()
+}
+
+/// A table lacks a column.
+pub(super) fn no_column(column: &str) -> io::Error {
+    io::Error::other(format!("it has no column \"{column}\""))
+}
+
+impl<'a> Records<'a> {
+    /// The rows of this text, which begins with a header.
+    ///
+    /// # Errors
+    /// The header cannot be read.
+    pub(super) fn new(text: &'a mut dyn Read) -> io::Result<Self> {
+        let kept = Kept { text, kept: Vec::new(), from: 0, row: 0 };
+        let mut reader = ReaderBuilder::new().buffer_capacity(BLOCK).has_headers(false).from_reader(kept);
+        let mut header = ByteRecord::new();
+        reader.read_byte_record(&mut header)?;
+        let end = reader.position().byte();
+        let text = reader.get_ref().between(0, end);
+        let ends_with_cr = text.ends_with(b"\r") || text.ends_with(b"\r\n");
+        let header_text = without_line_ends(text).to_vec();
+        Ok(Self { reader, header, header_text, row: ByteRecord::new(), rows: 0, ends_with_cr })
+    }
+
+    /// The position of a column. A column without a name is named by its position, as in a profile.
+    ///
+    /// # Errors
+    /// There is no such column.
+    pub(super) fn position(&self, column: &str) -> io::Result<usize> {
+        self.find(column).ok_or_else(|| no_column(column))
+    }
+
+    /// The position of a column, if there is one. Blanks around its name do not count.
+    pub(super) fn find(&self, column: &str) -> Option<usize> {
+        find(&self.header, column)
+    }
+
+    /// The names of the columns as profiles have them.
+    pub(super) fn names(&self) -> Vec<String> {
+        names(&self.header)
+    }
+
+    /// The cells of the header.
+    pub(super) fn header(&self) -> &ByteRecord {
+        &self.header
+    }
+
+    /// The number of rows read so far.
+    pub(super) fn count(&self) -> u64 {
+        self.rows
+    }
+
+    /// Goes to the next row. Returns whether there is one.
+    ///
+    /// # Errors
+    /// The text cannot be read.
+    pub(super) fn next(&mut self) -> io::Result<bool> {
+        let start = self.reader.position().byte();
+        self.reader.get_mut().row = start;
+        let is_row = self.reader.read_byte_record(&mut self.row)?;
+        self.rows += u64::from(is_row);
+        Ok(is_row)
+    }
+
+    /// The current row.
+    pub(super) fn row(&self) -> &ByteRecord {
+        &self.row
+    }
+
+    /// The number of the current row, from 0.
+    pub(super) fn number(&self) -> u64 {
+        self.rows.saturating_sub(1)
+    }
+
+    /// The text of the header, without the end of the line.
+    pub(super) fn header_text(&self) -> &[u8] {
+        &self.header_text
+    }
+
+    /// The text of the current row, without the end of the line.
+    pub(super) fn text(&self) -> &[u8] {
+        let (start, end) = self.span();
+        without_line_ends(self.reader.get_ref().between(start, end))
+    }
+
+    /// Where the text of the current row is in the file, possibly with ends of lines before and after it.
+    pub(super) fn span(&self) -> (u64, u64) {
+        (self.reader.get_ref().row, self.reader.position().byte())
+    }
+
+    /// What ends the lines of this table.
+    pub(super) fn line_end(&self) -> &'static [u8] {
+        if self.ends_with_cr { b"\r\n" } else { b"\n" }
+    }
+}
+
+/// Adds these cells to `into` as the text of one row, without the end of the line.
+///
+/// # Errors
+/// None occurs while `into` is memory.
+pub(super) fn add_row<'a>(cells: impl Iterator<Item = &'a [u8]>, into: &mut Vec<u8>) -> io::Result<()> {
+    let start = into.len();
+    let mut writer =
+        WriterBuilder::new().terminator(Terminator::Any(b'\n')).buffer_capacity(1 << 10).from_writer(into);
+    writer.write_record(cells)?;
+    let into = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+    let end = into.len().max(start + 1) - 1;
+    into.truncate(end);
+    Ok(())
+}
+
+impl Kept<'_> {
+    fn between(&self, start: u64, end: u64) -> &[u8] {
+        let at = |position: u64| usize::try_from(position.saturating_sub(self.from)).unwrap_or(usize::MAX);
+        self.kept.get(at(start)..at(end)).unwrap_or_default()
+    }
+}
+
+impl Read for Kept<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        // Everything before the current row has been used.
+        let used = usize::try_from(self.row - self.from).unwrap_or(0).min(self.kept.len());
+        self.kept.drain(..used);
+        self.from += used as u64;
+        let read = self.text.read(buffer)?;
+        self.kept.extend_from_slice(&buffer[..read]);
+        Ok(read)
+    }
+}
+
+/// A row's text alone. The reader leaves a part of a line end, or empty lines, before the row that follows.
+pub(super) fn without_line_ends(mut text: &[u8]) -> &[u8] {
+    while let Some((b'\r' | b'\n', rest)) = text.split_first() {
+        text = rest;
+    }
+    while let Some((b'\r' | b'\n', rest)) = text.split_last() {
+        text = rest;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &str) -> (Vec<String>, Vec<String>) {
+        let mut bytes = text.as_bytes();
+        let mut records = Records::new(&mut bytes).unwrap();
+        let as_text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let mut texts = vec![as_text(records.header_text())];
+        let mut cells = Vec::new();
+        while records.next().unwrap() {
+            assert_eq!(records.number() as usize, cells.len());
+            texts.push(as_text(records.text()));
+            cells.push(as_text(&records.row()[1]));
+        }
+        (texts, cells)
+    }
+
+    #[test]
+    fn the_text_of_each_row_is_as_it_is_in_the_file() {
+        let check = |text: &str, expected: &[&str], cells: &[&str]| {
+            for line_end in ["\n", "\r\n"] {
+                let own =
+                    |texts: &[&str]| texts.iter().map(|t| t.replace('\n', line_end)).collect::<Vec<_>>();
+                assert_eq!(rows(&text.replace('\n', line_end)), (own(expected), own(cells)), "{text}");
+            }
+        };
+        check("a,b\n1,2\n3,4\n", &["a,b", "1,2", "3,4"], &["2", "4"]);
+        check("a,b\n\n1,2\n\n\n3, 4.50", &["a,b", "1,2", "3, 4.50"], &["2", " 4.50"]);
+        check(
+            "\u{feff}a,b\n\"1\",\"x,\n\"\"y\"\"\"\n3,\n",
+            &["\u{feff}a,b", "\"1\",\"x,\n\"\"y\"\"\"", "3,"],
+            &["x,\n\"y\"", ""],
+        );
+    }
+
+    #[test]
+    fn rows_longer_than_a_block_are_kept_whole() {
+        let long = "x".repeat(3 * BLOCK);
+        let text = (0..5).fold("a,b\n".to_owned(), |text, row| format!("{text}{row},{long}{row}\n"));
+        let (found, _) = rows(&text);
+        assert_eq!(found.join("\n") + "\n", text);
+    }
+
+    #[test]
+    fn written_rows_are_quoted_where_needed() {
+        let check = |cells: &[&str], expected: &str| {
+            let mut row = b"before\n".to_vec();
+            add_row(cells.iter().map(|cell| cell.as_bytes()), &mut row).unwrap();
+            assert_eq!(String::from_utf8(row).unwrap(), format!("before\n{expected}"));
+        };
+        check(&["a", "", "1.50"], "a,,1.50");
+        check(&["a\nb", "c,d", "e\"f"], "\"a\nb\",\"c,d\",\"e\"\"f\"");
+        check(&[""], "\"\"");
+    }
+}

@@ -1,0 +1,197 @@
+//! Puts the values of a column in order of time.
+
+use std::io;
+
+use crate::column_names::{says_counter, says_key, says_time};
+use crate::dates::{DAY, Reading, seconds};
+use crate::profile::{Column, ColumnKind, Profile};
+use crate::table::Table;
+use crate::tables::Tables;
+
+/// With fewer values in the test table, later values may be chance.
+const FEWEST_VALUES: u64 = 5;
+
+/// How the values of a column are put in order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Clock {
+    Number,
+    Date(Reading),
+}
+
+/// The values of a column in training and test table, in order of time.
+#[derive(Debug)]
+pub(crate) struct Course {
+    pub(crate) column: String,
+    pub(crate) clock: Clock,
+    train: Option<Range>,
+    test: Option<Range>,
+    /// Values in the test table.
+    values: u64,
+    /// Those that are later than all values in the training table.
+    later: u64,
+    /// A value has no place in this order.
+    failed: bool,
+}
+
+/// The first and the last value.
+#[derive(Debug)]
+struct Range {
+    first: Moment,
+    last: Moment,
+}
+
+#[derive(Clone, Debug)]
+struct Moment {
+    at: f64,
+    text: String,
+}
+
+/// The columns that may tell the time: dates, and numbers whose name says so or that are like those of a Unix clock. Dates
+/// come first.
+pub(super) fn candidates<'a>(
+    profile: &'a Profile,
+    target: Option<&str>,
+    id: Option<&str>,
+) -> Vec<&'a Column> {
+    let in_test = |column: &Column| profile.test.as_ref().and_then(|test| test.column(&column.name));
+    let of_kind = |wanted: fn(ColumnKind) -> bool| {
+        let is_wanted = move |column: &&Column| {
+            wanted(column.kind) && in_test(column).is_some_and(|twin| wanted(twin.kind))
+        };
+        profile.train.columns.iter().filter(is_wanted).filter(|column| Some(column.name.as_str()) != target)
+    };
+    let says = |column: &&Column| {
+        says_time(&column.name) || Some(column.name.as_str()) != id && is_unix_time(column)
+    };
+    let numbers = of_kind(is_number).filter(says);
+    of_kind(|kind| kind == ColumnKind::Date).chain(numbers).collect()
+}
+
+/// The courses of these columns, without those that have no order of time. A column of dates may have two.
+///
+/// # Errors
+/// A table cannot be read.
+pub(crate) fn courses(tables: &Tables, columns: &[&Column]) -> io::Result<Vec<Course>> {
+    let mut courses: Vec<Course> = columns
+        .iter()
+        .flat_map(|column| clocks(column).iter().map(|clock| Course::new(column, *clock)))
+        .collect();
+    if !courses.is_empty() {
+        each(tables.train()?, &mut courses, Course::take_train)?;
+        each(tables.test()?, &mut courses, Course::take_test)?;
+    }
+    courses.retain(|course| !course.failed);
+    Ok(courses)
+}
+
+fn clocks(column: &Column) -> &'static [Clock] {
+    match column.kind {
+        ColumnKind::Date => &[Clock::Date(Reading::MonthFirst), Clock::Date(Reading::DayFirst)],
+        kind if is_number(kind) => &[Clock::Number],
+        _ => &[],
+    }
+}
+
+/// Whether all values are seconds or milliseconds since 1970, between 2001 and 2040, and the name does not say that they
+/// are keys or running numbers.
+fn is_unix_time(column: &Column) -> bool {
+    const SECONDS: std::ops::Range<f64> = 1e9..2.2e9;
+    let within = |scale: f64| {
+        column.range.is_some_and(|(low, high)| {
+            SECONDS.contains(&(low / scale)) && SECONDS.contains(&(high / scale)) && low < high
+        })
+    };
+    (within(1.0) || within(1e3)) && !says_key(&column.name) && !says_counter(&column.name)
+}
+
+fn is_number(kind: ColumnKind) -> bool {
+    matches!(kind, ColumnKind::Integer | ColumnKind::Float)
+}
+
+fn each(table: &Table, courses: &mut [Course], take: fn(&mut Course, &str, f64)) -> io::Result<()> {
+    let columns = table.positions(courses.iter().map(|course| course.column.as_str()))?;
+    table.each(&columns, |row| {
+        for (at, course) in courses.iter_mut().enumerate().filter(|(_, course)| !course.failed) {
+            let Some(text) = row.value(at) else { continue };
+            match course.clock.read(text) {
+                Some(at) => take(course, text, at),
+                None => course.failed = true,
+            }
+        }
+        courses.iter().any(|course| !course.failed)
+    })
+}
+
+impl Clock {
+    /// The place of a value in time; `None` if it has none.
+    pub(crate) fn read(self, value: &str) -> Option<f64> {
+        match self {
+            Self::Number => value.parse().ok().filter(|number: &f64| number.is_finite()),
+            Self::Date(reading) => seconds(value, reading),
+        }
+    }
+}
+
+impl Course {
+    fn new(column: &Column, clock: Clock) -> Self {
+        let column = column.name.clone();
+        Self { column, clock, train: None, test: None, values: 0, later: 0, failed: false }
+    }
+
+    fn take_train(&mut self, text: &str, at: f64) {
+        Range::widen(&mut self.train, text, at);
+    }
+
+    fn take_test(&mut self, text: &str, at: f64) {
+        Range::widen(&mut self.test, text, at);
+        self.values += 1;
+        self.later += u64::from(self.train.as_ref().is_some_and(|train| at > train.last.at));
+    }
+
+    /// Whether the test table is later: nearly all of its values are, or all but those of the boundary day.
+    pub(crate) fn is_later(&self) -> bool {
+        let (Some(train), Some(test)) = (&self.train, &self.test) else { return false };
+        let day = |moment: &Moment| (moment.at / DAY).floor();
+        let touches = self.clock != Clock::Number && day(&test.first) >= day(&train.last);
+        let enough =
+            if touches { self.later * 2 > self.values } else { self.later * 100 >= self.values * 99 };
+        self.values >= FEWEST_VALUES && enough
+    }
+
+    /// The evidence that the test table is later, in one sentence.
+    pub(super) fn evidence(&self, train_file: &str, test_file: &str) -> String {
+        let (Some(train), Some(test)) = (&self.train, &self.test) else { return String::new() };
+        let column = &self.column;
+        let (first, last, next) = (&train.first.text, &train.last.text, &test.first.text);
+        if test.first.at >= train.last.at {
+            return format!(
+                "`{column}` runs from {first} to {last} in {train_file} and from {next} on in {test_file}"
+            );
+        }
+        let (later, values) = (self.later, self.values);
+        format!(
+            "`{column}` ends with {last} in {train_file} and is later in {later} of {values} rows of {test_file}"
+        )
+    }
+}
+
+impl Range {
+    fn widen(range: &mut Option<Self>, text: &str, at: f64) {
+        match range {
+            None => {
+                let moment = Moment { at, text: text.to_owned() };
+                *range = Some(Self { first: moment.clone(), last: moment });
+            }
+            Some(Self { first, .. }) if at < first.at => first.set(text, at),
+            Some(Self { last, .. }) if at > last.at => last.set(text, at),
+            Some(_) => {}
+        }
+    }
+}
+
+impl Moment {
+    fn set(&mut self, text: &str, at: f64) {
+        self.at = at;
+        text.clone_into(&mut self.text);
+    }
+}

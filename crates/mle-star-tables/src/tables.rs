@@ -1,0 +1,55 @@
+//! The tables of a data folder, each read once.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::folder::Listing;
+use crate::table::Table;
+
+/// The tables of a data folder. Everything that looks at the rows of a task takes them from here.
+#[derive(Debug, Default)]
+pub struct Tables {
+    pub(crate) data_dir: PathBuf,
+    pub(crate) listing: Listing,
+    pub(crate) train: Option<Table>,
+    pub(crate) test: Option<Table>,
+    pub(crate) sample: Option<Table>,
+    /// Those that could be read.
+    pub(crate) auxiliary: Vec<Table>,
+}
+
+impl Tables {
+    /// Frees the memory of all columns. What is asked for later is read from the files again.
+    pub fn forget(&self) {
+        let tables = [&self.train, &self.test, &self.sample].into_iter().flatten();
+        tables.chain(&self.auxiliary).for_each(Table::forget);
+    }
+
+    /// The training table.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn train(&self) -> io::Result<&Table> {
+        self.train.as_ref().ok_or_else(missing)
+    }
+
+    /// The test table.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn test(&self) -> io::Result<&Table> {
+        self.test.as_ref().ok_or_else(missing)
+    }
+
+    /// The auxiliary table in this file.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn auxiliary(&self, file: &Path) -> io::Result<&Table> {
+        self.auxiliary.iter().find(|table| table.source().file == file).ok_or_else(missing)
+    }
+}
+
+fn missing() -> io::Error {
+    io::Error::other("a table is missing")
+}
