@@ -8,7 +8,6 @@ use crate::problem::Problem;
 use crate::sections::{Script, Section};
 use crate::templates::{TemplateError, render};
 use crate::writer;
-use mle_star_metrics::names::Metric;
 
 /// The base script with the reference's models added to its blend.
 ///
@@ -75,7 +74,7 @@ struct Combination {
     template: &'static str,
 }
 
-const COMBINATIONS: [Combination; 6] = [
+const COMBINATIONS: [Combination; 3] = [
     Combination {
         name: "fitted weights",
         words: "Choose convex weights for the solutions greedily on their out-of-fold predictions, fold by fold, so that a stronger solution counts more.",
@@ -91,41 +90,13 @@ const COMBINATIONS: [Combination; 6] = [
         words: "Fit a regularised linear model on the solutions' out-of-fold predictions, fold by fold, so that common errors are corrected.",
         template: "blends/stacking",
     },
-    Combination {
-        name: "mean of ranks",
-        words: "Average the ranks of the rows in place of the probabilities, because the metric looks at the order alone.",
-        template: "blends/ranks",
-    },
-    Combination {
-        name: "geometric mean",
-        words: "Average the logarithms of the probabilities and make them add up to one, so that a confident solution outweighs a vague one.",
-        template: "blends/geometric",
-    },
-    Combination {
-        name: "median",
-        words: "Take the median of the solutions' predictions, so that one that is far off changes nothing.",
-        template: "blends/median",
-    },
 ];
-
-fn fits(problem: &Problem, combination: &Combination) -> bool {
-    if !problem.can_use(combination.template) {
-        return false;
-    }
-    match combination.name {
-        "mean of ranks" => {
-            problem.classes == 2 && matches!(problem.metric.id, Metric::RocAuc | Metric::AveragePrecision)
-        }
-        "geometric mean" => problem.classification,
-        "median" => !problem.classification,
-        _ => true,
-    }
-}
 
 /// The next untried ensemble plan, or the best one if all were tried.
 pub(crate) fn ens_planner(problem: &Problem, inputs: Inputs<'_>) -> String {
     let plans = inputs.texts("plans");
-    let fitting: Vec<&Combination> = COMBINATIONS.iter().filter(|one| fits(problem, one)).collect();
+    let fitting: Vec<&Combination> =
+        COMBINATIONS.iter().filter(|one| problem.can_use(one.template)).collect();
     let tried = |one: &&&Combination| plans.iter().any(|plan| plan.contains(&marker(one)));
     let next = fitting.iter().find(|one| !tried(one)).copied();
     let again = fitting.get(plans.len() % fitting.len().max(1)).copied();
@@ -156,7 +127,7 @@ pub(crate) fn ensembler(problem: &Problem, inputs: Inputs<'_>) -> Result<String,
         return Ok(fenced(distinct.first().copied().unwrap_or_default()));
     };
     let plan = inputs.text("plan");
-    let chosen = COMBINATIONS.iter().find(|one| plan.contains(&marker(one)) && fits(problem, one));
+    let chosen = COMBINATIONS.iter().find(|one| plan.contains(&marker(one)) && problem.can_use(one.template));
     let template = chosen.map_or("blends/mean", |one| one.template);
     let mut sections = shared(first, &["Setup", "Data", "Folds", "Metric"]);
     if !problem.classification {

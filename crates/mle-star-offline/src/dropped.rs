@@ -25,9 +25,7 @@ impl Problem {
         if rest.columns == self.columns || rest.columns.is_empty() {
             return Cow::Borrowed(self);
         }
-        for names in [&mut rest.gappy, &mut rest.skewed, &mut rest.varied] {
-            names.retain(stays);
-        }
+        rest.varied.retain(stays);
         rest.history = rest.history.filter(|history| history.series.iter().all(stays));
         rest.dropped = Some(format!("{COMMENT}{}", serde_json::json!(columns)));
         Cow::Owned(rest)

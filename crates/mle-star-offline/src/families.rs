@@ -12,9 +12,7 @@ pub(crate) enum Family {
     ExtraTrees,
     RandomForest,
     Linear,
-    Neighbors,
     TfidfLinear,
-    Kernel,
     NeuralNetwork,
 }
 
@@ -38,9 +36,7 @@ impl Family {
             Self::ExtraTrees => "Extra trees",
             Self::RandomForest => "Random forest",
             Self::Linear => "Linear model",
-            Self::Neighbors => "Nearest neighbours",
             Self::TfidfLinear => "TF-IDF linear model",
-            Self::Kernel => "Kernel model",
             Self::NeuralNetwork => "Neural network",
         }
     }
@@ -55,9 +51,7 @@ impl Family {
             Self::ExtraTrees => "extra_trees",
             Self::RandomForest => "random_forest",
             Self::Linear => "linear",
-            Self::Neighbors => "neighbors",
             Self::TfidfLinear => "tfidf_linear",
-            Self::Kernel => "kernel",
             Self::NeuralNetwork => "neural_network",
         }
     }
@@ -66,9 +60,7 @@ impl Family {
     pub(crate) fn encoding(self) -> &'static str {
         match self {
             Self::CatBoost => "encoding_catboost",
-            Self::Linear | Self::Neighbors | Self::TfidfLinear | Self::Kernel | Self::NeuralNetwork => {
-                "encoding_scaled"
-            }
+            Self::Linear | Self::TfidfLinear | Self::NeuralNetwork => "encoding_scaled",
             _ => "encoding_trees",
         }
     }
@@ -77,7 +69,7 @@ impl Family {
     pub(crate) fn by_model_name(name: &str) -> Option<Self> {
         let name = name.to_lowercase();
         let means = |words: &[&str]| words.iter().any(|word| name.contains(word));
-        let table: [(&[&str], Self); 11] = [
+        let table: [(&[&str], Self); 9] = [
             (&["tf-idf", "tfidf", "bag of words", "naive bayes"], Self::TfidfLinear),
             (&["lightgbm", "lgbm"], Self::LightGbm),
             (&["xgb"], Self::XgBoost),
@@ -86,8 +78,6 @@ impl Family {
             (&["extra"], Self::ExtraTrees),
             (&["forest"], Self::RandomForest),
             (&["logistic", "linear", "ridge", "lasso", "elastic", "svm", "svc"], Self::Linear),
-            (&["neighbo", "knn", "k-nn"], Self::Neighbors),
-            (&["kernel", "gaussian process", "nystr"], Self::Kernel),
             (&["neural", "mlp", "perceptron", "deep"], Self::NeuralNetwork),
         ];
         table.into_iter().find(|(words, _)| means(words)).map(|(_, family)| family)
@@ -102,12 +92,11 @@ impl Family {
             Self::HistGradientBoosting => ("sklearn.ensemble", "HistGradientBoosting"),
             Self::ExtraTrees => ("sklearn.ensemble", "ExtraTrees"),
             Self::RandomForest => ("sklearn.ensemble", "RandomForest"),
-            Self::Neighbors => ("sklearn.neighbors", "KNeighbors"),
             Self::NeuralNetwork => ("sklearn.neural_network", "MLP"),
-            Self::Linear | Self::TfidfLinear | Self::Kernel if classification => {
+            Self::Linear | Self::TfidfLinear if classification => {
                 return ("sklearn.linear_model", "LogisticRegression".to_owned());
             }
-            Self::Linear | Self::TfidfLinear | Self::Kernel => {
+            Self::Linear | Self::TfidfLinear => {
                 return ("sklearn.linear_model", "Ridge".to_owned());
             }
         };

@@ -29,7 +29,7 @@ const fn plain(family: Family) -> Model {
 /// the columns.
 const EARLY: &[&str] = &["early stopping"];
 
-static MODELS: [Model; 20] = [
+static MODELS: [Model; 18] = [
     plain(Family::TfidfLinear),
     Model {
         title: "TF-IDF linear model of characters",
@@ -45,8 +45,6 @@ static MODELS: [Model; 20] = [
     plain(Family::ExtraTrees),
     plain(Family::RandomForest),
     plain(Family::Linear),
-    plain(Family::Neighbors),
-    plain(Family::Kernel),
     plain(Family::NeuralNetwork),
     Model {
         title: "LightGBM with random splits",
@@ -122,7 +120,7 @@ static MODELS: [Model; 20] = [
 
 /// The first models are of different families; variants of a family come later. The first one is quick and seldom poor: in
 /// a short run it may be the only one.
-const WITHOUT_TEXTS: [&str; 18] = [
+const WITHOUT_TEXTS: [&str; 16] = [
     "lightgbm",
     "catboost",
     "linear_indicators",
@@ -131,7 +129,6 @@ const WITHOUT_TEXTS: [&str; 18] = [
     "neural_network",
     "catboost_selected",
     "catboost_deep",
-    "kernel",
     "lightgbm_selected",
     "lightgbm_random",
     "extra_trees",
@@ -140,7 +137,6 @@ const WITHOUT_TEXTS: [&str; 18] = [
     "xgboost_deep",
     "random_forest",
     "hist_gradient_boosting",
-    "neighbors",
 ];
 
 const WITH_TEXTS: [&str; 12] = [
@@ -185,7 +181,6 @@ impl Model {
 
 /// The models that fit a task, in the order in which they are worth their time.
 pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
-    let rows = problem.used_rows;
     let columns = &problem.columns;
     let texts = !columns.texts.is_empty();
     let only_texts = texts && problem.width() == columns.texts.len();
@@ -199,9 +194,6 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
         "linear_curves" => (1..=40).contains(&columns.numeric.len()),
         "linear_indicators" => !columns.many_levels.is_empty(),
         "catboost_selected" | "lightgbm_selected" => catalogue::selects_columns(problem),
-        // Distances are poor in high dimensions and slow on many rows.
-        "neighbors" => rows <= 20_000 && problem.width() <= 60,
-        "kernel" => problem.width() <= 100,
         _ => true,
     };
     let mut models: Vec<&Model> = slugs.iter().filter_map(|slug| Model::by_slug(slug)).filter(fits).collect();

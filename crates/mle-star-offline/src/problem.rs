@@ -57,10 +57,6 @@ pub(crate) struct Problem {
     pub(crate) offered: Offered,
     /// The columns that scripts compute from others.
     pub(crate) derived: Derived,
-    /// Numeric columns with missing values.
-    pub(crate) gappy: Vec<String>,
-    /// Numeric columns that span several orders of magnitude.
-    pub(crate) skewed: Vec<String>,
     /// Numeric columns, the most varied first.
     pub(crate) varied: Vec<String>,
     /// Auxiliary tables that are joined.
@@ -170,8 +166,6 @@ impl Problem {
             rows,
             used_rows: used,
             subsample: (rows > used).then_some(subsample_limit),
-            gappy: numeric_columns(&profile.train, &columns, |column| column.missing > 0),
-            skewed: numeric_columns(&profile.train, &columns, is_skewed),
             varied: varied(&profile.train, &columns),
             own: columns,
             offered,
@@ -439,15 +433,6 @@ fn agreed(train: &Column, test: &Column) -> Column {
         day_first: train.day_first || test.day_first,
         ..train.clone()
     }
-}
-
-fn numeric_columns(table: &Table, columns: &Columns, wanted: impl Fn(&Column) -> bool) -> Vec<String> {
-    let numeric = columns.numeric.iter();
-    numeric.filter(|name| table.column(name).is_some_and(&wanted)).cloned().collect()
-}
-
-fn is_skewed(column: &Column) -> bool {
-    column.range.is_some_and(|(low, high)| low >= 0.0 && high >= 1_000.0 && high >= 100.0 * low.max(1.0))
 }
 
 fn varied(table: &Table, columns: &Columns) -> Vec<String> {

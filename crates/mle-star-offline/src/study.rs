@@ -214,10 +214,8 @@ fn defaults(slug: &str, classification: bool) -> &'static str {
     match Model::by_slug(slug).map(|model| model.family) {
         // With all columns at each split, a wide table would take several times as long as the solution.
         Some(Family::CatBoost) => "{\"iterations\": 100, \"rsm\": tuned.get(\"rsm\")}",
-        Some(Family::Linear | Family::TfidfLinear | Family::Kernel) if classification => {
-            "{\"C\": 0.01, \"max_iter\": 3000}"
-        }
-        Some(Family::Linear | Family::TfidfLinear | Family::Kernel) => "{\"alpha\": 100.0}",
+        Some(Family::Linear | Family::TfidfLinear) if classification => "{\"C\": 0.01, \"max_iter\": 3000}",
+        Some(Family::Linear | Family::TfidfLinear) => "{\"alpha\": 100.0}",
         _ => "{}",
     }
 }

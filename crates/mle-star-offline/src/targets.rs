@@ -7,8 +7,7 @@ use mle_star_data::profile::{Column, ColumnKind, Profile};
 use mle_star_metrics::names::Metric;
 
 /// Templates of blends and postprocessing that take one column of predictions for each target.
-const FOR_SEVERAL: [&str; 5] =
-    ["blends/mean", "blends/median", "blends/ranks", "blends/weights", "posts/plain"];
+const FOR_SEVERAL: [&str; 3] = ["blends/mean", "blends/weights", "posts/plain"];
 
 /// The targets of a task.
 pub(crate) struct Targets {

@@ -8,24 +8,6 @@ def to_model_scale(values):
 def from_model_scale(values):
     """Back to the unit of the target."""
     return np.expm1(np.clip(values, 0.0, 700.0))
-{% elif scale == "root" %}
-def to_model_scale(values):
-    """Models learn the square root, so that large values count less."""
-    return np.sqrt(np.maximum(values, 0.0))
-
-
-def from_model_scale(values):
-    """Back to the unit of the target."""
-    return np.square(np.maximum(values, 0.0))
-{% elif scale == "arcsinh" %}
-def to_model_scale(values):
-    """Models learn the inverse hyperbolic sine, a logarithm for both signs."""
-    return np.arcsinh(values)
-
-
-def from_model_scale(values):
-    """Back to the unit of the target."""
-    return np.sinh(np.clip(values, -700.0, 700.0))
 {% else %}
 def to_model_scale(values):
     """Models learn the target as it is."""

@@ -33,7 +33,7 @@ pub struct Slot {
 impl AtWork {
     /// Reads them from the events of a run. Those of a run that has ended are read only if it had runners.
     pub fn of(run: &RunView) -> Self {
-        let is_running = run.summary.state == State::Running;
+        let is_running = run.summary.run.state == State::Running;
         if !is_running && files::open(&run.folder, layout::RUNNERS).is_err() {
             return Self::default();
         }

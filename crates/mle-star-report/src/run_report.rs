@@ -11,7 +11,6 @@ use mle_star::result::{Cut, FinalResult, StoppedBy};
 use mle_star::spending::Spending;
 use mle_star_domain::effects::DATA_CHANGED;
 use mle_star_domain::layout;
-use mle_star_domain::metric::Direction;
 use mle_star_domain::trust::{Finding, Probe};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,7 +19,9 @@ use crate::cut::sentence;
 use crate::cuts::{self, More};
 use crate::disclosure;
 use crate::figures::{duration, number};
-use crate::run_view::{FailedPath, RunView, SoFar, State, name, resume_command};
+use crate::run_view::{
+    FailedPath, Identity, RunView, SoFar, Spent, State, Submissions, name, resume_command,
+};
 use crate::sanitize::first_line;
 use crate::score_report::{ScoreReport, leak};
 use crate::usage;
@@ -35,6 +36,10 @@ pub const NO_SUBMISSION: &str = "no valid submission";
 pub struct RunReport {
     /// Which run it is.
     pub run: Identity,
+    /// Its folder.
+    pub folder: PathBuf,
+    /// Whether it has its final result.
+    pub is_final: bool,
     /// How good its solution is; the best score so far without a result.
     pub score: ScoreReport,
     /// What was checked, and why the score may be too good.
@@ -42,26 +47,11 @@ pub struct RunReport {
     /// What cut it short, and what went wrong.
     pub ending: Ending,
     /// Its submission.
-    pub answer: Answer,
+    pub answer: Submissions,
     /// Time and money.
     pub spent: Spent,
-}
-
-/// A run and its state.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Identity {
-    /// The run ID.
-    pub run_id: String,
-    /// Its folder.
-    pub folder: PathBuf,
-    /// Its state.
-    pub state: State,
-    /// Whether this is the final result.
-    pub is_final: bool,
-    /// The metric's name.
-    pub metric: String,
-    /// Which scores win.
-    pub direction: Direction,
+    /// The calls of its agents.
+    pub calls: Spending,
 }
 
 /// What was checked, and what was found.
@@ -102,76 +92,56 @@ pub struct Ending {
     pub damage: Option<String>,
 }
 
-/// The answer of a run.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Answer {
-    /// The path of the submission.
-    pub submission: Option<String>,
-    /// The submission so far of a run that is not finished.
-    pub so_far: Option<SoFar>,
-}
-
-/// What a run used.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct Spent {
-    /// Time so far.
-    pub elapsed_seconds: f64,
-    /// Estimates included; null if nothing is known.
-    pub cost_usd: Option<f64>,
-    /// The estimated part.
-    pub estimated_usd: f64,
-    /// The calls of agents.
-    #[serde(skip)]
-    pub calls: Spending,
-}
-
 impl RunReport {
     /// The report of a run at any stage.
     pub fn of(view: &RunView) -> Self {
         let (summary, result) = (&view.summary, view.result.as_ref());
         let best = || ScoreReport { validation_score: summary.best_score, ..ScoreReport::default() };
         Self {
-            run: Identity {
-                run_id: summary.run_id.clone(),
-                folder: view.folder.clone(),
-                state: summary.state,
-                is_final: result.is_some(),
-                metric: summary.metric.clone(),
-                direction: summary.direction,
-            },
+            run: summary.run.clone(),
+            folder: view.folder.clone(),
+            is_final: result.is_some(),
             score: result.map_or_else(best, ScoreReport::of),
             checks: result.map(Checks::of).unwrap_or_default(),
             ending: Ending::of_run(view),
-            answer: Answer { submission: summary.submission.clone(), so_far: summary.so_far.clone() },
-            spent: Spent::of(view.spending.clone(), summary.elapsed_seconds),
+            answer: summary.answer.clone(),
+            spent: summary.spent,
+            calls: view.spending.clone(),
         }
     }
 
     /// The report of a finished run, from its result alone.
     pub fn of_result(folder: &Path, result: &FinalResult) -> Self {
+        let calls = usage::of_result(result);
+        let used = calls.total().usage;
         Self {
             run: Identity {
                 run_id: name(folder).unwrap_or_default(),
-                folder: folder.to_owned(),
                 state: State::Finished,
-                is_final: true,
                 metric: result.task.evaluation_metric.clone(),
                 direction: result.task.metric_direction,
             },
+            folder: folder.to_owned(),
+            is_final: true,
             score: ScoreReport::of(result),
             checks: Checks::of(result),
             ending: Ending::of(result),
-            answer: Answer {
+            answer: Submissions {
                 submission: Some(result.submission_path.clone()).filter(|path| !path.is_empty()),
                 so_far: None,
             },
-            spent: Spent::of(usage::of_result(result), result.total_duration_seconds),
+            spent: Spent {
+                elapsed_seconds: result.total_duration_seconds,
+                cost_usd: used.cost_usd,
+                estimated_usd: used.estimated_usd,
+            },
+            calls,
         }
     }
 
     /// The scores with what makes them doubtful, as lines. A run without a result has its best score.
     pub fn score_lines(&self) -> Vec<String> {
-        if !self.run.is_final {
+        if !self.is_final {
             let best = self.score.validation_score.map_or_else(|| "none".to_owned(), number);
             return vec![format!("no final result yet; best validation score so far: {best}")];
         }
@@ -197,13 +167,13 @@ impl RunReport {
         let ending = &self.ending;
         let mut lines = self.score_lines();
         lines.push(format!("time: {}", duration(self.spent.elapsed_seconds)));
-        lines.extend(self.spent.cost().map(|cost| format!("cost: {cost}")));
+        lines.extend(self.cost().map(|cost| format!("cost: {cost}")));
         lines.extend(ending.earlier());
         lines.extend(self.goes_on());
         let leak = self.checks.leak().map(str::to_owned);
         let notes = [leak, self.checks.suspicion(), ending.unwritten()].into_iter().flatten();
         lines.extend(notes.map(|note| format!("note: {note}")));
-        let folder = &self.run.folder;
+        let folder = &self.folder;
         lines.push(match &self.answer.submission {
             Some(submission) => format!("submission: {submission}"),
             None => {
@@ -215,9 +185,14 @@ impl RunReport {
         lines
     }
 
+    /// `$1.23 for 85 calls, 120k tokens in, 30k out`; `None` without calls to a language model.
+    pub fn cost(&self) -> Option<String> {
+        usage::line(&self.calls)
+    }
+
     /// What cut the run short, with the command that goes on.
     fn goes_on(&self) -> Option<String> {
-        let command = resume_command(&self.run.folder);
+        let command = resume_command(&self.folder);
         let option = match self.ending.stopped_by {
             Some(StoppedBy::Time) => "--time-limit",
             Some(StoppedBy::Budget) => "--max-budget-usd",
@@ -273,7 +248,7 @@ impl Ending {
     }
 
     fn of_run(view: &RunView) -> Self {
-        let (snapshot, is_unfinished) = (&view.snapshot, view.summary.state == State::Unfinished);
+        let (snapshot, is_unfinished) = (&view.snapshot, view.summary.run.state == State::Unfinished);
         let begun = || Self { stopped_by: snapshot.first_limit().and_then(StoppedBy::of), ..Self::default() };
         let error = snapshot.stopped.as_ref().filter(|_| is_unfinished);
         Self {
@@ -333,18 +308,6 @@ impl Ending {
     }
 }
 
-impl Spent {
-    fn of(calls: Spending, elapsed_seconds: f64) -> Self {
-        let used = calls.total().usage;
-        Self { elapsed_seconds, cost_usd: used.cost_usd, estimated_usd: used.estimated_usd, calls }
-    }
-
-    /// `$1.23 for 85 calls, 120k tokens in, 30k out`; `None` without calls to a language model.
-    pub fn cost(&self) -> Option<String> {
-        usage::line(&self.calls)
-    }
-}
-
 impl SoFar {
     fn words(&self) -> String {
         format!("a checked submission so far: {} ({}, score {})", self.path, self.place, number(self.score))
@@ -375,6 +338,7 @@ fn data_changed(snapshot: &Snapshot) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use mle_star_domain::metric::Direction;
     use serde_json::{Value, json};
 
     use super::*;
@@ -390,17 +354,18 @@ mod tests {
         RunReport {
             run: Identity {
                 run_id: "r".to_owned(),
-                folder: PathBuf::from("runs/r"),
                 state: State::Finished,
-                is_final: true,
                 metric: "ROC-AUC".to_owned(),
                 direction: Direction::Maximize,
             },
+            folder: PathBuf::from("runs/r"),
+            is_final: true,
             score: ScoreReport::of_trust(&trust),
             checks: Checks { suspect: trust.suspicion().map(str::to_owned), ..Checks::default() },
             ending: Ending::default(),
-            answer: Answer::default(),
-            spent: Spent::of(Spending::default(), 75.0),
+            answer: Submissions::default(),
+            spent: Spent { elapsed_seconds: 75.0, cost_usd: None, estimated_usd: 0.0 },
+            calls: Spending::default(),
         }
     }
 

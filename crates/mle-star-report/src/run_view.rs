@@ -45,38 +45,62 @@ pub struct RunView {
 /// The summary of a run. Scores are in the metric's unit, times in seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Summary {
-    /// The run ID.
-    pub run_id: String,
+    /// Which run it is.
+    #[serde(flatten)]
+    pub run: Identity,
     /// The task's name.
     pub task: String,
-    /// Its state.
-    pub state: State,
     /// The current phase, or the last one of a run that has ended; `None` before the first.
     pub phase: Option<Phase>,
-    /// The metric's name.
-    pub metric: String,
-    /// Which scores win.
-    pub direction: Direction,
     /// The best validation score so far.
     pub best_score: Option<f64>,
     /// When it started, RFC 3339.
     pub created_at: String,
+    /// Time and money.
+    #[serde(flatten)]
+    pub spent: Spent,
+    /// Tokens read and written, cached ones included; 0 for offline agents.
+    pub tokens: u64,
+    /// Interrupted calls, whose cost is estimated.
+    pub interrupted_calls: u64,
+    /// Its submission.
+    #[serde(flatten)]
+    pub answer: Submissions,
+    /// The refinement paths that failed, each with its cause.
+    pub failed_paths: Vec<FailedPath>,
+}
+
+/// A run, its state and its metric.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Identity {
+    /// The run ID.
+    pub run_id: String,
+    /// Its state.
+    pub state: State,
+    /// The metric's name.
+    pub metric: String,
+    /// Which scores win.
+    pub direction: Direction,
+}
+
+/// What a run used so far.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Spent {
     /// Time so far.
     pub elapsed_seconds: f64,
     /// US dollars, estimates included; `None` if nothing is known.
     pub cost_usd: Option<f64>,
     /// The estimated part.
     pub estimated_usd: f64,
-    /// Tokens read and written, cached ones included; 0 for offline agents.
-    pub tokens: u64,
-    /// Interrupted calls, whose cost is estimated.
-    pub interrupted_calls: u64,
+}
+
+/// The submission of a run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Submissions {
     /// The path of the submission.
     pub submission: Option<String>,
     /// The submission so far of a run that is not finished.
     pub so_far: Option<SoFar>,
-    /// The refinement paths that failed, each with its cause.
-    pub failed_paths: Vec<FailedPath>,
 }
 
 /// A checked submission of a run that is not finished.
@@ -171,24 +195,44 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
     let spending = usage::of_run(&snapshot, state == State::Running);
     let used = spending.total().usage;
     let summary = Summary {
-        run_id: name(folder).unwrap_or_else(|| snapshot.frozen.run_id.clone()),
+        run: Identity {
+            run_id: name(folder).unwrap_or_else(|| snapshot.frozen.run_id.clone()),
+            state,
+            metric: task.evaluation_metric.clone(),
+            direction: task.metric_direction,
+        },
         task: task.competition_id.clone(),
-        state,
         phase: snapshot.effects.iter().filter_map(|effect| effect.place.phase()).max(),
-        metric: task.evaluation_metric.clone(),
-        direction: task.metric_direction,
         best_score: best_of([best(&snapshot, &steps), known], task.metric_direction),
         created_at: snapshot.created_at.clone(),
-        elapsed_seconds: snapshot.elapsed,
-        cost_usd: used.cost_usd,
-        estimated_usd: used.estimated_usd,
+        spent: Spent {
+            elapsed_seconds: snapshot.elapsed,
+            cost_usd: used.cost_usd,
+            estimated_usd: used.estimated_usd,
+        },
         tokens: money::all_tokens(&used),
         interrupted_calls: spending.interrupted_calls,
-        submission,
-        so_far: if has_result { None } else { so_far(folder) },
+        answer: Submissions { submission, so_far: if has_result { None } else { so_far(folder) } },
         failed_paths: failed_paths(&snapshot),
     };
     Ok(RunView { folder: folder.to_owned(), summary, steps, spending, snapshot, result })
+}
+
+impl Summary {
+    /// The cost in words; `None` for agents without a model.
+    pub fn cost(&self) -> Option<String> {
+        let Spent { cost_usd, estimated_usd, .. } = self.spent;
+        (!money::costs_nothing(self.tokens, cost_usd)).then(|| money::cost(cost_usd, estimated_usd))
+    }
+}
+
+impl RunView {
+    /// The run once it has this result, which its folder does not hold yet.
+    pub fn finish(&mut self, result: FinalResult) {
+        self.summary.run.state = State::Finished;
+        self.summary.answer.submission = Some(result.submission_path.clone()).filter(|path| !path.is_empty());
+        self.result = Some(result);
+    }
 }
 
 /// The best of these scores: an earlier result may have a score that no record has any more.

@@ -1,7 +1,7 @@
 //! A run as lines of text.
 
 use crate::figures::{duration, number};
-use crate::run_view::{RunView, Summary};
+use crate::run_view::{Identity, RunView};
 use crate::sanitize::first_line;
 use crate::usage;
 use crate::views::{self, Views};
@@ -35,7 +35,7 @@ pub fn lines(view: &RunView, views: &Views) -> Vec<String> {
 }
 
 fn head(view: &RunView, views: &Views) -> Vec<String> {
-    let Summary { run_id, task, metric, direction, .. } = &view.summary;
+    let Identity { run_id, state, metric, direction } = &view.summary.run;
     // The final solution is not always the one with the best score.
     let best = match &views.overview.score.validated {
         Some(validated) => format!("validated:  {validated}"),
@@ -45,15 +45,15 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
     };
     let at = views.overview.score.best_at.as_ref().map_or_else(String::new, |at| format!(" ({at})"));
     let mut lines = vec![
-        format!("run:        {run_id} ({})", view.summary.state.name()),
+        format!("run:        {run_id} ({})", state.name()),
         format!("folder:     {}", view.folder.display()),
-        format!("task:       {task}"),
+        format!("task:       {}", view.summary.task),
         format!("metric:     {metric} ({})", direction.name()),
         format!("{best}{at}"),
     ];
     lines.extend(views.overview.score.held_out.iter().map(|score| format!("held out:   {score}")));
     lines.extend([
-        format!("time:       {}", duration(view.summary.elapsed_seconds)),
+        format!("time:       {}", duration(view.summary.spent.elapsed_seconds)),
         format!("scripts:    {}, {} failed", views.overview.work.scripts, views.overview.work.failed),
     ]);
     for (index, row) in views.runners.iter().flat_map(|runners| &runners.rows).enumerate() {
@@ -61,7 +61,7 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
     }
     lines.push(format!("made with:  {}", views.script.made_with));
     lines.extend(views.overview.work.cost.iter().map(|line| format!("cost:       {line}")));
-    lines.extend(view.summary.submission.iter().map(|path| format!("submission: {path}")));
+    lines.extend(view.summary.answer.submission.iter().map(|path| format!("submission: {path}")));
     lines.extend(views.overview.notes.iter().map(|note| format!("note:       {note}")));
     lines.extend(
         views

@@ -415,14 +415,14 @@ impl ScoreOf {
 impl RunRow {
     /// Takes what the report of the run tells. The best score of a run without a result is no score of the run.
     fn tell(&mut self, report: &RunReport) {
-        let RunReport { run, score, checks, answer, spent, .. } = report;
+        let RunReport { run, is_final, score, checks, answer, spent, calls, .. } = report;
         (self.metric, self.direction) = (Some(run.metric.clone()), Some(run.direction));
-        self.validation_score = score.validation_score.filter(|_| run.is_final);
+        self.validation_score = score.validation_score.filter(|_| *is_final);
         self.held_out_score = score.held_out_score;
         self.suspect = checks.doubt();
-        let has_answer = answer.submission.is_some() || !run.is_final;
+        let has_answer = answer.submission.is_some() || !is_final;
         self.error = (!has_answer).then(|| NO_SUBMISSION.to_owned());
-        let used = spent.calls.total().usage;
+        let used = calls.total().usage;
         self.seconds = Some(spent.elapsed_seconds);
         (self.cost_usd, self.estimated_usd) = (spent.cost_usd, spent.estimated_usd);
         (self.tokens_in, self.tokens_out) = (money::tokens_in(&used), used.output);

@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use mle_star_report::figures::{duration, number};
-use mle_star_report::money;
 use mle_star_report::run_view::{self, Summary};
 use mle_star_report::sanitize::one_line;
 use mle_star_run::runs;
@@ -54,14 +53,12 @@ pub fn summaries(dir: &Path) -> (Vec<Summary>, Vec<String>) {
 /// A run in a line.
 pub fn line(summary: &Summary) -> String {
     let best = summary.best_score.map_or_else(|| "-".to_owned(), number);
-    let time = duration(summary.elapsed_seconds);
-    // Offline agents have no cost.
-    let is_free = money::costs_nothing(summary.tokens, summary.cost_usd);
-    let cost = if is_free { "-".to_owned() } else { money::cost(summary.cost_usd, summary.estimated_usd) };
+    let time = duration(summary.spent.elapsed_seconds);
+    let cost = summary.cost().unwrap_or_else(|| "-".to_owned());
     format!(
         "{:<40} {:<11} {best:>12}  {:<24} {time:>8} {cost:>8}",
-        one_line(&summary.run_id),
-        summary.state.name(),
-        one_line(&summary.metric)
+        one_line(&summary.run.run_id),
+        summary.run.state.name(),
+        one_line(&summary.run.metric)
     )
 }

@@ -9,7 +9,6 @@ use mle_star::result::FinalResult;
 use mle_star_domain::effects::{AgentReply, AgentRequest, Answer};
 use mle_star_domain::layout;
 use mle_star_report::run_report::RunReport;
-use mle_star_report::run_view::State;
 use mle_star_report::words::agent_name;
 use mle_star_run::drive::{Shared, drive_with};
 use mle_star_run::runs::resume_command;
@@ -144,11 +143,7 @@ impl Observer for Audience<'_> {
     async fn before_result(&self, folder: &Path, result: &FinalResult) -> Vec<String> {
         let abandoned = self.end_reporting().await;
         let result = result.clone();
-        let last = updates::last(folder, move |view| {
-            view.summary.state = State::Finished;
-            view.summary.submission = Some(result.submission_path.clone()).filter(|path| !path.is_empty());
-            view.result = Some(result);
-        });
+        let last = updates::last(folder, move |view| view.finish(result));
         abandoned.into_iter().chain(last.await).collect()
     }
 

@@ -6,8 +6,8 @@ use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::cut::cut;
 use mle_star_report::figures::duration;
-use mle_star_report::run_report::{Checks, Identity, RunReport, Spent};
-use mle_star_report::run_view::{self, RunView, SoFar, StepRow, Summary};
+use mle_star_report::run_report::{Checks, RunReport};
+use mle_star_report::run_view::{self, Identity, RunView, SoFar, Spent, StepRow, Summary};
 use mle_star_report::sanitize::first_line;
 use mle_star_report::score_report::ScoreReport;
 use mle_star_report::text;
@@ -168,6 +168,9 @@ pub struct ResultInput {
 pub struct ResultOutput {
     #[serde(flatten)]
     run: Identity,
+    folder: PathBuf,
+    /// Whether this is the final result.
+    is_final: bool,
     #[serde(flatten)]
     score: ScoreReport,
     #[serde(flatten)]
@@ -209,9 +212,9 @@ pub fn result(hub: &Hub, ResultInput { run }: ResultInput) -> Result<Answer<Resu
 impl ResultOutput {
     fn of(report: RunReport, files: ResultFiles, exit_code: Option<u8>) -> Self {
         let notes = report.notes();
-        let RunReport { run, score, mut checks, answer, spent, .. } = report;
+        let RunReport { run, folder, is_final, score, mut checks, answer, spent, .. } = report;
         checks.findings.truncate(MOST_FINDINGS);
-        Self { run, score, checks, files, so_far: answer.so_far, exit_code, spent, notes }
+        Self { run, folder, is_final, score, checks, files, so_far: answer.so_far, exit_code, spent, notes }
     }
 }
 
@@ -233,7 +236,7 @@ fn existing(folder: &Path, name: &str) -> Option<PathBuf> {
 }
 
 fn lines(report: &RunReport, files: &ResultFiles) -> Vec<String> {
-    let Identity { run_id, state, metric, direction, .. } = &report.run;
+    let Identity { run_id, state, metric, direction } = &report.run;
     let mut lines = vec![format!("run {run_id} ({}), {metric} ({})", state.name(), direction.name())];
     lines.extend(report.score_lines());
     lines.extend(report.notes().iter().map(|note| format!("note: {note}")));

@@ -69,7 +69,7 @@ pub fn resume(folder: &Path, args: &ResumeArgs, late: &Late) -> Result<Begun, Tr
 /// It is running or finished, or its journal cannot be read.
 pub fn resumable(folder: &Path) -> Result<RunView, Trouble> {
     let view = run_view::read(folder).map_err(|error: JournalError| error.trouble())?;
-    let why = match view.summary.state {
+    let why = match view.summary.run.state {
         State::Unfinished => return Ok(view),
         State::Finished if view.result.as_ref().is_some_and(FinalResult::was_cut) => {
             return Ok(view);

@@ -115,7 +115,7 @@ impl Triggers {
 /// Writes the report of a run that was stopped; returns a note if that fails.
 pub async fn leave(folder: &Path) -> Option<String> {
     // This process still holds the lock and is about to end.
-    last(folder, |view| view.summary.state = State::Unfinished).await
+    last(folder, |view| view.summary.run.state = State::Unfinished).await
 }
 
 /// Writes the last report of a run, with a `change` that the journal does not record; returns a note if that fails or

@@ -14,7 +14,6 @@ use serde_json::{Value, json};
 
 use super::answer::{Answer, Refused, Shown, in_background};
 use super::folder::page_of;
-use super::list;
 use super::site::Site;
 
 /// Maximum number of runs; more lines in a chart cannot be distinguished.
@@ -63,10 +62,10 @@ impl ComparedRun {
         let summary = &self.view.summary;
         json!({
             "letter": self.letter, "id": self.id, "address": page_of(&self.id), "task": summary.task,
-            "state": summary.state.name(), "best": summary.best_score.map(number), "metric": summary.metric,
-            "direction": summary.direction, "scores": self.points.len(),
+            "state": summary.run.state.name(), "best": summary.best_score.map(number), "metric": summary.run.metric,
+            "direction": summary.run.direction, "scores": self.points.len(),
             "improvements": self.points.iter().skip(1).filter(|point| point.improved).count(),
-            "time": duration(summary.elapsed_seconds), "cost": list::cost(summary),
+            "time": duration(summary.spent.elapsed_seconds), "cost": summary.cost().unwrap_or_else(|| "none".to_owned()),
         })
     }
 
@@ -87,7 +86,7 @@ impl ComparedRun {
 
 fn compared(runs: &[ComparedRun]) -> Value {
     let metrics: Vec<_> =
-        runs.iter().map(|one| (&one.view.summary.metric, one.view.summary.direction)).collect();
+        runs.iter().map(|one| (&one.view.summary.run.metric, one.view.summary.run.direction)).collect();
     json!({
         "runs": runs.iter().map(ComparedRun::row).collect::<Vec<_>>(),
         "chart": chart(runs),
@@ -102,7 +101,7 @@ fn chart(runs: &[ComparedRun]) -> Option<String> {
         runs.iter().map(|one| Course { name: &one.letter, points: &one.points }).collect();
     let described = runs.iter().map(|one| {
         let best = one.view.summary.best_score.map_or_else(|| "no score".to_owned(), number);
-        format!("{}: {best} after {}", one.letter, duration(one.view.summary.elapsed_seconds))
+        format!("{}: {best} after {}", one.letter, duration(one.view.summary.spent.elapsed_seconds))
     });
     let description = described.collect::<Vec<_>>().join("; ");
     let about = About { id: "compared", title: "Best scores over time", description: &description };

@@ -22,7 +22,7 @@ pub fn completion(run: &RunView) -> Completion {
     let effects = || run.snapshot.effects.iter().filter(|effect| effect.kind != Kind::Decision);
     let current = effects().filter_map(|effect| effect.place.phase()).max();
     let stopped_by = run.result.as_ref().and_then(|result| result.stopped_by);
-    match (run.summary.state, stopped_by) {
+    match (run.summary.run.state, stopped_by) {
         (State::Finished, None) => Completion { percent: 100, words: "done".to_owned() },
         (State::Finished, Some(limit)) => Completion {
             percent: percent(run, None),

@@ -7,7 +7,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use mle_star_domain::metric::Score;
 use mle_star_report::figures::{duration, number};
-use mle_star_report::money;
 use mle_star_report::run_view::{self, Summary};
 use mle_star_run::runs;
 use serde::{Deserialize, Serialize};
@@ -138,11 +137,11 @@ impl Entry {
             Err(why) => return json!({"id": self.id, "row_id": self.row_id(), "note": why}),
         };
         json!({
-            "id": self.id, "row_id": self.row_id(), "note": "", "task": summary.task, "state": summary.state.name(),
-            "best": summary.best_score.map(number), "metric": summary.metric, "direction": summary.direction,
-            "progress": completion, "cost": cost(summary),
+            "id": self.id, "row_id": self.row_id(), "note": "", "task": summary.task, "state": summary.run.state.name(),
+            "best": summary.best_score.map(number), "metric": summary.run.metric, "direction": summary.run.direction,
+            "progress": completion, "cost": summary.cost().unwrap_or_else(|| "none".to_owned()),
             "created_at": summary.created_at, "begun": begun(&summary.created_at),
-            "time": duration(summary.elapsed_seconds),
+            "time": duration(summary.spent.elapsed_seconds),
         })
     }
 
@@ -153,12 +152,12 @@ impl Entry {
         };
         match column {
             "task" => a.task.cmp(&b.task),
-            "state" => a.state.name().cmp(b.state.name()),
+            "state" => a.run.state.name().cmp(b.run.state.name()),
             "best" => scale(a).cmp(&scale(b)).then_with(|| best_first(a, b)),
             "progress" => a_completion.percent.cmp(&b_completion.percent),
-            "cost" => a.cost_usd.unwrap_or(f64::INFINITY).total_cmp(&b.cost_usd.unwrap_or(f64::INFINITY)),
+            "cost" => cost_of(a).total_cmp(&cost_of(b)),
             "begun" => a.created_at.cmp(&b.created_at),
-            "time" => a.elapsed_seconds.total_cmp(&b.elapsed_seconds),
+            "time" => a.spent.elapsed_seconds.total_cmp(&b.spent.elapsed_seconds),
             _ => Ordering::Equal,
         }
     }
@@ -166,12 +165,12 @@ impl Entry {
 
 /// Runs with equal scales have comparable scores.
 fn scale(summary: &Summary) -> (&str, &str, &str) {
-    (&summary.task, &summary.metric, summary.direction.name())
+    (&summary.task, &summary.run.metric, summary.run.direction.name())
 }
 
 /// Better scores first, runs without a score last. Only for runs with equal scales.
 fn best_first(a: &Summary, b: &Summary) -> Ordering {
-    let best = |summary: &Summary| Score::new(summary.best_score?, summary.direction);
+    let best = |summary: &Summary| Score::new(summary.best_score?, summary.run.direction);
     match (best(a), best(b)) {
         (Some(a), Some(b)) if a.beats(b) => Ordering::Less,
         (Some(a), Some(b)) if b.beats(a) => Ordering::Greater,
@@ -179,10 +178,9 @@ fn best_first(a: &Summary, b: &Summary) -> Ordering {
     }
 }
 
-/// The cost of a run; agents without a model have none.
-pub fn cost(summary: &Summary) -> String {
-    let is_free = money::costs_nothing(summary.tokens, summary.cost_usd);
-    if is_free { "none".to_owned() } else { money::cost(summary.cost_usd, summary.estimated_usd) }
+/// The cost of a run, for sorting: an unknown one is the largest.
+fn cost_of(summary: &Summary) -> f64 {
+    summary.spent.cost_usd.unwrap_or(f64::INFINITY)
 }
 
 /// A moment in this machine's time, to the minute.
@@ -200,7 +198,7 @@ impl Wanted {
         let text = self.text.trim().to_lowercase();
         let task = entry.summary().map(|summary| summary.task.to_lowercase()).unwrap_or_default();
         let has_text = entry.id.to_lowercase().contains(&text) || task.contains(&text);
-        let state = entry.summary().map(|summary| summary.state.name());
+        let state = entry.summary().map(|summary| summary.run.state.name());
         has_text && (self.state.is_empty() || state == Some(self.state.as_str()))
     }
 
@@ -249,27 +247,26 @@ impl Wanted {
 #[cfg(test)]
 mod tests {
     use mle_star_domain::metric::Direction;
-    use mle_star_report::run_view::State;
+    use mle_star_report::run_view::{Identity, Spent, State, Submissions};
 
     use super::*;
 
     fn entry(id: &str, task: &str, state: State, best: Option<f64>) -> Entry {
         let summary = Summary {
-            run_id: id.to_owned(),
+            run: Identity {
+                run_id: id.to_owned(),
+                state,
+                metric: "RMSE".to_owned(),
+                direction: Direction::Minimize,
+            },
             task: task.to_owned(),
-            state,
             phase: None,
-            metric: "RMSE".to_owned(),
-            direction: Direction::Minimize,
             best_score: best,
             created_at: format!("2025-01-0{}T00:00:00Z", id.len()),
-            elapsed_seconds: 1.0,
-            cost_usd: None,
-            estimated_usd: 0.0,
+            spent: Spent { elapsed_seconds: 1.0, cost_usd: None, estimated_usd: 0.0 },
             tokens: 0,
             interrupted_calls: 0,
-            submission: None,
-            so_far: None,
+            answer: Submissions::default(),
             failed_paths: Vec::new(),
         };
         Entry { id: id.to_owned(), read: Ok((summary, Completion { percent: 0, words: String::new() })) }
@@ -308,7 +305,7 @@ mod tests {
         let on = |id: &str, metric: &str, direction: Direction, best: f64| {
             let mut entry = entry(id, "houses", State::Finished, Some(best));
             let summary = entry.read.as_mut().map(|(summary, _)| summary).unwrap();
-            (summary.metric, summary.direction) = (metric.to_owned(), direction);
+            (summary.run.metric, summary.run.direction) = (metric.to_owned(), direction);
             entry
         };
         // Enough runs for the sort to detect an inconsistent order.

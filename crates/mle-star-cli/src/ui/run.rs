@@ -54,7 +54,7 @@ impl RunSections {
             Ok(view) => RenderedParts {
                 stamp: now,
                 parts: self.parts(&view),
-                state: Some(view.summary.state),
+                state: Some(view.summary.run.state),
                 running: logs::running(&view),
             },
             Err(error) => RenderedParts {
@@ -83,9 +83,9 @@ impl RunSections {
         let summary = &view.summary;
         let is_cut_short = view.result.as_ref().is_some_and(FinalResult::was_cut);
         let values = json!({
-            "id": self.id, "address": page_of(&self.id), "task": summary.task, "state": summary.state.name(),
-            "can_stop": summary.state == State::Running,
-            "can_resume": summary.state == State::Unfinished || summary.state == State::Finished && is_cut_short,
+            "id": self.id, "address": page_of(&self.id), "task": summary.task, "state": summary.run.state.name(),
+            "can_stop": summary.run.state == State::Running,
+            "can_resume": summary.run.state == State::Unfinished || summary.run.state == State::Finished && is_cut_short,
             "files": files::present(&self.folder),
         });
         render("ui/doing.html", &values).unwrap_or_else(|refused| trouble(FIRST, &refused.trouble.message))

@@ -166,11 +166,11 @@ fn a_script_that_fails_on_the_original_files_is_not_said_to_have_run() {
 
 #[test]
 fn offline_solutions_run_as_delivered() {
-    needs!(Libraries);
+    needs!(Campaign("libraries"), Libraries);
     let python = runs::interpreter();
     for more in ["", "--set holdout=off --set num_parallel_solutions=1"] {
         let sealed = task();
-        let options = format!("--agents offline --time-limit 30 --set python={}", python.display());
+        let options = format!("--agents offline --time-limit 90 --set python={}", python.display());
         let said = sealed.run(&format!("run data --run-id r {options} {more}"));
         assert_eq!(said.code, 0, "{said:?}");
         check_delivered(&sealed, &python);

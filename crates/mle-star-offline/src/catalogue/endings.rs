@@ -16,20 +16,6 @@ pub(super) const ENDINGS: &[Strategy] = &[
         edit: |block| scale(block, "log", block.problem.target_range.0 >= 0.0),
     },
     Strategy {
-        name: "square root of the target",
-        part: "Target",
-        reason: "The spread of counts and sizes grows with their level.",
-        how: "Let the models learn the square root and turn predictions back.",
-        edit: |block| scale(block, "root", block.problem.target_range.0 >= 0.0),
-    },
-    Strategy {
-        name: "inverse hyperbolic sine of the target",
-        part: "Target",
-        reason: "Large values of both signs dominate the loss.",
-        how: "Let the models learn the inverse hyperbolic sine and turn predictions back.",
-        edit: |block| scale(block, "arcsinh", block.problem.target_range.0 < 0.0),
-    },
-    Strategy {
         name: "target as it is",
         part: "Target",
         reason: "The metric counts errors in the target's own unit.",
@@ -49,30 +35,6 @@ pub(super) const ENDINGS: &[Strategy] = &[
         reason: "A second model can correct what all models get wrong in the same way.",
         how: "Fit a regularised linear model on the out-of-fold predictions, fold by fold.",
         edit: |block| blend(block, "blends/stacking", true),
-    },
-    Strategy {
-        name: "mean of ranks",
-        part: "Blend",
-        reason: "The metric looks at the order of rows alone, and the models' probabilities have different spreads.",
-        how: "Average the models' ranks in place of their probabilities.",
-        edit: |block| {
-            let by_order = matches!(block.problem.metric.id, Metric::RocAuc | Metric::AveragePrecision);
-            blend(block, "blends/ranks", by_order && block.problem.classes == 2)
-        },
-    },
-    Strategy {
-        name: "geometric mean of probabilities",
-        part: "Blend",
-        reason: "On the logarithmic scale a confident model outweighs a vague one.",
-        how: "Average the logarithms of the probabilities and make them add up to one.",
-        edit: |block| blend(block, "blends/geometric", block.problem.classification),
-    },
-    Strategy {
-        name: "median of the predictions",
-        part: "Blend",
-        reason: "A model that is far off for a row pulls the mean with it.",
-        how: "Take the median of the models' predictions.",
-        edit: |block| blend(block, "blends/median", !block.problem.classification),
     },
     Strategy {
         name: "plain mean of the predictions",
@@ -118,52 +80,7 @@ pub(super) const ENDINGS: &[Strategy] = &[
             post(block, "posts/most_probable", metric.ordinal || metric.id == Metric::F1)
         },
     },
-    Strategy {
-        name: "calibrated probabilities",
-        part: "Postprocessing",
-        reason: "Averaged and boosted probabilities are too cautious or too sure.",
-        how: "Fit a logistic curve from out-of-fold probabilities to the truth, fold by fold.",
-        edit: |block| post(block, "posts/calibration", by_probability(block)),
-    },
-    Strategy {
-        name: "softened probabilities",
-        part: "Postprocessing",
-        reason: "Certainty that turns out wrong costs most.",
-        how: "Draw every probability two percent towards the class's share.",
-        edit: |block| post(block, "posts/softening", by_probability(block)),
-    },
-    Strategy {
-        name: "clipping to the range seen in training",
-        part: "Postprocessing",
-        reason: "Values outside the range seen in training are rarely right.",
-        how: "Clip predictions to the smallest and largest target.",
-        edit: |block| post(block, "posts/clipping", !block.problem.classification),
-    },
-    Strategy {
-        name: "a line from predictions to truth",
-        part: "Postprocessing",
-        reason: "Averaged models predict too close to the mean.",
-        how: "Stretch or shrink predictions by a straight line fitted on out-of-fold predictions, fold by fold.",
-        edit: |block| {
-            post(block, "posts/shrinkage", !block.problem.classification && !block.problem.metric.positive)
-        },
-    },
-    Strategy {
-        name: "whole numbers",
-        part: "Postprocessing",
-        reason: "The target has whole numbers only.",
-        how: "Round predictions to the nearest whole number within the range seen in training.",
-        edit: |block| {
-            let problem = &block.problem;
-            let few = problem.target_range.1 - problem.target_range.0 <= 30.0;
-            post(block, "posts/rounding", !problem.classification && problem.integer_target && few)
-        },
-    },
 ];
-
-fn by_probability(block: &Block<'_>) -> bool {
-    matches!(block.problem.metric.id, Metric::LogLoss | Metric::Brier) && block.problem.stratified
-}
 
 fn scale(block: &Block<'_>, scale: &str, wanted: bool) -> Option<String> {
     (wanted && block.text.contains("def to_model_scale"))

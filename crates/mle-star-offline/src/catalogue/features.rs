@@ -25,42 +25,6 @@ pub(super) const FEATURES: &[Strategy] = &[
         how: "Add year, day, hour, weekend and the position in the year on a circle for every date column.",
         edit: |block| insert(block, "steps/calendar", !block.problem.columns.dates.is_empty(), &json!({})),
     },
-    Strategy {
-        name: "missing-value flags",
-        part: "Features",
-        reason: "A missing value can itself be informative.",
-        how: "Add a flag for every column with gaps and the number of gaps in the row.",
-        edit: |block| {
-            let gappy = &block.problem.gappy;
-            insert(block, "steps/missing_flags", !gappy.is_empty(), &json!({ "gappy": gappy }))
-        },
-    },
-    Strategy {
-        name: "logarithms of skewed columns",
-        part: "Features",
-        reason: "Columns with a long right tail hide differences among the many small values.",
-        how: "Add the logarithm of the columns that span several orders of magnitude.",
-        edit: |block| {
-            let skewed = &block.problem.skewed;
-            insert(block, "steps/logarithms", !skewed.is_empty(), &json!({ "skewed": skewed }))
-        },
-    },
-    Strategy {
-        name: "shape of the texts",
-        part: "Features",
-        reason: "Length, capitals and punctuation of a text carry signal that its words do not.",
-        how: "Add counts of letters, words, capitals, marks and digits for every text column.",
-        edit: |block| insert(block, "steps/text_shape", !block.problem.columns.texts.is_empty(), &json!({})),
-    },
-    Strategy {
-        name: "row statistics",
-        part: "Features",
-        reason: "Level and spread over all of a row's numbers are hard to express by single splits.",
-        how: "Add mean, spread, smallest and largest of the row's numeric columns.",
-        edit: |block| {
-            insert(block, "steps/row_statistics", block.problem.columns.numeric.len() >= 3, &json!({}))
-        },
-    },
 ];
 
 pub(super) const ENCODINGS: &[Strategy] = &[
@@ -84,13 +48,6 @@ pub(super) const ENCODINGS: &[Strategy] = &[
         },
     },
     Strategy {
-        name: "quantile-transformed numbers",
-        part: "Encoding",
-        reason: "Linear models and distances suffer from long tails and outliers.",
-        how: "Map every numeric column to a normal distribution by its ranks in the fitting rows.",
-        edit: quantiles,
-    },
-    Strategy {
         name: "piecewise curves of numbers",
         part: "Encoding",
         reason: "A linear model cannot bend with a column on its own.",
@@ -109,35 +66,11 @@ pub(super) const ENCODINGS: &[Strategy] = &[
         edit: indicators,
     },
     Strategy {
-        name: "category frequencies",
-        part: "Encoding",
-        reason: "The frequency of a category often separates common from special cases.",
-        how: "Add the share of each category among the fitting rows.",
-        edit: frequencies,
-    },
-    Strategy {
-        name: "group statistics",
-        part: "Encoding",
-        reason: "A number means more when it is compared with the others of its group.",
-        how: "Add the distance of numeric columns to their group's mean, learnt from the fitting rows.",
-        edit: group_statistics,
-    },
-    Strategy {
         name: "character pieces of texts",
         part: "Encoding",
         reason: "Pieces of words survive misspellings, endings and compounds.",
         how: "Add the TF-IDF of character n-grams, learnt from the fitting rows, or its components.",
         edit: characters,
-    },
-    Strategy {
-        name: "distances to typical rows",
-        part: "Encoding",
-        reason: "Rows of the same kind behave alike in ways that single columns do not show.",
-        how: "Add distances to eight cluster centres of the scaled numeric columns of the fitting rows.",
-        edit: |block| {
-            let wanted = block.problem.columns.numeric.len() >= 3 && uses_blocks(block);
-            insert(block, "steps/clusters", wanted, &json!({}))
-        },
     },
 ];
 
@@ -185,20 +118,6 @@ fn interactions(block: &Block<'_>) -> Option<String> {
     insert(block, "steps/interactions", !pairs.is_empty(), &json!({ "pairs": pairs }))
 }
 
-fn quantiles(block: &Block<'_>) -> Option<String> {
-    let step = "make_pipeline(fill, StandardScaler())";
-    let ranks = block.problem.used_rows.min(200) / 2;
-    let transformer = format!(
-        "make_pipeline(fill, QuantileTransformer(n_quantiles={ranks}, output_distribution=\"normal\", random_state=SEED))"
-    );
-    let import = "StandardScaler";
-    let wanted = block.text.contains(step) && block.family() != Some(Family::TfidfLinear);
-    wanted.then(|| {
-        let text = block.text.replacen(step, &transformer, 1);
-        text.replacen(import, "QuantileTransformer, StandardScaler", 1)
-    })
-}
-
 /// Where an encoding has a list of numeric columns, it becomes shorter; CatBoost gets frames with fewer columns.
 fn selected_columns(block: &Block<'_>) -> Option<String> {
     let list = "    numeric = list(fit.select_dtypes(\"number\").columns)\n";
@@ -224,17 +143,6 @@ fn characters(block: &Block<'_>) -> Option<String> {
     insert(block, step, wanted, &json!({}))
 }
 
-/// The expression for all categorical columns of the script.
-fn categories(block: &Block<'_>) -> Option<&'static str> {
-    let columns = &block.problem.columns;
-    match (columns.categorical.is_empty(), columns.many_levels.is_empty()) {
-        (true, true) => None,
-        (false, true) => Some("CATEGORICAL"),
-        (true, false) => Some("MANY_LEVELS"),
-        (false, false) => Some("CATEGORICAL + MANY_LEVELS"),
-    }
-}
-
 fn indicators(block: &Block<'_>) -> Option<String> {
     let linear = matches!(block.family()?, Family::Linear | Family::TfidfLinear);
     let wanted = linear && !block.problem.columns.many_levels.is_empty() && uses_blocks(block);
@@ -245,24 +153,4 @@ fn indicators(block: &Block<'_>) -> Option<String> {
     }
     let sparse = "return [hstack([csr_matrix(part) for part in parts]).tocsr() for parts in zip(*blocks)]";
     Some(with_import(&text.replacen(dense, sparse, 1), "from scipy.sparse import csr_matrix, hstack"))
-}
-
-fn frequencies(block: &Block<'_>) -> Option<String> {
-    // Tree encodings have the number of rows of each category from the start, for columns with many categories.
-    let for_trees = block.family().map(Family::encoding) == Some("encoding_trees");
-    let all = categories(block)?;
-    let categories = if for_trees { "CATEGORICAL" } else { all };
-    let wanted = uses_blocks(block) && all.contains(categories);
-    insert(block, "steps/frequencies", wanted, &json!({ "categories": categories }))
-}
-
-fn group_statistics(block: &Block<'_>) -> Option<String> {
-    let columns = &block.problem.columns;
-    let groups: Vec<&String> = columns.categorical.iter().chain(&columns.many_levels).take(3).collect();
-    // Models of a series do not see the time itself.
-    let time = block.problem.time.as_ref().map(|time| &time.column);
-    let numbers: Vec<&String> =
-        block.problem.varied.iter().filter(|number| Some(*number) != time).take(3).collect();
-    let wanted = uses_blocks(block) && !groups.is_empty() && !numbers.is_empty();
-    insert(block, "steps/group_statistics", wanted, &json!({ "groups": groups, "numbers": numbers }))
 }

@@ -37,7 +37,7 @@ pub(super) const MODELS: &[Strategy] = &[
         name: "stronger regularisation",
         part: "Model",
         reason: "With a table of this size the model may follow noise in the fitting rows.",
-        how: "Raise the penalties and the smallest number of rows that a leaf or neighbourhood needs.",
+        how: "Raise the penalties and the smallest number of rows that a leaf needs.",
         edit: |block| preset(block, stronger(block.family()?)),
     },
     Strategy {
@@ -46,20 +46,6 @@ pub(super) const MODELS: &[Strategy] = &[
         reason: "Trees that see different rows and columns make different errors, which cancel out.",
         how: "Let every tree see a smaller part of the rows or columns.",
         edit: |block| preset(block, sampling(block.family()?)),
-    },
-    Strategy {
-        name: "shallower trees",
-        part: "Model",
-        reason: "Shallow trees cannot memorise rare combinations of columns.",
-        how: "Allow fewer leaves or levels.",
-        edit: |block| preset(block, shallower(block.family()?)),
-    },
-    Strategy {
-        name: "weaker regularisation",
-        part: "Model",
-        reason: "The model may be too simple for the structure in the data.",
-        how: "Lower the penalties, the smallest leaf or the number of neighbours.",
-        edit: |block| preset(block, weaker(block.family()?)),
     },
     Strategy {
         name: "several seeds averaged",
@@ -74,15 +60,6 @@ pub(super) const MODELS: &[Strategy] = &[
         reason: "Few trees are best where noise prevails, many where the target follows from the columns.",
         how: "Find the number of trees on 15 % of the fitting rows, then fit all of them with it.",
         edit: early_stopping,
-    },
-    Strategy {
-        name: "city-block distance",
-        part: "Model",
-        reason: "Squared differences let a single far-off column decide which rows are near.",
-        how: "Measure distances by absolute differences.",
-        edit: |block| {
-            preset(block, if block.family()? == Family::Neighbors { &[("p", Set("1"))] } else { &[] })
-        },
     },
 ];
 
@@ -104,8 +81,7 @@ fn stronger(family: Family) -> Preset {
             &[("l2_regularization", Set("10.0")), ("min_samples_leaf", Times(2.0))]
         }
         Family::ExtraTrees | Family::RandomForest => &[("min_samples_leaf", Set("5"))],
-        Family::Linear | Family::TfidfLinear | Family::Kernel => &[("C", Times(0.2)), ("alpha", Times(10.0))],
-        Family::Neighbors => &[("n_neighbors", Times(2.0))],
+        Family::Linear | Family::TfidfLinear => &[("C", Times(0.2)), ("alpha", Times(10.0))],
         Family::NeuralNetwork => &[("alpha", Times(30.0)), ("max_iter", Times(0.6))],
     }
 }
@@ -117,31 +93,6 @@ fn sampling(family: Family) -> Preset {
         Family::HistGradientBoosting => &[("max_features", Set("0.5"))],
         Family::ExtraTrees | Family::RandomForest => &[("max_features", Set("0.35"))],
         _ => &[],
-    }
-}
-
-fn shallower(family: Family) -> Preset {
-    match family {
-        Family::LightGbm => &[("num_leaves", Times(0.5))],
-        Family::XgBoost => &[("max_depth", Times(0.67))],
-        Family::CatBoost => &[("depth", Times(0.67))],
-        Family::HistGradientBoosting => &[("max_leaf_nodes", Times(0.5))],
-        _ => &[],
-    }
-}
-
-fn weaker(family: Family) -> Preset {
-    match family {
-        Family::LightGbm => &[("num_leaves", Times(2.0)), ("reg_lambda", Set("0.1"))],
-        Family::XgBoost => &[("max_depth", Times(1.7)), ("reg_lambda", Set("0.1"))],
-        Family::CatBoost => &[("depth", Times(1.5))],
-        Family::HistGradientBoosting => &[("max_leaf_nodes", Times(2.0)), ("l2_regularization", Set("0.0"))],
-        Family::ExtraTrees | Family::RandomForest => {
-            &[("min_samples_leaf", Set("1")), ("max_features", Set("0.8"))]
-        }
-        Family::Linear | Family::TfidfLinear | Family::Kernel => &[("C", Times(5.0)), ("alpha", Times(0.1))],
-        Family::Neighbors => &[("n_neighbors", Times(0.5))],
-        Family::NeuralNetwork => &[("max_iter", Times(2.0))],
     }
 }
 
@@ -196,7 +147,7 @@ fn class_weights(block: &Block<'_>) -> Option<String> {
         return None;
     }
     match block.family()? {
-        Family::XgBoost | Family::Neighbors | Family::NeuralNetwork => None,
+        Family::XgBoost | Family::NeuralNetwork => None,
         Family::CatBoost => preset(block, &[("auto_class_weights", Set("\"Balanced\""))]),
         _ => preset(block, &[("class_weight", Set("\"balanced\""))]),
     }
@@ -204,10 +155,7 @@ fn class_weights(block: &Block<'_>) -> Option<String> {
 
 /// Fits with three seeds: turns the body of the function into a loop.
 fn seeds(block: &Block<'_>) -> Option<String> {
-    if matches!(
-        block.family()?,
-        Family::Linear | Family::TfidfLinear | Family::Neighbors | Family::Kernel | Family::NeuralNetwork
-    ) {
+    if matches!(block.family()?, Family::Linear | Family::TfidfLinear | Family::NeuralNetwork) {
         return None;
     }
     let start = block.text.find("    model = ")?;

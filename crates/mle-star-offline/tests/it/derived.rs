@@ -325,7 +325,7 @@ const RATINGS: Folder = Folder {
         format!("{:.3}", 3.0 + 2.0 * liked + 0.1 * b)
     },
     wanted: ("y", "3"),
-    families: &["LightGBM", "CatBoost", "Linear model", "Extra trees", "Nearest neighbours"],
+    families: &["LightGBM", "CatBoost", "Linear model", "Extra trees"],
     rows: 600,
     ..PLAIN
 };

@@ -204,8 +204,7 @@ fn large(row: usize, number: f64) -> String {
     }
 }
 
-const MOST: &[&str] =
-    &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linear model", "Nearest neighbours"];
+const MOST: &[&str] = &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linear model"];
 
 #[test]
 fn unusual_features_are_no_obstacle() {

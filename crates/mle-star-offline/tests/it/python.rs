@@ -18,7 +18,7 @@ use serde_json::json;
 use super::ask::{Asked, code_of, ensembles, merged, refinements, with_data};
 use super::tasks::{NEW_ROWS, ROWS, Random, Shape, agents, shape, task, write};
 
-pub(super) const FAMILIES: [&str; 18] = [
+pub(super) const FAMILIES: [&str; 16] = [
     "LightGBM",
     "XGBoost",
     "CatBoost",
@@ -26,10 +26,8 @@ pub(super) const FAMILIES: [&str; 18] = [
     "Extra trees",
     "Random forest",
     "Linear model",
-    "Nearest neighbours",
     "TF-IDF linear model",
     "TF-IDF linear model of characters",
-    "Kernel model",
     "Neural network",
     "LightGBM with random splits",
     "Large LightGBM",

@@ -441,7 +441,7 @@ fn any_two_strategies_fit_into_one_block() {
         }
     };
     check(&shape("F1", Maximize, 2), ["LightGBM", "Linear model"]);
-    check(&shape("macro F1", Maximize, 3), ["XGBoost", "Nearest neighbours"]);
+    check(&shape("macro F1", Maximize, 3), ["XGBoost", "Random forest"]);
     check(&shape("log loss", Minimize, 3), ["CatBoost", "Extra trees"]);
     check(&shape("RMSE", Minimize, 0), ["CatBoost", "Histogram gradient boosting"]);
     check(&shape("quadratic weighted kappa", Maximize, 4), ["TF-IDF linear model", "Random forest"]);

@@ -45,7 +45,7 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
 /// The outcome of a step in progress.
 fn open(context: &Context<'_>, step: &Step<'_>) -> &'static str {
     let is_at_work = || step.records.iter().any(|record| context.at_work.slot(&record.place).is_some());
-    match context.run.summary.state {
+    match context.run.summary.run.state {
         State::Running if context.at_work.is_known() && !is_at_work() => "waits for its turn",
         State::Running => "being worked on",
         State::Finished | State::Unfinished => "cut off",

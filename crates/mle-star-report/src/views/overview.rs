@@ -105,14 +105,14 @@ pub fn overview(context: &Context<'_>) -> Overview {
     let (run, report) = (context.run, &context.report);
     let summary = &run.summary;
     Overview {
-        run_id: summary.run_id.clone(),
+        run_id: summary.run.run_id.clone(),
         task: summary.task.clone(),
         description: cut(&run.snapshot.frozen.task.description, PROSE),
-        state: summary.state.name(),
-        is_over: summary.state != State::Running,
+        state: summary.run.state.name(),
+        is_over: summary.run.state != State::Running,
         score: score(context),
         work: work(context),
-        submission: summary.submission.clone(),
+        submission: summary.answer.submission.clone(),
         notes: report.notes(),
         phases: phases(context),
         now: now(context),
@@ -144,7 +144,7 @@ fn work(context: &Context<'_>) -> Work {
         begun: run.summary.created_at.clone(),
         begun_shown: shown_time(&run.summary.created_at),
         time: duration(report.spent.elapsed_seconds),
-        cost: report.spent.cost(),
+        cost: report.cost(),
         scripts: runs().count(),
         failed: runs().filter(|run| !run.is_ok()).count(),
         calls: counting.filter(|effect| effect.kind == Kind::Agent && effect.limit.is_none()).count(),
@@ -171,7 +171,7 @@ fn phases(context: &Context<'_>) -> Vec<PhaseRow> {
     };
     let begun: Vec<(Phase, f64)> =
         Phase::ALL.iter().filter_map(|phase| Some((*phase, began(&Place::from(*phase))?))).collect();
-    let end = began(&Place::root().end()).unwrap_or(context.run.summary.elapsed_seconds);
+    let end = began(&Place::root().end()).unwrap_or(context.run.summary.spent.elapsed_seconds);
     let ends = begun.iter().skip(1).map(|(_, at)| *at).chain([end]);
     let rows = begun.iter().zip(ends).map(|((phase, from), to)| PhaseRow {
         name: phase_title(*phase),
@@ -191,7 +191,7 @@ fn best_until(context: &Context<'_>, seconds: f64) -> Option<f64> {
 }
 
 fn now(context: &Context<'_>) -> Vec<Now> {
-    if context.run.summary.state != State::Running {
+    if context.run.summary.run.state != State::Running {
         return Vec::new();
     }
     let open = context.run.snapshot.effects.iter().filter(|record| record.state == EffectState::Begun);

@@ -192,7 +192,7 @@ impl RunnerRow {
     }
 
     fn of(context: &Context<'_>, name: &str, runner: &Runner) -> Self {
-        let is_there = runner.is_current && context.run.summary.state == State::Running;
+        let is_there = runner.is_current && context.run.summary.run.state == State::Running;
         let status = &runner.status;
         let (state, mood) = match status.state {
             RunnerState::Waiting | RunnerState::Ready if !is_there => ("ended", ""),

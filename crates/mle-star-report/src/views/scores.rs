@@ -75,7 +75,7 @@ pub fn scores(context: &Context<'_>) -> Scores {
     let outside = range(&by_script).map_or(0, |(low, high)| {
         by_script.iter().filter(|point| !(low..=high).contains(&point.score)).count()
     });
-    let metric = &context.run.summary.metric;
+    let metric = &context.run.summary.run.metric;
     let description = match (scored.first(), scored.last()) {
         (Some(first), Some(last)) => format!(
             "{} scores of {metric}, from {} at first to {} at best; {improvements} improvements.",

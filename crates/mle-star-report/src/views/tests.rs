@@ -273,7 +273,7 @@ async fn a_run_cut_off_in_the_middle_shows_what_there_is() {
     let cut_off = views.tree.node("phase2/path-1/t0/k1").unwrap();
     assert_eq!((cut_off.status, cut_off.outcome.as_str()), ("open", "cut off"));
     assert!(!views.script.is_final && views.script.code.is_some());
-    made.view.summary.state = State::Running;
+    made.view.summary.run.state = State::Running;
     let views = of_run(&made.view);
     assert_eq!(views.tree.node("phase2/path-1/t0/k1").unwrap().outcome, "being worked on");
     assert!(

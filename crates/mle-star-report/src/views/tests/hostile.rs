@@ -10,7 +10,7 @@ use crate::html;
 async fn a_hostile_run_is_shown_as_text() {
     let (world, inputs) = hostile(1_000_000);
     let Made { mut view, .. } = made(&world, &inputs).await;
-    view.summary.run_id = attack();
+    view.summary.run.run_id = attack();
     let page = html::render(&view).unwrap();
     keep("hostile", &page);
     markup::check(&page);

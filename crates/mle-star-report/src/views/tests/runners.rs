@@ -104,7 +104,7 @@ async fn the_present_of_runners_is_that_of_a_running_run() {
     let ready = runner("far-1", RunnerState::Ready, "node7: 2 cores, 4 GiB, no GPU");
     let (_folder, mut view) = on_runners(&World::new(), vec![ready, started]).await;
     let row = |view: &RunView| of_run(view).runners.unwrap().rows[0].clone();
-    view.summary.state = State::Running;
+    view.summary.run.state = State::Running;
     let shown = row(&view);
     assert_eq!(
         (shown.figures.state, shown.mood, shown.now),
@@ -112,7 +112,7 @@ async fn the_present_of_runners_is_that_of_a_running_run() {
     );
     assert_eq!(shown.detail, "2 cores, 4 GiB, no GPU");
     // A process that was killed wrote no end.
-    view.summary.state = State::Unfinished;
+    view.summary.run.state = State::Unfinished;
     let shown = row(&view);
     assert_eq!((shown.figures.state, shown.mood, shown.now), (Some("ended"), "", Vec::new()));
 }

@@ -51,7 +51,7 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Picture> {
     let band = trust.holdout_score.zip(trust.holdout_interval);
     let band = band.map(|(score, interval)| Band { score, interval });
     let description = description(context, &scores);
-    let metric = &context.run.summary.metric;
+    let metric = &context.run.summary.run.metric;
     let title = "Scores with their 95 % intervals";
     let about = About { id: "scores-with-intervals", title, description: &description };
     Some(Picture {
@@ -99,7 +99,7 @@ fn chosen(context: &Context<'_>, trust: &Trust) -> Option<Place> {
 }
 
 fn description(context: &Context<'_>, scores: &[Measured]) -> String {
-    let metric = &context.run.summary.metric;
+    let metric = &context.run.summary.run.metric;
     let with = scores.iter().filter(|one| one.interval.is_some()).count();
     let named = |name: &str, figure: Option<Figure>| {
         figure.map_or_else(String::new, |figure| format!(" {name} {}.", figure.in_words()))

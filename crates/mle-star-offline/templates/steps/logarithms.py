@@ -1,3 +1,0 @@
-    # Logarithms shorten long right tails.
-    for column in {{ s.skewed | py_list }}:
-        x[column + "_log"] = np.log1p(x[column].clip(lower=0.0))
