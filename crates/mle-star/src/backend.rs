@@ -3,7 +3,6 @@
 //! The algorithms do not call a backend directly but use [`Ctx`](crate::ctx::Ctx).
 
 use async_trait::async_trait;
-use mle_star_domain::config::AgentsChoice;
 use mle_star_domain::effects::{
     AgentReply, AgentRequest, CombinationRequest, Look, LookRequest, ScriptOutcome, ScriptRequest, Selection,
     SelectionRequest,
@@ -22,25 +21,6 @@ pub trait AgentBackend: Send + Sync {
     /// Prepares for calls that are likely to follow, soonest first. Their prompts and inputs are empty, because
     /// they are not known yet. This affects only speed.
     fn prefetch(&self, _likely: &[AgentRequest]) {}
-}
-
-/// What those who answer the prompts can do beyond answering. It follows from the configuration, so that a replay without
-/// them asks the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Abilities {
-    /// Their calls cost neither money nor noticeable time.
-    pub are_free: bool,
-    /// They know more models than they are asked for.
-    pub name_more_models: bool,
-    /// They can search the web.
-    pub search: bool,
-}
-
-impl From<AgentsChoice> for Abilities {
-    fn from(agents: AgentsChoice) -> Self {
-        let are_rules = agents == AgentsChoice::Offline;
-        Self { are_free: are_rules, name_more_models: are_rules, search: !are_rules }
-    }
 }
 
 /// Runs Python scripts.

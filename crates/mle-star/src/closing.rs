@@ -5,7 +5,8 @@ use mle_star_domain::config::Acceptance;
 
 use crate::evaluation::{Evaluation, Failure, Judged, StepEnd};
 use crate::result::{EnsembleAttempt, Merge, RefinementAttempt, StepRecord, best_first};
-use crate::solution::{BlockError, CodeBlock, Scored};
+use crate::scored::Scored;
+use crate::solution::{BlockError, CodeBlock};
 use crate::verdict::{Best, Verdict};
 
 /// A merge, with the solution that it made.

@@ -1,6 +1,6 @@
 //! The script that combines the predictions of several solutions by weights.
 
-use crate::solution::{Scored, Solution, SolutionPhase};
+use crate::solution::{Solution, SolutionPhase};
 use mle_star_domain::effects::CombinedBy;
 
 /// What surrounds the members.
@@ -29,15 +29,14 @@ struct Part {
 }
 
 impl Composition {
-    /// Solutions with their weights, the largest first.
-    pub fn new(members: &[(Scored, f64)], by: CombinedBy, id_column: Option<&str>) -> Self {
-        let part = |(scored, weight): &(Scored, f64)| {
-            let model =
-                scored.solution().source_model().map(|model| format!("{model}, ")).unwrap_or_default();
-            let title = format!("{model}{}, validation score {}", scored.step(), scored.score().value());
-            Part { solution: scored.solution().clone(), title, weight: *weight }
-        };
-        let mut members: Vec<Part> = members.iter().map(part).collect();
+    /// Solutions with their titles and weights, the largest first.
+    pub fn new(
+        members: impl IntoIterator<Item = (Solution, String, f64)>,
+        by: CombinedBy,
+        id_column: Option<&str>,
+    ) -> Self {
+        let part = |(solution, title, weight)| Part { solution, title, weight };
+        let mut members: Vec<Part> = members.into_iter().map(part).collect();
         members.sort_by(|one, two| two.weight.total_cmp(&one.weight));
         Self { members, by, id_column: id_column.map(str::to_owned) }
     }

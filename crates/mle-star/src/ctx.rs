@@ -19,7 +19,8 @@ use async_trait::async_trait;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::backend::{Abilities, AgentBackend, ScriptRunner};
+use crate::abilities::Abilities;
+use crate::backend::{AgentBackend, ScriptRunner};
 use crate::call::Call;
 use crate::evaluation::Script;
 use crate::event::{Event, EventSink};

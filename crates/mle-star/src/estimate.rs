@@ -10,7 +10,7 @@ use std::ops::{AddAssign, Mul};
 
 use serde::Serialize;
 
-use crate::backend::Abilities;
+use crate::abilities::Abilities;
 use mle_star_domain::config::{Config, Context, LeakageCheck, Switch};
 use mle_star_domain::place::{Asked, Call, Phase, Script, Step};
 use mle_star_domain::role::AgentType;

@@ -10,7 +10,8 @@ use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluation::{Evaluation, Failure, Script};
 use crate::lessons::number;
-use crate::solution::{Evidence, Scored, Solution};
+use crate::scored::{Evidence, Scored};
+use crate::solution::Solution;
 use crate::stop::Stop;
 
 pub(crate) use execute::{Execution, Ran, attempt, execute};

@@ -1,6 +1,7 @@
 //! The outcome of h(s): a solution with its score, or its failure.
 
-use crate::solution::{Scored, Solution, SolutionPhase};
+use crate::scored::Scored;
+use crate::solution::{Solution, SolutionPhase};
 use mle_star_domain::effects::{Limit, RunFacts, ScriptOutcome};
 
 /// The failure of a script.

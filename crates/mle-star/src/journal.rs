@@ -12,6 +12,7 @@ mod check;
 mod checksum;
 mod continuation;
 mod error;
+mod files;
 mod image;
 mod lock;
 #[cfg_attr(not(target_os = "linux"), path = "journal/owner/elsewhere.rs")]
@@ -20,6 +21,7 @@ mod reader;
 mod rollback;
 mod storage;
 mod store;
+mod tables;
 mod wait;
 mod wal;
 
@@ -152,7 +154,7 @@ impl<'a> Entry<'a> {
         input: &impl Serialize,
         request: &impl Serialize,
     ) -> Result<Self, JournalError> {
-        let json = |error| JournalError::from(store::json_error(error));
+        let json = |error| JournalError::from(tables::json_error(error));
         let digest = hash(&serde_json::to_string(input).map_err(json)?);
         Ok(Self { place, kind, digest, request: serde_json::to_string(request).map_err(json)? })
     }
@@ -324,7 +326,7 @@ impl Journal {
             Ok(Some(_)) => Ok(()),
             Ok(None) => {
                 let outcome =
-                    serde_json::to_string(verdict).map_err(store::json_error).map_err(JournalError::from)?;
+                    serde_json::to_string(verdict).map_err(tables::json_error).map_err(JournalError::from)?;
                 let (kind, digest, limit) = (Kind::Verdict, entry.digest.as_str(), verdict.limit);
                 let record = Inserted { place: &place, kind, digest, outcome: &outcome, limit };
                 Ok(self.store().insert(&record, self.elapsed()).map_err(JournalError::from)?)
@@ -345,7 +347,7 @@ impl Journal {
     /// # Errors
     /// When the journal cannot be written.
     pub fn fail(&self, place: &Place, cause: &str) -> Result<(), JournalError> {
-        let outcome = serde_json::to_string(cause).map_err(store::json_error)?;
+        let outcome = serde_json::to_string(cause).map_err(tables::json_error)?;
         let record = Inserted { kind: Kind::Failure, outcome: &outcome, ..Inserted::at(place) };
         let mut store = self.store();
         store.void_unfinished_below(place)?;
@@ -479,7 +481,7 @@ impl Journal {
         found: &StoredOutcome,
     ) -> Result<Recorded<T>, JournalError> {
         let path = self.folder().join(store::FILE);
-        let damaged = |what: String| check::damaged(&path, format!("the record at {place}: {what}"));
+        let damaged = |what: String| JournalError::damaged(&path, format!("the record at {place}: {what}"));
         let value = serde_json::from_str(&found.outcome).map_err(|error| damaged(error.to_string()))?;
         let at = found.ended_at.parse().map_err(|error: jiff::Error| damaged(error.to_string()))?;
         Ok(Recorded { value, at, replayed: true, earlier: found.seq <= self.continued_after() })

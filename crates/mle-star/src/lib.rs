@@ -3,6 +3,7 @@
 //! This crate implements the paper's algorithms. It has no processes, sockets or terminal: it reaches the outside
 //! only through two effects ([`backend`]), and records every effect in a journal ([`journal`]).
 
+mod abilities;
 pub mod agents;
 pub mod attempts;
 pub mod backend;
@@ -32,6 +33,7 @@ mod record;
 pub mod reply;
 pub mod result;
 pub mod schema;
+pub mod scored;
 pub mod shell;
 pub mod slots;
 pub mod solution;

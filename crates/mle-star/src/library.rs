@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use mle_star_domain::metric::sort_best_first;
 
 use crate::evaluation::Evaluation;
-use crate::solution::Scored;
+use crate::scored::Scored;
 
 /// The solutions that can be combined and chosen.
 #[derive(Debug, Default)]

@@ -78,3 +78,10 @@ pub enum Kind {
     /// A path or a phase failed and the run went on without it.
     Failure,
 }
+
+/// The first limit of the whole run that skipped something, among the records that count and have a larger number than
+/// `after`.
+pub(crate) fn first_limit(effects: &[EffectRecord], after: i64) -> Option<Limit> {
+    let counting = effects.iter().filter(|effect| effect.counts() && effect.seq > after);
+    counting.filter_map(|effect| effect.limit).find(|limit| *limit != Limit::Share)
+}

@@ -8,7 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::made_with::MadeWith;
-use crate::solution::{Scored, Solution, SolutionPhase};
+use crate::scored::Scored;
+use crate::solution::{Solution, SolutionPhase};
 use crate::spending::Spending;
 use crate::verdict::Lineage;
 use mle_star_domain::answers::{CodeBlockCategory, Contamination, Retrieval, RetrievedModel};

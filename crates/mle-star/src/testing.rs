@@ -22,8 +22,9 @@ use crate::event::{Event, EventSink};
 use crate::journal::{Frozen, Journal};
 use crate::pipeline::{self, Finished};
 use crate::prompts::Prompts;
+use crate::scored::{Evidence, Scored};
 use crate::slots::Slots;
-use crate::solution::{Evidence, Scored, Solution, SolutionPhase};
+use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use mle_star_domain::config::{Config, Context, LeakageCheck, LeakageGate, Probes};
 use mle_star_domain::effects::{
@@ -432,9 +433,8 @@ pub fn submitted(findings: &[&str]) -> ScriptOutcome {
 
 /// The script that combines the predictions of these scripts by weights.
 pub fn composition(members: &[(&str, f64)], by: CombinedBy, id_column: Option<&str>) -> String {
-    let member = |(text, weight): &(&str, f64)| Some((scored(text)?, *weight));
-    let members: Vec<(Scored, f64)> = members.iter().filter_map(member).collect();
-    Composition::new(&members, by, id_column).script().text().to_owned()
+    let member = |(text, weight): &(&str, f64)| Some(scored(text)?.weighted(*weight));
+    Composition::new(members.iter().filter_map(member), by, id_column).script().text().to_owned()
 }
 
 /// A solution with a score and nothing else.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::evaluation::Failure;
-use crate::solution::Scored;
+use crate::scored::Scored;
 use mle_star_domain::effects::Limit;
 use mle_star_domain::metric::{Direction, Score, last_best};
 use mle_star_domain::place::{Phase, Place, Step};

@@ -6,7 +6,8 @@ use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
-use crate::solution::{Scored, Solution};
+use crate::scored::Scored;
+use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::role::AgentType;
 

@@ -8,7 +8,7 @@ use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
 use crate::result::EnsembleAttempt;
-use crate::solution::Scored;
+use crate::scored::Scored;
 use crate::stop::Stop;
 use mle_star_domain::role::AgentType;
 

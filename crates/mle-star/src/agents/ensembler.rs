@@ -6,7 +6,8 @@ use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::lessons::{number, seconds};
 use crate::reply;
-use crate::solution::{Scored, Solution, SolutionPhase};
+use crate::scored::Scored;
+use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use mle_star_domain::role::AgentType;
 

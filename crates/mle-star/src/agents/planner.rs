@@ -9,7 +9,8 @@ use crate::ctx::Ctx;
 use crate::lessons::rounded;
 use crate::reply;
 use crate::result::RefinementAttempt;
-use crate::solution::{CodeBlock, Scored};
+use crate::scored::Scored;
+use crate::solution::CodeBlock;
 use crate::stop::Stop;
 use mle_star_domain::role::AgentType;
 

@@ -14,7 +14,7 @@ use crate::ctx::Ctx;
 use crate::evaluation::{Evaluation, StepEnd};
 use crate::library::Library;
 use crate::paper::initial::candidate;
-use crate::solution::Scored;
+use crate::scored::Scored;
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
 

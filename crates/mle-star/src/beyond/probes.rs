@@ -9,7 +9,7 @@
 use super::choice::{Chosen, Predictions};
 use crate::ctx::Ctx;
 use crate::lessons::number;
-use crate::solution::Scored;
+use crate::scored::Scored;
 use crate::stop::Stop;
 use mle_star_domain::config::{LeakageGate, Probes};
 use mle_star_domain::effects::{DataView, Fits, Fitted, Purpose, ScriptOutcome};

@@ -12,7 +12,7 @@ use crate::ctx::Ctx;
 use crate::evaluate::{combine, leaks};
 use crate::evaluation::{Failure, StepEnd};
 use crate::library::Library;
-use crate::solution::Scored;
+use crate::scored::Scored;
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
 use mle_star_domain::config::Switch;
@@ -69,7 +69,8 @@ async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<C
     let Some(measured) = measured else { return Ok(Err(failure)) };
     let members: Vec<(Scored, f64)> =
         members.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
-    let composition = Composition::new(&members, by, ctx.task().id_column.as_deref());
+    let parts = members.iter().map(|(member, weight)| member.weighted(*weight));
+    let composition = Composition::new(parts, by, ctx.task().id_column.as_deref());
     let note = format!("weighted combination of {} solutions", composition.len());
     let made = combine(ctx, Arc::new(composition), &members, by, measured).await?;
     Ok(Ok(Combination { members, note, made, is_better }))

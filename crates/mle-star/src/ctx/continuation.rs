@@ -11,7 +11,7 @@ use super::Ctx;
 use crate::evaluation::{Evaluation, Judged};
 use crate::journal::Standing;
 use crate::result::{Cut, FinalResult};
-use crate::solution::Scored;
+use crate::scored::Scored;
 use crate::stop::Stop;
 use crate::verdict::Lineage;
 use mle_star_domain::place::Line;

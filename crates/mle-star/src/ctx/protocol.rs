@@ -9,7 +9,8 @@ use crate::event::Event;
 use crate::findings::{CodeFinding, Findings};
 use crate::journal::{Entry, Outcome};
 use crate::record::Kind;
-use crate::solution::{Scored, Solution};
+use crate::scored::Scored;
+use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::effects::{
     CombinationRequest, CombinedBy, DataView, Look, LookRequest, Member, Purpose, ScriptOutcome, Selection,

@@ -14,7 +14,7 @@ use crate::event::Event;
 use crate::journal::Entry;
 use crate::lessons::lessons;
 use crate::result::PathRecord;
-use crate::solution::Scored;
+use crate::scored::Scored;
 use crate::spending::spending;
 use crate::stop::Stop;
 use crate::verdict::Lineage;

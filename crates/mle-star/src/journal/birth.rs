@@ -7,19 +7,14 @@
 
 use std::fs::File;
 use std::io::{ErrorKind, Write as _};
-use std::ops::Range;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, MAIN_DB};
 
 use super::storage::Mode;
-use super::store::{APPLICATION_ID, FORMAT, SET_META, TABLES, json_error};
+use super::tables::{APPLICATION_ID, FORMAT, LOGGING, SET_META, TABLES, json_error};
 use super::{Frozen, JournalError, checksum};
-
-/// Offset of the write and read versions in SQLite's header; 2 means a write-ahead log. A database in memory
-/// cannot have a log and says 1.
-pub(super) const LOGGING: Range<usize> = 18..20;
 
 /// The page size in bytes. Most changes are a few hundred bytes, and the log receives every changed page.
 const PAGE: i64 = 2048;

@@ -1,49 +1,28 @@
 //! Checks a journal for damage before anything is written to it.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _};
 
+use super::files::{log_of, rollback_of};
 use super::storage::Mode;
-use super::store::{APPLICATION_ID, FORMAT, TABLES};
+use super::tables::{TABLES, is_known};
 use super::{JournalError, checksum, image, wal};
-
-/// The file name of a journal's log.
-pub(super) fn log_of(path: &Path) -> PathBuf {
-    path.with_extension("db-wal")
-}
-
-/// The file name of a journal's rollback journal.
-pub(super) fn rollback_of(path: &Path) -> PathBuf {
-    path.with_extension("db-journal")
-}
 
 /// Opens a journal in place. Only the process that works on the run may do this, since SQLite writes files beside
 /// it.
 pub(super) fn open_in_place(path: &Path) -> Result<Connection, JournalError> {
     // SQLite would remove the log of an empty file.
     if length(path) == 0 {
-        return Err(damaged(path, "it is empty"));
+        return Err(JournalError::damaged(path, "it is empty"));
     }
-    let broken = |error: rusqlite::Error| damaged(path, error.to_string());
+    let broken = |error: rusqlite::Error| JournalError::damaged(path, error.to_string());
     let db = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_ONLY).map_err(broken)?;
     db.busy_timeout(Duration::from_secs(10)).map_err(broken)?;
     checksum::provide(&db).map_err(broken)?;
     is_known(&db, path)?;
     Ok(db)
-}
-
-/// Checks that this is a journal of a supported format.
-pub(super) fn is_known(db: &Connection, path: &Path) -> Result<(), JournalError> {
-    let broken = |error: rusqlite::Error| damaged(path, error.to_string());
-    if pragma(db, "application_id").map_err(broken)? != APPLICATION_ID {
-        return Err(damaged(path, "it is another kind of file"));
-    }
-    match pragma(db, "user_version").map_err(broken)? {
-        FORMAT => Ok(()),
-        found => Err(JournalError::Format { path: path.into(), found }),
-    }
 }
 
 /// Checks the log, SQLite's structures and every record.
@@ -61,17 +40,13 @@ pub(super) fn check(path: &Path, mode: Mode) -> Result<(), JournalError> {
     };
     let found = first_damage(&db).unwrap_or_else(|error| Some(error.to_string()));
     match found {
-        Some(what) => Err(damaged(path, what)),
-        None if !log_is_read && length(&log_of(path)) > 0 => {
-            Err(damaged(path, "its header says that there is no log, and there is one".to_owned()))
-        }
+        Some(what) => Err(JournalError::damaged(path, what)),
+        None if !log_is_read && length(&log_of(path)) > 0 => Err(JournalError::damaged(
+            path,
+            "its header says that there is no log, and there is one".to_owned(),
+        )),
         None => Ok(()),
     }
-}
-
-/// The error for a damaged file.
-pub(super) fn damaged(path: &Path, what: impl Into<String>) -> JournalError {
-    JournalError::Damaged { path: path.into(), what: what.into() }
 }
 
 fn first_damage(db: &Connection) -> rusqlite::Result<Option<String>> {
@@ -101,10 +76,6 @@ fn schema_as_made() -> rusqlite::Result<Vec<(String, Option<String>)>> {
     let db = Connection::open_in_memory()?;
     db.execute_batch(TABLES)?;
     schema(&db)
-}
-
-fn pragma(db: &Connection, name: &str) -> rusqlite::Result<i64> {
-    db.pragma_query_value(None, name, |row| row.get(0))
 }
 
 fn pragma_text(db: &Connection, name: &str) -> rusqlite::Result<String> {

@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::store::{Inserted, Store};
-use super::{Frozen, Journal, JournalError, lock, store};
-use crate::record::{EffectRecord, EffectState, Kind};
+use super::{Frozen, Journal, JournalError, lock, tables};
+use crate::record::{EffectRecord, EffectState, Kind, first_limit};
 use crate::result::{Cut, FinalResult};
 use crate::verdict::{self, Verdict, Verdicts};
 use mle_star_domain::effects::{Limit, Purpose};
@@ -200,7 +200,7 @@ impl Journal {
     /// # Errors
     /// When the journal cannot be read.
     pub fn first_limit(&self) -> Result<Option<Limit>, JournalError> {
-        Ok(super::reader::first_limit(&self.ledger()?, self.continued_after()))
+        Ok(first_limit(&self.ledger()?, self.continued_after()))
     }
 }
 
@@ -307,5 +307,5 @@ fn best_so_far(records: &[EffectRecord], direction: Direction) -> Option<f64> {
 }
 
 fn json(value: &impl Serialize) -> rusqlite::Result<String> {
-    serde_json::to_string(value).map_err(store::json_error)
+    serde_json::to_string(value).map_err(tables::json_error)
 }

@@ -1,11 +1,11 @@
 //! Errors of the journal, with hints.
 
 use std::io::ErrorKind;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-use super::{Interruption, store};
+use super::{Interruption, tables};
 use crate::shell;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::{Place, Step};
@@ -39,7 +39,7 @@ pub enum JournalError {
         file: PathBuf,
     },
     /// It has another format version.
-    #[error("{path} has journal format {found}; this program reads format {}", store::FORMAT)]
+    #[error("{path} has journal format {found}; this program reads format {}", tables::FORMAT)]
     Format {
         /// The file.
         path: PathBuf,
@@ -105,6 +105,11 @@ impl Interruption for JournalError {
 }
 
 impl JournalError {
+    /// The error for a damaged file.
+    pub(super) fn damaged(path: &Path, what: impl Into<String>) -> Self {
+        Self::Damaged { path: path.into(), what: what.into() }
+    }
+
     /// The error for people. A journal that could not be written can be resumed.
     pub fn trouble(&self) -> Trouble {
         let then_resume = matches!(self, Self::Write(_) | Self::Io(_));

@@ -14,13 +14,14 @@
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::ops::Range;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use rusqlite::{Connection, MAIN_DB};
 
-use super::birth::LOGGING;
-use super::{JournalError, check, checksum, lock, rollback, wal};
+use super::files::{log_of, open_regular, rollback_of};
+use super::tables::{LOGGING, is_known};
+use super::{JournalError, checksum, lock, rollback, wal};
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1 << 30;
@@ -37,7 +38,7 @@ pub(super) fn open(path: &Path) -> Result<(Connection, bool, Option<JournalError
     let folder = path.parent().unwrap_or(path);
     let still = lock::look(folder);
     let Files { mut database, log, rollback } = read(path).map_err(|error| unreadable(path, &error))?;
-    let damage = still.and_then(|_| wal::damage(&check::log_of(path), &log));
+    let damage = still.and_then(|_| wal::damage(&log_of(path), &log));
     rollback::apply(&rollback, &mut database);
     let has_log = database.get(LOGGING) == Some(&[2, 2]);
     if let Some(versions) = database.get_mut(LOGGING).filter(|versions| *versions == [2, 2]) {
@@ -48,24 +49,14 @@ pub(super) fn open(path: &Path) -> Result<(Connection, bool, Option<JournalError
         database.get_mut(LOGGING).into_iter().for_each(|versions| versions.fill(1));
     }
     if database.is_empty() {
-        return Err(check::damaged(path, "it is empty"));
+        return Err(JournalError::damaged(path, "it is empty"));
     }
-    let broken = |error: rusqlite::Error| check::damaged(path, error.to_string());
+    let broken = |error: rusqlite::Error| JournalError::damaged(path, error.to_string());
     let mut db = Connection::open_in_memory().map_err(broken)?;
     db.deserialize_read_exact(MAIN_DB, database.as_slice(), database.len(), true).map_err(broken)?;
     checksum::provide(&db).map_err(broken)?;
-    check::is_known(&db, path)?;
+    is_known(&db, path)?;
     Ok((db, has_log, damage))
-}
-
-/// Opens a regular file. Does not follow a link and does not block on a pipe.
-pub(super) fn open_regular(path: &Path) -> io::Result<File> {
-    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-    let file = File::options().read(true).custom_flags(flags).open(path)?;
-    if !file.metadata()?.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"));
-    }
-    Ok(file)
 }
 
 /// The files of a journal, in the order in which they are read.
@@ -80,8 +71,8 @@ fn read(path: &Path) -> io::Result<Files> {
     for _ in 0..ATTEMPTS {
         let before = stamp(path)?;
         let database = whole(path)?;
-        let log = if_there(whole(&check::log_of(path)))?;
-        let rollback = if_there(whole(&check::rollback_of(path)))?;
+        let log = if_there(whole(&log_of(path)))?;
+        let rollback = if_there(whole(&rollback_of(path)))?;
         if stamp(path)? == before {
             return Ok(Files { database, log, rollback });
         }
@@ -96,7 +87,7 @@ fn stamp(path: &Path) -> io::Result<([Vec<u8>; 3], u64, i64, i64)> {
     let meta = database.metadata()?;
     let counter = start(database, COUNTER.end as u64)?.get(COUNTER).unwrap_or_default().to_vec();
     let header = |path| if_there(open_regular(path).and_then(|file| start(file, HEADER)));
-    let (rollback, log) = (header(&check::rollback_of(path))?, header(&check::log_of(path))?);
+    let (rollback, log) = (header(&rollback_of(path))?, header(&log_of(path))?);
     Ok(([counter, rollback, log], meta.len(), meta.mtime(), meta.mtime_nsec()))
 }
 
@@ -126,8 +117,8 @@ fn if_there<T: Default>(found: io::Result<T>) -> io::Result<T> {
 
 fn unreadable(path: &Path, error: &io::Error) -> JournalError {
     match error.raw_os_error() {
-        Some(libc::ELOOP) => check::damaged(path, "it is a link"),
-        _ => check::damaged(path, error.to_string()),
+        Some(libc::ELOOP) => JournalError::damaged(path, "it is a link"),
+        _ => JournalError::damaged(path, error.to_string()),
     }
 }
 
@@ -138,9 +129,9 @@ mod tests {
     use std::{fs, thread};
 
     use super::*;
-    use crate::journal::Journal;
     use crate::journal::storage::Mode;
     use crate::journal::store::{self, Store};
+    use crate::journal::{Journal, check};
     use crate::testing::frozen;
     use mle_star_domain::effects::Limit;
     use mle_star_domain::place::Place;
@@ -179,9 +170,9 @@ mod tests {
         });
         assert!(readings > 10, "{readings}");
         assert_eq!(records(&open(&path).unwrap().0), count);
-        assert_eq!(check::log_of(&path).exists(), mode == Mode::Log);
+        assert_eq!(log_of(&path).exists(), mode == Mode::Log);
         drop(store);
-        assert!(!check::log_of(&path).exists());
+        assert!(!log_of(&path).exists());
         assert_eq!(records(&open(&path).unwrap().0), count);
     }
 
@@ -202,7 +193,7 @@ mod tests {
         for name in [store::FILE, "journal.db-journal"] {
             fs::copy(folder.path().join(name), left.path().join(name)).unwrap();
         }
-        assert!(fs::metadata(check::rollback_of(&copy)).unwrap().len() > 10_000);
+        assert!(fs::metadata(rollback_of(&copy)).unwrap().len() > 10_000);
         for _ in 0..2 {
             assert_eq!(records(&open(&copy).unwrap().0), 1);
             check::check(&copy, Mode::Rollback).unwrap();

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::owner::{self, Owner};
-use super::{JournalError, image};
+use super::{JournalError, files};
 use mle_star_domain::layout::LOCK as FILE;
 
 /// How long to wait for a process that only checks the lock.
@@ -104,14 +104,14 @@ pub fn is_unsupported(error: &io::Error) -> bool {
 /// while a process works there.
 pub(super) fn look(folder: &Path) -> Option<File> {
     let path = folder.join(FILE);
-    let file = image::open_regular(&path).ok()?;
+    let file = files::open_regular(&path).ok()?;
     (!is_locked(&file, &path)).then_some(file)
 }
 
 /// Whether this process itself works in the folder.
 pub(super) fn is_ours(folder: &Path) -> bool {
     let path = folder.join(FILE);
-    let Ok(file) = image::open_regular(&path) else { return false };
+    let Ok(file) = files::open_regular(&path) else { return false };
     let is_held = is_locked(&file, &path);
     let mut holder = String::new();
     is_held && file.take(64).read_to_string(&mut holder).is_ok() && holder == this_process()

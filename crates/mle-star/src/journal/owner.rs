@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::image;
+use super::files;
 
 /// Longer than what an owner writes.
 const LONGEST: u64 = 4096;
@@ -150,7 +150,7 @@ fn remove_left(lock: &Path) -> io::Result<bool> {
 
 fn read(path: &Path) -> io::Result<String> {
     let mut text = String::new();
-    image::open_regular(path)?.take(LONGEST).read_to_string(&mut text)?;
+    files::open_regular(path)?.take(LONGEST).read_to_string(&mut text)?;
     Ok(text)
 }
 

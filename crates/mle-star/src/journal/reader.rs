@@ -9,7 +9,7 @@ use super::store::{self, Store};
 use super::{Frozen, JournalError, check, image, lock};
 use crate::diagnostics::Diagnostics;
 use crate::made_with::MadeWith;
-use crate::record::{EffectRecord, Kind};
+use crate::record::{EffectRecord, Kind, first_limit};
 use crate::verdict::Verdicts;
 use mle_star_domain::effects::Limit;
 use mle_star_domain::place::{Place, Step};
@@ -68,13 +68,6 @@ impl Snapshot {
     }
 }
 
-/// The first limit of the whole run that skipped something, among the records that count and have a larger number than
-/// `after`.
-pub(super) fn first_limit(effects: &[EffectRecord], after: i64) -> Option<Limit> {
-    let counting = effects.iter().filter(|effect| effect.counts() && effect.seq > after);
-    counting.filter_map(|effect| effect.limit).find(|limit| *limit != Limit::Share)
-}
-
 /// Reads the journal in a run folder, even while the run is in progress. Reads as much as possible of a damaged
 /// journal. Nothing is written, so read access is enough.
 ///
@@ -96,7 +89,7 @@ pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
     let store = Store::reading(db);
     let frozen = store.frozen(&path)?;
     let (effects, damage) = store.readable_effects();
-    let damage = damage.map(|what| check::damaged(&path, what)).or(log).map(|error| error.to_string());
+    let damage = damage.map(|what| JournalError::damaged(&path, what)).or(log).map(|error| error.to_string());
     let elapsed = store.elapsed().unwrap_or_default();
     let created_at = store.get("created_at").unwrap_or_default().unwrap_or_default();
     let made_with = store.made_with().unwrap_or_default();

@@ -7,6 +7,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
 use serde_json::{Value, json};
 
 use super::storage::Mode;
+use super::tables::{SET_META, json_error};
 use super::{Entry, Frozen, JournalError, Outcome, birth, check, checksum, wait};
 use crate::diagnostics::Diagnostics;
 use crate::made_with::MadeWith;
@@ -16,37 +17,6 @@ use mle_star_domain::effects::{Limit, Usage};
 use mle_star_domain::place::Place;
 
 pub(super) use mle_star_domain::layout::JOURNAL as FILE;
-/// The version of the tables below.
-pub(super) const FORMAT: i64 = 3;
-/// SQLite's application ID of a journal: "MLES".
-pub(super) const APPLICATION_ID: i64 = 0x4d4c_4553;
-
-/// A record's `state` is `begun`, then `ended`. It is `void` if it does not count because it was interrupted or
-/// ended the run, and `aside` if a larger limit reopened the run at an earlier step.
-pub(super) const TABLES: &str = "
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, seal TEXT NOT NULL) STRICT;
-CREATE TABLE effects (
-    seq INTEGER PRIMARY KEY,
-    place TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    state TEXT NOT NULL,
-    digest TEXT NOT NULL,
-    request TEXT NOT NULL,
-    outcome TEXT,
-    limit_hit TEXT,
-    cost_usd REAL,
-    tokens_input INTEGER, tokens_output INTEGER, tokens_cache_read INTEGER, tokens_cache_write INTEGER,
-    begun_at TEXT NOT NULL, ended_at TEXT,
-    elapsed_begun REAL NOT NULL, elapsed_ended REAL,
-    begun_seal TEXT NOT NULL, ended_seal TEXT
-) STRICT;
-CREATE UNIQUE INDEX one_live_record ON effects (place, kind) WHERE state IN ('begun', 'ended');
-CREATE INDEX by_place ON effects (place);
-";
-
-pub(super) const SET_META: &str = "INSERT INTO meta VALUES (?1, ?2, seal(?1, ?2))
-    ON CONFLICT (key) DO UPDATE SET value = excluded.value, seal = excluded.seal";
-
 pub(super) struct Store {
     db: Connection,
     /// The number of the next record; unused by readers.
@@ -555,10 +525,6 @@ fn name(value: &impl serde::Serialize) -> rusqlite::Result<String> {
 
 fn parse<T: serde::de::DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
     serde_json::from_value(serde_json::Value::String(text.to_owned())).map_err(json_error)
-}
-
-pub(super) fn json_error(error: serde_json::Error) -> rusqlite::Error {
-    rusqlite::Error::ToSqlConversionFailure(Box::new(error))
 }
 
 fn now() -> String {

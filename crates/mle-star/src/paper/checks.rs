@@ -7,7 +7,7 @@ use crate::ctx::Ctx;
 use crate::evaluate::{evaluate, evaluate_checked, without_leakage};
 use crate::evaluation::{Evaluation, Failure, Script, StepEnd};
 use crate::library::Library;
-use crate::solution::Scored;
+use crate::scored::Scored;
 use crate::stop::Stop;
 use crate::verdict::Verdict;
 

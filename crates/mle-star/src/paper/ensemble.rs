@@ -8,7 +8,7 @@ use crate::ctx::Ctx;
 use crate::evaluate::evaluate;
 use crate::library::Library;
 use crate::result::EnsembleAttempt;
-use crate::solution::Scored;
+use crate::scored::Scored;
 use crate::stop::Stop;
 
 /// The progress of Algorithm 3. One that ends early keeps it.

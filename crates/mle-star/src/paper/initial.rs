@@ -9,7 +9,8 @@ use crate::closing::Merged;
 use crate::ctx::Ctx;
 use crate::evaluate::evaluate;
 use crate::evaluation::Evaluation;
-use crate::solution::{Scored, Solution, SolutionPhase};
+use crate::scored::Scored;
+use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 
 /// The result of Algorithm 1.

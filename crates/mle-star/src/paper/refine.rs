@@ -10,7 +10,8 @@ use crate::evaluate::{evaluate, execute};
 use crate::evaluation::Script;
 use crate::library::Library;
 use crate::result::{RefinementAttempt, StepRecord};
-use crate::solution::{Scored, SolutionPhase};
+use crate::scored::Scored;
+use crate::solution::SolutionPhase;
 use crate::stop::Stop;
 
 /// The progress of one path. A path that ends early keeps it.

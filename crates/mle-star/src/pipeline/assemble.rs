@@ -10,7 +10,7 @@ use crate::result::{
     CodeBlockRecord, Costs, Durations, FinalResult, Finished, PathRecord, PathStatus, Phase1Result,
     Phase2Result, Phase3Result, SolutionScript, StoppedBy, Tokens,
 };
-use crate::solution::Scored;
+use crate::scored::Scored;
 use crate::spending::{Calls, Spending, spending};
 use crate::stop::Stop;
 use crate::verdict::Lineage;

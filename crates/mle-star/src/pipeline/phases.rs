@@ -15,7 +15,7 @@ use crate::paper::ensemble::{Rounds, ensemble};
 use crate::paper::initial::{Initial, initial_solution};
 use crate::paper::refine::{Refinement, refine};
 use crate::result::{EnsembleAttempt, PathRecord, StepRecord};
-use crate::solution::Scored;
+use crate::scored::Scored;
 use crate::stop::Stop;
 
 /// Phase 1: Algorithm 1, then the checks of s_0.

@@ -7,7 +7,7 @@ use crate::library::Library;
 use crate::paper::checks::CheckedSolution;
 use crate::paper::refine::Refinement;
 use crate::result::{EnsembleAttempt, PathRecord};
-use crate::solution::Scored;
+use crate::scored::Scored;
 use crate::verdict::Best;
 
 /// What the search has found.

@@ -6,7 +6,8 @@ use super::{
 };
 use crate::evaluation::{Evaluation, Failure};
 use crate::lessons::diff;
-use crate::solution::{CodeBlock, Scored, Solution, SolutionPhase};
+use crate::scored::Scored;
+use crate::solution::{CodeBlock, Solution, SolutionPhase};
 use mle_star_domain::answers::RefinePlan;
 use mle_star_domain::effects::Limit;
 use mle_star_domain::metric::last_best;
