@@ -15,8 +15,7 @@ use crate::portfolio::Model;
 use crate::problem::Problem;
 use crate::sections::{heading, kind};
 
-pub(crate) use features::{SELECTED_COLUMNS, selects_columns};
-pub(crate) use training::{set as with_parameter, stops_early};
+pub(crate) use training::set as with_parameter;
 
 /// A block of a script, with its kind and model.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::families::Member;
 use crate::inputs::{Inputs, fenced};
 use crate::problem::Problem;
+use crate::sections;
 use crate::sections::{Script, Section};
 use crate::templates::{TemplateError, render};
 use crate::writer;
@@ -131,7 +132,7 @@ pub(crate) fn ensembler(problem: &Problem, inputs: Inputs<'_>) -> Result<String,
     let template = chosen.map_or("blends/mean", |one| one.template);
     let mut sections = shared(first, &["Setup", "Data", "Folds", "Metric"]);
     if !problem.classification {
-        sections.push(writer::target(problem.scale)?);
+        sections.push(sections::target(problem.scale)?);
     }
     let mut names = Vec::new();
     for (position, script) in scripts.iter().enumerate() {

@@ -9,8 +9,8 @@ use std::iter;
 
 use serde::Serialize;
 
+use crate::columns::{Columns, is_nearly_unique, is_number};
 use crate::joins::Twins;
-use crate::problem::{Columns, is_nearly_unique, is_number};
 use mle_star_tables::keys::names_things;
 use mle_star_tables::places::{Place, places};
 use mle_star_tables::profile::{Column, PartKind, Profile, ROWS_LOOKED_AT, Table};

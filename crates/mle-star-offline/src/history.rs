@@ -4,11 +4,6 @@ use mle_star_tables::profile::Profile;
 use mle_star_tables::series;
 use serde::Serialize;
 
-use crate::problem::Problem;
-
-/// The shares of more classes would be too many columns.
-const MOST_CLASSES: usize = 15;
-
 /// Earlier targets of the series that rows belong to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct History {
@@ -16,16 +11,11 @@ pub(crate) struct History {
     pub(crate) series: Vec<String>,
 }
 
-impl Problem {
-    /// This problem with the history of its series, if the test rows are later rows of the same series and there is one
-    /// target, a number or one of a few classes.
-    pub(crate) fn with_history(self, profile: &Profile) -> Self {
-        let time = self.time.as_ref().filter(|_| self.classes <= MOST_CLASSES && self.several.is_empty());
-        let history = time.and_then(|time| {
-            let taken = |name: &str| name == self.target || self.id.as_deref() == Some(name);
-            let series = series::columns(profile, &time.column, taken);
-            (!series.is_empty()).then_some(History { series })
-        });
-        Self { history, ..self }
+impl History {
+    /// The history of the series in a table ordered by the column `time`; `None` if no columns name series. `taken` are the
+    /// columns that name none.
+    pub(crate) fn of(profile: &Profile, time: &str, taken: impl Fn(&str) -> bool) -> Option<Self> {
+        let series = series::columns(profile, time, taken);
+        (!series.is_empty()).then_some(Self { series })
     }
 }

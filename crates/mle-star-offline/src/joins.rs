@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::problem::{Columns, input_path, is_constant, is_number};
+use crate::columns::{Columns, input_path, is_constant, is_number};
 use crate::time_order::TimeOrder;
 use mle_star_tables::cutoff::{Cutoff, Date, cutoffs};
 use mle_star_tables::keys::names_things;

@@ -5,6 +5,7 @@
 //! of named `sections` from templates; refinement edits one section by a strategy of the `catalogue`.
 
 mod catalogue;
+mod columns;
 mod combine;
 mod derived;
 mod dropped;

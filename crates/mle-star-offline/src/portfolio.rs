@@ -3,9 +3,11 @@
 //! Small configurations are better where noise prevails, large ones where the target follows from the columns. Nobody
 //! knows beforehand, so both kinds are among the first.
 
-use crate::catalogue;
 use crate::families::{Family, Member};
 use crate::problem::Problem;
+
+/// The strategy that gives models a part of many columns.
+pub(crate) const SELECTED_COLUMNS: &str = "selected columns";
 
 /// A family with a configuration.
 #[derive(Debug, PartialEq, Eq)]
@@ -94,14 +96,14 @@ static MODELS: [Model; 18] = [
         slug: "catboost_selected",
         // Few columns are left, so each tree looks at all of them.
         parameters: &[("rsm", "1.0")],
-        strategies: &[catalogue::SELECTED_COLUMNS],
+        strategies: &[SELECTED_COLUMNS],
         ..plain(Family::CatBoost)
     },
     Model {
         title: "LightGBM with selected columns",
         slug: "lightgbm_selected",
         parameters: &[("colsample_bytree", "0.8")],
-        strategies: &[catalogue::SELECTED_COLUMNS, "early stopping"],
+        strategies: &[SELECTED_COLUMNS, "early stopping"],
         ..plain(Family::LightGbm)
     },
     Model {
@@ -193,17 +195,17 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
         // More curves than this are slow, and the strategy leaves them out.
         "linear_curves" => (1..=40).contains(&columns.numeric.len()),
         "linear_indicators" => !columns.many_levels.is_empty(),
-        "catboost_selected" | "lightgbm_selected" => catalogue::selects_columns(problem),
+        "catboost_selected" | "lightgbm_selected" => selects_columns(problem),
         _ => true,
     };
     let mut models: Vec<&Model> = slugs.iter().filter_map(|slug| Model::by_slug(slug)).filter(fits).collect();
     // Among so many columns, some look useful by chance.
-    if !texts && catalogue::selects_columns(problem) {
+    if !texts && selects_columns(problem) {
         models.sort_by_key(|model| !["lightgbm", "catboost_selected"].contains(&model.slug));
     }
     // If nothing decides on the number of its trees, the small model is poor where there is much to learn. Many columns
     // and one tree for each class slow the large one down.
-    if !texts && !catalogue::stops_early(problem) && problem.classes <= 2 && !problem.is_wide() {
+    if !texts && !stops_early(problem) && problem.classes <= 2 && !problem.is_wide() {
         models.sort_by_key(|model| model.slug != "lightgbm_large");
     }
     // Boosted trees fit one tree per class in each round.
@@ -213,4 +215,20 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
         });
     }
     models
+}
+
+/// Whether a table has many numeric columns, and a target by which trees can choose among them quickly. With fewer columns,
+/// most are useful.
+pub(crate) fn selects_columns(problem: &Problem) -> bool {
+    problem.columns.numeric.len() >= 100 && problem.several.is_empty() && problem.classes <= 20
+}
+
+/// Whether a part of the fitting rows can tell how many trees are enough.
+pub(crate) fn stops_early(problem: &Problem) -> bool {
+    // Rows of fitted groups or times would stop too late, and models do not know them.
+    let alike = problem.grouping.is_none() && problem.time.is_none();
+    // Every class needs rows in both parts.
+    let divisible =
+        !problem.classification || problem.stratified && problem.classes * 20 <= problem.used_rows;
+    alike && divisible && problem.used_rows >= 200
 }

@@ -8,6 +8,7 @@ use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
+use crate::columns::{Columns, FEW_LEVELS, input_path, is_constant, is_nearly_unique, is_number};
 use crate::derived::{Derived, Offered};
 use crate::grouping::{Grouping, Rows, grouping};
 use crate::history::History;
@@ -21,8 +22,11 @@ use mle_star_metrics::names::Metric as Known;
 use mle_star_tables::links::{Link, links};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
-/// Categorical columns with more distinct values than this are encoded by target means.
-const FEW_LEVELS: usize = 15;
+/// The shares of more classes would be too many columns.
+const MOST_CLASSES: usize = 15;
+
+/// Templates of blends and postprocessing that take one column of predictions for each target.
+const FOR_SEVERAL: [&str; 3] = ["blends/mean", "blends/weights", "posts/plain"];
 
 /// The problem that a script solves.
 #[derive(Clone, Debug, Serialize)]
@@ -61,7 +65,7 @@ pub(crate) struct Problem {
     pub(crate) varied: Vec<String>,
     /// Auxiliary tables that are joined.
     pub(crate) joins: Vec<Join>,
-    /// Those that can be.
+    /// Auxiliary tables that can be joined.
     #[serde(skip)]
     pub(crate) tables: Vec<Join>,
     /// Whether every class has enough rows for every fold.
@@ -106,22 +110,6 @@ pub(crate) struct Names {
     pub(crate) tuning: &'static str,
     /// The folds within fitting rows, for cross-fitted target means.
     pub(crate) inner_folds: &'static str,
-}
-
-/// The feature columns by their encoding.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub(crate) struct Columns {
-    pub(crate) numeric: Vec<String>,
-    /// Few categories: codes or indicators.
-    pub(crate) categorical: Vec<String>,
-    /// Many categories: target means.
-    pub(crate) many_levels: Vec<String>,
-    pub(crate) dates: Vec<String>,
-    /// Those of `dates` that begin with the day: `31.01.2024`.
-    pub(crate) day_first: Vec<String>,
-    /// Those of `dates` that have a time of day.
-    pub(crate) with_hours: Vec<String>,
-    pub(crate) texts: Vec<String>,
 }
 
 impl Problem {
@@ -214,6 +202,21 @@ impl Problem {
         Self { joins, ..self.clone() }.with_columns(columns)
     }
 
+    /// This problem with the history of its series, if the test rows are later rows of the same series and there is one
+    /// target, a number or one of a few classes.
+    pub(crate) fn with_history(self, profile: &Profile) -> Self {
+        let time = self.time.as_ref().filter(|_| self.classes <= MOST_CLASSES && self.several.is_empty());
+        let taken = |name: &str| name == self.target || self.id.as_deref() == Some(name);
+        let history = time.and_then(|time| History::of(profile, &time.column, taken));
+        Self { history, ..self }
+    }
+
+    /// Whether a blend or a postprocessing works for the targets of this problem.
+    pub(crate) fn can_use(&self, template: &str) -> bool {
+        let by_class = template == "blends/weights" && self.classification;
+        self.several.is_empty() || (FOR_SEVERAL.contains(&template) && !by_class)
+    }
+
     /// This problem with these columns of tables, and what is computed from them.
     pub(crate) fn with_columns(self, mut columns: Columns) -> Self {
         let summaries = self.joins.iter().filter(|join| !join.unique);
@@ -222,59 +225,6 @@ impl Problem {
         columns.append(&gives);
         Self { columns, derived, ..self }.with_pair()
     }
-}
-
-impl Columns {
-    /// Whether there is no column.
-    pub(crate) fn is_empty(&self) -> bool {
-        *self == Self::default()
-    }
-
-    /// Every column.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &String> {
-        let Self { numeric, categorical, many_levels, dates, texts, .. } = self;
-        [numeric, categorical, many_levels, dates, texts].into_iter().flatten()
-    }
-
-    /// Keeps the columns with these names.
-    pub(crate) fn retain(&mut self, wanted: impl Fn(&String) -> bool) {
-        let Self { numeric, categorical, many_levels, dates, day_first, with_hours, texts } = self;
-        for names in [numeric, categorical, many_levels, dates, day_first, with_hours, texts] {
-            names.retain(&wanted);
-        }
-    }
-
-    /// Adds a column by its kind.
-    pub(crate) fn add(&mut self, name: String, column: &Column) {
-        match column.kind {
-            _ if is_number(column) => self.numeric.push(name),
-            ColumnKind::Integer | ColumnKind::Float | ColumnKind::Empty => {}
-            ColumnKind::Date => {
-                self.day_first.extend(column.day_first.then(|| name.clone()));
-                self.with_hours.extend(has_hours(column).then(|| name.clone()));
-                self.dates.push(name);
-            }
-            ColumnKind::Text => self.texts.push(name),
-            ColumnKind::Boolean => self.categorical.push(name),
-            ColumnKind::Category if column.distinct <= FEW_LEVELS => self.categorical.push(name),
-            ColumnKind::Category => self.many_levels.push(name),
-        }
-    }
-
-    pub(crate) fn append(&mut self, other: &Self) {
-        self.numeric.extend_from_slice(&other.numeric);
-        self.categorical.extend_from_slice(&other.categorical);
-        self.many_levels.extend_from_slice(&other.many_levels);
-        self.dates.extend_from_slice(&other.dates);
-        self.day_first.extend_from_slice(&other.day_first);
-        self.with_hours.extend_from_slice(&other.with_hours);
-        self.texts.extend_from_slice(&other.texts);
-    }
-}
-
-/// A table's path as scripts see it.
-pub(crate) fn input_path(table: &Table) -> String {
-    format!("./input/{}", table.file.display())
 }
 
 fn all_targets<'a>(target: &'a String, several: &'a [String]) -> Vec<&'a str> {
@@ -323,41 +273,6 @@ fn known_metric(task: &Task) -> Result<Known, Trouble> {
     })
 }
 
-/// Checks whether a target can be learnt for a metric.
-///
-/// # Errors
-/// The target does not fit the metric, or is the same in all rows.
-pub(crate) fn check_target(target: &Column, metric: Known) -> Result<(), Trouble> {
-    let numeric = matches!(target.kind, ColumnKind::Integer | ColumnKind::Float);
-    if metric.is_for_regression() && !numeric {
-        return Err(Trouble::new(
-            format!("the metric needs a numeric target, but `{}` is not numeric", target.name),
-            "set another `evaluation_metric` (`--metric`) or `target_column` (`--target`)",
-        ));
-    }
-    if let (Known::Rmsle, Some((low, _))) = (metric, target.range)
-        && low <= -1.0
-    {
-        return Err(Trouble::new(
-            format!("RMSLE needs targets above -1, but the smallest value of `{}` is {low}", target.name),
-            "set another `evaluation_metric` (`--metric`) or `target_column` (`--target`)",
-        ));
-    }
-    if target.distinct < 2 {
-        let missing = match target.missing {
-            0 => String::new(),
-            missing => {
-                format!("; {missing} cells are empty or words such as NA and None, which mean the same")
-            }
-        };
-        return Err(Trouble::new(
-            format!("the target `{}` has fewer than two distinct values{missing}", target.name),
-            "set another `target_column` (`--target`)",
-        ));
-    }
-    Ok(())
-}
-
 /// The feature columns without those that only name groups, unless there are no others, and what can be computed from them.
 fn useful_columns(
     profile: &Profile,
@@ -393,32 +308,10 @@ fn feature_columns(profile: &Profile, test: &Table, links: &[Link], taken: impl 
     columns
 }
 
-/// Whether all rows are alike. With one value and gaps, they are not.
-pub(crate) fn is_constant(column: &Column) -> bool {
-    column.distinct + usize::from(column.missing > 0) < 2
-}
-
 /// Text codes that differ in almost every row that was looked at are not useful as features.
 fn is_row_name(column: &Column, rows: usize) -> bool {
     let is_code = column.kind == ColumnKind::Category && !is_number(column);
     is_code && is_nearly_unique(column, rows.saturating_sub(column.missing))
-}
-
-/// Whether most values that are present occur once.
-pub(crate) fn is_nearly_unique(column: &Column, present: usize) -> bool {
-    column.distinct > 30 && column.distinct * 10 > present * 9
-}
-
-/// Whether a model should take the values as numbers. A few words among many numbers say that they are missing; among
-/// few different numbers, they may be one more category.
-pub(crate) fn is_number(column: &Column) -> bool {
-    column.kind.is_number() || (column.nearly_numbers && column.distinct > FEW_LEVELS)
-}
-
-/// Whether dates have times of day other than midnight.
-fn has_hours(column: &Column) -> bool {
-    let is_clock = |part: &str| part.contains(':') && part.contains(|letter| ('1'..='9').contains(&letter));
-    column.has_clock() && column.top_values.iter().any(|(date, _)| date.split([' ', 'T']).any(is_clock))
 }
 
 /// A column of numbers in the training table alone is a category.

@@ -4,6 +4,7 @@
 //! script with the required sections, including edited ones.
 
 use crate::families::Member;
+use crate::templates::{TemplateError, render};
 
 /// A script in sections.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -119,4 +120,12 @@ pub(crate) fn heading(line: &str) -> Option<&str> {
 /// The part of a heading before the colon.
 pub(crate) fn kind(heading: &str) -> &str {
     heading.split_once(": ").map_or(heading, |(kind, _)| kind)
+}
+
+/// The target's scale: `plain`, `log`, `root` or `arcsinh`.
+///
+/// # Errors
+/// A template is broken.
+pub(crate) fn target(scale: &str) -> Result<Section, TemplateError> {
+    render("target", &serde_json::json!({ "scale": scale })).map(Section::new)
 }

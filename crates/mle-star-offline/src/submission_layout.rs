@@ -4,8 +4,8 @@ use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
+use crate::columns::input_path;
 use crate::metric_code::Metric;
-use crate::problem::input_path;
 use mle_star_metrics::class_columns::matched;
 use mle_star_tables::profile::{Column, Profile, Table};
 

@@ -2,12 +2,8 @@
 
 use mle_star_domain::trouble::Trouble;
 
-use crate::problem::{Problem, check_target};
 use mle_star_metrics::names::Metric;
 use mle_star_tables::profile::{Column, ColumnKind, Profile};
-
-/// Templates of blends and postprocessing that take one column of predictions for each target.
-const FOR_SEVERAL: [&str; 3] = ["blends/mean", "blends/weights", "posts/plain"];
 
 /// The targets of a task.
 pub(crate) struct Targets {
@@ -68,10 +64,37 @@ fn whole(target: &Column, columns: &[&Column]) -> Column {
     }
 }
 
-impl Problem {
-    /// Whether a blend or a postprocessing works for the targets of this problem.
-    pub(crate) fn can_use(&self, template: &str) -> bool {
-        let by_class = template == "blends/weights" && self.classification;
-        self.several.is_empty() || (FOR_SEVERAL.contains(&template) && !by_class)
+/// Checks whether a target can be learnt for a metric.
+///
+/// # Errors
+/// The target does not fit the metric, or is the same in all rows.
+fn check_target(target: &Column, metric: Metric) -> Result<(), Trouble> {
+    let numeric = matches!(target.kind, ColumnKind::Integer | ColumnKind::Float);
+    if metric.is_for_regression() && !numeric {
+        return Err(Trouble::new(
+            format!("the metric needs a numeric target, but `{}` is not numeric", target.name),
+            "set another `evaluation_metric` (`--metric`) or `target_column` (`--target`)",
+        ));
     }
+    if let (Metric::Rmsle, Some((low, _))) = (metric, target.range)
+        && low <= -1.0
+    {
+        return Err(Trouble::new(
+            format!("RMSLE needs targets above -1, but the smallest value of `{}` is {low}", target.name),
+            "set another `evaluation_metric` (`--metric`) or `target_column` (`--target`)",
+        ));
+    }
+    if target.distinct < 2 {
+        let missing = match target.missing {
+            0 => String::new(),
+            missing => {
+                format!("; {missing} cells are empty or words such as NA and None, which mean the same")
+            }
+        };
+        return Err(Trouble::new(
+            format!("the target `{}` has fewer than two distinct values{missing}", target.name),
+            "set another `target_column` (`--target`)",
+        ));
+    }
+    Ok(())
 }

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use crate::columns::Columns;
 use crate::metric_code::Metric;
-use crate::problem::Columns;
 use crate::time_order::TimeOrder;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 

@@ -4,8 +4,9 @@ use serde_json::json;
 
 use crate::catalogue::{self, Block};
 use crate::families::{Family, Member};
-use crate::portfolio::Model;
+use crate::portfolio::{self, Model};
 use crate::problem::Problem;
+use crate::sections;
 use crate::sections::{Script, Section};
 use crate::templates::{TemplateError, render};
 use mle_star_metrics::names::Metric;
@@ -54,7 +55,7 @@ fn head(problem: &Problem) -> Result<Vec<Section>, TemplateError> {
         sections.push(section(problem, name)?);
     }
     if !problem.classification {
-        sections.push(target(problem.scale)?);
+        sections.push(sections::target(problem.scale)?);
     }
     Ok(sections)
 }
@@ -130,14 +131,6 @@ pub(crate) fn section(problem: &Problem, name: &str) -> Result<Section, Template
     render(name, &json!({ "p": problem })).map(Section::new)
 }
 
-/// The target's scale: `plain`, `log`, `root` or `arcsinh`.
-///
-/// # Errors
-/// A template is broken.
-pub(crate) fn target(scale: &str) -> Result<Section, TemplateError> {
-    render("target", &json!({ "scale": scale })).map(Section::new)
-}
-
 /// The section that trains all members.
 ///
 /// # Errors
@@ -156,7 +149,7 @@ fn sizes(problem: &Problem) -> serde_json::Value {
         _ => 250,
     };
     let large_steps = many_rows || rounds == 100;
-    let rate = match catalogue::stops_early(problem) {
+    let rate = match portfolio::stops_early(problem) {
         _ if large_steps => 0.08,
         true => 0.06,
         false => 0.04,

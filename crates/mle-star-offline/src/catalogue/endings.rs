@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::{Block, Strategy};
+use crate::sections;
 use crate::templates::render;
-use crate::writer;
 use mle_star_metrics::names::Metric;
 
 pub(super) const ENDINGS: &[Strategy] = &[
@@ -84,7 +84,7 @@ pub(super) const ENDINGS: &[Strategy] = &[
 
 fn scale(block: &Block<'_>, scale: &str, wanted: bool) -> Option<String> {
     (wanted && block.text.contains("def to_model_scale"))
-        .then(|| writer::target(scale).ok().map(|s| s.text))
+        .then(|| sections::target(scale).ok().map(|s| s.text))
         .flatten()
 }
 

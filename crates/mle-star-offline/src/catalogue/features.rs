@@ -4,11 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Block, Strategy, with_import};
 use crate::families::Family;
-use crate::problem::Problem;
+use crate::portfolio::{SELECTED_COLUMNS, selects_columns};
 use crate::templates::render;
-
-/// The strategy for many columns, of which few may be useful.
-pub(crate) const SELECTED_COLUMNS: &str = "selected columns";
 
 pub(super) const FEATURES: &[Strategy] = &[
     Strategy {
@@ -127,12 +124,6 @@ fn selected_columns(block: &Block<'_>) -> Option<String> {
         true => block.before_return(lines),
         false => Some(block.text.replacen(list, &format!("{list}{lines}\n"), 1)),
     })
-}
-
-/// Whether a table has many numeric columns, and a target by which trees can choose among them quickly. With fewer columns,
-/// most are useful.
-pub(crate) fn selects_columns(problem: &Problem) -> bool {
-    problem.columns.numeric.len() >= 100 && problem.several.is_empty() && problem.classes <= 20
 }
 
 /// Linear models take all pieces, other models a few components of them.

@@ -2,6 +2,7 @@
 
 use super::{Block, Strategy, with_import};
 use crate::families::Family;
+use crate::portfolio::stops_early;
 use crate::problem::Problem;
 
 /// The change of one parameter.
@@ -179,16 +180,6 @@ fn seeds(block: &Block<'_>) -> Option<String> {
          return [np.mean(predictions, axis=0) for predictions in zip(*runs)]",
         looped.join("\n")
     ))
-}
-
-/// Whether a part of the fitting rows can tell how many trees are enough.
-pub(crate) fn stops_early(problem: &Problem) -> bool {
-    // Rows of fitted groups or times would stop too late, and models do not know them.
-    let alike = problem.grouping.is_none() && problem.time.is_none();
-    // Every class needs rows in both parts.
-    let divisible =
-        !problem.classification || problem.stratified && problem.classes * 20 <= problem.used_rows;
-    alike && divisible && problem.used_rows >= 200
 }
 
 /// How a library finds the number of trees, as Python.
