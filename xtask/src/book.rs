@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::command::{cargo, root, say};
-use crate::{packages, tidy};
+use crate::{files, packages};
 
 /// The release of mdBook.
 const VERSION: &str = "0.5.4";
@@ -74,7 +74,7 @@ fn broken_links(folder: &Path) -> Vec<String> {
     let read = |file: PathBuf| Some((file.clone(), fs::read_to_string(file).ok()?));
     // The page for errors is at no fixed place, so its links start from the server's root.
     let is_page = |file: &PathBuf| file.file_name().is_some_and(|name| name != "404.html");
-    let files = tidy::files(folder, "html").into_iter().filter(is_page);
+    let files = files::files(folder, "html").into_iter().filter(is_page);
     let pages: BTreeMap<PathBuf, String> = files.filter_map(read).collect();
     let anchors: BTreeMap<&Path, BTreeSet<&str>> =
         pages.iter().map(|(file, text)| (file.as_path(), values(text, " id=\"").collect())).collect();

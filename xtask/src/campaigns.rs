@@ -7,7 +7,6 @@ use std::path::Path;
 use sha2::{Digest as _, Sha256};
 
 use crate::command::{root, say};
-use crate::tidy;
 
 /// A campaign, and the files that it tests.
 type Campaign = (&'static str, &'static [&'static str]);
@@ -81,7 +80,7 @@ pub fn findings(root: &Path) -> Vec<String> {
 /// One digest of the names and contents of files.
 fn digest(root: &Path, files: &[&str]) -> String {
     let mut digest = Sha256::new();
-    for file in files.iter().flat_map(|path| tidy::files(&root.join(path), "")) {
+    for file in files.iter().flat_map(|path| crate::files::files(&root.join(path), "")) {
         let content = fs::read(&file).unwrap_or_default();
         let name = file.strip_prefix(root).unwrap_or(&file).display();
         digest.update(format!("{name} {}\n", content.len()));

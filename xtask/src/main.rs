@@ -9,6 +9,7 @@ mod command;
 mod compat;
 mod dist;
 mod faults;
+mod files;
 mod kernel;
 mod mcp;
 mod packages;

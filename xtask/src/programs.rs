@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::command::{cargo, root, say};
-use crate::tidy;
+use crate::files;
 
 /// The tests, without examples: clippy checks those, and linking them takes time.
 pub const TESTS: &str = "--workspace --lib --bins --tests";
@@ -46,7 +46,7 @@ impl Programs {
     pub fn with_test(&self, function: &str) -> Result<&Path, String> {
         let head = format!("fn {function}(");
         let has_it = |program: &&Program| {
-            let mut files = tidy::files(&program.sources, "rs").into_iter();
+            let mut files = files::files(&program.sources, "rs").into_iter();
             files.any(|file| fs::read_to_string(file).is_ok_and(|text| text.contains(&head)))
         };
         let found = self.0.iter().find(has_it).map(|program| program.file.as_path());

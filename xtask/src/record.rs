@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::command::{cargo, root, say, succeeds};
-use crate::tidy;
+use crate::files;
 
 const NAME: &str = "flight-delays";
 /// Files that the views read. Scripts are in the journal; what they predicted is most of a run folder.
@@ -70,12 +70,12 @@ fn keep(run: &Path, recording: &Path) -> io::Result<u64> {
         fs::remove_dir_all(recording)?;
     }
     KEPT.iter().try_for_each(|name| copy(&run.join(name), &recording.join(name)))?;
-    tidy::files(recording, "").iter().map(|file| Ok(file.metadata()?.len())).sum()
+    files::files(recording, "").iter().map(|file| Ok(file.metadata()?.len())).sum()
 }
 
 /// Copies a file or the files of a folder.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    for file in tidy::files(from, "") {
+    for file in files::files(from, "") {
         let below = file.strip_prefix(from).unwrap_or(Path::new(""));
         let target = if below.as_os_str().is_empty() { to.to_owned() } else { to.join(below) };
         target.parent().map_or(Ok(()), fs::create_dir_all)?;

@@ -7,6 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::campaigns;
+use crate::files::files;
 
 /// Lines that a source file may have.
 const LONGEST_FILE: usize = 600;
@@ -52,19 +53,6 @@ fn sources(root: &Path) -> Vec<PathBuf> {
 
 fn code(root: &Path, ending: &str) -> Vec<PathBuf> {
     ["crates", "lab", "xtask"].iter().flat_map(|folder| files(&root.join(folder), ending)).collect()
-}
-
-/// The files below a folder, or the file itself, in order: those with this ending, or all where it is empty.
-pub fn files(path: &Path, ending: &str) -> Vec<PathBuf> {
-    if path.is_file() {
-        let fits = ending.is_empty() || path.extension().is_some_and(|found| found == ending);
-        return if fits { vec![path.to_owned()] } else { Vec::new() };
-    }
-    let mut entries: Vec<PathBuf> =
-        fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect();
-    entries.retain(|entry| entry.file_name().is_none_or(|name| name != "target" && name != "__pycache__"));
-    entries.sort();
-    entries.iter().flat_map(|entry| files(entry, ending)).collect()
 }
 
 fn read(file: &Path) -> String {

@@ -14,7 +14,7 @@ use mle_star_process::Talk;
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-use crate::CodexAgents;
+use crate::agents::CodexAgents;
 use crate::classify;
 use crate::transcript::{Retry, Said, Transcript};
 

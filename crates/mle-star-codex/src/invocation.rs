@@ -9,7 +9,7 @@ use mle_star_process::remove::remove_tree;
 use serde_json::Value;
 use tokio::process::Command;
 
-use crate::CodexSetup;
+use crate::setup::CodexSetup;
 
 /// The tool that stands for the web search of `codex`.
 pub(crate) const WEB_SEARCH: &str = "WebSearch";

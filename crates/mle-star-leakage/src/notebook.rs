@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use crate::Unreadable;
+use crate::unreadable::Unreadable;
 
 /// The code of a notebook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use ruff_python_ast::ModModule;
 use ruff_python_parser::{ParseError, Parsed, parse_module};
 use ruff_text_size::{Ranged, TextRange};
 
-use crate::Unreadable;
+use crate::unreadable::Unreadable;
 
 /// The largest source that is checked.
 const LARGEST: usize = 4 << 20;

@@ -10,7 +10,7 @@ use mle_star_domain::effects::{AgentReply, AgentRequest, Lookup, Usage};
 use serde_json::Value;
 use tokio::time::{timeout, timeout_at};
 
-use crate::OpenAiAgents;
+use crate::agents::OpenAiAgents;
 use crate::answer::Collected;
 use crate::failure::{self, At, Failure};
 use crate::http::{Broken, Response};

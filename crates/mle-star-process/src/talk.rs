@@ -10,7 +10,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use crate::{Ending, ProcessTree, Streams};
+use crate::process_tree::{Ending, ProcessTree, Streams};
 
 /// How long the end of a killed program's streams is waited for.
 const GRACE: Duration = Duration::from_secs(2);

@@ -1,6 +1,6 @@
 //! Profiles the tables of a data folder, column by column.
 //!
-//! Start with [`read`]. Kinds, counts and ranges come from all rows of a table; of a larger one, from
+//! Start with [`read()`]. Kinds, counts and ranges come from all rows of a table; of a larger one, from
 //! [`ROWS_LOOKED_AT`] rows: its first ones, and as many spread over the others. Every row is counted and its number of
 //! fields checked. A column whose groups of rows differ between the training and the
 //! test table is a [`GroupColumn`].

@@ -93,6 +93,6 @@ fn scripts_without_suspicious_columns_run() {
             }
         }
     }
-    assert!(batch.len() >= 25, "{}", batch.len());
+    assert!(batch.len() >= 16, "{}", batch.len());
     assert_faultless(batch.run(&python).iter().map(faults));
 }

@@ -312,7 +312,7 @@ fn ablations_measure_and_ensembles_run() {
             }
         }
     }
-    assert!(ablations > 0 && batch.scripts.len() > ablations + 8, "{}", batch.scripts.len());
+    assert!(ablations > 0 && batch.scripts.len() > ablations + 4, "{}", batch.scripts.len());
     let measured = |done: &Done| {
         let fine = done.stderr.is_empty()
             && done.stdout.contains("Baseline: ")

@@ -52,7 +52,7 @@ fn scripts_for_several_targets_can_be_changed_and_combined() {
         let script = merged(&asked, families);
         let changed = refinements(&asked, &script);
         let combined = ensembles(&asked, &[&script, &initial(&agents, families[0])]);
-        assert!(changed.len() > 8 && combined.len() > 1, "{} {}", changed.len(), combined.len());
+        assert!(changed.len() > 8 && !combined.is_empty(), "{} {}", changed.len(), combined.len());
         let inputs = json!({ "solution_script": script, "previous_ablations": [] });
         let ablation = asked.code(AgentType::Ablation, None, inputs);
         let all = [("merged".to_owned(), script), ("ablation".to_owned(), ablation)];
