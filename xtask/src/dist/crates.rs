@@ -17,11 +17,18 @@ pub fn package() -> Result<Vec<PathBuf>, String> {
     // Uncommitted changes are what is being checked; `release` refuses them. cargo would verify each crate with a build
     // of its dependencies, so all of them are checked at once, below.
     let line = "package --workspace --exclude xtask --exclude mle-star-lab --exclude mle-star-needs --locked --allow-dirty --quiet --no-verify";
+    let folder = root().join("target/package");
+    // Packages of crates that are gone would be counted.
+    files(&folder, ".crate")
+        .unwrap_or_default()
+        .iter()
+        .try_for_each(fs::remove_file)
+        .map_err(|error| error.to_string())?;
     if !succeeds(cargo(line)) {
         return Err("the crates cannot be packaged".to_owned());
     }
     let end = format!("-{}.crate", version::of_workspace());
-    let packages = files(&root().join("target/package"), &end)?;
+    let packages = files(&folder, &end)?;
     let expected = fs::read_dir(root().join("crates")).map_err(|error| format!("crates: {error}"))?.count();
     if packages.len() != expected {
         return Err(format!("{} of {expected} crates were packaged", packages.len()));
