@@ -12,12 +12,13 @@ use blake3::Hash;
 use mle_star_domain::effects::AgentRequest;
 use serde_json::{Value, json};
 
-/// The least length in bytes of a beginning, with tools and system prompt, that is marked. Services keep none that is
-/// shorter than a thousand tokens.
+/// Prefixes of a prompt (system prompt and tools included) that are shorter than this, in bytes, are not marked:
+/// services cache none below about a thousand tokens.
 const LEAST: usize = 4000;
 /// What `claude` says about tools before the system prompt has at least this length in bytes.
 const TOOLS: usize = 2000;
-/// The price of what is kept for five minutes, kept for an hour and read from the cache, as multiples of the usual one.
+/// Prices per input token, as multiples of the uncached price: written for five minutes, written for an hour, read from
+/// the cache.
 const PRICES: [f64; 3] = [1.25, 2.0, 0.1];
 /// Variables of users who decide about the cache themselves, or whose service may not keep anything for an hour.
 const OWN_CHOICE: [&str; 7] = [
@@ -63,9 +64,11 @@ pub(crate) struct Cache {
 struct State {
     /// The beginnings that were sent in the last hour, by digest.
     used: HashMap<Hash, Use>,
-    /// The characters of calls without tools that no call of the hour before had sent.
+    /// Bytes of prompts of calls without tools that were not in any prompt of the hour before, so that even an
+    /// hour-long cache would not have held them.
     anew: usize,
-    /// Their other characters that no call of the five minutes before had sent.
+    /// Bytes of such prompts that were sent in the hour before but not in the last five minutes: only an hour-long
+    /// cache holds them.
     late: usize,
 }
 
@@ -83,7 +86,8 @@ impl Use {
 }
 
 impl State {
-    /// What costs less. Keeping for an hour saves what comes late, and makes everything new more expensive.
+    /// The lifetime that would have cost less so far. An hour-long cache makes `late` cheap to read, but every
+    /// new byte costs more to store.
     fn cheaper(&self) -> CacheLifetime {
         #[expect(clippy::cast_precision_loss, reason = "lengths of texts")]
         let [anew, late] = [self.anew as f64, self.late as f64];
@@ -114,8 +118,9 @@ impl Cache {
         if self.may_last && tools.is_empty() { self.state().cheaper() } else { CacheLifetime::FiveMinutes }
     }
 
-    /// The prompt as content of a message: a text, or blocks of which one is marked. That is the shortest part that the
-    /// service does not hold, so that the next call can begin with it; if it holds all, the longest.
+    /// The prompt as content of a message: plain text if it is too short to cache, otherwise blocks, one of which has
+    /// `cache_control`. The marked block ends the shortest shared prefix that is not in the cache yet, or the longest
+    /// shared prefix if all are.
     pub(crate) fn content(&self, request: &AgentRequest, kept: CacheLifetime, now: Instant) -> Value {
         let AgentRequest { system, prompt, shared, tools, .. } = request;
         let before = system.len() + if tools.is_empty() { 0 } else { TOOLS };
@@ -150,7 +155,8 @@ impl Cache {
     }
 }
 
-/// Everything that a part of the prompt and what comes before it consist of.
+/// Digest of everything that the service compares for a cached prefix: model, tools, schema, system prompt, and the
+/// prompt up to byte `end`.
 fn digest(request: &AgentRequest, end: usize) -> Hash {
     let AgentRequest { model, tools, schema, system, prompt, .. } = request;
     let schema = schema.as_deref();

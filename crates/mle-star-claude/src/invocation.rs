@@ -10,7 +10,7 @@ use crate::setup::ClaudeSetup;
 /// The tool that `--json-schema` adds to the conversation.
 pub(crate) const STRUCTURED_OUTPUT: &str = "StructuredOutput";
 
-/// The smallest budget that is passed, in US dollars; `claude` takes none of 0.
+/// The smallest budget that is passed, in US dollars, because `claude` rejects 0.
 const LEAST: f64 = 0.0001;
 /// Variables that would make `claude` believe it runs inside another agent.
 const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
@@ -21,14 +21,14 @@ const QUIET: [(&str, &str); 2] =
 /// How a process is started. Calls with equal invocations can use the same process, if their budgets allow it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Invocation {
-    pub(crate) alike: Alike,
+    pub(crate) alike: ProcessKey,
     /// US dollars that the conversation may cost: `claude` sends no further request then.
     pub(crate) max_usd: Option<f64>,
 }
 
-/// What is the same for calls that can use the same process.
+/// The part of an invocation that must be equal for two calls to use the same process.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Alike {
+pub(crate) struct ProcessKey {
     /// The arguments except the system prompt's file and the budget.
     pub(crate) arguments: Vec<String>,
     /// Variables to set, or to remove where the value is `None`.
@@ -36,7 +36,7 @@ pub(crate) struct Alike {
     /// Digest of the system prompt, which names its file.
     pub(crate) system: String,
     pub(crate) access: Access,
-    /// How long the service's cache keeps what `claude` marks, and what the client marks.
+    /// The lifetime in the service's prompt cache of all blocks that are marked for it, by `claude` and by this client.
     pub(crate) kept: CacheLifetime,
 }
 
@@ -53,7 +53,7 @@ pub(crate) enum Access {
 
 impl Invocation {
     pub(crate) fn new(setup: &ClaudeSetup, request: &AgentRequest, kept: CacheLifetime) -> Self {
-        let alike = Alike {
+        let alike = ProcessKey {
             arguments: arguments(setup, request),
             variables: variables(setup, request, kept),
             system: blake3::hash(request.system.as_bytes()).to_hex().to_string(),
@@ -63,8 +63,8 @@ impl Invocation {
         Self { alike, max_usd: request.max_usd }
     }
 
-    /// Whether a process that was started like this can be used for a call with another invocation: with the same budget,
-    /// or one that is smaller, but not by much.
+    /// Whether a process started with `self` can serve `call`: they differ at most in the budget, and the process's
+    /// budget is between half and all of the call's.
     pub(crate) fn serves(&self, call: &Self) -> bool {
         let is_enough = match (self.max_usd, call.max_usd) {
             (Some(own), Some(wanted)) => own <= wanted && own >= wanted / 2.0,
@@ -123,7 +123,7 @@ fn arguments(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<String> {
     arguments
 }
 
-/// The schema without `$schema`: `claude` rejects all but an old edition.
+/// The schema without its `$schema` key: `claude` rejects every JSON Schema version except an old one.
 fn without_edition(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Some(fields) = schema.as_object_mut() {
@@ -132,7 +132,8 @@ fn without_edition(schema: &Value) -> Value {
     schema
 }
 
-/// Under `--bare` there is no web search, and commands run without a permission request.
+/// Whether a call with these tools can run under `--bare`, which has no web search and runs commands without a
+/// permission request.
 fn works_bare(tools: &[&str]) -> bool {
     !tools.iter().any(|tool| ["Bash", "WebSearch", "WebFetch"].contains(tool))
 }
@@ -162,7 +163,8 @@ fn variables(
     own.into_iter().chain(quiet.map(|(name, value)| (name, Some(value.to_owned())))).chain(fixed).collect()
 }
 
-/// What makes `claude` mark for this time. It may choose an hour by itself if it has a login.
+/// The environment variable that makes `claude` use this cache lifetime. Without it, a logged-in `claude` may choose an
+/// hour.
 fn marks(kept: CacheLifetime) -> (&'static str, Option<&'static str>) {
     let name = match kept {
         CacheLifetime::FiveMinutes => "FORCE_PROMPT_CACHING_5M",

@@ -175,7 +175,7 @@ pub struct SettingsArgs {
     pub runner: Vec<String>,
 }
 
-/// What may also be inferred from the data.
+/// Properties of the task that are inferred from the data unless an option sets them.
 #[derive(Clone, Debug, Default, Args)]
 pub struct TaskArgs {
     /// Set the evaluation metric
@@ -518,7 +518,7 @@ impl ResumeArgs {
     }
 }
 
-/// The settings of the options that have a value.
+/// Makes a setting of each option that was given. Elements: config key, name of the option, its value.
 fn given<'a, const N: usize>(
     options: [(&'a str, &'a str, Option<String>); N],
 ) -> impl Iterator<Item = Setting> + use<'a, N> {

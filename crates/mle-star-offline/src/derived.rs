@@ -10,7 +10,7 @@ use std::iter;
 use serde::Serialize;
 
 use crate::columns::{Columns, is_nearly_unique, is_number};
-use crate::joins::Twins;
+use crate::joins::JoinPair;
 use mle_star_tables::keys::names_things;
 use mle_star_tables::places::{Place, places};
 use mle_star_tables::profile::{Column, PartKind, Profile, ROWS_LOOKED_AT, Table};
@@ -21,16 +21,17 @@ const MOST_IN_PAIRS: usize = 4;
 /// More numbers than this as names, and more codes, would slow models down.
 const MOST_NAMES: usize = 8;
 const MOST_CODES: usize = 4;
-/// More comparisons of two rows of a table would, too.
+/// The most derived comparisons of two joined rows of a table; more would slow models down.
 const MOST_COMPARED: usize = 20;
-/// So many rows of a code tell all about it.
+/// If each value of a code has at least this many rows on average, models learn it as a whole, and its parts are not
+/// derived.
 const ENOUGH_ROWS: usize = 20;
 /// As texts, cells need much time and memory, so a large table has fewer of them.
 const MOST_CELLS: usize = 10_000_000;
 
-/// What a table offers: columns that others can be computed from.
+/// The columns of the training and test table from which further columns can be derived.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Offered {
+pub(crate) struct DerivableColumns {
     codes: Vec<Code>,
     /// Numbers that only name something.
     numbers: Vec<String>,
@@ -44,13 +45,14 @@ pub(crate) struct Derived {
     codes: Vec<Code>,
     /// Columns of numbers, and of the same as texts.
     names: Vec<(String, String)>,
-    spans: Vec<Span>,
-    ways: Vec<Way>,
+    spans: Vec<DaysBetween>,
+    ways: Vec<GeoDistance>,
     /// Numbers of two rows of a table, and the column of their difference.
     differences: Vec<([String; 2], String)>,
     /// Categories of two rows of a table, and the column that tells whether they are equal.
     equals: Vec<([String; 2], String)>,
-    /// What these rows are called.
+    /// For each pair in `differences` and `equals`: the names of the two joined rows, for the sentence that explains
+    /// the script.
     #[serde(skip)]
     rows: Vec<[String; 2]>,
 }
@@ -60,7 +62,7 @@ pub(crate) struct Derived {
 struct Code {
     column: String,
     pattern: String,
-    /// Whether the parts are letters in an order.
+    /// Whether each part is one character of the value, turned into a number by its position in the alphabet.
     single: bool,
     /// The parts by their positions in the pattern, with the columns that they become.
     numbers: Vec<(usize, String)>,
@@ -71,22 +73,22 @@ struct Code {
 
 /// The days from one date to another.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct Span {
+struct DaysBetween {
     from: String,
     to: String,
     name: String,
 }
 
-/// The way from one place to another.
+/// The distance between two places, each given by a latitude and a longitude column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct Way {
+struct GeoDistance {
     from: [String; 2],
     to: [String; 2],
     /// The columns that it becomes: kilometres in a straight line, to the north and to the east.
     names: [String; 3],
 }
 
-impl Offered {
+impl DerivableColumns {
     /// What the training and the test table offer with these features. `excluded` columns have another role.
     pub(crate) fn new(
         profile: &Profile,
@@ -122,7 +124,7 @@ impl Offered {
         self.codes.is_empty() && self.numbers.is_empty()
     }
 
-    /// Without what is computed from other columns than these.
+    /// Keeps only what is computed from columns that `stays` accepts.
     pub(crate) fn retain(&mut self, stays: impl Fn(&String) -> bool) {
         self.codes.retain(|code| stays(&code.column));
         self.numbers.retain(stays);
@@ -147,7 +149,7 @@ impl Offered {
         &self,
         columns: &Columns,
         summarised: &[String],
-        twins: &[Twins<'_>],
+        twins: &[JoinPair<'_>],
     ) -> (Derived, Columns) {
         let mut taken: HashSet<String> = self.given.keys().chain(columns.all()).cloned().collect();
         // Each part of a script has all of its columns or none.
@@ -164,12 +166,12 @@ impl Offered {
         let named = self.numbers.iter().map(|number| (number.clone(), name_of(number)));
         let names: Vec<_> = named.filter(|(_, name)| are_free(&mut iter::once(name))).collect();
         gives.many_levels.extend(names.iter().map(|(_, name)| name.clone()));
-        let spans = pairs(&columns.dates).map(|(from, to)| Span::new(from, to));
-        let spans: Vec<Span> = spans.filter(|span| are_free(&mut iter::once(&span.name))).collect();
+        let spans = pairs(&columns.dates).map(|(from, to)| DaysBetween::new(from, to));
+        let spans: Vec<DaysBetween> = spans.filter(|span| are_free(&mut iter::once(&span.name))).collect();
         gives.numeric.extend(spans.iter().map(|span| span.name.clone()));
         let places = places(columns.numeric.iter().filter(|name| !summarised.contains(name)));
-        let ways = pairs(&places).enumerate().map(|(at, (from, to))| Way::new(from, to, at));
-        let ways: Vec<Way> = ways.filter(|way| are_free(&mut way.names.iter())).collect();
+        let ways = pairs(&places).enumerate().map(|(at, (from, to))| GeoDistance::new(from, to, at));
+        let ways: Vec<GeoDistance> = ways.filter(|way| are_free(&mut way.names.iter())).collect();
         gives.numeric.extend(ways.iter().flat_map(|way| way.names.iter().cloned()));
         let mut compared = |kinds: &[&Vec<String>], word: &str| -> Vec<([String; 2], String)> {
             let are_of =
@@ -182,7 +184,7 @@ impl Offered {
         let differences = compared(&[&columns.numeric], "_minus_");
         let equals = compared(&[&columns.categorical, &columns.many_levels], "_is_");
         gives.numeric.extend(differences.iter().chain(&equals).map(|(_, name)| name.clone()));
-        let has_some = |twins: &&Twins<'_>| {
+        let has_some = |twins: &&JoinPair<'_>| {
             differences.iter().chain(&equals).any(|(pair, _)| twins.columns.contains(pair))
         };
         let mut rows: Vec<[String; 2]> = Vec::new();
@@ -260,13 +262,13 @@ impl Code {
     }
 }
 
-impl Span {
+impl DaysBetween {
     fn new(from: &str, to: &str) -> Self {
         Self { from: from.to_owned(), to: to.to_owned(), name: format!("{from}_to_{to}") }
     }
 }
 
-impl Way {
+impl GeoDistance {
     fn new(from: &Place, to: &Place, at: usize) -> Self {
         let columns = |place: &Place| [place.latitude.clone(), place.longitude.clone()];
         let name =

@@ -269,7 +269,7 @@ impl Join {
 }
 
 /// Two joins that look up rows of the same table.
-pub(crate) struct Twins<'a> {
+pub(crate) struct JoinPair<'a> {
     /// The columns that refer to these rows.
     pub(crate) names: [&'a str; 2],
     /// The columns that they give alike.
@@ -277,13 +277,13 @@ pub(crate) struct Twins<'a> {
 }
 
 /// All pairs of such joins.
-pub(crate) fn twins(joins: &[Join]) -> Vec<Twins<'_>> {
+pub(crate) fn twins(joins: &[Join]) -> Vec<JoinPair<'_>> {
     let pairs = joins.iter().enumerate();
     let pairs = pairs.flat_map(|(at, one)| joins[at + 1..].iter().map(move |other| (one, other)));
-    pairs.filter_map(|(one, other)| Twins::new(one, other)).collect()
+    pairs.filter_map(|(one, other)| JoinPair::new(one, other)).collect()
 }
 
-impl<'a> Twins<'a> {
+impl<'a> JoinPair<'a> {
     fn new(one: &'a Join, other: &'a Join) -> Option<Self> {
         let key = |one: &'a Join, other: &Join| {
             one.keys.iter().find(|key| !other.keys.contains(key)).or(one.keys.first()).map(String::as_str)

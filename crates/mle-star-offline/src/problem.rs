@@ -9,7 +9,7 @@ use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
 use crate::columns::{Columns, FEW_LEVELS, input_path, is_constant, is_nearly_unique, is_number};
-use crate::derived::{Derived, Offered};
+use crate::derived::{DerivableColumns, Derived};
 use crate::grouping::{Grouping, Rows, grouping};
 use crate::history::History;
 use crate::joins::{Join, joins, twins};
@@ -58,7 +58,7 @@ pub(crate) struct Problem {
     pub(crate) own: Columns,
     /// What the tables offer for computed columns.
     #[serde(skip)]
-    pub(crate) offered: Offered,
+    pub(crate) offered: DerivableColumns,
     /// The columns that scripts compute from others.
     pub(crate) derived: Derived,
     /// Numeric columns, the most varied first.
@@ -250,7 +250,7 @@ fn known_test(profile: &Profile) -> Result<&Table, Trouble> {
     })
 }
 
-fn check_features(columns: &Columns, joins: &[Join], offered: &Offered) -> Result<(), Trouble> {
+fn check_features(columns: &Columns, joins: &[Join], offered: &DerivableColumns) -> Result<(), Trouble> {
     if columns.is_empty() && joins.is_empty() && offered.is_empty() {
         return Err(Trouble::new(
             "train and test have no usable feature column in common",
@@ -280,10 +280,10 @@ fn useful_columns(
     links: &[Link],
     grouping: Option<&Grouping>,
     taken: impl Fn(&str) -> bool,
-) -> (Columns, Offered) {
+) -> (Columns, DerivableColumns) {
     let excluded = |name: &str| taken(name) || grouping.is_some_and(|grouping| grouping.names(name));
     let columns = feature_columns(profile, test, links, excluded);
-    let offered = Offered::new(profile, test, &columns, excluded);
+    let offered = DerivableColumns::new(profile, test, &columns, excluded);
     if columns.is_empty() && offered.is_empty() && profile.auxiliary.is_empty() {
         return (feature_columns(profile, test, links, taken), offered);
     }

@@ -1,4 +1,5 @@
-//! The state of a run after the lines so far. Time comes from the lines and the caller, never from a clock.
+//! The state of a run, computed from the lines of its event log. The time comes from these lines and from the caller,
+//! never from the system clock.
 
 use std::collections::BTreeMap;
 
@@ -46,19 +47,19 @@ pub struct Progress {
     ended: Option<Timestamp>,
     /// The score of the solution that the last phase ended with.
     phase_best: Option<f64>,
-    /// The score that the paths began with.
+    /// The score of s_0, with which every refinement path begins.
     at_fork: Option<f64>,
     pace: Pace,
 }
 
-/// What earlier events tell about an event.
+/// What the progress so far adds to the event that ends a step: its working time, and whether it is new.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ended {
     /// Seconds of the ended step's agent calls and scripts, without their wait for a slot.
     pub seconds: Option<f64>,
-    /// Whether it gave the best score of the run so far.
+    /// Whether the ended step gave the best score of the run so far.
     pub is_best: bool,
-    /// Whether another runner failed before for the same reason.
+    /// For the failure of a runner: whether another runner failed before for the same reason.
     pub is_known: bool,
 }
 
@@ -97,7 +98,7 @@ pub struct Effect {
 /// A step in progress.
 #[derive(Clone, Copy, Debug)]
 pub struct StepState {
-    /// The number of steps of its kind.
+    /// How many steps of this kind the run has, for "3 of 8".
     pub of: u32,
     /// Seconds of its agent calls and scripts that ended, without their wait for a slot.
     pub worked: f64,
@@ -304,7 +305,7 @@ impl Progress {
         Ended { seconds: began.map(|began| began.worked), is_best, is_known: false }
     }
 
-    /// Seconds of this process.
+    /// Seconds that this process has worked on the run, without those of earlier processes.
     fn own(&self, now: Timestamp) -> f64 {
         self.began.map_or(0.0, |began| seconds(began, self.ended.unwrap_or(now)))
     }

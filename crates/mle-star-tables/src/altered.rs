@@ -1,4 +1,5 @@
-//! Data folders with a change after which an honest script has no score, or the same one.
+//! Copies of a data folder with a change that reveals leaks: after [`shuffle_targets`], a script without a leak scores
+//! no better than chance; after [`replace_test_rows`], its validation score is unchanged.
 //!
 //! [`shuffle_targets`] permutes the labels of the training table, so that nothing can be learnt from it about
 //! single rows.

@@ -39,7 +39,7 @@ pub struct FinalResult {
     pub final_solution: SolutionScript,
     /// The absolute path of the submission; empty if there is none.
     pub submission_path: String,
-    /// Why the submission is not what `final/solution.py` wrote in its last run, on the original files; `None` if it is.
+    /// Why `submission.csv` was not written by `final/solution.py` in its run on the original data; `None` if it was.
     #[serde(default)]
     pub not_run: Option<String>,
     /// Whether the solution was copied from a reference; `None` if not checked or unclear.
@@ -68,8 +68,8 @@ pub struct FinalResult {
     pub phases_completed: Vec<String>,
     /// The limit of the whole run that cut it short.
     pub stopped_by: Option<StoppedBy>,
-    /// Whether the answer is the one from before a limit was raised, because nothing better was found since; `lineage` and
-    /// `trust` tell of that time.
+    /// Whether the final solution is the one from before a limit was raised, because the run went on and found nothing
+    /// better. `lineage` and `trust` then describe the run before.
     #[serde(default)]
     pub answer_is_earlier: bool,
     /// The steps that a limit cut or skipped, in the order of the algorithms.
@@ -91,7 +91,7 @@ pub struct Cut {
     pub place: Place,
     /// The limit: of the run, or the share of a phase or a path.
     pub limit: Limit,
-    /// Whether a larger limit goes on here. If not, later work was built on what there was.
+    /// Whether a resume with a larger limit continues this step. If not, later steps already use its incomplete result.
     pub open: bool,
 }
 
@@ -108,7 +108,8 @@ impl FinalResult {
         self.lineage.iter().rev().filter(of_search).find(|step| step.score.is_some())
     }
 
-    /// The score of the search for the final solution, by which solutions are compared: not that of more rows.
+    /// The score that the final solution had during the search, on the (possibly subsampled) rows on which all
+    /// solutions are compared; not its score after the final run on all rows.
     pub fn search_score(&self) -> f64 {
         let trusted = self.trust.as_ref().and_then(|trust| trust.validation_score);
         let searched = self.searched().and_then(|step| step.score);
@@ -163,7 +164,7 @@ pub struct Phase1Result {
     pub lookups: Vec<Lookup>,
     /// One solution per model, including failed ones, then the user's baseline, if any.
     pub candidate_solutions: Vec<SolutionScript>,
-    /// Their scores; `None` for failed solutions.
+    /// The validation scores of `candidate_solutions`, in their order; `None` for failed ones.
     pub candidate_scores: Vec<Option<f64>>,
     /// The solution that Phase 1 ends with, s_0.
     pub initial_solution: SolutionScript,
@@ -252,7 +253,7 @@ pub struct RefinementAttempt {
     pub code_block: String,
     /// Whether it became the best solution.
     pub was_improvement: bool,
-    /// The limit that left it out.
+    /// The limit because of which this attempt was not made; `None` if it was made.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<Limit>,
     /// What later agents are told about it. Files of results do not contain it.
@@ -297,7 +298,7 @@ pub struct Phase3Result {
     pub best_ensemble_score: f64,
 }
 
-/// One round.
+/// One round of the ensemble (Algorithm 3): a plan to combine the paths' solutions, and its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EnsembleAttempt {
     /// How to combine the solutions, e_r.
@@ -322,7 +323,8 @@ pub struct Finished {
     pub result: FinalResult,
     /// The place of the run that wrote a valid submission, if any.
     pub submission: Option<Place>,
-    /// Whether the answer from before a limit was raised stands, with the files in `final/`.
+    /// Whether the final solution from before a limit was raised was kept, because the run found nothing better; the
+    /// files in `final/` are then left as they are.
     pub stays: bool,
 }
 

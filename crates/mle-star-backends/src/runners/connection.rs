@@ -52,7 +52,7 @@ struct Shared {
     pings: Mutex<HashMap<u64, oneshot::Sender<()>>>,
     /// Why it is gone, once it is.
     gone: watch::Sender<Option<String>>,
-    /// What it prepares.
+    /// A sentence on what the runner is preparing now, such as an environment; shown as its status.
     progress: watch::Sender<String>,
 }
 
@@ -81,7 +81,7 @@ enum JobMessage {
 }
 
 /// A script to run on a runner.
-pub(super) struct Errand<'a> {
+pub(super) struct RemoteJob<'a> {
     pub(super) run: u64,
     pub(super) job: &'a Job,
     pub(super) source: &'a Arc<Source>,
@@ -93,8 +93,9 @@ pub(super) struct Errand<'a> {
     pub(super) folder: PathBuf,
 }
 
-/// What is known of a runner's use of its disk, beside the outcome.
-pub(super) struct Aftermath {
+/// What a runner reports about its disk after a script, besides the script's outcome: the free space if the disk is
+/// full, and whether the script changed the runner's copy of the data.
+pub(super) struct DiskFindings {
     pub(super) disk_left: Option<String>,
     pub(super) changed_data: bool,
 }
@@ -182,8 +183,8 @@ impl Connection {
     /// Why the script has no outcome here.
     pub(super) async fn run(
         &self,
-        errand: &Errand<'_>,
-    ) -> Result<(Box<Executed>, Received, Aftermath), String> {
+        errand: &RemoteJob<'_>,
+    ) -> Result<(Box<Executed>, Received, DiskFindings), String> {
         self.provide(errand.source).await?;
         let (job, (sender, mut messages)) =
             (self.jobs.fetch_add(1, Ordering::Relaxed), mpsc::channel(MESSAGES));
@@ -228,7 +229,7 @@ impl Connection {
         }
         let executed = checked(executed, errand.job.timeout).map_err(|what| self.garbage(&what))?;
         let received = receiving.end(files).map_err(|what| self.garbage(&what))?;
-        Ok((Box::new(executed), received, Aftermath { disk_left, changed_data }))
+        Ok((Box::new(executed), received, DiskFindings { disk_left, changed_data }))
     }
 
     fn garbage(&self, what: &str) -> String {

@@ -163,7 +163,7 @@ fn check(entry: &RunnerEntry) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Differs between all starts of a user's programs.
+/// A word that is different for every start of a runner by any process of this user; replaces `{id}`.
 fn started() -> String {
     static STARTS: AtomicU64 = AtomicU64::new(0);
     let (now, start) = (SystemTime::now(), STARTS.fetch_add(1, Ordering::Relaxed));

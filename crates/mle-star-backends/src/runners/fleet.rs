@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use self::kept::FleetEntry;
-use super::connection::{Aftermath, Connection, Errand, Hope, NotStarted, Received, Source};
+use super::connection::{Connection, DiskFindings, Hope, NotStarted, Received, RemoteJob, Source};
 use super::entry::RunnerEntry;
 use super::protocol::{Hello, RunSetup};
 use super::serve::same_version;
@@ -46,7 +46,7 @@ struct Inner {
     next_run: AtomicU64,
     states: Mutex<BTreeMap<String, RunnerStatus>>,
     changes: broadcast::Sender<RunnerStatus>,
-    /// Why no script can run, once that is so.
+    /// Set once no script can run anywhere (this machine runs none and no runner can be reached): the error to report.
     stranded: watch::Sender<Option<Trouble>>,
     /// Whether all runners are to end.
     ends: watch::Sender<bool>,
@@ -140,7 +140,7 @@ impl Fleet {
     }
 }
 
-/// A runner that was started to look at it.
+/// What `mle-star doctor` measured on a runner that it started only for that.
 #[derive(Debug)]
 pub struct Probe {
     /// What it told about itself.
@@ -270,7 +270,7 @@ impl RunOnFleet {
     ) -> Result<(Box<Executed>, Received), String> {
         let fleet = self.fleet.upgrade().ok_or("the program ends")?;
         let connection = lock(&fleet.ready).get(&host).cloned().ok_or("its runner is gone")?;
-        let errand = Errand { run: self.run, job, source, outputs, logs, folder };
+        let errand = RemoteJob { run: self.run, job, source, outputs, logs, folder };
         fleet.run_on(&connection, &errand).await.map_err(|reason| {
             let lost = format!("runner {} was lost: {reason}", connection.name);
             // It may be full, or broken in another way. The script's next try is not to get its slots.
@@ -353,7 +353,8 @@ impl Inner {
         self.stranded.send_if_modified(|stranded| stranded.replace(trouble).is_none());
     }
 
-    /// One run for each environment. Others of the same are prepared with their first script.
+    /// The numbers of runs of which no two have the same environment. A new runner prepares these at once; other runs
+    /// are prepared with their first script.
     fn environments(&self) -> Vec<u64> {
         let runs = lock(&self.runs);
         let mut found: Vec<&RunSetup> = Vec::new();
@@ -379,11 +380,11 @@ impl Inner {
     async fn run_on(
         &self,
         connection: &Connection,
-        errand: &Errand<'_>,
+        errand: &RemoteJob<'_>,
     ) -> Result<(Box<Executed>, Received), String> {
         self.open(connection, errand.run).await?;
         let (mut executed, received, aftermath) = connection.run(errand).await?;
-        let Aftermath { disk_left, changed_data } = aftermath;
+        let DiskFindings { disk_left, changed_data } = aftermath;
         if let Some(left) = disk_left.filter(|_| executed.lacked_room) {
             return Err(format!("its disk is full, {left} left"));
         }

@@ -40,7 +40,7 @@ use crate::script::network;
 
 /// How long the program's first message may take.
 const GREETING: Duration = Duration::from_secs(60);
-/// Time for the last message, if anybody reads it.
+/// How long to try to send the last message before the process ends.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// The settings of a runner.
@@ -69,7 +69,7 @@ struct Server {
 /// A run whose scripts can be started.
 struct OpenRun {
     executor: Executor,
-    /// What its scripts cannot read, except for their data.
+    /// Folders that this run's scripts cannot read, apart from those files in them that are their data.
     closed: Vec<PathBuf>,
 }
 
@@ -219,7 +219,8 @@ impl Server {
         Ok(environment)
     }
 
-    /// What runs share, because an interpreter takes long to answer.
+    /// The Python environment for this choice, inspected once and shared by all runs, because starting an interpreter
+    /// is slow.
     async fn environment(
         &self,
         choice: EnvironmentChoice,

@@ -11,7 +11,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::protocol::{BEAT, frame};
 
-/// How many frames with pieces of files wait at most.
+/// Capacity of the queue of frames that carry pieces of files.
 const WAITING: usize = 4;
 
 /// Sends frames. Clones send to the same side.
@@ -28,7 +28,7 @@ pub(super) struct Unwritten {
     bulk: mpsc::Receiver<Vec<u8>>,
 }
 
-/// When something was heard last. Clones share it.
+/// When the last frame from the other side arrived. Clones share the value.
 #[derive(Clone, Debug)]
 pub(super) struct Heard(Arc<Mutex<Instant>>);
 
@@ -87,7 +87,8 @@ impl Heard {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
 
-    /// Does something that keeps this side from listening.
+    /// Runs `work`, during which this side does not read frames, without counting that time as silence of the other
+    /// side.
     pub(super) async fn during<T>(&self, work: impl Future<Output = T>) -> T {
         let mut beat = interval(BEAT);
         let mut work = std::pin::pin!(work);

@@ -63,9 +63,11 @@ pub struct HoldoutSetup {
     pub sample: PathBuf,
     /// The labels of the held-out rows.
     pub labels: PathBuf,
-    /// The tables that are compared before the search.
+    /// Folder with the training and the test table, which the program's own script compares before the search, to find
+    /// out how their rows differ.
     pub compared: PathBuf,
-    /// Further folders with labels of these rows. No script of the search may read one of them as a whole.
+    /// Further folders that contain labels of the held-out rows and are therefore hidden from the scripts of the
+    /// search.
     pub closed: Vec<PathBuf>,
 }
 
@@ -81,7 +83,8 @@ pub(super) struct Evaluation {
 struct LabelledRows {
     /// The labelled rows that scripts of the search see, among the classes of all rows.
     search: Labels,
-    /// The rows of the search among their own classes, the only ones that scripts know; `None` if no class is missing.
+    /// The same rows as `search`, but with only the classes that occur in them, which are all that scripts can know;
+    /// `None` if these rows have every class.
     alone: Option<Labels>,
     /// The held-out rows, or why they cannot be used.
     holdout: Result<Labels, String>,
@@ -92,7 +95,7 @@ struct LabelledRows {
 pub(super) struct Predictions {
     /// The columns of a submission.
     pub(super) labels: PathBuf,
-    /// A column for each class; the file is there only if the script left it.
+    /// Class probabilities, one column per class. The file exists only if the script wrote it.
     pub(super) class_scores: PathBuf,
 }
 
@@ -181,7 +184,8 @@ impl Evaluation {
         std::iter::once(&columns.target).chain(&columns.further).cloned().collect()
     }
 
-    /// What validation predictions score by chance, with the permuted labels of this training table.
+    /// The score of the validation predictions of a script that was trained on permuted labels. A script without a leak
+    /// scores here as if by chance.
     ///
     /// # Errors
     /// Why there is no score.

@@ -28,7 +28,7 @@ const TEMPLATES: [(&str, &str); 12] = [
 
 static PAGES: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(environment);
 
-/// A complete page.
+/// A rendered HTML page with its HTTP status.
 pub struct Shown {
     status: StatusCode,
     html: String,
@@ -55,7 +55,7 @@ pub fn render(template: &str, values: &impl Serialize) -> Result<String, Refused
     page.render(Serde(values)).map_err(|error| Refused::defect(&error))
 }
 
-/// All templates, including those of a run's parts.
+/// All templates: of pages, and of the parts of a run's page, which crate `mle-star-report` defines.
 ///
 /// # Errors
 /// One of them is broken, which is an internal error.

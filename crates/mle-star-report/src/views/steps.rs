@@ -27,7 +27,8 @@ pub struct Step<'a> {
     pub kind: StepKind,
     /// The scripts that ran: the first, then the repaired ones.
     pub runs: Vec<Run<'a>>,
-    /// Every record that counts, oldest first.
+    /// The step's journal records that were not discarded, oldest first: agent calls, scripts, selections, looks and
+    /// gates.
     pub records: Vec<&'a EffectRecord>,
     /// The limit that skipped it.
     pub limit: Option<Limit>,

@@ -10,7 +10,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_tables::input::Data;
 use tokio::io::AsyncWriteExt;
 
-use super::Errand;
+use super::RemoteJob;
 use crate::runners::manifest::Manifest;
 use crate::runners::protocol::{PIECE, Stream, ToRunner, Written, compressed, decompressed};
 use crate::runners::wire::{Gone, Outgoing};
@@ -113,7 +113,7 @@ struct Arriving {
 }
 
 impl Receiving {
-    pub(super) fn new(errand: &Errand<'_>) -> Result<Self, Trouble> {
+    pub(super) fn new(errand: &RemoteJob<'_>) -> Result<Self, Trouble> {
         let open = |path: &PathBuf| {
             let file = File::create(path).map_err(|error| Trouble::io("write", path, &error))?;
             Ok::<_, Trouble>((path.clone(), tokio::fs::File::from_std(file), 0))

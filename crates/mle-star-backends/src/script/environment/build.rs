@@ -42,7 +42,7 @@ struct Failure {
     reason: String,
     /// What kept it from the registry.
     obstacle: Option<Obstacle>,
-    /// Whether pip failed, so that it would fail again.
+    /// Whether pip failed while it installed uv, so that installing everything with pip would fail, too.
     is_of_pip: bool,
 }
 

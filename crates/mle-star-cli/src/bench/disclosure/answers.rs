@@ -33,7 +33,7 @@ pub struct Check {
     pub evidence: String,
 }
 
-/// What the statement depends on, of one run.
+/// What is known about one run that decides whether hidden answers could have reached its agents.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Facts<'a> {
     pub agents: AgentsChoice,
@@ -48,7 +48,7 @@ pub(super) struct Facts<'a> {
 }
 
 impl HiddenAnswers {
-    /// For the runs of a bench.
+    /// Checks whether hidden answers could have reached the agents in any of these runs.
     pub(super) fn of(runs: &[Facts<'_>]) -> Self {
         let kept = || runs.iter().filter_map(|run| run.kept);
         let (graded_runs, gradings) = (kept().count(), kept().map(|kept| kept.times).sum());
