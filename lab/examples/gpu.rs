@@ -9,7 +9,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use mle_star::backend::ScriptRunner;
-use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
+use mle_star_backends::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{Environment, EnvironmentChoice, python_environment};
 use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
 use mle_star_domain::effects::{DataView, OutOfMemory, Purpose, ScriptOutcome, ScriptRequest};

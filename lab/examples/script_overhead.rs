@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use mle_star::backend::ScriptRunner;
 use mle_star::journal::{Entry, Journal, Kind};
 use mle_star::testing::frozen;
-use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
+use mle_star_backends::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{Environment, EnvironmentChoice, python_environment};
 use mle_star_domain::effects::{DataView, Purpose, ScriptEnd, ScriptRequest};
 use mle_star_domain::place::Place;

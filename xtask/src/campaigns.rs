@@ -18,7 +18,7 @@ pub const CAMPAIGNS: [Campaign; 6] = [
         &[
             "crates/mle-star-process/src",
             "crates/mle-star-process/python",
-            "crates/mle-star-backends/src/script/backend.rs",
+            "crates/mle-star-backends/src/backend.rs",
             "crates/mle-star-backends/src/script/executor.rs",
             "crates/mle-star-backends/tests/it/scripts/cgroups.rs",
             "crates/mle-star-backends/tests/it/scripts/world.rs",

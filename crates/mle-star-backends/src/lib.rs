@@ -1,7 +1,8 @@
-//! Runs the scripts of `mle-star`: [`script`] implements [`ScriptRunner`](mle_star::backend::ScriptRunner), [`runners`]
-//! is for scripts on other machines. [`files`] implements
+//! Runs the scripts of `mle-star`: [`backend`] implements [`ScriptRunner`](mle_star::backend::ScriptRunner), [`script`]
+//! runs one on this machine, and [`runners`] on others. [`files`] implements
 //! [`AgentBackend`](mle_star::backend::AgentBackend) for people and other programs.
 
+pub mod backend;
 pub mod files;
 pub mod runners;
 pub mod script;

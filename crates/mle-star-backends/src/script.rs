@@ -1,6 +1,6 @@
 //! Runs scripts in a Python environment and checks what they submit.
 //!
-//! [`environment`] finds or creates the interpreter, [`backend`] is the
+//! [`environment`] finds or creates the interpreter, [`backend`](crate::backend) is the
 //! [`ScriptRunner`](mle_star::backend::ScriptRunner), [`executor`] runs its scripts on this machine, and [`submission`]
 //! checks submissions. The processes themselves are those of `mle-star-process`; the other modules here translate
 //! between it and the algorithms.
@@ -10,13 +10,12 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_process::sandbox::Network;
 use tokio::task::spawn_blocking;
 
-pub mod backend;
 pub mod environment;
 pub mod evaluation;
 pub mod executor;
 pub mod gpus;
 pub mod submission;
-mod watch;
+pub(crate) mod watch;
 
 /// The network setting of a configuration, for the isolation of scripts.
 pub fn network(switch: Switch) -> Network {

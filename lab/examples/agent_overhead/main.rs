@@ -24,7 +24,7 @@ use mle_star::pipeline;
 use mle_star::prompts::Prompts;
 use mle_star::slots::Slots;
 use mle_star::testing::frozen;
-use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
+use mle_star_backends::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_domain::config::{AgentsChoice, Config};

@@ -24,7 +24,7 @@ const HOLDOUT_REPLICATES: usize = 1000;
 /// Above this number of rows, fewer replicates are as good.
 const MANY_ROWS: usize = 200_000;
 /// The maximum size of a file with predictions, in bytes.
-pub(super) const LARGEST: u64 = 1 << 30;
+pub(crate) const LARGEST: u64 = 1 << 30;
 
 /// The smallest share of the labelled rows that a script has to validate on, and the bounds of the number that it gives.
 const LEAST_SHARE: f64 = 0.05;
@@ -73,8 +73,8 @@ pub struct HoldoutSetup {
 
 /// Computes scores.
 #[derive(Debug)]
-pub(super) struct Evaluation {
-    pub(super) setup: EvaluationSetup,
+pub(crate) struct Evaluation {
+    pub(crate) setup: EvaluationSetup,
     labels: OnceLock<Result<LabelledRows, String>>,
 }
 
@@ -92,25 +92,25 @@ struct LabelledRows {
 
 /// The files of a script's predictions for the same rows.
 #[derive(Clone, Debug)]
-pub(super) struct Predictions {
+pub(crate) struct Predictions {
     /// The columns of a submission.
-    pub(super) labels: PathBuf,
+    pub(crate) labels: PathBuf,
     /// Class probabilities, one column per class. The file exists only if the script wrote it.
-    pub(super) class_scores: PathBuf,
+    pub(crate) class_scores: PathBuf,
 }
 
 /// The score of a script's validation predictions.
 #[derive(Debug, Default)]
-pub(super) struct Verified {
-    pub(super) measured: Option<Measurement>,
+pub(crate) struct Verified {
+    pub(crate) measured: Option<Measurement>,
     /// What is wrong with the predictions, for the agent that repairs the script.
-    pub(super) mismatch: Option<String>,
+    pub(crate) mismatch: Option<String>,
     /// Why the program could not compute the score.
-    pub(super) note: Option<String>,
+    pub(crate) note: Option<String>,
 }
 
 impl Evaluation {
-    pub(super) fn new(setup: EvaluationSetup) -> Self {
+    pub(crate) fn new(setup: EvaluationSetup) -> Self {
         Self { setup, labels: OnceLock::new() }
     }
 
@@ -121,7 +121,7 @@ impl Evaluation {
     }
 
     /// Scores a script's validation predictions and compares the score with the printed one.
-    pub(super) fn verify(&self, predictions: File, printed: Option<Printed>) -> Verified {
+    pub(crate) fn verify(&self, predictions: File, printed: Option<Printed>) -> Verified {
         let name = format!("./{}/{}", layout::FINAL, layout::VALIDATION_PREDICTIONS);
         let setup = &self.setup;
         let checked = self.known().and_then(|known| {
@@ -179,7 +179,7 @@ impl Evaluation {
     }
 
     /// The columns with labels.
-    pub(super) fn targets(&self) -> Vec<String> {
+    pub(crate) fn targets(&self) -> Vec<String> {
         let columns = &self.setup.columns;
         std::iter::once(&columns.target).chain(&columns.further).cloned().collect()
     }
@@ -189,7 +189,7 @@ impl Evaluation {
     ///
     /// # Errors
     /// Why there is no score.
-    pub(super) fn chance(&self, predictions: File, train: &Shuffled) -> Result<Chance, String> {
+    pub(crate) fn chance(&self, predictions: File, train: &Shuffled) -> Result<Chance, String> {
         let Self { setup, .. } = self;
         let table = table(&train.table)?;
         let labels = PermutedLabels::read(table, &setup.columns, setup.metric, &train.blocks);
@@ -202,7 +202,7 @@ impl Evaluation {
     ///
     /// # Errors
     /// Why there is no score.
-    pub(super) fn look(&self, submission: &Path, part: HoldoutPart) -> Result<Measurement, String> {
+    pub(crate) fn look(&self, submission: &Path, part: HoldoutPart) -> Result<Measurement, String> {
         let labels = self.known()?.holdout.as_ref().map_err(Clone::clone)?;
         let half = (part != HoldoutPart::Whole).then(|| {
             let [choosing, reporting] = labels.halves();
@@ -216,7 +216,7 @@ impl Evaluation {
     ///
     /// # Errors
     /// Why no combination was found.
-    pub(super) fn select(
+    pub(crate) fn select(
         &self,
         members: &[(Predictions, f64)],
         seconds: f64,
@@ -272,7 +272,7 @@ impl Evaluation {
     ///
     /// # Errors
     /// Why they cannot be combined.
-    pub(super) fn combine(
+    pub(crate) fn combine(
         &self,
         members: &[(Predictions, f64)],
         by: CombinedBy,

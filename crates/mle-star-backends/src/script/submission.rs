@@ -55,13 +55,13 @@ pub fn check_submission(file: &Path, sample: Option<&Path>, id_column: Option<&s
 }
 
 /// The size limit of a submission in bytes.
-pub(super) fn largest(sample: Option<&Path>) -> u64 {
+pub(crate) fn largest(sample: Option<&Path>) -> u64 {
     let sample = sample.and_then(|file| fs::metadata(file).ok()).map_or(0, |meta| meta.len());
     LARGEST.max(sample.saturating_mul(TIMES_THE_SAMPLE))
 }
 
 /// The result for a submission that is too large to be read.
-pub(super) fn too_large(bytes: u64, sample: Option<&Path>) -> Submission {
+pub(crate) fn too_large(bytes: u64, sample: Option<&Path>) -> Submission {
     let (mib, most) = (bytes >> 20, largest(sample) >> 20);
     let finding = format!("the file has {mib} MiB; a submission has at most {most} MiB");
     Submission { bytes, rows: None, findings: vec![finding] }

@@ -13,24 +13,24 @@ use serde_json::json;
 use super::evaluation::EvaluationSetup;
 
 /// The report, in the script's output folder.
-pub(super) const REPORT: &str = "fits.json";
+pub(crate) const REPORT: &str = "fits.json";
 const MODULES: [(&str, &str); 3] = [
     ("sitecustomize.py", include_str!("../../python/watch/sitecustomize.py")),
     ("mle_star_rows.py", include_str!("../../python/watch/mle_star_rows.py")),
     ("mle_star_verdict.py", include_str!("../../python/watch/mle_star_verdict.py")),
 ];
 /// The largest report, in bytes.
-pub(super) const LARGEST: u64 = 16 << 10;
+pub(crate) const LARGEST: u64 = 16 << 10;
 /// The longest name of a class or reason, in characters.
 const LONGEST: usize = 200;
 
 /// Whether the fits of this script are watched: as a probe that changes no data.
-pub(super) fn is_watched(request: &ScriptRequest) -> bool {
+pub(crate) fn is_watched(request: &ScriptRequest) -> bool {
     request.purpose == Purpose::Probe && request.data == DataView::Search
 }
 
 /// The modules, with their settings. Paths are those in the script's folder.
-pub(super) fn modules(evaluation: &EvaluationSetup) -> Vec<(String, String)> {
+pub(crate) fn modules(evaluation: &EvaluationSetup) -> Vec<(String, String)> {
     let id = evaluation.id_column.as_ref();
     let columns: Vec<_> = evaluation.header.iter().filter(|name| Some(*name) != id).collect();
     let settings = json!({
@@ -43,7 +43,7 @@ pub(super) fn modules(evaluation: &EvaluationSetup) -> Vec<(String, String)> {
 }
 
 /// What the report says.
-pub(super) fn fits(report: Option<File>) -> Fits {
+pub(crate) fn fits(report: Option<File>) -> Fits {
     let unknown = |why: &str| Fits::Unknown { why: why.to_owned() };
     let Some(report) = report else { return unknown("the script left no report of its fits") };
     let mut text = String::new();

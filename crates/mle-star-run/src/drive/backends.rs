@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use mle_star::journal::KeptFrom;
 use mle_star::slots::Slots;
+use mle_star_backends::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::runners::entry::RunnerEntry;
 use mle_star_backends::runners::fleet::Fleet;
-use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{Environment, Origin};
 use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
 use mle_star_domain::config::Switch;

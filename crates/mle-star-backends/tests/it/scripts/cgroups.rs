@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mle_star::backend::ScriptRunner;
-use mle_star_backends::script::backend::ScriptBackend;
+use mle_star_backends::backend::ScriptBackend;
 use mle_star_domain::effects::{OutOfMemory, ScriptEnd, ScriptOutcome};
 use mle_star_process::sandbox::{Layer, Layers, Network};
 

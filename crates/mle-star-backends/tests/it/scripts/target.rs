@@ -8,7 +8,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use mle_star::backend::ScriptRunner;
-use mle_star_backends::script::backend::ScriptBackend;
+use mle_star_backends::backend::ScriptBackend;
 use mle_star_domain::effects::{ScriptEnd, ScriptOutcome};
 
 use super::world::{IS_WARM, Pulse, World, request};

@@ -5,7 +5,7 @@ use std::fs;
 use std::time::Duration;
 
 use mle_star::backend::ScriptRunner;
-use mle_star_backends::script::backend::ScriptBackend;
+use mle_star_backends::backend::ScriptBackend;
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_domain::effects::{Purpose, ScriptEnd, ScriptOutcome, ScriptRequest};
 use mle_star_domain::slot::Slot;

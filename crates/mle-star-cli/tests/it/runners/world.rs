@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use mle_star::slots::{Exclusivity, Lease, Share, Slots};
+use mle_star_backends::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use mle_star_backends::runners::fleet::Fleet;
-use mle_star_backends::script::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::effects::{DataView, Purpose, ScriptRequest};

@@ -22,12 +22,12 @@ use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
 
-use super::environment::Environment;
-use super::evaluation::{Evaluation, EvaluationSetup};
-use super::executor::{Executed, Executor, ExecutorSetup, Job};
-use super::{in_background, watch};
 use crate::runners::fleet::{Fleet, RunOnFleet};
 use crate::runners::protocol::RunSetup;
+use crate::script::environment::Environment;
+use crate::script::evaluation::{Evaluation, EvaluationSetup};
+use crate::script::executor::{Executed, Executor, ExecutorSetup, Job};
+use crate::script::{in_background, watch};
 use finish::Outputs;
 use seen::ScriptData;
 
