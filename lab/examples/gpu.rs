@@ -162,18 +162,14 @@ async fn at_once(world: &World, script: &str, may_run_out: bool) -> Result<(bool
 impl World {
     fn backend(&self, slots: usize, warm_start: Option<WarmStart>) -> Result<ScriptBackend, Failure> {
         Ok(ScriptBackend::new(ScriptSetup {
-            run_folder: self.folder.path().join("run"),
-            data_dir: self.folder.path().join("data"),
-            environment: self.environment.clone(),
-            machine: self.machine.clone(),
             slots,
-            sample_submission: None,
-            id_column: None,
-            memory_limit_mib: None,
-            evaluation: None,
-            fleet: None,
-            isolation: Isolation::new(Network::Denied),
             warm_start,
+            ..ScriptSetup::new(
+                self.folder.path().join("run"),
+                self.folder.path().join("data"),
+                self.environment.clone(),
+                self.machine.clone(),
+            )
         })?)
     }
 

@@ -140,18 +140,9 @@ async fn way(
     fs::create_dir_all(folder.join("run"))?;
     let journal = Journal::create(&folder.join("run"), &frozen())?;
     let runner = ScriptBackend::new(ScriptSetup {
-        run_folder: folder.join("run"),
-        data_dir: data,
-        environment: environment.clone(),
-        machine: machine().await,
-        slots: 1,
-        sample_submission: None,
-        id_column: None,
-        memory_limit_mib: None,
-        evaluation: None,
-        fleet: None,
         isolation,
         warm_start,
+        ..ScriptSetup::new(folder.join("run"), data, environment.clone(), machine().await)
     })?;
     Ok(Way { runner, journal })
 }

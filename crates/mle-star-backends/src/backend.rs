@@ -216,6 +216,24 @@ impl ScriptBackend {
 }
 
 impl ScriptSetup {
+    /// Scripts one after another on this machine, isolated, cold, without network, held-out rows or a sample submission.
+    pub fn new(run_folder: PathBuf, data_dir: PathBuf, environment: Environment, machine: Machine) -> Self {
+        Self {
+            run_folder,
+            data_dir,
+            environment,
+            machine,
+            slots: 1,
+            sample_submission: None,
+            id_column: None,
+            memory_limit_mib: None,
+            isolation: Isolation::new(Network::Denied),
+            warm_start: None,
+            evaluation: None,
+            fleet: None,
+        }
+    }
+
     fn elsewhere(&self, closed: &[PathBuf]) -> RunSetup {
         RunSetup {
             // The fleet has its own numbers.

@@ -33,7 +33,6 @@ use mle_star_domain::place::Place;
 use mle_star_domain::role::AgentType;
 use mle_star_domain::task::Task;
 use mle_star_process::machine::machine;
-use mle_star_process::sandbox::{Isolation, Network};
 
 /// Times of the fake, in seconds.
 const START: f64 = 0.4;
@@ -132,20 +131,8 @@ async fn whole_run(
     let run = folder.path().join("run");
     fs::create_dir(&run)?;
     let python = python_environment(EnvironmentChoice::Given(PathBuf::from("python3")), &|_| ()).await?;
-    let scripts = ScriptBackend::new(ScriptSetup {
-        run_folder: run.clone(),
-        data_dir: setup.data_dir.clone(),
-        environment: python,
-        machine: machine().await,
-        slots: 1,
-        sample_submission: None,
-        id_column: None,
-        memory_limit_mib: None,
-        evaluation: None,
-        fleet: None,
-        warm_start: None,
-        isolation: Isolation::new(Network::Denied),
-    })?;
+    let scripts =
+        ScriptBackend::new(ScriptSetup::new(run.clone(), setup.data_dir.clone(), python, machine().await))?;
     let agents = ClaudeAgents::new(setup)?;
     let (journal, prompts) = (Journal::create(&run, &frozen)?, Prompts::new(BTreeMap::new())?);
     let (_keep, cancel) = tokio::sync::watch::channel(false);

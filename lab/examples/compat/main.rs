@@ -18,7 +18,6 @@ use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest};
 use mle_star_domain::place::Place;
 use mle_star_domain::slot::Slot;
 use mle_star_process::machine::machine;
-use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
 use serde::Serialize;
 use tokio::process::Command;
@@ -97,18 +96,8 @@ async fn backend(
     warm_start: Option<WarmStart>,
 ) -> Result<ScriptBackend, Failure> {
     Ok(ScriptBackend::new(ScriptSetup {
-        run_folder: folder.to_owned(),
-        data_dir: data.to_owned(),
-        environment: environment.clone(),
-        machine: machine().await,
-        slots: 1,
-        sample_submission: None,
-        id_column: None,
-        memory_limit_mib: None,
-        evaluation: None,
-        fleet: None,
-        isolation: Isolation::new(Network::Denied),
         warm_start,
+        ..ScriptSetup::new(folder.to_owned(), data.to_owned(), environment.clone(), machine().await)
     })?)
 }
 
