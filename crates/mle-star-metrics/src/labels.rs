@@ -58,7 +58,7 @@ const ONE_CLASS: &str = "all labels are the same, so nothing can be scored";
 /// Known labels of rows.
 ///
 /// Labels agree whatever blanks are around them, if they are the same number (`1` and `1.0`), or the same truth value
-/// (`True` and `true`). IDs agree whatever blanks are around them, or if they are the same whole number. Rows are
+/// (`True` and `true`). Sets agree if they have the same labels. IDs agree whatever blanks are around them, or if they are the same whole number. Rows are
 /// kept as a hash of their ID, so that millions of them need little memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Labels {
@@ -261,7 +261,7 @@ fn read(
     };
     let mut all = Vec::new();
     for (target, collected) in names.into_iter().zip(collected) {
-        let known = collected.finish()?.at(&places);
+        let known = collected.finish(metric)?.at(&places);
         let (target, keys, units) = (target.to_owned(), keys.clone(), units.clone());
         all.push(Labels { metric, target, keys, units, known, further: Vec::new(), test_rows: None });
     }
@@ -278,7 +278,7 @@ fn row_key(row: &StringRecord, id: Option<usize>, number: u64) -> Result<u64, St
 
 /// Whether a metric of numbers has no use for this label.
 fn is_infinite(label: &str, metric: Metric) -> bool {
-    metric.kind() == Kind::Numbers && label.trim().parse().is_ok_and(f64::is_infinite)
+    metric.is_for_regression() && label.trim().parse().is_ok_and(f64::is_infinite)
 }
 
 /// The keys in order, and where each of them was.
@@ -301,7 +301,7 @@ enum Collected {
 impl Collected {
     fn new(metric: Metric) -> Self {
         match metric.kind() {
-            Kind::Numbers => Self::Numbers(Vec::new()),
+            Kind::Numbers | Kind::Intervals => Self::Numbers(Vec::new()),
             _ => Self::Classes { rows: Vec::new(), places: HashMap::new() },
         }
     }
@@ -325,7 +325,7 @@ impl Collected {
         Ok(())
     }
 
-    fn finish(self) -> Result<OwnedTruth, String> {
+    fn finish(self, metric: Metric) -> Result<OwnedTruth, String> {
         let (rows, places) = match self {
             Self::Numbers(numbers) => return Ok(OwnedTruth::Numbers(numbers)),
             Self::Classes { rows, places } => (rows, places),
@@ -336,7 +336,33 @@ impl Collected {
         let mut names: Vec<(String, u32)> = places.into_iter().collect();
         names.sort_unstable_by_key(|(_, place)| *place);
         let (names, places) = in_order(&names.into_iter().map(|(name, _)| name).collect::<Vec<_>>());
-        Ok(OwnedTruth::Classes { rows: rows.iter().map(|class| places[*class as usize]).collect(), names })
+        let rows: Vec<u32> = rows.iter().map(|class| places[*class as usize]).collect();
+        if metric.kind() == Kind::Order {
+            let numbers = amounts(metric, &names)?;
+            return Ok(OwnedTruth::Numbers(rows.iter().map(|class| numbers[*class as usize]).collect()));
+        }
+        Ok(OwnedTruth::Classes { rows, names })
+    }
+}
+
+/// The amounts that the distinct labels stand for: numbers, or 1 for the positive one of two classes.
+fn amounts(metric: Metric, names: &[String]) -> Result<Vec<f64>, String> {
+    let numbers: Option<Vec<f64>> =
+        names.iter().map(|name| name.parse().ok().filter(|number: &f64| number.is_finite())).collect();
+    match numbers {
+        Some(numbers) => Ok(numbers),
+        None if names.len() == 2 => {
+            let positive = columns::positive(names) as usize;
+            Ok((0..2).map(|class| f64::from(u8::from(class == positive))).collect())
+        }
+        None => {
+            let first = names.iter().find(|name| name.parse::<f64>().is_err());
+            let first = shown(first.map_or("", String::as_str));
+            Err(format!(
+                "{metric} needs numbers or two classes, but there are {} labels such as {first}",
+                names.len()
+            ))
+        }
     }
 }
 

@@ -158,7 +158,7 @@ impl Evaluation {
                     _ => "",
                 };
                 let metric = match setup.columns.further.as_slice() {
-                    [] => setup.metric.name().to_owned(),
+                    [] => setup.metric.name().into_owned(),
                     further => format!("the mean of {} over the {} targets", setup.metric, further.len() + 1),
                 };
                 Verified::mismatch(format!(

@@ -1,6 +1,7 @@
 //! What the columns of a file of predictions stand for.
 
-use crate::class_columns::matched;
+use crate::class_columns::{bounds, matched};
+use crate::formulas::guesses::most;
 use crate::names::{Kind, Metric};
 use crate::table::{canonical, listed};
 
@@ -11,10 +12,23 @@ pub(super) enum Cells {
     Number(String),
     /// A label in this column.
     Label(String),
+    /// Guesses of the label in this column, the best first; at most so many count.
+    Guesses { column: String, most: usize },
+    /// A set of labels in this column.
+    Set(String),
+    /// A lower and an upper bound in these columns.
+    Bounds([String; 2]),
     /// The probability, or a score, of a class in this column.
     Positive { column: String, class: u32 },
     /// The probability of each class in these columns. The known classes come first.
     PerClass { columns: Vec<String>, names: Vec<String> },
+}
+
+impl Cells {
+    /// Whether values are places in a list of names.
+    pub(super) fn have_names(&self) -> bool {
+        matches!(self, Self::Label(_) | Self::Guesses { .. } | Self::Set(_))
+    }
 }
 
 /// What the columns other than the ID stand for.
@@ -24,7 +38,8 @@ pub(super) fn cells(
     columns: &[String],
     names: &[String],
 ) -> Result<Cells, String> {
-    if metric.kind() != Kind::Numbers && columns.len() > 1 {
+    let has_classes = matches!(metric.kind(), Kind::Labels | Kind::Probabilities | Kind::Guesses);
+    if has_classes && columns.len() > 1 {
         match per_class(columns, names) {
             Some((columns, names)) => return Ok(Cells::PerClass { columns, names }),
             None if !columns.iter().any(|column| column == target) => {
@@ -36,6 +51,12 @@ pub(super) fn cells(
             }
             None => {}
         }
+    }
+    if metric.kind() == Kind::Intervals {
+        return bounds(columns).map(Cells::Bounds).ok_or_else(|| {
+            let found = listed(columns);
+            format!("{metric} needs two columns, with the lower and the upper bound, but there are {found}")
+        });
     }
     let column = match columns {
         [] => return Err("the sample submission has no column for predictions".to_owned()),
@@ -54,8 +75,11 @@ pub(super) fn cells(
 fn one_column(metric: Metric, column: &str, names: &[String]) -> Result<Cells, String> {
     let column = column.to_owned();
     match metric.kind() {
-        Kind::Numbers => Ok(Cells::Number(column)),
+        Kind::Numbers | Kind::Order => Ok(Cells::Number(column)),
         Kind::Labels => Ok(Cells::Label(column)),
+        Kind::Sets => Ok(Cells::Set(column)),
+        Kind::Guesses => Ok(Cells::Guesses { column, most: most(metric) }),
+        Kind::Intervals => Err(format!("{metric} needs two columns, with the lower and the upper bound")),
         Kind::Probabilities if names.len() > 2 => Err(format!(
             "{metric} of {} classes needs one column of probabilities for each class",
             names.len()

@@ -9,8 +9,9 @@ use mle_star_domain::measure::Measurement;
 use super::columns::{Cells, cells, positive};
 use super::{Labels, Layout, Others, OwnedTruth, in_order};
 use crate::bootstrap::{Rows, mean, measure, on_other_rows};
+use crate::cell::{canonical_set, guesses, separator};
 use crate::names::Metric;
-use crate::score::{Predictions, Truth, Unscorable, score};
+use crate::score::{NO_GUESS, Predictions, Truth, Unscorable, score};
 use crate::table::{Table, canonical, is_missing, key, listed, shown};
 
 /// How many unknown IDs are remembered for an error.
@@ -47,6 +48,9 @@ impl Labels {
     ///   column is named like a class, and there are as many columns as classes, they are in the classes' order. A
     ///   metric of labels compares the most probable class. If the columns are not about classes, the one named like
     ///   the target counts alone.
+    /// - Guesses stand in one column, the best first, with blanks, commas, semicolons or `|` between them. So do the labels of a
+    ///   set. An empty cell is an empty set.
+    /// - Two columns are the lower and the upper bound of an interval.
     /// - With several targets, each has the one column that is named like it. The score is the mean over the targets, and
     ///   so is that of each replicate.
     ///
@@ -203,7 +207,7 @@ pub(crate) struct Predicted {
     cells: Cells,
     /// The number of values of a row.
     pub(crate) width: usize,
-    /// What is predicted, row after row. A label is its place in the names.
+    /// What is predicted, row after row. A label is its place in the names; no guess is -1.
     pub(crate) values: Vec<f64>,
     /// The known classes, and then those that only the file names.
     names: Vec<String>,
@@ -254,13 +258,13 @@ impl Predicted {
 
     /// Whether the same rows and columns are predicted, and only known classes.
     pub(crate) fn matches(&self, other: &Self) -> bool {
-        let is_known = |one: &Self| one.names.len() == one.known || !matches!(one.cells, Cells::Label(_));
+        let is_known = |one: &Self| one.names.len() == one.known || !one.cells.have_names();
         self.keys == other.keys && self.cells == other.cells && is_known(self) && is_known(other)
     }
 
     /// The number of classes, if each value is a label.
     pub(crate) fn labels(&self) -> Option<usize> {
-        matches!(self.cells, Cells::Label(_)).then_some(self.names.len())
+        self.cells.have_names().then_some(self.names.len())
     }
 
     /// These rows with other predicted values.
@@ -292,7 +296,10 @@ impl Predicted {
         use_them: impl FnOnce(&Truth<'_>, &Predictions<'_>) -> Result<T, Unscorable>,
     ) -> Result<T, Unscorable> {
         match &self.truth {
-            OwnedTruth::Numbers(truth) => use_them(&Truth::Numbers(truth), &Predictions::Numbers(values)),
+            OwnedTruth::Numbers(truth) => match self.cells {
+                Cells::Bounds(_) => use_them(&Truth::Numbers(truth), &Predictions::Intervals(values)),
+                _ => use_them(&Truth::Numbers(truth), &Predictions::Numbers(values)),
+            },
             OwnedTruth::Classes { rows, .. } => self.read_classes(rows, values, use_them),
         }
     }
@@ -314,7 +321,13 @@ impl Predicted {
         let truth = Truth::Classes { rows: &rows, names: &names, positive };
         match self.cells {
             Cells::Number(_) | Cells::Positive { .. } => use_them(&truth, &Predictions::Numbers(values)),
-            Cells::Label(_) => {
+            Cells::Bounds(_) => use_them(&truth, &Predictions::Intervals(values)),
+            Cells::Guesses { .. } => {
+                let guess = |class: &f64| if *class < 0.0 { NO_GUESS } else { places[*class as usize] };
+                let values: Vec<u32> = values.iter().map(guess).collect();
+                use_them(&truth, &Predictions::Guesses { values: &values, width: self.width })
+            }
+            Cells::Label(_) | Cells::Set(_) => {
                 let labels: Vec<u32> = values.iter().map(|class| places[*class as usize]).collect();
                 use_them(&truth, &Predictions::Labels(&labels))
             }
@@ -344,6 +357,8 @@ struct File<R> {
     is_present: Vec<bool>,
     /// The known classes, and then those that only the file names.
     names: Vec<String>,
+    /// What is between the labels of known sets.
+    separator: char,
     /// The first unknown IDs, and how many there are.
     unknown: (Vec<String>, usize),
 }
@@ -366,14 +381,22 @@ impl<R: Read> File<R> {
             Cells::PerClass { columns, names } => {
                 (columns.iter().map(String::as_str).collect(), names.clone())
             }
-            Cells::Number(column) | Cells::Label(column) | Cells::Positive { column, .. } => {
-                (vec![column.as_str()], names)
-            }
+            Cells::Bounds(columns) => (columns.iter().map(String::as_str).collect(), names),
+            Cells::Number(column)
+            | Cells::Label(column)
+            | Cells::Set(column)
+            | Cells::Guesses { column, .. }
+            | Cells::Positive { column, .. } => (vec![column.as_str()], names),
         };
         let columns = table.columns(&columns)?;
-        let (width, rows) = (columns.len(), labels.rows());
+        let width = match cells {
+            Cells::Guesses { most, .. } => most,
+            _ => columns.len(),
+        };
+        let rows = labels.rows();
         let (values, is_present) = (vec![0.0; width * rows], vec![false; rows]);
-        Ok(Self { table, id, cells, columns, width, values, is_present, names, unknown: (Vec::new(), 0) })
+        let (separator, unknown) = (separator(&names), (Vec::new(), 0));
+        Ok(Self { table, id, cells, columns, width, values, is_present, names, separator, unknown })
     }
 
     fn read(&mut self, labels: &Labels, others: Others) -> Result<(), String> {
@@ -430,7 +453,26 @@ impl<R: Read> File<R> {
                     shown(name)
                 ))
             };
-            let value = match self.cells {
+            let first = place * self.width + at;
+            let value = match &self.cells {
+                Cells::Guesses { most, .. } => {
+                    let found = guesses(cell, *most, |label| places.contains_key(label));
+                    if found.is_empty() || is_missing(cell) && !places.contains_key(cell) {
+                        return wrong("which is no guess");
+                    }
+                    let guesses =
+                        found.into_iter().map(|name| f64::from(class_of(&name, &mut self.names, places)));
+                    let all = guesses.chain(std::iter::repeat(-1.0)).take(self.width);
+                    self.values[first..first + self.width]
+                        .iter_mut()
+                        .zip(all)
+                        .for_each(|(value, guess)| *value = guess);
+                    continue;
+                }
+                Cells::Set(_) => {
+                    let set = canonical_set(cell, self.separator);
+                    f64::from(class_of(&set, &mut self.names, places))
+                }
                 Cells::Label(_) => {
                     let name = canonical(cell);
                     match places.get(name.as_ref()) {
@@ -442,12 +484,7 @@ impl<R: Read> File<R> {
                                 labels.metric
                             ));
                         }
-                        None => {
-                            let class = self.names.len() as u32;
-                            self.names.push(name.clone().into_owned());
-                            places.insert(name.into_owned(), class);
-                            f64::from(class)
-                        }
+                        None => f64::from(class_of(&name, &mut self.names, places)),
                     }
                 }
                 _ => match cell.parse::<f64>() {
@@ -455,19 +492,19 @@ impl<R: Read> File<R> {
                     _ => return wrong("which is not a finite number"),
                 },
             };
-            self.values[place * self.width + at] = value;
+            self.values[first] = value;
         }
         Ok(())
     }
 
     /// Labels of which none is known are certainly wrong.
     fn check_labels(&self, known: usize) -> Result<(), String> {
-        let present = self.is_present.iter().zip(&self.values).filter(|(is_present, _)| **is_present);
-        let is_label = matches!(self.cells, Cells::Label(_));
-        if is_label
-            && self.names.len() > known
-            && present.map(|(_, class)| *class as usize).all(|class| class >= known)
-        {
+        let rows = self.is_present.iter().zip(self.values.chunks(self.width.max(1)));
+        let mut values = rows.filter(|(is_present, _)| **is_present).flat_map(|(_, values)| values);
+        // Sets are known by their labels, not as a whole.
+        let is_label = matches!(self.cells, Cells::Label(_) | Cells::Guesses { .. });
+        let is_unknown = |class: &f64| *class < 0.0 || *class as usize >= known;
+        if is_label && self.names.len() > known && values.all(is_unknown) {
             let (known, found) = self.names.split_at(known);
             return Err(format!(
                 "the predicted labels are {}, but the classes are {}",
@@ -491,6 +528,17 @@ impl<R: Read> File<R> {
         }
         Ok(places)
     }
+}
+
+/// The place of a class among the names, to which it is added if it is new.
+fn class_of(name: &str, names: &mut Vec<String>, places: &mut HashMap<String, u32>) -> u32 {
+    if let Some(class) = places.get(name) {
+        return *class;
+    }
+    let class = names.len() as u32;
+    names.push(name.to_owned());
+    places.insert(name.to_owned(), class);
+    class
 }
 
 /// The columns of the layout other than the ID.

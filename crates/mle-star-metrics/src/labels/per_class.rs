@@ -15,8 +15,12 @@ pub(super) fn read(
     classes: &[String],
     metric: Metric,
 ) -> Result<Labels, String> {
-    if metric.kind() == Kind::Numbers {
-        return Err(format!("{metric} needs numbers, not one column per class"));
+    match metric.kind() {
+        Kind::Numbers | Kind::Order | Kind::Intervals => {
+            return Err(format!("{metric} needs numbers, not one column per class"));
+        }
+        Kind::Sets => return Err(format!("{metric} needs one column with sets, not one column per class")),
+        Kind::Labels | Kind::Probabilities | Kind::Guesses => {}
     }
     if metric == Metric::QuadraticKappa {
         return Err(format!("{metric} needs one column with classes in order, not one column per class"));
