@@ -486,6 +486,11 @@ pub fn frozen() -> Frozen {
         output_dir: None,
         target_column: Some("y".to_owned()),
         id_column: None,
+        group_column: None,
+        time_column: None,
+        weight_column: None,
+        ignore_columns: Vec::new(),
+        positive_class: None,
         reference_discussions: Vec::new(),
         baseline_solution: None,
     };
