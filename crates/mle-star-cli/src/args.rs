@@ -1,5 +1,7 @@
 //! Commands and their options. The doc comments are the help text.
 
+mod task;
+
 use std::path::PathBuf;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
@@ -12,6 +14,8 @@ use mle_star_run::settings::Setting;
 
 use crate::exit::Exit;
 use crate::output;
+
+pub use task::TaskArgs;
 
 /// Turn a machine-learning task into a checked submission.
 ///
@@ -173,23 +177,6 @@ pub struct SettingsArgs {
     /// Use only this runner of the config file (repeatable)
     #[arg(long, value_name = "NAME")]
     pub runner: Vec<String>,
-}
-
-/// Properties of the task that are inferred from the data unless an option sets them.
-#[derive(Clone, Debug, Default, Args)]
-pub struct TaskArgs {
-    /// Set the evaluation metric
-    #[arg(long, value_name = "NAME")]
-    pub metric: Option<String>,
-    /// Set the direction of the metric: maximize or minimize
-    #[arg(long, value_name = "DIRECTION")]
-    pub direction: Option<String>,
-    /// Set the target column
-    #[arg(long, value_name = "COLUMN")]
-    pub target: Option<String>,
-    /// Use this column as the row ID
-    #[arg(long, value_name = "COLUMN")]
-    pub id_column: Option<String>,
 }
 
 #[derive(Debug, Default, Args)]
@@ -486,10 +473,6 @@ impl RunArgs {
             ("prompts", "--prompts", path(&shared.prompts)),
             ("runs_dir", "--runs-dir", path(&self.runs_dir)),
             ("run_id", "--run-id", self.run_id.clone()),
-            ("metric", "--metric", task.metric.clone()),
-            ("direction", "--direction", task.direction.clone()),
-            ("target", "--target", task.target.clone()),
-            ("id_column", "--id-column", task.id_column.clone()),
             ("max_concurrent_scripts", "--jobs", shared.jobs.clone()),
             ("json", "--json", self.json.then(|| "true".to_owned())),
             ("quiet", "--quiet", self.quiet.then(|| "true".to_owned())),
@@ -497,6 +480,9 @@ impl RunArgs {
         let pairs = shared.set.iter().map(|pair| Setting::from_pair(pair, "--set"));
         let mut settings = pairs.collect::<Result<Vec<_>, _>>()?;
         settings.extend(given(named));
+        settings.extend(task.options().into_iter().filter_map(|(key, option, value)| {
+            Some(Setting::from_text(key, &value?, &format!("--{option}")))
+        }));
         settings.extend((!shared.runner.is_empty()).then(|| Setting {
             key: "runner".to_owned(),
             value: shared.runner.clone().into(),

@@ -34,6 +34,21 @@ pub enum DataModality {
     Mixed,
 }
 
+/// What a user says about columns, beside target and row ID. Everything that is `None` or empty is inferred.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ColumnRoles {
+    /// The column whose values are groups.
+    pub group: Option<String>,
+    /// The column with the time of each row.
+    pub time: Option<String>,
+    /// The column with the weight of each labelled row in the metric.
+    pub weight: Option<String>,
+    /// Columns that are no features.
+    pub ignored: Vec<String>,
+    /// The label whose probability is predicted, of two labels.
+    pub positive_class: Option<String>,
+}
+
 /// A task with every inferred value and the contents of its files, as in `task.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -61,10 +76,38 @@ pub struct Task {
     /// The column with the row IDs.
     #[serde(default)]
     pub id_column: Option<String>,
+    /// The column whose values are groups: rows of one group depend on each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group_column: Option<String>,
+    /// The column with the time of each row: test rows are later than training rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_column: Option<String>,
+    /// The column with the weight of each labelled row in the metric: numbers from 0 on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub weight_column: Option<String>,
+    /// Columns that are no features.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ignore_columns: Vec<String>,
+    /// The label whose probability is predicted, of two labels.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub positive_class: Option<String>,
     /// Texts that the final solution is compared with, to see whether it was copied.
     #[serde(default)]
     pub reference_discussions: Vec<String>,
     /// A Python script to start from, as one more candidate of Phase 1.
     #[serde(default)]
     pub baseline_solution: Option<String>,
+}
+
+impl Task {
+    /// The roles of its columns beside target and row ID.
+    pub fn column_roles(&self) -> ColumnRoles {
+        ColumnRoles {
+            group: self.group_column.clone(),
+            time: self.time_column.clone(),
+            weight: self.weight_column.clone(),
+            ignored: self.ignore_columns.clone(),
+            positive_class: self.positive_class.clone(),
+        }
+    }
 }

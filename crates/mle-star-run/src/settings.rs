@@ -52,6 +52,22 @@ mle_star_domain::keys! {
         target: Option<String> = None, text();
         /// Overrides the task's id column.
         id_column: Option<String> = None, text();
+        /// Overrides the task's column of groups: no group is in two folds, nor held out in part.
+        group_column: Option<String> = None, text();
+        /// Overrides the task's column with the time of each row.
+        time_column: Option<String> = None, text();
+        /// Overrides the task's column with the weight of each row in the metric.
+        weight_column: Option<String> = None, text();
+        /// Columns that are no features, beside those of the task.
+        ignore_columns: Vec<String> = Vec::new();
+        /// Overrides the label, of two, whose probability is predicted.
+        positive_class: Option<String> = None, text();
+        /// A Python file that computes the metric.
+        metric_file: Option<PathBuf> = None, path();
+        /// The share of the rows of a single table that become its test table, 0.2 by default.
+        test_share: Option<f64> = None;
+        /// The sheet of Excel files; the first one by default.
+        sheet: Option<String> = None, text();
         /// Print events as JSON.
         json: bool = false;
         /// Print only errors.
@@ -193,6 +209,7 @@ fn checked_value(key: &str, value: &Value) -> Value {
         // Some tools write `holdout: off` as a boolean.
         Value::Bool(false) if key == "holdout" => Value::from("off"),
         Value::String(level) if key == "log_level" => Value::from(level.to_uppercase()),
+        Value::String(names) if key == "ignore_columns" => names.split(',').map(str::trim).collect(),
         Value::String(text) if is_time(key) => whole_seconds(text).map_or_else(|| value.clone(), Value::from),
         other => other.clone(),
     }

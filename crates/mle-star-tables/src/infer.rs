@@ -8,7 +8,7 @@ mod kinds;
 mod metric;
 
 use mle_star_domain::metric::Direction;
-use mle_star_domain::task::{DataModality, TaskType};
+use mle_star_domain::task::{ColumnRoles, DataModality, TaskType};
 use mle_star_domain::trouble::Trouble;
 
 use super::profile::{Profile, Unlabelled};
@@ -30,6 +30,8 @@ pub struct Given {
     pub target: Option<String>,
     /// The column with the row IDs.
     pub id: Option<String>,
+    /// The roles of further columns.
+    pub roles: ColumnRoles,
 }
 
 /// One inferred value.
@@ -58,6 +60,8 @@ pub struct Inferred {
     pub target: Option<String>,
     /// The column with the row IDs, if any.
     pub id: Option<String>,
+    /// The roles of further columns.
+    pub roles: ColumnRoles,
     /// The inferred values, in the order of a task file.
     pub guesses: Vec<Guess>,
     /// Why the target is unknown and how to set it, for agents that need it.
@@ -106,7 +110,8 @@ pub fn infer(
     };
     let data_modality = kinds::modality(columns, given.data_modality, &mut guesses);
     let task_type = kinds::task_type(columns, &metric, data_modality, given.task_type, &mut guesses);
-    Ok(Inferred { task_type, data_modality, metric, direction, target, id, guesses, target_unknown })
+    let roles = given.roles.clone();
+    Ok(Inferred { task_type, data_modality, metric, direction, target, id, roles, guesses, target_unknown })
 }
 
 #[cfg(test)]

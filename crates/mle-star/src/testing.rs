@@ -20,7 +20,7 @@ use crate::composition::Composition;
 use crate::ctx::Outside;
 use crate::event::{Event, EventSink};
 use crate::journal::{Frozen, Journal};
-use crate::pipeline::{self, Finished};
+use crate::pipeline::{self, FinishedRun};
 use crate::prompts::Prompts;
 use crate::scored::{Evidence, Scored};
 use crate::slots::Slots;
@@ -225,7 +225,7 @@ impl World {
         frozen: &Frozen,
         journal: &Journal,
         script_slots: &Slots,
-    ) -> Result<Finished, Stop> {
+    ) -> Result<FinishedRun, Stop> {
         let (_sender, cancel) = tokio::sync::watch::channel(false);
         let prompts = Prompts::new(BTreeMap::new());
         let prompts =
@@ -486,6 +486,11 @@ pub fn frozen() -> Frozen {
         output_dir: None,
         target_column: Some("y".to_owned()),
         id_column: None,
+        group_column: None,
+        time_column: None,
+        weight_column: None,
+        ignore_columns: Vec::new(),
+        positive_class: None,
         reference_discussions: Vec::new(),
         baseline_solution: None,
     };

@@ -5,6 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use mle_star::shell;
+use mle_star_domain::task::ColumnRoles;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::task_source::{self, TaskSource};
@@ -65,6 +66,13 @@ fn given(args: &InitArgs) -> Result<Given, Trouble> {
         direction: invocation.direction,
         target: invocation.target,
         id: invocation.id_column,
+        roles: ColumnRoles {
+            group: invocation.group_column,
+            time: invocation.time_column,
+            weight: invocation.weight_column,
+            ignored: invocation.ignore_columns,
+            positive_class: invocation.positive_class,
+        },
         ..Given::default()
     })
 }

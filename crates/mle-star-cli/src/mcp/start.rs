@@ -38,6 +38,23 @@ pub struct RunInput {
     pub target: Option<String>,
     /// Column that identifies rows
     pub id_column: Option<String>,
+    /// Column whose values are groups of rows that depend on each other
+    pub group_column: Option<String>,
+    /// Column with the time of each row
+    pub time_column: Option<String>,
+    /// Column with the weight of each row in the metric
+    pub weight_column: Option<String>,
+    /// Columns that are no features
+    #[serde(default)]
+    pub ignore_columns: Vec<String>,
+    /// The label, of two, whose probability is predicted
+    pub positive_class: Option<String>,
+    /// Path of a Python file that computes the metric
+    pub metric_file: Option<String>,
+    /// Share of the rows of a single table that are predicted, 0.2 by default
+    pub test_share: Option<f64>,
+    /// Sheet of Excel files, the first by default
+    pub sheet: Option<String>,
     /// auto (default; claude if it can be used, else offline), claude, codex, openai, offline or files
     pub agents: Option<String>,
     /// Model of the agents
@@ -164,6 +181,14 @@ impl RunInput {
                 direction: self.direction.map(|direction| direction.name().to_owned()),
                 target: self.target,
                 id_column: self.id_column,
+                group_column: self.group_column,
+                time_column: self.time_column,
+                weight_column: self.weight_column,
+                ignore_columns: self.ignore_columns,
+                positive_class: self.positive_class,
+                metric_file: self.metric_file.as_deref().map(path),
+                test_share: self.test_share.map(|share| share.to_string()),
+                sheet: self.sheet,
             },
             ..RunArgs::default()
         }

@@ -98,10 +98,6 @@ fn run_line(args: &RunArgs, runs_dir: &Path, id: &str) -> Vec<OsString> {
         line.extend(path.iter().flat_map(|path| [option.into(), path.as_os_str().to_owned()]));
     }
     let single = [
-        ("metric", &task.metric),
-        ("direction", &task.direction),
-        ("target", &task.target),
-        ("id-column", &task.id_column),
         ("agents", &settings.agents),
         ("model", &settings.model),
         ("time-limit", &args.time_limit),
@@ -109,6 +105,8 @@ fn run_line(args: &RunArgs, runs_dir: &Path, id: &str) -> Vec<OsString> {
         ("jobs", &settings.jobs),
     ];
     line.extend(given(&single));
+    let of_task = task.options();
+    line.extend(given(&of_task.iter().map(|(_, option, value)| (*option, value)).collect::<Vec<_>>()));
     line.extend(settings.set.iter().map(|setting| format!("--set={setting}").into()));
     line.extend(settings.runner.iter().map(|runner| format!("--runner={runner}").into()));
     line.extend(args.learn_from.iter().map(|run| format!("--learn-from={run}").into()));
@@ -158,8 +156,8 @@ mod tests {
             "/runs",
             "--config",
             "c.yaml",
-            "--target=--x y",
             "--jobs=2",
+            "--target=--x y",
             "--set=a=1",
             "--set=b=2",
             "--runner=a",

@@ -106,6 +106,11 @@ impl Folder {
             output_dir: None,
             target_column: found.target,
             id_column: found.id,
+            group_column: None,
+            time_column: None,
+            weight_column: None,
+            ignore_columns: Vec::new(),
+            positive_class: None,
             reference_discussions: Vec::new(),
             baseline_solution: None,
         }

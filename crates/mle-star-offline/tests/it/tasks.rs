@@ -83,6 +83,11 @@ pub(crate) fn task(shape: &Shape) -> Task {
         output_dir: None,
         target_column: Some("target".to_owned()),
         id_column: Some("id".to_owned()),
+        group_column: None,
+        time_column: None,
+        weight_column: None,
+        ignore_columns: Vec::new(),
+        positive_class: None,
         reference_discussions: Vec::new(),
         baseline_solution: None,
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mle_star_backends::files;
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
-use mle_star_domain::task::{DataModality, Task, TaskType};
+use mle_star_domain::task::{ColumnRoles, DataModality, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::agreement;
@@ -136,6 +136,13 @@ fn given(source: &TaskSource, invocation: &Invocation) -> Given {
         direction: invocation.direction.or_else(of_file),
         target: or(&invocation.target, &file.target_column),
         id: or(&invocation.id_column, &file.id_column),
+        roles: ColumnRoles {
+            group: or(&invocation.group_column, &file.group_column),
+            time: or(&invocation.time_column, &file.time_column),
+            weight: or(&invocation.weight_column, &file.weight_column),
+            ignored: file.ignore_columns.iter().chain(&invocation.ignore_columns).cloned().collect(),
+            positive_class: or(&invocation.positive_class, &file.positive_class),
+        },
     }
 }
 
@@ -205,6 +212,11 @@ fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<
         output_dir: file.output_dir.as_deref().map(absolute).transpose()?,
         target_column: inferred.target,
         id_column: inferred.id,
+        group_column: inferred.roles.group,
+        time_column: inferred.roles.time,
+        weight_column: inferred.roles.weight,
+        ignore_columns: inferred.roles.ignored,
+        positive_class: inferred.roles.positive_class,
         reference_discussions: file.reference_discussions,
         baseline_solution: file.baseline_solution,
     })

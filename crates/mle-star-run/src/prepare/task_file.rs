@@ -36,6 +36,22 @@ pub struct TaskFile {
     pub target_column: Option<String>,
     /// The column with the row ID.
     pub id_column: Option<String>,
+    /// The column whose values are groups.
+    pub group_column: Option<String>,
+    /// The column with the time of each row.
+    pub time_column: Option<String>,
+    /// The column with the weight of each row.
+    pub weight_column: Option<String>,
+    /// Columns that are no features.
+    pub ignore_columns: Vec<String>,
+    /// The label, of two, whose probability is predicted.
+    pub positive_class: Option<String>,
+    /// A Python file that computes the metric.
+    pub metric_file: Option<PathBuf>,
+    /// The share of the rows of a single table that become its test table.
+    pub test_share: Option<f64>,
+    /// The sheet of Excel files.
+    pub sheet: Option<String>,
     /// Texts, or names of files, that the solution is compared with.
     pub reference_discussions: Vec<String>,
     /// A script to start from, or the name of its file.
@@ -58,6 +74,7 @@ pub fn read(path: &Path) -> Result<TaskFile, Trouble> {
     let absolute = |path: &mut Option<PathBuf>| *path = path.take().map(|path| folder.join(path));
     absolute(&mut task.data_dir);
     absolute(&mut task.output_dir);
+    absolute(&mut task.metric_file);
     task.description = task.description.map(|text| text_or_file(folder, text, "md txt rst")).transpose()?;
     task.baseline_solution =
         task.baseline_solution.map(|text| text_or_file(folder, text, "py")).transpose()?;
