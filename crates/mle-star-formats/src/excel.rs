@@ -16,7 +16,7 @@ use crate::packing::Packing;
 use crate::records::LONGEST_ROW;
 use crate::shape::{check_names, is_blank, untyped};
 use crate::table::{Options, Shape, Source, Table, Visit};
-use crate::trouble::File;
+use crate::trouble::{File, quoted};
 
 /// Names of columns that are times are dates.
 const OF_NAMES: Precision = Precision { is_date: true, digits: 0 };
@@ -67,6 +67,14 @@ pub(crate) fn open(path: &Path, detected: Detected, options: &Options<'_>) -> Re
     let mut names = vec![String::new(); (last - first) as usize + 1];
     cells.into_iter().for_each(|(column, text)| names[(column - first) as usize] = text);
     check_merged(file, &mut workbook, &name, (header, found.last), (first, last))?;
+    let unnamed: Vec<u32> =
+        (first..).zip(&names).filter(|(_, name)| name.is_empty()).map(|(at, _)| at).collect();
+    if let [_, second, ..] = unnamed[..] {
+        let hint = "the first row with content must name all columns: remove titles above the header";
+        return Err(
+            file.trouble(format!("the cell {} of the header is empty", address(header, second)), hint)
+        );
+    }
     check_names(file, &names)?;
     let precision = |at: usize| found.precisions.get(first as usize + at).copied().flatten();
     let precisions = (0..names.len()).map(|at| precision(at).unwrap_or_default()).collect();
@@ -260,8 +268,11 @@ fn check_place(
         return Ok(filled.iter().any(|(column, _, _)| column + 1 == first));
     };
     let (cell, begin, end) = (address(row, *column), address(header, first), address(header, last));
-    let range =
-        if begin == end { format!("only {begin} (`{first_name}`)") } else { format!("{begin}:{end}") };
+    let range = if begin == end {
+        format!("only {begin} ({})", quoted(first_name))
+    } else {
+        format!("{begin}:{end}")
+    };
     let hint = "the first row with content must name all columns: remove titles above the header and cells beside \
         the table";
     Err(file.trouble(format!("the cell {cell} has no column name: the header has {range}"), hint))

@@ -39,6 +39,7 @@ fn typed_files_become_canonical_text() {
     check("types.arrows", TYPES);
     check("types.xlsx", SHEET);
     check("index.parquet", "int8\n1\n-2\n3\n");
+    check("spark.parquet", "time\n9999-12-31 03:00:00\n2024-01-31 13:45:00\n");
     check("blank.xlsx", "id,amount\n1,2.5\n,\n2,3\n");
 }
 
@@ -92,6 +93,7 @@ fn workbooks_and_nested_columns_that_are_no_tables_are_refused() {
     check("merged.xlsx", "the cells A2:A3 of the sheet `Sheet` are merged");
     check("empty.xlsx", "the sheet `Sheet` is empty");
     check("nested.parquet", "the column `list` holds lists");
+    check("arrow-0.17.feather", "the file is damaged, or was written by Arrow 0.17");
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
