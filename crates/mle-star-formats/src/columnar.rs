@@ -14,8 +14,9 @@ use mle_star_domain::trouble::Trouble;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use parquet::basic::Type as PhysicalType;
+use parquet::file::metadata::RowGroupMetaData;
 
-use crate::buffers;
+use crate::buffers::{self, Verdict, are_too_large};
 use crate::canonical;
 use crate::cells::{self, Cells, Seen, Style};
 use crate::detect::{Detected, Format};
@@ -62,13 +63,18 @@ pub(crate) fn open(path: &Path, detected: Detected) -> Result<Table, Trouble> {
     let opened = detected.packing.file(path)?;
     if detected.format != Format::Parquet {
         let again = rewound(file, &opened)?;
-        let readable = shielded(|| buffers::are_readable(again, detected.format));
-        if !readable.ok_or_else(|| damaged(file))?.map_err(|error| file.io(&error))? {
-            return Err(file.damaged("the file is damaged, or was written by Arrow 0.17"));
+        let verdict = shielded(|| buffers::are_readable(again, detected.format));
+        match verdict.ok_or_else(|| damaged(file))?.map_err(|error| file.io(&error))? {
+            Verdict::Readable => {}
+            Verdict::Damaged => return Err(file.damaged("the file is damaged, or was written by Arrow 0.17")),
+            Verdict::TooLarge => return Err(too_large(file, "a column")),
         }
     }
     let mut layout = Layout { format: detected.format, in_micros: true };
-    let (schema, has_wide_times) = schema(file, &opened, layout)?;
+    let (schema, has_wide_times, large) = schema(file, &opened, layout)?;
+    if let Some(column) = large {
+        return Err(too_large(file, &format!("column {}", quoted(&column))));
+    }
     let mut notes = Vec::new();
     let (positions, columns) = columns(file, &schema, &mut notes)?;
     let (mut rows, mut seen) = survey(file, &opened, layout, &schema, &positions)?;
@@ -135,6 +141,11 @@ fn damaged(file: File<'_>) -> Trouble {
     file.damaged("the file is damaged")
 }
 
+fn too_large(file: File<'_>, what: &str) -> Trouble {
+    let hint = "large contents belong into files of their own";
+    file.trouble(format!("the cells of {what} have more than a megabyte each"), hint)
+}
+
 fn unreadable(file: File<'_>, error: &impl std::fmt::Display) -> Trouble {
     let text = error.to_string();
     let line = text.lines().next().unwrap_or_default();
@@ -147,22 +158,34 @@ fn rewound(file: File<'_>, opened: &Opened) -> Result<Opened, Trouble> {
     Ok(again)
 }
 
-/// The columns of a file, and whether some are times of 96 bits.
-fn schema(file: File<'_>, opened: &Opened, layout: Layout) -> Result<(Schema, bool), Trouble> {
+/// The columns of a file, whether some are times of 96 bits, and a column of a Parquet file whose cells are too large.
+fn schema(
+    file: File<'_>,
+    opened: &Opened,
+    layout: Layout,
+) -> Result<(Schema, bool, Option<String>), Trouble> {
     let again = rewound(file, opened)?;
-    let read = || -> Result<(Schema, bool), ArrowError> {
-        Ok(match layout.format {
+    let read = || -> Result<_, ArrowError> {
+        let schema = match layout.format {
             Format::Parquet => {
                 let builder = ParquetRecordBatchReaderBuilder::try_new(again)?;
-                (builder.schema().as_ref().clone(), wide_times(&builder).contains(&true))
+                let has_wide_times = wide_times(&builder).contains(&true);
+                return Ok((builder.schema().as_ref().clone(), has_wide_times, large_column(&builder)));
             }
-            Format::ArrowStream => {
-                (StreamReader::try_new(BufReader::new(again), None)?.schema().as_ref().clone(), false)
-            }
-            _ => (FileReader::try_new(BufReader::new(again), None)?.schema().as_ref().clone(), false),
-        })
+            Format::ArrowStream => StreamReader::try_new(BufReader::new(again), None)?.schema(),
+            _ => FileReader::try_new(BufReader::new(again), None)?.schema(),
+        };
+        Ok((schema.as_ref().clone(), false, None))
     };
     shielded(read).ok_or_else(|| damaged(file))?.map_err(|error| unreadable(file, &error))
+}
+
+fn large_column(builder: &ParquetRecordBatchReaderBuilder<Opened>) -> Option<String> {
+    let unsigned = |number: i64| u64::try_from(number).unwrap_or_default();
+    let chunks = builder.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
+    let mut large = chunks
+        .filter(|chunk| are_too_large(unsigned(chunk.uncompressed_size()), unsigned(chunk.num_values())));
+    large.next().map(|chunk| chunk.column_path().string())
 }
 
 /// For each column of a Parquet file whether it holds times of 96 bits, as Hive, Impala and Spark write them.

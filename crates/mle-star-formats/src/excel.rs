@@ -1,12 +1,13 @@
 //! Excel workbooks.
 
 use std::fs::File as Opened;
-use std::io::{BufReader, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use calamine::{DataRef, ExcelDateTime, Reader, SheetType, Xlsx, XlsxError};
 use csv::StringRecord;
 use mle_star_domain::trouble::Trouble;
+use zip::ZipArchive;
 
 use crate::canonical::{MOST_EXACT, Precision, push_duration, push_f64, push_time_of_day, push_whole};
 use crate::detect::Detected;
@@ -18,6 +19,8 @@ use crate::shape::{check_names, is_blank, untyped};
 use crate::table::{Options, Shape, Source, Table, Visit};
 use crate::trouble::{File, quoted};
 
+/// The most bytes of all texts of a workbook: they are in memory at once.
+const MOST_TEXTS: u64 = 2 << 30;
 /// Names of columns that are times are dates, and those that are whole numbers have no fraction.
 const OF_NAMES: Style = Style { times: Precision { is_date: true, digits: 0 }, has_fractions: false };
 
@@ -73,6 +76,7 @@ struct Measured {
 pub(crate) fn open(path: &Path, detected: Detected, options: &Options<'_>) -> Result<Table, Trouble> {
     let file = File(path);
     let opened = detected.packing.file(path)?;
+    check_sizes(file, &opened)?;
     let mut workbook = workbook(file, &opened)?;
     let (name, notes) = sheet(file, &workbook, options.sheet)?;
     let found = measure(file, &mut workbook, &name)?;
@@ -161,6 +165,46 @@ fn unreadable(file: File<'_>, error: &XlsxError) -> Trouble {
         return file.trouble("the workbook is protected by a password", "save it without one");
     }
     file.damaged(format!("the workbook cannot be read: {error}"))
+}
+
+/// Refuses a workbook that would not fit into memory: with a gigabyte in a cell, or in all texts.
+fn check_sizes(file: File<'_>, opened: &Opened) -> Result<(), Trouble> {
+    let again = opened.try_clone().map_err(|error| file.io(&error))?;
+    let unreadable =
+        |error: zip::result::ZipError| file.damaged(format!("the workbook cannot be read: {error}"));
+    let mut archive = ZipArchive::new(BufReader::new(again)).map_err(unreadable)?;
+    for at in 0..archive.len() {
+        let mut member = archive.by_index(at).map_err(unreadable)?;
+        let is_texts = member.name().is_ok_and(|name| name.contains("sharedStrings"));
+        if is_texts && member.size() > MOST_TEXTS {
+            return Err(file.trouble("the texts of the workbook have more than 2 GB", "save it as CSV"));
+        }
+        if member.size() > LONGEST_ROW as u64
+            && has_long_text(&mut member).map_err(|error| file.io(&error))?
+        {
+            return Err(
+                file.trouble("a cell of the workbook has more than 64 MB", "correct or remove the cell")
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether a part of an XML text without tags is longer than a row may be.
+fn has_long_text(xml: &mut dyn Read) -> io::Result<bool> {
+    let (mut bytes, mut length) = (vec![0; 1 << 16], 0);
+    loop {
+        let count = xml.read(&mut bytes)?;
+        let part = &bytes[..count];
+        length = match (memchr::memchr(b'<', part), memchr::memrchr(b'<', part)) {
+            (Some(first), _) if length + first > LONGEST_ROW => return Ok(true),
+            (_, Some(last)) => count - last,
+            _ => length + count,
+        };
+        if count == 0 || length > LONGEST_ROW {
+            return Ok(count > 0);
+        }
+    }
 }
 
 fn workbook(file: File<'_>, opened: &Opened) -> Result<Workbook, Trouble> {

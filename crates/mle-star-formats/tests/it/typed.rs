@@ -93,6 +93,8 @@ fn workbooks_and_nested_columns_that_are_no_tables_are_refused() {
     check("merged.xlsx", "the cells A2:A3 of the sheet `Sheet` are merged");
     check("empty.xlsx", "the sheet `Sheet` is empty");
     check("nested.parquet", "the column `list` holds lists");
+    check("large.parquet", "the cells of column `text` have more than a megabyte each");
+    check("large.feather", "the cells of a column have more than a megabyte each");
     check("arrow-0.17.feather", "the file is damaged, or was written by Arrow 0.17");
 }
 
