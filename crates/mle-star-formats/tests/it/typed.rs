@@ -91,6 +91,7 @@ fn workbooks_and_nested_columns_that_are_no_tables_are_refused() {
     };
     check("title.xlsx", "the cell B3 has no column name: the header has only A1 (`Sales of 2024`)");
     check("merged.xlsx", "the cells A2:A3 of the sheet `Sheet` are merged");
+    check("formula.xlsx", "the formula of the cell B2 has no value");
     check("empty.xlsx", "the sheet `Sheet` is empty");
     check("nested.parquet", "the column `list` holds lists");
     check("large.parquet", "the cells of column `text` have more than a megabyte each");
