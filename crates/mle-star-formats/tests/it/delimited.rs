@@ -162,6 +162,12 @@ fn large_files_are_plain_by_their_parts() {
     check(text.replace('\n', "\r\n").as_bytes(), true);
     check(format!("{text}1,2.5,\u{fc}\n").as_bytes(), true);
     check(&[text.as_bytes(), b"1,2.5,\xFC\n"].concat(), false);
+    let middle = text.len() * 17 / 32;
+    let line = middle + text[middle..].find('\n').unwrap() + 1;
+    let within = |bytes: &[u8]| [&text.as_bytes()[..line], bytes, &text.as_bytes()[line..]].concat();
+    check(&within("1,2.5,\u{fc}\n".as_bytes()), true);
+    check(&within(b"1,2.5,\xFC\n"), false);
+    check(format!("a,b\n{}", "1,ü€\n".repeat(500_000)).as_bytes(), true);
     check(format!("{text},,\n").as_bytes(), false);
     check(format!("{text}1,2\n").as_bytes(), false);
     check(text.replace(',', ";").as_bytes(), false);
