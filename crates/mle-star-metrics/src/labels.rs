@@ -2,6 +2,7 @@
 
 mod columns;
 pub(crate) mod evaluate;
+pub mod paired;
 mod per_class;
 mod weights;
 
@@ -12,6 +13,7 @@ use std::io::Read;
 use csv::StringRecord;
 use thiserror::Error;
 
+pub use self::columns::classes_of_columns;
 use self::weights::Weights;
 use crate::bootstrap::{self, Rows};
 use crate::names::{Kind, Metric};
