@@ -9,7 +9,7 @@ use super::{Columns, Layout, Others, row_key};
 use crate::bootstrap::{self, Rows};
 use crate::labels::evaluate::MOST_UNKNOWN;
 use crate::score::Unscorable;
-use crate::table::{Table, is_missing, key, listed, shown};
+use crate::table::{Table, key, listed, shown};
 
 /// The labelled rows of a table, as text.
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ impl KnownRows {
         let mut known = Self { header, id, rows, keys, units, places: HashMap::new() };
         let (mut row, mut number) = (StringRecord::new(), 0_u64);
         while table.read(&mut row)? {
-            if !targets.iter().any(|target| is_missing(row.get(*target).unwrap_or_default())) {
+            if !targets.iter().any(|target| columns.is_missing(row.get(*target).unwrap_or_default())) {
                 let row_key = row_key(&row, id, number)?;
                 if known.places.insert(row_key, known.keys.len()).is_some() {
                     return Err(format!("IDs must be unique, but that of row {} occurs twice", number + 1));
