@@ -407,7 +407,7 @@ mod tests {
                 metric: Metric::QuadraticKappa,
                 train,
                 header: vec![id.clone(), target.clone()],
-                columns: Columns { id: Some(id.clone()), target, further: Vec::new(), cluster: None },
+                columns: Columns { id: Some(id.clone()), target, ..Columns::default() },
                 id_column: Some(id),
                 subsample_limit: 30,
                 split: None,

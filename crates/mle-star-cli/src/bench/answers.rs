@@ -145,7 +145,7 @@ fn form(
             id: id.map(str::to_owned),
             target: target.to_owned(),
             further,
-            cluster: None,
+            ..Columns::default()
         })
     };
     let lacks = |column: &&String| !answers.contains(column);

@@ -6,10 +6,11 @@ use crate::names::Metric;
 /// In place of a class: no guess.
 pub const NO_GUESS: u32 = u32::MAX;
 
-/// The gain of each row by the place of its class among its guesses. A class that is guessed again takes no place.
+/// The gain of each row by the place of its class among its guesses. A class that is guessed again takes another place.
 pub(crate) fn gain(metric: Metric, truth: &[u32], guesses: &[u32], width: usize) -> Mean {
     let most = most(metric);
-    let gain = |(class, guesses): (&u32, &[u32])| match place(*class, guesses, most) {
+    let place = |class: u32, guesses: &[u32]| guesses.iter().take(most).position(|guess| *guess == class);
+    let gain = |(class, guesses): (&u32, &[u32])| match place(*class, guesses) {
         None => 0.0,
         Some(place) if matches!(metric, Metric::MapAt(_)) => 1.0 / (place + 1) as f64,
         Some(_) => 1.0,
@@ -37,21 +38,4 @@ pub(crate) fn most_probable(values: &[f64], classes: usize, most: usize) -> (Vec
         guesses.extend(&order[..width]);
     }
     (guesses, width)
-}
-
-fn place(class: u32, guesses: &[u32], most: usize) -> Option<usize> {
-    let mut place = 0;
-    for (at, guess) in guesses.iter().enumerate() {
-        if *guess == NO_GUESS || guesses[..at].contains(guess) {
-            continue;
-        }
-        if place == most {
-            return None;
-        }
-        if *guess == class {
-            return Some(place);
-        }
-        place += 1;
-    }
-    None
 }

@@ -31,12 +31,14 @@ impl Cells {
     }
 }
 
-/// What the columns other than the ID stand for.
+/// What the columns other than the ID stand for. `given` is the class that a column of probabilities is about, if that is
+/// known.
 pub(super) fn cells(
     metric: Metric,
     target: &str,
     columns: &[String],
     names: &[String],
+    given: Option<&str>,
 ) -> Result<Cells, String> {
     let has_classes = matches!(metric.kind(), Kind::Labels | Kind::Probabilities | Kind::Guesses);
     if has_classes && columns.len() > 1 {
@@ -69,10 +71,10 @@ pub(super) fn cells(
             ));
         }
     };
-    one_column(metric, column, names)
+    one_column(metric, column, names, given)
 }
 
-fn one_column(metric: Metric, column: &str, names: &[String]) -> Result<Cells, String> {
+fn one_column(metric: Metric, column: &str, names: &[String], given: Option<&str>) -> Result<Cells, String> {
     let column = column.to_owned();
     match metric.kind() {
         Kind::Numbers | Kind::Order => Ok(Cells::Number(column)),
@@ -85,15 +87,19 @@ fn one_column(metric: Metric, column: &str, names: &[String]) -> Result<Cells, S
             names.len()
         )),
         Kind::Probabilities => {
-            let named = names.iter().position(|name| *name == canonical(&column));
-            let class = named.map_or_else(|| positive(names), |class| class as u32);
+            let named = names.iter().position(|name| given.is_none() && *name == canonical(&column));
+            let class = named.map_or_else(|| positive(names, given), |class| class as u32);
             Ok(Cells::Positive { column, class })
         }
     }
 }
 
-/// The class that a binary metric is about: the larger number, `true`, `yes`, else the last.
-pub(super) fn positive(names: &[String]) -> u32 {
+/// The class that a binary metric is about: the given one, else the larger number, `true`, `yes`, or the last.
+pub(super) fn positive(names: &[String], given: Option<&str>) -> u32 {
+    let given = names.iter().position(|name| given == Some(name.as_str()));
+    if let Some(class) = given {
+        return class as u32;
+    }
     let said = names.iter().position(|name| name == "true" || name.eq_ignore_ascii_case("yes"));
     said.unwrap_or(names.len().saturating_sub(1)) as u32
 }
@@ -170,10 +176,13 @@ mod tests {
 
     #[test]
     fn the_positive_class_is_the_usual_one() {
-        let check = |names: &[&str], expected| assert_eq!(positive(&texts(names)), expected, "{names:?}");
+        let check =
+            |names: &[&str], expected| assert_eq!(positive(&texts(names), None), expected, "{names:?}");
         check(&["0", "1"], 1);
         check(&["false", "true"], 1);
         check(&["Yes", "unknown"], 0);
         check(&["bad", "good"], 1);
+        assert_eq!(positive(&texts(&["bad", "good"]), Some("bad")), 0);
+        assert_eq!(positive(&texts(&["bad", "good"]), Some("other")), 1);
     }
 }

@@ -34,7 +34,9 @@ impl Labels {
             OwnedTruth::Numbers(_) => &[][..],
             OwnedTruth::Classes { names, .. } => names,
         };
-        cells(self.metric, &self.target, &predicted_columns(layout), names).map(drop).map_err(Unscorable::new)
+        let columns = predicted_columns(layout);
+        let cells = cells(self.metric, &self.target, &columns, names, self.positive.as_deref());
+        cells.map(drop).map_err(Unscorable::new)
     }
 
     /// The score of a CSV file of predictions with its uncertainty, by [`measure`]. The interval is for the score on the
@@ -167,6 +169,8 @@ impl Labels {
             metric: self.metric,
             keys: pick(&self.keys),
             units: pick(&self.units),
+            weights: self.weights.as_ref().map(|all| places.iter().map(|place| all[*place]).collect()),
+            positive: self.positive.clone(),
             truth: self.known.at(&places),
             cells: file.cells,
             width: file.width,
@@ -203,6 +207,9 @@ pub(crate) struct Predicted {
     metric: Metric,
     keys: Vec<u64>,
     units: Vec<u64>,
+    weights: Option<Vec<f64>>,
+    /// The class that a binary metric is about, if it is given.
+    positive: Option<String>,
     truth: OwnedTruth,
     cells: Cells,
     /// The number of values of a row.
@@ -224,7 +231,7 @@ impl Predicted {
 
     /// The score of other values for the same rows.
     pub(crate) fn score(&self, values: &[f64]) -> Result<f64, Unscorable> {
-        self.read(values, |truth, predicted| score(self.metric, truth, predicted, None))
+        self.read(values, |truth, predicted| score(self.metric, truth, predicted, self.weights.as_deref()))
     }
 
     /// The metric.
@@ -253,7 +260,7 @@ impl Predicted {
     }
 
     fn rows_drawn(&self) -> Rows<'_> {
-        Rows { keys: &self.keys, units: &self.units }
+        Rows { keys: &self.keys, units: &self.units, weights: self.weights.as_deref() }
     }
 
     /// Whether the same rows and columns are predicted, and only known classes.
@@ -284,6 +291,7 @@ impl Predicted {
         Self {
             keys: pick(&self.keys),
             units: pick(&self.units),
+            weights: self.weights.as_ref().map(|all| places.iter().map(|place| all[*place]).collect()),
             truth: self.truth.at(places),
             values: places.iter().flat_map(row).copied().collect(),
             ..self.clone()
@@ -315,7 +323,7 @@ impl Predicted {
         let rows: Vec<u32> = rows.iter().map(|class| places[*class as usize]).collect();
         let about = match self.cells {
             Cells::Positive { class, .. } => class,
-            _ => positive(&self.names[..self.known]),
+            _ => positive(&self.names[..self.known], self.positive.as_deref()),
         };
         let positive = (self.known <= 2).then(|| places[about as usize]);
         let truth = Truth::Classes { rows: &rows, names: &names, positive };
@@ -376,7 +384,7 @@ impl<R: Read> File<R> {
         };
         let wanted = predicted_columns(layout);
         table.columns(&wanted.iter().map(String::as_str).collect::<Vec<_>>())?;
-        let cells = cells(labels.metric, &labels.target, &wanted, &names)?;
+        let cells = cells(labels.metric, &labels.target, &wanted, &names, labels.positive.as_deref())?;
         let (columns, names) = match &cells {
             Cells::PerClass { columns, names } => {
                 (columns.iter().map(String::as_str).collect(), names.clone())

@@ -50,7 +50,8 @@ pub(super) fn read(
     let rows = order.iter().map(|row| places[rows[*row]]).collect();
     let known = OwnedTruth::Classes { rows, names };
     let (target, units) = (String::new(), keys.clone());
-    Ok(Labels { metric, target, units, keys, known, further: Vec::new(), test_rows: None })
+    let (further, weights, positive) = (Vec::new(), None, None);
+    Ok(Labels { metric, target, units, keys, weights, positive, known, further, test_rows: None })
 }
 
 /// The position of the one cell that is 1, where all others are 0.
