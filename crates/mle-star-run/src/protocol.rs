@@ -12,7 +12,7 @@ use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Tabl
 use mle_star_tables::split::describe;
 
 /// What the protocol of a task depends on, beside its tables.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Evaluated<'a> {
     /// The name of its metric.
     pub metric: &'a str,
@@ -20,6 +20,8 @@ pub struct Evaluated<'a> {
     pub target: Option<&'a str>,
     /// The column with the row IDs.
     pub id: Option<&'a str>,
+    /// The label, of two, whose probability is predicted.
+    pub positive: Option<&'a str>,
 }
 
 /// The evaluation protocol of a new run, and the rows that it holds out.
@@ -204,7 +206,7 @@ pub fn verified_columns<'a>(
     profile: &Profile,
     split: Option<&Split>,
 ) -> Result<Columns, String> {
-    let Evaluated { metric: name, target, id, .. } = task.into();
+    let Evaluated { metric: name, target, id, positive, .. } = task.into();
     let metric =
         Metric::parse(name).ok_or_else(|| format!("the program cannot compute the metric {name}"))?;
     let target = target.ok_or("the target is not known")?;
@@ -238,8 +240,10 @@ pub fn verified_columns<'a>(
         return Err(format!("a value of `{id}` occurs twice in {train_name}"));
     }
     let cluster = split.and_then(|split| split.column.clone());
-    let further = targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
-    Ok(Columns { id, target: target.to_owned(), further, cluster, ..Columns::default() })
+    let further: Vec<String> =
+        targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
+    let positive = positive.filter(|_| further.is_empty()).map(str::to_owned);
+    Ok(Columns { id, target: target.to_owned(), further, cluster, positive, ..Columns::default() })
 }
 
 /// Whether a value occurs twice in a column, judged by the rows that were looked at.
@@ -283,6 +287,7 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
             metric: &task.evaluation_metric,
             target: task.target_column.as_deref(),
             id: task.id_column.as_deref(),
+            positive: task.positive_class.as_deref(),
         }
     }
 }
@@ -290,8 +295,9 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
 impl<'a> Evaluated<'a> {
     /// A task as it was inferred from its folder.
     pub fn inferred(inferred: &'a Inferred) -> Self {
-        let Inferred { metric, target, id, .. } = inferred;
-        Self { metric, target: target.as_deref(), id: id.as_deref() }
+        let Inferred { metric, target, id, roles, .. } = inferred;
+        let positive = roles.positive_class.as_deref();
+        Self { metric, target: target.as_deref(), id: id.as_deref(), positive }
     }
 }
 
@@ -323,7 +329,7 @@ mod tests {
             fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
         }
         let profile = profile::read(dir.path()).unwrap();
-        let task = Evaluated { metric, target: Some("y"), id: Some("id") };
+        let task = Evaluated { metric, target: Some("y"), id: Some("id"), ..Evaluated::default() };
         protocol(task, config, Some(&profile))
     }
 
@@ -355,7 +361,7 @@ mod tests {
                 fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
             }
             let profile = profile::read(dir.path()).unwrap();
-            let task = Evaluated { metric, target: Some("y"), id: Some("id") };
+            let task = Evaluated { metric, target: Some("y"), id: Some("id"), ..Evaluated::default() };
             let split = protocol(task, &Config::default(), Some(&profile)).unwrap().split.unwrap();
             assert_eq!(split.kind, expected, "{metric}");
         };
@@ -403,7 +409,7 @@ mod tests {
                 fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
             }
             let profile = profile::read(dir.path()).unwrap();
-            let task = Evaluated { metric, target: Some("y"), id: Some("id") };
+            let task = Evaluated { metric, target: Some("y"), id: Some("id"), ..Evaluated::default() };
             let columns = verified_columns(task, &profile, None).unwrap();
             assert_eq!((columns.target.as_str(), columns.further.as_slice()), ("y", &["z".to_owned()][..]));
             let found = match protocol(task, &Config::default(), Some(&profile)).unwrap().holdout {

@@ -142,3 +142,39 @@ fn is_negated(words: &[Word], at: usize) -> bool {
     let near = &words[at.saturating_sub(4)..words.len().min(at + 5)];
     near.iter().any(|word| matches!(word.text.as_str(), "not" | "never" | "neither" | "nor" | "without"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_tells_which_scores_win() {
+        let check = |text: &str, expected: Option<Direction>| {
+            let found = match direction(&Description::read(text), "energy score") {
+                DirectionReading::Said(direction, from) => {
+                    assert!(!from.is_empty());
+                    Some(direction)
+                }
+                _ => None,
+            };
+            assert_eq!(found, expected, "{text}");
+        };
+        let (least, most) = (Some(Direction::Minimize), Some(Direction::Maximize));
+        check("Forecasts are compared by the energy score.", None);
+        check("The energy score is used; lower is better.", least);
+        check("Forecasts are compared by the energy score. Smaller values are better.", least);
+        check("# Evaluation\nThe highest score wins.", most);
+        check("The metric is the energy score, and the smallest wins.", least);
+        check("The energy score is to be minimised.", least);
+        check("Your task is to maximize the energy score.", most);
+        check("Better forecasts have lower energy scores.", least);
+        check("The energy score should be as small as possible.", least);
+        check("The lower the energy score, the better.", least);
+        check("Energy score: higher values are worse.", least);
+        check("Submissions are ranked by the energy score in ascending order.", least);
+        check("Lower is not better for the energy score.", None);
+        check("# Data\nQuality: higher is better.\n\nOther columns are numbers.", None);
+        check("# Evaluation\nLower is better. In the second round, higher is better.", None);
+        check("We minimise costs of the plant. Forecasts are compared by the energy score.", None);
+    }
+}

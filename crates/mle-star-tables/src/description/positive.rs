@@ -260,3 +260,71 @@ fn stop_at_zero(words: &[Word], from: usize) -> usize {
         .find(|at| matches!(words[*at].text.as_str(), "0" | "zero" | "otherwise" | "else" | "2"))
         .unwrap_or(words.len())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_tells_whose_probability_is_asked() {
+        let check = |labels: [&str; 2], text: &str, expected: Option<&str>| {
+            let found = match positive(&Description::read(text), labels) {
+                PositiveReading::Said(label, from) => {
+                    assert!(!from.is_empty());
+                    Some(labels[label])
+                }
+                PositiveReading::Both(..) => Some("both"),
+                PositiveReading::None => None,
+            };
+            assert_eq!(found, expected, "{text}");
+        };
+        let credit = ["default", "repaid"];
+        check(
+            credit,
+            "Each credit is repaid or ends in default. Predict the probability that a credit ends in default.",
+            Some("default"),
+        );
+        check(credit, "Predict the probability that a credit is not repaid.", Some("default"));
+        check(credit, "Predict the probability of default.", Some("default"));
+        check(credit, "Predict the probability of default or repaid.", None);
+        check(credit, "How likely is it that the credit defaults?", Some("default"));
+        check(credit, "Predict a probability for each credit.", None);
+        check(credit, "Submit 1 if the credit defaulted and 0 if it was repaid.", Some("default"));
+        check(credit, "The positive class is `repaid`.", Some("repaid"));
+        check(credit, "`default` is the positive class.", Some("default"));
+        check(credit, "Higher values mean default.", Some("default"));
+        check(credit, "Predict whether a credit ends in default.", Some("default"));
+        check(credit, "Predict whether a credit is repaid or ends in default.", None);
+        check(credit, "Predict the risk of default. The positive class is repaid.", Some("repaid"));
+        check(credit, "Give the probability of default. The chance of being repaid counts.", Some("both"));
+        check(credit, "# Baseline\nIt predicts the probability of default.", None);
+        check(["churned", "stayed"], "Estimate the churn probability of each customer.", Some("churned"));
+        check(["churned", "stayed"], "Estimate how likely each customer is to churn.", Some("churned"));
+        check(["bad", "good"], "Predict the probability that it is bad.", Some("bad"));
+        check(["blue", "green"], "Predict a probability for every seed.", None);
+        check(["ham", "spam"], "The probability that the message is spam, not ham.", Some("spam"));
+        check(["paid", "unpaid"], "The probability that it stays unpaid.", Some("unpaid"));
+        check(
+            ["Charged Off", "Fully Paid"],
+            "What is the chance that a loan is charged off?",
+            Some("Charged Off"),
+        );
+        check(
+            ["functional", "non functional"],
+            "The probability that a pump is non functional.",
+            Some("non functional"),
+        );
+        check(["A", "B"], "A probability of a prize.", None);
+        check(["A", "B"], "The probability of class `B`.", Some("B"));
+    }
+
+    #[test]
+    fn names_of_columns_may_hold_a_label() {
+        let check = |name: &str, labels, expected| assert_eq!(named_in(name, labels), expected, "{name}");
+        check("p_churned", ["churned", "stayed"], Some(0));
+        check("probStayed", ["churned", "stayed"], Some(1));
+        check("Charged_Off_probability", ["Charged Off", "Fully Paid"], Some(0));
+        check("outcome", ["churned", "stayed"], None);
+        check("p", ["a", "p"], None);
+    }
+}

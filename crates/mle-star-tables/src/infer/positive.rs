@@ -38,11 +38,17 @@ pub(super) fn positive(
 ) -> Result<Option<String>, Trouble> {
     let Some(column) = asked.profile.train.column(asked.target) else { return Ok(given.map(str::to_owned)) };
     let labels: Vec<&str> = column.top_values.iter().map(|(label, _)| label.as_str()).collect();
+    let is_asked = asked.metric.is_some_and(|metric| takes_a_side(metric, column.distinct));
+    let mut told = |label: &str, why: &str| {
+        let reason = format!("higher means \"{label}\"; {why}");
+        guesses.push(Guess { field: "positive_class", value: label.to_owned(), reason });
+        Ok(Some(label.to_owned()))
+    };
     if let Some(given) = given {
-        return agreeing(given, column, &labels).map(Some);
+        let label = agreeing(given, column, &labels)?;
+        return if is_asked { told(&label, "as given") } else { Ok(Some(label)) };
     }
     let [one, other] = labels[..] else { return Ok(None) };
-    let is_asked = asked.metric.is_some_and(|metric| takes_a_side(metric, column.distinct));
     if column.distinct != 2 || column.kind.is_number() || !is_asked {
         return Ok(None);
     }
@@ -53,13 +59,7 @@ pub(super) fn positive(
         return Ok(None);
     }
     let (label, reason) = asked.read(labels, predicted.first().copied())?;
-    let label = labels[label].to_owned();
-    guesses.push(Guess {
-        field: "positive_class",
-        value: label.clone(),
-        reason: format!("higher means \"{label}\"; {reason}"),
-    });
-    Ok(Some(label))
+    told(labels[label], &reason)
 }
 
 /// Whether a metric of two classes treats them differently.
