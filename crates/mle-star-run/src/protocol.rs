@@ -12,7 +12,7 @@ use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Tabl
 use mle_star_tables::split::describe;
 
 /// What the protocol of a task depends on, beside its tables.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Evaluated<'a> {
     /// The name of its metric.
     pub metric: &'a str,
@@ -22,6 +22,8 @@ pub struct Evaluated<'a> {
     pub id: Option<&'a str>,
     /// Whether a file computes the metric, whatever its name is.
     pub by_file: bool,
+    /// The label, of two, whose probability is predicted.
+    pub positive: Option<&'a str>,
 }
 
 /// The evaluation protocol of a new run, and the rows that it holds out.
@@ -208,7 +210,7 @@ pub fn verified_columns<'a>(
     split: Option<&Split>,
 ) -> Result<Columns, String> {
     let task = task.into();
-    let Evaluated { metric: name, target, id, by_file } = task;
+    let Evaluated { metric: name, target, id, positive, by_file, .. } = task;
     let metric = task.built_in();
     if metric.is_none() && !by_file {
         return Err(format!("the program cannot compute the metric {name}"));
@@ -246,8 +248,10 @@ pub fn verified_columns<'a>(
         return Err(format!("a value of `{id}` occurs twice in {train_name}"));
     }
     let cluster = split.and_then(|split| split.column.clone());
-    let further = targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
-    Ok(Columns { id, target: target.to_owned(), further, cluster, ..Columns::default() })
+    let further: Vec<String> =
+        targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
+    let positive = positive.filter(|_| further.is_empty()).map(str::to_owned);
+    Ok(Columns { id, target: target.to_owned(), further, cluster, positive, ..Columns::default() })
 }
 
 /// The column of a submission with the row IDs: without a named one, the first of several columns.
@@ -298,6 +302,7 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
             target: task.target_column.as_deref(),
             id: task.id_column.as_deref(),
             by_file: task.metric_file.is_some(),
+            positive: task.positive_class.as_deref(),
         }
     }
 }
@@ -305,8 +310,9 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
 impl<'a> Evaluated<'a> {
     /// A task as it was inferred from its folder.
     pub fn inferred(inferred: &'a Inferred) -> Self {
-        let Inferred { metric, target, id, .. } = inferred;
-        Self { metric, target: target.as_deref(), id: id.as_deref(), by_file: false }
+        let Inferred { metric, target, id, roles, .. } = inferred;
+        let positive = roles.positive_class.as_deref();
+        Self { metric, target: target.as_deref(), id: id.as_deref(), positive, by_file: false }
     }
 
     /// The same with a file that computes the metric, or not.
@@ -349,7 +355,7 @@ mod tests {
             fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
         }
         let profile = profile::read(dir.path()).unwrap();
-        let task = Evaluated { metric, target: Some("y"), id: Some("id"), by_file: false };
+        let task = Evaluated { metric, target: Some("y"), id: Some("id"), ..Evaluated::default() };
         protocol(task, config, Some(&profile))
     }
 
@@ -381,7 +387,7 @@ mod tests {
                 fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
             }
             let profile = profile::read(dir.path()).unwrap();
-            let task = Evaluated { metric, target: Some("y"), id: Some("id"), by_file: false };
+            let task = Evaluated { metric, target: Some("y"), id: Some("id"), ..Evaluated::default() };
             let split = protocol(task, &Config::default(), Some(&profile)).unwrap().split.unwrap();
             assert_eq!(split.kind, expected, "{metric}");
         };
@@ -429,7 +435,7 @@ mod tests {
                 fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
             }
             let profile = profile::read(dir.path()).unwrap();
-            let task = Evaluated { metric, target: Some("y"), id: Some("id"), by_file: false };
+            let task = Evaluated { metric, target: Some("y"), id: Some("id"), ..Evaluated::default() };
             let columns = verified_columns(task, &profile, None).unwrap();
             assert_eq!((columns.target.as_str(), columns.further.as_slice()), ("y", &["z".to_owned()][..]));
             let found = match protocol(task, &Config::default(), Some(&profile)).unwrap().holdout {
