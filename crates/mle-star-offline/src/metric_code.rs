@@ -1,5 +1,8 @@
 //! The Python code of each known metric, and the predictions that it needs.
 
+use std::borrow::Cow;
+
+use mle_star_domain::task::Task;
 use serde::Serialize;
 
 use mle_star_metrics::names::{Kind, Metric as Known};
@@ -15,7 +18,7 @@ pub(crate) struct Metric {
     /// The import line of the metric function.
     pub(crate) import: &'static str,
     /// The Python expression over `truth` and `predicted`.
-    pub(crate) expression: &'static str,
+    pub(crate) expression: Cow<'static, str>,
     /// Whether it compares class labels, not probabilities.
     pub(crate) labels: bool,
     /// Whether it uses the order of classes.
@@ -34,13 +37,45 @@ impl Metric {
             id,
             words,
             import,
-            expression,
+            expression: Cow::Borrowed(expression),
             labels: id.kind() == Kind::Labels,
             ordinal: id == Known::QuadraticKappa,
             absolute: matches!(id, Known::Mae | Known::MedianAbsoluteError | Known::Mape | Known::Smape),
             positive: id == Known::Rmsle,
         }
     }
+
+    /// The metric of a task with this number of classes. Rows count by their weights, if they have some.
+    pub(crate) fn of(task: &Task, id: Known, classes: usize) -> Self {
+        let metric = Self::new(id, classes == 2);
+        if task.weight_column.is_none() {
+            return metric;
+        }
+        let expression = weighted(metric.import, &metric.expression);
+        Self { expression: Cow::Owned(expression), ..metric }
+    }
+}
+
+/// The expression with the weights as an argument of the function that the line imports, or of the mean.
+fn weighted(import: &str, expression: &str) -> String {
+    let function = import.rsplit(' ').next().unwrap_or_default();
+    let (call, argument) = match expression.find(&format!("{function}(")) {
+        Some(at) => (at + function.len(), "sample_weight=weight"),
+        None => (expression.find('(').unwrap_or_default(), "weights=weight"),
+    };
+    let mut depth = 0_usize;
+    for (at, letter) in expression.char_indices().skip_while(|(at, _)| *at < call) {
+        match letter {
+            '(' => depth += 1,
+            ')' if depth == 1 => {
+                let text = format!("{}, {argument}{}", &expression[..at], &expression[at..]);
+                return text.replacen("200.0 * np.mean(", "200.0 * np.average(", 1);
+            }
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    expression.to_owned()
 }
 
 /// The words, the import line and the expression of a metric.

@@ -2,17 +2,17 @@
 
 use mle_star_domain::config::{Acceptance, Config, FinalChoice, HoldoutShare, Preset};
 use mle_star_domain::protocol::{Holdout, Protocol, Split};
-use mle_star_domain::task::Task;
+use mle_star_domain::task::{ColumnRoles, Task};
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::{Kind, Metric};
 use mle_star_tables::comparison;
 use mle_star_tables::holdout::{Off, Plan, Roles, Share, plan};
 use mle_star_tables::infer::Inferred;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
-use mle_star_tables::split::describe;
+use mle_star_tables::split::{Known, describe};
 
 /// What the protocol of a task depends on, beside its tables.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Evaluated<'a> {
     /// The name of its metric.
     pub metric: &'a str,
@@ -20,6 +20,14 @@ pub struct Evaluated<'a> {
     pub target: Option<&'a str>,
     /// The column with the row IDs.
     pub id: Option<&'a str>,
+    /// The column that the user named for groups.
+    pub group: Option<&'a str>,
+    /// The column that the user named for times.
+    pub time: Option<&'a str>,
+    /// The column with the weights of rows.
+    pub weight: Option<&'a str>,
+    /// Columns that no model may use.
+    pub ignored: &'a [String],
 }
 
 /// The evaluation protocol of a new run, and the rows that it holds out.
@@ -46,7 +54,8 @@ pub fn decide<'a>(
     config: &Config,
     profile: Option<&Profile>,
 ) -> Option<Decided> {
-    if is_papers(config) {
+    let task = task.into();
+    if is_papers(config) && !task.names_columns() {
         return None;
     }
     let Some(profile) = profile else {
@@ -63,14 +72,15 @@ pub fn decide<'a>(
         };
         return Some(Decided { protocol, held_out: None });
     };
-    let task = task.into();
     let metric = Metric::parse(task.metric);
     let Evaluated { target, id, .. } = task;
     let classification = match metric {
         Some(metric) => !metric.is_for_regression(),
         None => target.and_then(|target| profile.train.column(target)).is_some_and(has_classes),
     };
-    let split = profile.test.is_some().then(|| describe(profile, target, id, classification));
+    let known = task.known();
+    let has_split = profile.test.is_some() || task.group.or(task.time).is_some();
+    let split = has_split.then(|| describe(profile, &known, classification));
     let verified = verified_columns(task, profile, split.as_ref());
     let planned = planned(task, config, profile, split.as_ref(), verified.as_ref().err());
     let holdout = match &planned {
@@ -78,7 +88,8 @@ pub fn decide<'a>(
         Err(off) => off.clone().into(),
     };
     let script = target.zip(split.as_ref()).and_then(|(target, split)| {
-        comparison::script(&compared(profile, &holdout), target, id, split, classification)
+        let left_out: Vec<&str> = task.ignored.iter().map(String::as_str).chain(task.weight).collect();
+        comparison::script(&compared(profile, &holdout), target, id, split, (classification, &left_out))
     });
     let targets = target.map(|target| profile.targets(target, id)).unwrap_or_default();
     let targets = targets.into_iter().map(str::to_owned).collect();
@@ -178,7 +189,7 @@ fn plan_rows(
         HoldoutShare::Share(share) => Share::Of(share, u64::from(most)),
         HoldoutShare::Auto | HoldoutShare::Off => Share::Auto { most: u64::from(most) },
     };
-    let roles = Roles { target: task.target, id: task.id };
+    let roles = Roles { target: task.target, id: task.id, weight: task.weight };
     plan(profile, &roles, split, share, seed)
 }
 
@@ -237,7 +248,7 @@ pub fn verified_columns<'a>(
     if let Some(id) = id.as_ref().filter(|id| repeats(&profile.train, id)) {
         return Err(format!("a value of `{id}` occurs twice in {train_name}"));
     }
-    let cluster = split.and_then(|split| split.column.clone());
+    let cluster = split.and_then(|split| split.cluster().map(str::to_owned));
     let further = targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
     Ok(Columns { id, target: target.to_owned(), further, cluster })
 }
@@ -246,6 +257,14 @@ pub fn verified_columns<'a>(
 fn repeats(table: &Table, column: &str) -> bool {
     let column = table.column(column);
     column.is_some_and(|column| column.distinct + column.missing < table.rows.min(ROWS_LOOKED_AT))
+}
+
+/// The roles of columns that neither the split nor the target tells, in lines for the terminal and for a task file.
+pub fn role_lines(roles: &ColumnRoles) -> Vec<String> {
+    let weight = roles.weight.as_ref().map(|name| format!("weights: `{name}` (as given)"));
+    let names: Vec<String> = roles.ignored.iter().map(|name| format!("`{name}`")).collect();
+    let ignored = (!names.is_empty()).then(|| format!("ignored: {} (as given)", names.join(", ")));
+    weight.into_iter().chain(ignored).collect()
 }
 
 /// What was decided, in lines for the terminal and for a task file.
@@ -283,6 +302,10 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
             metric: &task.evaluation_metric,
             target: task.target_column.as_deref(),
             id: task.id_column.as_deref(),
+            group: task.group_column.as_deref(),
+            time: task.time_column.as_deref(),
+            weight: task.weight_column.as_deref(),
+            ignored: &task.ignore_columns,
         }
     }
 }
@@ -290,8 +313,27 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
 impl<'a> Evaluated<'a> {
     /// A task as it was inferred from its folder.
     pub fn inferred(inferred: &'a Inferred) -> Self {
-        let Inferred { metric, target, id, .. } = inferred;
-        Self { metric, target: target.as_deref(), id: id.as_deref() }
+        let Inferred { metric, target, id, roles, .. } = inferred;
+        Self {
+            metric,
+            target: target.as_deref(),
+            id: id.as_deref(),
+            group: roles.group.as_deref(),
+            time: roles.time.as_deref(),
+            weight: roles.weight.as_deref(),
+            ignored: &roles.ignored,
+        }
+    }
+
+    /// The columns whose roles are known.
+    pub fn known(self) -> Known<'a> {
+        let Self { target, id, group, time, weight, .. } = self;
+        Known { target, id, group, time, weight }
+    }
+
+    /// Whether the user named a column by which rows are validated or weighted.
+    fn names_columns(self) -> bool {
+        self.group.or(self.time).or(self.weight).is_some()
     }
 }
 
@@ -323,7 +365,7 @@ mod tests {
             fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
         }
         let profile = profile::read(dir.path()).unwrap();
-        let task = Evaluated { metric, target: Some("y"), id: Some("id") };
+        let task = Evaluated { metric, target: Some("y"), id: Some("id"), ..Evaluated::default() };
         protocol(task, config, Some(&profile))
     }
 
@@ -355,7 +397,7 @@ mod tests {
                 fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
             }
             let profile = profile::read(dir.path()).unwrap();
-            let task = Evaluated { metric, target: Some("y"), id: Some("id") };
+            let task = Evaluated { metric, target: Some("y"), id: Some("id"), ..Evaluated::default() };
             let split = protocol(task, &Config::default(), Some(&profile)).unwrap().split.unwrap();
             assert_eq!(split.kind, expected, "{metric}");
         };
@@ -403,7 +445,7 @@ mod tests {
                 fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
             }
             let profile = profile::read(dir.path()).unwrap();
-            let task = Evaluated { metric, target: Some("y"), id: Some("id") };
+            let task = Evaluated { metric, target: Some("y"), id: Some("id"), ..Evaluated::default() };
             let columns = verified_columns(task, &profile, None).unwrap();
             assert_eq!((columns.target.as_str(), columns.further.as_slice()), ("y", &["z".to_owned()][..]));
             let found = match protocol(task, &Config::default(), Some(&profile)).unwrap().holdout {

@@ -6,6 +6,7 @@
 mod columns;
 mod kinds;
 mod metric;
+mod roles;
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{ColumnRoles, DataModality, TaskType};
@@ -83,10 +84,12 @@ pub fn infer(
     let mut guesses = Vec::new();
     let metric = metric::name(description, given.metric.as_deref(), &mut guesses)?;
     let direction = metric::direction(&metric, given.direction, &mut guesses)?;
+    let roles = roles::named(profile, &given.roles)?;
     let (id, found) = match profile {
         Some(profile) => {
             let id = columns::id(profile, given.id.as_deref(), &mut guesses)?;
-            let found = columns::target(profile, description, given.target.as_deref(), id.as_deref())?;
+            let others = columns::Others { id: id.as_deref(), roles: &roles };
+            let found = columns::target(profile, description, given.target.as_deref(), others)?;
             (id, found)
         }
         None => columns::of_sample(unlabelled.sample.as_ref(), given, &mut guesses),
@@ -100,6 +103,9 @@ pub fn infer(
         }
         columns::Target::Unknown(why) => (None, Some(why)),
     };
+    if let Some(profile) = profile {
+        roles::check(profile, &roles, target.as_deref(), id.as_deref())?;
+    }
     let sample = profile.map_or(&unlabelled.sample, |profile| &profile.sample);
     let columns = kinds::Columns {
         profile,
@@ -107,10 +113,10 @@ pub fn infer(
         media: profile.map_or(unlabelled.media, |profile| profile.media),
         target: target.as_deref(),
         id: id.as_deref(),
+        roles: &roles,
     };
     let data_modality = kinds::modality(columns, given.data_modality, &mut guesses);
     let task_type = kinds::task_type(columns, &metric, data_modality, given.task_type, &mut guesses);
-    let roles = given.roles.clone();
     Ok(Inferred { task_type, data_modality, metric, direction, target, id, roles, guesses, target_unknown })
 }
 

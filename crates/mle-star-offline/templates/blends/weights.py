@@ -14,13 +14,13 @@ def fitted_weights(parts, rows):
 def blend_error(values, rows):
 {% if p.classification %}
     """Logarithmic loss of class probabilities."""
-    return -np.mean(np.log(np.clip(values[np.arange(len(rows)), {{ p.truth }}[rows]], 1e-9, 1.0)))
+    return -{{ "np.average" if p.weight else "np.mean" }}(np.log(np.clip(values[np.arange(len(rows)), {{ p.truth }}[rows]], 1e-9, 1.0)){{ ", weights=" ~ p.weights ~ "[rows]" if p.weight }})
 {% elif p.metric.absolute %}
     """Mean absolute error on the model scale."""
-    return np.mean(np.abs(values - to_model_scale({{ p.truth }}[rows])))
+    return {{ "np.average" if p.weight else "np.mean" }}(np.abs(values - to_model_scale({{ p.truth }}[rows])){{ ", weights=" ~ p.weights ~ "[rows]" if p.weight }})
 {% else %}
     """Mean squared error on the model scale."""
-    return np.mean(np.square(values - to_model_scale({{ p.truth }}[rows])))
+    return {{ "np.average" if p.weight else "np.mean" }}(np.square(values - to_model_scale({{ p.truth }}[rows])){{ ", weights=" ~ p.weights ~ "[rows]" if p.weight }})
 {% endif %}
 
 
