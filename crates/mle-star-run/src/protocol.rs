@@ -28,6 +28,8 @@ pub struct Evaluated<'a> {
     pub weight: Option<&'a str>,
     /// Columns that no model may use.
     pub ignored: &'a [String],
+    /// The label, of two, whose probability is predicted.
+    pub positive: Option<&'a str>,
 }
 
 /// The evaluation protocol of a new run, and the rows that it holds out.
@@ -215,7 +217,7 @@ pub fn verified_columns<'a>(
     profile: &Profile,
     split: Option<&Split>,
 ) -> Result<Columns, String> {
-    let Evaluated { metric: name, target, id, .. } = task.into();
+    let Evaluated { metric: name, target, id, weight, positive, .. } = task.into();
     let metric =
         Metric::parse(name).ok_or_else(|| format!("the program cannot compute the metric {name}"))?;
     let target = target.ok_or("the target is not known")?;
@@ -250,7 +252,8 @@ pub fn verified_columns<'a>(
     }
     let cluster = split.and_then(|split| split.cluster().map(str::to_owned));
     let further = targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
-    Ok(Columns { id, target: target.to_owned(), further, cluster })
+    let [weight, positive] = [weight, positive].map(|name| name.map(str::to_owned));
+    Ok(Columns { id, target: target.to_owned(), further, cluster, weight, positive })
 }
 
 /// Whether a value occurs twice in a column, judged by the rows that were looked at.
@@ -306,6 +309,7 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
             time: task.time_column.as_deref(),
             weight: task.weight_column.as_deref(),
             ignored: &task.ignore_columns,
+            positive: task.positive_class.as_deref(),
         }
     }
 }
@@ -322,6 +326,7 @@ impl<'a> Evaluated<'a> {
             time: roles.time.as_deref(),
             weight: roles.weight.as_deref(),
             ignored: &roles.ignored,
+            positive: roles.positive_class.as_deref(),
         }
     }
 
