@@ -158,6 +158,7 @@ fn check(expected: &Expected) {
         profile: profile.as_ref(),
         target: task.target.as_deref(),
         id: task.id.as_deref(),
+        roles: None,
         split: None,
         held_out: None,
     };
@@ -198,6 +199,7 @@ fn many_files_are_told_in_a_few_lines() {
         profile: Some(&profile),
         target: Some("label"),
         id: Some("id"),
+        roles: None,
         split: None,
         held_out: None,
     };
