@@ -1,0 +1,213 @@
+//! What kind of table a file is.
+
+use std::path::Path;
+
+use mle_star_domain::trouble::Trouble;
+
+use crate::packing::{Packing, read_full};
+use crate::trouble::File;
+
+/// The first bytes that say what a file is.
+const HEAD: usize = 4_096;
+const PACKINGS: [&str; 4] = [".gz", ".zst", ".zstd", ".zip"];
+const ENDINGS: [(&str, Format); 16] = [
+    (".csv", Format::Delimited),
+    (".tsv", Format::Delimited),
+    (".tab", Format::Delimited),
+    (".psv", Format::Delimited),
+    (".txt", Format::Delimited),
+    (".parquet", Format::Parquet),
+    (".pq", Format::Parquet),
+    (".feather", Format::ArrowFile),
+    (".arrow", Format::ArrowFile),
+    (".arrows", Format::ArrowStream),
+    (".ipc", Format::ArrowFile),
+    (".xlsx", Format::Excel),
+    (".xlsm", Format::Excel),
+    (".jsonl", Format::JsonLines),
+    (".ndjson", Format::JsonLines),
+    (".json", Format::JsonList),
+];
+
+/// The format of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Text with a delimiter between cells: CSV, TSV.
+    Delimited,
+    /// Apache Parquet.
+    Parquet,
+    /// Arrow's IPC format as a file; Feather, version 2.
+    ArrowFile,
+    /// Arrow's IPC format as a stream.
+    ArrowStream,
+    /// An Excel workbook, `.xlsx`.
+    Excel,
+    /// A JSON object in each line.
+    JsonLines,
+    /// A JSON list of objects.
+    JsonList,
+}
+
+/// What a file is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Detected {
+    /// The format of the table.
+    pub format: Format,
+    /// How it is packed.
+    pub packing: Packing,
+}
+
+/// What the first bytes of a file say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    Table(Format),
+    Text,
+    /// Something that is no table that can be read, in words for people.
+    Other(&'static str),
+}
+
+impl Format {
+    /// The name for people, with its article.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Delimited => "delimited text",
+            Self::Parquet => "a Parquet file",
+            Self::ArrowFile | Self::ArrowStream => "an Arrow file",
+            Self::Excel => "an Excel workbook",
+            Self::JsonLines => "JSON lines",
+            Self::JsonList => "a JSON list",
+        }
+    }
+
+    fn ending(self) -> &'static str {
+        ENDINGS.iter().find(|(_, format)| *format == self).map_or(".csv", |(ending, _)| ending)
+    }
+}
+
+/// Whether a file's name is that of a table: one of the endings of the formats, perhaps followed by that of a packing.
+pub fn is_table_name(name: &str) -> bool {
+    named(name).is_some()
+}
+
+/// The name without the endings of format and packing: `train` for `train.csv.gz`; all of it if it has none.
+pub fn stem(name: &str) -> &str {
+    let plain = unpacked(name);
+    let lower = plain.to_ascii_lowercase();
+    let ending = ENDINGS.iter().find(|(ending, _)| lower.ends_with(ending));
+    ending.map_or(plain, |(ending, _)| &plain[..plain.len() - ending.len()])
+}
+
+/// What this file is, by its first bytes and its name. The first bytes decide how it is packed; text is what its name says.
+///
+/// # Errors
+/// The file cannot be read, is an archive with several tables or none, is no table, or is not what its name says.
+pub fn detect(path: &Path) -> Result<Detected, Trouble> {
+    let file = File(path);
+    let packing = Packing::of(path)?;
+    let mut head = vec![0; HEAD];
+    let count =
+        packing.with_bytes(path, |bytes| read_full(bytes, &mut head).map_err(|error| file.io(&error)))?;
+    head.truncate(count);
+    if head.is_empty() {
+        return Err(file.trouble("the file is empty", "give a table with a header and rows"));
+    }
+    let name = match &packing {
+        Packing::Zip(member) if named(member).is_some() => member.clone(),
+        _ => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
+    };
+    let format = format(file, named(&name), content(&head), &head)?;
+    Ok(Detected { format, packing })
+}
+
+fn format(file: File<'_>, named: Option<Format>, content: Content, head: &[u8]) -> Result<Format, Trouble> {
+    let is_arrow = |format| matches!(format, Format::ArrowFile | Format::ArrowStream);
+    match (content, named) {
+        (Content::Table(found), Some(name)) if found == name || (is_arrow(found) && is_arrow(name)) => {
+            Ok(found)
+        }
+        (Content::Table(found), None) => Ok(found),
+        (Content::Table(found), Some(_)) => {
+            let hint = format!("give it a name that ends with {}", found.ending());
+            Err(file.trouble(format!("its content is not what its name says: it is {}", found.name()), &hint))
+        }
+        (Content::Other(what), _) => {
+            let hint = "convert it to CSV, Parquet, Arrow, .xlsx or JSON lines";
+            Err(file.trouble(format!("it is no table that can be read, but {what}"), hint))
+        }
+        (Content::Text, named) => of_text(file, named, head),
+    }
+}
+
+/// Text is JSON if it looks so and its name does not say otherwise.
+fn of_text(file: File<'_>, named: Option<Format>, head: &[u8]) -> Result<Format, Trouble> {
+    let first = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
+    let first = first.iter().find(|byte| !byte.is_ascii_whitespace());
+    match (first, named) {
+        (_, Some(Format::Delimited)) => Ok(Format::Delimited),
+        (Some(b'['), Some(Format::JsonList | Format::JsonLines)) => Ok(Format::JsonList),
+        (Some(b'{'), Some(Format::JsonList | Format::JsonLines)) => Ok(Format::JsonLines),
+        (_, Some(name)) => {
+            let hint = "give it a name that ends with .csv";
+            let (name, what) = (name.name(), "text");
+            Err(file.trouble(format!("by its name it is {name}, but it seems to be other {what}"), hint))
+        }
+        (Some(b'{'), None) => Ok(Format::JsonLines),
+        (Some(b'['), None) => Ok(Format::JsonList),
+        (_, None) => Ok(Format::Delimited),
+    }
+}
+
+fn content(head: &[u8]) -> Content {
+    const KNOWN: [(&[u8], Content); 14] = [
+        (b"PAR1", Content::Table(Format::Parquet)),
+        (b"PARE", Content::Other("an encrypted Parquet file")),
+        (b"ARROW1", Content::Table(Format::ArrowFile)),
+        (b"\xFF\xFF\xFF\xFF", Content::Table(Format::ArrowStream)),
+        (b"FEA1", Content::Other("a Feather file of the old version 1")),
+        (b"\xD0\xCF\x11\xE0", Content::Other("an old Excel workbook (.xls) or an encrypted one")),
+        (b"%PDF", Content::Other("a PDF document")),
+        (b"SQLite format 3", Content::Other("a SQLite database")),
+        (b"\x89HDF", Content::Other("an HDF5 file")),
+        (b"\x89PNG", Content::Other("a picture")),
+        (b"\x1F\x8B", Content::Other("a gzip file within another archive")),
+        (b"7z\xBC\xAF", Content::Other("a 7z archive")),
+        (b"Rar!", Content::Other("a RAR archive")),
+        (b"BZh", Content::Other("a bzip2 file")),
+    ];
+    if let Some((_, content)) = KNOWN.iter().find(|(begin, _)| head.starts_with(begin)) {
+        return *content;
+    }
+    if head.starts_with(b"PK\x03\x04") {
+        let is_ods = head.windows(12).take(64).any(|part| part == b"opendocument");
+        let inner = Content::Other("an archive within an archive");
+        return if is_ods { Content::Other("an OpenDocument file") } else { workbook(head).unwrap_or(inner) };
+    }
+    let begin: Vec<u8> = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).take(9).collect();
+    let begin = begin.to_ascii_lowercase();
+    if begin.starts_with(b"<!doctype") || begin.starts_with(b"<html") {
+        return Content::Other("a web page");
+    }
+    if begin.starts_with(b"<?xml") {
+        return Content::Other("an XML document");
+    }
+    Content::Text
+}
+
+/// Workbooks are archives; [`Packing::of`] has told them from others.
+fn workbook(head: &[u8]) -> Option<Content> {
+    let has = |part: &[u8]| memchr::memmem::find(head, part).is_some();
+    (has(b"[Content_Types].xml") || has(b"xl/") || has(b"docProps/") || has(b"_rels/"))
+        .then_some(Content::Table(Format::Excel))
+}
+
+/// The format that a name says.
+fn named(name: &str) -> Option<Format> {
+    let lower = unpacked(name).to_ascii_lowercase();
+    ENDINGS.iter().find(|(ending, _)| lower.ends_with(ending)).map(|(_, format)| *format)
+}
+
+fn unpacked(name: &str) -> &str {
+    let lower = name.to_ascii_lowercase();
+    let ending = PACKINGS.iter().find(|ending| lower.ends_with(*ending));
+    ending.map_or(name, |ending| &name[..name.len() - ending.len()])
+}

@@ -1,0 +1,127 @@
+//! Compressed files and archives.
+
+use std::fs::File as Opened;
+use std::io::{self, BufReader, Read};
+use std::path::Path;
+
+use flate2::read::MultiGzDecoder;
+use mle_star_domain::trouble::Trouble;
+use zip::ZipArchive;
+
+use crate::detect::is_table_name;
+use crate::trouble::File;
+
+/// The first bytes that say how a file is packed.
+const GZIP: &[u8] = &[0x1F, 0x8B];
+const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
+const ZIP: &[u8] = b"PK\x03\x04";
+const EMPTY_ZIP: &[u8] = b"PK\x05\x06";
+/// The largest window of zstd, as a power of two in bytes: what `zstd --long=31` writes.
+const ZSTD_WINDOW: u32 = 31;
+
+/// How a table is packed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Packing {
+    /// It is not packed.
+    None,
+    /// `.gz`
+    Gzip,
+    /// `.zst`
+    Zstd,
+    /// `.zip`, with the name of the table in the archive.
+    Zip(String),
+}
+
+impl Packing {
+    /// How the file is packed, from its first bytes.
+    ///
+    /// # Errors
+    /// The file cannot be read, or is an archive that holds no table or several.
+    pub(crate) fn of(path: &Path) -> Result<Self, Trouble> {
+        let file = File(path);
+        let mut begin = [0; 4];
+        let mut opened = Opened::open(path).map_err(|error| file.io(&error))?;
+        if opened.metadata().is_ok_and(|data| data.is_dir()) {
+            return Err(file.trouble("is a folder, not a table", "give the file that holds the table"));
+        }
+        let count = read_full(&mut opened, &mut begin).map_err(|error| file.io(&error))?;
+        match &begin[..count] {
+            [first, second, ..] if [*first, *second] == GZIP => Ok(Self::Gzip),
+            ZSTD => Ok(Self::Zstd),
+            ZIP | EMPTY_ZIP => member(path, opened),
+            _ => Ok(Self::None),
+        }
+    }
+
+    /// Calls `take` with the unpacked bytes.
+    pub(crate) fn with_bytes<T>(
+        &self,
+        path: &Path,
+        take: impl FnOnce(&mut dyn Read) -> Result<T, Trouble>,
+    ) -> Result<T, Trouble> {
+        let file = File(path);
+        let opened = Opened::open(path).map_err(|error| file.io(&error))?;
+        match self {
+            Self::None => take(&mut { opened }),
+            Self::Gzip => take(&mut MultiGzDecoder::new(BufReader::new(opened))),
+            Self::Zstd => {
+                let decoder = zstd::stream::read::Decoder::new(opened).and_then(|mut decoder| {
+                    decoder.window_log_max(ZSTD_WINDOW)?;
+                    Ok(decoder)
+                });
+                take(&mut decoder.map_err(|error| file.io(&error))?)
+            }
+            Self::Zip(name) => {
+                let mut archive =
+                    ZipArchive::new(BufReader::new(opened)).map_err(|error| unreadable(file, &error))?;
+                let mut member = archive.by_name(name).map_err(|error| unreadable(file, &error))?;
+                take(&mut member)
+            }
+        }
+    }
+}
+
+/// Fills `into` as far as the bytes reach.
+pub(crate) fn read_full(input: &mut dyn Read, into: &mut [u8]) -> io::Result<usize> {
+    let mut count = 0;
+    while count < into.len() {
+        match input.read(&mut into[count..]) {
+            Ok(0) => break,
+            Ok(read) => count += read,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(count)
+}
+
+/// The table in an archive. Workbooks are archives, too, but are no packed tables.
+fn member(path: &Path, opened: Opened) -> Result<Packing, Trouble> {
+    let file = File(path);
+    let archive = ZipArchive::new(BufReader::new(opened)).map_err(|error| unreadable(file, &error))?;
+    let names: Vec<String> = archive.file_names().filter_map(|name| name.ok().map(Into::into)).collect();
+    if names.iter().any(|name| name.starts_with("xl/") || name == "mimetype") {
+        return Ok(Packing::None);
+    }
+    let base = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
+    let is_content = |name: &&String| {
+        let base = base(name);
+        !base.is_empty() && !base.starts_with('.') && !name.starts_with("__MACOSX/")
+    };
+    let content: Vec<&String> = names.iter().filter(is_content).collect();
+    let tables: Vec<&String> = content.iter().copied().filter(|name| is_table_name(name)).collect();
+    match (&tables[..], &content[..]) {
+        ([only], _) | ([], [only]) => Ok(Packing::Zip((*only).clone())),
+        ([first, second, ..], _) => {
+            let hint = "unpack it and give one of the tables";
+            let count = tables.len();
+            Err(file
+                .trouble(format!("the archive holds {count} tables, {first} and {second} among them"), hint))
+        }
+        _ => Err(file.trouble("the archive holds no table", "give a table, or an archive with one table")),
+    }
+}
+
+fn unreadable(file: File<'_>, error: &impl std::fmt::Display) -> Trouble {
+    file.damaged(format!("the archive cannot be read: {error}"))
+}

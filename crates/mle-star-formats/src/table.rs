@@ -1,0 +1,210 @@
+//! A table in a file.
+
+use std::path::{Path, PathBuf};
+
+use csv::StringRecord;
+use mle_star_domain::trouble::Trouble;
+
+use crate::delimited::Delimited;
+use crate::detect::{Detected, Format, detect};
+use crate::notation::{Decimal, Encoding, LineEnd, Notation};
+use crate::packing::Packing;
+
+/// What is called for each row. An error ends the reading.
+pub type Visit<'a> = dyn FnMut(&StringRecord) -> Result<(), Trouble> + 'a;
+
+/// How a file is to be read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// The name of the sheet of a workbook; `None` for its first one. Other formats ignore it.
+    pub sheet: Option<&'a str>,
+    /// The notation of another table with the same columns. It decides what this file leaves open.
+    pub like: Option<&'a Notation>,
+}
+
+/// A table in a file whose header, notation and size are known. Its rows are read from the file each time.
+#[derive(Debug)]
+pub struct Table {
+    pub(crate) path: PathBuf,
+    pub(crate) detected: Detected,
+    pub(crate) shape: Shape,
+    pub(crate) notation: Notation,
+    pub(crate) source: Source,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name as in the file. One column may have an empty name.
+    pub name: String,
+    /// What the file says about its cells.
+    pub kind: Kind,
+}
+
+/// What a file says about the cells of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing, as in delimited text, JSON and Excel: the cells must be looked at.
+    Untyped,
+    /// Text, also where all of it are digits.
+    Text,
+    /// Whole numbers.
+    Integer,
+    /// Floating-point or decimal numbers.
+    Number,
+    /// `True` and `False`.
+    Boolean,
+    /// Dates, `2024-01-31`.
+    Date,
+    /// Points in time, `2024-01-31 13:45:00`, or times of day, `13:45:00`.
+    Time,
+    /// Lengths of time, `1 days 02:03:04`.
+    Duration,
+}
+
+/// Columns, rows, and what was left out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shape {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: u64,
+    /// Columns without name and content after the last one.
+    pub(crate) empty_columns: usize,
+    /// Rows without content after the last one.
+    pub(crate) empty_rows: u64,
+    /// Whether all rows have one cell more than the header, so that the first column has no name.
+    pub(crate) has_row_names: bool,
+    /// Further notes for people.
+    pub(crate) notes: Vec<String>,
+}
+
+/// What rows are read from.
+#[derive(Debug)]
+pub(crate) enum Source {
+    Delimited(Delimited),
+}
+
+impl Table {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The format of the file and how it is packed.
+    pub fn detected(&self) -> &Detected {
+        &self.detected
+    }
+
+    /// The columns, in the order of the file.
+    pub fn columns(&self) -> &[Column] {
+        &self.shape.columns
+    }
+
+    /// How the file writes the table.
+    pub fn notation(&self) -> &Notation {
+        &self.notation
+    }
+
+    /// The number of rows, without the header and without empty rows at the end.
+    pub fn row_count(&self) -> u64 {
+        self.shape.rows
+    }
+
+    /// Whether the file is what [`write_csv`](crate::write_csv) would write, except that lines may end with `\r\n` and that
+    /// more cells may be quoted: comma-separated UTF-8 without a byte order mark.
+    pub fn is_plain(&self) -> bool {
+        let notation = &self.notation;
+        let as_it_is = notation.delimiter == Some(',')
+            && notation.encoding == Encoding::Utf8
+            && notation.line_end != LineEnd::Cr
+            && notation.translated().next().is_none();
+        let nothing_left_out = self.shape.empty_columns == 0
+            && self.shape.empty_rows == 0
+            && !self.shape.has_row_names
+            && !self.source.has_extra_cells();
+        self.detected.format == Format::Delimited
+            && self.detected.packing == Packing::None
+            && as_it_is
+            && nothing_left_out
+    }
+
+    /// Sentences for people about how the file was read: what is unusual about it, what was translated or left out.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        let notation = &self.notation;
+        let mut unusual = Vec::new();
+        match notation.delimiter {
+            None | Some(',') => {}
+            Some('\t') => unusual.push("tab-separated".to_owned()),
+            Some(other) => unusual.push(format!("separated by `{other}`")),
+        }
+        if notation.encoding != Encoding::Utf8 {
+            unusual.push(notation.encoding.name().to_owned());
+        }
+        if !unusual.is_empty() {
+            notes.push(format!("the text is {}", unusual.join(", ")));
+        }
+        if notation.line_end == LineEnd::Cr {
+            notes.push("lines end with CR".to_owned());
+        }
+        notes.extend(notation.translated().map(|column| {
+            let thousands = match column.thousands {
+                Some(mark) => format!("`{mark}` between thousands"),
+                None => String::new(),
+            };
+            let decimal = if column.decimal == Some(Decimal::Comma) { "decimal comma" } else { "" };
+            let both = if thousands.is_empty() || decimal.is_empty() { "" } else { " and " };
+            format!("the numbers of `{}` have {thousands}{both}{decimal}: {}", column.name, column.example)
+        }));
+        let shape = &self.shape;
+        if shape.has_row_names {
+            notes.push("rows have one cell more than the header, so the first column has no name".to_owned());
+        }
+        let plural =
+            |count: u64, what: &str| format!("{count} empty {what}{}", if count == 1 { "" } else { "s" });
+        match (shape.empty_columns as u64, shape.empty_rows) {
+            (0, 0) => {}
+            (columns, 0) => notes.push(format!("{} at the end left out", plural(columns, "column"))),
+            (0, rows) => notes.push(format!("{} at the end left out", plural(rows, "row"))),
+            (columns, rows) => notes.push(format!(
+                "{} and {} at the end left out",
+                plural(columns, "column"),
+                plural(rows, "row")
+            )),
+        }
+        notes.extend(shape.notes.iter().cloned());
+        notes
+    }
+
+    /// Calls `visit` with the cells of each row, in order, as canonical text (see the documentation of the crate). Only a
+    /// part of the table is in memory at a time.
+    ///
+    /// # Errors
+    /// The file cannot be read, is damaged or was changed since it was opened, or `visit` returned an error.
+    pub fn each_row(&self, visit: &mut Visit<'_>) -> Result<(), Trouble> {
+        match &self.source {
+            Source::Delimited(source) => source.each_row(self, visit),
+        }
+    }
+}
+
+impl Source {
+    fn has_extra_cells(&self) -> bool {
+        match self {
+            Self::Delimited(source) => source.has_extra_cells,
+        }
+    }
+}
+
+/// Opens a table: finds its format, header and notation. All formats but Parquet and Arrow are read once for it.
+///
+/// # Errors
+/// As [`detect`]; or the file cannot be read, is damaged, has no header, two columns of one name, or a row with more or
+/// fewer cells than the header; a workbook has no such sheet, merged cells, or cells outside its header; a column holds
+/// lists or structures; a row is larger than 64 MB. The message names file, row, column or cell.
+pub fn open(path: &Path, options: &Options<'_>) -> Result<Table, Trouble> {
+    let detected = detect(path)?;
+    match detected.format {
+        Format::Delimited => crate::delimited::open(path, detected, options),
+        other => Err(crate::trouble::File(path).trouble(format!("{} cannot be read yet", other.name()), "")),
+    }
+}
