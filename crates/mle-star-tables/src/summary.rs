@@ -7,7 +7,6 @@
 mod auxiliary;
 mod column;
 mod columns;
-mod composed;
 mod files;
 mod media;
 mod names;
@@ -83,7 +82,7 @@ fn with_profile(asked: &Asked<'_>, profile: &Profile, listing: &Listing) -> Stri
         Err(error) => return format!("The tables cannot be read: {}.", words::sentence(&error.to_string())),
     };
     let named = files::named(profile, &facts.first_rows);
-    let before = [tables_section(asked, profile, listing, &facts), target_section(&facts.labels)];
+    let before = [tables_section(asked, profile, &facts), target_section(&facts.labels)];
     let after = [
         first_rows_section(profile, &facts.first_rows),
         auxiliary::section(asked, profile, listing, (&links, &facts)),
@@ -110,17 +109,11 @@ fn section(title: &str, lines: &[String], room: usize) -> String {
     format!("## {title}\n\n{}", words::fit(lines, room.saturating_sub(title.len() + 5)).join("\n"))
 }
 
-fn tables_section(asked: &Asked<'_>, profile: &Profile, listing: &Listing, facts: &TableFacts) -> String {
-    let converted = |table: &Table| match listing.tables().find(|source| source.file == table.file) {
-        Some(source) if source.packing == folder::Packing::Json => {
-            format!(" (`./input` has it instead of {})", words::path(&source.on_disk))
-        }
-        _ => String::new(),
-    };
+fn tables_section(asked: &Asked<'_>, profile: &Profile, facts: &TableFacts) -> String {
     let size = |table: &Table, rows: usize| {
         let columns = words::counted(table.columns.len(), "column");
         let file = words::path(&table.file);
-        format!("- {file}{}: {}, {columns}", converted(table), words::counted(rows, "row"))
+        format!("- {file}: {}, {columns}", words::counted(rows, "row"))
     };
     let held = asked.held_out.map_or(0, Plan::rows);
     let whole = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
@@ -133,7 +126,6 @@ fn tables_section(asked: &Asked<'_>, profile: &Profile, listing: &Listing, facts
         let rows = sample.rows + whole(held);
         lines.push(format!("{}: {}", size(sample, rows), words::list(&columns, NAMES)));
     }
-    lines.extend(composed::id(profile));
     lines.extend(only_in_one(asked, profile));
     lines.extend(asked.split.and_then(difference));
     section("Tables", &lines, TABLES)

@@ -11,7 +11,7 @@ use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::prepare::{self, InferredFolder};
 use mle_star_run::protocol::{self, Evaluated};
-use mle_star_run::settings::{Settings, process_environment, resolve};
+use mle_star_run::settings::{Invocation, Settings, process_environment, resolve};
 use mle_star_tables::infer::Given;
 
 use crate::args::{InitArgs, RunArgs};
@@ -27,10 +27,13 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(path) = &source.path {
         return Err(exists(path).into());
     }
-    let inferred = prepare::infer_folder(&source, &given(args)?)?;
+    let options = RunArgs { task: args.task.clone(), ..RunArgs::default() };
+    let Settings { invocation, .. } = resolve(options.options()?.settings)?;
+    let inferred = prepare::infer_folder(&source, &given(&invocation), &invocation)?;
     let evaluation = evaluation(&source, &inferred)?;
-    let path = args.dir.join("task.yaml");
-    let text = task_text(&args.dir, &source, &inferred, &evaluation);
+    let folder = folder_of(&args.dir);
+    let path = folder.join("task.yaml");
+    let text = task_text(folder, &source, &inferred, &evaluation);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(&path),
@@ -45,23 +48,34 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// The folder that gets the task file: the given one, or that of the given table.
+fn folder_of(given: &Path) -> &Path {
+    match given.parent() {
+        Some(folder) if given.is_file() && folder == Path::new("") => Path::new("."),
+        Some(folder) if given.is_file() => folder,
+        _ => given,
+    }
+}
+
 /// How a run of the task would evaluate solutions, a line each.
 fn evaluation(source: &TaskSource, folder: &InferredFolder) -> Result<Vec<String>, Trouble> {
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
     let task = Evaluated::inferred(&folder.inferred);
-    let protocol = protocol::protocol(task, &config, folder.profile.as_ref());
-    Ok(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)).collect())
+    let drawn = folder.profile.as_ref().zip(folder.intake.drawn.as_ref());
+    let decided =
+        protocol::of_drawn(protocol::decide(task, &config, folder.profile.as_ref()), task, &config, drawn);
+    let told = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, &config));
+    Ok(folder.lines().into_iter().chain(told).collect())
 }
 
 fn exists(path: &Path) -> Trouble {
     Trouble::new(format!("{} already exists", path.display()), "remove or rename it first, or edit it")
 }
 
-fn given(args: &InitArgs) -> Result<Given, Trouble> {
-    let options = RunArgs { task: args.task.clone(), ..RunArgs::default() };
-    let Settings { invocation, .. } = resolve(options.options()?.settings)?;
-    Ok(Given {
+fn given(invocation: &Invocation) -> Given {
+    let invocation = invocation.clone();
+    Given {
         metric: invocation.metric,
         direction: invocation.direction,
         target: invocation.target,
@@ -74,7 +88,7 @@ fn given(args: &InitArgs) -> Result<Given, Trouble> {
             positive_class: invocation.positive_class,
         },
         ..Given::default()
-    })
+    }
 }
 
 /// The serialized name of a value.

@@ -6,10 +6,11 @@ use blake3::Hasher;
 use mle_star_domain::protocol::{Split, SplitKind};
 
 use super::seeded::{RowSet, Seeded};
-use super::tables::{Tables, off, unreadable};
+use super::tables::{off, unreadable};
 use super::{Off, Share};
 use crate::profile::{HUGE, Profile};
 use crate::split::times::{self, Clock};
+use crate::table;
 
 /// The usual share.
 const AUTO: f64 = 0.15;
@@ -29,11 +30,11 @@ const FEWEST_GROUPS: usize = 10;
 const MOST_KNOWN: usize = 1_000;
 
 /// The rows that are held out.
-pub(super) struct Chosen {
-    pub(super) rows: u64,
-    pub(super) labelled: u64,
-    pub(super) digest: String,
-    pub(super) held: RowSet,
+pub(crate) struct Chosen {
+    pub(crate) rows: u64,
+    pub(crate) labelled: u64,
+    pub(crate) digest: String,
+    pub(crate) held: RowSet,
 }
 
 /// Which labelled rows are held out.
@@ -46,9 +47,19 @@ enum Rule {
     From { column: String, clock: Clock, time: f64 },
 }
 
-/// The training table with the columns that the choice needs.
+/// The columns of the training table that the choice needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Labelled<'a> {
+    pub(crate) train: &'a table::Table,
+    /// All columns with labels, and whether they hold numbers.
+    pub(crate) targets: Vec<(&'a str, bool)>,
+    /// The column with the row IDs; without one, rows have numbers.
+    pub(crate) id: Option<&'a str>,
+}
+
+/// The labelled rows, and the numbers that are drawn for them.
 struct Train<'a> {
-    tables: &'a Tables<'a>,
+    of: &'a Labelled<'a>,
     seeded: Seeded,
 }
 
@@ -73,14 +84,14 @@ struct LabelledRow<'a> {
 }
 
 /// Chooses labelled rows as `split` says that test rows differ from training rows.
-pub(super) fn choose(
+pub(crate) fn choose(
     profile: &Profile,
-    tables: &Tables<'_>,
+    labelled: &Labelled<'_>,
     split: &Split,
     share: Share,
     seed: u64,
 ) -> Result<Chosen, Off> {
-    let train = Train { tables, seeded: Seeded::new(seed, "rows") };
+    let train = Train { of: labelled, seeded: Seeded::new(seed, "rows") };
     let column = || match &split.column {
         Some(column) if profile.train.column(column).is_some() => Ok(column.as_str()),
         _ => off("the column that tells test rows from training rows is not known"),
@@ -231,21 +242,27 @@ impl Train<'_> {
     /// Calls `take` with each labelled row. `part` is the column of the group or of the time. Returns the number of
     /// labelled rows.
     fn each(&self, part: Option<&str>, mut take: impl FnMut(LabelledRow<'_>)) -> Result<u64, Off> {
-        let Tables { train, targets, id, .. } = self.tables;
-        let names = std::iter::once(*id).chain(targets.iter().map(|(name, _)| *name)).chain(part);
+        let Labelled { train, targets, id } = self.of;
+        let names = targets.iter().map(|(name, _)| *name).chain(part).chain(*id);
         let read = train.positions(names).and_then(|columns| {
-            let mut labelled = 0;
+            let (mut labelled, mut number) = (0, String::new());
             train.each(&columns, |row| {
                 let label =
                     |at: usize, numeric: bool| row.value(at).filter(|label| !(numeric && is_huge(label)));
                 // Rows are labelled if they have all labels, and the first one is their class.
-                let mut labels = targets.iter().zip(1..).map(|((_, numeric), at)| label(at, *numeric));
+                let mut labels = targets.iter().zip(0..).map(|((_, numeric), at)| label(at, *numeric));
                 if let Some(first) = labels.next().flatten()
                     && labels.all(|label| label.is_some())
                 {
                     labelled += 1;
-                    let part = part.and_then(|_| row.value(targets.len() + 1));
-                    let id = row.value(0).unwrap_or_default();
+                    let part = part.and_then(|_| row.value(targets.len()));
+                    let id = match id {
+                        Some(_) => row.value(columns.len() - 1).unwrap_or_default(),
+                        None => {
+                            number = row.number.to_string();
+                            number.as_str()
+                        }
+                    };
                     take(LabelledRow { number: row.number, id, label: first, part });
                 }
                 true
@@ -273,7 +290,7 @@ impl Train<'_> {
     fn clock(&self, profile: &Profile, column: &str) -> Result<Option<Clock>, Off> {
         let column = profile.train.column(column);
         let courses = times::courses(&profile.tables, column.as_slice());
-        let courses = courses.map_err(|error| unreadable(self.tables.train, &error))?;
+        let courses = courses.map_err(|error| unreadable(self.of.train, &error))?;
         let later = courses.iter().find(|course| course.is_later());
         Ok(later.or(courses.first()).map(|course| course.clock))
     }

@@ -67,7 +67,8 @@ pub(super) fn candidates<'a>(
     of_kind(|kind| kind == ColumnKind::Date).chain(numbers).collect()
 }
 
-/// The courses of these columns, without those that have no order of time. A column of dates may have two.
+/// The courses of these columns, without those that have no order of time. A column of dates may have two. There may be no
+/// test table.
 ///
 /// # Errors
 /// A table cannot be read.
@@ -78,7 +79,9 @@ pub(crate) fn courses(tables: &Tables, columns: &[&Column]) -> io::Result<Vec<Co
         .collect();
     if !courses.is_empty() {
         each(tables.train()?, &mut courses, Course::take_train)?;
-        each(tables.test()?, &mut courses, Course::take_test)?;
+        if let Some(test) = &tables.test {
+            each(test, &mut courses, Course::take_test)?;
+        }
     }
     courses.retain(|course| !course.failed);
     Ok(courses)
