@@ -129,7 +129,7 @@ impl Task {
             id: Some(ID.to_owned()),
             target: TARGET.to_owned(),
             further: Vec::new(),
-            cluster: None,
+            ..Columns::default()
         };
         let answers = Labels::read(answers.as_bytes(), &columns, self.metric).map_err(io::Error::other)?;
         let layout = Layout { header, id_column: Some(ID) };

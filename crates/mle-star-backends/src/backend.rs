@@ -25,7 +25,7 @@ use mle_star_process::warm::WarmStart;
 use crate::runners::fleet::{Fleet, RunOnFleet};
 use crate::runners::protocol::RunSetup;
 use crate::script::environment::Environment;
-use crate::script::evaluation::{Evaluation, EvaluationSetup};
+use crate::script::evaluation::{EvaluationSetup, Evaluator};
 use crate::script::executor::{Executed, Executor, ExecutorSetup, Job};
 use crate::script::{in_background, watch};
 use finish::Outputs;
@@ -74,7 +74,7 @@ pub struct ScriptBackend {
     whole: Option<Arc<ScriptData>>,
     /// What the comparison of tables sees, if rows are held out.
     compared: Option<Arc<ScriptData>>,
-    evaluation: Option<Arc<Evaluation>>,
+    evaluation: Option<Arc<Evaluator>>,
     /// The folders and files of which scripts see only what they are given.
     closed: Arc<[PathBuf]>,
     executor: Arc<Executor>,
@@ -103,7 +103,7 @@ impl ScriptBackend {
             rows.map(|rows| ScriptData::of_submission(rows, &closed, &executor)).transpose()?.map(Arc::new);
         let compared = rows.map(|rows| ScriptData::of_comparison(rows, &closed, &executor));
         let compared = compared.transpose()?.map(Arc::new);
-        let evaluation = setup.evaluation.clone().map(|setup| Arc::new(Evaluation::new(setup)));
+        let evaluation = setup.evaluation.clone().map(|setup| Arc::new(Evaluator::new(setup)));
         let setup = Arc::new(ScriptSetup { run_folder, data_dir, ..setup });
         let elsewhere = setup.fleet.as_ref().map(|fleet| Arc::new(fleet.register(setup.elsewhere(&closed))));
         let (closed, executor) = (closed.into(), Arc::new(executor));

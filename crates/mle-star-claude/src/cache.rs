@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 /// Prefixes of a prompt (system prompt and tools included) that are shorter than this, in bytes, are not marked:
 /// services cache none below about a thousand tokens.
-const LEAST: usize = 4000;
+const SHORTEST_CACHED_PREFIX: usize = 4000;
 /// What `claude` says about tools before the system prompt has at least this length in bytes.
 const TOOLS: usize = 2000;
 /// Prices per input token, as multiples of the uncached price: written for five minutes, written for an hour, read from
@@ -55,8 +55,8 @@ impl CacheLifetime {
 }
 
 /// What the service holds of a run's prompts.
-pub(crate) struct Cache {
-    may_last: bool,
+pub(crate) struct PromptCache {
+    hour_is_allowed: bool,
     state: Mutex<State>,
 }
 
@@ -66,33 +66,33 @@ struct State {
     used: HashMap<Hash, Use>,
     /// Bytes of prompts of calls without tools that were not in any prompt of the hour before, so that even an
     /// hour-long cache would not have held them.
-    anew: usize,
+    new_bytes: usize,
     /// Bytes of such prompts that were sent in the hour before but not in the last five minutes: only an hour-long
     /// cache holds them.
-    late: usize,
+    late_bytes: usize,
 }
 
 /// The last use of a beginning.
 #[derive(Clone, Copy)]
 struct Use {
     at: Instant,
-    kept: CacheLifetime,
+    lifetime: CacheLifetime,
 }
 
 impl Use {
-    fn is_within(self, kept: CacheLifetime, now: Instant) -> bool {
-        now.saturating_duration_since(self.at) < kept.duration()
+    fn is_within(self, lifetime: CacheLifetime, now: Instant) -> bool {
+        now.saturating_duration_since(self.at) < lifetime.duration()
     }
 }
 
 impl State {
-    /// The lifetime that would have cost less so far. An hour-long cache makes `late` cheap to read, but every
+    /// The lifetime that would have cost less so far. An hour-long cache makes `late_bytes` cheap to read, but every
     /// new byte costs more to store.
     fn cheaper(&self) -> CacheLifetime {
         #[expect(clippy::cast_precision_loss, reason = "lengths of texts")]
-        let [anew, late] = [self.anew as f64, self.late as f64];
+        let [new_bytes, late_bytes] = [self.new_bytes as f64, self.late_bytes as f64];
         let [short, long, read] = PRICES;
-        if anew * long + late * read < (anew + late) * short {
+        if new_bytes * long + late_bytes * read < (new_bytes + late_bytes) * short {
             CacheLifetime::Hour
         } else {
             CacheLifetime::FiveMinutes
@@ -100,9 +100,9 @@ impl State {
     }
 }
 
-impl Cache {
-    pub(crate) fn new(may_last: bool) -> Self {
-        Self { may_last, state: Mutex::default() }
+impl PromptCache {
+    pub(crate) fn new(hour_is_allowed: bool) -> Self {
+        Self { hour_is_allowed, state: Mutex::default() }
     }
 
     /// One that may keep beginnings for an hour, unless the user's environment speaks against it.
@@ -114,40 +114,45 @@ impl Cache {
     ///
     /// Long scripts pass between two calls of planner and coder, which have no tools and share most of their prompts.
     /// Agents with tools share little.
-    pub(crate) fn kept(&self, tools: &[&str]) -> CacheLifetime {
-        if self.may_last && tools.is_empty() { self.state().cheaper() } else { CacheLifetime::FiveMinutes }
+    pub(crate) fn lifetime_for(&self, tools: &[&str]) -> CacheLifetime {
+        if self.hour_is_allowed && tools.is_empty() {
+            self.state().cheaper()
+        } else {
+            CacheLifetime::FiveMinutes
+        }
     }
 
     /// The prompt as content of a message: plain text if it is too short to cache, otherwise blocks, one of which has
     /// `cache_control`. The marked block ends the shortest shared prefix that is not in the cache yet, or the longest
     /// shared prefix if all are.
-    pub(crate) fn content(&self, request: &AgentRequest, kept: CacheLifetime, now: Instant) -> Value {
+    pub(crate) fn content(&self, request: &AgentRequest, lifetime: CacheLifetime, now: Instant) -> Value {
         let AgentRequest { system, prompt, shared, tools, .. } = request;
         let before = system.len() + if tools.is_empty() { 0 } else { TOOLS };
-        let ends = shared.iter().copied().filter(|end| before + end >= LEAST);
+        let ends = shared.iter().copied().filter(|end| before + end >= SHORTEST_CACHED_PREFIX);
         let parts: Vec<(usize, Hash)> = ends.map(|end| (end, digest(request, end))).collect();
         let mut state = self.state();
         state.used.retain(|_, used| used.is_within(CacheLifetime::Hour, now));
         if tools.is_empty() {
-            let sent = |kept| {
+            let sent = |lifetime| {
                 let is_known = |(_, part): &&(usize, Hash)| {
-                    state.used.get(part).is_some_and(|used| used.is_within(kept, now))
+                    state.used.get(part).is_some_and(|used| used.is_within(lifetime, now))
                 };
                 parts.iter().rfind(is_known).map_or(0, |(end, _)| before + end)
             };
             let [recently, in_the_hour] = [CacheLifetime::FiveMinutes, CacheLifetime::Hour].map(sent);
-            state.late += in_the_hour - recently;
-            state.anew += before + prompt.len() - in_the_hour;
+            state.late_bytes += in_the_hour - recently;
+            state.new_bytes += before + prompt.len() - in_the_hour;
         }
         let Some(longest) = parts.last() else { return json!(prompt) };
         let is_held = |(_, part): &&(usize, Hash)| {
-            state.used.get(part).is_some_and(|used| used.is_within(used.kept, now))
+            state.used.get(part).is_some_and(|used| used.is_within(used.lifetime, now))
         };
         let marked = parts.iter().find(|part| !is_held(part)).unwrap_or(longest);
         let read = parts.iter().rfind(is_held);
-        let used = [Some(marked), read].into_iter().flatten().map(|(_, part)| (*part, Use { at: now, kept }));
+        let used =
+            [Some(marked), read].into_iter().flatten().map(|(_, part)| (*part, Use { at: now, lifetime }));
         state.used.extend(used.collect::<Vec<_>>());
-        blocks(prompt, shared, marked.0, kept)
+        blocks(prompt, shared, marked.0, lifetime)
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -164,13 +169,13 @@ fn digest(request: &AgentRequest, end: usize) -> Hash {
 }
 
 /// The parts of a prompt, and the rest of it, as blocks.
-fn blocks(prompt: &str, shared: &[usize], marked: usize, kept: CacheLifetime) -> Value {
+fn blocks(prompt: &str, shared: &[usize], marked: usize, lifetime: CacheLifetime) -> Value {
     let starts = [0].iter().chain(shared).copied();
     let ends = shared.iter().copied().chain([prompt.len()]);
     let block = |(start, end): (usize, usize)| {
         let text = prompt.get(start..end).filter(|text| !text.is_empty())?;
         Some(match end == marked {
-            true => json!({"type": "text", "text": text, "cache_control": kept.mark()}),
+            true => json!({"type": "text", "text": text, "cache_control": lifetime.mark()}),
             false => json!({"type": "text", "text": text}),
         })
     };
@@ -184,24 +189,24 @@ mod tests {
     use mle_star_domain::role::AgentType;
 
     /// The length of the parts, and the number of the marked one.
-    fn asked(cache: &Cache, now: Instant, shared: &[usize]) -> (Vec<usize>, Option<usize>) {
+    fn asked(cache: &PromptCache, now: Instant, shared: &[usize]) -> (Vec<usize>, Option<usize>) {
         let prompt = format!("{}@own", "s".repeat(shared.last().copied().unwrap_or_default()));
         let request = AgentRequest { prompt, shared: shared.to_vec(), ..request(AgentType::Coder, &[]) };
-        let kept = cache.kept(&[]);
-        let content = cache.content(&request, kept, now);
+        let lifetime = cache.lifetime_for(&[]);
+        let content = cache.content(&request, lifetime, now);
         let Some(blocks) = content.as_array() else {
             assert_eq!(content, request.prompt);
             return (Vec::new(), None);
         };
         let text = |block: &Value| block["text"].as_str().unwrap().to_owned();
         assert_eq!(blocks.iter().map(text).collect::<String>(), request.prompt);
-        let marked = blocks.iter().position(|block| block["cache_control"] == kept.mark());
+        let marked = blocks.iter().position(|block| block["cache_control"] == lifetime.mark());
         (blocks.iter().map(|block| text(block).len()).collect(), marked)
     }
 
     #[test]
     fn the_shortest_part_that_is_not_held_is_marked() {
-        let (cache, start) = (Cache::new(false), Instant::now());
+        let (cache, start) = (PromptCache::new(false), Instant::now());
         let check = |seconds, shared: &[usize], marked| {
             let now = start + Duration::from_secs(seconds);
             assert_eq!(asked(&cache, now, shared).1, Some(marked), "{shared:?} after {seconds} s");
@@ -217,12 +222,12 @@ mod tests {
 
     #[test]
     fn beginnings_are_kept_for_an_hour_where_scripts_take_long() {
-        let kept = |may_last, seconds: u64| {
-            let (cache, start) = (Cache::new(may_last), Instant::now());
+        let kept = |hour_is_allowed, seconds: u64| {
+            let (cache, start) = (PromptCache::new(hour_is_allowed), Instant::now());
             for call in 0..8 {
                 asked(&cache, start + Duration::from_secs(call * seconds), &[5000]);
             }
-            cache.kept(&[])
+            cache.lifetime_for(&[])
         };
         assert_eq!(kept(true, 30), CacheLifetime::FiveMinutes);
         assert_eq!(kept(true, 600), CacheLifetime::Hour);
@@ -233,23 +238,23 @@ mod tests {
 
     #[test]
     fn what_is_kept_for_an_hour_is_held_for_an_hour() {
-        let (cache, start) = (Cache::new(true), Instant::now());
+        let (cache, start) = (PromptCache::new(true), Instant::now());
         let marked =
             |seconds, shared: &[usize]| asked(&cache, start + Duration::from_secs(seconds), shared).1;
         for call in 0..4 {
             marked(call * 600, &[5000]);
         }
-        assert_eq!(cache.kept(&[]), CacheLifetime::Hour);
+        assert_eq!(cache.lifetime_for(&[]), CacheLifetime::Hour);
         assert_eq!(marked(2400, &[5000, 6000]), Some(1));
         assert_eq!(marked(4800, &[5000, 6000, 7000]), Some(2));
         assert_eq!(marked(8400, &[5000, 6000, 7000]), Some(0));
-        assert_eq!(cache.kept(&["Read"]), CacheLifetime::FiveMinutes);
+        assert_eq!(cache.lifetime_for(&["Read"]), CacheLifetime::FiveMinutes);
     }
 
     #[test]
     fn a_short_beginning_is_not_marked() {
-        let least = LEAST - "system".len();
-        let first = |shared: &[usize]| asked(&Cache::new(true), Instant::now(), shared);
+        let least = SHORTEST_CACHED_PREFIX - "system".len();
+        let first = |shared: &[usize]| asked(&PromptCache::new(true), Instant::now(), shared);
         assert_eq!(first(&[]), (vec![], None));
         assert_eq!(first(&[least - 1]), (vec![], None));
         assert_eq!(first(&[least]), (vec![least, 4], Some(0)));

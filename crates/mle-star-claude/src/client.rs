@@ -11,7 +11,7 @@ use mle_star_domain::role::AgentType;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::input::Data;
 
-use crate::cache::Cache;
+use crate::cache::PromptCache;
 use crate::child::{Child, StartError};
 use crate::invocation::{Invocation, initialize};
 use crate::prefetch::Prefetched;
@@ -30,7 +30,7 @@ pub(crate) struct Client {
     work_dirs: WorkDirs,
     tool_failures: ToolFailures,
     pub(crate) patience: Patience,
-    pub(crate) cache: Cache,
+    pub(crate) cache: PromptCache,
 }
 
 /// Consecutive failures of each agent's tools.
@@ -60,7 +60,7 @@ impl Client {
             patience: Patience::new(setup.max_wait, fastrand::f64, KEEPS_DYING),
             prefetched: Prefetched::new(setup.prefetch),
             setup,
-            cache: Cache::of_environment(),
+            cache: PromptCache::of_environment(),
             work_dirs,
             tool_failures: ToolFailures::default(),
         })
@@ -85,7 +85,7 @@ impl Client {
     }
 
     fn invocation(&self, request: &AgentRequest) -> Invocation {
-        Invocation::new(&self.setup, request, self.cache.kept(request.tools))
+        Invocation::new(&self.setup, request, self.cache.lifetime_for(request.tools))
     }
 
     fn start(&self, invocation: Invocation, request: &AgentRequest) -> Result<Child, StartError> {

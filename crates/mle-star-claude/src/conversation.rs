@@ -65,8 +65,8 @@ async fn attempt(
         Ok(child) => child,
         Err(error) => return not_started(client, &error),
     };
-    let kept = child.invocation.alike.kept;
-    child.send(&invocation::prompt(&client.cache.content(request, kept, std::time::Instant::now())));
+    let lifetime = child.invocation.alike.cache_lifetime;
+    child.send(&invocation::prompt(&client.cache.content(request, lifetime, std::time::Instant::now())));
     let began = Instant::now();
     let mut conversation = Conversation { client, request, events, transcript: Transcript::default() };
     let end = conversation.listen(&mut child, deadline).await;

@@ -11,7 +11,7 @@ use crate::setup::ClaudeSetup;
 pub(crate) const STRUCTURED_OUTPUT: &str = "StructuredOutput";
 
 /// The smallest budget that is passed, in US dollars, because `claude` rejects 0.
-const LEAST: f64 = 0.0001;
+const SMALLEST_BUDGET_USD: f64 = 0.0001;
 /// Variables that would make `claude` believe it runs inside another agent.
 const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 /// Set unless the user has set them: no telemetry, no self-update during a run.
@@ -37,7 +37,7 @@ pub(crate) struct ProcessKey {
     pub(crate) system: String,
     pub(crate) access: Access,
     /// The lifetime in the service's prompt cache of all blocks that are marked for it, by `claude` and by this client.
-    pub(crate) kept: CacheLifetime,
+    pub(crate) cache_lifetime: CacheLifetime,
 }
 
 /// What an agent can reach with its tools.
@@ -52,13 +52,13 @@ pub(crate) enum Access {
 }
 
 impl Invocation {
-    pub(crate) fn new(setup: &ClaudeSetup, request: &AgentRequest, kept: CacheLifetime) -> Self {
+    pub(crate) fn new(setup: &ClaudeSetup, request: &AgentRequest, cache_lifetime: CacheLifetime) -> Self {
         let alike = ProcessKey {
             arguments: arguments(setup, request),
-            variables: variables(setup, request, kept),
+            variables: variables(setup, request, cache_lifetime),
             system: blake3::hash(request.system.as_bytes()).to_hex().to_string(),
             access: Access::of(request.tools),
-            kept,
+            cache_lifetime,
         };
         Self { alike, max_usd: request.max_usd }
     }
@@ -75,7 +75,7 @@ impl Invocation {
 
     /// All arguments except the system prompt's file.
     pub(crate) fn arguments(&self) -> Vec<String> {
-        let budget = self.max_usd.map(|usd| format!("{:.4}", usd.max(LEAST)));
+        let budget = self.max_usd.map(|usd| format!("{:.4}", usd.max(SMALLEST_BUDGET_USD)));
         let budget = budget.into_iter().flat_map(|usd| ["--max-budget-usd".to_owned(), usd]);
         self.alike.arguments.iter().cloned().chain(budget).collect()
     }
@@ -148,7 +148,7 @@ fn permission_mode(setup: &ClaudeSetup) -> &str {
 fn variables(
     setup: &ClaudeSetup,
     request: &AgentRequest,
-    kept: CacheLifetime,
+    cache_lifetime: CacheLifetime,
 ) -> Vec<(&'static str, Option<String>)> {
     let quiet = QUIET.into_iter().filter(|(name, _)| std::env::var_os(name).is_none());
     let own = [
@@ -158,15 +158,15 @@ fn variables(
         ("MLE_STAR_PLACE", Some(request.place.to_string())),
         ("MLE_STAR_SESSION", Some(request.place.session())),
     ];
-    let fixed = REMOVED.into_iter().map(|name| (name, None)).chain([marks(kept)]);
+    let fixed = REMOVED.into_iter().map(|name| (name, None)).chain([cache_lifetime_variable(cache_lifetime)]);
     let fixed = fixed.map(|(name, value)| (name, value.map(str::to_owned)));
     own.into_iter().chain(quiet.map(|(name, value)| (name, Some(value.to_owned())))).chain(fixed).collect()
 }
 
 /// The environment variable that makes `claude` use this cache lifetime. Without it, a logged-in `claude` may choose an
 /// hour.
-fn marks(kept: CacheLifetime) -> (&'static str, Option<&'static str>) {
-    let name = match kept {
+fn cache_lifetime_variable(cache_lifetime: CacheLifetime) -> (&'static str, Option<&'static str>) {
+    let name = match cache_lifetime {
         CacheLifetime::FiveMinutes => "FORCE_PROMPT_CACHING_5M",
         CacheLifetime::Hour => "ENABLE_PROMPT_CACHING_1H",
     };

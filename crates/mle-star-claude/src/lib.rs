@@ -24,7 +24,7 @@ mod shell;
 mod transcript;
 mod work_dir;
 
-pub use classify::OLDEST;
+pub use classify::OLDEST_CLAUDE_VERSION;
 pub use setup::ClaudeSetup;
 
 use async_trait::async_trait;

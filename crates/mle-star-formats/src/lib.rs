@@ -11,9 +11,15 @@
 //! back the same, `True` and `False`, `2024-01-31`, `2024-01-31 13:45:00`, with an offset where there is a time zone.
 //! Missing values are empty.
 
+mod canonical;
+mod cells;
+mod columnar;
 mod delimited;
 mod detect;
 mod dialect;
+mod excel;
+mod guard;
+mod json;
 mod notation;
 mod numbers;
 mod packing;

@@ -1,7 +1,7 @@
 //! Compressed files and archives.
 
 use std::fs::File as Opened;
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
@@ -78,6 +78,19 @@ impl Packing {
                 take(&mut member)
             }
         }
+    }
+
+    /// The unpacked bytes as a file. Packed bytes are written into a temporary file without a name.
+    pub(crate) fn file(&self, path: &Path) -> Result<Opened, Trouble> {
+        let file = File(path);
+        if *self == Self::None {
+            return Opened::open(path).map_err(|error| file.io(&error));
+        }
+        let mut unpacked = tempfile::tempfile()
+            .map_err(|error| Trouble::io("create a temporary file in", &std::env::temp_dir(), &error))?;
+        self.with_bytes(path, |bytes| io::copy(bytes, &mut unpacked).map_err(|error| file.io(&error)))?;
+        unpacked.seek(SeekFrom::Start(0)).map_err(|error| file.io(&error))?;
+        Ok(unpacked)
     }
 }
 

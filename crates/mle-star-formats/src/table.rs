@@ -5,8 +5,11 @@ use std::path::{Path, PathBuf};
 use csv::StringRecord;
 use mle_star_domain::trouble::Trouble;
 
-use crate::delimited::Delimited;
+use crate::columnar::{self, Columnar};
+use crate::delimited::{self, Delimited};
 use crate::detect::{Detected, Format, detect};
+use crate::excel::{self, Sheet};
+use crate::json;
 use crate::notation::{Decimal, Encoding, LineEnd, Notation};
 use crate::packing::Packing;
 
@@ -81,6 +84,9 @@ pub(crate) struct Shape {
 #[derive(Debug)]
 pub(crate) enum Source {
     Delimited(Delimited),
+    Columnar(Columnar),
+    Excel(Sheet),
+    Json,
 }
 
 impl Table {
@@ -183,6 +189,9 @@ impl Table {
     pub fn each_row(&self, visit: &mut Visit<'_>) -> Result<(), Trouble> {
         match &self.source {
             Source::Delimited(source) => source.each_row(self, visit),
+            Source::Columnar(source) => source.each_row(self, visit),
+            Source::Excel(source) => source.each_row(self, visit),
+            Source::Json => json::each_row(self, visit),
         }
     }
 }
@@ -191,6 +200,7 @@ impl Source {
     fn has_extra_cells(&self) -> bool {
         match self {
             Self::Delimited(source) => source.has_extra_cells,
+            Self::Columnar(_) | Self::Excel(_) | Self::Json => false,
         }
     }
 }
@@ -204,7 +214,9 @@ impl Source {
 pub fn open(path: &Path, options: &Options<'_>) -> Result<Table, Trouble> {
     let detected = detect(path)?;
     match detected.format {
-        Format::Delimited => crate::delimited::open(path, detected, options),
-        other => Err(crate::trouble::File(path).trouble(format!("{} cannot be read yet", other.name()), "")),
+        Format::Delimited => delimited::open(path, detected, options),
+        Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::open(path, detected),
+        Format::Excel => excel::open(path, detected, options),
+        Format::JsonLines | Format::JsonList => json::open(path, detected),
     }
 }

@@ -5,6 +5,8 @@ use std::io::{Read, Write};
 
 use csv::{StringRecord, Writer};
 
+use crate::cell::{labels_of_set, separator};
+use crate::formulas::guesses::most;
 use crate::labels::Layout;
 use crate::labels::evaluate::predicted_columns;
 use crate::names::{Kind, Metric};
@@ -15,7 +17,8 @@ use crate::table::{Table, canonical, key, shown};
 /// order of the first.
 ///
 /// Numbers and probabilities are the mean. The one column of a metric of labels is the most frequent label, and the
-/// first file's of equally frequent ones, or the next file's if it has none of them.
+/// first file's of equally frequent ones, or the next file's if it has none of them. Of guesses, the first counts one, the second
+/// a half, and so on; those that count most are kept. A set has the labels that at least half of the files have.
 ///
 /// # Errors
 /// There is no file, a file does not have this layout, its rows differ from those of the first, a number is not
@@ -76,12 +79,15 @@ fn average_of(
     layout: &Layout<'_>,
     out: impl Write,
 ) -> Result<(), String> {
-    let by_vote = metric.kind() == Kind::Labels && predicted_columns(layout).len() == 1;
-    let cells = if by_vote {
-        Cells::Votes { labels: Vec::new(), names: Vec::new(), known: HashMap::new() }
-    } else {
-        Cells::Sums(Vec::new())
+    let elected = match metric.kind() {
+        _ if predicted_columns(layout).len() != 1 => None,
+        Kind::Labels => Some(Elected::Label),
+        Kind::Guesses => Some(Elected::Guesses(most(metric))),
+        Kind::Sets => Some(Elected::Set),
+        _ => None,
     };
+    let votes = |by| Cells::Votes { by, labels: Vec::new(), names: Vec::new(), known: HashMap::new() };
+    let cells = elected.map_or_else(|| Cells::Sums(Vec::new()), votes);
     averages_of(cells, files, layout)?.write(layout, out)
 }
 
@@ -97,6 +103,9 @@ fn averages_of(
         averages.weights.push(weight);
         averages.add(&mut table, layout).map_err(whose)?;
     }
+    if let Cells::Votes { names, .. } = &averages.cells {
+        averages.separator = separator(names);
+    }
     if averages.weights.is_empty() { Err("there is no file to average".to_owned()) } else { Ok(averages) }
 }
 
@@ -108,6 +117,8 @@ struct Averages {
     cells: Cells,
     /// The weights of the files so far.
     weights: Vec<f64>,
+    /// What is between the labels of a cell that has several.
+    separator: char,
 }
 
 enum Cells {
@@ -115,13 +126,22 @@ enum Cells {
     Sums(Vec<f64>),
     /// The weighted sums of the classes' scores, row after row; the class with the largest sum is predicted.
     Largest(Vec<f64>),
-    /// The labels of each row, as places in the names, file after file.
-    Votes { labels: Vec<Vec<u32>>, names: Vec<String>, known: HashMap<String, u32> },
+    /// The cells of each row, as places in the names, file after file.
+    Votes { by: Elected, labels: Vec<Vec<u32>>, names: Vec<String>, known: HashMap<String, u32> },
+}
+
+/// What cells are elected from.
+#[derive(Clone, Copy)]
+enum Elected {
+    Label,
+    /// The most guesses of a row.
+    Guesses(usize),
+    Set,
 }
 
 impl Averages {
     fn new(columns: Vec<String>, cells: Cells) -> Self {
-        Self { columns, ids: Vec::new(), places: HashMap::new(), cells, weights: Vec::new() }
+        Self { columns, ids: Vec::new(), places: HashMap::new(), cells, weights: Vec::new(), separator: ' ' }
     }
 
     fn add(&mut self, table: &mut Table<impl Read>, layout: &Layout<'_>) -> Result<(), String> {
@@ -179,9 +199,10 @@ impl Averages {
                     Ok(number) if number.is_finite() => sums[place * columns.len() + at] += weight * number,
                     _ => return Err(format!("has {}, which is not a finite number", shown(cell))),
                 },
-                Cells::Votes { labels, names, known } => {
+                Cells::Votes { by, labels, names, known } => {
                     let next = names.len() as u32;
-                    let label = *known.entry(canonical(cell).into_owned()).or_insert_with(|| {
+                    let form = if matches!(by, Elected::Label) { canonical(cell) } else { cell.into() };
+                    let label = *known.entry(form.into_owned()).or_insert_with(|| {
                         names.push(cell.to_owned());
                         next
                     });
@@ -223,6 +244,11 @@ impl Averages {
                 let largest = (0..width).rev().max_by(|one, two| sums[*one].total_cmp(&sums[*two]));
                 vec![self.columns[largest.unwrap_or_default()].clone()]
             }
+            Cells::Votes { by: by @ (Elected::Guesses(_) | Elected::Set), labels, names, .. } => {
+                let cells = labels.iter().map(|file| names[file[place] as usize].as_str());
+                let votes: Vec<(&str, f64)> = cells.zip(self.weights.iter().copied()).collect();
+                vec![elected(*by, &votes, self.separator)]
+            }
             Cells::Votes { labels, names, .. } => {
                 let votes: Vec<u32> = labels.iter().map(|file| file[place]).collect();
                 let of_label = |label: u32| {
@@ -237,6 +263,32 @@ impl Averages {
             }
         }
     }
+}
+
+/// The cell that the cells of several files with their weights elect.
+fn elected(by: Elected, votes: &[(&str, f64)], separator: char) -> String {
+    let mut sums: Vec<(&str, f64)> = Vec::new();
+    for (cell, weight) in votes {
+        let labels: Vec<&str> = labels_of_set(cell, separator).collect();
+        let is_first = |(at, label): &(usize, &&str)| !labels[..*at].contains(label);
+        for (place, (_, label)) in labels.iter().enumerate().filter(is_first).enumerate() {
+            let share = if matches!(by, Elected::Set) { *weight } else { weight / (place + 1) as f64 };
+            match sums.iter_mut().find(|(known, _)| known == label) {
+                Some((_, sum)) => *sum += share,
+                None => sums.push((*label, share)),
+            }
+        }
+    }
+    let total: f64 = votes.iter().map(|(_, weight)| weight).sum();
+    match by {
+        Elected::Guesses(most) => {
+            sums.sort_by(|one, two| two.1.total_cmp(&one.1));
+            sums.truncate(most);
+        }
+        _ => sums.retain(|(_, sum)| *sum >= total / 2.0),
+    }
+    let labels: Vec<&str> = sums.into_iter().map(|(label, _)| label).collect();
+    labels.join(&separator.to_string())
 }
 
 #[cfg(test)]
@@ -258,6 +310,10 @@ mod tests {
         let votes = ["id,y\n1,cat\n2,0\n", "id,y\n1,dog\n2,1.0\n", "id,y\n2,1\n1,dog\n"];
         check(Metric::Accuracy, &votes, Ok("id,y\n1,dog\n2,1.0\n"));
         check(Metric::Accuracy, &votes[..2], Ok("id,y\n1,cat\n2,0\n"));
+        let guesses = ["id,y\n1,a b-1 c\n", "id,y\n1,b-1 a d\n", "id,y\n1,b-1 e\n"];
+        check(Metric::MapAt(3), &guesses, Ok("id,y\n1,b-1 a e\n"));
+        let sets = ["id,y\n1,\"x, z\"\n2,w\n", "id,y\n1,\"y y, x\"\n2,\n", "id,y\n1,y y\n2,\n"];
+        check(Metric::SampleF1, &sets, Ok("id,y\n1,\"x,y y\"\n2,\n"));
     }
 
     #[test]

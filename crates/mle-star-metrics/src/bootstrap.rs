@@ -26,12 +26,14 @@ pub struct Rows<'a> {
     pub keys: &'a [u64],
     /// What draws their weights: the keys, or equal numbers for rows that depend on each other, if there are enough numbers.
     pub units: &'a [u64],
+    /// How much each row counts, whether it is drawn or not; `None` if all count the same.
+    pub weights: Option<&'a [f64]>,
 }
 
 impl<'a> Rows<'a> {
     /// Rows that do not depend on each other.
     pub fn of(keys: &'a [u64]) -> Self {
-        Self { keys, units: keys }
+        Self { keys, units: keys, weights: None }
     }
 
     /// What is drawn: the clusters, or the rows if there are too few clusters.
@@ -76,12 +78,18 @@ pub fn measure(
     if (keys.len(), rows.units.len()) != (truth.len(), truth.len()) {
         return Err(Unscorable::new(format!("there are {} keys for {} rows", keys.len(), truth.len())));
     }
-    let mut weights = vec![1.0; keys.len()];
+    if rows.weights.is_some_and(|weights| weights.len() != keys.len()) {
+        return Err(Unscorable::new(format!("there are other weights than those of {} rows", keys.len())));
+    }
+    let mut weights = rows.weights.map_or_else(|| vec![1.0; keys.len()], <[f64]>::to_vec);
     let score = score_with(metric, &*formula, &weights)?;
     let mut defined = Vec::with_capacity(replicates);
     let mut all = Vec::with_capacity(replicates);
     for replicate in 0..replicates {
         draw_weights(units, replicate as u64, &mut weights);
+        if let Some(own) = rows.weights {
+            weights.iter_mut().zip(own).for_each(|(weight, own)| *weight *= own);
+        }
         let drawn = score_with(metric, &*formula, &weights).ok();
         defined.extend(drawn);
         all.push(drawn.unwrap_or(score));

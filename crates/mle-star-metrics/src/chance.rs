@@ -108,8 +108,7 @@ mod tests {
     }
 
     fn chance_in(blocks: &[u32], metric: Metric, labels: &str, predictions: &str) -> Chance {
-        let columns =
-            Columns { id: Some("id".to_owned()), target: "y".to_owned(), further: Vec::new(), cluster: None };
+        let columns = Columns::new(Some("id".to_owned()), "y");
         let labels = PermutedLabels::read(labels.as_bytes(), &columns, metric, blocks).unwrap();
         let header = ["id".to_owned(), "y".to_owned()];
         let layout = Layout { header: &header, id_column: Some("id") };

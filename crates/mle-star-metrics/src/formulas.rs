@@ -5,8 +5,10 @@ use thiserror::Error;
 pub(crate) mod averages;
 pub(crate) mod counts;
 pub(crate) mod curves;
+pub(crate) mod guesses;
 pub(crate) mod ranking;
 pub(crate) mod relations;
+pub(crate) mod sets;
 
 /// A score as a function of the rows' weights.
 pub(crate) trait Formula {

@@ -3,6 +3,7 @@
 mod columns;
 pub(crate) mod evaluate;
 mod per_class;
+mod weights;
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -11,12 +12,13 @@ use std::io::Read;
 use csv::StringRecord;
 use thiserror::Error;
 
+use self::weights::Weights;
 use crate::bootstrap::{self, Rows};
 use crate::names::{Kind, Metric};
-use crate::table::{Table, canonical, is_missing, key, shown};
+use crate::table::{Table, canonical, is_missing, key, listed, shown};
 
 /// The columns of a table with labels.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
     /// The column that names the rows; `None` if the row's number does, from 0.
     pub id: Option<String>,
@@ -27,6 +29,10 @@ pub struct Columns {
     /// The column whose equal values make rows dependent, such as a group or a day. Such rows have the same weight in a
     /// replicate.
     pub cluster: Option<String>,
+    /// The column with row weights, which are part of every score. `None` if all rows count the same.
+    pub weight: Option<String>,
+    /// The class that a binary metric is about, and a single column of probabilities. `None` for the usual one.
+    pub positive: Option<String>,
 }
 
 /// The layout of a file of predictions.
@@ -58,7 +64,7 @@ const ONE_CLASS: &str = "all labels are the same, so nothing can be scored";
 /// Known labels of rows.
 ///
 /// Labels agree whatever blanks are around them, if they are the same number (`1` and `1.0`), or the same truth value
-/// (`True` and `true`). IDs agree whatever blanks are around them, or if they are the same whole number. Rows are
+/// (`True` and `true`). Sets agree if they have the same labels. IDs agree whatever blanks are around them, or if they are the same whole number. Rows are
 /// kept as a hash of their ID, so that millions of them need little memory.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Labels {
@@ -68,6 +74,10 @@ pub struct Labels {
     keys: Vec<u64>,
     /// What draws each row's weights if there are enough clusters: a hash of its cluster, or else its key.
     units: Vec<u64>,
+    /// A weight for each row, with a mean of 1; `None` if all count the same.
+    weights: Option<Vec<f64>>,
+    /// The name of the class that a binary metric is about, if it is given.
+    positive: Option<String>,
     known: OwnedTruth,
     /// These rows with the labels of each further target.
     further: Vec<Self>,
@@ -82,12 +92,19 @@ enum OwnedTruth {
     Classes { rows: Vec<u32>, names: Vec<String> },
 }
 
+impl Columns {
+    /// The columns with the name and the label of a row.
+    pub fn new(id: Option<String>, target: impl Into<String>) -> Self {
+        Self { id, target: target.into(), ..Self::default() }
+    }
+}
+
 impl Labels {
     /// The labels in a CSV table, for a metric. Rows without a label are left out, and of numbers those that are infinite.
     ///
     /// # Errors
     /// The table cannot be read or lacks a column, an ID is missing or occurs twice, a label does not fit the metric,
-    /// or there are no two different classes.
+    /// there are no two different classes or not the positive one, or the weight of a labelled row is missing or negative.
     pub fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Self, Unusable> {
         read(table, columns, metric, None).map_err(Unusable)
     }
@@ -177,7 +194,7 @@ impl Labels {
     /// Two halves of the rows, drawn by the IDs alone. Rows of a cluster stay together if there are enough clusters. The
     /// classes stay those of all rows.
     pub fn halves(&self) -> [Self; 2] {
-        let rows = Rows { keys: &self.keys, units: &self.units };
+        let rows = Rows { keys: &self.keys, units: &self.units, weights: None };
         let of = |units: &[u64]| -> Option<Vec<bool>> {
             let first = bootstrap::first_half(units)?;
             Some(units.iter().map(|unit| first.contains(unit)).collect())
@@ -194,8 +211,19 @@ impl Labels {
         let pick = |all: &[u64]| places.iter().map(|place| all[*place]).collect();
         let (keys, units, known) = (pick(&self.keys), pick(&self.units), self.known.at(places));
         let further = self.further.iter().map(|labels| labels.at(places)).collect();
+        let weights = self.weights.as_ref().map(|all| places.iter().map(|place| all[*place]).collect());
         let (metric, target, test_rows) = (self.metric, self.target.clone(), self.test_rows);
-        Self { metric, target, keys, units, known, further, test_rows }
+        Self {
+            metric,
+            target,
+            keys,
+            units,
+            weights,
+            positive: self.positive.clone(),
+            known,
+            further,
+            test_rows,
+        }
     }
 
     /// A digest of the rows' IDs, equal to the `rows_digest` of a measurement of all of them.
@@ -234,6 +262,7 @@ fn read(
         Some(cluster) => Some(table.columns(&[cluster])?[0]),
         None => None,
     };
+    let mut weights = Weights::new(&table, columns.weight.as_deref())?;
     let (mut row, mut number) = (StringRecord::new(), 0_u64);
     let (mut keys, mut clusters) = (Vec::new(), Vec::new());
     let mut collected: Vec<Collected> = targets.iter().map(|_| Collected::new(metric)).collect();
@@ -241,6 +270,7 @@ fn read(
         let labels = || targets.iter().map(|target| row.get(*target).unwrap_or_default());
         if !labels().any(|label| is_missing(label) || is_infinite(label, metric)) {
             keys.push((row_key(&row, id, number)?, number));
+            weights.add(&row).map_err(|why| format!("row {} {why}", number + 1))?;
             clusters.extend(cluster.map(|cluster| key(row.get(cluster).unwrap_or_default())));
             clusters.extend(
                 given.map(|given| u64::from(given.get(number as usize).copied().unwrap_or_default())),
@@ -259,11 +289,15 @@ fn read(
         [] => keys.clone(),
         clusters => places.iter().map(|place| clusters[*place]).collect(),
     };
+    let weights = weights.finish(&places)?;
     let mut all = Vec::new();
     for (target, collected) in names.into_iter().zip(collected) {
-        let known = collected.finish()?.at(&places);
-        let (target, keys, units) = (target.to_owned(), keys.clone(), units.clone());
-        all.push(Labels { metric, target, keys, units, known, further: Vec::new(), test_rows: None });
+        let positive = columns.positive.as_deref().map(|label| canonical(label).into_owned());
+        let known = collected.finish(metric, positive.as_deref())?.at(&places);
+        let (target, keys, units, weights) =
+            (target.to_owned(), keys.clone(), units.clone(), weights.clone());
+        let further = Vec::new();
+        all.push(Labels { metric, target, keys, units, weights, positive, known, further, test_rows: None });
     }
     let mut first = all.remove(0);
     first.further = all;
@@ -278,7 +312,7 @@ fn row_key(row: &StringRecord, id: Option<usize>, number: u64) -> Result<u64, St
 
 /// Whether a metric of numbers has no use for this label.
 fn is_infinite(label: &str, metric: Metric) -> bool {
-    metric.kind() == Kind::Numbers && label.trim().parse().is_ok_and(f64::is_infinite)
+    metric.is_for_regression() && label.trim().parse().is_ok_and(f64::is_infinite)
 }
 
 /// The keys in order, and where each of them was.
@@ -301,7 +335,7 @@ enum Collected {
 impl Collected {
     fn new(metric: Metric) -> Self {
         match metric.kind() {
-            Kind::Numbers => Self::Numbers(Vec::new()),
+            Kind::Numbers | Kind::Intervals => Self::Numbers(Vec::new()),
             _ => Self::Classes { rows: Vec::new(), places: HashMap::new() },
         }
     }
@@ -325,7 +359,7 @@ impl Collected {
         Ok(())
     }
 
-    fn finish(self) -> Result<OwnedTruth, String> {
+    fn finish(self, metric: Metric, positive: Option<&str>) -> Result<OwnedTruth, String> {
         let (rows, places) = match self {
             Self::Numbers(numbers) => return Ok(OwnedTruth::Numbers(numbers)),
             Self::Classes { rows, places } => (rows, places),
@@ -336,7 +370,37 @@ impl Collected {
         let mut names: Vec<(String, u32)> = places.into_iter().collect();
         names.sort_unstable_by_key(|(_, place)| *place);
         let (names, places) = in_order(&names.into_iter().map(|(name, _)| name).collect::<Vec<_>>());
-        Ok(OwnedTruth::Classes { rows: rows.iter().map(|class| places[*class as usize]).collect(), names })
+        let rows: Vec<u32> = rows.iter().map(|class| places[*class as usize]).collect();
+        if let Some(positive) = positive.filter(|positive| !names.iter().any(|name| name == positive)) {
+            let (positive, found) = (shown(positive), listed(&names));
+            return Err(format!("no row has the positive class {positive}; the classes are {found}"));
+        }
+        if metric.kind() == Kind::Order {
+            let numbers = amounts(metric, &names, positive)?;
+            return Ok(OwnedTruth::Numbers(rows.iter().map(|class| numbers[*class as usize]).collect()));
+        }
+        Ok(OwnedTruth::Classes { rows, names })
+    }
+}
+
+/// The amounts that the distinct labels stand for: numbers, or 1 for the positive one of two classes.
+fn amounts(metric: Metric, names: &[String], positive: Option<&str>) -> Result<Vec<f64>, String> {
+    let numbers: Option<Vec<f64>> =
+        names.iter().map(|name| name.parse().ok().filter(|number: &f64| number.is_finite())).collect();
+    match numbers {
+        Some(numbers) if positive.is_none() || names.len() != 2 => Ok(numbers),
+        _ if names.len() == 2 => {
+            let positive = columns::positive(names, positive) as usize;
+            Ok((0..2).map(|class| f64::from(u8::from(class == positive))).collect())
+        }
+        _ => {
+            let first = names.iter().find(|name| name.parse::<f64>().is_err());
+            let first = shown(first.map_or("", String::as_str));
+            Err(format!(
+                "{metric} needs numbers or two classes, but there are {} labels such as {first}",
+                names.len()
+            ))
+        }
     }
 }
 

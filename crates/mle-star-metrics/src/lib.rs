@@ -6,11 +6,13 @@
 
 pub mod average;
 pub mod bootstrap;
+mod cell;
 pub mod chance;
 pub mod class_columns;
 mod formulas;
 pub mod labels;
 pub mod names;
+mod parameters;
 pub mod score;
 pub mod selection;
 pub mod spellings;

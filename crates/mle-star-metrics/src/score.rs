@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 pub use crate::formulas::Unscorable;
-use crate::formulas::{Classes, Formula, averages, counts, curves, relations};
+pub use crate::formulas::guesses::NO_GUESS;
+use crate::formulas::{Classes, Formula, averages, counts, curves, guesses, relations, sets};
 use crate::names::{Kind, Metric};
 
 /// What is known about each row.
@@ -11,11 +12,12 @@ use crate::names::{Kind, Metric};
 pub enum Truth<'a> {
     /// A number for each row.
     Numbers(&'a [f64]),
-    /// A class for each row.
+    /// A class for each row. For a metric of sets, it is a set of labels.
     Classes {
         /// The position of each row's class in `names`.
         rows: &'a [u32],
-        /// The names of the classes, in order.
+        /// The names of the classes, in order. The name of a set has its labels, with `|`, `;`, commas or blanks
+        /// between them: the first of these that is in any name.
         names: &'a [String],
         /// The class that a binary metric is about; `None` for the mean over all classes.
         positive: Option<u32>,
@@ -36,6 +38,15 @@ pub enum Predictions<'a> {
         /// The number of classes.
         classes: usize,
     },
+    /// Guesses of each row's class, the best first, row after row.
+    Guesses {
+        /// Positions in the names of the truth, or [`NO_GUESS`].
+        values: &'a [u32],
+        /// The number of values of a row.
+        width: usize,
+    },
+    /// The lower and the upper bound of each row, row after row.
+    Intervals(&'a [f64]),
 }
 
 /// The score of predictions, equal to that of scikit-learn and scipy, with these deviations:
@@ -45,6 +56,7 @@ pub enum Predictions<'a> {
 /// - The macro averages of ROC-AUC and average precision are over the classes that have rows.
 /// - Rows of probabilities are divided by their sum where it is not 1, since log loss could be cheated otherwise.
 /// - Kappa is about the positions of all named classes, whether or not rows have them.
+/// - F1 of two empty sets is 1.
 ///
 /// # Errors
 /// The predictions do not fit the metric or the truth, or the metric is undefined for them.
@@ -99,8 +111,9 @@ pub(crate) fn prepare(
         return Err(Unscorable::new("there are no rows"));
     }
     check_predictions(truth.len(), predictions)?;
+    let metric = if metric == Metric::ColumnLogLoss { metric } else { metric.of_column() };
     match (metric.kind(), truth) {
-        (Kind::Numbers, Truth::Numbers(truth)) => {
+        (Kind::Numbers | Kind::Order, Truth::Numbers(truth)) => {
             let Predictions::Numbers(predicted) = predictions else {
                 return Err(Unscorable::new(format!("{metric} needs numbers as predictions")));
             };
@@ -108,6 +121,7 @@ pub(crate) fn prepare(
             check_numbers(metric, truth, predicted)?;
             Ok(for_numbers(metric, truth, predicted))
         }
+        (Kind::Intervals, Truth::Numbers(truth)) => for_intervals(metric, truth, predictions),
         (Kind::Labels, Truth::Classes { rows, names, positive }) => {
             let classes = classes(rows, names, *positive)?;
             let labels = labels(metric, classes, predictions)?;
@@ -119,7 +133,15 @@ pub(crate) fn prepare(
         (Kind::Probabilities, Truth::Classes { rows, names, positive }) => {
             for_probabilities(metric, classes(rows, names, *positive)?, predictions)
         }
-        (Kind::Numbers, Truth::Classes { .. }) => {
+        (Kind::Guesses, Truth::Classes { rows, names, positive }) => {
+            for_guesses(metric, classes(rows, names, *positive)?, predictions)
+        }
+        (Kind::Sets, Truth::Classes { rows, names, positive }) => {
+            let labels = labels(metric, classes(rows, names, *positive)?, predictions)?;
+            let sets = sets::Sets::new(metric, names, rows, &labels);
+            Ok(if metric == Metric::SampleF1 { Box::new(sets.by_row()) } else { Box::new(sets) })
+        }
+        (Kind::Numbers | Kind::Order | Kind::Intervals, Truth::Classes { .. }) => {
             Err(Unscorable::new(format!("{metric} needs numbers as truth, not classes")))
         }
         (_, Truth::Numbers(_)) => {
@@ -134,8 +156,43 @@ fn for_numbers(metric: Metric, truth: &[f64], predicted: &[f64]) -> Box<dyn Form
         Metric::Pearson => Box::new(relations::Pearson::new(truth, predicted)),
         Metric::Spearman => Box::new(relations::Spearman::new(truth, predicted)),
         Metric::MedianAbsoluteError => Box::new(averages::Median::new(truth, predicted)),
+        Metric::Gini => Box::new(relations::Gini::new(truth, predicted)),
+        Metric::Pinball(quantile) => Box::new(averages::pinball(quantile, truth, predicted)),
         _ => Box::new(averages::error(metric, truth, predicted)),
     }
+}
+
+fn for_intervals(
+    metric: Metric,
+    truth: &[f64],
+    predictions: &Predictions<'_>,
+) -> Result<Box<dyn Formula>, Unscorable> {
+    let (Metric::IntervalScore(covered), Predictions::Intervals(bounds)) = (metric, predictions) else {
+        return Err(Unscorable::new(format!("{metric} needs a lower and an upper bound of each row")));
+    };
+    check_finite("the labels", truth)?;
+    Ok(Box::new(averages::interval_score(covered, truth, bounds)))
+}
+
+fn for_guesses(
+    metric: Metric,
+    classes: Classes<'_>,
+    predictions: &Predictions<'_>,
+) -> Result<Box<dyn Formula>, Unscorable> {
+    let most = guesses::most(metric);
+    let (values, width): (Cow<'_, [u32]>, usize) = match *predictions {
+        Predictions::Guesses { values, width } => (Cow::Borrowed(values), width),
+        Predictions::Labels(labels) => (Cow::Borrowed(labels), 1),
+        Predictions::Probabilities { values, classes: width } if width == classes.count => {
+            let (values, width) = guesses::most_probable(values, width, most);
+            (Cow::Owned(values), width)
+        }
+        _ => return Err(Unscorable::new(format!("{metric} needs guesses, or a probability of each class"))),
+    };
+    if values.iter().any(|class| *class != NO_GUESS && *class as usize >= classes.count) {
+        return Err(Unscorable::new("a predicted class has no name"));
+    }
+    Ok(Box::new(guesses::gain(metric, classes.rows, &values, width)))
 }
 
 fn for_probabilities(
@@ -150,7 +207,9 @@ fn for_probabilities(
         check_probabilities(metric, values)?;
     }
     match *predictions {
-        Predictions::Labels(_) => Err(Unscorable::new(format!("{metric} needs probabilities, not labels"))),
+        Predictions::Labels(_) | Predictions::Guesses { .. } | Predictions::Intervals(_) => {
+            Err(Unscorable::new(format!("{metric} needs probabilities, not labels")))
+        }
         Predictions::Numbers(_) if classes.positive.is_none() || classes.count != 2 => Err(Unscorable::new(
             format!("{metric} of {} classes needs a probability for each of them", classes.count),
         )),
@@ -168,6 +227,9 @@ fn for_probabilities(
         )),
         Predictions::Probabilities { values, .. } if by_order => {
             Ok(Box::new(curves::Curves::new(metric, classes, values)))
+        }
+        Predictions::Probabilities { values, .. } if metric == Metric::ColumnLogLoss => {
+            Ok(Box::new(averages::column_loss(classes, values)))
         }
         Predictions::Probabilities { values, .. } => Ok(Box::new(averages::loss(metric, classes, values)?)),
     }
@@ -188,7 +250,7 @@ fn labels<'a>(
     predictions: &Predictions<'a>,
 ) -> Result<Cow<'a, [u32]>, Unscorable> {
     let labels: Cow<'a, [u32]> = match *predictions {
-        Predictions::Numbers(_) => {
+        Predictions::Numbers(_) | Predictions::Guesses { .. } | Predictions::Intervals(_) => {
             return Err(Unscorable::new(format!("{metric} needs labels, not numbers")));
         }
         Predictions::Labels(labels) => Cow::Borrowed(labels),
@@ -219,7 +281,11 @@ fn check_predictions(rows: usize, predictions: &Predictions<'_>) -> Result<(), U
         Predictions::Probabilities { values, classes } if *classes > 0 && values.len() % classes == 0 => {
             values.len() / classes
         }
-        Predictions::Probabilities { .. } => 0,
+        Predictions::Guesses { values, width } if *width > 0 && values.len() % width == 0 => {
+            values.len() / width
+        }
+        Predictions::Intervals(bounds) if bounds.len() % 2 == 0 => bounds.len() / 2,
+        Predictions::Probabilities { .. } | Predictions::Guesses { .. } | Predictions::Intervals(_) => 0,
     };
     if found != rows {
         return Err(Unscorable::new(format!(
@@ -227,10 +293,10 @@ fn check_predictions(rows: usize, predictions: &Predictions<'_>) -> Result<(), U
         )));
     }
     match predictions {
-        Predictions::Numbers(values) | Predictions::Probabilities { values, .. } => {
-            check_finite("the predictions", values)
-        }
-        Predictions::Labels(_) => Ok(()),
+        Predictions::Numbers(values)
+        | Predictions::Probabilities { values, .. }
+        | Predictions::Intervals(values) => check_finite("the predictions", values),
+        Predictions::Labels(_) | Predictions::Guesses { .. } => Ok(()),
     }
 }
 

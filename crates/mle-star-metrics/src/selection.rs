@@ -58,7 +58,8 @@ pub struct Selection {
 
 impl Labels {
     /// Chooses weights for members that run in `seconds` together. The weighted mean of labels is the label with the
-    /// largest weight. With several targets, a member has the same weight for all of them.
+    /// largest weight; of guesses, those with the largest weights, where the second guess of a member has half of its weight, the
+    /// third a third, and so on. With several targets, a member has the same weight for all of them.
     ///
     /// Members whose rows or columns differ from those of the first one get no weight. `None` if fewer than two members
     /// get one, if a fold of rows cannot be scored without the others, or for labels of several targets.
@@ -72,7 +73,8 @@ impl Labels {
         seconds: f64,
         replicates: usize,
     ) -> Result<Option<Selection>, Unscorable> {
-        if self.has_several_targets() && self.metric().kind() == Kind::Labels {
+        let are_names = matches!(self.metric().kind(), Kind::Labels | Kind::Guesses | Kind::Sets);
+        if self.has_several_targets() && are_names {
             return Ok(None);
         }
         let (mut first, mut most): (Option<Vec<Predicted>>, usize) = (None, 1);
@@ -237,11 +239,16 @@ impl Target<'_> {
         if self.rows.labels().is_none() {
             return values.to_vec();
         }
-        let largest = |row: &[f64]| {
-            let best = (0..row.len()).rev().max_by(|one, two| row[*one].total_cmp(&row[*two]));
-            best.unwrap_or_default() as f64
+        let mut order: Vec<usize> = Vec::new();
+        let largest = |row: &[f64]| -> Vec<f64> {
+            order.clear();
+            // The one largest label is always there, and further guesses that a member has.
+            order.extend((0..row.len()).filter(|class| self.rows.width == 1 || row[*class] > 0.0));
+            order.sort_by(|one, two| row[*two].total_cmp(&row[*one]));
+            let none = std::iter::repeat(-1.0);
+            order.iter().map(|class| *class as f64).chain(none).take(self.rows.width).collect()
         };
-        values.chunks(self.width).map(largest).collect()
+        values.chunks(self.width).flat_map(largest).collect()
     }
 }
 
@@ -348,12 +355,14 @@ fn goodness(targets: &[Target<'_>], values: &[Vec<f64>]) -> Option<f64> {
     Some(scores.iter().sum::<f64>() / scores.len() as f64)
 }
 
-/// Predictions as numbers that have a mean: a label becomes a one at its class.
+/// Predictions as numbers that have a mean: a label becomes a one at its class, the second guess a half, and so on.
 fn spread(file: &Predicted) -> Vec<f64> {
     let Some(classes) = file.labels() else { return file.values.clone() };
-    let mut values = vec![0.0; file.values.len() * classes];
-    for (row, label) in file.values.iter().enumerate() {
-        values[row * classes + *label as usize] = 1.0;
+    let mut values = vec![0.0; file.rows() * classes];
+    for (row, guesses) in file.values.chunks(file.width).enumerate() {
+        for (place, label) in guesses.iter().enumerate().rev().filter(|(_, label)| **label >= 0.0) {
+            values[row * classes + *label as usize] = 1.0 / (place + 1) as f64;
+        }
     }
     values
 }

@@ -1,6 +1,7 @@
 //! The usual spellings of metrics, and the metric that a text names.
 
 use crate::names::Metric;
+use crate::parameters::{self, Reading};
 
 /// A metric found in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,7 +13,7 @@ pub struct Mention {
 }
 
 /// Spellings after [`normal`]: lower case, words separated by single blanks.
-const SPELLINGS: [(Metric, &[&str]); 22] = [
+pub(crate) const SPELLINGS: [(Metric, &[&str]); 29] = [
     (
         Metric::Accuracy,
         &["accuracy", "acc", "accuracy score", "classification accuracy", "categorization accuracy"],
@@ -183,6 +184,26 @@ const SPELLINGS: [(Metric, &[&str]); 22] = [
             "root mean squared logarithmic error",
             "root mean square logarithmic error",
             "root mean squared log error",
+            "log rmse",
+            "log transformed rmse",
+            "logarithmic rmse",
+            "rmse log",
+            "rmse of log",
+            "rmse of logs",
+            "rmse of the log",
+            "rmse of the logarithm",
+            "rmse of the logarithms",
+            "rmse of logarithms",
+            "rmse between logarithms",
+            "rmse on log scale",
+            "rmse on the log scale",
+            "rmse in log space",
+            "root mean squared error of the logarithm",
+            "root mean squared error of the logarithms",
+            "root mean squared error of logarithms",
+            "root mean squared error of the log",
+            "log root mean squared error",
+            "logarithmic root mean squared error",
         ],
     ),
     (Metric::Mape, &["mape", "mean absolute percentage error", "mean absolute percent error"]),
@@ -207,6 +228,7 @@ const SPELLINGS: [(Metric, &[&str]); 22] = [
             "spearman rank correlation",
             "spearman s rank correlation",
             "spearman s correlation",
+            "spearman s correlation coefficient",
             "spearman correlation coefficient",
             "spearman rank correlation coefficient",
             "spearman s rank correlation coefficient",
@@ -227,22 +249,115 @@ const SPELLINGS: [(Metric, &[&str]); 22] = [
             "pcc",
         ],
     ),
+    (
+        Metric::Gini,
+        &[
+            "normalized gini",
+            "normalised gini",
+            "gini",
+            "gini coefficient",
+            "gini index",
+            "gini score",
+            "normalized gini coefficient",
+            "normalised gini coefficient",
+            "normalized gini index",
+            "normalised gini index",
+            "normalized gini score",
+            "gini normalized",
+        ],
+    ),
+    (
+        Metric::SampleF1,
+        &[
+            "sample averaged f1",
+            "sample averaged f1 score",
+            "samples averaged f1",
+            "sample average f1",
+            "sample wise f1",
+            "sample f1",
+            "samples f1",
+            "samples f1 score",
+            "f1 samples",
+            "f1 sample averaged",
+            "f1 score samples",
+            "example based f1",
+            "example based f1 score",
+            "example averaged f1",
+            "instance averaged f1",
+            "instance based f1",
+            "row wise f1",
+            "mean f1 of sets",
+            "f1 of sets",
+        ],
+    ),
+    (
+        Metric::SetMicroF1,
+        &[
+            "micro f1 of sets",
+            "micro averaged f1 of sets",
+            "multilabel micro f1",
+            "multi label micro f1",
+            "multilabel f1 micro",
+        ],
+    ),
+    (
+        Metric::SetMacroF1,
+        &[
+            "macro f1 of sets",
+            "macro averaged f1 of sets",
+            "multilabel macro f1",
+            "multi label macro f1",
+            "multilabel f1 macro",
+            "label averaged f1",
+            "label based macro f1",
+        ],
+    ),
+    (Metric::ColumnRmse, &["mcrmse"]),
+    (Metric::ColumnRocAuc, &["mcauc", "mc auc", "mcrocauc"]),
+    (Metric::ColumnLogLoss, &["mclogloss", "mc logloss"]),
 ];
+
+/// What a mean over columns is called, before the metric of each.
+const COLUMN_WISE: [&str; 10] = [
+    "mean column wise ",
+    "mean columnwise ",
+    "column wise mean ",
+    "columnwise mean ",
+    "average column wise ",
+    "average columnwise ",
+    "column averaged ",
+    "column wise ",
+    "columnwise ",
+    "mc",
+];
+
+/// What a metric with row weights is called, before its name without them.
+const WEIGHTED: [&str; 4] = ["sample weighted ", "row weighted ", "weighted ", "w"];
 
 /// Words of a line about how submissions are evaluated.
 const ABOUT_EVALUATION: [&str; 6] = ["evaluat", "metric", "scored", "judged", "leaderboard", "measured by"];
 
 impl Metric {
-    /// The metric with this name in any usual spelling; `None` for any other text.
+    /// The metric with this name in any usual spelling; `None` for any other text, and for a name without the parameter
+    /// that it needs.
+    ///
+    /// Row weights are no part of a metric: `weighted MAE` is MAE. [`Metric::is_weighted`] tells that the name asks for
+    /// them.
     pub fn parse(name: &str) -> Option<Self> {
-        let name = normal(name);
-        let known = |name: &str| {
-            let entry = SPELLINGS.iter().find(|(_, spellings)| spellings.contains(&name));
-            entry.map(|(metric, _)| *metric)
-        };
-        known(&name)
-            .or_else(|| known(name.strip_suffix(" metric")?))
-            .or_else(|| known(name.strip_prefix("mean ")?))
+        named(name).map(|(metric, _)| metric)
+    }
+
+    /// Whether this is the name of a metric with row weights. It means nothing without them.
+    pub fn is_weighted(name: &str) -> bool {
+        named(name).is_some_and(|(_, is_weighted)| is_weighted)
+    }
+
+    /// What this name of a metric does not say, for example the quantile of a pinball loss.
+    pub fn lacks(name: &str) -> Option<&'static str> {
+        match parameters::read(name) {
+            Some(Reading::Lacks(what)) if named(name).is_none() => Some(what),
+            _ => None,
+        }
     }
 
     /// The metric named in a task description.
@@ -278,6 +393,60 @@ impl Metric {
     }
 }
 
+/// The metric of this name, and whether the name asks for row weights.
+fn named(name: &str) -> Option<(Metric, bool)> {
+    let lower = name.to_lowercase();
+    let plain = |name: &str| unweighted(name).map(|metric| (metric, false));
+    let weighted = || {
+        let of = |prefix: &&str| unweighted(lower.trim().replace('-', " ").strip_prefix(*prefix)?);
+        WEIGHTED.iter().find_map(of).map(|metric| (metric, true))
+    };
+    plain(name).or_else(weighted)
+}
+
+/// The metric of a name that says nothing about row weights.
+fn unweighted(name: &str) -> Option<Metric> {
+    let text = normal(name);
+    let text = text.strip_suffix(" metric").unwrap_or(&text);
+    known(text).or_else(|| column_wise(text)).or_else(|| with_short_form(text)).or_else(|| {
+        match parameters::read(name) {
+            Some(reading) => match reading {
+                Reading::Known(metric) => Some(metric),
+                Reading::Lacks(_) => None,
+            },
+            None => known(text.strip_prefix("mean ")?),
+        }
+    })
+}
+
+/// The metric with this spelling.
+fn known(name: &str) -> Option<Metric> {
+    let entry = SPELLINGS.iter().find(|(_, spellings)| spellings.contains(&name));
+    entry.map(|(metric, _)| *metric)
+}
+
+/// The mean of a metric over columns.
+fn column_wise(name: &str) -> Option<Metric> {
+    let rest = |prefix: &&str| {
+        let rest = name.strip_prefix(*prefix)?;
+        known(rest).or_else(|| with_short_form(rest))
+    };
+    COLUMN_WISE.iter().find_map(rest).map(|metric| match metric {
+        Metric::Rmse => Metric::ColumnRmse,
+        Metric::RocAuc => Metric::ColumnRocAuc,
+        Metric::LogLoss => Metric::ColumnLogLoss,
+        other => other,
+    })
+}
+
+/// The metric of a name that is followed by its short form, as in "mean absolute error (MAE)".
+fn with_short_form(name: &str) -> Option<Metric> {
+    let (long, short) = name.rsplit_once(' ')?;
+    let of_long = known(long).or_else(|| column_wise(long))?;
+    let of_short = known(short).or_else(|| column_wise(short))?;
+    (of_long == of_short || of_long.of_column() == of_short).then_some(of_long)
+}
+
 /// The metric with the longest spelling in a normalized line; the first of equals.
 fn longest_in(line: &str) -> Option<Metric> {
     let padded = format!(" {line} ");
@@ -298,97 +467,12 @@ fn longest_in(line: &str) -> Option<Metric> {
     hits.max_by_key(|(length, at, _)| (*length, *at)).map(|(_, _, metric)| metric)
 }
 
-fn normal(text: &str) -> String {
+/// Lower case, words separated by single blanks.
+pub(crate) fn normal(text: &str) -> String {
     let text = text.to_lowercase().replace('²', "2").replace("r^2", "r2").replace("$r2$", "r2");
     let words: String = text.chars().map(|c| if c.is_alphanumeric() { c } else { ' ' }).collect();
     words.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn spellings_lead_to_their_metric() {
-        let check = |name: &str, expected| assert_eq!(Metric::parse(name), expected, "{name}");
-        check("Accuracy", Some(Metric::Accuracy));
-        check("balanced_accuracy", Some(Metric::BalancedAccuracy));
-        check("F1-score", Some(Metric::F1));
-        check("f1_macro", Some(Metric::MacroF1));
-        check("ROC AUC", Some(Metric::RocAuc));
-        check("roc_auc", Some(Metric::RocAuc));
-        check("PR-AUC", Some(Metric::AveragePrecision));
-        check("LogLoss", Some(Metric::LogLoss));
-        check("multi-class log loss", Some(Metric::LogLoss));
-        check("Root Mean Squared Error (RMSE)", Some(Metric::Rmse));
-        check("mean_absolute_error", Some(Metric::Mae));
-        check("RMSLE", Some(Metric::Rmsle));
-        check("mape", Some(Metric::Mape));
-        check("R²", Some(Metric::R2));
-        check("R^2", Some(Metric::R2));
-        check("Quadratic Weighted Kappa", Some(Metric::QuadraticKappa));
-        check("weighted F1", Some(Metric::WeightedF1));
-        check("micro-averaged F1", Some(Metric::MicroF1));
-        check("mean squared error", Some(Metric::Mse));
-        check("MSE", Some(Metric::Mse));
-        check("Brier score", Some(Metric::Brier));
-        check("Matthews Correlation Coefficient", Some(Metric::Mcc));
-        check("median_absolute_error", Some(Metric::MedianAbsoluteError));
-        check("SMAPE", Some(Metric::Smape));
-        check("Symmetric mean absolute percentage error", Some(Metric::Smape));
-        check("Spearman's rank correlation", Some(Metric::Spearman));
-        check("Pearson", Some(Metric::Pearson));
-        check("mean squared logarithmic error", None);
-        check("word error rate", None);
-        check("", None);
-    }
-
-    #[test]
-    fn every_name_parses_to_itself() {
-        for metric in Metric::ALL {
-            assert_eq!(Metric::parse(metric.name()), Some(metric));
-        }
-    }
-
-    #[test]
-    fn descriptions_name_their_metric() {
-        let check = |text: &str, expected: Option<Metric>| {
-            assert_eq!(Metric::find_in(text).map(|mention| mention.metric), expected, "{text}");
-        };
-        check("Submissions are evaluated on the area under the ROC curve.", Some(Metric::RocAuc));
-        check("High accuracy matters.\n# Evaluation\n\nWe use the RMSE of log prices.", Some(Metric::Rmse));
-        check("Metric: macro F1-score", Some(Metric::MacroF1));
-        check(
-            "Experts evaluate all, for accuracy.\n# Evaluation\nSubmissions: log loss.",
-            Some(Metric::LogLoss),
-        );
-        check("We evaluate the RMSE.\nR2 is nice.\nSubmissions are evaluated by MAE.", Some(Metric::Mae));
-        check("Scored by balanced accuracy", Some(Metric::BalancedAccuracy));
-        check("Root-Mean-Squared-Logarithmic-Error is the metric", Some(Metric::Rmsle));
-        check("The MAE of a good model is small.", Some(Metric::Mae));
-        check("The MAE and the RMSE are interesting.\nR2 too.", None);
-        check("# Data\nPredict the price.", None);
-        check(
-            "Submissions are evaluated based on their classification accuracy, the percentage",
-            Some(Metric::Accuracy),
-        );
-        check(
-            "Submissions are evaluated on Root-Mean-Squared-Error (RMSE) between the log",
-            Some(Metric::Rmse),
-        );
-        check("evaluated on the column-wise root mean squared logarithmic error.", Some(Metric::Rmsle));
-        check(
-            "evaluated using the [multi-class logarithmic loss](https://x.y/log-loss)",
-            Some(Metric::LogLoss),
-        );
-        check("## Evaluation Metric\n\nthe *quadratic weighted kappa*, which", Some(Metric::QuadraticKappa));
-        check("evaluated on the mean column-wise ROC AUC", Some(Metric::RocAuc));
-        check("The metric is the micro-averaged F1-Score", Some(Metric::MicroF1));
-        check("The metric is the sample-averaged F1-Score", None);
-        check("scored by the linear weighted kappa", None);
-        check("The metric is the weighted F1", Some(Metric::WeightedF1));
-        check("evaluated by the Matthews correlation coefficient (MCC)", Some(Metric::Mcc));
-        check("Metric: mean squared error", Some(Metric::Mse));
-        check("scored by mean squared logarithmic error", None);
-    }
-}
+mod tests;

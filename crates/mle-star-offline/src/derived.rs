@@ -25,7 +25,7 @@ const MOST_CODES: usize = 4;
 const MOST_COMPARED: usize = 20;
 /// If each value of a code has at least this many rows on average, models learn it as a whole, and its parts are not
 /// derived.
-const ENOUGH_ROWS: usize = 20;
+const ROWS_PER_CODE: usize = 20;
 /// As texts, cells need much time and memory, so a large table has fewer of them.
 const MOST_CELLS: usize = 10_000_000;
 
@@ -224,7 +224,7 @@ impl Code {
     fn new(column: &Column, twin: &Column, rows: usize) -> Option<Self> {
         let parts = column.parts.as_ref()?;
         // With many rows of each code, nothing is gained from its parts, unless they are numbers with a unit.
-        if parts.kind != PartKind::Measured && column.distinct * ENOUGH_ROWS <= rows {
+        if parts.kind != PartKind::Measured && column.distinct * ROWS_PER_CODE <= rows {
             return None;
         }
         // The test table may have too few values to show how they are made.

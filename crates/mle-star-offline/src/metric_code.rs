@@ -1,8 +1,10 @@
 //! The Python code of each known metric, and the predictions that it needs.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
-use mle_star_metrics::names::{Kind, Metric as Known};
+use mle_star_metrics::names::{Kind, Level, Metric as Known};
 
 /// A metric as the templates need it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -11,25 +13,31 @@ pub(crate) struct Metric {
     #[serde(skip)]
     pub(crate) id: Known,
     /// A description, used as the docstring of the metric function.
-    pub(crate) words: &'static str,
+    pub(crate) words: Cow<'static, str>,
     /// The import line of the metric function.
     pub(crate) import: &'static str,
     /// The Python expression over `truth` and `predicted`.
-    pub(crate) expression: &'static str,
+    pub(crate) expression: Cow<'static, str>,
     /// Whether it compares class labels, not probabilities.
     pub(crate) labels: bool,
     /// Whether it uses the order of classes.
     pub(crate) ordinal: bool,
     /// Whether it uses absolute errors, so that models should predict medians.
     pub(crate) absolute: bool,
+    /// The quantile that models should predict, if it is about one.
+    pub(crate) quantile: Option<f64>,
+    /// The quantiles that are the lower and the upper bound, if it is about both.
+    pub(crate) bounds: Option<[f64; 2]>,
+    /// How many guesses of a row count, if it is about several.
+    pub(crate) guesses: Option<u8>,
     /// Whether negative predictions are invalid.
     pub(crate) positive: bool,
 }
 
 impl Metric {
-    /// The metric as templates need it, for a target of two classes or another.
-    pub(crate) fn new(id: Known, binary: bool) -> Self {
-        let (words, import, expression) = python(id, binary);
+    /// The metric as templates need it, for a target with so many classes, or 0 for numbers.
+    pub(crate) fn new(id: Known, classes: usize) -> Self {
+        let Code { words, import, expression } = python(id, classes);
         Self {
             id,
             words,
@@ -37,46 +45,145 @@ impl Metric {
             expression,
             labels: id.kind() == Kind::Labels,
             ordinal: id == Known::QuadraticKappa,
-            absolute: matches!(id, Known::Mae | Known::MedianAbsoluteError | Known::Mape | Known::Smape),
+            absolute: matches!(id, Known::Mae | Known::MedianAbsoluteError | Known::Mape | Known::Smape)
+                || id.kind() == Kind::Intervals,
+            quantile: match id {
+                Known::Pinball(quantile) => Some(quantile.share()),
+                _ => None,
+            },
+            bounds: match id {
+                Known::IntervalScore(covered) => {
+                    let outside = covered.rest().share() / 2.0;
+                    Some([outside, 1.0 - outside])
+                }
+                _ => None,
+            },
+            guesses: match id {
+                Known::MapAt(guesses) | Known::TopAccuracy(guesses) => Some(guesses),
+                _ => None,
+            },
             positive: id == Known::Rmsle,
         }
     }
 }
 
 /// The words, the import line and the expression of a metric.
-type Code = (&'static str, &'static str, &'static str);
+struct Code {
+    words: Cow<'static, str>,
+    import: &'static str,
+    expression: Cow<'static, str>,
+}
 
-fn python(id: Known, binary: bool) -> Code {
-    match id {
-        Known::F1 if binary => (
+/// The code of a metric without parameters.
+type Fixed = (&'static str, &'static str, &'static str);
+
+fn python(id: Known, classes: usize) -> Code {
+    let of_column = id.of_column();
+    let (words, import, expression) = match (of_column, kind(id, classes)) {
+        (Known::MapAt(_) | Known::TopAccuracy(_), _) => return python_for_guesses(id, classes),
+        (Known::Pinball(quantile), _) => {
+            return Code {
+                words: format!("Pinball loss of the quantile {quantile}").into(),
+                import: "from sklearn.metrics import mean_pinball_loss",
+                expression: format!("mean_pinball_loss(truth, predicted, alpha={quantile})").into(),
+            };
+        }
+        (Known::IntervalScore(covered), _) => return python_for_intervals(covered),
+        _ if id == Known::ColumnLogLoss && classes > 2 => (
+            "Logarithmic loss of each class against the rest, averaged",
+            "from sklearn.metrics import log_loss",
+            "np.mean([log_loss(truth == label, predicted[:, label], labels=[False, True]) for label in range(len(CLASSES))])",
+        ),
+        (known, kind) if classes == 2 => {
+            python_for_two_classes(known).unwrap_or_else(|| python_by_kind(known, kind))
+        }
+        (known, kind) => python_by_kind(known, kind),
+    };
+    Code { words: words.into(), import, expression: expression.into() }
+}
+
+/// What a metric compares, for so many classes, or 0 for numbers.
+fn kind(id: Known, classes: usize) -> Kind {
+    match id.kind() {
+        Kind::Order if classes == 0 => Kind::Numbers,
+        Kind::Order => Kind::Probabilities,
+        other => other,
+    }
+}
+
+fn python_by_kind(id: Known, kind: Kind) -> Fixed {
+    match kind {
+        Kind::Labels | Kind::Sets => python_for_labels(id),
+        Kind::Probabilities => python_for_probabilities(id),
+        Kind::Numbers | Kind::Order | Kind::Guesses | Kind::Intervals => python_for_numbers(id),
+    }
+}
+
+fn python_for_two_classes(id: Known) -> Option<Fixed> {
+    Some(match id {
+        Known::F1 => (
             "F1 of the second class (the larger label)",
             "from sklearn.metrics import f1_score",
             "f1_score(truth, predicted)",
         ),
-        Known::RocAuc if binary => (
+        Known::RocAuc => (
             "Area under the ROC curve of the second class (the larger label)",
             "from sklearn.metrics import roc_auc_score",
             "roc_auc_score(truth, predicted[:, 1])",
         ),
-        Known::AveragePrecision if binary => (
+        Known::Gini => (
+            "Normalized Gini coefficient: twice the area under the ROC curve of the second class (the larger label), less one",
+            "from sklearn.metrics import roc_auc_score",
+            "2.0 * roc_auc_score(truth, predicted[:, 1]) - 1.0",
+        ),
+        Known::AveragePrecision => (
             "Average precision of the second class (the larger label)",
             "from sklearn.metrics import average_precision_score",
             "average_precision_score(truth, predicted[:, 1])",
         ),
-        Known::Brier if binary => (
+        Known::Brier => (
             "Mean squared error of the second class's probability",
             "from sklearn.metrics import brier_score_loss",
             "brier_score_loss(truth, predicted[:, 1])",
         ),
-        _ => match id.kind() {
-            Kind::Labels => python_for_labels(id),
-            Kind::Probabilities => python_for_probabilities(id),
-            Kind::Numbers => python_for_numbers(id),
-        },
-    }
+        _ => return None,
+    })
 }
 
-fn python_for_labels(id: Known) -> Code {
+/// The class of each row is compared with its most probable classes.
+fn python_for_guesses(id: Known, classes: usize) -> Code {
+    let (guesses, is_map) = match id {
+        Known::MapAt(guesses) => (usize::from(guesses), true),
+        Known::TopAccuracy(guesses) => (usize::from(guesses), false),
+        _ => (1, false),
+    };
+    let guesses = guesses.min(classes.max(1));
+    let found = format!(
+        "(np.argsort(-predicted, axis=1, kind=\"stable\")[:, :{guesses}] == np.asarray(truth)[:, None])"
+    );
+    let (words, expression) = if is_map {
+        let gain = format!("np.mean({found} @ (1.0 / np.arange(1, {})))", guesses + 1);
+        (format!("Mean of one divided by the place of the class among {guesses} guesses ({id})"), gain)
+    } else {
+        let share = format!("np.mean({found}.any(axis=1))");
+        (format!("Share of rows whose class is among {guesses} guesses"), share)
+    };
+    Code { words: words.into(), import: "import numpy as np", expression: expression.into() }
+}
+
+fn python_for_intervals(covered: Level) -> Code {
+    let penalty = 2.0 / covered.rest().share();
+    let expression = format!(
+        "np.mean(predicted[:, 1] - predicted[:, 0] + {penalty} * (np.maximum(predicted[:, 0] - truth, 0.0) + np.maximum(truth - predicted[:, 1], 0.0)))"
+    );
+    let words = format!(
+        "Width of intervals for {} % of the values, and what values outside cost",
+        100.0 * covered.share()
+    );
+    Code { words: words.into(), import: "import numpy as np", expression: expression.into() }
+}
+
+fn python_for_labels(id: Known) -> Fixed {
     const F1: &str = "from sklearn.metrics import f1_score";
     match id {
         Known::BalancedAccuracy => (
@@ -111,7 +218,7 @@ fn python_for_labels(id: Known) -> Code {
     }
 }
 
-fn python_for_probabilities(id: Known) -> Code {
+fn python_for_probabilities(id: Known) -> Fixed {
     match id {
         Known::RocAuc => (
             "Area under the ROC curve, each class against the rest, averaged",
@@ -136,7 +243,7 @@ fn python_for_probabilities(id: Known) -> Code {
     }
 }
 
-fn python_for_numbers(id: Known) -> Code {
+fn python_for_numbers(id: Known) -> Fixed {
     match id {
         Known::Mse => (
             "Mean squared error",
@@ -163,6 +270,11 @@ fn python_for_numbers(id: Known) -> Code {
             "from sklearn.metrics import r2_score",
             "r2_score(truth, predicted)",
         ),
+        Known::Gini => (
+            "Normalized Gini coefficient: how the truth goes with the rank of the prediction, compared with its own rank",
+            "from scipy.stats import rankdata",
+            "np.cov(truth, rankdata(predicted))[0, 1] / np.cov(truth, rankdata(truth))[0, 1]",
+        ),
         Known::Mape | Known::Smape => python_for_shares(id),
         Known::Spearman | Known::Pearson => python_for_correlations(id),
         _ => (
@@ -173,7 +285,7 @@ fn python_for_numbers(id: Known) -> Code {
     }
 }
 
-fn python_for_shares(id: Known) -> Code {
+fn python_for_shares(id: Known) -> Fixed {
     if id == Known::Mape {
         return (
             "Mean absolute error as a share of the truth",
@@ -188,7 +300,7 @@ fn python_for_shares(id: Known) -> Code {
     )
 }
 
-fn python_for_correlations(id: Known) -> Code {
+fn python_for_correlations(id: Known) -> Fixed {
     if id == Known::Spearman {
         return (
             "Rank correlation of truth and prediction",

@@ -18,7 +18,7 @@ use crate::submission_layout::{Layout, LayoutKind, layout};
 use crate::targets::{Targets, targets};
 use crate::time_order::{TimeOrder, time_order};
 use crate::unusual::{Unusual, unusual};
-use mle_star_metrics::names::Metric as Known;
+use mle_star_metrics::names::{Kind, Metric as Known};
 use mle_star_tables::links::{Link, links};
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
@@ -126,8 +126,8 @@ impl Problem {
         let target = known_target(task, profile)?;
         let (metric_id, test, id) = (known_metric(task)?, known_test(profile)?, task.id_column.as_deref());
         let Targets { whole: target, several } = &targets(profile, target, id, metric_id)?;
-        let classes = if metric_id.is_for_regression() { 0 } else { target.distinct };
-        let (time, metric) = (time_order(split, profile), Metric::new(metric_id, classes == 2));
+        let classes = classes(target, metric_id);
+        let (time, metric) = (time_order(split, profile), Metric::new(metric_id, classes));
         let layout = layout(task, profile, target, &metric, classes, several)?;
         let (rows, used) = (profile.train.rows, profile.train.rows.min(subsample_limit as usize));
         let rarest = if classes == 0 { 1.0 } else { target.rarest };
@@ -227,6 +227,14 @@ impl Problem {
     }
 }
 
+/// The number of classes of a target, or 0 if the metric compares numbers.
+fn classes(target: &Column, metric: Known) -> usize {
+    match metric.kind_for(target.distinct) {
+        Kind::Numbers | Kind::Intervals => 0,
+        _ => target.distinct,
+    }
+}
+
 fn all_targets<'a>(target: &'a String, several: &'a [String]) -> Vec<&'a str> {
     let all = if several.is_empty() { std::slice::from_ref(target) } else { several };
     all.iter().map(String::as_str).collect()
@@ -262,12 +270,11 @@ fn check_features(columns: &Columns, joins: &[Join], offered: &DerivableColumns)
 
 fn known_metric(task: &Task) -> Result<Known, Trouble> {
     Known::parse(&task.evaluation_metric).ok_or_else(|| {
-        let names: Vec<&str> = Known::ALL.iter().map(|metric| metric.name()).collect();
         Trouble::new(
             format!("the offline agents do not know the metric `{}`", task.evaluation_metric),
             format!(
                 "set `evaluation_metric` in the task, or `--metric`, to one of these: {}",
-                names.join(", ")
+                Known::listed()
             ),
         )
     })

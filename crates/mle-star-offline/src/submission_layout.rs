@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::columns::input_path;
 use crate::metric_code::Metric;
-use mle_star_metrics::class_columns::matched;
+use mle_star_metrics::class_columns::{bounds, matched};
 use mle_star_tables::profile::{Column, Profile, Table};
 
 /// The layout of the submission.
@@ -46,6 +46,10 @@ pub(crate) enum LayoutKind {
     Probability,
     PerClass,
     PerClassInOrder,
+    /// The most probable classes, the best first, with blanks between them.
+    Guesses,
+    /// A lower and an upper bound.
+    Bounds,
     /// One column for each of several targets.
     Several,
 }
@@ -85,7 +89,45 @@ pub(crate) fn layout(
         copied: Vec::new(),
         order: None,
     };
-    layout.kind = match (wanted.len(), classes) {
+    layout.kind = fill_in(&mut layout, &wanted, target, metric, classes, several)?;
+    copy_columns(&mut layout, profile, id, &wanted);
+    let rows = &layout.copied[0];
+    layout.names_rows =
+        profile.sample.as_ref().map_or(id == Some(rows), |sample| sample.column(rows).is_some());
+    let is_class = target.top_values.iter().any(|(label, _)| label == rows);
+    layout.class_scores = metric.labels && layout.kind == LayoutKind::Label && !is_class;
+    Ok(layout)
+}
+
+/// Fills in the predicted columns, and returns what they hold.
+///
+/// # Errors
+/// The columns are not what the metric needs.
+fn fill_in(
+    layout: &mut Layout,
+    wanted: &[&str],
+    target: &Column,
+    metric: &Metric,
+    classes: usize,
+    several: &[String],
+) -> Result<LayoutKind, Trouble> {
+    Ok(match (wanted.len(), classes) {
+        (2, 0) if metric.bounds.is_some() => {
+            let names: Vec<String> = wanted.iter().map(|name| (*name).to_owned()).collect();
+            layout.column = String::new();
+            layout.class_columns = bounds(&names).map_or(names, |bounds| bounds.to_vec());
+            LayoutKind::Bounds
+        }
+        _ if metric.bounds.is_some() => {
+            return Err(Trouble::new(
+                format!(
+                    "{} needs two predicted columns, a lower and an upper bound, but the sample submission has {}",
+                    metric.id,
+                    wanted.len()
+                ),
+                "set another `evaluation_metric` (`--metric`), or `id_column` (`--id-column`)",
+            ));
+        }
         _ if !several.is_empty() => {
             if let Some(other) = wanted.iter().find(|name| !several.iter().any(|target| target == *name)) {
                 return Err(unknown_column(other));
@@ -96,6 +138,7 @@ pub(crate) fn layout(
         }
         (0 | 1, 0) => LayoutKind::Value,
         (0 | 1, _) if metric.labels => LayoutKind::Label,
+        (0 | 1, _) if metric.guesses.is_some() => LayoutKind::Guesses,
         (0 | 1, 2) => LayoutKind::Probability,
         (0, _) => LayoutKind::PerClass,
         (1, _) => LayoutKind::Label,
@@ -117,15 +160,8 @@ pub(crate) fn layout(
             layout.column = target.name.clone();
             LayoutKind::Label
         }
-        _ => return Err(several_targets(&wanted)),
-    };
-    copy_columns(&mut layout, profile, id, &wanted);
-    let rows = &layout.copied[0];
-    layout.names_rows =
-        profile.sample.as_ref().map_or(id == Some(rows), |sample| sample.column(rows).is_some());
-    let is_class = target.top_values.iter().any(|(label, _)| label == rows);
-    layout.class_scores = metric.labels && layout.kind == LayoutKind::Label && !is_class;
-    Ok(layout)
+        _ => return Err(several_targets(wanted)),
+    })
 }
 
 /// Fills in the columns of validation predictions that are copied from the training table.

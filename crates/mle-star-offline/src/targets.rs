@@ -2,7 +2,7 @@
 
 use mle_star_domain::trouble::Trouble;
 
-use mle_star_metrics::names::Metric;
+use mle_star_metrics::names::{Kind, Metric};
 use mle_star_tables::profile::{Column, ColumnKind, Profile};
 
 /// The targets of a task.
@@ -70,7 +70,14 @@ fn whole(target: &Column, columns: &[&Column]) -> Column {
 /// The target does not fit the metric, or is the same in all rows.
 fn check_target(target: &Column, metric: Metric) -> Result<(), Trouble> {
     let numeric = matches!(target.kind, ColumnKind::Integer | ColumnKind::Float);
-    if metric.is_for_regression() && !numeric {
+    let kind = metric.kind_for(target.distinct);
+    if kind == Kind::Sets {
+        return Err(Trouble::new(
+            format!("the metric is {metric}, and `{}` has several labels in a cell", target.name),
+            "the offline agents predict one label or number; use `--agents claude`",
+        ));
+    }
+    if matches!(kind, Kind::Numbers | Kind::Intervals) && !numeric {
         return Err(Trouble::new(
             format!("the metric needs a numeric target, but `{}` is not numeric", target.name),
             "set another `evaluation_metric` (`--metric`) or `target_column` (`--target`)",

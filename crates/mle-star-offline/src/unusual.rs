@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::columns::Columns;
 use crate::metric_code::Metric;
 use crate::time_order::TimeOrder;
+use mle_star_metrics::names::Kind;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
 /// What is unusual about the values of a task.
@@ -42,7 +43,7 @@ pub(crate) fn unusual(
     let tables = || profile.auxiliary.iter().chain([&profile.train]).chain(&profile.test);
     let unseen = tables().any(|table| table.rows > ROWS_LOOKED_AT);
     let is_huge = |column: &Column| column.huge > 0 && column.name != target.name;
-    let classes = !metric.id.is_for_regression();
+    let classes = !matches!(metric.id.kind_for(target.distinct), Kind::Numbers | Kind::Intervals);
     let padded = classes && target.padded > 0 && !target.kind.is_number();
     // The order of classes is that of their numbers where the metric counts their distance.
     let respelled = classes && target.respelled && !metric.ordinal;

@@ -38,7 +38,7 @@ pub(crate) fn solution(problem: &Problem, model: &Model) -> Result<Script, Templ
 
 /// The script's docstring.
 pub(crate) fn docstring(problem: &Problem, models: &str) -> String {
-    let metric = problem.metric.words;
+    let metric = &problem.metric.words;
     let folds = match (&problem.time, &problem.grouping) {
         (Some(_), _) => "validated on later rows".to_owned(),
         (None, Some(_)) => format!("{} folds of whole groups", problem.folds),
@@ -75,6 +75,8 @@ pub(crate) fn decision_rule(problem: &Problem) -> &'static str {
     }
     let unequal = problem.stratified && problem.rarest * problem.classes as f64 <= 0.8;
     match (problem.metric.id, problem.classes) {
+        (Metric::Pinball(_), _) => "posts/quantile",
+        (Metric::IntervalScore(_), _) => "posts/bounds",
         (Metric::QuadraticKappa, 3..) => "posts/cuts",
         (Metric::F1, 2) => "posts/thresholds",
         (Metric::MacroF1 | Metric::BalancedAccuracy | Metric::Mcc, 2) if unequal => "posts/thresholds",

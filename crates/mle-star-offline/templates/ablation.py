@@ -79,7 +79,9 @@ show("History", "no columns of earlier targets", score_of(changed))
 {% elif part.kind == "Postprocessing" %}
 def other_rule(values, rest):
     """{{ part.words }}."""
-{% if not p.classification %}
+{% if p.metric.bounds %}
+    return from_model_scale(values[:, None] + 1.3 * np.quantile(to_model_scale({{ p.truth }}) - values, {{ p.metric.bounds }})), rest
+{% elif not p.classification %}
     values = from_model_scale(values)
     return 0.95 * values + 0.05 * values.mean(axis=0), from_model_scale(rest)
 {% elif p.several and p.metric.labels %}

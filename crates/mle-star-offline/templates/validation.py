@@ -3,6 +3,13 @@ def answers(values):
     """The columns of the submission with these predictions."""
 {% if p.layout.kind == "label" %}
     return {{ "{" }}{{ p.layout.column | py }}: np.asarray(CLASSES)[values.argmax(axis=1)]}
+{% elif p.layout.kind == "guesses" %}
+    # The most probable classes, the best first.
+    best = np.argsort(-values, axis=1, kind="stable")[:, :{{ p.metric.guesses }}]
+    names = np.asarray([str(label) for label in CLASSES])
+    return {{ "{" }}{{ p.layout.column | py }}: [" ".join(row) for row in names[best]]}
+{% elif p.layout.kind == "bounds" %}
+    return {column: values[:, at] for at, column in enumerate({{ p.layout.class_columns | py_list }})}
 {% elif p.layout.kind == "probability" %}
     return {{ "{" }}{{ p.layout.column | py }}: values[:, 1]}
 {% elif p.layout.kind == "per_class" %}

@@ -68,7 +68,7 @@ pub struct Finished {
     /// The most memory that it was seen to use, in MiB.
     pub peak_memory_mib: Option<u64>,
     /// If a worker forked the child: why the end was not the child's doing, so that it has to be run again without one.
-    pub spoiled: Option<&'static str>,
+    pub worker_fault: Option<&'static str>,
 }
 
 /// Runs a child to its end, which comes by itself or at one of the limits, and passes on its output. When this returns,
@@ -134,7 +134,7 @@ async fn watch(tree: &mut ProcessTree, limits: &Limits, logs: &[PathBuf; 2]) -> 
         () = has_stalled => {
             tree.kill();
             let finished = Finished::by_itself(tree.ended().await?);
-            Ok(Finished { spoiled: Some("the script made no progress"), ..finished })
+            Ok(Finished { worker_fault: Some("the script made no progress"), ..finished })
         }
     };
     finished.map(|finished| Finished { peak_memory_mib: peak.mib(), ..finished })
@@ -160,7 +160,7 @@ async fn stop_at_time_limit(tree: &mut ProcessTree, limit: Duration) -> io::Resu
         notes: vec![note],
         exceeded: None,
         peak_memory_mib: None,
-        spoiled: None,
+        worker_fault: None,
     })
 }
 
@@ -182,8 +182,8 @@ impl Finished {
             1 => notes.push("killed 1 process that the script left running".to_owned()),
             count => notes.push(format!("killed {count} processes that the script left running")),
         }
-        let spoiled = ending.status.is_none().then_some("the worker was killed");
-        Self { end, notes, exceeded: None, peak_memory_mib: None, spoiled }
+        let worker_fault = ending.status.is_none().then_some("the worker was killed");
+        Self { end, notes, exceeded: None, peak_memory_mib: None, worker_fault }
     }
 
     /// Adds what the kernel did in the child's control group before this program noticed.

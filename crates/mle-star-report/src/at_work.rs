@@ -42,7 +42,7 @@ impl AtWork {
         for line in lines.iter().filter_map(|found| found.line.as_ref()) {
             progress.take(line);
         }
-        let slot = |(place, effect): (&Place, &crate::progress::Effect)| {
+        let slot = |(place, effect): (&Place, &crate::progress::RunningCall)| {
             let (since, runner) = (progress.elapsed(effect.began), effect.runner.clone());
             (place.clone(), Slot { since, runner })
         };

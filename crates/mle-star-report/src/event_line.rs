@@ -8,7 +8,7 @@ use mle_star_domain::place::Step;
 use mle_star_domain::trust::Severity;
 
 use crate::figures::{duration, number};
-use crate::progress::Ended;
+use crate::progress::StepSummary;
 use crate::sanitize::first_line;
 use crate::words::{agent_name, in_line, on_runner, phase_title, place_name};
 
@@ -24,7 +24,7 @@ pub enum Weight {
 }
 
 /// An event as one line; `None` for events that only change the status.
-pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
+pub fn line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
     let line = match event {
         Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
         Event::StepEnded { place, verdict } => {
@@ -90,7 +90,7 @@ pub fn line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
 }
 
 /// An agent call, a script or a runner as one line.
-fn effect_line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
+fn effect_line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
     let line = match event {
         Event::AgentEnded { place, agent, failure: Some(failure), .. } => {
             let text =
@@ -128,9 +128,9 @@ fn effect_line(event: &Event, ended: Ended) -> Option<(Weight, String)> {
     Some(line)
 }
 
-fn runner_weight(runner: &RunnerStatus, ended: Ended) -> Weight {
+fn runner_weight(runner: &RunnerStatus, ended: StepSummary) -> Weight {
     match runner.state {
-        RunnerState::Failed if ended.is_known => Weight::Detail,
+        RunnerState::Failed if ended.failure_is_known => Weight::Detail,
         RunnerState::Lost | RunnerState::Failed => Weight::Warning,
         RunnerState::Waiting | RunnerState::Ready | RunnerState::GivenBack => Weight::Detail,
     }
@@ -174,7 +174,7 @@ fn stopped_line(diagnostics: &Diagnostics) -> String {
     format!("stopped after {}, {cost} spent; last success: {last}; {exists}", duration(*elapsed_seconds))
 }
 
-fn step_line(step: Step, verdict: &Verdict, ended: Ended) -> String {
+fn step_line(step: Step, verdict: &Verdict, ended: StepSummary) -> String {
     let score =
         verdict.score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
     let score = if matches!(step, Step::DataCheck | Step::LeakageCheck) && verdict.score.is_none() {
@@ -204,7 +204,7 @@ mod tests {
 
     #[test]
     fn a_skipped_step_is_reported_once() {
-        let weight = |event: Event| line(&event, Ended::default()).unwrap().0;
+        let weight = |event: Event| line(&event, StepSummary::default()).unwrap().0;
         use mle_star_domain::effects::Limit;
         let skipped = |place: &str| Event::Skipped { place: Place::from(place), limit: Limit::Share };
         assert_eq!(weight(skipped("phase2/path-0/t1")), Weight::News);
@@ -218,7 +218,7 @@ mod tests {
         };
         assert_eq!(weight(ended(Some(Limit::Time))), Weight::Detail);
         assert_eq!(weight(ended(None)), Weight::News);
-        let began = Ended { seconds: Some(2.0), ..Ended::default() };
+        let began = StepSummary { seconds: Some(2.0), ..StepSummary::default() };
         let (weight, text) = line(&ended(Some(Limit::Share)), began).unwrap();
         assert_eq!(weight, Weight::News, "a step that had begun and was cut short");
         assert!(text.contains("cut short") && text.ends_with("time share"), "{text}");
@@ -226,12 +226,13 @@ mod tests {
 
     #[test]
     fn runners_that_are_gone_are_warnings_with_their_reason() {
-        let check = |state: RunnerState, detail: &str, is_known: bool, expected: (Weight, &str)| {
+        let check = |state: RunnerState, detail: &str, failure_is_known: bool, expected: (Weight, &str)| {
             let (runner, host) = ("far-1".to_owned(), Some("far.example".to_owned()));
             let runner =
                 RunnerStatus { runner, state, host, slots: 1, waited: Some(61.0), detail: detail.to_owned() };
             let (weight, text) =
-                line(&Event::Runner { runner }, Ended { is_known, ..Ended::default() }).unwrap();
+                line(&Event::Runner { runner }, StepSummary { failure_is_known, ..StepSummary::default() })
+                    .unwrap();
             assert_eq!((weight, text.trim_start()), expected);
         };
         use RunnerState::{Failed, GivenBack, Lost, Ready, Waiting};
@@ -250,7 +251,7 @@ mod tests {
             let place = Place::from("phase1/candidate-0/run");
             let event = serde_json::json!({"event": "script_ended", "place": place, "seconds": 2.0, "score": 0.5,
                 "failure": failure, "runner": runner, "replayed": false});
-            let (_, text) = line(&serde_json::from_value(event).unwrap(), Ended::default()).unwrap();
+            let (_, text) = line(&serde_json::from_value(event).unwrap(), StepSummary::default()).unwrap();
             assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), expected);
         };
         check(None, None, "candidate 1 script ended (2.0 s, score 0.50000)");
@@ -263,7 +264,7 @@ mod tests {
         let step = |score, kept, is_best, note: &str| {
             let verdict = Verdict { score, kept, note: note.to_owned(), ..Verdict::default() };
             let event = Event::StepEnded { place: Step::Candidate(0), verdict };
-            line(&event, Ended { seconds: Some(3.0), is_best, ..Ended::default() }).unwrap().1
+            line(&event, StepSummary { seconds: Some(3.0), is_best, ..StepSummary::default() }).unwrap().1
         };
         let check = |line: String, expected: &str| {
             assert_eq!(line.split_whitespace().collect::<Vec<_>>().join(" "), expected);
@@ -277,10 +278,13 @@ mod tests {
         let verdict = Verdict { note: "0 of 2 attempts kept".to_owned(), ..Verdict::default() };
         let event = Event::StepEnded { place: Step::Outer { path: 0, outer: 0 }, verdict: verdict.clone() };
         check(
-            line(&event, Ended::default()).unwrap().1,
+            line(&event, StepSummary::default()).unwrap().1,
             "path 1, step 1 no score not kept 0 of 2 attempts kept",
         );
         let event = Event::StepEnded { place: Step::LeakageCheck, verdict };
-        check(line(&event, Ended::default()).unwrap().1, "leakage check unchanged 0 of 2 attempts kept");
+        check(
+            line(&event, StepSummary::default()).unwrap().1,
+            "leakage check unchanged 0 of 2 attempts kept",
+        );
     }
 }

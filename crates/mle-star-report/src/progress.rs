@@ -26,7 +26,7 @@ pub struct Progress {
     /// The best score after each step, oldest first.
     pub history: Vec<f64>,
     /// Agent calls and scripts that have a slot.
-    pub running: BTreeMap<Place, Effect>,
+    pub running: BTreeMap<Place, RunningCall>,
     /// Runners, those of earlier processes included.
     pub runners: Runners,
     /// Steps in progress.
@@ -48,19 +48,19 @@ pub struct Progress {
     /// The score of the solution that the last phase ended with.
     phase_best: Option<f64>,
     /// The score of s_0, with which every refinement path begins.
-    at_fork: Option<f64>,
+    score_before_paths: Option<f64>,
     pace: Pace,
 }
 
 /// What the progress so far adds to the event that ends a step: its working time, and whether it is new.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Ended {
+pub struct StepSummary {
     /// Seconds of the ended step's agent calls and scripts, without their wait for a slot.
     pub seconds: Option<f64>,
     /// Whether the ended step gave the best score of the run so far.
     pub is_best: bool,
     /// For the failure of a runner: whether another runner failed before for the same reason.
-    pub is_known: bool,
+    pub failure_is_known: bool,
 }
 
 /// The best score so far.
@@ -78,7 +78,7 @@ pub struct Best {
 
 /// An agent call or a script in progress.
 #[derive(Clone, Debug)]
-pub struct Effect {
+pub struct RunningCall {
     /// The agent's name, or `script`.
     pub name: String,
     /// Whether it is a script.
@@ -119,8 +119,8 @@ pub struct PathState {
 
 impl Progress {
     /// Processes a line. If it ends a step, returns what is known about the step.
-    pub fn take(&mut self, line: &Line) -> Ended {
-        let (time, is_known) = (line.time, self.runners.take(line));
+    pub fn take(&mut self, line: &Line) -> StepSummary {
+        let (time, failure_is_known) = (line.time, self.runners.take(line));
         match &line.event {
             Event::RunStarted(outline) => self.start(outline),
             Event::RunEnded { exit_code, .. } => self.end(*exit_code, time),
@@ -149,7 +149,7 @@ impl Progress {
             }
             _ => self.take_effect(&line.event, time),
         }
-        Ended { is_known, ..Ended::default() }
+        StepSummary { failure_is_known, ..StepSummary::default() }
     }
 
     /// Processes an event of an agent call or a script.
@@ -201,13 +201,13 @@ impl Progress {
 
     /// Elapsed seconds of the run.
     pub fn elapsed(&self, now: Timestamp) -> f64 {
-        self.outline.as_ref().map_or(0.0, |outline| outline.elapsed) + self.own(now)
+        self.outline.as_ref().map_or(0.0, |outline| outline.elapsed) + self.seconds_of_this_process(now)
     }
 
     /// Estimated seconds left, at most what the time limit leaves; `None` while it is too early to say.
     pub fn seconds_left(&self, now: Timestamp) -> Option<f64> {
         let outline = self.outline.as_ref().filter(|_| self.exit_code.is_none())?;
-        let (own, planned, phase) = (self.own(now), &outline.planned, self.phase?);
+        let (own, planned, phase) = (self.seconds_of_this_process(now), &outline.planned, self.phase?);
         let under_way = |scripts: bool| -> Vec<f64> {
             let effects = self.running.values().filter(|effect| effect.is_script == scripts);
             effects.map(|effect| seconds(effect.since, now)).collect()
@@ -254,19 +254,19 @@ impl Progress {
         self.phase = Some(phase);
         if phase == Phase::Phase2 {
             // The score of s_0.
-            self.at_fork = self.phase_best;
+            self.score_before_paths = self.phase_best;
             let paths = self.outline.as_ref().map_or(0, |outline| outline.paths as usize);
             self.paths = (0..paths).map(|path| (path, self.new_path())).collect();
         }
     }
 
     fn new_path(&self) -> PathState {
-        PathState { best: self.at_fork, ..PathState::default() }
+        PathState { best: self.score_before_paths, ..PathState::default() }
     }
 
     fn begin(&mut self, place: &Place, name: String, timeout: f64, since: Timestamp) {
         let effect =
-            Effect { name, is_script: false, began: since, since, timeout, tool: None, runner: None };
+            RunningCall { name, is_script: false, began: since, since, timeout, tool: None, runner: None };
         self.running.insert(place.clone(), effect);
     }
 
@@ -294,7 +294,7 @@ impl Progress {
         }
     }
 
-    fn end_step(&mut self, step: Step, verdict: &Verdict) -> Ended {
+    fn end_step(&mut self, step: Step, verdict: &Verdict) -> StepSummary {
         let began = self.steps.remove(&step);
         self.history.extend(self.best.as_ref().map(|best| best.score));
         if let (Some(path), Some(best)) = (step.path(), &verdict.best) {
@@ -302,11 +302,11 @@ impl Progress {
             self.paths.entry(path as usize).or_insert(new).best = Some(best.score);
         }
         let is_best = self.best.as_ref().is_some_and(|best| best.place == step.place());
-        Ended { seconds: began.map(|began| began.worked), is_best, is_known: false }
+        StepSummary { seconds: began.map(|began| began.worked), is_best, failure_is_known: false }
     }
 
     /// Seconds that this process has worked on the run, without those of earlier processes.
-    fn own(&self, now: Timestamp) -> f64 {
+    fn seconds_of_this_process(&self, now: Timestamp) -> f64 {
         self.began.map_or(0.0, |began| seconds(began, self.ended.unwrap_or(now)))
     }
 }

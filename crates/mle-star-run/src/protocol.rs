@@ -276,7 +276,7 @@ pub fn verified_columns<'a>(
     }
     let cluster = split.and_then(|split| split.column.clone());
     let further = targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
-    Ok(Columns { id, target: target.to_owned(), further, cluster })
+    Ok(Columns { id, target: target.to_owned(), further, cluster, ..Columns::default() })
 }
 
 /// Whether a value occurs twice in a column, judged by the rows that were looked at.

@@ -6,7 +6,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use mle_star::journal::{Hold, JournalError, hold};
+use mle_star::journal::{JournalError, RunLock, hold};
 use mle_star_domain::layout;
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
@@ -33,11 +33,11 @@ const BEGINNINGS: [&str; 10] = [
 
 /// The folder of a new run, locked by this process.
 #[derive(Debug)]
-pub struct Claimed {
+pub struct NewRun {
     /// The run ID.
     pub id: String,
     /// Its folder, locked.
-    pub hold: Hold,
+    pub hold: RunLock,
 }
 
 /// Creates the folder of a new run, with the ID `wanted`, else one made from task name and time. A folder `wanted` is
@@ -50,7 +50,7 @@ pub fn claim(
     wanted: Option<&str>,
     task: &str,
     now: &jiff::Zoned,
-) -> Result<Claimed, Trouble> {
+) -> Result<NewRun, Trouble> {
     if let Some(id) = wanted {
         check_id(id)?;
     }
@@ -67,9 +67,9 @@ pub fn claim(
             Err(error) => return Err(unwritable(runs_dir, &error)),
         };
         if (is_new || wanted.is_some())
-            && let Some(hold) = take(&folder)?
+            && let Some(hold) = lock_if_unused(&folder)?
         {
-            return Ok(Claimed { id, hold });
+            return Ok(NewRun { id, hold });
         }
         if wanted.is_some() {
             let message = format!("run {id} already exists in {}", runs_dir.display());
@@ -82,7 +82,7 @@ pub fn claim(
 
 /// Locks a folder in which nothing was done; `None` if something was. The folder is checked again under the lock: another
 /// process may have started its run in it meanwhile.
-fn take(folder: &Path) -> Result<Option<Hold>, Trouble> {
+fn lock_if_unused(folder: &Path) -> Result<Option<RunLock>, Trouble> {
     // Leaves no lock file in a folder that is not a run.
     if !holds_only_beginnings(folder) {
         return Ok(None);

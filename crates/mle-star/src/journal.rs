@@ -37,7 +37,7 @@ use tokio::time::Instant;
 use continuation::Continuation;
 pub use continuation::{Standing, cuts_of};
 pub use error::JournalError;
-pub use lock::{Hold, Lock, hold, is_locked, is_unsupported, lock_file, try_lock, wait_for_lock};
+pub use lock::{Lock, RunLock, hold, is_locked, is_unsupported, lock_file, try_lock, wait_for_lock};
 pub use reader::{Snapshot, read};
 use storage::Mode;
 pub use storage::{Storage, storage};
@@ -94,7 +94,7 @@ pub struct Journal {
     has_past: bool,
     /// The larger limits that it got.
     continued: Mutex<Vec<Continuation>>,
-    hold: Hold,
+    hold: RunLock,
 }
 
 /// The identity and the input of an effect.
@@ -173,7 +173,7 @@ impl Journal {
     ///
     /// # Errors
     /// As for [`Journal::create`].
-    pub fn create_in(hold: Hold, frozen: &Frozen) -> Result<Self, JournalError> {
+    pub fn create_in(hold: RunLock, frozen: &Frozen) -> Result<Self, JournalError> {
         let path = hold.folder().join(store::FILE);
         if path.exists() {
             return Err(JournalError::Exists(hold.folder().to_owned()));
@@ -436,7 +436,7 @@ impl Journal {
     }
 
     /// `elapsed` is the time that earlier processes took; `None` for a new run.
-    fn new(store: Store, hold: Hold, elapsed: Option<f64>) -> Self {
+    fn new(store: Store, hold: RunLock, elapsed: Option<f64>) -> Self {
         let (store, visited, closed) = (Mutex::new(store), Mutex::default(), Mutex::default());
         let started = OnceLock::new();
         let (elapsed_before, has_past) = (elapsed.unwrap_or_default(), elapsed.is_some());

@@ -21,7 +21,7 @@ use crate::journal::{Frozen, Journal};
 use crate::prompts::Prompts;
 use crate::stop::Stop;
 
-pub use crate::result::Finished;
+pub use crate::result::FinishedRun;
 pub use replay::check_recorded;
 
 /// How often the journal records the elapsed time.
@@ -36,7 +36,7 @@ pub async fn run(
     prompts: &Prompts,
     journal: &Journal,
     outside: Outside<'_>,
-) -> Result<Finished, Stop> {
+) -> Result<FinishedRun, Stop> {
     let run = Run::new(frozen, prompts, journal, outside, &LeakageRules)?;
     let ctx = run.root();
     run.limits.purse.remember(&journal.ledger()?).iter().for_each(|warning| ctx.warn(warning.text()));
@@ -49,7 +49,7 @@ pub async fn run(
     ended.inspect_err(|stop| ctx.stopped(stop))
 }
 
-async fn solve(ctx: &Ctx<'_>) -> Result<Finished, Stop> {
+async fn solve(ctx: &Ctx<'_>) -> Result<FinishedRun, Stop> {
     ctx.compare_tables().await?;
     // On the heap: unoptimised, the stack of a thread with the default size would be too small for the phases.
     let search = Box::pin(phases::initial(&ctx.phase(Phase::Phase1)?)).await?;

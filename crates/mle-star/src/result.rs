@@ -103,7 +103,7 @@ impl FinalResult {
     }
 
     /// The last step of the search that led to the final solution.
-    pub(crate) fn searched(&self) -> Option<&Lineage> {
+    pub(crate) fn last_search_step(&self) -> Option<&Lineage> {
         let of_search = |step: &&Lineage| step.place.phase() != Some(Phase::Finalization);
         self.lineage.iter().rev().filter(of_search).find(|step| step.score.is_some())
     }
@@ -112,7 +112,7 @@ impl FinalResult {
     /// solutions are compared; not its score after the final run on all rows.
     pub fn search_score(&self) -> f64 {
         let trusted = self.trust.as_ref().and_then(|trust| trust.validation_score);
-        let searched = self.searched().and_then(|step| step.score);
+        let searched = self.last_search_step().and_then(|step| step.score);
         trusted.or(searched).unwrap_or_else(|| self.validation_score())
     }
 
@@ -258,12 +258,12 @@ pub struct RefinementAttempt {
     pub limit: Option<Limit>,
     /// What later agents are told about it. Files of results do not contain it.
     #[serde(skip)]
-    pub effect: Effect,
+    pub effect: AttemptEffect,
 }
 
 /// The effect of an attempt or a round, as far as it is known.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Effect {
+pub struct AttemptEffect {
     /// How much better it scored than the solution that the step began with, or than the best of the combined ones, in the
     /// metric's unit; negative if worse.
     pub gain: Option<f64>,
@@ -313,19 +313,19 @@ pub struct EnsembleAttempt {
     /// What later agents are told about it, compared with the best of the combined solutions. Files of results do not
     /// contain it.
     #[serde(skip)]
-    pub effect: Effect,
+    pub effect: AttemptEffect,
 }
 
 /// A finished run.
 #[derive(Clone, Debug)]
-pub struct Finished {
+pub struct FinishedRun {
     /// The result. `submission_path` is empty until the submission is in its final place.
     pub result: FinalResult,
     /// The place of the run that wrote a valid submission, if any.
     pub submission: Option<Place>,
     /// Whether the final solution from before a limit was raised was kept, because the run found nothing better; the
     /// files in `final/` are then left as they are.
-    pub stays: bool,
+    pub keeps_earlier_answer: bool,
 }
 
 /// Wall-clock seconds.

@@ -20,7 +20,7 @@ use crate::composition::Composition;
 use crate::ctx::Outside;
 use crate::event::{Event, EventSink};
 use crate::journal::{Frozen, Journal};
-use crate::pipeline::{self, Finished};
+use crate::pipeline::{self, FinishedRun};
 use crate::prompts::Prompts;
 use crate::scored::{Evidence, Scored};
 use crate::slots::Slots;
@@ -225,7 +225,7 @@ impl World {
         frozen: &Frozen,
         journal: &Journal,
         script_slots: &Slots,
-    ) -> Result<Finished, Stop> {
+    ) -> Result<FinishedRun, Stop> {
         let (_sender, cancel) = tokio::sync::watch::channel(false);
         let prompts = Prompts::new(BTreeMap::new());
         let prompts =

@@ -14,7 +14,7 @@ use mle_star_domain::trouble::Trouble;
 
 use super::ScriptBackend;
 use super::finish::Places;
-use crate::script::evaluation::{Evaluation, Predictions};
+use crate::script::evaluation::{Evaluator, Predictions};
 use crate::script::in_background;
 
 impl ScriptBackend {
@@ -85,7 +85,7 @@ impl ScriptBackend {
 struct Combination<'a> {
     members: Vec<(Places, f64)>,
     by: CombinedBy,
-    evaluation: &'a Evaluation,
+    evaluation: &'a Evaluator,
 }
 
 impl Combination<'_> {

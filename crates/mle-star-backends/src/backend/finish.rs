@@ -17,7 +17,7 @@ use mle_star_tables::holdout::trim;
 use super::ScriptBackend;
 use super::seen::ScriptData;
 use crate::runners::Received;
-use crate::script::evaluation::{Evaluation, LARGEST, Predictions, Verified};
+use crate::script::evaluation::{Evaluator, LARGEST, Predictions, ValidationCheck};
 use crate::script::executor::Workplace;
 use crate::script::in_background;
 use crate::script::submission::{check_submission, largest, too_large};
@@ -37,7 +37,7 @@ pub(super) enum Outputs {
 /// What remains of a script after its folder was removed.
 pub(super) struct KeptFiles {
     pub(super) submission: Option<Submission>,
-    pub(super) verified: Verified,
+    pub(super) verified: ValidationCheck,
     /// What the predictions score by chance, if the target was permuted.
     pub(super) chance: Option<Chance>,
     /// What its models were fitted on, if that was watched.
@@ -79,7 +79,7 @@ impl ScriptBackend {
             let submission = written.map(|written| places.keep(written, &seen, evaluation, id_column));
             let submission = submission.transpose()?;
             let mut notes: Vec<String> = refused.into_iter().collect();
-            let mut verified = Verified::default();
+            let mut verified = ValidationCheck::default();
             if let Some(evaluation) = evaluation.filter(|evaluation| verifies && evaluation.setup.verifies) {
                 let (written, refused) = opened(&outputs, layout::VALIDATION_PREDICTIONS)?;
                 verified = written
@@ -184,9 +184,9 @@ impl Places {
     fn verify(
         &self,
         mut predictions: File,
-        evaluation: &Evaluation,
+        evaluation: &Evaluator,
         printed: Option<Printed>,
-    ) -> Result<Verified, Trouble> {
+    ) -> Result<ValidationCheck, Trouble> {
         let trouble = |error: io::Error| Trouble::io("write", &self.validation, &error);
         let verified = evaluation.verify(predictions.try_clone().map_err(trouble)?, printed);
         if verified.measured.is_some() {
@@ -204,7 +204,7 @@ impl Places {
         &self,
         written: File,
         seen: &ScriptData,
-        evaluation: Option<&Evaluation>,
+        evaluation: Option<&Evaluator>,
         id_column: Option<&str>,
     ) -> Result<Submission, Trouble> {
         let file = self.written();

@@ -144,7 +144,7 @@ impl Connection {
         // Connections that compress are not to look faster than they are.
         let noise = (0..bytes as u32).map(|at| at.wrapping_mul(2_654_435_761).to_be_bytes()[0]);
         self.shared.out.send(&ToRunner::Ping { number }, &noise.collect::<Vec<_>>());
-        self.or_gone(answered).await.ok()?.ok()?;
+        self.or_lost(answered).await.ok()?.ok()?;
         Some(began.elapsed())
     }
 
@@ -155,7 +155,7 @@ impl Connection {
             let (answer, answered) = oneshot::channel();
             *lock(&opening.answer) = Some(answer);
             self.shared.out.send(&ToRunner::Open(Box::new(setup.clone())), &[]);
-            self.or_gone(answered).await?.unwrap_or_else(|_| Err("it did not answer".to_owned()))
+            self.or_lost(answered).await?.unwrap_or_else(|_| Err("it did not answer".to_owned()))
         };
         opening.done.get_or_try_init(ask).await.copied()
     }
@@ -172,7 +172,7 @@ impl Connection {
             let (answer, answered) = oneshot::channel();
             *lock(&sending.answer) = Some(answer);
             self.shared.out.send(&ToRunner::Data { data: data.clone() }, &[]);
-            self.or_gone(answered).await?.unwrap_or_else(|_| Err("it did not answer".to_owned()))
+            self.or_lost(answered).await?.unwrap_or_else(|_| Err("it did not answer".to_owned()))
         };
         sending.done.get_or_try_init(ask).await.copied()
     }
@@ -206,7 +206,7 @@ impl Connection {
         let (began, limit) = (Instant::now(), errand.job.timeout + LATE);
         let ended = loop {
             let left = limit.saturating_sub(began.elapsed());
-            let next = self.or_gone(timeout(left.max(LATE), messages.recv())).await?;
+            let next = self.or_lost(timeout(left.max(LATE), messages.recv())).await?;
             match next {
                 Ok(Some(JobMessage::Output(..))) | Err(_) if left.is_zero() => {
                     return Err("it did not end a script at its time limit".to_owned());
@@ -239,7 +239,7 @@ impl Connection {
     }
 
     /// Awaits an answer, or fails when the runner is gone.
-    async fn or_gone<T>(&self, answer: impl Future<Output = T>) -> Result<T, String> {
+    async fn or_lost<T>(&self, answer: impl Future<Output = T>) -> Result<T, String> {
         tokio::select! {
             biased;
             answer = answer => Ok(answer),

@@ -80,7 +80,7 @@ impl RunnerEntry {
 
     /// The command that starts one runner.
     pub(super) fn argv(&self, name: &str) -> Vec<OsString> {
-        let id = format!("{name}-{}", started());
+        let id = format!("{name}-{}", unique_start_id());
         let command = || self.command.iter().map(|word| OsString::from(word.replace("{id}", &id)));
         let Some(address) = &self.ray else { return command().collect() };
         let python = self.ray_python.clone().unwrap_or_else(|| PathBuf::from("python3"));
@@ -164,7 +164,7 @@ fn check(entry: &RunnerEntry) -> Result<(), &'static str> {
 }
 
 /// A word that is different for every start of a runner by any process of this user; replaces `{id}`.
-fn started() -> String {
+fn unique_start_id() -> String {
     static STARTS: AtomicU64 = AtomicU64::new(0);
     let (now, start) = (SystemTime::now(), STARTS.fetch_add(1, Ordering::Relaxed));
     let digest = blake3::hash(format!("{now:?} {} {start}", std::process::id()).as_bytes()).to_hex();

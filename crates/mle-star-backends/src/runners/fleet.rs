@@ -142,7 +142,7 @@ impl Fleet {
 
 /// What `mle-star doctor` measured on a runner that it started only for that.
 #[derive(Debug)]
-pub struct Probe {
+pub struct RunnerMeasurement {
     /// What it told about itself.
     pub hello: Hello,
     /// From the start of its command to its answer.
@@ -152,12 +152,12 @@ pub struct Probe {
     /// Bytes to it in a second.
     pub bytes_per_second: f64,
     /// Whether scripts can run there.
-    pub python: Python,
+    pub python: PythonStatus,
 }
 
 /// What is known of the interpreter for scripts on a runner.
 #[derive(Debug)]
-pub enum Python {
+pub enum PythonStatus {
     /// The first run makes an environment.
     Later,
     /// It starts. Whether its versions are those of this machine is known once this machine has an environment.
@@ -178,7 +178,7 @@ pub async fn probe(
     entry: &RunnerEntry,
     environment: Option<&Environment>,
     unwanted: impl Future<Output = ()>,
-) -> Result<Probe, String> {
+) -> Result<RunnerMeasurement, String> {
     /// In bytes.
     const LARGE: usize = 1 << 20;
     /// How long the speed is measured.
@@ -206,17 +206,19 @@ pub async fn probe(
             let setup = probing(entry, environment, &connection.hello);
             let is_compared = environment.is_some() || entry.any_python;
             match connection.open(&setup).await {
-                Ok(()) if is_compared => Python::Works,
-                Ok(()) => Python::Starts,
-                Err(reason) => Python::Fails(reason),
+                Ok(()) if is_compared => PythonStatus::Works,
+                Ok(()) => PythonStatus::Starts,
+                Err(reason) => PythonStatus::Fails(reason),
             }
         }
-        false => unsuitable(entry, environment, &connection.hello).map_or(Python::Later, Python::Fails),
+        false => {
+            unsuitable(entry, environment, &connection.hello).map_or(PythonStatus::Later, PythonStatus::Fails)
+        }
     };
     connection.say_goodbye();
     let _ = timeout(ENDING, connection.gone()).await;
     let hello = connection.hello.clone();
-    Ok(Probe { hello, started_in, round_trip: trips[10], bytes_per_second, python })
+    Ok(RunnerMeasurement { hello, started_in, round_trip: trips[10], bytes_per_second, python })
 }
 
 /// Why scripts could not run with the environment that the first run makes with the Python on the runner's PATH.
@@ -326,7 +328,7 @@ impl Inner {
                 let number = (1..).find(|number| !kept.started.contains_key(number)).unwrap_or(1);
                 kept.started.insert(number, Some(Instant::now()));
                 missing = missing.saturating_sub(kept.expected_slots());
-                tasks.spawn(keep(Arc::clone(self), position, number, kept.entry.clone()));
+                tasks.spawn(run_lifecycle(Arc::clone(self), position, number, kept.entry.clone()));
                 while tasks.try_join_next().is_some() {}
             }
         }
@@ -355,7 +357,7 @@ impl Inner {
 
     /// The numbers of runs of which no two have the same environment. A new runner prepares these at once; other runs
     /// are prepared with their first script.
-    fn environments(&self) -> Vec<u64> {
+    fn one_run_per_environment(&self) -> Vec<u64> {
         let runs = lock(&self.runs);
         let mut found: Vec<&RunSetup> = Vec::new();
         for setup in runs.values() {
@@ -413,7 +415,7 @@ fn slots_of(entry: &RunnerEntry, hello: &Hello) -> usize {
 }
 
 /// One runner from its start to its end.
-async fn keep(fleet: Arc<Inner>, position: usize, number: u32, entry: RunnerEntry) {
+async fn run_lifecycle(fleet: Arc<Inner>, position: usize, number: u32, entry: RunnerEntry) {
     let name = format!("{}-{number}", entry.name);
     let began = Instant::now();
     let status = |state, detail: &str| RunnerStatus {
@@ -425,15 +427,15 @@ async fn keep(fleet: Arc<Inner>, position: usize, number: u32, entry: RunnerEntr
         detail: detail.to_owned(),
     };
     fleet.report(status(RunnerState::Waiting, ""));
-    let connection = match begin(&fleet, &name, &entry, &status).await {
+    let connection = match start_and_prepare(&fleet, &name, &entry, &status).await {
         Ok(connection) => connection,
         Err(_) if *fleet.ends.borrow() => {
             fleet.report(status(RunnerState::GivenBack, ""));
             return;
         }
-        Err(not) => {
-            fleet.report(status(RunnerState::Failed, &not.reason));
-            fleet.settle(position, number, |kept| kept.failed(not, began));
+        Err(not_started) => {
+            fleet.report(status(RunnerState::Failed, &not_started.reason));
+            fleet.record_end(position, number, |kept| kept.failed(not_started, began));
             return;
         }
     };
@@ -445,7 +447,7 @@ async fn keep(fleet: Arc<Inner>, position: usize, number: u32, entry: RunnerEntr
         ..status(RunnerState::Ready, &describe(&connection.hello))
     };
     fleet.report(ready.clone());
-    let end = fleet.lend(&connection, (position, number, slots), &entry).await;
+    let end = fleet.serve_scripts(&connection, (position, number, slots), &entry).await;
     if end.is_none() {
         connection.say_goodbye();
         let _ = timeout(ENDING, connection.gone()).await;
@@ -453,7 +455,7 @@ async fn keep(fleet: Arc<Inner>, position: usize, number: u32, entry: RunnerEntr
     }
     let state = if end.is_some() { RunnerState::Lost } else { RunnerState::GivenBack };
     fleet.report(RunnerStatus { state, detail: end.clone().unwrap_or_default(), ..ready });
-    fleet.settle(position, number, |kept| {
+    fleet.record_end(position, number, |kept| {
         if let Some(reason) = end {
             kept.failed(NotStarted { reason, hope: Hope::Some }, began);
         }
@@ -461,14 +463,14 @@ async fn keep(fleet: Arc<Inner>, position: usize, number: u32, entry: RunnerEntr
 }
 
 /// Starts a runner and prepares the environments of this process on it.
-async fn begin(
+async fn start_and_prepare(
     fleet: &Arc<Inner>,
     name: &str,
     entry: &RunnerEntry,
     status: &impl Fn(RunnerState, &str) -> RunnerStatus,
 ) -> Result<Arc<Connection>, NotStarted> {
     let connection = Connection::start(name, &entry.argv(name), entry.start_limit(), fleet.to_end()).await?;
-    for run in fleet.environments() {
+    for run in fleet.one_run_per_environment() {
         let mut progress = connection.progress();
         let opening = fleet.open(&connection, run);
         let telling = async {
@@ -499,7 +501,7 @@ async fn begin(
 
 impl Inner {
     /// Gives scripts to a runner until it is lost, for the reason returned, or has had nothing to do for long.
-    async fn lend(
+    async fn serve_scripts(
         &self,
         connection: &Arc<Connection>,
         (position, number, slots): (usize, u32, usize),
@@ -528,7 +530,7 @@ impl Inner {
     }
 
     /// A runner of an entry is gone.
-    fn settle(&self, position: usize, number: u32, note: impl FnOnce(&mut FleetEntry)) {
+    fn record_end(&self, position: usize, number: u32, note: impl FnOnce(&mut FleetEntry)) {
         if let Some(kept) = lock(&self.entries).get_mut(position) {
             kept.started.remove(&number);
             note(kept);

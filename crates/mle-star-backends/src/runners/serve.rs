@@ -31,7 +31,7 @@ use super::cache::Cache;
 use super::protocol::{
     Frames, FromRunner, Hello, MAGIC, PROTOCOL, RunSetup, SILENCE, ToRunner, VERSION, is_ours,
 };
-use super::wire::{Heard, Outgoing, channel};
+use super::wire::{LastHeard, Outgoing, channel};
 use crate::script::environment::{
     Environment, EnvironmentChoice, Origin, cache_folder, python_environment, python_on_path,
 };
@@ -41,7 +41,7 @@ use crate::script::network;
 /// How long the program's first message may take.
 const GREETING: Duration = Duration::from_secs(60);
 /// How long to try to send the last message before the process ends.
-const LAST_WORDS: Duration = Duration::from_millis(100);
+const FINAL_MESSAGE_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The settings of a runner.
 #[derive(Clone, Debug, Default)]
@@ -104,18 +104,18 @@ pub async fn serve(
         arrivals: Arrivals::default(),
         jobs: Mutex::default(),
     });
-    let heard = Heard::now();
+    let heard = LastHeard::now();
     if let Err(trouble) = welcomed {
         // The program says why, too.
-        tokio::time::sleep(LAST_WORDS).await;
+        tokio::time::sleep(FINAL_MESSAGE_TIMEOUT).await;
         return Err(trouble);
     }
     let ended = tokio::select! {
         ended = listen(&server, frames, &heard) => ended,
-        () = heard.nothing_for(SILENCE) => Err(Trouble::new("nothing was heard from the program", "")),
+        () = heard.wait_for_silence(SILENCE) => Err(Trouble::new("nothing was heard from the program", "")),
         signal = told_to_end() => {
             out.send(&FromRunner::Leaving { reason: format!("it received {signal}") }, &[]);
-            tokio::time::sleep(LAST_WORDS).await;
+            tokio::time::sleep(FINAL_MESSAGE_TIMEOUT).await;
             Ok(())
         }
     };
@@ -147,7 +147,7 @@ async fn greeting(frames: &mut Frames<impl AsyncRead + Unpin>) -> Result<Result<
 async fn listen(
     server: &Arc<Server>,
     mut frames: Frames<impl AsyncRead + Unpin>,
-    heard: &Heard,
+    heard: &LastHeard,
 ) -> Result<(), Trouble> {
     let damaged = |error| Trouble::new(format!("the program cannot be understood: {error}"), "");
     while let Some((message, bytes)) = frames.next(|| heard.again()).await.map_err(damaged)? {

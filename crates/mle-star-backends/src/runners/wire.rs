@@ -12,7 +12,7 @@ use tokio::time::{MissedTickBehavior, interval};
 use super::protocol::{BEAT, frame};
 
 /// Capacity of the queue of frames that carry pieces of files.
-const WAITING: usize = 4;
+const BULK_QUEUE: usize = 4;
 
 /// Sends frames. Clones send to the same side.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub(super) struct Unwritten {
 
 /// When the last frame from the other side arrived. Clones share the value.
 #[derive(Clone, Debug)]
-pub(super) struct Heard(Arc<Mutex<Instant>>);
+pub(super) struct LastHeard(Arc<Mutex<Instant>>);
 
 /// The other side is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(super) struct Gone;
 
 pub(super) fn channel() -> (Outgoing, Unwritten) {
     let (soon, soon_from) = mpsc::unbounded_channel();
-    let (bulk, bulk_from) = mpsc::channel(WAITING);
+    let (bulk, bulk_from) = mpsc::channel(BULK_QUEUE);
     (Outgoing { soon, bulk }, Unwritten { soon: soon_from, bulk: bulk_from })
 }
 
@@ -78,7 +78,7 @@ impl Unwritten {
     }
 }
 
-impl Heard {
+impl LastHeard {
     pub(super) fn now() -> Self {
         Self(Arc::new(Mutex::new(Instant::now())))
     }
@@ -102,7 +102,7 @@ impl Heard {
     }
 
     /// Waits until nothing was heard for this long.
-    pub(super) async fn nothing_for(&self, limit: Duration) {
+    pub(super) async fn wait_for_silence(&self, limit: Duration) {
         loop {
             let since = self.0.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
             if since >= limit {

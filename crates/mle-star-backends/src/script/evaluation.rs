@@ -77,7 +77,7 @@ pub struct HoldoutSetup {
 
 /// Computes scores.
 #[derive(Debug)]
-pub(crate) struct Evaluation {
+pub(crate) struct Evaluator {
     pub(crate) setup: EvaluationSetup,
     labels: OnceLock<Result<LabelledRows, String>>,
 }
@@ -89,7 +89,7 @@ struct LabelledRows {
     search: Labels,
     /// The same rows as `search`, but with only the classes that occur in them, which are all that scripts can know;
     /// `None` if these rows have every class.
-    alone: Option<Labels>,
+    search_with_visible_classes: Option<Labels>,
     /// The held-out rows, or why they cannot be used.
     holdout: Result<Labels, String>,
 }
@@ -105,7 +105,7 @@ pub(crate) struct Predictions {
 
 /// The score of a script's validation predictions.
 #[derive(Debug, Default)]
-pub(crate) struct Verified {
+pub(crate) struct ValidationCheck {
     pub(crate) measured: Option<Measurement>,
     /// What is wrong with the predictions, for the agent that repairs the script.
     pub(crate) mismatch: Option<String>,
@@ -120,7 +120,7 @@ impl EvaluationSetup {
     }
 }
 
-impl Evaluation {
+impl Evaluator {
     pub(crate) fn new(setup: EvaluationSetup) -> Self {
         Self { setup, labels: OnceLock::new() }
     }
@@ -132,7 +132,7 @@ impl Evaluation {
     }
 
     /// Scores a script's validation predictions and compares the score with the printed one.
-    pub(crate) fn verify(&self, predictions: File, printed: Option<Printed>) -> Verified {
+    pub(crate) fn verify(&self, predictions: File, printed: Option<Printed>) -> ValidationCheck {
         let name = format!("./{}/{}", layout::FINAL, layout::VALIDATION_PREDICTIONS);
         let setup = &self.setup;
         let checked = self.known().and_then(|known| {
@@ -141,25 +141,27 @@ impl Evaluation {
         });
         let known = match checked {
             Ok(known) => known,
-            Err(why) => return Verified { note: Some(why), ..Verified::default() },
+            Err(why) => return ValidationCheck { note: Some(why), ..ValidationCheck::default() },
         };
         let labels = &known.search;
         let again = predictions.try_clone();
         let measured = match self.evaluate(labels, predictions, Others::Reject, REPLICATES) {
             Ok(measured) => measured,
-            Err(why) => return Verified::mismatch(format!("{name} cannot be scored: {why}")),
+            Err(why) => return ValidationCheck::mismatch(format!("{name} cannot be scored: {why}")),
         };
         let fewest = fewest_rows(labels.rows(), setup.subsample_limit, setup.split.as_ref());
         if measured.rows < fewest as u64 {
             let (rows, labelled) = (measured.rows, labels.rows());
-            return Verified::mismatch(format!(
+            return ValidationCheck::mismatch(format!(
                 "{name} has {rows} of {labelled} labelled rows, too few for a score: validate on at least {fewest} rows."
             ));
         }
         match printed {
             Some(printed)
                 if !printed.agrees_with(measured.score)
-                    && !self.alone(known, again).is_some_and(|score| printed.agrees_with(score)) =>
+                    && !self
+                        .score_among_visible(known, again)
+                        .is_some_and(|score| printed.agrees_with(score)) =>
             {
                 let (rows, score) = (measured.rows, measured.score);
                 let order = match setup.metric {
@@ -169,22 +171,22 @@ impl Evaluation {
                     _ => "",
                 };
                 let metric = match setup.columns.further.as_slice() {
-                    [] => setup.metric.name().to_owned(),
+                    [] => setup.metric.name().into_owned(),
                     further => format!("the mean of {} over the {} targets", setup.metric, further.len() + 1),
                 };
-                Verified::mismatch(format!(
+                ValidationCheck::mismatch(format!(
                     "The script printed the score {}, but {metric} over the {rows} rows of {name} is {score}. \
                      Print the score of exactly these rows, computed once over all of them.{order}",
                     printed.value
                 ))
             }
-            _ => Verified { measured: Some(measured), ..Verified::default() },
+            _ => ValidationCheck { measured: Some(measured), ..ValidationCheck::default() },
         }
     }
 
     /// The score among the classes that scripts know, if there are more.
-    fn alone(&self, known: &LabelledRows, predictions: io::Result<File>) -> Option<f64> {
-        let (labels, mut predictions) = known.alone.as_ref().zip(predictions.ok())?;
+    fn score_among_visible(&self, known: &LabelledRows, predictions: io::Result<File>) -> Option<f64> {
+        let (labels, mut predictions) = known.search_with_visible_classes.as_ref().zip(predictions.ok())?;
         predictions.rewind().ok()?;
         labels.score(predictions.take(LARGEST), &self.layout(), Others::Reject).ok()
     }
@@ -336,23 +338,23 @@ impl Evaluation {
 
 impl LabelledRows {
     fn read(setup: &EvaluationSetup) -> Result<Self, String> {
-        let alone = read(setup, &setup.train, &setup.columns)?;
+        let rows = read(setup, &setup.train, &setup.columns)?;
         let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
         let holdout = match setup.labels() {
             Some(labels) => read(setup, labels, &columns),
             None => Err("no rows are held out".to_owned()),
         };
         let search = match &holdout {
-            Ok(others) => alone.clone().among_classes_of(others),
-            Err(_) => alone.clone(),
+            Ok(others) => rows.clone().among_classes_of(others),
+            Err(_) => rows.clone(),
         };
         let holdout = holdout.map(|labels| labels.among_classes_of(&search));
-        let alone = (!alone.has_classes_of(&search)).then_some(alone);
-        Ok(Self { search, alone, holdout })
+        let search_with_visible_classes = (!rows.has_classes_of(&search)).then_some(rows);
+        Ok(Self { search, search_with_visible_classes, holdout })
     }
 }
 
-impl Verified {
+impl ValidationCheck {
     fn mismatch(text: String) -> Self {
         Self { mismatch: Some(text), ..Self::default() }
     }
@@ -406,11 +408,11 @@ mod tests {
             let whole = || folder.path().to_owned();
             let holdout = HoldoutSetup { data_dir: whole(), sample: whole(), labels, compared: whole() };
             let (id, target) = ("id".to_owned(), "y".to_owned());
-            let evaluation = Evaluation::new(EvaluationSetup {
+            let evaluation = Evaluator::new(EvaluationSetup {
                 metric: Metric::QuadraticKappa,
                 train,
                 header: vec![id.clone(), target.clone()],
-                columns: Columns { id: Some(id.clone()), target, further: Vec::new(), cluster: None },
+                columns: Columns { id: Some(id.clone()), target, ..Columns::default() },
                 id_column: Some(id),
                 subsample_limit: 30,
                 split: None,

@@ -113,7 +113,7 @@ struct Attempt {
     executed: Executed,
     workplace: Workplace,
     /// Why it has to be run again, cold.
-    spoiled: Option<String>,
+    worker_fault: Option<String>,
 }
 
 impl Executor {
@@ -163,7 +163,7 @@ impl Executor {
         let worker = self.worker(job).await;
         let began = Instant::now();
         let mut attempt = self.attempt(job, job.timeout, Arc::clone(&shown), worker).await?;
-        if let Some((why, warm)) = attempt.spoiled.as_ref().zip(self.warm.as_ref()) {
+        if let Some((why, warm)) = attempt.worker_fault.as_ref().zip(self.warm.as_ref()) {
             warm.failed(why);
             let left = job.timeout.saturating_sub(began.elapsed());
             drop(attempt.workplace);
@@ -230,9 +230,9 @@ impl Executor {
             started.map_err(|error| self.trouble(Error::Process(error)))?;
         limits.stall = self.setup.warm_start.as_ref().filter(|_| busy.is_some()).map(|warm| warm.stall);
         let ran = enforce::run(&mut tree, streams, &limits, group.as_ref(), (&mut stdout, &mut stderr)).await;
-        let Finished { end, mut notes, exceeded, peak_memory_mib, spoiled } =
+        let Finished { end, mut notes, exceeded, peak_memory_mib, worker_fault } =
             ran.map_err(|error| self.trouble(error))?;
-        let spoiled = self.settle(job.slot, busy, tree, spoiled);
+        let worker_fault = self.release_worker(job.slot, busy, tree, worker_fault);
         let duration_seconds = began.elapsed().as_secs_f64();
         let (cut, end) = ([stdout.cut("stdout"), stderr.cut("stderr")], script_end(end));
         let (stdout, stderr) = (captured(stdout.excerpt()), captured(stderr.excerpt()));
@@ -253,7 +253,7 @@ impl Executor {
         let lacked_room = lacked_room(&outcome, exceeded);
         let outcome = ScriptOutcome { out_of_memory: out_of_memory(&outcome, &kills), ..outcome };
         let executed = Executed { outcome, printed: scores.printed(), lacked_room };
-        Ok(Attempt { executed, workplace, spoiled })
+        Ok(Attempt { executed, workplace, worker_fault })
     }
 
     fn trouble(&self, error: Error) -> Trouble {

@@ -145,7 +145,7 @@ fn form(
             id: id.map(str::to_owned),
             target: target.to_owned(),
             further,
-            cluster: None,
+            ..Columns::default()
         })
     };
     let lacks = |column: &&String| !answers.contains(column);
@@ -157,12 +157,14 @@ fn form(
                 "the file has neither the target {target} nor the column {column} of the submission"
             )),
             (Some(column), None, _) => Err(format!("the file lacks the column {column} of the submission")),
-            (None, _, Kind::Labels | Kind::Probabilities) => Ok(Form::PerClass(several.to_vec())),
-            (None, None, Kind::Numbers) => several
+            (None, _, Kind::Labels | Kind::Probabilities | Kind::Guesses) => {
+                Ok(Form::PerClass(several.to_vec()))
+            }
+            (None, None, _) => several
                 .first()
                 .map(|first| targets(first))
                 .ok_or_else(|| "the submission predicts nothing".to_owned()),
-            (None, Some(target), Kind::Numbers) => Err(format!(
+            (None, Some(target), _) => Err(format!(
                 "the submission has several columns, but {metric} is about the column {target}, which neither has"
             )),
         },

@@ -25,7 +25,7 @@ use super::results::{Results, RunRow};
 use super::scale::digest_of;
 use crate::args::BenchPreset;
 use crate::exit::Failure;
-use answers::{Facts, HiddenAnswers};
+use answers::{HiddenAnswers, RunExposure};
 
 /// The folder in that of the bench.
 const FOLDER: &str = "disclosure";
@@ -219,7 +219,7 @@ fn disclosure(folder: &Folder, plan: &Plan, results: &Results) -> Disclosure {
             known.push(of_run);
         }
     }
-    let facts: Vec<Facts<'_>> = known.iter().map(RunRecords::facts).collect();
+    let facts: Vec<RunExposure<'_>> = known.iter().map(RunRecords::facts).collect();
     made.hidden_answers = HiddenAnswers::of(&facts);
     made
 }
@@ -241,10 +241,10 @@ impl RunRecords {
         })
     }
 
-    fn facts(&self) -> Facts<'_> {
+    fn facts(&self) -> RunExposure<'_> {
         let Config { agents, network, .. } = self.snapshot.frozen.config;
         let (processes, kept) = (self.record.processes.as_slice(), self.kept.as_ref());
-        Facts { agents, network, lookups: self.lookups, processes, kept }
+        RunExposure { agents, network, lookups: self.lookups, processes, kept }
     }
 }
 

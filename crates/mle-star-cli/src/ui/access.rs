@@ -19,7 +19,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Redirect, Response};
 use mle_star_domain::trouble::Trouble;
 
-use super::answer::{Refused, Shown};
+use super::answer::{ErrorResponse, Page};
 use super::peer::is_welcome;
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:; \
@@ -70,7 +70,7 @@ impl Access {
     }
 
     /// Without a token, only this user's processes have access.
-    fn judge_peer(&self, peer: SocketAddr) -> Result<(), Refused> {
+    fn judge_peer(&self, peer: SocketAddr) -> Result<(), ErrorResponse> {
         if self.token.is_some() || is_welcome(peer, self.address.port()) {
             return Ok(());
         }
@@ -78,25 +78,25 @@ impl Access {
             "this page is for one user of this machine, and another user may have opened this connection";
         let hint = "start a page for your own runs with `mle-star ui --port N`, or one with a token with \
                     `mle-star ui --token`";
-        Err(Refused::forbidden(Trouble::new(message, hint)))
+        Err(ErrorResponse::forbidden(Trouble::new(message, hint)))
     }
 
-    fn judge(&self, request: &Request) -> Result<(), Refused> {
+    fn judge(&self, request: &Request) -> Result<(), ErrorResponse> {
         let host = text(request.headers(), &HOST).unwrap_or_default();
         if !self.is_ours(host) {
             let hint = format!("open {} instead", self.url().split('?').next().unwrap_or_default());
-            return Err(Refused::forbidden(Trouble::new(
+            return Err(ErrorResponse::forbidden(Trouble::new(
                 format!("\"{host}\" is not this page's address"),
                 hint,
             )));
         }
         if !self.has_token(request.headers()) {
             let hint = "open the address that `mle-star ui` printed when it was started, token included";
-            return Err(Refused::forbidden(Trouble::new("this page needs a token", hint)));
+            return Err(ErrorResponse::forbidden(Trouble::new("this page needs a token", hint)));
         }
         if !matches!(*request.method(), Method::GET | Method::HEAD) && !is_own_form(request.headers(), host) {
             let message = "this was not sent by a form of this page";
-            return Err(Refused::forbidden(Trouble::new(
+            return Err(ErrorResponse::forbidden(Trouble::new(
                 message,
                 "open the page itself and try again there",
             )));
@@ -171,7 +171,7 @@ pub async fn admit(
     let mut response = match (access.let_in(&request), judged) {
         (Some(response), _) => response,
         (None, Ok(())) => next.run(request).await,
-        (None, Err(refused)) => Shown::from(refused).into_response(),
+        (None, Err(refused)) => Page::from(refused).into_response(),
     };
     for (name, value) in HEADERS {
         response.headers_mut().insert(name, HeaderValue::from_static(value));
@@ -211,7 +211,7 @@ pub fn random_token() -> Result<String, getrandom::Error> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-impl Refused {
+impl ErrorResponse {
     fn forbidden(trouble: Trouble) -> Self {
         Self { status: StatusCode::FORBIDDEN, trouble }
     }

@@ -8,7 +8,7 @@ use mle_star_run::runs;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::answer::{Answer, Refused, Shown, in_background};
+use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
 use super::site::Site;
 use crate::args::ResumeArgs;
@@ -34,18 +34,18 @@ pub struct StopWish {
 ///
 /// # Errors
 /// There is no such run, no process works on it, or the process belongs to another user or program.
-pub async fn stop_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
+pub async fn stop_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageResponse {
     let of = id.clone();
     let (worker, folder, is_asked) = in_background(move || {
         let folder = site.find(&of)?;
-        let worker = working(&folder).map_err(Refused::conflict)?;
+        let worker = working(&folder).map_err(ErrorResponse::conflict)?;
         let is_asked = site.interrupted.holds(&worker);
         Ok((worker, folder, is_asked))
     })
     .await?;
     let others = worker.runs.iter().filter(|run| run.canonicalize().ok() != folder.canonicalize().ok());
     let others: Vec<String> = others.filter_map(|run| runs::name(run)).collect();
-    Shown::page("ui/stop.html", &json!({"id": id, "others": others, "is_asked": is_asked}))
+    Page::rendered("ui/stop.html", &json!({"id": id, "others": others, "is_asked": is_asked}))
 }
 
 /// Stops a run. A form that is sent twice, as by a double click, asks once.
@@ -56,12 +56,12 @@ pub async fn stop(
     Of(site): Of<Arc<Site>>,
     Path(id): Path<String>,
     Form(wish): Form<StopWish>,
-) -> Result<Redirect, Shown> {
+) -> Result<Redirect, Page> {
     let to = Redirect::to(&page_of(&id));
     let stopping = if wish.at_once == "yes" { Stopping::AtOnce } else { Stopping::InOrder };
     in_background(move || {
-        let worker = working(&site.find(&id)?).map_err(Refused::conflict)?;
-        site.interrupted.interrupt(&worker, stopping).map_err(Refused::conflict)
+        let worker = working(&site.find(&id)?).map_err(ErrorResponse::conflict)?;
+        site.interrupted.interrupt(&worker, stopping).map_err(ErrorResponse::conflict)
     })
     .await?;
     Ok(to)
@@ -71,15 +71,15 @@ pub async fn stop(
 ///
 /// # Errors
 /// There is no such run, or it cannot be resumed.
-pub async fn resume_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
+pub async fn resume_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageResponse {
     let of = id.clone();
-    let view = in_background(move || resumable(&site.find(&of)?).map_err(Refused::conflict)).await?;
+    let view = in_background(move || resumable(&site.find(&of)?).map_err(ErrorResponse::conflict)).await?;
     let config = &view.snapshot.frozen.config;
     let values = json!({
         "id": id, "is_cut_short": view.result.is_some(),
         "time_limit": config.time_limit_seconds, "max_budget_usd": config.max_budget_usd,
     });
-    Shown::page("ui/resume.html", &values)
+    Page::rendered("ui/resume.html", &values)
 }
 
 /// Resumes a run in a separate process.
@@ -90,7 +90,7 @@ pub async fn resume(
     Of(site): Of<Arc<Site>>,
     Path(id): Path<String>,
     Form(limits): Form<Limits>,
-) -> Result<Redirect, Shown> {
+) -> Result<Redirect, Page> {
     let to = Redirect::to(&page_of(&id));
     in_background(move || {
         let folder = site.find(&id)?;
@@ -100,7 +100,7 @@ pub async fn resume(
             max_budget_usd: given(limits.max_budget_usd),
             ..ResumeArgs::default()
         };
-        resume_run(&folder, &args, &site.late).map(drop).map_err(Refused::conflict)
+        resume_run(&folder, &args, &site.late).map(drop).map_err(ErrorResponse::conflict)
     })
     .await?;
     Ok(to)

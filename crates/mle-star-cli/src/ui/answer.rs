@@ -29,14 +29,14 @@ const TEMPLATES: [(&str, &str); 12] = [
 static PAGES: LazyLock<Result<Environment<'static>, minijinja::Error>> = LazyLock::new(environment);
 
 /// A rendered HTML page with its HTTP status.
-pub struct Shown {
+pub struct Page {
     status: StatusCode,
     html: String,
 }
 
 /// An error response with a hint.
 #[derive(Debug)]
-pub struct Refused {
+pub struct ErrorResponse {
     /// The status code.
     pub status: StatusCode,
     /// The message and hint.
@@ -44,23 +44,23 @@ pub struct Refused {
 }
 
 /// The response to a request for a page.
-pub type Answer = Result<Shown, Shown>;
+pub type PageResponse = Result<Page, Page>;
 
 /// Renders a page from its template. Text is escaped.
 ///
 /// # Errors
 /// The template does not fit the values, which is an internal error.
-pub fn render(template: &str, values: &impl Serialize) -> Result<String, Refused> {
-    let page = pages()?.get_template(template).map_err(|error| Refused::defect(&error))?;
-    page.render(Serde(values)).map_err(|error| Refused::defect(&error))
+pub fn render(template: &str, values: &impl Serialize) -> Result<String, ErrorResponse> {
+    let page = pages()?.get_template(template).map_err(|error| ErrorResponse::defect(&error))?;
+    page.render(Serde(values)).map_err(|error| ErrorResponse::defect(&error))
 }
 
 /// All templates: of pages, and of the parts of a run's page, which crate `mle-star-report` defines.
 ///
 /// # Errors
 /// One of them is broken, which is an internal error.
-pub fn pages() -> Result<&'static Environment<'static>, Refused> {
-    PAGES.as_ref().map_err(Refused::defect)
+pub fn pages() -> Result<&'static Environment<'static>, ErrorResponse> {
+    PAGES.as_ref().map_err(ErrorResponse::defect)
 }
 
 /// Runs blocking work on a separate thread.
@@ -68,28 +68,28 @@ pub fn pages() -> Result<&'static Environment<'static>, Refused> {
 /// # Errors
 /// The error of the work, or a panic in it.
 pub async fn in_background<T: Send + 'static>(
-    work: impl FnOnce() -> Result<T, Refused> + Send + 'static,
-) -> Result<T, Refused> {
+    work: impl FnOnce() -> Result<T, ErrorResponse> + Send + 'static,
+) -> Result<T, ErrorResponse> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|error| {
-        Err(Refused {
+        Err(ErrorResponse {
             status: StatusCode::INTERNAL_SERVER_ERROR,
             trouble: Trouble::new(format!("internal error: {error}"), "please report this"),
         })
     })
 }
 
-impl Shown {
+impl Page {
     /// A page.
     ///
     /// # Errors
     /// As [`render`].
-    pub fn page(template: &str, values: &impl Serialize) -> Answer {
+    pub fn rendered(template: &str, values: &impl Serialize) -> PageResponse {
         Ok(Self { status: StatusCode::OK, html: render(template, values)? })
     }
 }
 
-impl Refused {
+impl ErrorResponse {
     /// A template does not fit its values.
     pub fn defect(error: &minijinja::Error) -> Self {
         let message = format!("the page cannot be made: {error}");
@@ -108,9 +108,9 @@ impl Refused {
     }
 }
 
-impl From<Refused> for Shown {
-    fn from(refused: Refused) -> Self {
-        let Refused { status, trouble: Trouble { message, hint, .. } } = refused;
+impl From<ErrorResponse> for Page {
+    fn from(refused: ErrorResponse) -> Self {
+        let ErrorResponse { status, trouble: Trouble { message, hint, .. } } = refused;
         let values = serde_json::json!({"message": message, "hint": hint});
         // Each template is checked, so that an error in one does not hide an error in another.
         let html = render("ui/trouble.html", &values).unwrap_or_else(|_| "internal error".to_owned());
@@ -118,7 +118,7 @@ impl From<Refused> for Shown {
     }
 }
 
-impl IntoResponse for Shown {
+impl IntoResponse for Page {
     fn into_response(self) -> Response {
         (self.status, Html(self.html)).into_response()
     }

@@ -12,7 +12,7 @@ use mle_star_report::run_view::{self, RunView};
 use mle_star_report::views;
 use serde_json::{Value, json};
 
-use super::answer::{Answer, Refused, Shown, in_background};
+use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
 use super::site::Site;
 
@@ -33,27 +33,27 @@ struct ComparedRun {
 ///
 /// # Errors
 /// ComparedRun of them cannot be read, or there are fewer than two.
-pub async fn page(Of(site): Of<Arc<Site>>, Query(pairs): Query<Vec<(String, String)>>) -> Answer {
+pub async fn page(Of(site): Of<Arc<Site>>, Query(pairs): Query<Vec<(String, String)>>) -> PageResponse {
     let mut ids: Vec<String> = pairs.into_iter().filter(|(key, _)| key == "run").map(|(_, id)| id).collect();
     let mut seen = std::collections::BTreeSet::new();
     ids.retain(|id| seen.insert(id.clone()));
     if !(2..=MOST).contains(&ids.len()) {
         let message = format!("{} runs cannot be compared", ids.len());
         let hint = format!("choose two to {MOST} in the list of runs");
-        return Err(Refused::conflict(Trouble::new(message, hint)).into());
+        return Err(ErrorResponse::conflict(Trouble::new(message, hint)).into());
     }
     let values = in_background(move || {
-        let runs: Result<Vec<ComparedRun>, Refused> =
+        let runs: Result<Vec<ComparedRun>, ErrorResponse> =
             ids.into_iter().zip('A'..).map(|(id, letter)| ComparedRun::read(&site, id, letter)).collect();
         Ok(compared(&runs?))
     });
-    Shown::page("ui/compare.html", &values.await?)
+    Page::rendered("ui/compare.html", &values.await?)
 }
 
 impl ComparedRun {
-    fn read(site: &Site, id: String, letter: char) -> Result<Self, Refused> {
+    fn read(site: &Site, id: String, letter: char) -> Result<Self, ErrorResponse> {
         let view = run_view::read(&site.find(&id)?)
-            .map_err(|error| Refused::conflict(Trouble::new(format!("{id}: {error}"), error.hint())))?;
+            .map_err(|error| ErrorResponse::conflict(Trouble::new(format!("{id}: {error}"), error.hint())))?;
         let points = views::course(&view);
         Ok(Self { letter: letter.to_string(), id, view, points })
     }

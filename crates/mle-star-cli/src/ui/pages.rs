@@ -17,7 +17,7 @@ use serde_json::json;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 
-use super::answer::{Answer, Refused, Shown, in_background};
+use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
 use super::list::{Entry, Wanted};
 use super::live::{self, Since};
@@ -33,7 +33,7 @@ const PIECE: usize = 64 * 1024;
 ///
 /// # Errors
 /// The page cannot be rendered.
-pub async fn list_page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) -> Answer {
+pub async fn list_page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) -> PageResponse {
     let sections = site.list.now().await;
     let mut entries = site.list.source().entries();
     let all = entries.len();
@@ -47,7 +47,7 @@ pub async fn list_page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) ->
         "runs_dir": site.runs_dir.display().to_string(), "revision": sections.revision,
         "late": late,
     });
-    Shown::page("ui/list.html", &values)
+    Page::rendered("ui/list.html", &values)
 }
 
 /// Streams changed rows.
@@ -63,7 +63,7 @@ pub async fn list_events(
 ///
 /// # Errors
 /// There is no such run.
-pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer {
+pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageResponse {
     let (of, at) = (Arc::clone(&site), id.clone());
     let folder = in_background(move || of.find(&at)).await?;
     let sections = site.run(&id, folder).now().await;
@@ -81,7 +81,7 @@ pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> Answer
     let values = json!({
         "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
     });
-    Shown::page("ui/run.html", &values)
+    Page::rendered("ui/run.html", &values)
 }
 
 /// Streams changed sections.
@@ -93,7 +93,7 @@ pub async fn run_events(
     Path(id): Path<String>,
     Query(Since { since }): Query<Since>,
     headers: HeaderMap,
-) -> Result<impl IntoResponse, Shown> {
+) -> Result<impl IntoResponse, Page> {
     let (of, at) = (Arc::clone(&site), id.clone());
     let folder = in_background(move || of.find(&at)).await?;
     Ok(site.run(&id, folder).follow(live::since(&headers, since)))
@@ -106,12 +106,13 @@ pub async fn run_events(
 pub async fn result_file(
     Of(site): Of<Arc<Site>>,
     Path((id, wanted)): Path<(String, String)>,
-) -> Result<Response, Shown> {
+) -> Result<Response, Page> {
     let found = in_background(move || {
         let folder = site.find(&id)?;
         let file = files::open_named(&folder, &wanted);
-        let missing =
-            || Refused::missing(Trouble::new(format!("no file called {wanted}"), "look at the run's page"));
+        let missing = || {
+            ErrorResponse::missing(Trouble::new(format!("no file called {wanted}"), "look at the run's page"))
+        };
         file.ok_or_else(missing)
     });
     let (file, name) = found.await?;
@@ -125,12 +126,13 @@ pub async fn result_file(
 pub async fn log_file(
     Of(site): Of<Arc<Site>>,
     Path((id, name)): Path<(String, String)>,
-) -> Result<Response, Shown> {
+) -> Result<Response, Page> {
     let found = in_background(move || {
         let folder = site.find(&id)?;
         let file = logs::open_named(&folder, &name);
-        let missing =
-            || Refused::missing(Trouble::new(format!("no log called {name}"), "look at the run's page"));
+        let missing = || {
+            ErrorResponse::missing(Trouble::new(format!("no log called {name}"), "look at the run's page"))
+        };
         file.ok_or_else(missing)
     });
     Ok(stream(found.await?, None))

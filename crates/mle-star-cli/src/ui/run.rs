@@ -11,7 +11,7 @@ use mle_star_report::run_view::{self, RunView, State};
 use mle_star_report::views;
 use serde_json::json;
 
-use super::answer::{Refused, pages, render};
+use super::answer::{ErrorResponse, pages, render};
 use super::folder::{page_of, stamp};
 use super::live::Source;
 use super::{files, logs};
@@ -68,8 +68,8 @@ impl RunSections {
     fn parts(&self, view: &RunView) -> Vec<(String, String)> {
         let of_run = views::of_run(view);
         let part = |name: &str| {
-            let html =
-                pages().and_then(|pages| html::part(pages, name, &of_run).map_err(|e| Refused::defect(&e)));
+            let html = pages()
+                .and_then(|pages| html::part(pages, name, &of_run).map_err(|e| ErrorResponse::defect(&e)));
             let html = html.unwrap_or_else(|refused| trouble(name, &refused.trouble.message));
             (name.to_owned(), if html.is_empty() { nothing(name) } else { html })
         };

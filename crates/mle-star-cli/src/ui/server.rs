@@ -15,7 +15,7 @@ use mle_star_report::html;
 use tokio::net::TcpListener;
 
 use super::access::{self, Access};
-use super::answer::{Refused, Shown};
+use super::answer::{ErrorResponse, Page};
 use super::peer::can_tell;
 use super::site::Site;
 use super::{act, compare, pages, start};
@@ -104,7 +104,7 @@ fn routes(site: Arc<Site>) -> Router {
 async fn nowhere(request: Request) -> Response {
     let path = request.uri().path();
     let trouble = Trouble::new(format!("there is no page {path}"), "the list of runs links to every page");
-    Shown::from(Refused::missing(trouble)).into_response()
+    Page::from(ErrorResponse::missing(trouble)).into_response()
 }
 
 fn unbound(host: &str, port: u16, error: &std::io::Error) -> Trouble {

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use mle_star_domain::trouble::Trouble;
 
-use super::answer::Refused;
+use super::answer::ErrorResponse;
 use super::folder::folder_of;
 use super::list::Runs;
 use super::live::Live;
@@ -48,10 +48,10 @@ impl Site {
     ///
     /// # Errors
     /// There is no such run.
-    pub fn find(&self, id: &str) -> Result<PathBuf, Refused> {
+    pub fn find(&self, id: &str) -> Result<PathBuf, ErrorResponse> {
         folder_of(&self.runs_dir, id).ok_or_else(|| {
             let message = format!("no run called {id} in {}", self.runs_dir.display());
-            Refused::missing(Trouble::new(message, "the list of runs shows the ones there are"))
+            ErrorResponse::missing(Trouble::new(message, "the list of runs shows the ones there are"))
         })
     }
 

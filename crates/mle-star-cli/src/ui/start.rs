@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::access::is_own_wish;
-use super::answer::{Answer, Refused, Shown, in_background};
+use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
 use super::site::Site;
 use crate::args::{RunArgs, SettingsArgs, TaskArgs};
@@ -47,26 +47,27 @@ pub struct Entered {
 ///
 /// # Errors
 /// The page cannot be rendered.
-pub async fn page(headers: HeaderMap, Query(entered): Query<Entered>) -> Answer {
+pub async fn page(headers: HeaderMap, Query(entered): Query<Entered>) -> PageResponse {
     let entered = if is_own_wish(&headers) { entered.with_plain_lines() } else { Entered::default() };
     if entered.folder.trim().is_empty() {
-        return Shown::page(
+        return Page::rendered(
             "ui/start.html",
             &json!({"entered": entered, "seen": null, "trouble": null, "tasks": []}),
         );
     }
     let values = in_background(move || Ok(looked_at(&entered))).await?;
-    Shown::page("ui/start.html", &values)
+    Page::rendered("ui/start.html", &values)
 }
 
 /// Starts the run in a separate process and redirects to its page.
 ///
 /// # Errors
 /// The folder or a field is wrong; with the error of `run`.
-pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Result<Redirect, Shown> {
+pub async fn start(Of(site): Of<Arc<Site>>, Form(entered): Form<Entered>) -> Result<Redirect, Page> {
     let entered = entered.with_plain_lines();
     let to = in_background(move || {
-        let launched = launch(&entered.arguments(), &site.runs_dir, &site.late).map_err(Refused::conflict)?;
+        let launched =
+            launch(&entered.arguments(), &site.runs_dir, &site.late).map_err(ErrorResponse::conflict)?;
         // Reading large data takes a while; the list shows the run once it exists.
         Ok(match launched.begun {
             Begun::Going => page_of(&launched.id),

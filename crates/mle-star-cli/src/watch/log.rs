@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use mle_star::event::{Event, Line};
 use mle_star_report::event_line::{self, Weight};
-use mle_star_report::progress::Ended;
+use mle_star_report::progress::StepSummary;
 use mle_star_report::words::{agent_name, on_runner, place_name};
 
 use super::Watch;
@@ -94,7 +94,7 @@ impl Watch for Log<'_> {
         if let Some(text) = started {
             self.write(Level::Debug, &text);
         }
-        if let Some((weight, text)) = event_line::line(event, Ended::default()) {
+        if let Some((weight, text)) = event_line::line(event, StepSummary::default()) {
             self.write(Level::of_weight(weight), &text);
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 use mle_star::event::Event;
 use mle_star_report::event_line::{self, Weight};
 use mle_star_report::follow::Follow;
-use mle_star_report::progress::{Ended, Progress};
+use mle_star_report::progress::{Progress, StepSummary};
 
 use super::replay::Replay;
 
@@ -60,7 +60,8 @@ impl News {
             }
             let ended = self.progress.take(&line);
             let passed = self.replay.take(&line.event);
-            let phase = passed.phase.map(|phase| text(&Event::PhaseStarted { phase }, Ended::default()));
+            let phase =
+                passed.phase.map(|phase| text(&Event::PhaseStarted { phase }, StepSummary::default()));
             let own = passed.is_shown.then(|| text(&line.event, ended));
             items.extend(phase.into_iter().chain(own).flatten().map(|text| Item { at, text }));
         }
@@ -69,7 +70,7 @@ impl News {
 }
 
 /// An event as a line; `None` if it is not shown in a terminal, either.
-fn text(event: &Event, ended: Ended) -> Option<String> {
+fn text(event: &Event, ended: StepSummary) -> Option<String> {
     let (weight, text) = event_line::line(event, ended)?;
     let text = text.trim().to_owned();
     (weight != Weight::Detail && !text.is_empty()).then_some(text)

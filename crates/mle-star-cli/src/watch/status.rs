@@ -8,7 +8,7 @@ use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_report::figures::{brief, count, number, roughly};
 use mle_star_report::money;
 use mle_star_report::pace::seconds;
-use mle_star_report::progress::{Best, Effect, PathState, Progress};
+use mle_star_report::progress::{Best, PathState, Progress, RunningCall};
 use mle_star_report::sanitize::{one_line, shortened, width};
 use mle_star_report::words::{on_runner, phase_title, place_name};
 
@@ -225,7 +225,7 @@ fn in_columns(rows: &[StatusRow], is_wide: bool) -> Vec<Text> {
 fn path_row(
     path: usize,
     state: &PathState,
-    running: Option<(&Place, &Effect)>,
+    running: Option<(&Place, &RunningCall)>,
     others: usize,
     frame: &Frame,
 ) -> StatusRow {
@@ -256,7 +256,7 @@ fn step_row(step: &Place, progress: &Progress, frame: &Frame) -> StatusRow {
 
 /// `coder 12s of 15m`, `debugger (repair 2) 3s of 15m`, `script on far-1 3s of 1h`, `retriever 40s of 15m, WebSearch:
 /// tabular models`.
-fn activity(place: &Place, effect: &Effect, frame: &Frame) -> Text {
+fn activity(place: &Place, effect: &RunningCall, frame: &Frame) -> Text {
     let repair = place.repair().map_or_else(String::new, |repair| format!(" (repair {repair})"));
     let of = if effect.timeout > 0.0 { format!(" of {}", brief(effect.timeout)) } else { String::new() };
     let time = format!(" {}{of}", brief(seconds(effect.since, frame.now)));
@@ -273,7 +273,9 @@ fn more(running: usize) -> Text {
 }
 
 /// The effect that began first.
-fn longest<'a>(effects: impl Iterator<Item = (&'a Place, &'a Effect)>) -> Option<(&'a Place, &'a Effect)> {
+fn longest<'a>(
+    effects: impl Iterator<Item = (&'a Place, &'a RunningCall)>,
+) -> Option<(&'a Place, &'a RunningCall)> {
     effects.min_by_key(|(_, effect)| effect.since)
 }
 

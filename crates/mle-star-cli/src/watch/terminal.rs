@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use mle_star::event::{Event, Line};
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::event_line::{self, Weight};
-use mle_star_report::progress::{Ended, Progress};
+use mle_star_report::progress::{Progress, StepSummary};
 
 use super::Watch;
 use super::queue::Queue;
@@ -212,7 +212,7 @@ impl Screen {
                 let ended = of_run.progress.take(&line);
                 let passed = of_run.replay.take(&line.event);
                 if let Some(phase) = passed.phase {
-                    self.report(run, &Event::PhaseStarted { phase }, Ended::default());
+                    self.report(run, &Event::PhaseStarted { phase }, StepSummary::default());
                 }
                 if passed.is_shown {
                     self.report(run, &line.event, ended);
@@ -228,7 +228,7 @@ impl Screen {
     }
 
     /// Writes an event as a line, if it is to be shown.
-    fn report(&self, run: usize, event: &Event, ended: Ended) {
+    fn report(&self, run: usize, event: &Event, ended: StepSummary) {
         if let Some(text) = self.text_of(run, event, ended) {
             // A step's note may be long; the log has all of it. Why a runner fails is for the user to mend.
             let is_whole = matches!(event, Event::Said { .. } | Event::Runner { .. });
@@ -237,7 +237,7 @@ impl Screen {
     }
 
     /// An event as a line; `None` if it is not shown.
-    fn text_of(&self, run: usize, event: &Event, ended: Ended) -> Option<Text> {
+    fn text_of(&self, run: usize, event: &Event, ended: StepSummary) -> Option<Text> {
         let is_wanted = match self.show {
             Show::Everything => true,
             Show::Frame => matches!(event, Event::Said { .. }),

@@ -148,7 +148,7 @@ fn a_stopped_run_is_reported_with_a_hint() {
 }
 
 /// A folder of a run that this process holds, and its events.
-fn held(sealed: &Sealed) -> (mle_star::journal::Hold, File) {
+fn held(sealed: &Sealed) -> (mle_star::journal::RunLock, File) {
     sealed.write("runs/r/task.json", b"{}");
     sealed.write("runs/r/logs/events.jsonl", b"");
     let file = File::options().append(true).open(sealed.path("runs/r/logs/events.jsonl")).unwrap();

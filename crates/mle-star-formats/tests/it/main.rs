@@ -1,6 +1,8 @@
 //! Tables in all formats, as files on disk.
 
-#![expect(clippy::unwrap_used, reason = "helpers of tests")]
-
+#[cfg(test)]
 mod delimited;
+#[cfg(test)]
 mod files;
+#[cfg(test)]
+mod typed;

@@ -3,7 +3,7 @@
 use crate::formulas::ranking::Ranking;
 use crate::formulas::{Classes, Unscorable};
 use crate::formulas::{Formula, NO_ROWS};
-use crate::names::Metric;
+use crate::names::{Level, Metric};
 
 /// How far the sum of a row's probabilities may be from 1 before they are divided by it.
 const SUM_TOLERANCE: f64 = 1.5e-8;
@@ -12,6 +12,12 @@ const SUM_TOLERANCE: f64 = 1.5e-8;
 pub(crate) struct Mean {
     values: Vec<f64>,
     is_root: bool,
+}
+
+impl Mean {
+    pub(crate) fn new(values: Vec<f64>) -> Self {
+        Self { values, is_root: false }
+    }
 }
 
 impl Formula for Mean {
@@ -30,7 +36,24 @@ impl Formula for Mean {
 /// The share of equal labels.
 pub(crate) fn accuracy(truth: &[u32], predicted: &[u32]) -> Mean {
     let values = truth.iter().zip(predicted).map(|(y, p)| f64::from(u8::from(y == p))).collect();
-    Mean { values, is_root: false }
+    Mean::new(values)
+}
+
+/// The score of intervals that should cover this share. Each row has a lower and an upper bound.
+pub(crate) fn interval_score(covered: Level, truth: &[f64], bounds: &[f64]) -> Mean {
+    let penalty = 2.0 / covered.rest().share();
+    let score = |(y, row): (&f64, &[f64])| {
+        let (lower, upper) = (row[0], row[1]);
+        upper - lower + penalty * (lower - y).max(0.0) + penalty * (y - upper).max(0.0)
+    };
+    Mean::new(truth.iter().zip(bounds.chunks_exact(2)).map(score).collect())
+}
+
+/// The pinball loss of a quantile.
+pub(crate) fn pinball(quantile: Level, truth: &[f64], predicted: &[f64]) -> Mean {
+    let quantile = quantile.share();
+    let loss = |(y, p): (&f64, &f64)| (quantile * (y - p)).max((quantile - 1.0) * (y - p));
+    Mean::new(truth.iter().zip(predicted).map(loss).collect())
 }
 
 /// The error of numbers.
@@ -47,6 +70,19 @@ pub(crate) fn error(metric: Metric, truth: &[f64], predicted: &[f64]) -> Mean {
     };
     let values = truth.iter().zip(predicted).map(|(y, p)| error(*y, *p)).collect();
     Mean { values, is_root: matches!(metric, Metric::Rmse | Metric::Rmsle) }
+}
+
+/// The mean over the classes of the log loss of each against the rest, whose probabilities need not add up to 1.
+pub(crate) fn column_loss(classes: Classes<'_>, values: &[f64]) -> Mean {
+    let Classes { rows, count, .. } = classes;
+    let of_row = |(class, row): (&u32, &[f64])| {
+        let of_column = |(column, value): (usize, &f64)| {
+            let probability = if column == *class as usize { *value } else { 1.0 - value };
+            -probability.clamp(f64::EPSILON, 1.0 - f64::EPSILON).ln()
+        };
+        row.iter().enumerate().map(of_column).sum::<f64>() / count as f64
+    };
+    Mean::new(rows.iter().zip(values.chunks_exact(count)).map(of_row).collect())
 }
 
 /// The log loss or the Brier score of rows of probabilities.
@@ -67,7 +103,7 @@ pub(crate) fn loss(metric: Metric, classes: Classes<'_>, values: &[f64]) -> Resu
             _ => -(row[*class as usize] / divisor).clamp(f64::EPSILON, 1.0 - f64::EPSILON).ln(),
         });
     }
-    Ok(Mean { values: losses, is_root: false })
+    Ok(Mean::new(losses))
 }
 
 fn brier(class: usize, row: &[f64], divisor: f64) -> f64 {

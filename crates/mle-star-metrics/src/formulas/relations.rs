@@ -1,4 +1,4 @@
-//! How numbers go together: R2 and correlations.
+//! How numbers go together: R2, correlations, and the Gini coefficient.
 
 use crate::formulas::ranking::Ranking;
 use crate::formulas::{Formula, NO_ROWS};
@@ -73,6 +73,46 @@ impl Formula for Spearman {
         let middle = (weights.iter().sum::<f64>() + 1.0) / 2.0;
         let (truth, predicted) = (self.truth.ranks(weights), self.predicted.ranks(weights));
         correlation(&truth, &predicted, weights, (middle, middle))
+    }
+}
+
+/// The Gini coefficient of the order by predictions, divided by that of the order by truth.
+pub(crate) struct Gini {
+    values: Vec<f64>,
+    by_truth: Ranking,
+    by_prediction: Ranking,
+}
+
+impl Gini {
+    pub(crate) fn new(truth: &[f64], predicted: &[f64]) -> Self {
+        let ranking = |values: &[f64]| Ranking::descending(values.len(), |row| values[row]);
+        Self { values: truth.to_vec(), by_truth: ranking(truth), by_prediction: ranking(predicted) }
+    }
+
+    /// The area between the curve of accumulated values and its chord, times a factor that all orders of these rows have. Rows
+    /// of a tie are on a line.
+    fn area(&self, order: &Ranking, weights: &[f64], mean: f64) -> f64 {
+        let (mut area, mut above, mut tied) = (0.0, 0.0, (0.0, 0.0));
+        for (row, is_end) in order.rows_and_ends() {
+            // Around the mean, so that the chord is flat.
+            tied = (tied.0 + weights[row], tied.1 + weights[row] * (self.values[row] - mean));
+            if is_end {
+                area += tied.0 * (above + tied.1 / 2.0);
+                (above, tied) = (above + tied.1, (0.0, 0.0));
+            }
+        }
+        area
+    }
+}
+
+impl Formula for Gini {
+    fn score(&self, weights: &[f64]) -> Result<f64, &'static str> {
+        let mean = mean(&self.values, weights)?;
+        let best = self.area(&self.by_truth, weights, mean);
+        if best <= 0.0 {
+            return Err("the labels are all equal");
+        }
+        Ok((self.area(&self.by_prediction, weights, mean) / best).clamp(-1.0, 1.0))
     }
 }
 

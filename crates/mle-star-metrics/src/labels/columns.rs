@@ -1,6 +1,7 @@
 //! What the columns of a file of predictions stand for.
 
-use crate::class_columns::matched;
+use crate::class_columns::{bounds, matched};
+use crate::formulas::guesses::most;
 use crate::names::{Kind, Metric};
 use crate::table::{canonical, listed};
 
@@ -11,20 +12,36 @@ pub(super) enum Cells {
     Number(String),
     /// A label in this column.
     Label(String),
+    /// Guesses of the label in this column, the best first; at most so many count.
+    Guesses { column: String, most: usize },
+    /// A set of labels in this column.
+    Set(String),
+    /// A lower and an upper bound in these columns.
+    Bounds([String; 2]),
     /// The probability, or a score, of a class in this column.
     Positive { column: String, class: u32 },
     /// The probability of each class in these columns. The known classes come first.
     PerClass { columns: Vec<String>, names: Vec<String> },
 }
 
-/// What the columns other than the ID stand for.
+impl Cells {
+    /// Whether values are places in a list of names.
+    pub(super) fn have_names(&self) -> bool {
+        matches!(self, Self::Label(_) | Self::Guesses { .. } | Self::Set(_))
+    }
+}
+
+/// What the columns other than the ID stand for. `given` is the class that a column of probabilities is about, if that is
+/// known.
 pub(super) fn cells(
     metric: Metric,
     target: &str,
     columns: &[String],
     names: &[String],
+    given: Option<&str>,
 ) -> Result<Cells, String> {
-    if metric.kind() != Kind::Numbers && columns.len() > 1 {
+    let has_classes = matches!(metric.kind(), Kind::Labels | Kind::Probabilities | Kind::Guesses);
+    if has_classes && columns.len() > 1 {
         match per_class(columns, names) {
             Some((columns, names)) => return Ok(Cells::PerClass { columns, names }),
             None if !columns.iter().any(|column| column == target) => {
@@ -37,6 +54,12 @@ pub(super) fn cells(
             None => {}
         }
     }
+    if metric.kind() == Kind::Intervals {
+        return bounds(columns).map(Cells::Bounds).ok_or_else(|| {
+            let found = listed(columns);
+            format!("{metric} needs two columns, with the lower and the upper bound, but there are {found}")
+        });
+    }
     let column = match columns {
         [] => return Err("the sample submission has no column for predictions".to_owned()),
         [column] => column,
@@ -48,28 +71,35 @@ pub(super) fn cells(
             ));
         }
     };
-    one_column(metric, column, names)
+    one_column(metric, column, names, given)
 }
 
-fn one_column(metric: Metric, column: &str, names: &[String]) -> Result<Cells, String> {
+fn one_column(metric: Metric, column: &str, names: &[String], given: Option<&str>) -> Result<Cells, String> {
     let column = column.to_owned();
     match metric.kind() {
-        Kind::Numbers => Ok(Cells::Number(column)),
+        Kind::Numbers | Kind::Order => Ok(Cells::Number(column)),
         Kind::Labels => Ok(Cells::Label(column)),
+        Kind::Sets => Ok(Cells::Set(column)),
+        Kind::Guesses => Ok(Cells::Guesses { column, most: most(metric) }),
+        Kind::Intervals => Err(format!("{metric} needs two columns, with the lower and the upper bound")),
         Kind::Probabilities if names.len() > 2 => Err(format!(
             "{metric} of {} classes needs one column of probabilities for each class",
             names.len()
         )),
         Kind::Probabilities => {
-            let named = names.iter().position(|name| *name == canonical(&column));
-            let class = named.map_or_else(|| positive(names), |class| class as u32);
+            let named = names.iter().position(|name| given.is_none() && *name == canonical(&column));
+            let class = named.map_or_else(|| positive(names, given), |class| class as u32);
             Ok(Cells::Positive { column, class })
         }
     }
 }
 
-/// The class that a binary metric is about: the larger number, `true`, `yes`, else the last.
-pub(super) fn positive(names: &[String]) -> u32 {
+/// The class that a binary metric is about: the given one, else the larger number, `true`, `yes`, or the last.
+pub(super) fn positive(names: &[String], given: Option<&str>) -> u32 {
+    let given = names.iter().position(|name| given == Some(name.as_str()));
+    if let Some(class) = given {
+        return class as u32;
+    }
     let said = names.iter().position(|name| name == "true" || name.eq_ignore_ascii_case("yes"));
     said.unwrap_or(names.len().saturating_sub(1)) as u32
 }
@@ -146,10 +176,13 @@ mod tests {
 
     #[test]
     fn the_positive_class_is_the_usual_one() {
-        let check = |names: &[&str], expected| assert_eq!(positive(&texts(names)), expected, "{names:?}");
+        let check =
+            |names: &[&str], expected| assert_eq!(positive(&texts(names), None), expected, "{names:?}");
         check(&["0", "1"], 1);
         check(&["false", "true"], 1);
         check(&["Yes", "unknown"], 0);
         check(&["bad", "good"], 1);
+        assert_eq!(positive(&texts(&["bad", "good"]), Some("bad")), 0);
+        assert_eq!(positive(&texts(&["bad", "good"]), Some("other")), 1);
     }
 }

@@ -9,8 +9,9 @@ use mle_star_domain::measure::Measurement;
 use super::columns::{Cells, cells, positive};
 use super::{Labels, Layout, Others, OwnedTruth, in_order};
 use crate::bootstrap::{Rows, mean, measure, on_other_rows};
+use crate::cell::{canonical_set, guesses, separator};
 use crate::names::Metric;
-use crate::score::{Predictions, Truth, Unscorable, score};
+use crate::score::{NO_GUESS, Predictions, Truth, Unscorable, score};
 use crate::table::{Table, canonical, is_missing, key, listed, shown};
 
 /// How many unknown IDs are remembered for an error.
@@ -33,7 +34,9 @@ impl Labels {
             OwnedTruth::Numbers(_) => &[][..],
             OwnedTruth::Classes { names, .. } => names,
         };
-        cells(self.metric, &self.target, &predicted_columns(layout), names).map(drop).map_err(Unscorable::new)
+        let columns = predicted_columns(layout);
+        let cells = cells(self.metric, &self.target, &columns, names, self.positive.as_deref());
+        cells.map(drop).map_err(Unscorable::new)
     }
 
     /// The score of a CSV file of predictions with its uncertainty, by [`measure`]. The interval is for the score on the
@@ -47,6 +50,9 @@ impl Labels {
     ///   column is named like a class, and there are as many columns as classes, they are in the classes' order. A
     ///   metric of labels compares the most probable class. If the columns are not about classes, the one named like
     ///   the target counts alone.
+    /// - Guesses stand in one column, the best first, with blanks, commas, semicolons or `|` between them. So do the labels of a
+    ///   set. An empty cell is an empty set.
+    /// - Two columns are the lower and the upper bound of an interval.
     /// - With several targets, each has the one column that is named like it. The score is the mean over the targets, and
     ///   so is that of each replicate.
     ///
@@ -163,6 +169,8 @@ impl Labels {
             metric: self.metric,
             keys: pick(&self.keys),
             units: pick(&self.units),
+            weights: self.weights.as_ref().map(|all| places.iter().map(|place| all[*place]).collect()),
+            positive: self.positive.clone(),
             truth: self.known.at(&places),
             cells: file.cells,
             width: file.width,
@@ -199,11 +207,14 @@ pub(crate) struct Predicted {
     metric: Metric,
     keys: Vec<u64>,
     units: Vec<u64>,
+    weights: Option<Vec<f64>>,
+    /// The class that a binary metric is about, if it is given.
+    positive: Option<String>,
     truth: OwnedTruth,
     cells: Cells,
     /// The number of values of a row.
     pub(crate) width: usize,
-    /// What is predicted, row after row. A label is its place in the names.
+    /// What is predicted, row after row. A label is its place in the names; no guess is -1.
     pub(crate) values: Vec<f64>,
     /// The known classes, and then those that only the file names.
     names: Vec<String>,
@@ -220,7 +231,7 @@ impl Predicted {
 
     /// The score of other values for the same rows.
     pub(crate) fn score(&self, values: &[f64]) -> Result<f64, Unscorable> {
-        self.read(values, |truth, predicted| score(self.metric, truth, predicted, None))
+        self.read(values, |truth, predicted| score(self.metric, truth, predicted, self.weights.as_deref()))
     }
 
     /// The metric.
@@ -249,18 +260,18 @@ impl Predicted {
     }
 
     fn rows_drawn(&self) -> Rows<'_> {
-        Rows { keys: &self.keys, units: &self.units }
+        Rows { keys: &self.keys, units: &self.units, weights: self.weights.as_deref() }
     }
 
     /// Whether the same rows and columns are predicted, and only known classes.
     pub(crate) fn matches(&self, other: &Self) -> bool {
-        let is_known = |one: &Self| one.names.len() == one.known || !matches!(one.cells, Cells::Label(_));
+        let is_known = |one: &Self| one.names.len() == one.known || !one.cells.have_names();
         self.keys == other.keys && self.cells == other.cells && is_known(self) && is_known(other)
     }
 
     /// The number of classes, if each value is a label.
     pub(crate) fn labels(&self) -> Option<usize> {
-        matches!(self.cells, Cells::Label(_)).then_some(self.names.len())
+        self.cells.have_names().then_some(self.names.len())
     }
 
     /// These rows with other predicted values.
@@ -280,6 +291,7 @@ impl Predicted {
         Self {
             keys: pick(&self.keys),
             units: pick(&self.units),
+            weights: self.weights.as_ref().map(|all| places.iter().map(|place| all[*place]).collect()),
             truth: self.truth.at(places),
             values: places.iter().flat_map(row).copied().collect(),
             ..self.clone()
@@ -292,7 +304,10 @@ impl Predicted {
         use_them: impl FnOnce(&Truth<'_>, &Predictions<'_>) -> Result<T, Unscorable>,
     ) -> Result<T, Unscorable> {
         match &self.truth {
-            OwnedTruth::Numbers(truth) => use_them(&Truth::Numbers(truth), &Predictions::Numbers(values)),
+            OwnedTruth::Numbers(truth) => match self.cells {
+                Cells::Bounds(_) => use_them(&Truth::Numbers(truth), &Predictions::Intervals(values)),
+                _ => use_them(&Truth::Numbers(truth), &Predictions::Numbers(values)),
+            },
             OwnedTruth::Classes { rows, .. } => self.read_classes(rows, values, use_them),
         }
     }
@@ -308,13 +323,19 @@ impl Predicted {
         let rows: Vec<u32> = rows.iter().map(|class| places[*class as usize]).collect();
         let about = match self.cells {
             Cells::Positive { class, .. } => class,
-            _ => positive(&self.names[..self.known]),
+            _ => positive(&self.names[..self.known], self.positive.as_deref()),
         };
         let positive = (self.known <= 2).then(|| places[about as usize]);
         let truth = Truth::Classes { rows: &rows, names: &names, positive };
         match self.cells {
             Cells::Number(_) | Cells::Positive { .. } => use_them(&truth, &Predictions::Numbers(values)),
-            Cells::Label(_) => {
+            Cells::Bounds(_) => use_them(&truth, &Predictions::Intervals(values)),
+            Cells::Guesses { .. } => {
+                let guess = |class: &f64| if *class < 0.0 { NO_GUESS } else { places[*class as usize] };
+                let values: Vec<u32> = values.iter().map(guess).collect();
+                use_them(&truth, &Predictions::Guesses { values: &values, width: self.width })
+            }
+            Cells::Label(_) | Cells::Set(_) => {
                 let labels: Vec<u32> = values.iter().map(|class| places[*class as usize]).collect();
                 use_them(&truth, &Predictions::Labels(&labels))
             }
@@ -344,6 +365,8 @@ struct File<R> {
     is_present: Vec<bool>,
     /// The known classes, and then those that only the file names.
     names: Vec<String>,
+    /// What is between the labels of known sets.
+    separator: char,
     /// The first unknown IDs, and how many there are.
     unknown: (Vec<String>, usize),
 }
@@ -361,19 +384,27 @@ impl<R: Read> File<R> {
         };
         let wanted = predicted_columns(layout);
         table.columns(&wanted.iter().map(String::as_str).collect::<Vec<_>>())?;
-        let cells = cells(labels.metric, &labels.target, &wanted, &names)?;
+        let cells = cells(labels.metric, &labels.target, &wanted, &names, labels.positive.as_deref())?;
         let (columns, names) = match &cells {
             Cells::PerClass { columns, names } => {
                 (columns.iter().map(String::as_str).collect(), names.clone())
             }
-            Cells::Number(column) | Cells::Label(column) | Cells::Positive { column, .. } => {
-                (vec![column.as_str()], names)
-            }
+            Cells::Bounds(columns) => (columns.iter().map(String::as_str).collect(), names),
+            Cells::Number(column)
+            | Cells::Label(column)
+            | Cells::Set(column)
+            | Cells::Guesses { column, .. }
+            | Cells::Positive { column, .. } => (vec![column.as_str()], names),
         };
         let columns = table.columns(&columns)?;
-        let (width, rows) = (columns.len(), labels.rows());
+        let width = match cells {
+            Cells::Guesses { most, .. } => most,
+            _ => columns.len(),
+        };
+        let rows = labels.rows();
         let (values, is_present) = (vec![0.0; width * rows], vec![false; rows]);
-        Ok(Self { table, id, cells, columns, width, values, is_present, names, unknown: (Vec::new(), 0) })
+        let (separator, unknown) = (separator(&names), (Vec::new(), 0));
+        Ok(Self { table, id, cells, columns, width, values, is_present, names, separator, unknown })
     }
 
     fn read(&mut self, labels: &Labels, others: Others) -> Result<(), String> {
@@ -430,7 +461,26 @@ impl<R: Read> File<R> {
                     shown(name)
                 ))
             };
-            let value = match self.cells {
+            let first = place * self.width + at;
+            let value = match &self.cells {
+                Cells::Guesses { most, .. } => {
+                    let found = guesses(cell, *most, |label| places.contains_key(label));
+                    if found.is_empty() || is_missing(cell) && !places.contains_key(cell) {
+                        return wrong("which is no guess");
+                    }
+                    let guesses =
+                        found.into_iter().map(|name| f64::from(class_of(&name, &mut self.names, places)));
+                    let all = guesses.chain(std::iter::repeat(-1.0)).take(self.width);
+                    self.values[first..first + self.width]
+                        .iter_mut()
+                        .zip(all)
+                        .for_each(|(value, guess)| *value = guess);
+                    continue;
+                }
+                Cells::Set(_) => {
+                    let set = canonical_set(cell, self.separator);
+                    f64::from(class_of(&set, &mut self.names, places))
+                }
                 Cells::Label(_) => {
                     let name = canonical(cell);
                     match places.get(name.as_ref()) {
@@ -442,12 +492,7 @@ impl<R: Read> File<R> {
                                 labels.metric
                             ));
                         }
-                        None => {
-                            let class = self.names.len() as u32;
-                            self.names.push(name.clone().into_owned());
-                            places.insert(name.into_owned(), class);
-                            f64::from(class)
-                        }
+                        None => f64::from(class_of(&name, &mut self.names, places)),
                     }
                 }
                 _ => match cell.parse::<f64>() {
@@ -455,19 +500,19 @@ impl<R: Read> File<R> {
                     _ => return wrong("which is not a finite number"),
                 },
             };
-            self.values[place * self.width + at] = value;
+            self.values[first] = value;
         }
         Ok(())
     }
 
     /// Labels of which none is known are certainly wrong.
     fn check_labels(&self, known: usize) -> Result<(), String> {
-        let present = self.is_present.iter().zip(&self.values).filter(|(is_present, _)| **is_present);
-        let is_label = matches!(self.cells, Cells::Label(_));
-        if is_label
-            && self.names.len() > known
-            && present.map(|(_, class)| *class as usize).all(|class| class >= known)
-        {
+        let rows = self.is_present.iter().zip(self.values.chunks(self.width.max(1)));
+        let mut values = rows.filter(|(is_present, _)| **is_present).flat_map(|(_, values)| values);
+        // Sets are known by their labels, not as a whole.
+        let is_label = matches!(self.cells, Cells::Label(_) | Cells::Guesses { .. });
+        let is_unknown = |class: &f64| *class < 0.0 || *class as usize >= known;
+        if is_label && self.names.len() > known && values.all(is_unknown) {
             let (known, found) = self.names.split_at(known);
             return Err(format!(
                 "the predicted labels are {}, but the classes are {}",
@@ -491,6 +536,17 @@ impl<R: Read> File<R> {
         }
         Ok(places)
     }
+}
+
+/// The place of a class among the names, to which it is added if it is new.
+fn class_of(name: &str, names: &mut Vec<String>, places: &mut HashMap<String, u32>) -> u32 {
+    if let Some(class) = places.get(name) {
+        return *class;
+    }
+    let class = names.len() as u32;
+    names.push(name.to_owned());
+    places.insert(name.to_owned(), class);
+    class
 }
 
 /// The columns of the layout other than the ID.

@@ -15,8 +15,12 @@ pub(super) fn read(
     classes: &[String],
     metric: Metric,
 ) -> Result<Labels, String> {
-    if metric.kind() == Kind::Numbers {
-        return Err(format!("{metric} needs numbers, not one column per class"));
+    match metric.kind() {
+        Kind::Numbers | Kind::Order | Kind::Intervals => {
+            return Err(format!("{metric} needs numbers, not one column per class"));
+        }
+        Kind::Sets => return Err(format!("{metric} needs one column with sets, not one column per class")),
+        Kind::Labels | Kind::Probabilities | Kind::Guesses => {}
     }
     if metric == Metric::QuadraticKappa {
         return Err(format!("{metric} needs one column with classes in order, not one column per class"));
@@ -46,7 +50,8 @@ pub(super) fn read(
     let rows = order.iter().map(|row| places[rows[*row]]).collect();
     let known = OwnedTruth::Classes { rows, names };
     let (target, units) = (String::new(), keys.clone());
-    Ok(Labels { metric, target, units, keys, known, further: Vec::new(), test_rows: None })
+    let (further, weights, positive) = (Vec::new(), None, None);
+    Ok(Labels { metric, target, units, keys, weights, positive, known, further, test_rows: None })
 }
 
 /// The position of the one cell that is 1, where all others are 0.

@@ -2,8 +2,7 @@ use super::*;
 use crate::score::Unscorable;
 
 fn labels(table: &str, metric: Metric) -> Labels {
-    let columns =
-        Columns { id: Some("id".to_owned()), target: "y".to_owned(), further: Vec::new(), cluster: None };
+    let columns = Columns::new(Some("id".to_owned()), "y");
     Labels::read(table.as_bytes(), &columns, metric).unwrap()
 }
 
@@ -25,8 +24,7 @@ fn scored(labels: &Labels, columns: &str, file: &str, others: Others) -> Result<
 #[test]
 fn labels_are_read_or_it_is_said_why_not() {
     let check = |table: &str, id: Option<&str>, metric, expected: Result<usize, &str>| {
-        let columns =
-            Columns { id: id.map(str::to_owned), target: "y".to_owned(), further: Vec::new(), cluster: None };
+        let columns = Columns { id: id.map(str::to_owned), target: "y".to_owned(), ..Columns::default() };
         let found = Labels::read(table.as_bytes(), &columns, metric).map(|labels| labels.rows());
         let found = found.map_err(|why| why.to_string());
         assert_eq!(found.as_ref().map_err(String::as_str), expected.as_ref().map_err(|why| *why), "{table}");
@@ -78,7 +76,7 @@ fn the_score_of_several_targets_is_their_mean() {
         id: Some("id".to_owned()),
         target: "y".to_owned(),
         further: vec!["z".to_owned()],
-        cluster: None,
+        ..Columns::default()
     };
     let check =
         |metric, table: &str, columns_of_file: &str, file: &str, expected: Result<(f64, u64), &str>| {
@@ -179,7 +177,7 @@ fn classes_of_other_rows_keep_their_places() {
 
 #[test]
 fn rows_without_an_id_column_are_counted() {
-    let columns = Columns { id: None, target: "y".to_owned(), further: Vec::new(), cluster: None };
+    let columns = Columns { id: None, target: "y".to_owned(), ..Columns::default() };
     let labels = Labels::read("y\n1\n\"\"\n3\n".as_bytes(), &columns, Metric::Mae).unwrap();
     assert_eq!(scored(&labels, "y", "y\n1\n7\n4\n", Others::Ignore), Ok((0.5, 2)));
 }
@@ -266,7 +264,7 @@ fn rows_of_a_cluster_have_the_same_weights_and_stay_in_one_half() {
     let layout = Layout { header: &header, id_column: Some("id") };
     let measured = |cluster: Option<&str>| {
         let (id, cluster) = (Some("id".to_owned()), cluster.map(str::to_owned));
-        let columns = Columns { id, target: "y".to_owned(), further: Vec::new(), cluster };
+        let columns = Columns { id, target: "y".to_owned(), cluster, ..Columns::default() };
         let labels = Labels::read(table.as_bytes(), &columns, Metric::Mae).unwrap();
         let [half, _] = labels.halves();
         (labels.evaluate(file.as_bytes(), &layout, Others::Reject, 200).unwrap(), half.rows())
@@ -290,7 +288,7 @@ fn rows_are_drawn_if_there_are_few_clusters() {
         let predicted: String = (0..times.len()).map(|n| format!("{n},{}\n", n % 5)).collect();
         let [id, y] = ["id", "y"].map(str::to_owned);
         let cluster = Some("time".to_owned());
-        let columns = Columns { id: Some(id.clone()), target: y.clone(), further: Vec::new(), cluster };
+        let columns = Columns { id: Some(id.clone()), target: y.clone(), cluster, ..Columns::default() };
         let labels = Labels::read(format!("id,y,time\n{rows}").as_bytes(), &columns, Metric::Mae).unwrap();
         let header = [id, y];
         let layout = Layout { header: &header, id_column: Some("id") };
@@ -307,4 +305,122 @@ fn rows_are_drawn_if_there_are_few_clusters() {
     check(&[50; 8], None, [200, 200]);
     // A half would have too few of them.
     check(&[10, 10, 10, 10, 10, 10, 10, 330], None, [200, 200]);
+}
+
+#[test]
+fn row_weights_are_part_of_every_score() {
+    let read = |table: &str, metric| {
+        let columns =
+            Columns { weight: Some("w".to_owned()), ..Columns::new(Some("id".to_owned()), "y".to_owned()) };
+        Labels::read(table.as_bytes(), &columns, metric).map_err(|why| why.to_string())
+    };
+    let check = |metric, table: &str, file: &str, expected: f64| {
+        let labels = read(table, metric).unwrap();
+        let (score, _) = scored(&labels, "id,y", file, Others::Reject).unwrap();
+        assert!((score - expected).abs() < 1e-12, "{metric}: {score} instead of {expected}");
+    };
+    check(Metric::Mae, "id,y,w\n1,1,1\n2,2,3\n", "id,y\n1,2\n2,4\n", 1.75);
+    // Only some of the rows are predicted.
+    check(Metric::Mae, "id,y,w\n3,9,100\n1,1,1\n2,2,3\n", "id,y\n1,2\n2,4\n", 1.75);
+    check(Metric::Accuracy, "id,y,w\n1,a,0.5\n2,b,1.5\n3,b,0\n", "id,y\n1,a\n2,a\n3,b\n", 0.25);
+    // The unit of weights does not matter.
+    for unit in ["0.001", "1", "1e300"] {
+        let table = format!("id,y,w\n1,1,{unit}\n2,2,{unit}\n3,3,{unit}\n");
+        check(Metric::R2, &table, "id,y\n1,1\n2,2\n3,2\n", 0.5);
+    }
+    check(Metric::Gini, "id,y,w\n1,0,1\n2,1,1\n3,0,2\n", "id,y\n1,.1\n2,.2\n3,.3\n", -1.0 / 3.0);
+
+    let refused = |table: &str, expected: &str| assert_eq!(read(table, Metric::Mae).unwrap_err(), expected);
+    refused("id,y,w\n1,1,1\n2,2,\n", "row 2 has no weight in column `w`");
+    refused("id,y,w\n1,1,-1\n", "row 1 has the weight `-1` in column `w`, which is no number of at least 0");
+    refused("id,y,w\n1,1,NA\n", "row 1 has the weight `NA` in column `w`, which is no number of at least 0");
+    refused("id,y,w\n1,1,0\n", "no row has a weight above 0 in column `w`");
+    refused("id,y\n1,1\n", "the file lacks these columns: `w`; it has these: `id`, `y`");
+    // A row without a label needs none.
+    assert_eq!(read("id,y,w\n1,1,1\n2,,\n", Metric::Mae).unwrap().rows(), 1);
+}
+
+/// Half of the rows are noise without weight: the interval is that of the other half.
+#[test]
+fn intervals_have_row_weights() {
+    let table: String = (0..400).map(|id| format!("{id},{},{}\n", id % 7, id % 2)).collect();
+    let predicted: String =
+        (0..400).map(|id| format!("{id},{}\n", if id % 2 == 0 { 1e6 } else { 3.0 })).collect();
+    let columns = Columns { weight: Some("w".to_owned()), ..Columns::new(Some("id".to_owned()), "y") };
+    let labels = Labels::read(format!("id,y,w\n{table}").as_bytes(), &columns, Metric::Mae).unwrap();
+    let header = header("id,y");
+    let layout = Layout { header: &header, id_column: Some("id") };
+    let file = format!("id,y\n{predicted}");
+    let measured = labels.evaluate(file.as_bytes(), &layout, Others::Reject, 200).unwrap();
+    let [low, high] = measured.interval;
+    assert!(low > 1.5 && high < 2.0 && low < measured.score && measured.score < high, "{measured:?}");
+    assert_eq!(measured.rows, 400);
+}
+
+#[test]
+fn the_positive_class_can_be_named() {
+    let check = |metric, table: &str, positive: Option<&str>, column: &str, expected: Result<f64, &str>| {
+        let positive = positive.map(str::to_owned);
+        let columns = Columns { positive, ..Columns::new(Some("id".to_owned()), "y") };
+        let file = format!("id,{column}\na,.1\nb,.9\nc,.8\nd,.2\n");
+        let found = Labels::read(table.as_bytes(), &columns, metric).map_err(|why| why.to_string());
+        let found = found.and_then(|labels| scored(&labels, &format!("id,{column}"), &file, Others::Reject));
+        assert_eq!(found.map(|(score, _)| score), expected.map_err(str::to_owned), "{column}: {file}");
+    };
+    let table = "id,y\na,good\nb,bad\nc,bad\nd,good\n";
+    check(Metric::RocAuc, table, None, "y", Ok(0.0));
+    check(Metric::RocAuc, table, Some("bad"), "y", Ok(1.0));
+    check(Metric::Gini, table, None, "y", Ok(-1.0));
+    check(Metric::Gini, table, Some("bad"), "y", Ok(1.0));
+    // A column may be named like a class, but the given class counts.
+    check(Metric::RocAuc, table, None, "bad", Ok(1.0));
+    check(Metric::RocAuc, table, Some("bad"), "good", Ok(1.0));
+    let digits = "id,y\na,1\nb,0\nc,0.0\nd,1\n";
+    check(Metric::RocAuc, digits, Some("0.0"), "y", Ok(1.0));
+    check(Metric::Gini, digits, Some("0"), "y", Ok(1.0));
+    check(Metric::Gini, digits, None, "y", Ok(-1.0));
+    let other = "no row has the positive class `ugly`; the classes are `bad`, `good`";
+    check(Metric::RocAuc, table, Some("ugly"), "y", Err(other));
+    let three = "normalized Gini needs numbers or two classes, but there are 3 labels such as `bad`";
+    check(Metric::Gini, "id,y\na,good\nb,bad\nc,ugly\n", None, "y", Err(three));
+}
+
+#[test]
+fn cells_with_several_labels_are_scored() {
+    let check = |metric, table: &str, columns: &str, file: &str, expected: Result<f64, &str>| {
+        let found = scored(&labels(table, metric), columns, file, Others::Reject);
+        let found = found.map(|(score, _)| score);
+        match (&found, expected) {
+            (Ok(found), Ok(expected)) => assert!((found - expected).abs() < 1e-12, "{found}: {file}"),
+            _ => assert_eq!(found, expected.map_err(str::to_owned), "{file}"),
+        }
+    };
+    let trees = "id,y\n1,oak\n2,ash-2\n3,elm\n4,red oak\n";
+    let guesses = "id,y\n1,oak elm\n2,elm ash-2 oak\n3,oak ash-2 beech elm\n4,ash-2 red oak\n";
+    check(Metric::MapAt(3), trees, "id,y", guesses, Ok((1.0 + 0.5 + 0.0 + 0.5) / 4.0));
+    check(Metric::TopAccuracy(2), trees, "id,y", guesses, Ok(0.75));
+    // A guess that is repeated takes a place.
+    let again = "id,y\n1,elm elm oak\n2,ash-2\n3,elm\n4,red oak\n";
+    check(Metric::MapAt(2), trees, "id,y", again, Ok(3.0 / 4.0));
+    let wide = "id,oak,ash-2,elm,red oak\n1,.1,.2,.3,.4\n2,0,1,0,0\n3,.2,.3,.5,0\n4,.4,.3,.2,.1\n";
+    check(Metric::MapAt(3), trees, "id,oak,ash-2,elm,red oak", wide, Ok(2.0 / 4.0));
+    let none = "the row with ID `2` has `` in column `y`, which is no guess";
+    check(Metric::MapAt(3), trees, "id,y", "id,y\n1,oak\n2,\n3,elm\n4,elm\n", Err(none));
+    let other =
+        "the predicted labels are `x`, `y`, `z`, but the classes are `ash-2`, `elm`, `oak`, `red oak`";
+    check(Metric::MapAt(3), trees, "id,y", "id,y\n1,x y\n2,y\n3,z\n4,x\n", Err(other));
+
+    let tags = "id,y\n1,hot wet\n2,dry\n3,wet old\n";
+    let sets = "id,y\n1,wet hot\n2,dry old\n3,\n";
+    check(Metric::SampleF1, tags, "id,y", sets, Ok((1.0 + 2.0 / 3.0) / 3.0));
+    check(Metric::SetMicroF1, tags, "id,y", sets, Ok(6.0 / 9.0));
+    check(Metric::SetMacroF1, tags, "id,y", sets, Ok((1.0 + 1.0 + 2.0 / 3.0) / 4.0));
+    let commas = "id,y\n1,\"sci fi,war\"\n2,war\n";
+    check(Metric::SampleF1, commas, "id,y", "id,y\n1,\"war, sci fi\"\n2,sci fi\n", Ok(0.5));
+
+    let numbers = "id,y\n1,10\n2,20\n";
+    let level = Metric::parse("interval score 0.9").unwrap();
+    check(level, numbers, "id,upper,lower", "id,upper,lower\n1,12,8\n2,19,18\n", Ok((4.0 + 21.0) / 2.0));
+    let one = "interval score 0.9 needs two columns, with the lower and the upper bound, but there are `y`";
+    check(level, numbers, "id,y", "id,y\n1,1\n2,2\n", Err(one));
 }

@@ -31,8 +31,7 @@ fn select_columns(
     header: &[&str],
     seconds: f64,
 ) -> Option<Selection> {
-    let columns =
-        Columns { id: Some("id".to_owned()), target: "y".to_owned(), further: Vec::new(), cluster: None };
+    let columns = Columns::new(Some("id".to_owned()), "y");
     let labels = Labels::read(truth.as_bytes(), &columns, metric).unwrap();
     let header: Vec<String> = header.iter().map(|name| (*name).to_owned()).collect();
     let layout = Layout { header: &header, id_column: Some("id") };
@@ -68,7 +67,7 @@ fn two_targets(rows: usize, errors: &[[f64; 2]]) -> (String, Vec<String>) {
 fn select_for_two(metric: Metric, truth: &str, files: &[String]) -> Option<Selection> {
     let header = ["id", "y", "z"].map(str::to_owned);
     let [id, target, further] = header.clone();
-    let columns = Columns { id: Some(id), target, further: vec![further], cluster: None };
+    let columns = Columns { id: Some(id), target, further: vec![further], ..Columns::default() };
     let labels = Labels::read(truth.as_bytes(), &columns, metric).unwrap();
     let layout = Layout { header: &header, id_column: Some("id") };
     let members = files.iter().map(|file| Member { predictions: file.as_bytes(), seconds: 1.0 });

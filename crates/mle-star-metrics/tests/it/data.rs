@@ -19,15 +19,26 @@ impl Rows {
     pub(crate) fn random(metric: Metric, classes: usize, rows: usize, seed: u64) -> Self {
         let mut random = Random(seed);
         let coarse = seed % 2 == 1;
-        let classes = if metric.kind() == Kind::Numbers { 0 } else { classes };
+        let classes = match metric.kind() {
+            Kind::Numbers | Kind::Order | Kind::Intervals => 0,
+            // Sets of so many labels, as bits; one of them at least is there.
+            Kind::Sets => 8,
+            _ => classes,
+        };
         let truth: Vec<f64> = (0..rows).map(|row| truth(row, classes, coarse, &mut random)).collect();
         let mut predicted = Vec::new();
         for label in &truth {
             match metric.kind() {
-                Kind::Numbers => predicted.push(tied(label + random.next() - 0.4, coarse).max(0.0)),
-                Kind::Labels if random.next() < 0.6 => predicted.push(*label),
-                Kind::Labels => predicted.push((random.next() * classes as f64).floor()),
-                Kind::Probabilities => {
+                Kind::Numbers | Kind::Order => {
+                    predicted.push(tied(label + random.next() - 0.4, coarse).max(0.0));
+                }
+                Kind::Intervals => {
+                    let lower = label + random.next() - 0.8;
+                    predicted.extend([lower, lower + random.next()]);
+                }
+                Kind::Labels | Kind::Sets if random.next() < 0.6 => predicted.push(*label),
+                Kind::Labels | Kind::Sets => predicted.push((random.next() * classes as f64).floor()),
+                Kind::Probabilities | Kind::Guesses => {
                     predicted.extend(probabilities(*label as usize, classes, coarse, &mut random));
                 }
             }
@@ -49,15 +60,25 @@ impl Rows {
     }
 
     pub(crate) fn score(&self, weights: Option<&[f64]>) -> Result<f64, Unscorable> {
-        if self.metric.kind() == Kind::Numbers {
+        if self.metric.kind() == Kind::Intervals {
+            let predictions = Predictions::Intervals(&self.predicted);
+            return score(self.metric, &Truth::Numbers(&self.truth), &predictions, weights);
+        }
+        if self.classes == 0 {
             let predictions = Predictions::Numbers(&self.predicted);
             return score(self.metric, &Truth::Numbers(&self.truth), &predictions, weights);
         }
         let whole = |values: &[f64]| values.iter().map(|value| *value as u32).collect::<Vec<_>>();
-        let names: Vec<String> = (0..self.classes).map(|class| class.to_string()).collect();
+        let bits =
+            |set: usize| (0..3).filter(move |bit| set >> bit & 1 == 1).map(|bit| format!("label-{bit}"));
+        let name = |class: usize| match self.metric.kind() {
+            Kind::Sets => bits(class).collect::<Vec<_>>().join(" "),
+            _ => class.to_string(),
+        };
+        let names: Vec<String> = (0..self.classes).map(name).collect();
         let positive = (self.classes == 2).then_some(1);
         let truth = Truth::Classes { rows: &whole(&self.truth), names: &names, positive };
-        if self.metric.kind() == Kind::Labels {
+        if matches!(self.metric.kind(), Kind::Labels | Kind::Sets) {
             return score(self.metric, &truth, &Predictions::Labels(&whole(&self.predicted)), weights);
         }
         let predictions = Predictions::Probabilities { values: &self.predicted, classes: self.classes };

@@ -13,6 +13,13 @@ const SCRIPT: &str = include_str!("scikit_learn.py");
 
 type Case = (Rows, Option<Vec<f64>>);
 
+/// What the script calls the metric. A mean over columns of one target is the metric of that column, but the log loss of several
+/// classes, each against the rest.
+fn name(metric: Metric) -> String {
+    let metric = if metric == Metric::ColumnLogLoss { metric } else { metric.of_column() };
+    metric.name().into_owned()
+}
+
 /// What Python prints for each case.
 fn by_python(cases: &[Case]) -> Vec<f64> {
     let python = mle_star_needs::python_with_libraries();
@@ -24,7 +31,7 @@ fn by_python(cases: &[Case]) -> Vec<f64> {
         .unwrap();
     let written = |(rows, weights): &Case| {
         json!({
-            "metric": rows.metric.name(), "classes": rows.classes, "truth": rows.truth,
+            "metric": name(rows.metric), "classes": rows.classes, "truth": rows.truth,
             "predicted": rows.predicted, "weights": weights,
         })
     };

@@ -15,6 +15,10 @@ def blend_error(values, rows):
 {% if p.classification %}
     """Logarithmic loss of class probabilities."""
     return -np.mean(np.log(np.clip(values[np.arange(len(rows)), {{ p.truth }}[rows]], 1e-9, 1.0)))
+{% elif p.metric.quantile %}
+    """Pinball loss on the model scale."""
+    missing = to_model_scale({{ p.truth }}[rows]) - values
+    return np.mean(np.maximum({{ p.metric.quantile }} * missing, ({{ p.metric.quantile }} - 1.0) * missing))
 {% elif p.metric.absolute %}
     """Mean absolute error on the model scale."""
     return np.mean(np.abs(values - to_model_scale({{ p.truth }}[rows])))

@@ -2,7 +2,9 @@
 from catboost import {{ 'CatBoostClassifier' if p.classification else 'CatBoostRegressor' }}
 
 PARAMS_{{ m.slug | upper }} = {
-{% if p.metric.absolute %}
+{% if p.metric.quantile %}
+    "loss_function": "Quantile:alpha={{ p.metric.quantile }}",
+{% elif p.metric.absolute %}
     "loss_function": "MAE",
 {% endif %}
     "iterations": {{ t.rounds // 2 if t.rare else t.rounds }},

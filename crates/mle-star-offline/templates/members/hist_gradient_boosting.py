@@ -2,7 +2,10 @@
 from sklearn.ensemble import {{ 'HistGradientBoostingClassifier' if p.classification else 'HistGradientBoostingRegressor' }}
 
 PARAMS_{{ m.slug | upper }} = {
-{% if p.metric.absolute %}
+{% if p.metric.quantile %}
+    "loss": "quantile",
+    "quantile": {{ p.metric.quantile }},
+{% elif p.metric.absolute %}
     "loss": "absolute_error",
 {% endif %}
     "max_iter": {{ t.rounds * 2 // 3 }},

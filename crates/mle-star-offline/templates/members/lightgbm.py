@@ -2,7 +2,10 @@
 from lightgbm import {{ 'LGBMClassifier' if p.classification else 'LGBMRegressor' }}
 
 PARAMS_{{ m.slug | upper }} = {
-{% if p.metric.absolute %}
+{% if p.metric.quantile %}
+    "objective": "quantile",
+    "alpha": {{ p.metric.quantile }},
+{% elif p.metric.absolute %}
     "objective": "regression_l1",
 {% endif %}
     "n_estimators": {{ t.rounds }},

@@ -2,7 +2,10 @@
 from xgboost import {{ 'XGBClassifier' if p.classification else 'XGBRegressor' }}
 
 PARAMS_{{ m.slug | upper }} = {
-{% if p.metric.absolute %}
+{% if p.metric.quantile %}
+    "objective": "reg:quantileerror",
+    "quantile_alpha": {{ p.metric.quantile }},
+{% elif p.metric.absolute %}
     "objective": "reg:absoluteerror",
 {% endif %}
     "n_estimators": {{ t.rounds }},

@@ -153,7 +153,7 @@ impl Folder {
         let target = task.target_column.unwrap();
         let further = profile.targets(&target, task.id_column.as_deref()).into_iter();
         let further = further.filter(|name| *name != target).map(str::to_owned).collect();
-        let columns = Columns { id: task.id_column.clone(), target, further, cluster: None };
+        let columns = Columns { further, ..Columns::new(task.id_column.clone(), target) };
         let metric = Metric::parse(self.metric).unwrap();
         let labels = Labels::read(open("input/train.csv")?, &columns, metric).map_err(|e| e.to_string())?;
         let header: Vec<String> = format!("id,{}", self.wanted.0).split(',').map(str::to_owned).collect();

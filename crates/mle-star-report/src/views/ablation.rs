@@ -63,7 +63,7 @@ pub struct MeasurementRow {
 
 /// A measurement.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Effect {
+pub struct AttemptEffect {
     /// The part that was removed or changed.
     pub part: String,
     /// The score without it.
@@ -124,8 +124,8 @@ pub fn category(plan: &RefinePlan) -> Option<String> {
     Some(name.as_str()?.replace('_', " "))
 }
 
-fn draw(place: &Place, name: &str, effects: &[Effect], direction: Direction) -> Option<String> {
-    let bar = |effect: &Effect| {
+fn draw(place: &Place, name: &str, effects: &[AttemptEffect], direction: Direction) -> Option<String> {
+    let bar = |effect: &AttemptEffect| {
         let gain = gain(effect, direction);
         let mood = if gain < 0.0 { Mood::Bad } else { Mood::Good };
         Bar { name: effect.part.clone(), value: gain, shown: signed(gain), mood }
@@ -137,7 +137,7 @@ fn draw(place: &Place, name: &str, effects: &[Effect], direction: Direction) -> 
     chart::bars(&About { id: &id, title: &title, description }, &bars)
 }
 
-fn row(effect: &Effect, direction: Direction) -> MeasurementRow {
+fn row(effect: &AttemptEffect, direction: Direction) -> MeasurementRow {
     MeasurementRow {
         part: effect.part.clone(),
         score: number(effect.score),
@@ -147,13 +147,13 @@ fn row(effect: &Effect, direction: Direction) -> MeasurementRow {
 }
 
 /// The gain of the score from the part.
-fn gain(effect: &Effect, direction: Direction) -> f64 {
+fn gain(effect: &AttemptEffect, direction: Direction) -> f64 {
     let score = |value| Score::new(value, direction);
     score(effect.baseline).zip(score(effect.score)).map_or(0.0, |(with, without)| with.gain_over(without))
 }
 
 /// The measurements in a study's output, in order.
-pub fn measured(output: &str) -> Vec<Effect> {
+pub fn measured(output: &str) -> Vec<AttemptEffect> {
     const BASE: [&str; 4] = ["baseline", "original", "full model", "all features"];
     const PARTS: [&str; 10] =
         ["without", "w/o", "ablat", "remov", "no ", "disabl", "replac", "variant", "drop", "instead"];
@@ -165,9 +165,9 @@ pub fn measured(output: &str) -> Vec<Effect> {
     let effect = |(label, numbers): &(String, Vec<f64>)| {
         let is_part = says(label, &PARTS) && !is_base(label);
         let score = *numbers.first().filter(|_| is_part)?;
-        Some(Effect { part: named(label), score, baseline: numbers.get(1).copied().or(common)? })
+        Some(AttemptEffect { part: named(label), score, baseline: numbers.get(1).copied().or(common)? })
     };
-    let mut effects: Vec<Effect> = Vec::new();
+    let mut effects: Vec<AttemptEffect> = Vec::new();
     for effect in lines.iter().filter_map(effect) {
         // A study that prints a table at its end repeats its measurements.
         if effects.len() < 40 && !effects.iter().any(|known| known.part == effect.part) {

@@ -4,7 +4,7 @@ use mle_star_domain::place::Place;
 use similar::TextDiff;
 
 use super::context::Context;
-use super::steps::{Run, Step, StepKind};
+use super::steps::{ScriptRun, Step, StepKind};
 use crate::run_view::RunView;
 
 /// A script and its parent.
@@ -44,13 +44,13 @@ pub fn at(run: &RunView, place: &str) -> Result<Code, Vec<String>> {
 }
 
 /// The run of the solution whose own submission counts, so that no other script ran in the last step.
-fn submitted<'a>(context: &'a Context<'_>, step: &Step<'_>) -> Option<&'a Run<'a>> {
+fn submitted<'a>(context: &'a Context<'_>, step: &Step<'_>) -> Option<&'a ScriptRun<'a>> {
     let from = (step.kind == StepKind::Submission).then(|| context.descent.from(step.step))?;
     context.steps.at(*from.first()?)?.scored()
 }
 
-fn parent(context: &Context<'_>, step: &Step<'_>, run: &Run<'_>) -> Option<(String, String)> {
-    let text = |run: &Run<'_>| (run.place.to_string(), run.script.to_owned());
+fn parent(context: &Context<'_>, step: &Step<'_>, run: &ScriptRun<'_>) -> Option<(String, String)> {
+    let text = |run: &ScriptRun<'_>| (run.place.to_string(), run.script.to_owned());
     if let Some(before) = step.runs.iter().take_while(|other| other.place != run.place).last() {
         return Some(text(before));
     }

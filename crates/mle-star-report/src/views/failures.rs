@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::outcome::error;
-use super::steps::{Run, Step, node_id, reply};
+use super::steps::{ScriptRun, Step, node_id, reply};
 use crate::sanitize::first_line;
 use crate::words::{agent_name, place_name};
 
@@ -71,16 +71,16 @@ pub fn failures(context: &Context<'_>) -> Failures {
 }
 
 fn failed(step: &Step<'_>) -> Option<Failed> {
-    let fails = |run: &Run<'_>| run.outcome.is_some() && !run.is_ok() && run.limit().is_none();
+    let fails = |run: &ScriptRun<'_>| run.outcome.is_some() && !run.is_ok() && run.limit().is_none();
     step.runs.iter().any(fails).then(|| Failed {
         name: place_name(&step.place),
         node: node_id(&step.place),
-        repaired: step.runs.last().is_some_and(Run::is_ok),
+        repaired: step.runs.last().is_some_and(ScriptRun::is_ok),
         runs: step.runs.iter().map(tried).collect(),
     })
 }
 
-fn tried(run: &Run<'_>) -> Try {
+fn tried(run: &ScriptRun<'_>) -> Try {
     let outcome = match &run.outcome {
         None => "not ended".to_owned(),
         Some(outcome) if outcome.is_error() => first_line(&outcome.headline(), 200),

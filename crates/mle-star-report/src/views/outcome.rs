@@ -1,7 +1,7 @@
 //! What became of a step.
 
 use super::context::Context;
-use super::steps::{Run, Step, StepKind};
+use super::steps::{ScriptRun, Step, StepKind};
 use crate::cut::{OUTPUT, cut};
 use crate::run_view::State;
 use crate::sanitize::first_line;
@@ -19,7 +19,7 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
         return ("open", open(context, step).to_owned());
     }
     let last = step.runs.last();
-    if let Some(limit) = last.and_then(Run::limit) {
+    if let Some(limit) = last.and_then(ScriptRun::limit) {
         return ("skipped", format!("skipped: {}", limit.name()));
     }
     let failure = last.and_then(|run| run.outcome.as_ref()).filter(|outcome| outcome.is_error());
@@ -52,7 +52,7 @@ fn open(context: &Context<'_>, step: &Step<'_>) -> &'static str {
     }
 }
 
-fn submission_status(run: &Run<'_>) -> (&'static str, String) {
+fn submission_status(run: &ScriptRun<'_>) -> (&'static str, String) {
     match run.outcome.as_ref().and_then(|outcome| outcome.submission.as_ref()) {
         Some(submission) if submission.findings.is_empty() => ("kept", "valid submission".to_owned()),
         Some(submission) => {
@@ -63,7 +63,7 @@ fn submission_status(run: &Run<'_>) -> (&'static str, String) {
 }
 
 /// The traceback of a failed run, or the end of its stderr.
-pub fn error(run: &Run<'_>) -> Option<String> {
+pub fn error(run: &ScriptRun<'_>) -> Option<String> {
     let outcome = run.outcome.as_ref().filter(|outcome| outcome.is_error())?;
     let text = outcome.traceback.clone().unwrap_or_else(|| outcome.stderr.text());
     let notes = outcome.notes.iter().map(|note| format!("Note: {note}"));

@@ -137,7 +137,7 @@ fn score(context: &Context<'_>) -> OverviewScore {
 
 fn work(context: &Context<'_>) -> Work {
     let Context { run, report, steps, .. } = context;
-    let has_run = |run: &&steps::Run<'_>| run.outcome.is_some() && run.limit().is_none();
+    let has_run = |run: &&steps::ScriptRun<'_>| run.outcome.is_some() && run.limit().is_none();
     let runs = || steps.iter().flat_map(|step| &step.runs).filter(has_run);
     let counting = run.snapshot.effects.iter().filter(|effect| effect.counts());
     Work {

@@ -13,7 +13,7 @@ use serde::Serialize;
 use super::context::Context;
 use super::diff::{Diff, diff};
 use super::outcome::{error, status};
-use super::steps::{Run, Step, StepKind, node_id};
+use super::steps::{ScriptRun, Step, StepKind, node_id};
 use super::{ablation, family, models};
 use crate::cut::{CODE, PROSE, cut};
 use crate::figures::{duration, number, signed};
@@ -195,7 +195,7 @@ fn node(context: &Context<'_>, step: &Step<'_>, shelf: &mut Shelf) -> Node {
 
 /// The distinct runners of a step's scripts, in order.
 fn ran_on(step: &Step<'_>) -> Option<String> {
-    let mut names: Vec<&str> = step.runs.iter().filter_map(Run::runner).collect();
+    let mut names: Vec<&str> = step.runs.iter().filter_map(ScriptRun::runner).collect();
     names.dedup();
     (!names.is_empty()).then(|| names.join(", "))
 }
@@ -267,7 +267,7 @@ fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<Sh
     shown
 }
 
-fn run_name(run: &Run<'_>) -> String {
+fn run_name(run: &ScriptRun<'_>) -> String {
     match (run.place.repair(), run.place.is_corrected()) {
         (Some(number), false) => format!("repair {number}"),
         (Some(number), true) => format!("without the leak, repair {number}"),
@@ -276,7 +276,7 @@ fn run_name(run: &Run<'_>) -> String {
     }
 }
 
-fn outcome(run: &Run<'_>) -> String {
+fn outcome(run: &ScriptRun<'_>) -> String {
     match &run.outcome {
         None => "not ended".to_owned(),
         Some(_) if let Some(limit) = run.limit() => format!("skipped: {}", limit.name()),

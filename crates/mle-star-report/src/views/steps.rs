@@ -26,7 +26,7 @@ pub struct Step<'a> {
     /// Its kind.
     pub kind: StepKind,
     /// The scripts that ran: the first, then the repaired ones.
-    pub runs: Vec<Run<'a>>,
+    pub runs: Vec<ScriptRun<'a>>,
     /// The step's journal records that were not discarded, oldest first: agent calls, scripts, selections, looks and
     /// gates.
     pub records: Vec<&'a EffectRecord>,
@@ -37,7 +37,7 @@ pub struct Step<'a> {
 }
 
 /// One run of a script.
-pub struct Run<'a> {
+pub struct ScriptRun<'a> {
     /// The place, for example `phase1/merge-1/debug-1/run`.
     pub place: &'a Place,
     /// The text that ran.
@@ -108,7 +108,7 @@ impl<'a> Step<'a> {
                         .iter_mut()
                         .for_each(|run| run.score = run.score.filter(|_| run.place.is_corrected()));
                 }
-                self.runs.extend(Run::of(record, direction));
+                self.runs.extend(ScriptRun::of(record, direction));
                 self.records.push(record);
             }
             Kind::Agent => self.records.push(record),
@@ -118,7 +118,7 @@ impl<'a> Step<'a> {
     }
 
     /// The run that gave the step's solution its score.
-    pub fn scored(&self) -> Option<&Run<'a>> {
+    pub fn scored(&self) -> Option<&ScriptRun<'a>> {
         self.runs.iter().rev().find(|run| run.score.is_some())
     }
 
@@ -143,7 +143,7 @@ impl<'a> Step<'a> {
     }
 }
 
-impl<'a> Run<'a> {
+impl<'a> ScriptRun<'a> {
     fn of(record: &'a EffectRecord, direction: Direction) -> Option<Self> {
         let script = record.request.get("script").and_then(Value::as_str)?;
         let purpose = record.request.get("purpose").and_then(|name| Purpose::deserialize(name).ok());

@@ -4,7 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use mle_star::pipeline::Finished;
+use mle_star::pipeline::FinishedRun;
 use mle_star::result::FinalResult;
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
@@ -24,7 +24,7 @@ use crate::runs::inputs::{copy_atomically, unwritable, write_atomically, write_j
 pub async fn write(
     run: &OpenRun,
     backends: &Backends,
-    finished: Finished,
+    finished: FinishedRun,
     observer: &dyn Observer,
 ) -> Result<(FinalResult, Vec<String>), Trouble> {
     let folder = &run.folder;
@@ -38,14 +38,14 @@ pub async fn write(
 }
 
 /// Writes `final/`, unless an earlier answer stays.
-fn delivered(folder: &Path, backends: &Backends, finished: Finished) -> io::Result<FinalResult> {
+fn delivered(folder: &Path, backends: &Backends, finished: FinishedRun) -> io::Result<FinalResult> {
     let stem = finished.submission.as_ref().map(Place::file_stem);
     let mut result = finished.result;
     let submission = stem.and_then(|stem| backends.scripts.submission(&stem, &result.final_solution.content));
     let last = folder.join(layout::FINAL);
     link_data(&folder.join(layout::INPUT), &backends.all_rows)?;
     let submitted = last.join(layout::SUBMISSION);
-    if finished.stays {
+    if finished.keeps_earlier_answer {
         let is_there = !result.submission_path.is_empty();
         result.submission_path = if is_there { path_of(&submitted)? } else { String::new() };
         return Ok(result);

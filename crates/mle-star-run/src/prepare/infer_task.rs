@@ -272,9 +272,8 @@ fn real(path: &Path) -> PathBuf {
 /// The offline agents need a metric that they can compute, a target, and tables that agree.
 fn check_for_offline(profile: &Profile, inferred: &Inferred) -> Result<(), Trouble> {
     if Metric::parse(&inferred.metric).is_none() {
-        let names: Vec<&str> = Metric::ALL.iter().map(|metric| metric.name()).collect();
         let message = format!("the offline agents do not know the metric \"{}\"", inferred.metric);
-        return Err(Trouble::new(message, format!("give one of these with --metric: {}", names.join(", "))));
+        return Err(Trouble::new(message, format!("give one of these with --metric: {}", Metric::listed())));
     }
     if inferred.task_type == TaskType::SequenceToSequence {
         let message = "the offline agents predict numbers and classes, and this task asks for texts";

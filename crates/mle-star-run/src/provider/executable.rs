@@ -14,8 +14,11 @@ use tokio::time::timeout;
 use crate::settings::Environment;
 
 /// The oldest version that can be used.
-pub const OLDEST: Version =
-    Version::new(claude::OLDEST[0] as u64, claude::OLDEST[1] as u64, claude::OLDEST[2] as u64);
+pub const OLDEST: Version = Version::new(
+    claude::OLDEST_CLAUDE_VERSION[0] as u64,
+    claude::OLDEST_CLAUDE_VERSION[1] as u64,
+    claude::OLDEST_CLAUDE_VERSION[2] as u64,
+);
 /// The `claude` command line.
 pub const CLAUDE: Program = Program {
     name: "claude",

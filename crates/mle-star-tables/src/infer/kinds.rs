@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::Guess;
 use crate::media::Media;
 use crate::profile::{Column, ColumnKind, Profile, Table};
-use mle_star_metrics::names::Metric;
+use mle_star_metrics::names::{Kind, Metric};
 
 /// An integer target with at most this many distinct values is treated as classes.
 pub(crate) const MOST_CLASSES: usize = 30;
@@ -153,7 +153,7 @@ impl<'a> Columns<'a> {
     }
 
     fn is_regression(self, metric: &str) -> (bool, String) {
-        if let Some(known) = Metric::parse(metric) {
+        if let Some(known) = Metric::parse(metric).filter(|known| known.kind() != Kind::Order) {
             let compared = if known.is_for_regression() { "numbers" } else { "classes" };
             return (known.is_for_regression(), format!("{known} is a metric for {compared}"));
         }

@@ -46,8 +46,8 @@ pub(super) fn name(
         ));
     };
     let reason = format!("the description says: {}", shorten(&mention.line));
-    guesses.push(Guess { field: "evaluation_metric", value: mention.metric.name().to_owned(), reason });
-    Ok(mention.metric.name().to_owned())
+    guesses.push(Guess { field: "evaluation_metric", value: mention.metric.name().into_owned(), reason });
+    Ok(mention.metric.name().into_owned())
 }
 
 /// The given direction, otherwise the one implied by the metric's name.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::evaluation::Failure;
 use crate::lessons::{diff, gained, number, seconds};
-use crate::result::{Effect, RefinementAttempt};
+use crate::result::{AttemptEffect, RefinementAttempt};
 use crate::solution::Solution;
 use mle_star_domain::effects::Limit;
 
@@ -69,14 +69,14 @@ fn outcome(attempt: &RefinementAttempt, kept: &str) -> String {
 
 /// The score of a script, its difference to an earlier one, whether it was kept and how long it took, as far as they are
 /// known.
-pub(super) fn scored(score: f64, effect: &Effect, kept: Option<&str>) -> String {
+pub(super) fn scored(score: f64, effect: &AttemptEffect, kept: Option<&str>) -> String {
     let gain = effect.gain.map(|gain| gained(gain, effect.standard_error));
     let parts = [Some(format!("score {}", number(score))), gain, kept.map(str::to_owned)];
     parts.into_iter().chain([effect.seconds.map(seconds)]).flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Why there is no score, and after which time.
-pub(super) fn failed(limit: Option<Limit>, effect: &Effect) -> String {
+pub(super) fn failed(limit: Option<Limit>, effect: &AttemptEffect) -> String {
     let why = match (limit.map(Limit::name), effect.failure.as_str()) {
         (Some(limit), _) => limit,
         (None, "") => "no script",
@@ -127,12 +127,21 @@ mod tests {
         check(failed(), "failed: no script");
         check(failed().because("KeyError: 'x'"), "failed: KeyError: 'x'");
         check(RefinementAttempt::skipped(Limit::Share), "failed: time share");
-        let effect = Effect { seconds: Some(43.2), failure: "KeyError: 'x'".to_owned(), ..Effect::default() };
+        let effect = AttemptEffect {
+            seconds: Some(43.2),
+            failure: "KeyError: 'x'".to_owned(),
+            ..AttemptEffect::default()
+        };
         check(RefinementAttempt { effect, ..failed() }, "failed after 43 s: KeyError: 'x'");
         let scored = |gain, standard_error, was_improvement| RefinementAttempt {
             score: Some(0.8125),
             was_improvement,
-            effect: Effect { gain: Some(gain), standard_error, seconds: Some(43.2), ..Effect::default() },
+            effect: AttemptEffect {
+                gain: Some(gain),
+                standard_error,
+                seconds: Some(43.2),
+                ..AttemptEffect::default()
+            },
             ..failed()
         };
         let better = "score 0.8125, better by 0.0031 (standard error 0.002), kept, 43 s";

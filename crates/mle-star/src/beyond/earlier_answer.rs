@@ -4,13 +4,13 @@
 //! them by its own rule. If not, as for an ensemble whose inputs have changed, their validation scores are compared.
 
 use crate::ctx::Ctx;
-use crate::result::{FinalResult, Finished};
+use crate::result::{FinalResult, FinishedRun};
 use crate::stop::Stop;
 use mle_star_domain::metric::Score;
 use mle_star_domain::trust::Trust;
 
 /// The new result, with the answer from before the limit was raised if the new answer is worse.
-pub(crate) fn unless_worse(ctx: &Ctx<'_>, new: Finished) -> Result<Finished, Stop> {
+pub(crate) fn unless_worse(ctx: &Ctx<'_>, new: FinishedRun) -> Result<FinishedRun, Stop> {
     let Some(earlier) = ctx.earlier_result()? else { return Ok(new) };
     if !is_worse(ctx, &new, &earlier)? {
         return Ok(new);
@@ -32,15 +32,15 @@ pub(crate) fn unless_worse(ctx: &Ctx<'_>, new: Finished) -> Result<Finished, Sto
         answer_is_earlier: true,
         ..new.result
     };
-    Ok(Finished { result, submission: None, stays: true })
+    Ok(FinishedRun { result, submission: None, keeps_earlier_answer: true })
 }
 
-fn is_worse(ctx: &Ctx<'_>, new: &Finished, earlier: &FinalResult) -> Result<bool, Stop> {
+fn is_worse(ctx: &Ctx<'_>, new: &FinishedRun, earlier: &FinalResult) -> Result<bool, Stop> {
     let had_submission = !earlier.submission_path.is_empty();
     if had_submission != new.submission.is_some() {
         return Ok(had_submission);
     }
-    if let Some(step) = earlier.searched()
+    if let Some(step) = earlier.last_search_step()
         && ctx.still_has(step)?
     {
         return Ok(false);

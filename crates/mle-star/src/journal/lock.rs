@@ -23,7 +23,7 @@ const PROCESS: &str = "process ";
 
 /// The lock of a run folder, held until dropped.
 #[derive(Debug)]
-pub struct Hold {
+pub struct RunLock {
     folder: PathBuf,
     _lock: (File, Lock),
 }
@@ -37,13 +37,13 @@ pub struct Lock(#[expect(dead_code, reason = "removes its file when dropped")] O
 ///
 /// # Errors
 /// Another process holds the lock, or the lock file cannot be written.
-pub fn hold(folder: &Path) -> Result<Hold, JournalError> {
+pub fn hold(folder: &Path) -> Result<RunLock, JournalError> {
     let path = folder.join(FILE);
     loop {
         let (file, lock) = lock_file(&path)?;
         // The previous holder may have removed the folder, and it may exist again.
         if is_at(&path, &file)? {
-            return Ok(Hold { folder: folder.to_owned(), _lock: (file, lock) });
+            return Ok(RunLock { folder: folder.to_owned(), _lock: (file, lock) });
         }
     }
 }
@@ -126,7 +126,7 @@ fn this_process() -> String {
     format!("{PROCESS}{}", std::process::id())
 }
 
-impl Hold {
+impl RunLock {
     /// The folder.
     pub fn folder(&self) -> &Path {
         &self.folder

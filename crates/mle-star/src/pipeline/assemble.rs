@@ -7,7 +7,7 @@ use crate::library::Library;
 use crate::paper::refine::Refinement;
 use crate::record::{EffectRecord, Kind};
 use crate::result::{
-    CodeBlockRecord, Costs, Durations, FinalResult, Finished, PathRecord, PathStatus, Phase1Result,
+    CodeBlockRecord, Costs, Durations, FinalResult, FinishedRun, PathRecord, PathStatus, Phase1Result,
     Phase2Result, Phase3Result, SolutionScript, StoppedBy, Tokens,
 };
 use crate::scored::Scored;
@@ -19,7 +19,7 @@ use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::trust::{Finding, Trust};
 
-pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Finished, Stop> {
+pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<FinishedRun, Stop> {
     let (refined, ensemble) = (&search.paths, search.ensemble.as_ref());
     let effects = ctx.ledger()?;
     let durations = durations(ctx, &effects)?;
@@ -55,7 +55,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
         made_with: ctx.made_with()?,
         trust,
     };
-    Ok(Finished { result, submission: last.submission, stays: false })
+    Ok(FinishedRun { result, submission: last.submission, keeps_earlier_answer: false })
 }
 
 /// What the program found: every leak, and what is worth a look in the chosen solution or its members.

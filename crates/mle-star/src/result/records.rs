@@ -1,7 +1,7 @@
 //! Creates the records of steps.
 
 use super::{
-    CodeBlockRecord, Effect, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt,
+    AttemptEffect, CodeBlockRecord, EnsembleAttempt, Merge, PathRecord, PathStatus, RefinementAttempt,
     SolutionScript, StepRecord,
 };
 use crate::evaluation::{Evaluation, Failure};
@@ -113,7 +113,7 @@ impl RefinementAttempt {
 
     /// The attempt, with the reason why it failed.
     pub(crate) fn because(self, failure: impl Into<String>) -> Self {
-        Self { effect: Effect { failure: failure.into(), ..self.effect }, ..self }
+        Self { effect: AttemptEffect { failure: failure.into(), ..self.effect }, ..self }
     }
 
     /// An attempt whose solution was evaluated, compared with the solution that the step began with.
@@ -124,16 +124,16 @@ impl RefinementAttempt {
         current: &Scored,
     ) -> Self {
         let (score, limit, effect) = match &evaluation.scored {
-            Ok(scored) => (Some(scored.score().value()), None, Effect::of(scored, current)),
-            Err(failure) => (None, failure.limit, Effect::of_failure(failure)),
+            Ok(scored) => (Some(scored.score().value()), None, AttemptEffect::of(scored, current)),
+            Err(failure) => (None, failure.limit, AttemptEffect::of_failure(failure)),
         };
         let diff = diff(current.text(), evaluation.solution.text());
-        let effect = Effect { diff, mishaps: evaluation.mishaps.clone(), ..effect };
+        let effect = AttemptEffect { diff, mishaps: evaluation.mishaps.clone(), ..effect };
         Self { score, limit, effect, ..Self::failed(plan, code_block) }
     }
 }
 
-impl Effect {
+impl AttemptEffect {
     fn of(scored: &Scored, current: &Scored) -> Self {
         let facts = scored.facts();
         Self {
@@ -167,7 +167,7 @@ impl EnsembleAttempt {
     /// A round without a script from the ensembler.
     pub(crate) fn without_script(plan: String) -> Self {
         let solution = SolutionScript::failed(&Solution::new(String::new(), SolutionPhase::Ensemble));
-        Self { plan, score: None, solution, limit: None, effect: Effect::default() }
+        Self { plan, score: None, solution, limit: None, effect: AttemptEffect::default() }
     }
 
     /// A round whose script was evaluated, compared with the best of `solutions`, which it combines.
@@ -176,11 +176,11 @@ impl EnsembleAttempt {
         let solution = SolutionScript::from(evaluation);
         let effect = match &evaluation.scored {
             Ok(scored) => {
-                best_first(solutions).next().map(|best| Effect::of(scored, best)).unwrap_or_default()
+                best_first(solutions).next().map(|best| AttemptEffect::of(scored, best)).unwrap_or_default()
             }
-            Err(failure) => Effect::of_failure(failure),
+            Err(failure) => AttemptEffect::of_failure(failure),
         };
-        let effect = Effect { mishaps: evaluation.mishaps.clone(), ..effect };
+        let effect = AttemptEffect { mishaps: evaluation.mishaps.clone(), ..effect };
         Self { plan, score: solution.score, solution, limit, effect }
     }
 

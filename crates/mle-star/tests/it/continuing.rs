@@ -9,7 +9,7 @@ use mle_star::backend::{AgentBackend, ScriptRunner};
 use mle_star::ctx::Outside;
 use mle_star::event::EventSink;
 use mle_star::journal::{Frozen, Journal, digest};
-use mle_star::pipeline::{self, Finished};
+use mle_star::pipeline::{self, FinishedRun};
 use mle_star::prompts::Prompts;
 use mle_star::result::{Durations, FinalResult};
 use mle_star::slots::Slots;
@@ -78,7 +78,7 @@ impl Drawn {
         frozen: &Frozen,
         journal: &Journal,
         kill: Option<usize>,
-    ) -> Option<Result<Finished, Stop>> {
+    ) -> Option<Result<FinishedRun, Stop>> {
         *self.left.lock().unwrap() = kill;
         let (_sender, cancel) = tokio::sync::watch::channel(false);
         let prompts = Prompts::new(BTreeMap::new()).unwrap();
@@ -198,8 +198,8 @@ async fn check_limits(
             }
         };
         let result = match ended {
-            Ok(Finished { result, stays: true, .. }) => result,
-            Ok(Finished { mut result, submission, .. }) => {
+            Ok(FinishedRun { result, keeps_earlier_answer: true, .. }) => result,
+            Ok(FinishedRun { mut result, submission, .. }) => {
                 result.submission_path = submission.map(|place| place.to_string()).unwrap_or_default();
                 result
             }
@@ -281,7 +281,7 @@ async fn an_earlier_answer_stands_if_nothing_better_comes() {
         let (journal, frozen) = Journal::open(folder.path()).unwrap();
         let second = go_on(&world, &frozen, &journal).await.unwrap();
         let stands = again < expected;
-        assert_eq!((second.result.search_score(), second.stays), (expected, stands));
+        assert_eq!((second.result.search_score(), second.keeps_earlier_answer), (expected, stands));
         assert_eq!(second.result.answer_is_earlier, stands);
         assert_eq!(second.result.lineage == first.lineage, stands);
         assert!(second.result.cuts.is_empty(), "{:?}", second.result.cuts);

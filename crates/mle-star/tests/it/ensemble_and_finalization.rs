@@ -2,7 +2,7 @@
 
 use mle_star::event::Event;
 use mle_star::journal::Frozen;
-use mle_star::pipeline::Finished;
+use mle_star::pipeline::FinishedRun;
 use mle_star::result::SolutionScript;
 use mle_star::solution::SolutionPhase;
 use mle_star::testing::{World, failed, frozen, ran, scored_with_submission, submitted};
@@ -14,7 +14,7 @@ use mle_star_domain::place::Step;
 
 use crate::{run, warnings};
 
-async fn finish(world: &World, rounds: u32, direction: Direction) -> Finished {
+async fn finish(world: &World, rounds: u32, direction: Direction) -> FinishedRun {
     let mut inputs = frozen();
     inputs.config.ensemble_rounds = rounds;
     inputs.task.metric_direction = direction;

@@ -2,7 +2,7 @@
 
 use mle_star::event::Event;
 use mle_star::journal::Frozen;
-use mle_star::pipeline::Finished;
+use mle_star::pipeline::FinishedRun;
 use mle_star::testing::{World, failed, frozen, measured, ran, submitted};
 use mle_star_domain::config::{Acceptance, Context, FinalChoice, LeakageCheck, Probes};
 use mle_star_domain::effects::{DataView, ScriptOutcome};
@@ -42,7 +42,7 @@ fn finalization(world: &World) -> Vec<String> {
     of_it.map(|place| place.trim_start_matches("finalization/").to_owned()).collect()
 }
 
-async fn finish(world: &World, inputs: &Frozen) -> Finished {
+async fn finish(world: &World, inputs: &Frozen) -> FinishedRun {
     run(world, inputs).await.unwrap()
 }
 
@@ -314,7 +314,7 @@ async fn the_next_best_on_held_out_rows_replaces_a_suspect_solution() {
 
 /// A run in which a solution without a submission of its own is chosen. Its submission script scores 0.85 on held-out
 /// rows, and that of finalization as given.
-async fn with_a_chosen_path(last: &[f64]) -> (World, Finished) {
+async fn with_a_chosen_path(last: &[f64]) -> (World, FinishedRun) {
     let mut inputs = held_out();
     inputs.config.final_choice = FinalChoice::Holdout;
     let world = with_ensemble()

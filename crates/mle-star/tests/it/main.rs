@@ -33,7 +33,7 @@ mod words;
 
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
-use mle_star::pipeline::Finished;
+use mle_star::pipeline::FinishedRun;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::World;
@@ -60,14 +60,14 @@ pub fn warnings(world: &World, at: &str, part: &str) -> usize {
 }
 
 /// A fresh run of `frozen` in `world`.
-pub async fn run(world: &World, frozen: &Frozen) -> Result<Finished, Stop> {
+pub async fn run(world: &World, frozen: &Frozen) -> Result<FinishedRun, Stop> {
     let folder = Folder::fresh();
     let journal = Journal::create(folder.path(), frozen).unwrap();
     go_on(world, frozen, &journal).await
 }
 
 /// A run on a journal that exists.
-pub async fn go_on(world: &World, frozen: &Frozen, journal: &Journal) -> Result<Finished, Stop> {
+pub async fn go_on(world: &World, frozen: &Frozen, journal: &Journal) -> Result<FinishedRun, Stop> {
     go_on_with(world, frozen, journal, &Slots::new(1)).await
 }
 
@@ -77,6 +77,6 @@ pub async fn go_on_with(
     frozen: &Frozen,
     journal: &Journal,
     script_slots: &Slots,
-) -> Result<Finished, Stop> {
+) -> Result<FinishedRun, Stop> {
     world.solve(frozen, journal, script_slots).await
 }

@@ -19,7 +19,7 @@ use tokio::time::{sleep, timeout};
 use super::{Connection, Shared, lock, short};
 use crate::runners::entry::USUAL_START;
 use crate::runners::protocol::{Frames, FromRunner, Hello, PROTOCOL, SILENCE, ToRunner, VERSION, is_ours};
-use crate::runners::wire::{Heard, Outgoing, channel};
+use crate::runners::wire::{LastHeard, Outgoing, channel};
 
 /// How much of what a command writes to standard error is kept, in bytes.
 const KEPT: usize = 4096;
@@ -57,7 +57,7 @@ const PATIENCE: Duration = Duration::from_secs(25);
 /// How long an engine that ends a runner may take to end its command, and to say why.
 const EXPLAINING: Duration = Duration::from_secs(2);
 /// How long what a command wrote may take to arrive, once the command has ended.
-const LAST_WORDS: Duration = Duration::from_millis(500);
+const FINAL_MESSAGE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// What a command writes to standard error: its last part.
 struct Complaints {
@@ -247,7 +247,7 @@ async fn introduction(frames: &mut Frames<ChildStdout>) -> Result<Hello, Greetin
 /// Handles what the runner sends until it is gone, and says why, and how long its command may take to end by itself; an
 /// empty reason: its command ended.
 async fn listen(shared: &Arc<Shared>, mut frames: Frames<ChildStdout>) -> (String, [Duration; 2]) {
-    let heard = Heard::now();
+    let heard = LastHeard::now();
     let handling = async {
         loop {
             match frames.next(|| heard.again()).await {
@@ -264,7 +264,7 @@ async fn listen(shared: &Arc<Shared>, mut frames: Frames<ChildStdout>) -> (Strin
     };
     tokio::select! {
         reason = handling => (reason, ENDING),
-        () = heard.nothing_for(SILENCE) => {
+        () = heard.wait_for_silence(SILENCE) => {
             (format!("nothing was heard from it for {} s", SILENCE.as_secs()), ENDING_IN_SILENCE)
         }
     }
@@ -315,7 +315,7 @@ impl Complaints {
 
     /// What the ended command said last, once everything is read, after `before`.
     async fn and_all(&mut self, before: &str) -> String {
-        let _ = timeout(LAST_WORDS, &mut self.reading.0).await;
+        let _ = timeout(FINAL_MESSAGE_TIMEOUT, &mut self.reading.0).await;
         self.and(before)
     }
 }

@@ -43,7 +43,7 @@ struct Failure {
     /// What kept it from the registry.
     obstacle: Option<Obstacle>,
     /// Whether pip failed while it installed uv, so that installing everything with pip would fail, too.
-    is_of_pip: bool,
+    pip_failed: bool,
 }
 
 /// Reports the current step and the time since the start.
@@ -135,7 +135,7 @@ async fn build(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Resu
     progress.report("creating the Python environment; this happens once");
     match with_uv(home, base, progress).await {
         Ok(()) => {}
-        Err(Failure { obstacle: Some(obstacle), is_of_pip: true, .. }) => return Err(obstacle.trouble()),
+        Err(Failure { obstacle: Some(obstacle), pip_failed: true, .. }) => return Err(obstacle.trouble()),
         Err(Failure { reason, .. }) => {
             progress.report(&format!("uv failed ({reason}); using venv and pip"));
             with_pip(home, base, progress).await?;
@@ -168,7 +168,7 @@ async fn with_uv(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Re
         let mut pip = command(&base.python, home);
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", "uv", UV]);
         let got = run(pip, "getting uv", progress).await;
-        got.map_err(|failure| Failure { is_of_pip: true, ..failure })?;
+        got.map_err(|failure| Failure { pip_failed: true, ..failure })?;
         uv = home.join("uv/bin/uv");
         // A cache on the disk of the environment, removed later: files are linked, not copied.
         uses = vec!["--cache-dir".into(), home.join("uv-cache").into_os_string()];
@@ -180,7 +180,7 @@ async fn with_uv(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Re
     let mut install = command(&uv, home);
     install.args(&uses).args(["pip", "install", "--python", "venv/bin/python", "--compile-bytecode"]);
     install.args(["--only-binary", ":all:", "-r", "requirements.txt"]);
-    install.args(registry::is_off().then_some("--no-index"));
+    install.args(registry::is_registry_disabled().then_some("--no-index"));
     run(install, "installing the libraries with uv", progress).await
 }
 
@@ -238,7 +238,7 @@ async fn run(command: Command, doing: &str, progress: &Progress<'_>) -> Result<(
     }
     let obstacle = Obstacle::in_words_of(&printed);
     let reason = obstacle.map(Obstacle::reason).or_else(|| cause(&printed)).unwrap_or("it printed no error");
-    Err(Failure { reason: reason.to_owned(), obstacle, is_of_pip: false })
+    Err(Failure { reason: reason.to_owned(), obstacle, pip_failed: false })
 }
 
 /// Did it succeed, and what did it print to both streams?
@@ -260,7 +260,7 @@ fn cause(printed: &str) -> Option<&str> {
 
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Self {
-        Self { reason: error.to_string(), obstacle: None, is_of_pip: false }
+        Self { reason: error.to_string(), obstacle: None, pip_failed: false }
     }
 }
 

@@ -47,7 +47,7 @@ fn share(get: &dyn Fn(&str) -> Option<String>, set: &mut dyn FnMut(&str, String)
 }
 
 /// Whether the user wants packages from folders only (`PIP_NO_INDEX`). uv has an option for it, but no variable.
-pub(super) fn is_off() -> bool {
+pub(super) fn is_registry_disabled() -> bool {
     env::var("PIP_NO_INDEX").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false" | "no" | "off"))
 }
 

@@ -99,15 +99,15 @@ impl Executor {
 
     /// Gives the worker back when the script in `tree` has ended, unless the worker caused the end. Returns why the
     /// script then has to be run again, cold.
-    pub(super) fn settle(
+    pub(super) fn release_worker(
         &self,
         slot: usize,
         busy: Option<BusyWorker>,
         tree: ProcessTree,
-        spoiled: Option<&str>,
+        worker_fault: Option<&str>,
     ) -> Option<String> {
         let busy = busy?;
-        if let Some(why) = spoiled {
+        if let Some(why) = worker_fault {
             return Some(busy.complaint().unwrap_or_else(|| why.to_owned()));
         }
         if let Some(warm) = &self.warm {

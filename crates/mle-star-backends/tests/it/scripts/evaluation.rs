@@ -29,7 +29,7 @@ async fn world(train: &str, metric: Metric, id: Option<&str>) -> World {
             id: id.map(str::to_owned),
             target: "y".to_owned(),
             further: Vec::new(),
-            cluster: None,
+            ..Columns::default()
         },
         header: vec!["id".to_owned(), "y".to_owned()],
         id_column: Some("id".to_owned()),

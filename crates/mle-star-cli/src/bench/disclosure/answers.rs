@@ -35,7 +35,7 @@ pub struct Check {
 
 /// What is known about one run that decides whether hidden answers could have reached its agents.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Facts<'a> {
+pub(super) struct RunExposure<'a> {
     pub agents: AgentsChoice,
     /// Whether scripts could use the network.
     pub network: Switch,
@@ -49,7 +49,7 @@ pub(super) struct Facts<'a> {
 
 impl HiddenAnswers {
     /// Checks whether hidden answers could have reached the agents in any of these runs.
-    pub(super) fn of(runs: &[Facts<'_>]) -> Self {
+    pub(super) fn of(runs: &[RunExposure<'_>]) -> Self {
         let kept = || runs.iter().filter_map(|run| run.kept);
         let (graded_runs, gradings) = (kept().count(), kept().map(|kept| kept.times).sum());
         if graded_runs == 0 {
@@ -61,8 +61,8 @@ impl HiddenAnswers {
     }
 }
 
-fn after_the_end(runs: &[Facts<'_>]) -> Check {
-    let is_after = |run: &&Facts<'_>| {
+fn after_the_end(runs: &[RunExposure<'_>]) -> Check {
+    let is_after = |run: &&RunExposure<'_>| {
         let Some(kept) = run.kept else { return false };
         let worked_later = run.processes.iter().any(|process| process.at >= kept.at);
         kept.after.is_some_and(|after| after <= kept.at) && !worked_later
@@ -78,7 +78,7 @@ fn after_the_end(runs: &[Facts<'_>]) -> Check {
     }
 }
 
-fn scripts(runs: &[Facts<'_>]) -> Check {
+fn scripts(runs: &[RunExposure<'_>]) -> Check {
     let (all, closed) = processes(runs, |process| process.reads_closed || !process.has_answers);
     Check {
         claim: "Scripts could read their data and libraries, and no other files. The answers are not part of the data.",
@@ -87,8 +87,8 @@ fn scripts(runs: &[Facts<'_>]) -> Check {
     }
 }
 
-fn agents(runs: &[Facts<'_>]) -> Check {
-    let reads_files = |run: &&Facts<'_>| {
+fn agents(runs: &[RunExposure<'_>]) -> Check {
+    let reads_files = |run: &&RunExposure<'_>| {
         let without_files = matches!(run.agents, AgentsChoice::Offline | AgentsChoice::OpenAi);
         let had_answers = run.processes.iter().any(|process| process.has_answers);
         !without_files && had_answers
@@ -105,7 +105,7 @@ fn agents(runs: &[Facts<'_>]) -> Check {
     Check { claim: "Agents could not read the answers.", holds: reading == 0, evidence }
 }
 
-fn web(runs: &[Facts<'_>]) -> Check {
+fn web(runs: &[RunExposure<'_>]) -> Check {
     let open = runs.iter().filter(|run| run.network == Switch::On).count();
     let lookups: usize = runs.iter().map(|run| run.lookups).sum();
     Check {
@@ -116,7 +116,7 @@ fn web(runs: &[Facts<'_>]) -> Check {
 }
 
 /// The number of processes that worked on runs, and of those for which something holds.
-fn processes(runs: &[Facts<'_>], holds: impl Fn(&BenchProcess) -> bool) -> (usize, usize) {
+fn processes(runs: &[RunExposure<'_>], holds: impl Fn(&BenchProcess) -> bool) -> (usize, usize) {
     let all = || runs.iter().flat_map(|run| run.processes);
     (all().count(), all().filter(|process| holds(process)).count())
 }
@@ -167,24 +167,24 @@ mod tests {
         let open = vec![BenchProcess { reads_closed: false, ..process(10) }];
         let without = vec![BenchProcess { reads_closed: false, has_answers: false, ..process(10) }];
         let (agents, network) = (AgentsChoice::Offline, Switch::Off);
-        let whole = Facts { agents, network, lookups: 0, processes: &before, kept: Some(&graded) };
-        let check = |facts: Facts<'_>, fails: Option<usize>| {
+        let whole = RunExposure { agents, network, lookups: 0, processes: &before, kept: Some(&graded) };
+        let check = |facts: RunExposure<'_>, fails: Option<usize>| {
             let hidden = HiddenAnswers::of(&[whole, facts]);
             let failing = hidden.checks.iter().position(|check| !check.holds);
             assert_eq!(failing, fails, "{hidden:?}");
             assert_eq!(hidden.statement.is_some(), fails.is_none());
         };
         check(whole, None);
-        check(Facts { kept: Some(&early), ..whole }, Some(0));
-        check(Facts { kept: Some(&unknown), ..whole }, Some(0));
-        check(Facts { processes: &later, ..whole }, Some(0));
-        check(Facts { processes: &open, ..whole }, Some(1));
-        check(Facts { agents: AgentsChoice::Claude, ..whole }, Some(2));
-        check(Facts { agents: AgentsChoice::Claude, processes: &without, ..whole }, None);
-        check(Facts { agents: AgentsChoice::OpenAi, ..whole }, None);
-        check(Facts { lookups: 1, ..whole }, Some(3));
-        check(Facts { network: Switch::On, ..whole }, Some(3));
-        let ungraded = HiddenAnswers::of(&[Facts { kept: None, ..whole }]);
+        check(RunExposure { kept: Some(&early), ..whole }, Some(0));
+        check(RunExposure { kept: Some(&unknown), ..whole }, Some(0));
+        check(RunExposure { processes: &later, ..whole }, Some(0));
+        check(RunExposure { processes: &open, ..whole }, Some(1));
+        check(RunExposure { agents: AgentsChoice::Claude, ..whole }, Some(2));
+        check(RunExposure { agents: AgentsChoice::Claude, processes: &without, ..whole }, None);
+        check(RunExposure { agents: AgentsChoice::OpenAi, ..whole }, None);
+        check(RunExposure { lookups: 1, ..whole }, Some(3));
+        check(RunExposure { network: Switch::On, ..whole }, Some(3));
+        let ungraded = HiddenAnswers::of(&[RunExposure { kept: None, ..whole }]);
         assert!(ungraded.statement.is_none() && ungraded.checks.is_empty());
     }
 }

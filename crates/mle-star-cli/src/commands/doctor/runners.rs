@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use mle_star_backends::runners::entry::RunnerEntry;
-use mle_star_backends::runners::fleet::{Probe, Python, probe};
+use mle_star_backends::runners::fleet::{PythonStatus, RunnerMeasurement, probe};
 use mle_star_backends::script::environment::{
     Environment, EnvironmentChoice, made_environment, python_environment,
 };
@@ -145,7 +145,10 @@ async fn check_one(
     }
 }
 
-fn found(entry: &RunnerEntry, Probe { hello, round_trip, bytes_per_second, python, .. }: Probe) -> Found {
+fn found(
+    entry: &RunnerEntry,
+    RunnerMeasurement { hello, round_trip, bytes_per_second, python, .. }: RunnerMeasurement,
+) -> Found {
     Found {
         host: hello.host,
         platform: hello.platform,
@@ -154,15 +157,15 @@ fn found(entry: &RunnerEntry, Probe { hello, round_trip, bytes_per_second, pytho
         python: hello.python,
         python_of_entry: entry.python.as_ref().map(|python| python.display().to_string()),
         python_works: match &python {
-            Python::Works => Some(true),
-            Python::Fails(_) => Some(false),
-            Python::Later | Python::Starts => None,
+            PythonStatus::Works => Some(true),
+            PythonStatus::Fails(_) => Some(false),
+            PythonStatus::Later | PythonStatus::Starts => None,
         },
         python_says: match python {
-            Python::Works => "can run".to_owned(),
-            Python::Fails(reason) => format!("cannot run: {reason}"),
-            Python::Later => "the first run makes their environment".to_owned(),
-            Python::Starts => {
+            PythonStatus::Works => "can run".to_owned(),
+            PythonStatus::Fails(reason) => format!("cannot run: {reason}"),
+            PythonStatus::Later => "the first run makes their environment".to_owned(),
+            PythonStatus::Starts => {
                 "their Python starts; the first run compares its versions with those here".to_owned()
             }
         },

@@ -106,7 +106,7 @@ impl World {
         EvaluationSetup {
             metric: Metric::Mae,
             train,
-            columns: Columns { id, target, further: Vec::new(), cluster: None },
+            columns: Columns { id, target, ..Columns::default() },
             header: vec!["id".to_owned(), "y".to_owned()],
             id_column: Some("id".to_owned()),
             subsample_limit: 30_000,

@@ -1,7 +1,7 @@
 //! Runs in a scripted world, with a complete run folder.
 
 use mle_star::journal::{Frozen, Journal};
-use mle_star::pipeline::Finished;
+use mle_star::pipeline::FinishedRun;
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::World;
@@ -34,7 +34,7 @@ pub async fn begun(world: &World, frozen: &Frozen) -> Made {
     Made { folder, view }
 }
 
-async fn solve(folder: &tempfile::TempDir, world: &World, frozen: &Frozen) -> Result<Finished, Stop> {
+async fn solve(folder: &tempfile::TempDir, world: &World, frozen: &Frozen) -> Result<FinishedRun, Stop> {
     let journal = Journal::create(folder.path(), frozen).unwrap();
     world.solve(frozen, &journal, &Slots::new(1)).await
 }

@@ -76,7 +76,7 @@ impl HeldOut {
         world.setup.evaluation = Some(EvaluationSetup {
             metric: Metric::Mae,
             train: input.join("train.csv"),
-            columns: Columns { id, target, further: Vec::new(), cluster: None },
+            columns: Columns { id, target, ..Columns::default() },
             header: vec!["id".to_owned(), "y".to_owned()],
             id_column: Some("id".to_owned()),
             subsample_limit: 30_000,

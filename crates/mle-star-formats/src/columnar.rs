@@ -1,0 +1,251 @@
+//! Parquet and Arrow files.
+
+use std::fs::File as Opened;
+use std::io::{BufReader, Seek, SeekFrom};
+use std::path::Path;
+
+use arrow_array::RecordBatch;
+use arrow_ipc::reader::{FileReader, StreamReader};
+use arrow_schema::{ArrowError, Schema};
+use csv::StringRecord;
+use jiff::tz::TimeZone;
+use mle_star_domain::trouble::Trouble;
+use parquet::arrow::ProjectionMask;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+
+use crate::canonical;
+use crate::cells::{self, Cells, Seen, Style};
+use crate::detect::{Detected, Format};
+use crate::guard::shielded;
+use crate::notation::Notation;
+use crate::packing::Packing;
+use crate::records::LONGEST_ROW;
+use crate::shape::check_names;
+use crate::table::{Column, Shape, Source, Table, Visit};
+use crate::trouble::File;
+
+/// The rows of a Parquet file that are in memory at a time.
+const BATCH: usize = 1_024;
+/// Columns with this beginning hold the index of a pandas frame, which is no column of it.
+const PANDAS_INDEX: &str = "__index_level_";
+
+/// A Parquet or Arrow file.
+#[derive(Debug)]
+pub(crate) struct Columnar {
+    /// The unpacked file, if it was packed.
+    unpacked: Option<Opened>,
+    /// Positions in the file and styles of the columns.
+    columns: Vec<(usize, Style)>,
+}
+
+type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>;
+
+/// Opens a Parquet or Arrow file. A pass over columns of floating-point numbers and times finds how they are written; in
+/// an Arrow file it counts the rows.
+///
+/// # Errors
+/// See [`open`](crate::open).
+pub(crate) fn open(path: &Path, detected: Detected) -> Result<Table, Trouble> {
+    let file = File(path);
+    let opened = detected.packing.file(path)?;
+    let schema = schema(file, &opened, detected.format)?;
+    let mut notes = Vec::new();
+    let (positions, columns) = columns(file, &schema, &mut notes)?;
+    let (rows, seen) = survey(file, &opened, detected.format, &schema, &positions)?;
+    let style = |(at, seen): (usize, Seen)| {
+        let zone = cells::zone_name(schema.field(at).data_type());
+        (at, seen.style(zone.map(|name| time_zone(name, &mut notes))))
+    };
+    let columns_with_style = positions.into_iter().zip(seen).map(style).collect();
+    let unpacked = (detected.packing != Packing::None).then_some(opened);
+    let source = Source::Columnar(Columnar { unpacked, columns: columns_with_style });
+    let shape = Shape { columns, rows, notes, ..Shape::default() };
+    Ok(Table { path: path.to_owned(), detected, shape, notation: Notation::default(), source })
+}
+
+impl Columnar {
+    /// Reads the rows of a table that was opened.
+    pub(crate) fn each_row(&self, table: &Table, visit: &mut Visit<'_>) -> Result<(), Trouble> {
+        let file = File(&table.path);
+        let opened = match &self.unpacked {
+            Some(unpacked) => unpacked.try_clone(),
+            None => Opened::open(&table.path),
+        };
+        let opened = opened.map_err(|error| file.io(&error))?;
+        let (mut row, mut cell, mut number) = (StringRecord::new(), String::new(), 0);
+        each_batch(file, &opened, table.detected.format, None, &mut |batch| {
+            let columns: Option<Vec<Cells>> =
+                shielded(|| self.columns.iter().map(|(at, _)| Cells::new(batch.column(*at))).collect());
+            let columns = columns.ok_or_else(|| damaged(file))?;
+            for at in 0..batch.num_rows() {
+                number += 1;
+                row.clear();
+                for (position, (cells, (_, style))) in columns.iter().zip(&self.columns).enumerate() {
+                    let written = shielded(|| cells.write(at, style, &mut cell));
+                    let written = written.ok_or_else(|| damaged(file))?;
+                    let name = &table.shape.columns[position].name;
+                    check_cell(file, number, name, written.map(|()| cell.as_str()))?;
+                    row.push_field(&cell);
+                }
+                visit(&row)?;
+            }
+            Ok(())
+        })?;
+        if number == table.shape.rows { Ok(()) } else { Err(damaged(file)) }
+    }
+}
+
+/// Refuses what can be no cell of a CSV file.
+fn check_cell(file: File<'_>, row: u64, column: &str, cell: Result<&str, &str>) -> Result<(), Trouble> {
+    let what = match cell {
+        Ok(text) if text.len() > LONGEST_ROW => "more than 64 MB",
+        Ok(text) if memchr::memchr(0, text.as_bytes()).is_some() => "a NUL character",
+        Ok(_) => return Ok(()),
+        Err(what) => what,
+    };
+    let hint = "correct or remove the cell, or remove the column";
+    Err(file.trouble(format!("row {row} of column `{column}` holds {what}"), hint))
+}
+
+fn damaged(file: File<'_>) -> Trouble {
+    file.damaged("the file is damaged")
+}
+
+fn unreadable(file: File<'_>, error: &impl std::fmt::Display) -> Trouble {
+    let text = error.to_string();
+    let line = text.lines().next().unwrap_or_default();
+    file.damaged(format!("the file cannot be read: {line}"))
+}
+
+fn rewound(file: File<'_>, opened: &Opened) -> Result<Opened, Trouble> {
+    let mut again = opened.try_clone().map_err(|error| file.io(&error))?;
+    again.seek(SeekFrom::Start(0)).map_err(|error| file.io(&error))?;
+    Ok(again)
+}
+
+fn schema(file: File<'_>, opened: &Opened, format: Format) -> Result<Schema, Trouble> {
+    let again = rewound(file, opened)?;
+    let read = || -> Result<Schema, ArrowError> {
+        Ok(match format {
+            Format::Parquet => ParquetRecordBatchReaderBuilder::try_new(again)?.schema().as_ref().clone(),
+            Format::ArrowStream => {
+                StreamReader::try_new(BufReader::new(again), None)?.schema().as_ref().clone()
+            }
+            _ => FileReader::try_new(BufReader::new(again), None)?.schema().as_ref().clone(),
+        })
+    };
+    shielded(read).ok_or_else(|| damaged(file))?.map_err(|error| unreadable(file, &error))
+}
+
+/// Positions and descriptions of the columns of a table.
+fn columns(
+    file: File<'_>,
+    schema: &Schema,
+    notes: &mut Vec<String>,
+) -> Result<(Vec<usize>, Vec<Column>), Trouble> {
+    let (mut positions, mut columns) = (Vec::new(), Vec::new());
+    for (at, field) in schema.fields().iter().enumerate() {
+        let name = field.name().clone();
+        if name.starts_with(PANDAS_INDEX) {
+            notes.push(format!("the column `{name}`, the index of a pandas frame, is left out"));
+            continue;
+        }
+        let kind = cells::kind(field.data_type()).map_err(|what| {
+            let hint = "spread it over columns of numbers or text, or remove it";
+            file.trouble(format!("the column `{name}` holds {what}"), hint)
+        })?;
+        positions.push(at);
+        columns.push(Column { name, kind });
+    }
+    let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
+    check_names(file, &names)?;
+    if columns.is_empty() {
+        return Err(file.trouble("the table has no columns", "give a table with a header and rows"));
+    }
+    Ok((positions, columns))
+}
+
+/// The number of rows, and what a pass over the columns finds that need one.
+fn survey(
+    file: File<'_>,
+    opened: &Opened,
+    format: Format,
+    schema: &Schema,
+    positions: &[usize],
+) -> Result<(u64, Vec<Seen>), Trouble> {
+    let type_of = |at: usize| schema.field(at).data_type();
+    let needed: Vec<usize> = positions.iter().copied().filter(|at| cells::needs_pass(type_of(*at))).collect();
+    // Arrow's reader needs at least one column; Parquet reads none.
+    let read =
+        if needed.is_empty() && format != Format::Parquet { vec![positions[0]] } else { needed.clone() };
+    let mut seen = vec![Seen::default(); positions.len()];
+    let mut rows = 0;
+    each_batch(file, opened, format, Some(&read), &mut |batch| {
+        rows += batch.num_rows() as u64;
+        for (column, at) in read.iter().enumerate().filter(|(_, at)| needed.contains(at)) {
+            let place = positions.iter().position(|position| position == at).unwrap_or_default();
+            shielded(|| seen[place].add(&Cells::new(batch.column(column)))).ok_or_else(|| damaged(file))?;
+        }
+        Ok(())
+    })?;
+    Ok((rows, seen))
+}
+
+/// Calls `visit` with the batches of a file; with these columns only, if some are named.
+fn each_batch(
+    file: File<'_>,
+    opened: &Opened,
+    format: Format,
+    columns: Option<&[usize]>,
+    visit: &mut dyn FnMut(&RecordBatch) -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    let again = rewound(file, opened)?;
+    let batches = shielded(|| batches(again, format, columns)).ok_or_else(|| damaged(file))?;
+    let mut batches = batches.map_err(|error| unreadable(file, &error))?;
+    loop {
+        match shielded(|| batches.next()).ok_or_else(|| damaged(file))? {
+            None => return Ok(()),
+            Some(Err(error)) => return Err(unreadable(file, &error)),
+            Some(Ok(batch)) => visit(&batch)?,
+        }
+    }
+}
+
+fn batches(opened: Opened, format: Format, columns: Option<&[usize]>) -> Result<Batches, ArrowError> {
+    let projection = columns.map(<[usize]>::to_vec);
+    Ok(match format {
+        Format::Parquet => {
+            let builder = ParquetRecordBatchReaderBuilder::try_new(opened)?;
+            let mask = match columns {
+                Some(columns) => ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied()),
+                None => ProjectionMask::all(),
+            };
+            Box::new(builder.with_batch_size(BATCH).with_projection(mask).build()?)
+        }
+        Format::ArrowStream => Box::new(StreamReader::try_new(BufReader::new(opened), projection)?),
+        _ => Box::new(FileReader::try_new(BufReader::new(opened), projection)?),
+    })
+}
+
+fn time_zone(name: &str, notes: &mut Vec<String>) -> TimeZone {
+    canonical::zone(name).unwrap_or_else(|| {
+        notes.push(format!("times are written in UTC: this machine does not know the time zone {name}"));
+        TimeZone::UTC
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use arrow_schema::DataType;
+
+    use super::*;
+
+    #[test]
+    fn nested_columns_are_refused_by_name() {
+        let field = |name: &str, data_type| arrow_schema::Field::new(name, data_type, true);
+        let list = DataType::List(std::sync::Arc::new(field("item", DataType::Int8)));
+        let schema = Schema::new(vec![field("a", DataType::Int8), field("b", list)]);
+        let error = columns(File(Path::new("t.parquet")), &schema, &mut Vec::new()).unwrap_err();
+        assert_eq!(error.message, "t.parquet: the column `b` holds lists");
+    }
+}

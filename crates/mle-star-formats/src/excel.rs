@@ -1,0 +1,364 @@
+//! Excel workbooks.
+
+use std::fs::File as Opened;
+use std::io::{BufReader, Seek, SeekFrom};
+use std::path::Path;
+
+use calamine::{DataRef, ExcelDateTime, Reader, SheetType, Xlsx, XlsxError};
+use csv::StringRecord;
+use mle_star_domain::trouble::Trouble;
+
+use crate::canonical::{MOST_EXACT, Precision, push_duration, push_f64, push_time_of_day, push_whole};
+use crate::detect::Detected;
+use crate::guard::shielded;
+use crate::notation::Notation;
+use crate::packing::Packing;
+use crate::records::LONGEST_ROW;
+use crate::shape::{check_names, is_blank, untyped};
+use crate::table::{Options, Shape, Source, Table, Visit};
+use crate::trouble::File;
+
+/// Names of columns that are times are dates.
+const OF_NAMES: Precision = Precision { is_date: true, digits: 0 };
+
+type Workbook = Xlsx<BufReader<Opened>>;
+
+/// A sheet of a workbook.
+#[derive(Debug)]
+pub(crate) struct Sheet {
+    /// The unpacked file, if it was packed.
+    unpacked: Option<Opened>,
+    name: String,
+    /// The row of the header and the first column, from 0.
+    header: u32,
+    first: u32,
+    /// For each column how its times are written.
+    precisions: Vec<Precision>,
+}
+
+/// What one pass over a sheet finds. Rows and columns count from 0.
+#[derive(Default)]
+struct Measured {
+    header: Option<(u32, Vec<(u32, String)>)>,
+    /// The last row with content, and rows without content after it.
+    last: u32,
+    empty_rows: u64,
+    /// The column before the header's first one has content.
+    has_index: bool,
+    /// For each column of the sheet how its times are written; `None` if it has none.
+    precisions: Vec<Option<Precision>>,
+}
+
+/// Opens a sheet. One pass over its cells finds its shape.
+///
+/// # Errors
+/// See [`open`](crate::open).
+pub(crate) fn open(path: &Path, detected: Detected, options: &Options<'_>) -> Result<Table, Trouble> {
+    let file = File(path);
+    let opened = detected.packing.file(path)?;
+    let mut workbook = workbook(file, &opened)?;
+    let (name, notes) = sheet(file, &workbook, options.sheet)?;
+    let found = measure(file, &mut workbook, &name)?;
+    let Some((header, cells)) = found.header else {
+        return Err(file.trouble(format!("the sheet `{name}` is empty"), "choose another one with --sheet"));
+    };
+    let (named, last) = (cells[0].0, cells.last().map_or(0, |(column, _)| *column));
+    let first = named - u32::from(found.has_index);
+    let mut names = vec![String::new(); (last - first) as usize + 1];
+    cells.into_iter().for_each(|(column, text)| names[(column - first) as usize] = text);
+    check_merged(file, &mut workbook, &name, (header, found.last), (first, last))?;
+    check_names(file, &names)?;
+    let precision = |at: usize| found.precisions.get(first as usize + at).copied().flatten();
+    let precisions = (0..names.len()).map(|at| precision(at).unwrap_or_default()).collect();
+    let rows = u64::from(found.last - header);
+    let shape =
+        Shape { columns: untyped(names), rows, empty_rows: found.empty_rows, notes, ..Shape::default() };
+    let unpacked = (detected.packing != Packing::None).then_some(opened);
+    let source = Source::Excel(Sheet { unpacked, name, header, first, precisions });
+    Ok(Table { path: path.to_owned(), detected, shape, notation: Notation::default(), source })
+}
+
+impl Sheet {
+    /// Reads the rows of a table that was opened.
+    pub(crate) fn each_row(&self, table: &Table, visit: &mut Visit<'_>) -> Result<(), Trouble> {
+        let file = File(&table.path);
+        let opened = match &self.unpacked {
+            Some(unpacked) => unpacked.try_clone(),
+            None => Opened::open(&table.path),
+        };
+        let mut workbook = workbook(file, &opened.map_err(|error| file.io(&error))?)?;
+        let width = table.shape.columns.len();
+        let mut cells = vec![String::new(); width];
+        let (mut record, mut next) = (StringRecord::new(), self.header + 1);
+        let last = u64::from(self.header) + table.shape.rows;
+        let mut emit = |cells: &[String]| {
+            record.clear();
+            cells.iter().for_each(|cell| record.push_field(cell));
+            visit(&record)
+        };
+        each(file, &mut workbook, &self.name, &mut |row, found| {
+            if row <= self.header || u64::from(row) > last {
+                return Ok(());
+            }
+            cells.iter_mut().for_each(String::clear);
+            // Rows without cells are not in the file.
+            (next..row).try_for_each(|_| emit(&cells))?;
+            for (column, value) in found {
+                let at = column.checked_sub(self.first).map(|at| at as usize).filter(|at| *at < width);
+                if let Some(at) = at {
+                    push_cell(value, self.precisions[at], &mut cells[at]);
+                    check_text(file, row, *column, &cells[at])?;
+                }
+            }
+            next = row + 1;
+            emit(&cells)
+        })
+    }
+}
+
+/// Refuses what can be no cell of a CSV file.
+fn check_text(file: File<'_>, row: u32, column: u32, text: &str) -> Result<(), Trouble> {
+    let what = match text {
+        _ if text.len() > LONGEST_ROW => "more than 64 MB",
+        _ if memchr::memchr(0, text.as_bytes()).is_some() => "a NUL character",
+        _ => return Ok(()),
+    };
+    let cell = address(row, column);
+    Err(file.trouble(format!("the cell {cell} holds {what}"), "correct or remove the cell"))
+}
+
+fn damaged(file: File<'_>) -> Trouble {
+    file.damaged("the workbook is damaged")
+}
+
+fn unreadable(file: File<'_>, error: &XlsxError) -> Trouble {
+    if matches!(error, XlsxError::Password) {
+        return file.trouble("the workbook is protected by a password", "save it without one");
+    }
+    file.damaged(format!("the workbook cannot be read: {error}"))
+}
+
+fn workbook(file: File<'_>, opened: &Opened) -> Result<Workbook, Trouble> {
+    let mut again = opened.try_clone().map_err(|error| file.io(&error))?;
+    again.seek(SeekFrom::Start(0)).map_err(|error| file.io(&error))?;
+    let workbook = shielded(|| Xlsx::new(BufReader::new(again))).ok_or_else(|| damaged(file))?;
+    workbook.map_err(|error| unreadable(file, &error))
+}
+
+/// The name of the sheet that is read, and a note if there are others.
+fn sheet(file: File<'_>, workbook: &Workbook, asked: Option<&str>) -> Result<(String, Vec<String>), Trouble> {
+    let sheets = workbook.sheets_metadata().iter().filter(|sheet| sheet.typ == SheetType::WorkSheet);
+    let names: Vec<&str> = sheets.map(|sheet| sheet.name.as_str()).collect();
+    let listed = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    match (asked, names.first()) {
+        (_, None) => Err(file.trouble("the workbook has no sheet with cells", "check the workbook")),
+        (Some(asked), _) if !names.contains(&asked) => {
+            let hint = format!("choose with --sheet one of {listed}");
+            Err(file.trouble(format!("the workbook has no sheet `{asked}`"), &hint))
+        }
+        (Some(asked), _) => Ok((asked.to_owned(), Vec::new())),
+        (None, Some(first)) if names.len() > 1 => {
+            let note =
+                format!("the sheet `{first}` is read, the first of {}: --sheet chooses another", names.len());
+            Ok(((*first).to_owned(), vec![note]))
+        }
+        (None, Some(first)) => Ok(((*first).to_owned(), Vec::new())),
+    }
+}
+
+type EachRow<'a> = dyn FnMut(u32, &[(u32, DataRef<'_>)]) -> Result<(), Trouble> + 'a;
+
+/// Calls `visit` with each row that has cells.
+fn each(
+    file: File<'_>,
+    workbook: &mut Workbook,
+    sheet: &str,
+    visit: &mut EachRow<'_>,
+) -> Result<(), Trouble> {
+    let reader = shielded(|| workbook.worksheet_cells_reader(sheet)).ok_or_else(|| damaged(file))?;
+    let mut reader = reader.map_err(|error| unreadable(file, &error))?;
+    let (mut row, mut cells) = (0, Vec::new());
+    loop {
+        let cell = shielded(|| reader.next_cell()).ok_or_else(|| damaged(file))?;
+        let cell = cell.map_err(|error| unreadable(file, &error))?;
+        let position = cell.as_ref().map(calamine::Cell::get_position);
+        if position.is_none_or(|(next, _)| next != row) && !cells.is_empty() {
+            visit(row, &cells)?;
+            cells.clear();
+        }
+        let (Some(cell), Some((next, column))) = (cell, position) else { return Ok(()) };
+        if next < row || cells.last().is_some_and(|(last, _)| *last >= column) {
+            return Err(
+                file.damaged(format!("the cell {} stands twice or out of order", address(next, column)))
+            );
+        }
+        row = next;
+        cells.push((column, cell.get_value().clone()));
+    }
+}
+
+fn measure(file: File<'_>, workbook: &mut Workbook, sheet: &str) -> Result<Measured, Trouble> {
+    let mut found = Measured::default();
+    each(file, workbook, sheet, &mut |row, cells| {
+        let mut text = String::new();
+        let mut filled = Vec::new();
+        for (column, value) in cells {
+            text.clear();
+            push_cell(value, Precision::default(), &mut text);
+            if !is_blank(&text) {
+                filled.push((*column, value, text.clone()));
+            }
+        }
+        match &found.header {
+            _ if filled.is_empty() => found.empty_rows += u64::from(found.header.is_some()),
+            None => {
+                let names = filled.into_iter().map(|(column, value, _)| {
+                    let mut name = String::new();
+                    push_cell(value, OF_NAMES, &mut name);
+                    (column, name)
+                });
+                found.header = Some((row, names.collect()));
+                found.last = row;
+            }
+            Some((header, names)) => {
+                found.has_index |= check_place(file, *header, names, row, &filled)?;
+                (found.last, found.empty_rows) = (row, 0);
+                filled.iter().for_each(|(column, value, _)| found.note_time(*column, value));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+impl Measured {
+    fn note_time(&mut self, column: u32, value: &DataRef<'_>) {
+        let DataRef::DateTime(time) = value else { return };
+        let column = column as usize;
+        if self.precisions.len() <= column {
+            self.precisions.resize(column + 1, None);
+        }
+        let milliseconds = milliseconds(time);
+        let precision = self.precisions[column].get_or_insert(Precision { is_date: true, digits: 0 });
+        precision.is_date &= milliseconds % 86_400_000 == 0;
+        precision.digits = precision.digits.max(if milliseconds % 1_000 == 0 { 0 } else { 3 });
+    }
+}
+
+/// Whether a row has content in the column before the header; an error if it has content in others beside it.
+fn check_place(
+    file: File<'_>,
+    header: u32,
+    names: &[(u32, String)],
+    row: u32,
+    filled: &[(u32, &DataRef<'_>, String)],
+) -> Result<bool, Trouble> {
+    let (first, first_name) = (names[0].0, &names[0].1);
+    let last = names.last().map_or(first, |(column, _)| *column);
+    let outside = filled.iter().find(|(column, _, _)| *column > last || column + 1 < first);
+    let Some((column, _, _)) = outside else {
+        return Ok(filled.iter().any(|(column, _, _)| column + 1 == first));
+    };
+    let (cell, begin, end) = (address(row, *column), address(header, first), address(header, last));
+    let range =
+        if begin == end { format!("only {begin} (`{first_name}`)") } else { format!("{begin}:{end}") };
+    let hint = "the first row with content must name all columns: remove titles above the header and cells beside \
+        the table";
+    Err(file.trouble(format!("the cell {cell} has no column name: the header has {range}"), hint))
+}
+
+/// Refuses merged cells in the table: all but the first of them are empty.
+fn check_merged(
+    file: File<'_>,
+    workbook: &mut Workbook,
+    sheet: &str,
+    rows: (u32, u32),
+    columns: (u32, u32),
+) -> Result<(), Trouble> {
+    let merged = shielded(|| workbook.merge_cells_by_sheet_name(sheet)).ok_or_else(|| damaged(file))?;
+    let merged = merged.map_err(|error| unreadable(file, &error))?;
+    let is_inside = |area: &&calamine::Dimensions| {
+        let (from, to) = (area.start, area.end);
+        from != to && from.0 <= rows.1 && to.0 >= rows.0 && from.1 <= columns.1 && to.1 >= columns.0
+    };
+    match merged.iter().find(is_inside) {
+        None => Ok(()),
+        Some(area) => {
+            let (from, to) = (address(area.start.0, area.start.1), address(area.end.0, area.end.1));
+            let hint = "undo the merging in Excel, and fill in all cells";
+            Err(file.trouble(format!("the cells {from}:{to} of the sheet `{sheet}` are merged"), hint))
+        }
+    }
+}
+
+/// The name of a cell, such as `AB12`.
+fn address(row: u32, column: u32) -> String {
+    let (mut letters, mut left) = (Vec::new(), u64::from(column) + 1);
+    while left > 0 {
+        left -= 1;
+        // A remainder of 26 is a letter.
+        letters.push(char::from(b'A' + u8::try_from(left % 26).unwrap_or_default()));
+        left /= 26;
+    }
+    let letters: String = letters.iter().rev().collect();
+    format!("{letters}{}", u64::from(row) + 1)
+}
+
+/// Adds the text of a cell. Errors of formulas, such as `#N/A`, are empty.
+fn push_cell(value: &DataRef<'_>, precision: Precision, into: &mut String) {
+    match value {
+        DataRef::Int(number) => into.push_str(&number.to_string()),
+        DataRef::Float(number) if number.fract() == 0.0 && number.abs() < MOST_EXACT => {
+            push_whole(*number, into);
+        }
+        DataRef::Float(number) => push_f64(*number, into),
+        DataRef::String(text) => into.push_str(text),
+        DataRef::SharedString(text) => into.push_str(text),
+        DataRef::Bool(true) => into.push_str("True"),
+        DataRef::Bool(false) => into.push_str("False"),
+        DataRef::DateTime(time) => push_time(time, precision, into),
+        DataRef::DateTimeIso(text) => into.push_str(&text.replacen('T', " ", 1)),
+        DataRef::DurationIso(text) => into.push_str(text),
+        DataRef::Error(_) | DataRef::Empty => {}
+    }
+}
+
+/// Excel counts days. Numbers below 1 are times of day.
+fn push_time(time: &ExcelDateTime, precision: Precision, into: &mut String) {
+    let milliseconds = milliseconds(time);
+    if time.is_duration() {
+        return push_duration(i128::from(milliseconds) * 1_000_000, into);
+    }
+    if (0.0..1.0).contains(&time.as_f64()) {
+        return push_time_of_day(milliseconds * 1_000_000, into);
+    }
+    let (year, month, day, hours, minutes, seconds, rest) = time.to_ymd_hms_milli();
+    into.push_str(&format!("{year:04}-{month:02}-{day:02}"));
+    if !precision.is_date {
+        into.push_str(&format!(" {hours:02}:{minutes:02}:{seconds:02}"));
+        if precision.digits > 0 {
+            into.push_str(&format!(".{rest:03}"));
+        }
+    }
+}
+
+/// The time in milliseconds from the day that is called 0.
+#[expect(clippy::cast_possible_truncation, reason = "a number that is too large becomes the largest one")]
+fn milliseconds(time: &ExcelDateTime) -> i64 {
+    const MOST: i64 = 9_000_000_000_000;
+    ((time.as_f64() * 86_400_000.0).round() as i64).clamp(-MOST, MOST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_have_addresses() {
+        let check = |row: u32, column: u32, expected: &str| assert_eq!(address(row, column), expected);
+        check(0, 0, "A1");
+        check(9, 25, "Z10");
+        check(0, 26, "AA1");
+        check(1_048_575, 16_383, "XFD1048576");
+    }
+}

@@ -1,0 +1,181 @@
+//! Parquet, Arrow, Excel and JSON. `data/make.py` wrote the files.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use mle_star_formats::{Format, Options, Packing, detect};
+
+use crate::files::Folder;
+
+const TYPES: &str = r#"int8,uint64,gaps,float,whole,whole_gaps,single,bool,bool_gaps,text,digits,category,day,time,milli,zone,length,date,clock,decimal
+1,0,1,0.1,1.0,1,0.1,True,True,NA,007,u,2024-01-31,2024-01-31 13:45:00,2024-01-31 13:45:00.500,2024-01-31 13:45:00+01:00,1 days 02:03:04,2024-01-31,01:02:03,1.50
+-2,18446744073709551615,,1e-05,2.0,,,False,,,,,,2024-02-29 00:00:00,2024-02-29 00:00:00.000,2024-06-29 00:00:00+01:00,-1 days +23:59:59,,,
+3,5,1152921504606846976,inf,3.0,3,2.5,True,False,"x, ""y""
+z",12345678901234567890,v,1969-12-31,,1969-12-31 23:59:59.000,2000-01-01 00:00:00+01:00,,9999-12-31,23:59:59.000005,-0.05
+"#;
+const SHEET: &str = r#"int8,float,whole,bool,text,digits,day,time,milli,clock
+1,0.1,1,True,NA,007,2024-01-31,2024-01-31 13:45:00,2024-01-31 13:45:00.500,01:02:03
+-2,1e-05,2,False,,,,2024-02-29 00:00:00,2024-02-29 00:00:00.000,
+3,inf,3,True,"x, ""y""
+z",12345678901234567890,1969-12-31,,1969-12-31 23:59:59.000,23:59:59.000005
+"#;
+
+fn data(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
+}
+
+/// The CSV of a file with these bytes, or the message of its refusal.
+fn csv(name: &str, bytes: &[u8]) -> Result<String, String> {
+    Folder::new().read(name, bytes).map(|(csv, _)| csv)
+}
+
+#[test]
+fn typed_files_become_canonical_text() {
+    let check =
+        |name: &str, expected: &str| assert_eq!(csv(name, &data(name)), Ok(expected.to_owned()), "{name}");
+    check("types.parquet", TYPES);
+    check("types.feather", TYPES);
+    check("types.arrows", TYPES);
+    check("types.xlsx", SHEET);
+    check("index.parquet", "int8\n1\n-2\n3\n");
+    check("blank.xlsx", "id,amount\n1,2.5\n,\n2,3\n");
+}
+
+#[test]
+fn sheets_are_chosen_by_name() {
+    let sheet = |sheet| {
+        let options = Options { sheet: Some(sheet), ..Options::default() };
+        Folder::new().read_with("t.xlsx", &data("types.xlsx"), &options).map(|(csv, _)| csv)
+    };
+    let index = ",int8,text\n0,1,NA\n1,-2,\n2,3,\"x, \"\"y\"\"\nz\"\n";
+    assert_eq!(sheet("index"), Ok(index.to_owned()));
+    assert_eq!(sheet("Index"), Err("t.xlsx: the workbook has no sheet `Index`".to_owned()));
+}
+
+#[test]
+fn json_objects_become_rows() {
+    let check = |text: &str, expected: Result<&str, &str>| {
+        let expected = expected.map(ToOwned::to_owned).map_err(ToOwned::to_owned);
+        assert_eq!(csv("t.jsonl", text.as_bytes()), expected, "{text}");
+    };
+    let rows = "a,b\n1,x\n,y\n";
+    check("{\"a\": 1, \"b\": \"x\"}\n{\"b\": \"y\", \"a\": null}\n", Ok(rows));
+    check("\u{feff}{\"a\": 1, \"b\": \"x\"}\r\n\r\n{\"b\": \"y\"}", Ok(rows));
+    check("[{\"a\": 1, \"b\": \"x\"},\n {\"b\": \"y\"}]", Ok(rows));
+    check(
+        r#"{"id": 12345678901234567890, "f": 1.50, "g": 1e-7, "t": true, "l": ["x", {"y": 1}], "s": "NA"}"#,
+        Ok("id,f,g,t,l,s\n12345678901234567890,1.5,1e-07,True,\"[\"\"x\"\",{\"\"y\"\":1}]\",NA\n"),
+    );
+    check("{\"a\": 1}\n{\"b\": 2}\n{\"c\": 3, \"a\": 4}\n", Ok("a,b,c\n1,,\n,2,\n4,,3\n"));
+    check("{\"a\": 1}\n{\"a\": }\n", Err("t.jsonl: line 2 is no row: expected value"));
+    check(
+        "{\"a\": 1}\n[1]\n",
+        Err("t.jsonl: line 2 is no row: invalid type: sequence, expected an object for each row"),
+    );
+    check("{\"a\": 1, \"a\": 2}\n", Err("t.jsonl: line 1 is no row: it has two fields `a`"));
+    check("{\"a\": \"x\\u0000\"}\n", Err("t.jsonl: line 1 has a NUL character in `a`"));
+    check(
+        "[{\"a\": 1}, {",
+        Err("t.jsonl: object 2 is no row: EOF while parsing an object at line 1 column 12"),
+    );
+    check("{}\n{}\n", Err("t.jsonl: the table has no columns"));
+    check("1, 2\n", Err("t.jsonl: by its name it is JSON lines, but it seems to be other text"));
+}
+
+#[test]
+fn workbooks_and_nested_columns_that_are_no_tables_are_refused() {
+    let check = |name: &str, message: &str| {
+        assert_eq!(csv(name, &data(name)), Err(format!("{name}: {message}")));
+    };
+    check("title.xlsx", "the cell B3 has no column name: the header has only A1 (`Sales of 2024`)");
+    check("merged.xlsx", "the cells A2:A3 of the sheet `Sheet` are merged");
+    check("empty.xlsx", "the sheet `Sheet` is empty");
+    check("nested.parquet", "the column `list` holds lists");
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    packed.write_all(bytes).unwrap();
+    packed.finish().unwrap()
+}
+
+fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = zip::ZipWriter::new(std::io::Cursor::new(Vec::new()));
+    for (name, bytes) in members {
+        archive.start_file(*name, zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(bytes).unwrap();
+    }
+    archive.finish().unwrap().into_inner()
+}
+
+#[test]
+fn all_formats_may_be_packed() {
+    let jsonl = b"{\"a\":1}\n".as_slice();
+    let files = [
+        ("t.csv", b"a;b\n1;2\n".to_vec(), "a,b\n1,2\n"),
+        ("t.parquet", data("types.parquet"), TYPES),
+        ("t.feather", data("types.feather"), TYPES),
+        ("t.arrows", data("types.arrows"), TYPES),
+        ("t.xlsx", data("types.xlsx"), SHEET),
+        ("t.jsonl", jsonl.to_vec(), "a\n1\n"),
+    ];
+    for (name, bytes, expected) in files {
+        let other = zip(&[("__MACOSX/._t", b"x"), ("deep/", b""), (&format!("deep/{name}"), &bytes)]);
+        let packed = [
+            (format!("{name}.gz"), gzip(&bytes)),
+            (format!("{name}.gz"), [gzip(&bytes[..4]), gzip(&bytes[4..])].concat()),
+            (format!("{name}.zst"), zstd::encode_all(bytes.as_slice(), 3).unwrap()),
+            (format!("{name}.zip"), other.clone()),
+            ("t.zip".to_owned(), other),
+        ];
+        for (name, bytes) in packed {
+            assert_eq!(csv(&name, &bytes).as_deref(), Ok(expected), "{name}");
+        }
+    }
+    // The name says nothing about the packing.
+    assert_eq!(csv("t.csv", &zip(&[("t.csv", b"a\n1\n")])).as_deref(), Ok("a\n1\n"));
+    assert_eq!(csv("t.csv.gz", b"a\n1\n").as_deref(), Ok("a\n1\n"));
+}
+
+#[test]
+fn archives_that_hold_no_table_are_refused() {
+    let check = |name: &str, bytes: &[u8], message: &str| {
+        assert_eq!(csv(name, bytes), Err(format!("{name}: {message}")));
+    };
+    let two = zip(&[("a.csv", b"x\n"), ("notes.md", b"x"), ("b.csv", b"x\n")]);
+    check("t.zip", &two, "the archive holds 2 tables, a.csv and b.csv among them");
+    check("t.zip", &zip(&[]), "the archive holds no table");
+    check("t.zip", &zip(&[("a.md", b"x"), ("b.png", b"x")]), "the archive holds no table");
+    check("t.csv.gz", &gzip(b""), "the file is empty");
+}
+
+#[test]
+fn files_are_detected_by_content_and_name() {
+    let folder = Folder::new();
+    let check = |name: &str, bytes: &[u8], format: Format, packing: Packing| {
+        let found = detect(&folder.write(name, bytes)).unwrap();
+        assert_eq!((found.format, found.packing), (format, packing), "{name}");
+    };
+    check("t", &data("types.parquet"), Format::Parquet, Packing::None);
+    check("t.ipc", &data("types.arrows"), Format::ArrowStream, Packing::None);
+    check("T.CSV", b"{a}\n", Format::Delimited, Packing::None);
+    check("t", b" {\"a\": 1}\n", Format::JsonLines, Packing::None);
+    check("t.zip", &zip(&[("x.tsv", b"a\n")]), Format::Delimited, Packing::Zip("x.tsv".to_owned()));
+}
+
+#[test]
+fn damaged_files_are_errors() {
+    // Every file, cut off at every place: an error in one line, or a table.
+    let folder = Folder::new();
+    for name in ["types.parquet", "types.feather", "types.arrows", "types.xlsx"] {
+        let bytes = data(name);
+        for length in (0..bytes.len()).step_by(97) {
+            if let Err(message) = folder.read(name, &bytes[..length]) {
+                assert!(!message.contains('\n') && !message.is_empty(), "{name} {length}: {message}");
+            } else {
+                assert_eq!(name, "types.arrows", "{length}");
+            }
+        }
+    }
+}
