@@ -186,8 +186,9 @@ pub fn prepare_for(
     let (chosen, profile) = (choice.chosen, data.profile);
     let decided = protocol::decide(&task, &config, profile.as_ref());
     let decided = protocol::of_drawn(decided, &task, &config, profile.as_ref().zip(intake.drawn.as_ref()));
-    let data_summary =
-        makes_output.then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref())).flatten();
+    let data_summary = makes_output
+        .then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref(), &intake.instead()))
+        .flatten();
     let (protocol, held_out) =
         decided.map_or((None, None), |Decided { protocol, held_out }| (Some(protocol), held_out));
     sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));

@@ -374,7 +374,7 @@ mod tests {
         let check = |metric: &str, sample: &str, expected: Result<u64, &str>| {
             let Protocol { holdout, verifies, .. } = decided(metric, sample, &Config::default()).unwrap();
             let found = match &holdout {
-                Holdout::On { rows, .. } => Ok(*rows),
+                Holdout::On { rows, .. } | Holdout::Test { rows, .. } => Ok(*rows),
                 Holdout::Off { why } => Err(why.as_str()),
             };
             assert_eq!((found, verifies), (expected, expected.is_ok()), "{metric} {sample}");
@@ -449,7 +449,7 @@ mod tests {
             let columns = verified_columns(task, &profile, None).unwrap();
             assert_eq!((columns.target.as_str(), columns.further.as_slice()), ("y", &["z".to_owned()][..]));
             let found = match protocol(task, &Config::default(), Some(&profile)).unwrap().holdout {
-                Holdout::On { rows, .. } => Ok(rows),
+                Holdout::On { rows, .. } | Holdout::Test { rows, .. } => Ok(rows),
                 Holdout::Off { why } => Err(why),
             };
             assert_eq!(found, expected.map_err(str::to_owned), "{metric} {rare}");
@@ -465,7 +465,7 @@ mod tests {
             .unwrap()
             .holdout
         {
-            Holdout::On { digest, seed: used, .. } => {
+            Holdout::On { digest, seed: used, .. } | Holdout::Test { digest, seed: used, .. } => {
                 assert_eq!(used, u64::from(seed));
                 digest
             }

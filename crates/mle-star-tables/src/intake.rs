@@ -128,6 +128,14 @@ impl Look {
         name.unwrap_or_else(|| "train.csv".to_owned())
     }
 
+    /// The tables that have other names than the files that they were read from: each table, and its file.
+    pub fn instead(&self) -> Vec<(PathBuf, PathBuf)> {
+        let all =
+            self.tables.iter().map(|taken| &taken.found).chain(self.further.iter().map(|(found, _)| found));
+        let renamed = all.filter(|found| found.file != found.plain);
+        renamed.map(|found| (found.plain.clone(), found.file.clone())).collect()
+    }
+
     /// What was found, changed and left out, a sentence each.
     pub fn told(&self) -> &[String] {
         &self.told

@@ -14,7 +14,7 @@ mod tables;
 mod target;
 mod words;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mle_star_domain::protocol::{Split, SplitKind};
 
@@ -54,6 +54,8 @@ pub struct Asked<'a> {
     pub split: Option<&'a Split>,
     /// The rows that no script sees with their labels.
     pub held_out: Option<&'a Plan>,
+    /// The tables that the folder has instead of the user's files, which a description may name: each table, and the file.
+    pub instead: &'a [(PathBuf, PathBuf)],
 }
 
 /// Summarizes a data folder in Markdown with at most [`MOST`] characters. A table that cannot be read is one sentence.
@@ -110,10 +112,15 @@ fn section(title: &str, lines: &[String], room: usize) -> String {
 }
 
 fn tables_section(asked: &Asked<'_>, profile: &Profile, facts: &TableFacts) -> String {
+    let given = |table: &Table| asked.instead.iter().find(|(plain, _)| *plain == table.file);
+    let instead = |table: &Table| {
+        let given = given(table).map(|(_, given)| words::path(given));
+        given.map_or_else(String::new, |given| format!(" (`./input` has it instead of {given})"))
+    };
     let size = |table: &Table, rows: usize| {
         let columns = words::counted(table.columns.len(), "column");
         let file = words::path(&table.file);
-        format!("- {file}: {}, {columns}", words::counted(rows, "row"))
+        format!("- {file}{}: {}, {columns}", instead(table), words::counted(rows, "row"))
     };
     let held = asked.held_out.map_or(0, Plan::rows);
     let whole = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);

@@ -150,6 +150,11 @@ impl Intake {
         self.look.as_ref()?.damaged()
     }
 
+    /// The tables that have other names than the user's files: each table, and its file.
+    pub fn instead(&self) -> Vec<(PathBuf, PathBuf)> {
+        self.look.as_ref().map(Look::instead).unwrap_or_default()
+    }
+
     /// Whether the task is a single table.
     pub fn is_single(&self) -> bool {
         self.look.as_ref().is_some_and(Look::is_single)

@@ -1,5 +1,7 @@
 //! The data in a few lines, for the prompts.
 
+use std::path::PathBuf;
+
 use mle_star_domain::config::{Config, Context};
 use mle_star_domain::task::Task;
 use mle_star_tables::profile::Profile;
@@ -13,6 +15,7 @@ pub fn summary(
     config: &Config,
     profile: Option<&Profile>,
     decided: Option<&Decided>,
+    instead: &[(PathBuf, PathBuf)],
 ) -> Option<String> {
     let asked = Asked {
         data_dir: &task.data_dir,
@@ -21,6 +24,7 @@ pub fn summary(
         id: task.id_column.as_deref(),
         split: decided.and_then(|decided| decided.protocol.split.as_ref()),
         held_out: decided.and_then(|decided| decided.held_out.as_ref()),
+        instead,
     };
     (config.context == Context::Full).then(|| summarize(&asked))
 }

@@ -246,6 +246,6 @@ mod tests {
         fs::write(run.path().join("journal.lock"), "").unwrap();
         assert!(find(run.path()).unwrap_err().message.contains("is a run folder"));
         assert!(find(Path::new("/no/such")).unwrap_err().message.contains("no such folder"));
-        assert!(find(file.path()).unwrap_err().message.contains("neither a folder nor a task file"));
+        assert!(find(file.path()).unwrap_err().message.contains("neither a folder, a table nor a task file"));
     }
 }

@@ -17,6 +17,7 @@ fn summary_of(dir: &Path) -> String {
         id: Some(ID),
         split: None,
         held_out: None,
+        instead: &[],
     };
     let summary = summarize(&asked);
     // A summary that was cut has exactly as many characters as it may have.
@@ -264,6 +265,7 @@ fn data_that_cannot_be_read_is_said_in_sentences() {
         id: None,
         split: None,
         held_out: None,
+        instead: &[],
     };
     let summary = summarize(&asked);
     assert!(summary.starts_with("The tables cannot be read: "), "{summary}");
@@ -310,6 +312,7 @@ fn held_out_rows_are_rows_of_the_test_table() {
         id: Some(ID),
         split: Some(&split),
         held_out: Some(&plan),
+        instead: &[],
     };
     let summary = summarize(&asked);
     let held: Vec<u64> = (0..3_000).filter(|row| plan.holds(*row)).collect();
@@ -350,6 +353,7 @@ fn differences_of_test_rows_are_said_without_held_out_dates() {
             id: Some(ID),
             split: Some(&split),
             held_out: None,
+            instead: &[],
         };
         let summary = summarize(&asked);
         assert!(!summary.contains(&split.why), "{summary}");

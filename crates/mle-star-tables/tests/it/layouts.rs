@@ -165,6 +165,7 @@ fn check(expected: &Expected) {
         id: task.id.as_deref(),
         split: None,
         held_out: None,
+        instead: &look.instead(),
     };
     let told = summarize(&asked);
     for part in expected.told {
@@ -205,6 +206,7 @@ fn many_files_are_told_in_a_few_lines() {
         id: Some("id"),
         split: None,
         held_out: None,
+        instead: &[],
     };
     let told = summarize(&asked);
     assert!(told.contains("- `train`: 20,000 .png files") && told.contains("in 20 folders"), "{told}");
