@@ -11,6 +11,8 @@ mod freeze;
 pub mod given_models;
 mod infer_task;
 pub mod intake;
+pub mod metric_file;
+mod metric_trial;
 mod profile_data;
 mod summary;
 mod task_file;
@@ -44,7 +46,7 @@ use intake::{Intake, Known, Place, lost_columns, no_target, take_in};
 use task_source::TaskSource;
 
 pub use configure::settings_of;
-pub use infer_task::{InferredFolder, infer_folder, infer_without_metric};
+pub use infer_task::{InferredFolder, given_with, infer_folder, infer_without_metric};
 pub use profile_data::{ProfiledData, profile_data};
 
 /// What the caller of a run says about it. Everything else is inferred or has a default.

@@ -61,7 +61,8 @@ impl Answers {
             let message = format!("the answers {} cannot be used: {why}", self.path.display());
             Trouble::new(message, "correct the file, or give a grader for this task in a bench file")
         };
-        let Some(metric) = Metric::parse(&task.evaluation_metric) else {
+        let known = Metric::parse(&task.evaluation_metric).filter(|_| task.metric_file.is_none());
+        let Some(metric) = known else {
             return Err(unusable(format!(
                 "the program cannot compute the metric {}",
                 task.evaluation_metric
@@ -80,6 +81,8 @@ impl Answers {
         let form = form(metric, task.target_column.as_deref(), id.as_deref(), &header, &answers);
         let labels = match form.map_err(unusable)? {
             Form::Targets(columns) => {
+                let positive = task.positive_class.clone().filter(|_| columns.further.is_empty());
+                let columns = Columns { positive, ..columns };
                 let labels = Labels::read(open(&self.path)?, &columns, metric);
                 labels.map(|labels| among_classes_of_training(labels, columns, metric, &task.data_dir))
             }

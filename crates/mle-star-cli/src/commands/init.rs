@@ -8,8 +8,9 @@ use mle_star::shell;
 use mle_star_domain::task::ColumnRoles;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::prepare::RunOptions;
+use mle_star_run::prepare::metric_file::own_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
-use mle_star_run::prepare::{self, InferredFolder};
+use mle_star_run::prepare::{self, InferredFolder, given_with};
 use mle_star_run::protocol::{self, Evaluated};
 use mle_star_run::settings::{Invocation, Settings, process_environment, resolve};
 use mle_star_tables::infer::Given;
@@ -27,13 +28,18 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(path) = &source.path {
         return Err(exists(path).into());
     }
-    let options = RunArgs { task: args.task.clone(), ..RunArgs::default() };
-    let Settings { invocation, .. } = resolve(options.options()?.settings)?;
-    let inferred = prepare::infer_folder(&source, &given(&invocation), &invocation)?;
-    let evaluation = evaluation(&source, &inferred)?;
+    let invocation = invocation(args)?;
+    let own = own_metric(&source, &invocation)?;
+    let file = invocation.metric_file.clone();
+    let given = given_with(given(invocation.clone()), own.as_ref());
+    let mut inferred = prepare::infer_folder(&source, &given, &invocation)?;
+    if let Some(own) = own {
+        inferred.inferred.metric = own.name;
+    }
+    let evaluation = evaluation(&source, &inferred, file.is_some())?;
     let folder = folder_of(&args.dir);
     let path = folder.join("task.yaml");
-    let text = task_text(folder, &source, &inferred, &evaluation);
+    let text = task_text(folder, &source, &inferred, file.as_deref(), &evaluation);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(&path),
@@ -58,10 +64,10 @@ fn folder_of(given: &Path) -> &Path {
 }
 
 /// How a run of the task would evaluate solutions, a line each.
-fn evaluation(source: &TaskSource, folder: &InferredFolder) -> Result<Vec<String>, Trouble> {
+fn evaluation(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Result<Vec<String>, Trouble> {
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
-    let task = Evaluated::inferred(&folder.inferred);
+    let task = Evaluated::inferred(&folder.inferred).with_file(by_file);
     let drawn = folder.profile.as_ref().zip(folder.intake.drawn.as_ref());
     let decided =
         protocol::of_drawn(protocol::decide(task, &config, folder.profile.as_ref()), task, &config, drawn);
@@ -73,8 +79,12 @@ fn exists(path: &Path) -> Trouble {
     Trouble::new(format!("{} already exists", path.display()), "remove or rename it first, or edit it")
 }
 
-fn given(invocation: &Invocation) -> Given {
-    let invocation = invocation.clone();
+fn invocation(args: &InitArgs) -> Result<Invocation, Trouble> {
+    let options = RunArgs { task: args.task.clone(), ..RunArgs::default() };
+    Ok(resolve(options.options()?.settings)?.invocation)
+}
+
+fn given(invocation: Invocation) -> Given {
     Given {
         metric: invocation.metric,
         direction: invocation.direction,
@@ -107,7 +117,13 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn task_text(dir: &Path, source: &TaskSource, folder: &InferredFolder, evaluation: &[String]) -> String {
+fn task_text(
+    dir: &Path,
+    source: &TaskSource,
+    folder: &InferredFolder,
+    metric_file: Option<&Path>,
+    evaluation: &[String],
+) -> String {
     let InferredFolder { inferred, description, .. } = folder;
     let reason = |field: &str| {
         let guess = inferred.guesses.iter().find(|guess| guess.field == field);
@@ -128,7 +144,13 @@ fn task_text(dir: &Path, source: &TaskSource, folder: &InferredFolder, evaluatio
     field("competition_id", Some(quoted(&source.name)), "the folder's name".to_owned());
     field("task_type", Some(word(&inferred.task_type)), reason("task_type"));
     field("data_modality", Some(word(&inferred.data_modality)), reason("data_modality"));
-    field("evaluation_metric", Some(quoted(&inferred.metric)), reason("evaluation_metric"));
+    match metric_file {
+        Some(file) => {
+            let file = file.strip_prefix(dir).unwrap_or(file).display().to_string();
+            field("metric_file", Some(quoted(&file)), format!("computes {}", inferred.metric));
+        }
+        None => field("evaluation_metric", Some(quoted(&inferred.metric)), reason("evaluation_metric")),
+    }
     field("metric_direction", Some(inferred.direction.name().to_owned()), reason("metric_direction"));
     let target = inferred
         .target_unknown
