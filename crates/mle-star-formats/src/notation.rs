@@ -89,7 +89,7 @@ pub struct AmbiguousColumn {
     pub as_decimal: String,
     /// What it is otherwise: the number if the mark stands between thousands, such as `1234`; `the labels 1 and 5` for
     /// cells that may be lists.
-    pub as_thousands: String,
+    pub otherwise: String,
 }
 
 impl Notation {
@@ -232,7 +232,7 @@ fn ambiguous(name: &str, at: usize, tally: &Tally) -> AmbiguousColumn {
         name: name.to_owned(),
         at,
         as_decimal: example.replace(',', "."),
-        as_thousands: match example.split_once(',') {
+        otherwise: match example.split_once(',') {
             Some((first, second)) if !tally.fits(Decimal::Point) => {
                 format!("the labels {first} and {second}")
             }

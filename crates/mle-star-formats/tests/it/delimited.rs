@@ -140,7 +140,7 @@ fn ambiguous_columns_are_told() {
     let (csv, table) = folder.read("t.tsv", b"a\tb\n1\t1,234\n2\t12,345\n").unwrap();
     assert_eq!(csv, "a,b\n1,\"1,234\"\n2,\"12,345\"\n");
     let found = &table.notation().ambiguous[0];
-    let words = [&found.name, &found.example, &found.as_decimal, &found.as_thousands].map(String::as_str);
+    let words = [&found.name, &found.example, &found.as_decimal, &found.otherwise].map(String::as_str);
     assert_eq!(words, ["b", "1,234", "1.234", "1234"]);
     // A table with the same columns decides.
     let (_, like) = folder.read("u.tsv", b"B\tc\n1,5\t1\n").unwrap();
