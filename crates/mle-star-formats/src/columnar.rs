@@ -254,12 +254,8 @@ fn survey(
 ) -> Result<(u64, Vec<Seen>), Trouble> {
     let type_of = |at: usize| schema.field(at).data_type();
     let needed: Vec<usize> = positions.iter().copied().filter(|at| cells::needs_pass(type_of(*at))).collect();
-    // Arrow's reader needs at least one column; Parquet reads none.
-    let read = if needed.is_empty() && layout.format != Format::Parquet {
-        vec![positions[0]]
-    } else {
-        needed.clone()
-    };
+    // Without a column, Parquet's reader believes the number of rows that a damaged file names.
+    let read = if needed.is_empty() { vec![positions[0]] } else { needed.clone() };
     let mut seen = vec![Seen::default(); positions.len()];
     let mut rows = 0;
     each_batch(file, opened, layout, Some(&read), &mut |batch| {

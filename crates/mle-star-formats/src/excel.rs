@@ -19,6 +19,9 @@ use crate::shape::{check_names, is_blank, untyped};
 use crate::table::{Options, Shape, Source, Table, Visit};
 use crate::trouble::{File, quoted};
 
+/// The size of a sheet.
+const MOST_ROWS: u32 = 1 << 20;
+const MOST_COLUMNS: u32 = 1 << 14;
 /// The most bytes of all texts of a workbook: they are in memory at once.
 const MOST_TEXTS: u64 = 2 << 30;
 /// Names of columns that are times are dates, and those that are whole numbers have no fraction.
@@ -256,6 +259,10 @@ fn each(
         }
         let Some(cell) = cell else { return Ok(()) };
         let (next, column) = cell.pos;
+        if next >= MOST_ROWS || column >= MOST_COLUMNS {
+            let what = format!("the cell {} is beyond the last one of a sheet", address(next, column));
+            return Err(file.damaged(what));
+        }
         if next < row || cells.last().is_some_and(|(last, _)| *last >= column) {
             let what = format!("the cell {} stands twice or out of order", address(next, column));
             return Err(file.damaged(what));

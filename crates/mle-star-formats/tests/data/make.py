@@ -1,4 +1,5 @@
-"""Writes the typed files of the tests with pandas, pyarrow and openpyxl: python make.py. arrow-0.17.feather is pyarrow's."""
+"""Writes the typed files of the tests with pandas, pyarrow and openpyxl: python make.py. arrow-0.17.feather is
+pyarrow's, and endless.parquet is index.parquet with a changed number of rows."""
 import datetime as dt
 import decimal
 import os
