@@ -13,6 +13,7 @@ use crate::canonical::{MOST_EXACT, Precision, push_duration, push_f64, push_time
 use crate::detect::Detected;
 use crate::guard::shielded;
 use crate::notation::Notation;
+use crate::numbers::is_marked;
 use crate::packing::Packing;
 use crate::records::LONGEST_ROW;
 use crate::shape::{check_names, is_blank, untyped};
@@ -57,6 +58,8 @@ struct Seen {
     has_fraction: bool,
     /// Cells that are neither numbers nor empty.
     has_others: bool,
+    /// A text that is a number with a comma, a blank or an apostrophe.
+    has_marked: bool,
 }
 
 /// What one pass over a sheet finds. Rows and columns count from 0.
@@ -102,9 +105,16 @@ pub(crate) fn open(path: &Path, detected: Detected, options: &Options<'_>) -> Re
     check_names(file, &names)?;
     let seen = |at: usize| found.seen.get(first as usize + at).copied().unwrap_or_default();
     let styles = (0..names.len()).map(|at| seen(at).style()).collect();
+    let marked = (0..names.len()).filter(|at| seen(*at).has_marked).collect();
     let rows = u64::from(found.last - header);
-    let shape =
-        Shape { columns: untyped(names), rows, empty_rows: found.empty_rows, notes, ..Shape::default() };
+    let shape = Shape {
+        columns: untyped(names),
+        rows,
+        empty_rows: found.empty_rows,
+        marked,
+        notes,
+        ..Shape::default()
+    };
     let unpacked = (detected.packing != Packing::None).then_some(opened);
     let source = Source::Excel(Sheet { unpacked, name, header, first, styles });
     Ok(Table { path: path.to_owned(), detected, shape, notation: Notation::default(), source })
@@ -329,7 +339,14 @@ impl Measured {
             }
             DataRef::Float(number) => seen.has_fraction |= number.fract() != 0.0,
             DataRef::Int(_) | DataRef::Error(_) | DataRef::Empty => {}
-            _ => seen.has_others = true,
+            other => {
+                seen.has_others = true;
+                seen.has_marked |= match other {
+                    DataRef::String(text) => is_marked(text),
+                    DataRef::SharedString(text) => is_marked(text),
+                    _ => false,
+                };
+            }
         }
     }
 }

@@ -105,6 +105,23 @@ fn workbooks_and_nested_columns_that_are_no_tables_are_refused() {
     check("arrow-0.17.feather", "the file is damaged, or was written by Arrow 0.17");
 }
 
+#[test]
+fn numbers_that_are_text_are_read_as_in_csv() {
+    let csv = "id,part,miles,share,code\n1,0.25,12345,1234,1.234\n2,1.5,999,n/a,5\n";
+    let json = r#"{"id":1,"part":0.25,"miles":"12,345","share":"1 234","code":"1.234"}
+{"id":2,"part":1.5,"miles":"999","share":"n/a","code":"5"}"#;
+    let files =
+        [("t.parquet", data("texts.parquet")), ("t.xlsx", data("texts.xlsx")), ("t.jsonl", json.into())];
+    for (name, bytes) in files {
+        let (found, table) = Folder::new().read(name, &bytes).unwrap();
+        let notes = [
+            "the numbers of `miles` have `,` between thousands: 12,345",
+            "the numbers of `share` have ` ` between thousands: 1 234",
+        ];
+        assert_eq!((found.as_str(), table.notes()), (csv, notes.map(str::to_owned).to_vec()), "{name}");
+    }
+}
+
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
     packed.write_all(bytes).unwrap();
