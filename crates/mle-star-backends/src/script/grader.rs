@@ -107,7 +107,7 @@ impl Grader {
         replicates: usize,
         test_rows: Option<u64>,
     ) -> Result<Measurement, String> {
-        let truth = graded.answers(self.file.answers)?;
+        let truth = graded.answers(self.file.answers, &self.file)?;
         let rows = graded.paired.drawn();
         let scored = self.score(&truth, &graded.predictions(), rows, replicates).await?;
         let measured =
@@ -243,10 +243,11 @@ impl Graded<'_> {
     ///
     /// # Errors
     /// The columns of the submission are not about the target.
-    pub(crate) fn answers(&self, form: Answers) -> Result<TextTable, String> {
+    pub(crate) fn answers(&self, form: Answers, file: &MetricFile) -> Result<TextTable, String> {
         let columns = match form {
             Answers::Targets => self.as_targets(),
             Answers::Submission => self.as_submission()?,
+            Answers::Named => self.as_named(file),
             Answers::All => self.as_all(),
         };
         let header = std::iter::once(self.id()).chain(columns.iter().map(|(name, _)| name.clone())).collect();
@@ -285,6 +286,23 @@ impl Graded<'_> {
             .zip(of_columns)
             .map(|(name, class)| (name, Source::Class(target, class)))
             .collect())
+    }
+
+    fn as_named(&self, file: &MetricFile) -> Vec<(String, Source)> {
+        let id = self.id();
+        let is_named = |name: &String| {
+            ["'", "\""].iter().any(|quote| file.text.contains(&format!("{quote}{name}{quote}")))
+                || file.text.contains(&format!(".{name}"))
+        };
+        let mut columns = self.as_targets();
+        for (at, name) in
+            self.known.header.iter().enumerate().filter(|(_, name)| **name != id && is_named(name))
+        {
+            if !columns.iter().any(|(known, _)| known == name) {
+                columns.push((name.clone(), Source::Column(at)));
+            }
+        }
+        columns
     }
 
     fn as_all(&self) -> Vec<(String, Source)> {

@@ -66,9 +66,14 @@ pub async fn try_metric(trial: &MetricTrial) -> Result<Tried, String> {
     let layout = Layout { header: &trial.header, id_column: trial.id_column.as_deref() };
     let graded = Graded { known: &known, columns: &trial.columns, paired: &paired, layout };
     let grader = trial.grader(folder.path())?;
-    let mut first = None;
+    let (mut first, mut seen) = (None, Vec::new());
     for (answers, with_probabilities) in forms(trial.with_probabilities) {
-        let Ok(truth) = graded.answers(answers) else { continue };
+        let Ok(truth) = graded.answers(answers, &trial.file) else { continue };
+        // The same table once more gives nothing new.
+        if seen.contains(&(truth.header.clone(), with_probabilities)) {
+            continue;
+        }
+        seen.push((truth.header.clone(), with_probabilities));
         let predictions = graded.likely(with_probabilities);
         match scored(&grader, &truth, &predictions, &graded).await {
             Ok(Scored { score, seconds, .. }) => {
@@ -94,7 +99,8 @@ async fn scored(
 /// The forms to try: first the likely form of predictions with each form of the true values.
 fn forms(with_probabilities: bool) -> impl Iterator<Item = (Answers, bool)> {
     [with_probabilities, !with_probabilities].into_iter().flat_map(|with_probabilities| {
-        [Answers::Targets, Answers::Submission, Answers::All].map(|answers| (answers, with_probabilities))
+        let all = [Answers::Targets, Answers::Submission, Answers::Named, Answers::All];
+        all.map(|answers| (answers, with_probabilities))
     })
 }
 
