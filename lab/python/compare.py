@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-LOWER_IS_BETTER = {"RMSLE", "RMSE", "MAE", "log loss"}
+LOWER_IS_BETTER = {"RMSLE", "RMSE", "MAE", "SMAPE", "log loss"}
 # Gains are divided by those of another program, which count as at least this share of what is possible.
 SMALLEST_GAIN = 0.01
 # Relative gains end here, so that no single task decides a mean.
@@ -51,8 +51,15 @@ def score(metric: str, answers: Path, submission: Path) -> float:
         "RMSE": metrics.root_mean_squared_error,
         "RMSLE": metrics.root_mean_squared_log_error,
         "ROC-AUC": metrics.roc_auc_score,
+        "SMAPE": smape,
     }
     return float(functions[metric](truth, submitted["target"]))
+
+
+def smape(truth: pd.Series, predicted: pd.Series) -> float:
+    """In percent; 0/0 counts as 0."""
+    size = truth.abs() + predicted.abs()
+    return float((200 * (predicted - truth).abs() / size.where(size > 0, 1)).mean())
 
 
 def rows(folder: Path, benches: list[Path]) -> Iterator[Row]:

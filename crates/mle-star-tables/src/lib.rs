@@ -14,6 +14,7 @@ mod column_names;
 pub mod comparison;
 pub mod cutoff;
 mod dates;
+pub mod description;
 pub mod determinants;
 pub mod digest;
 pub mod folder;

@@ -81,6 +81,8 @@ impl Answers {
         let form = form(metric, task.target_column.as_deref(), id.as_deref(), &header, &answers);
         let labels = match form.map_err(unusable)? {
             Form::Targets(columns) => {
+                let positive = task.positive_class.clone().filter(|_| columns.further.is_empty());
+                let columns = Columns { positive, ..columns };
                 let labels = Labels::read(open(&self.path)?, &columns, metric);
                 labels.map(|labels| among_classes_of_training(labels, columns, metric, &task.data_dir))
             }

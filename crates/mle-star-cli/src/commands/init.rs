@@ -58,7 +58,8 @@ fn evaluation(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Re
         prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
     let task = Evaluated::inferred(&folder.inferred).with_file(by_file);
     let protocol = protocol::protocol(task, &config, folder.profile.as_ref());
-    Ok(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)).collect())
+    let lines = protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config));
+    Ok(protocol::role_lines(&folder.inferred.roles).into_iter().chain(lines).collect())
 }
 
 fn exists(path: &Path) -> Trouble {
@@ -103,6 +104,11 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
+/// Texts as a YAML list.
+fn listed(texts: &[String]) -> String {
+    format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
+}
+
 fn task_text(
     dir: &Path,
     source: &TaskSource,
@@ -145,6 +151,18 @@ fn task_text(
     field("target_column", inferred.target.as_deref().map(quoted), target);
     let id = if inferred.id.is_some() { reason("id_column") } else { "no ID column was found".to_owned() };
     field("id_column", inferred.id.as_deref().map(quoted), id);
+    let roles = &inferred.roles;
+    for (name, value) in [
+        ("group_column", roles.group.as_deref().map(quoted)),
+        ("time_column", roles.time.as_deref().map(quoted)),
+        ("weight_column", roles.weight.as_deref().map(quoted)),
+        ("ignore_columns", (!roles.ignored.is_empty()).then(|| listed(&roles.ignored))),
+        ("positive_class", roles.positive_class.as_deref().map(quoted)),
+    ] {
+        if value.is_some() {
+            field(name, value, reason(name));
+        }
+    }
     field(
         "data_dir",
         Some(quoted(&data_dir)),

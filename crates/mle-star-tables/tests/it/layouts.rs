@@ -66,7 +66,7 @@ const EXPECTED: [Expected; 22] = [
             "- `train_labels.csv`: 60 rows", "- `train`: 60 .tif files", "2 classes: `0` 30 (50%), `1` 30 (50%)",
         ] },
     Expected { name: "jigsaw-toxic-comment-classification-challenge", data: (Text, TextClassification),
-        metric: "ROC-AUC", target: Some("toxic"), targets: 6, id: Some("id"), told: &[
+        metric: "mean column-wise ROC-AUC", target: Some("toxic"), targets: 6, id: Some("id"), told: &[
             "| `comment_text` | text |", "`identity_hate` (60 rows)", "`severe_toxic` (60 rows)",
         ] },
     Expected { name: "leaf-classification", data: (Mixed, Classification), metric: "log loss",
@@ -89,7 +89,7 @@ const EXPECTED: [Expected; 22] = [
             "- `train`: 60 .xyz files, ", "in 60 folders (`train/1`, `train/10`, `train/11`, …)",
             "begins with the lines `#======`", "values of `id` name their folders", "`bandgap_energy_ev` (60 rows)",
         ] },
-    Expected { name: "plant-pathology-2020-fgvc7", data: (Image, ImageClassification), metric: "ROC-AUC",
+    Expected { name: "plant-pathology-2020-fgvc7", data: (Image, ImageClassification), metric: "mean column-wise ROC-AUC",
         target: Some("healthy"), targets: 4, id: Some("image_id"), told: &[
             "- `images`: 72 .jpg files", "names begin with `Test_` (12) or `Train_` (60)",
             "values of `image_id` name them, without their ending",
@@ -158,6 +158,7 @@ fn check(expected: &Expected) {
         profile: profile.as_ref(),
         target: task.target.as_deref(),
         id: task.id.as_deref(),
+        roles: None,
         split: None,
         held_out: None,
     };
@@ -198,6 +199,7 @@ fn many_files_are_told_in_a_few_lines() {
         profile: Some(&profile),
         target: Some("label"),
         id: Some("id"),
+        roles: None,
         split: None,
         held_out: None,
     };
