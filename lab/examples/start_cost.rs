@@ -47,6 +47,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         roles: None,
         split: Some(&split),
         held_out: Some(&plan),
+        instead: &[],
     };
     let summary = step("summary", || summarize(&asked))?;
     println!("{} characters", summary.len());

@@ -8,6 +8,7 @@ use mle_star_metrics::names::{Kind, Metric};
 use mle_star_tables::comparison;
 use mle_star_tables::holdout::{Off, Plan, Roles, Share, plan};
 use mle_star_tables::infer::Inferred;
+use mle_star_tables::intake::Drawn;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 use mle_star_tables::split::{Known, describe};
 
@@ -73,6 +74,7 @@ pub fn decide<'a>(
             unverified: Some(why),
             class_scores: false,
             comparison: String::new(),
+            is_papers: false,
             targets: Vec::new(),
         };
         return Some(Decided { protocol, held_out: None });
@@ -106,9 +108,44 @@ pub fn decide<'a>(
         class_scores: verified.as_ref().is_ok_and(|columns| has_class_scores(metric, columns, profile)),
         unverified: verified.err(),
         comparison: script.unwrap_or_default(),
+        is_papers: false,
         targets,
     };
     Some(Decided { protocol, held_out: planned.ok() })
+}
+
+/// The evaluation protocol of a task whose test rows the program took from a single table: their score is the held-out score,
+/// and no further rows are held out. `decided` is the protocol of a task with the same tables.
+pub fn of_drawn<'a>(
+    decided: Option<Decided>,
+    task: impl Into<Evaluated<'a>>,
+    config: &Config,
+    drawn: Option<(&Profile, &Drawn)>,
+) -> Option<Decided> {
+    let Some((profile, drawn)) = drawn else { return decided };
+    let unverified = verified_columns(task, profile, Some(&drawn.split)).err();
+    let (split, is_papers) = (Some(drawn.split.clone()), is_papers(config));
+    let holdout = match &unverified {
+        None => drawn.holdout.clone(),
+        Some(why) => Holdout::Off { why: why.clone() },
+    };
+    let protocol = match decided {
+        Some(decided) if !is_papers => {
+            Protocol { split, holdout, comparison: String::new(), ..decided.protocol }
+        }
+        _ => Protocol {
+            split,
+            holdout,
+            rows: 0,
+            verifies: false,
+            unverified: Some("solutions are evaluated as in the paper".to_owned()),
+            class_scores: false,
+            comparison: String::new(),
+            is_papers,
+            targets: Vec::new(),
+        },
+    };
+    Some(Decided { protocol, held_out: None })
 }
 
 fn planned(
@@ -293,11 +330,16 @@ pub fn lines(protocol: &Protocol, config: &Config) -> Vec<String> {
         Holdout::On { rows, of, .. } => {
             format!("holdout: {rows} of {of} labelled rows are kept from all scripts until the final choice")
         }
+        Holdout::Test { rows, of, .. } => {
+            format!(
+                "holdout: the {rows} rows of the test table, taken from {of} labelled rows; no script sees their labels"
+            )
+        }
         Holdout::Off { why } => format!("holdout: off ({why})"),
     };
     let off = match &protocol.holdout {
         Holdout::Off { why } => why.as_str(),
-        Holdout::On { .. } => "",
+        Holdout::On { .. } | Holdout::Test { .. } => "",
     };
     // It is not said twice.
     let scores = protocol.unverified.as_ref().filter(|why| *why != off);
@@ -408,7 +450,7 @@ mod tests {
         let check = |metric: &str, sample: &str, expected: Result<u64, &str>| {
             let Protocol { holdout, verifies, .. } = decided(metric, sample, &Config::default()).unwrap();
             let found = match &holdout {
-                Holdout::On { rows, .. } => Ok(*rows),
+                Holdout::On { rows, .. } | Holdout::Test { rows, .. } => Ok(*rows),
                 Holdout::Off { why } => Err(why.as_str()),
             };
             assert_eq!((found, verifies), (expected, expected.is_ok()), "{metric} {sample}");
@@ -483,7 +525,7 @@ mod tests {
             let columns = verified_columns(task, &profile, None).unwrap();
             assert_eq!((columns.target.as_str(), columns.further.as_slice()), ("y", &["z".to_owned()][..]));
             let found = match protocol(task, &Config::default(), Some(&profile)).unwrap().holdout {
-                Holdout::On { rows, .. } => Ok(rows),
+                Holdout::On { rows, .. } | Holdout::Test { rows, .. } => Ok(rows),
                 Holdout::Off { why } => Err(why),
             };
             assert_eq!(found, expected.map_err(str::to_owned), "{metric} {rare}");
@@ -499,7 +541,7 @@ mod tests {
             .unwrap()
             .holdout
         {
-            Holdout::On { digest, seed: used, .. } => {
+            Holdout::On { digest, seed: used, .. } | Holdout::Test { digest, seed: used, .. } => {
                 assert_eq!(used, u64::from(seed));
                 digest
             }

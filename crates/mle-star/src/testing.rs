@@ -464,6 +464,7 @@ pub fn protocol() -> Protocol {
     Protocol {
         split: Some(Split { kind: SplitKind::Stratified, column: None, ..Split::default() }),
         holdout: Holdout::Off { why: String::new() },
+        is_papers: false,
         rows: 1000,
         verifies: true,
         unverified: None,

@@ -83,13 +83,10 @@ impl HeldOut {
             subsample_limit: 30_000,
             split: None,
             test_rows: None,
-            holdout: Some(HoldoutSetup {
-                data_dir: original.clone(),
-                sample,
-                labels: secret,
-                compared,
-                closed: vec![original.clone()],
-            }),
+            verifies: true,
+            holdout: Some(HoldoutSetup { data_dir: original.clone(), sample, labels: secret, compared }),
+            test_labels: None,
+            closed: vec![original.clone()],
         });
         world.setup.id_column = Some("id".to_owned());
         world.setup.sample_submission = Some(input.join("sample_submission.csv"));
