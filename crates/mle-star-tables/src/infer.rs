@@ -91,7 +91,7 @@ pub fn infer(
     let (id, found) = match profile {
         Some(profile) => {
             let id = columns::id(profile, given.id.as_deref(), &mut guesses)?;
-            let found = columns::target(profile, description, given.target.as_deref(), id.as_deref())?;
+            let found = columns::target(profile, &text, given.target.as_deref(), id.as_deref())?;
             (id, found)
         }
         None => columns::of_sample(unlabelled.sample.as_ref(), given, &mut guesses),

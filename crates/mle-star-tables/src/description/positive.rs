@@ -1,6 +1,6 @@
 //! Which of two labels a probability is asked for.
 
-use super::sentence::{Section, Sentence, Word, among, words};
+use super::sentence::{Section, Sentence, Word, among, spaced, words};
 use super::{Description, quoted};
 
 /// What a description says about the label whose probability is predicted.
@@ -57,20 +57,6 @@ type Names = [Vec<String>; 2];
 
 /// Which label words name, and where.
 type Found = Option<(usize, usize)>;
-
-/// A name with blanks between the words of `camelCase` and `snake_case`.
-fn spaced(name: &str) -> String {
-    let mut spaced = String::new();
-    let mut was_lower = false;
-    for letter in name.chars() {
-        if letter.is_uppercase() && was_lower {
-            spaced.push(' ');
-        }
-        was_lower = letter.is_lowercase();
-        spaced.push(if letter == '_' || letter == '-' { ' ' } else { letter });
-    }
-    spaced
-}
 
 /// `the positive class is X`, `1 means X`, `1 if X`, `higher values mean X`.
 fn by_role(words: &[Word], names: &Names) -> Found {

@@ -27,12 +27,13 @@ pub(super) struct Around {
     pub(super) end: usize,
 }
 
-/// The words around a metric that change it. `stop` is where another metric begins.
-pub(super) fn around(sentence: &Sentence, mention: &Mention, stop: usize) -> Around {
+/// The words around a metric that change it. `alias` is the same metric behind it in brackets; `stop` is where another
+/// one begins.
+pub(super) fn around(sentence: &Sentence, mention: &Mention, alias: Option<&Mention>, stop: usize) -> Around {
     let words = &sentence.words;
     let (start, mut modifiers) = before(words, mention);
     let stop = stop.min(words.len());
-    let (end, after) = after(words, mention, stop);
+    let (end, after) = after(words, mention, alias, stop);
     modifiers.extend(after);
     modifiers.sort();
     modifiers.dedup();
@@ -125,12 +126,15 @@ fn transform(words: &[Word], start: usize) -> Option<(usize, String)> {
 }
 
 /// Words to the right, up to the end of the clause or `stop`.
-fn after(words: &[Word], mention: &Mention, stop: usize) -> (usize, Modifiers) {
+fn after(words: &[Word], mention: &Mention, alias: Option<&Mention>, stop: usize) -> (usize, Modifiers) {
     let right = Right { words, mention, stop };
     let (mut end, mut modifiers) = (mention.end, Vec::new());
     for at in mention.end..words.len().min(stop).min(mention.end + REACH) {
-        if words[at].before.contains(';') || at > mention.end && is_explanation(words, at) {
+        if words[at].before.contains(';') || is_explanation(words, at) {
             break;
+        }
+        if alias.is_some_and(|alias| (alias.start..alias.end).contains(&at)) {
+            continue;
         }
         for (modifier, until) in right.found(at) {
             modifiers.push(modifier);

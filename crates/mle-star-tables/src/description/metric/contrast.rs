@@ -66,7 +66,7 @@ fn is_negated(words: &[Word], mention: &Mention) -> bool {
 /// `X is not used`, `X would be misleading`, `X was replaced by`, `X is shown for information`.
 fn is_dismissed_after(words: &[Word], mention: &Mention) -> bool {
     const USED: &str = "used considered counted count counts evaluated the relevant taken part enough appropriate \
-        suitable meaningful important scored decisive decide matter required needed a";
+        suitable meaningful important scored decisive decide matter required needed a role effect influence";
     let clause = words[mention.end..].iter().take(9).enumerate();
     let clause = clause.take_while(|(at, word)| {
         *at == 0 && word.before.starts_with(')')
@@ -74,11 +74,16 @@ fn is_dismissed_after(words: &[Word], mention: &Mention) -> bool {
             || *at == 0 && word.before.contains("),")
     });
     let clause: Vec<&str> = clause.map(|(_, word)| word.text.as_str()).collect();
+    let is_shown = clause.iter().any(|word| among("reported shown displayed listed published", word));
+    if is_shown
+        && clause.windows(2).any(|pair| matches!(pair, ["but", "not"] | ["but", "does"] | ["but", "do"]))
+    {
+        return true;
+    }
     let until = clause.iter().position(|word| among(TURNS, word) || *word == "and").unwrap_or(clause.len());
     let clause = &clause[..until];
-    let is_verb = |word: &&str| {
-        ["is", "are", "was", "were", "be", "would", "will", "can", "does", "do", "did"].contains(word)
-    };
+    let is_verb =
+        |word: &&str| among("is are was were be would will can does do did plays play has have", word);
     if !clause.iter().take(2).any(is_verb) && !clause.iter().any(|word| among(SECONDARY, word)) {
         return false;
     }

@@ -30,10 +30,17 @@ pub(super) fn level(sentence: &Sentence, cue: Option<&Cue>) -> Level {
     let is_evaluation = sentence.section == Section::Evaluation;
     let is_ours = is_evaluation || cue::is_about_submissions(sentence);
     let begins = sentence.words.first().map_or("", |word| word.text.as_str());
+    // "This metric is defined as …" explains one that was named.
+    let is_definition =
+        sentence.words.windows(2).any(|pair| pair[0].text == "defined" && pair[1].text == "as")
+            || matches!(begins, "this" | "it")
+                && sentence.words.get(1).is_some_and(|word| word.text.starts_with("metric"));
     match cue {
         _ if sentence.section == Section::Aside || begins == "where" => Level::Named,
         Some(_) if is_evaluation && sentence.is_heading => Level::Stated,
-        Some(cue) if cue.has_object && (cue.is_metric || is_ours || cue.at <= 3) => Level::Stated,
+        Some(cue) if cue.has_object && (cue.is_metric || is_ours || cue.at <= 3) && !is_definition => {
+            Level::Stated
+        }
         Some(cue) if is_ours || cue.is_metric && sentence.words.len() <= 12 => Level::Said,
         Some(_) => Level::Cue,
         None if is_evaluation => Level::Below,

@@ -196,7 +196,7 @@ pub(super) const BOUNDARIES: &str = "the a an this that these those its their yo
     since while if when where which what who whose it we you they i there here both either neither only \
     then now instead rather unlike like e g achieve achieves get gets have lowers improve improves \
     consider compares considers choose chose take takes adopt adopts mean means i.e namely metric score \
-    ist la el le il die der das o es est é è de di der den dem des durch por par mit con avec da del du \
+    ist la el le il die der das o es est é è de di der den dem des als nach unter aus auf im zur zum von vom wie usa usar utiliza según mediante utilise selon l secondo tramite durch por par mit con avec da del du \
     della wird un una une eine um nach sur selon pelo pela usando ranked scored judged evaluated graded \
     assessed determined decides";
 
