@@ -27,6 +27,7 @@ use crate::runners::protocol::RunSetup;
 use crate::script::environment::Environment;
 use crate::script::evaluation::{EvaluationSetup, Evaluator};
 use crate::script::executor::{Executed, Executor, ExecutorSetup, Job};
+use crate::script::grader::Grader;
 use crate::script::{in_background, watch};
 use finish::Outputs;
 use seen::ScriptData;
@@ -103,10 +104,15 @@ impl ScriptBackend {
             rows.map(|rows| ScriptData::of_submission(rows, &closed, &executor)).transpose()?.map(Arc::new);
         let compared = rows.map(|rows| ScriptData::of_comparison(rows, &closed, &executor));
         let compared = compared.transpose()?.map(Arc::new);
-        let evaluation = setup.evaluation.clone().map(|setup| Arc::new(Evaluator::new(setup)));
         let setup = Arc::new(ScriptSetup { run_folder, data_dir, ..setup });
         let elsewhere = setup.fleet.as_ref().map(|fleet| Arc::new(fleet.register(setup.elsewhere(&closed))));
-        let (closed, executor) = (closed.into(), Arc::new(executor));
+        let (closed, executor): (Arc<[PathBuf]>, _) = (closed.into(), Arc::new(executor));
+        let evaluation = setup.evaluation.clone().map(|evaluation| {
+            let folder = setup.run_folder.join(layout::WORK);
+            let grader = |file| Grader::new(file, Arc::clone(&executor), Arc::clone(&closed), folder);
+            let grader = evaluation.metric_file.clone().map(grader);
+            Arc::new(Evaluator::new(evaluation, grader))
+        });
         Ok(Self { setup, search, whole, compared, evaluation, closed, executor, elsewhere })
     }
 

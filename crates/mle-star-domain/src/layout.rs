@@ -14,6 +14,8 @@ pub const CONFIG: &str = "config.json";
 pub const STAGED_CONFIG: &str = "config.part";
 /// The runners that the run used last.
 pub const RUNNERS: &str = "runners.json";
+/// The Python file that computes the metric.
+pub const METRIC_FILE: &str = "metric.py";
 /// The frozen prompt templates, a folder.
 pub const PROMPTS: &str = "prompts";
 /// The models that the user provided.

@@ -4,7 +4,7 @@
 
 use mle_star_domain::config::SEED;
 use mle_star_domain::protocol::Split;
-use mle_star_domain::task::Task;
+use mle_star_domain::task::{Task, TaskType};
 use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
@@ -124,7 +124,8 @@ impl Problem {
         split: Option<&Split>,
     ) -> Result<Self, Trouble> {
         let target = known_target(task, profile)?;
-        let (metric_id, test, id) = (known_metric(task)?, known_test(profile)?, task.id_column.as_deref());
+        let (test, id) = (known_test(profile)?, task.id_column.as_deref());
+        let metric_id = known_metric(task, profile, target)?;
         let Targets { whole: target, several } = &targets(profile, target, id, metric_id)?;
         let classes = classes(target, metric_id);
         let (time, metric) = (time_order(split, profile), Metric::new(metric_id, classes));
@@ -268,7 +269,12 @@ fn check_features(columns: &Columns, joins: &[Join], offered: &DerivableColumns)
     Ok(())
 }
 
-fn known_metric(task: &Task) -> Result<Known, Trouble> {
+/// The metric that scripts compute. With a metric file, which they cannot call, it is one for predictions of the same kind; the
+/// program scores them by the file.
+fn known_metric(task: &Task, profile: &Profile, target: &Column) -> Result<Known, Trouble> {
+    if task.metric_file.is_some() {
+        return Ok(stand_in(task, profile, target));
+    }
     Known::parse(&task.evaluation_metric).ok_or_else(|| {
         Trouble::new(
             format!("the offline agents do not know the metric `{}`", task.evaluation_metric),
@@ -278,6 +284,25 @@ fn known_metric(task: &Task) -> Result<Known, Trouble> {
             ),
         )
     })
+}
+
+/// The usual metric for what the submission holds.
+fn stand_in(task: &Task, profile: &Profile, target: &Column) -> Known {
+    if target.kind.is_number() && task.task_type == TaskType::Regression {
+        return Known::Rmse;
+    }
+    let id = task.id_column.as_deref();
+    let sample = profile.sample.iter().flat_map(|sample| &sample.columns);
+    let predicted: Vec<&Column> = sample.filter(|column| id != Some(column.name.as_str())).collect();
+    let has_fractions = predicted.iter().any(|column| column.kind == ColumnKind::Float);
+    let numbers_for_texts =
+        !target.kind.is_number() && predicted.iter().any(|column| column.kind.is_number());
+    let is_wide = predicted.len() > 1 && predicted.len() >= target.distinct;
+    match target.distinct {
+        _ if is_wide => Known::LogLoss,
+        2 if has_fractions || numbers_for_texts => Known::LogLoss,
+        _ => Known::Accuracy,
+    }
 }
 
 /// The feature columns without those that only name groups, unless there are no others, and what can be computed from them.

@@ -10,6 +10,8 @@ mod earlier_runs;
 mod freeze;
 pub mod given_models;
 mod infer_task;
+pub mod metric_file;
+mod metric_trial;
 mod profile_data;
 mod summary;
 mod task_file;
@@ -41,7 +43,7 @@ use infer_task::CompleteTask;
 use task_source::TaskSource;
 
 pub use configure::settings_of;
-pub use infer_task::{InferredFolder, infer_folder, infer_without_metric};
+pub use infer_task::{InferredFolder, given_with, infer_folder, infer_without_metric};
 pub use profile_data::{ProfiledData, profile_data};
 
 /// What the caller of a run says about it. Everything else is inferred or has a default.

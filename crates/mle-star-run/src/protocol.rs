@@ -20,6 +20,8 @@ pub struct Evaluated<'a> {
     pub target: Option<&'a str>,
     /// The column with the row IDs.
     pub id: Option<&'a str>,
+    /// Whether a file computes the metric, whatever its name is.
+    pub by_file: bool,
     /// The label, of two, whose probability is predicted.
     pub positive: Option<&'a str>,
 }
@@ -48,7 +50,9 @@ pub fn decide<'a>(
     config: &Config,
     profile: Option<&Profile>,
 ) -> Option<Decided> {
-    if is_papers(config) {
+    let task = task.into();
+    // Only the program calls a metric file.
+    if is_papers(config) && !task.by_file {
         return None;
     }
     let Some(profile) = profile else {
@@ -65,8 +69,7 @@ pub fn decide<'a>(
         };
         return Some(Decided { protocol, held_out: None });
     };
-    let task = task.into();
-    let metric = Metric::parse(task.metric);
+    let metric = task.built_in();
     let Evaluated { target, id, .. } = task;
     let classification = match metric {
         Some(metric) => !metric.is_for_regression(),
@@ -108,7 +111,7 @@ fn planned(
     let plan = match (split, config.holdout) {
         (_, HoldoutShare::Off) => return off("`holdout` is off"),
         (None, _) => return off("there is no test table"),
-        _ if let (None, Some(why)) = (Metric::parse(task.metric), unverified) => return off(why),
+        _ if let (None, Some(why)) = (task.built_in(), unverified) => return off(why),
         (Some(split), share) => {
             plan_rows(task, profile, split, share, config.holdout_rows, u64::from(config.seed))
         }
@@ -127,7 +130,7 @@ fn planned(
 fn with_a_rare_class<'a>(task: Evaluated<'a>, profile: &'a Profile, held: u64) -> Option<&'a str> {
     const FEWEST: f64 = 10.0;
     let targets = profile.targets(task.target?, task.id);
-    let classes = Metric::parse(task.metric).is_some_and(|metric| !metric.is_for_regression());
+    let classes = task.built_in().is_some_and(|metric| !metric.is_for_regression());
     let rarest = |name: &str| {
         let values = &profile.train.column(name)?.top_values;
         let rows: usize = values.iter().map(|(_, rows)| rows).sum();
@@ -206,9 +209,12 @@ pub fn verified_columns<'a>(
     profile: &Profile,
     split: Option<&Split>,
 ) -> Result<Columns, String> {
-    let Evaluated { metric: name, target, id, positive, .. } = task.into();
-    let metric =
-        Metric::parse(name).ok_or_else(|| format!("the program cannot compute the metric {name}"))?;
+    let task = task.into();
+    let Evaluated { metric: name, target, id, positive, by_file, .. } = task;
+    let metric = task.built_in();
+    if metric.is_none() && !by_file {
+        return Err(format!("the program cannot compute the metric {name}"));
+    }
     let target = target.ok_or("the target is not known")?;
     let sample = profile.sample.as_ref().ok_or("there is no sample submission")?;
     let targets = profile.targets(target, id);
@@ -218,15 +224,17 @@ pub fn verified_columns<'a>(
     let [sample_name, train_name] = [sample, &profile.train].map(|table| table.file.display());
     let one_column_each = targets.len() > 1 || sample.columns.len() <= 2;
     // One column cannot hold the probabilities of three classes.
-    if metric.wants_probabilities() && classes > 2 && one_column_each {
+    if metric.is_some_and(Metric::wants_probabilities) && classes > 2 && one_column_each {
         return Err(format!(
             "{sample_name} has one column, which cannot hold the probabilities of {classes} classes"
         ));
     }
     // A sample of probabilities, where the metric needs labels.
     let is_number = |column: &&Column| column.kind == ColumnKind::Float;
-    let labels = metric.kind() == Kind::Labels && one_column_each;
-    if labels && sample.columns.last().filter(is_number).is_some() {
+    let metric = metric.filter(|metric| metric.kind() == Kind::Labels && one_column_each);
+    if let Some(metric) = metric
+        && sample.columns.last().filter(is_number).is_some()
+    {
         return Err(format!("{sample_name} has numbers, and {metric} needs labels"));
     }
     // The test table has what further columns ask for, so they are no targets.
@@ -244,6 +252,12 @@ pub fn verified_columns<'a>(
         targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
     let positive = positive.filter(|_| further.is_empty()).map(str::to_owned);
     Ok(Columns { id, target: target.to_owned(), further, cluster, positive, ..Columns::default() })
+}
+
+/// The column of a submission with the row IDs: without a named one, the first of several columns.
+pub fn id_column(task: &Task, header: &[String]) -> Option<String> {
+    let named = task.id_column.clone().filter(|id| header.contains(id));
+    named.or_else(|| header.first().filter(|_| header.len() > 1).cloned())
 }
 
 /// Whether a value occurs twice in a column, judged by the rows that were looked at.
@@ -287,6 +301,7 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
             metric: &task.evaluation_metric,
             target: task.target_column.as_deref(),
             id: task.id_column.as_deref(),
+            by_file: task.metric_file.is_some(),
             positive: task.positive_class.as_deref(),
         }
     }
@@ -297,7 +312,18 @@ impl<'a> Evaluated<'a> {
     pub fn inferred(inferred: &'a Inferred) -> Self {
         let Inferred { metric, target, id, roles, .. } = inferred;
         let positive = roles.positive_class.as_deref();
-        Self { metric, target: target.as_deref(), id: id.as_deref(), positive }
+        Self { metric, target: target.as_deref(), id: id.as_deref(), positive, by_file: false }
+    }
+
+    /// The same with a file that computes the metric, or not.
+    #[must_use]
+    pub fn with_file(self, by_file: bool) -> Self {
+        Self { by_file, ..self }
+    }
+
+    /// The metric, if the program has its formula.
+    fn built_in(&self) -> Option<Metric> {
+        Metric::parse(self.metric).filter(|_| !self.by_file)
     }
 }
 

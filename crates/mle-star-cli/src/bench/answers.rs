@@ -61,7 +61,8 @@ impl Answers {
             let message = format!("the answers {} cannot be used: {why}", self.path.display());
             Trouble::new(message, "correct the file, or give a grader for this task in a bench file")
         };
-        let Some(metric) = Metric::parse(&task.evaluation_metric) else {
+        let known = Metric::parse(&task.evaluation_metric).filter(|_| task.metric_file.is_none());
+        let Some(metric) = known else {
             return Err(unusable(format!(
                 "the program cannot compute the metric {}",
                 task.evaluation_metric

@@ -8,10 +8,11 @@ use mle_star::shell;
 use mle_star_domain::task::ColumnRoles;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::prepare::RunOptions;
+use mle_star_run::prepare::metric_file::own_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
-use mle_star_run::prepare::{self, InferredFolder};
+use mle_star_run::prepare::{self, InferredFolder, given_with};
 use mle_star_run::protocol::{self, Evaluated};
-use mle_star_run::settings::{Settings, process_environment, resolve};
+use mle_star_run::settings::{Invocation, Settings, process_environment, resolve};
 use mle_star_tables::infer::Given;
 
 use crate::args::{InitArgs, RunArgs};
@@ -27,10 +28,16 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(path) = &source.path {
         return Err(exists(path).into());
     }
-    let inferred = prepare::infer_folder(&source, &given(args)?)?;
-    let evaluation = evaluation(&source, &inferred)?;
+    let invocation = invocation(args)?;
+    let own = own_metric(&source, &invocation)?;
+    let file = invocation.metric_file.clone();
+    let mut inferred = prepare::infer_folder(&source, &given_with(given(invocation), own.as_ref()))?;
+    if let Some(own) = own {
+        inferred.inferred.metric = own.name;
+    }
+    let evaluation = evaluation(&source, &inferred, file.is_some())?;
     let path = args.dir.join("task.yaml");
-    let text = task_text(&args.dir, &source, &inferred, &evaluation);
+    let text = task_text(&args.dir, &source, &inferred, file.as_deref(), &evaluation);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(&path),
@@ -46,10 +53,10 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
 }
 
 /// How a run of the task would evaluate solutions, a line each.
-fn evaluation(source: &TaskSource, folder: &InferredFolder) -> Result<Vec<String>, Trouble> {
+fn evaluation(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Result<Vec<String>, Trouble> {
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
-    let task = Evaluated::inferred(&folder.inferred);
+    let task = Evaluated::inferred(&folder.inferred).with_file(by_file);
     let protocol = protocol::protocol(task, &config, folder.profile.as_ref());
     Ok(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)).collect())
 }
@@ -58,10 +65,13 @@ fn exists(path: &Path) -> Trouble {
     Trouble::new(format!("{} already exists", path.display()), "remove or rename it first, or edit it")
 }
 
-fn given(args: &InitArgs) -> Result<Given, Trouble> {
+fn invocation(args: &InitArgs) -> Result<Invocation, Trouble> {
     let options = RunArgs { task: args.task.clone(), ..RunArgs::default() };
-    let Settings { invocation, .. } = resolve(options.options()?.settings)?;
-    Ok(Given {
+    Ok(resolve(options.options()?.settings)?.invocation)
+}
+
+fn given(invocation: Invocation) -> Given {
+    Given {
         metric: invocation.metric,
         direction: invocation.direction,
         target: invocation.target,
@@ -74,7 +84,7 @@ fn given(args: &InitArgs) -> Result<Given, Trouble> {
             positive_class: invocation.positive_class,
         },
         ..Given::default()
-    })
+    }
 }
 
 /// The serialized name of a value.
@@ -93,7 +103,13 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
-fn task_text(dir: &Path, source: &TaskSource, folder: &InferredFolder, evaluation: &[String]) -> String {
+fn task_text(
+    dir: &Path,
+    source: &TaskSource,
+    folder: &InferredFolder,
+    metric_file: Option<&Path>,
+    evaluation: &[String],
+) -> String {
     let InferredFolder { inferred, description, .. } = folder;
     let reason = |field: &str| {
         let guess = inferred.guesses.iter().find(|guess| guess.field == field);
@@ -114,7 +130,13 @@ fn task_text(dir: &Path, source: &TaskSource, folder: &InferredFolder, evaluatio
     field("competition_id", Some(quoted(&source.name)), "the folder's name".to_owned());
     field("task_type", Some(word(&inferred.task_type)), reason("task_type"));
     field("data_modality", Some(word(&inferred.data_modality)), reason("data_modality"));
-    field("evaluation_metric", Some(quoted(&inferred.metric)), reason("evaluation_metric"));
+    match metric_file {
+        Some(file) => {
+            let file = file.strip_prefix(dir).unwrap_or(file).display().to_string();
+            field("metric_file", Some(quoted(&file)), format!("computes {}", inferred.metric));
+        }
+        None => field("evaluation_metric", Some(quoted(&inferred.metric)), reason("evaluation_metric")),
+    }
     field("metric_direction", Some(inferred.direction.name().to_owned()), reason("metric_direction"));
     let target = inferred
         .target_unknown

@@ -88,6 +88,7 @@ pub(crate) fn task(shape: &Shape) -> Task {
         weight_column: None,
         ignore_columns: Vec::new(),
         positive_class: None,
+        metric_file: None,
         reference_discussions: Vec::new(),
         baseline_solution: None,
     }

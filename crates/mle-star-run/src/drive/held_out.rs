@@ -13,7 +13,7 @@ use mle_star_metrics::names::Metric;
 use mle_star_tables::holdout;
 
 use crate::open_run::OpenRun;
-use crate::protocol::{planned_again, verified_columns};
+use crate::protocol::{id_column, planned_again, verified_columns};
 
 /// The folder of a run with held-out rows.
 pub struct HeldOut {
@@ -74,11 +74,15 @@ pub fn evaluation(run: &OpenRun, data_dir: &Path, held_out: Option<HeldOut>) -> 
     let columns = verified_columns(task, profile, protocol.split.as_ref()).ok()?;
     let header: Vec<String> =
         profile.sample.as_ref()?.columns.iter().map(|column| column.name.clone()).collect();
-    let named = task.id_column.clone().filter(|id| header.contains(id));
-    // Without a named one, the first of several columns holds the IDs.
-    let id_column = named.or_else(|| header.first().filter(|_| header.len() > 1).cloned());
+    let id_column = id_column(task, &header);
+    // With a file, the metric is only needed for what is left out.
+    let metric = match &task.metric_file {
+        Some(_) => Metric::Rmse,
+        None => Metric::parse(&task.evaluation_metric)?,
+    };
     Some(EvaluationSetup {
-        metric: Metric::parse(&task.evaluation_metric)?,
+        metric,
+        metric_file: task.metric_file.clone(),
         train: data_dir.join(&profile.train.file),
         columns,
         header,

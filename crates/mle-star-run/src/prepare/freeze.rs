@@ -7,13 +7,15 @@ use mle_star_offline::OfflineAgents;
 use mle_star_tables::digest::digest;
 
 use super::Prepared;
+use super::metric_trial::try_own_metric;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::runs::{self, inputs};
 
 /// Writes the inputs into a new run folder and creates its journal.
-pub fn freeze(prepared: Prepared) -> Result<OpenRun, RunError> {
+pub fn freeze(mut prepared: Prepared) -> Result<OpenRun, RunError> {
     let rules = prepared.rules()?;
+    let tried = try_own_metric(&mut prepared.task, &prepared.config, prepared.profile.as_ref())?;
     let Prepared { task, config, invocation, prompts, retrieved_models, learned, chosen, profile, .. } =
         prepared;
     let (protocol, held_out, data_summary) = (prepared.protocol, prepared.held_out, prepared.data_summary);
@@ -43,7 +45,7 @@ pub fn freeze(prepared: Prepared) -> Result<OpenRun, RunError> {
         guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason));
     let run = format!("run: {}", folder.display());
     let features = rules.as_ref().and_then(OfflineAgents::features);
-    let opening = sources.into_iter().chain(features).chain(guessed).chain([run]).collect();
+    let opening = sources.into_iter().chain(tried).chain(features).chain(guessed).chain([run]).collect();
     let runners = invocation.runners;
     Ok(OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, held_out, runners, opening })
 }

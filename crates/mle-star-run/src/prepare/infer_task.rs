@@ -13,6 +13,7 @@ use mle_star_tables::agreement;
 use mle_star_tables::infer::{Given, Guess, Inferred, infer};
 use mle_star_tables::profile::{self, Profile, Unlabelled};
 
+use super::metric_file::{OwnMetric, own_metric};
 use super::profile_data::ProfiledData;
 use super::task_source::TaskSource;
 use crate::provider::Chosen;
@@ -45,15 +46,23 @@ pub fn complete(
     chosen: &Chosen,
 ) -> Result<CompleteTask, Trouble> {
     let description = read_description(source)?;
-    let inferred =
-        infer(data.profile.as_ref(), &data.unlabelled, &description.text, &given(source, invocation))?;
+    let own = own_metric(source, invocation)?;
+    let given = given_with(given(source, invocation), own.as_ref());
+    let mut inferred = infer(data.profile.as_ref(), &data.unlabelled, &description.text, &given)?;
     if let (Chosen::Offline, Some(profile)) = (chosen, &data.profile) {
-        check_for_offline(profile, &inferred)?;
+        check_for_offline(profile, &inferred, own.is_some())?;
+    }
+    if let Some(own) = &own {
+        inferred.metric.clone_from(&own.name);
     }
     let mut guesses = inferred.guesses.clone();
-    let description = description.or_made(&inferred);
-    guesses.extend(description.guess);
-    let task = task(source, inferred, description.text)?;
+    let mut description = description.or_made(&inferred);
+    guesses.extend(description.guess.take());
+    if let Some(own) = &own {
+        description.text = format!("{}\n\n{}\n", description.text.trim_end(), own.told());
+    }
+    let mut task = task(source, inferred, description.text)?;
+    task.metric_file = own.map(|own| own.file);
     Ok(CompleteTask { task, guesses })
 }
 
@@ -146,6 +155,13 @@ fn given(source: &TaskSource, invocation: &Invocation) -> Given {
     }
 }
 
+/// What is given, with the metric of a file. Its name may be that of another metric, so it is not shown to what knows those.
+pub fn given_with(given: Given, own: Option<&OwnMetric>) -> Given {
+    let Some(own) = own else { return given };
+    let metric = Some(format!("the metric of {}", own.file.name));
+    Given { metric, direction: Some(own.direction), ..given }
+}
+
 /// The description of the task file, else `description.md` beside the data or the task; empty without any.
 fn read_description(source: &TaskSource) -> Result<Description, Trouble> {
     if let Some(text) = &source.file.description {
@@ -217,6 +233,7 @@ fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<
         weight_column: inferred.roles.weight,
         ignore_columns: inferred.roles.ignored,
         positive_class: inferred.roles.positive_class,
+        metric_file: None,
         reference_discussions: file.reference_discussions,
         baseline_solution: file.baseline_solution,
     })
@@ -238,8 +255,8 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// The offline agents need a metric that they can compute, a target, and tables that agree.
-fn check_for_offline(profile: &Profile, inferred: &Inferred) -> Result<(), Trouble> {
-    if Metric::parse(&inferred.metric).is_none() {
+fn check_for_offline(profile: &Profile, inferred: &Inferred, has_file: bool) -> Result<(), Trouble> {
+    if !has_file && Metric::parse(&inferred.metric).is_none() {
         let message = format!("the offline agents do not know the metric \"{}\"", inferred.metric);
         return Err(Trouble::new(message, format!("give one of these with --metric: {}", Metric::listed())));
     }

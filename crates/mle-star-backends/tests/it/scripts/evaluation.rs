@@ -1,6 +1,7 @@
 //! Real scripts whose scores the program computes itself.
 
 mod held_out;
+mod metric_files;
 mod probes;
 mod searches;
 
@@ -24,6 +25,7 @@ async fn world(train: &str, metric: Metric, id: Option<&str>) -> World {
     fs::write(&table, train).unwrap();
     world.setup.evaluation = Some(EvaluationSetup {
         metric,
+        metric_file: None,
         train: table,
         columns: Columns {
             id: id.map(str::to_owned),

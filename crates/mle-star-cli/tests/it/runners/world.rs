@@ -105,6 +105,7 @@ impl World {
         let (id, target) = (Some("id".to_owned()), "y".to_owned());
         EvaluationSetup {
             metric: Metric::Mae,
+            metric_file: None,
             train,
             columns: Columns { id, target, ..Columns::default() },
             header: vec!["id".to_owned(), "y".to_owned()],

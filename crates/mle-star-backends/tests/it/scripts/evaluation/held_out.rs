@@ -75,6 +75,7 @@ impl HeldOut {
         let (id, target) = (Some("id".to_owned()), "y".to_owned());
         world.setup.evaluation = Some(EvaluationSetup {
             metric: Metric::Mae,
+            metric_file: None,
             train: input.join("train.csv"),
             columns: Columns { id, target, ..Columns::default() },
             header: vec!["id".to_owned(), "y".to_owned()],
