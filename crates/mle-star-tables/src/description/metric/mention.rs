@@ -36,7 +36,13 @@ pub(super) fn mentions(sentence: &Sentence) -> Vec<Mention> {
         let mention = (1..=longest).rev().filter(whole).find_map(|length| {
             let name = joined(&words[start..start + length]);
             let is_map = name != "map" || words[start].raw.chars().filter(|c| c.is_uppercase()).count() > 1;
-            let metric = Metric::parse(&name).filter(|_| !AMBIGUOUS.contains(&name.as_str()) || length > 1);
+            let may_be = words[start..start + length]
+                .iter()
+                .all(|word| Metric::may_have(&word.text) || word.text == "percent");
+            let metric = may_be
+                .then(|| Metric::parse(&name))
+                .flatten()
+                .filter(|_| !AMBIGUOUS.contains(&name.as_str()) || length > 1);
             let is_named = metric.is_some() || NAMED.contains(&name.as_str());
             // `parse` takes words before a name that belong to its noun phrase.
             let is_bare = !matches!(words[start].text.as_str(), "mean" | "average")
