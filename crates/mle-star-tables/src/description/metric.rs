@@ -111,6 +111,7 @@ fn assertions(sentence: &Sentence, at: usize) -> Vec<Assertion> {
     let is_governed = |mention: &Mention| {
         mention.metric.is_some()
             || mention.end - mention.start > 1
+            || mention.name == "map"
             || cue::governs(sentence, cue.as_ref(), mention.start)
     };
     let counted = counted.into_iter().filter(|(_, mention)| is_governed(mention)).collect();
@@ -342,7 +343,7 @@ fn resolved(one: &Assertion, sentences: &[Sentence], has_weights: bool) -> Resul
         }
     }
     let lacks = one.metric.is_none() && Metric::lacks(&one.name).is_some();
-    let level = lacks.then(|| levels::share(&sentences[one.sentence..], one.word)).flatten();
+    let level = lacks.then(|| levels::share(&sentences[one.sentence..])).flatten();
     let known = match level {
         Some(level) => levels::spelled(
             &format!("{} {level}", one.name),

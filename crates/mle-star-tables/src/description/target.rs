@@ -4,8 +4,8 @@ use super::sentence::{Section, Sentence, among, spaced, words};
 use super::{Description, quoted};
 
 /// Beginnings of verbs that ask for a prediction.
-const VERBS: [&str; 9] =
-    ["predict", "forecast", "estimat", "model", "classify", "vorhers", "predic", "prédi", "prever"];
+const VERBS: [&str; 8] =
+    ["predict", "forecast", "estimat", "classify", "vorhers", "predic", "prédi", "prever"];
 
 /// The place of the column that sentences ask to predict, with one of them in quotation marks; `None` if none is named or
 /// several are.
@@ -24,15 +24,14 @@ pub(crate) fn target(description: &Description, columns: &[&str]) -> Option<(usi
     others.iter().all(|(column, _)| *column == first.0).then(|| first.clone())
 }
 
-/// The first name behind a verb, and its place.
+/// The first name behind a verb, and its place; before one such as `is to be predicted`.
 fn behind_verb(sentence: &Sentence, names: &[Vec<String>]) -> Option<(usize, usize)> {
-    let is_verb = |text: &str| {
-        VERBS.iter().any(|verb| text.starts_with(verb))
-            && !text.ends_with("ions")
-            && !among("model models", text)
-    };
+    let is_verb = |text: &str| VERBS.iter().any(|verb| text.starts_with(verb)) && !text.ends_with("ions");
     let verb = sentence.words.iter().position(|word| is_verb(&word.text))?;
-    (verb + 1..sentence.words.len()).find_map(|at| named_at(sentence, names, at).map(|column| (column, at)))
+    let named = |at: usize| named_at(sentence, names, at).map(|column| (column, at));
+    let is_passive = verb > 0 && among("be is are", &sentence.words[verb - 1].text);
+    let ahead = || is_passive.then(|| (0..verb).rev().find_map(named)).flatten();
+    ahead().or_else(|| (verb + 1..sentence.words.len()).find_map(named))
 }
 
 /// The name in `the target is X`, `target column X`, `X is the target`.
@@ -81,6 +80,7 @@ mod tests {
         check("`returns` is the target column.", &columns, Some("returns"));
         check("Predict demand. Then predict returns.", &columns, None);
         check("Demand and returns are known.", &columns, None);
+        check("The column `demand` is to be predicted.", &columns, Some("demand"));
         check("Predict the sale price of a house.", &["SaleType", "SalePrice"], Some("SalePrice"));
         check("# Previous work\nOthers predict returns.\n# Task\nPredict demand.", &columns, Some("demand"));
     }

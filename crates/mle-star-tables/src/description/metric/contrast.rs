@@ -18,6 +18,7 @@ pub(super) fn is_dismissed(sentence: &Sentence, mention: &Mention) -> bool {
         || is_value(words, mention)
         || is_for_ties(words, mention)
         || is_elsewhere(words, mention)
+        || is_purpose(words, mention)
 }
 
 /// Whether a mark before this word ends a clause.
@@ -123,6 +124,17 @@ fn is_for_ties(words: &[Word], mention: &Mention) -> bool {
     };
     let after = words[mention.end..].iter().take_while(|word| !ends_clause(word));
     before.is_some_and(|at| !has_turned(at)) || after.into_iter().any(is_tie)
+}
+
+/// What another metric is for: `the F1 score measures the accuracy of a classifier`.
+fn is_purpose(words: &[Word], mention: &Mention) -> bool {
+    const FOR: &str =
+        "measures reflects captures balances summarizes summarises combines describes gauges rewards";
+    let near = mention.start.saturating_sub(4)..mention.start;
+    let verb = near.rev().find(|at| among(FOR, &words[*at].text));
+    verb.is_some_and(|verb| {
+        words[..verb].iter().any(|word| among("f1 auc score kappa error loss metric rmse", &word.text))
+    })
 }
 
 /// `last year X was used`, `the paper reports X`, `as training loss`.

@@ -3,7 +3,7 @@
 use mle_star_metrics::names::Metric;
 
 use super::super::sentence::{Sentence, Word, among};
-use super::vocabulary::{BOUNDARIES, NAMED};
+use super::vocabulary::{BOUNDARIES, LOGS, NAMED, NOT_LOGS};
 
 /// The longest name of a metric, in words.
 const LONGEST: usize = 9;
@@ -31,7 +31,9 @@ pub(super) fn mentions(sentence: &Sentence) -> Vec<Mention> {
     while start < words.len() {
         let longest = if begins_no_name(&words[start]) { 0 } else { LONGEST.min(words.len() - start) };
         let whole = |length: &usize| {
-            !ends_no_name(&words[start + length - 1]) && is_one_name(&words[start..start + length])
+            let next = words.get(start + length).map_or("", |word| word.text.as_str());
+            let is_log = among(LOGS, &words[start + length - 1].text) && among(NOT_LOGS, next);
+            !is_log && !ends_no_name(&words[start + length - 1]) && is_one_name(&words[start..start + length])
         };
         let mention = (1..=longest).rev().filter(whole).find_map(|length| {
             let name = joined(&words[start..start + length]);

@@ -279,3 +279,9 @@ pub(super) const SECONDARY: &str = "secondary additional additionally auxiliary 
 /// Words after a metric that say it does not count.
 pub(super) const DISMISSED: &str = "misleading unsuitable ignored irrelevant inappropriate meaningless useless dropped insufficient \
     uninformative discouraged deceptive abandoned retired replaced obsolete poor";
+
+/// Logarithms.
+pub(super) const LOGS: &str =
+    "log logs logarithm logarithms logarithmic logged ln log1p log10 logarithmically";
+/// Words after `log` whose logarithm is not taken: they are logarithms.
+pub(super) const NOT_LOGS: &str = "loss likelihood odds return returns ratio ratios file files fold";
