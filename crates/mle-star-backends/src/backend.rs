@@ -76,7 +76,7 @@ pub struct ScriptBackend {
     /// What the comparison of tables sees, if rows are held out.
     compared: Option<Arc<ScriptData>>,
     evaluation: Option<Arc<Evaluator>>,
-    /// The folders of which scripts see only what they are given.
+    /// The folders and files of which scripts see only what they are given.
     closed: Arc<[PathBuf]>,
     executor: Arc<Executor>,
     /// This run on other machines.
@@ -97,7 +97,7 @@ impl ScriptBackend {
         let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
         let rows = setup.evaluation.as_ref().and_then(|evaluation| evaluation.holdout.as_ref());
         rows.map(|_| seen::create_predictions(&run_folder)).transpose()?;
-        let closed = seen::closed(&run_folder, rows)?;
+        let closed = seen::closed(&run_folder, setup.evaluation.as_ref())?;
         let executor = Executor::new(setup.executor(&run_folder), &closed)?;
         let search = Arc::new(ScriptData::of_search(&setup, &closed, &executor)?);
         let whole =
@@ -296,7 +296,11 @@ impl ScriptRunner for ScriptBackend {
     }
 
     async fn look(&self, request: &LookRequest) -> Result<Look, Stop> {
-        let submission = self.kept_predictions(&request.run.file_stem(), &request.script);
+        let stem = request.run.file_stem();
+        let submission = match &self.whole {
+            Some(_) => self.kept_predictions(&stem, &request.script),
+            None => self.kept_submission(&stem, &request.script),
+        };
         let (evaluation, part) = (self.evaluation.clone(), request.part);
         let work = move || match evaluation {
             Some(evaluation) => evaluation.look(&submission, part),

@@ -2,14 +2,15 @@
 
 use mle_star_domain::config::{Acceptance, Config, FinalChoice, HoldoutShare, Preset};
 use mle_star_domain::protocol::{Holdout, Protocol, Split};
-use mle_star_domain::task::Task;
+use mle_star_domain::task::{ColumnRoles, Task};
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::{Kind, Metric};
 use mle_star_tables::comparison;
 use mle_star_tables::holdout::{Off, Plan, Roles, Share, plan};
 use mle_star_tables::infer::Inferred;
+use mle_star_tables::intake::Drawn;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
-use mle_star_tables::split::describe;
+use mle_star_tables::split::{Known, describe};
 
 /// What the protocol of a task depends on, beside its tables.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,6 +23,14 @@ pub struct Evaluated<'a> {
     pub id: Option<&'a str>,
     /// Whether a file computes the metric, whatever its name is.
     pub by_file: bool,
+    /// The column that the user named for groups.
+    pub group: Option<&'a str>,
+    /// The column that the user named for times.
+    pub time: Option<&'a str>,
+    /// The column with the weights of rows.
+    pub weight: Option<&'a str>,
+    /// Columns that no model may use.
+    pub ignored: &'a [String],
     /// The label, of two, whose probability is predicted.
     pub positive: Option<&'a str>,
 }
@@ -52,7 +61,7 @@ pub fn decide<'a>(
 ) -> Option<Decided> {
     let task = task.into();
     // Only the program calls a metric file.
-    if is_papers(config) && !task.by_file {
+    if is_papers(config) && !task.by_file && !task.names_columns() {
         return None;
     }
     let Some(profile) = profile else {
@@ -65,6 +74,7 @@ pub fn decide<'a>(
             unverified: Some(why),
             class_scores: false,
             comparison: String::new(),
+            is_papers: false,
             targets: Vec::new(),
         };
         return Some(Decided { protocol, held_out: None });
@@ -75,7 +85,9 @@ pub fn decide<'a>(
         Some(metric) => !metric.is_for_regression(),
         None => target.and_then(|target| profile.train.column(target)).is_some_and(has_classes),
     };
-    let split = profile.test.is_some().then(|| describe(profile, target, id, classification));
+    let known = task.known();
+    let has_split = profile.test.is_some() || task.group.or(task.time).is_some();
+    let split = has_split.then(|| describe(profile, &known, classification));
     let verified = verified_columns(task, profile, split.as_ref());
     let planned = planned(task, config, profile, split.as_ref(), verified.as_ref().err());
     let holdout = match &planned {
@@ -83,7 +95,8 @@ pub fn decide<'a>(
         Err(off) => off.clone().into(),
     };
     let script = target.zip(split.as_ref()).and_then(|(target, split)| {
-        comparison::script(&compared(profile, &holdout), target, id, split, classification)
+        let left_out: Vec<&str> = task.ignored.iter().map(String::as_str).chain(task.weight).collect();
+        comparison::script(&compared(profile, &holdout), target, id, split, (classification, &left_out))
     });
     let targets = target.map(|target| profile.targets(target, id)).unwrap_or_default();
     let targets = targets.into_iter().map(str::to_owned).collect();
@@ -95,9 +108,44 @@ pub fn decide<'a>(
         class_scores: verified.as_ref().is_ok_and(|columns| has_class_scores(metric, columns, profile)),
         unverified: verified.err(),
         comparison: script.unwrap_or_default(),
+        is_papers: false,
         targets,
     };
     Some(Decided { protocol, held_out: planned.ok() })
+}
+
+/// The evaluation protocol of a task whose test rows the program took from a single table: their score is the held-out score,
+/// and no further rows are held out. `decided` is the protocol of a task with the same tables.
+pub fn of_drawn<'a>(
+    decided: Option<Decided>,
+    task: impl Into<Evaluated<'a>>,
+    config: &Config,
+    drawn: Option<(&Profile, &Drawn)>,
+) -> Option<Decided> {
+    let Some((profile, drawn)) = drawn else { return decided };
+    let unverified = verified_columns(task, profile, Some(&drawn.split)).err();
+    let (split, is_papers) = (Some(drawn.split.clone()), is_papers(config));
+    let holdout = match &unverified {
+        None => drawn.holdout.clone(),
+        Some(why) => Holdout::Off { why: why.clone() },
+    };
+    let protocol = match decided {
+        Some(decided) if !is_papers => {
+            Protocol { split, holdout, comparison: String::new(), ..decided.protocol }
+        }
+        _ => Protocol {
+            split,
+            holdout,
+            rows: 0,
+            verifies: false,
+            unverified: Some("solutions are evaluated as in the paper".to_owned()),
+            class_scores: false,
+            comparison: String::new(),
+            is_papers,
+            targets: Vec::new(),
+        },
+    };
+    Some(Decided { protocol, held_out: None })
 }
 
 fn planned(
@@ -183,7 +231,7 @@ fn plan_rows(
         HoldoutShare::Share(share) => Share::Of(share, u64::from(most)),
         HoldoutShare::Auto | HoldoutShare::Off => Share::Auto { most: u64::from(most) },
     };
-    let roles = Roles { target: task.target, id: task.id };
+    let roles = Roles { target: task.target, id: task.id, weight: task.weight };
     plan(profile, &roles, split, share, seed)
 }
 
@@ -210,7 +258,7 @@ pub fn verified_columns<'a>(
     split: Option<&Split>,
 ) -> Result<Columns, String> {
     let task = task.into();
-    let Evaluated { metric: name, target, id, positive, by_file, .. } = task;
+    let Evaluated { metric: name, target, id, weight, positive, by_file, .. } = task;
     let metric = task.built_in();
     if metric.is_none() && !by_file {
         return Err(format!("the program cannot compute the metric {name}"));
@@ -247,11 +295,12 @@ pub fn verified_columns<'a>(
     if let Some(id) = id.as_ref().filter(|id| repeats(&profile.train, id)) {
         return Err(format!("a value of `{id}` occurs twice in {train_name}"));
     }
-    let cluster = split.and_then(|split| split.column.clone());
+    let cluster = split.and_then(|split| split.cluster().map(str::to_owned));
     let further: Vec<String> =
         targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
-    let positive = positive.filter(|_| further.is_empty()).map(str::to_owned);
-    Ok(Columns { id, target: target.to_owned(), further, cluster, positive, ..Columns::default() })
+    let positive = positive.filter(|_| further.is_empty());
+    let [weight, positive] = [weight, positive].map(|name| name.map(str::to_owned));
+    Ok(Columns { id, target: target.to_owned(), further, cluster, weight, positive, ..Columns::default() })
 }
 
 /// The column of a submission with the row IDs: without a named one, the first of several columns.
@@ -266,6 +315,14 @@ fn repeats(table: &Table, column: &str) -> bool {
     column.is_some_and(|column| column.distinct + column.missing < table.rows.min(ROWS_LOOKED_AT))
 }
 
+/// The roles of columns that neither the split nor the target tells, in lines for the terminal and for a task file.
+pub fn role_lines(roles: &ColumnRoles) -> Vec<String> {
+    let weight = roles.weight.as_ref().map(|name| format!("weights: `{name}` (as given)"));
+    let names: Vec<String> = roles.ignored.iter().map(|name| format!("`{name}`")).collect();
+    let ignored = (!names.is_empty()).then(|| format!("ignored: {} (as given)", names.join(", ")));
+    weight.into_iter().chain(ignored).collect()
+}
+
 /// What was decided, in lines for the terminal and for a task file.
 pub fn lines(protocol: &Protocol, config: &Config) -> Vec<String> {
     let split = protocol.split.as_ref().map(|split| format!("split: {} ({})", split.words(), split.why));
@@ -273,11 +330,16 @@ pub fn lines(protocol: &Protocol, config: &Config) -> Vec<String> {
         Holdout::On { rows, of, .. } => {
             format!("holdout: {rows} of {of} labelled rows are kept from all scripts until the final choice")
         }
+        Holdout::Test { rows, of, .. } => {
+            format!(
+                "holdout: the {rows} rows of the test table, taken from {of} labelled rows; no script sees their labels"
+            )
+        }
         Holdout::Off { why } => format!("holdout: off ({why})"),
     };
     let off = match &protocol.holdout {
         Holdout::Off { why } => why.as_str(),
-        Holdout::On { .. } => "",
+        Holdout::On { .. } | Holdout::Test { .. } => "",
     };
     // It is not said twice.
     let scores = protocol.unverified.as_ref().filter(|why| *why != off);
@@ -302,6 +364,10 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
             target: task.target_column.as_deref(),
             id: task.id_column.as_deref(),
             by_file: task.metric_file.is_some(),
+            group: task.group_column.as_deref(),
+            time: task.time_column.as_deref(),
+            weight: task.weight_column.as_deref(),
+            ignored: &task.ignore_columns,
             positive: task.positive_class.as_deref(),
         }
     }
@@ -311,8 +377,17 @@ impl<'a> Evaluated<'a> {
     /// A task as it was inferred from its folder.
     pub fn inferred(inferred: &'a Inferred) -> Self {
         let Inferred { metric, target, id, roles, .. } = inferred;
-        let positive = roles.positive_class.as_deref();
-        Self { metric, target: target.as_deref(), id: id.as_deref(), positive, by_file: false }
+        Self {
+            metric,
+            target: target.as_deref(),
+            id: id.as_deref(),
+            group: roles.group.as_deref(),
+            time: roles.time.as_deref(),
+            weight: roles.weight.as_deref(),
+            ignored: &roles.ignored,
+            positive: roles.positive_class.as_deref(),
+            by_file: false,
+        }
     }
 
     /// The same with a file that computes the metric, or not.
@@ -324,6 +399,17 @@ impl<'a> Evaluated<'a> {
     /// The metric, if the program has its formula.
     fn built_in(&self) -> Option<Metric> {
         Metric::parse(self.metric).filter(|_| !self.by_file)
+    }
+
+    /// The columns whose roles are known.
+    pub fn known(self) -> Known<'a> {
+        let Self { target, id, group, time, weight, .. } = self;
+        Known { target, id, group, time, weight }
+    }
+
+    /// Whether the user named a column by which rows are validated or weighted.
+    fn names_columns(self) -> bool {
+        self.group.or(self.time).or(self.weight).is_some()
     }
 }
 
@@ -364,7 +450,7 @@ mod tests {
         let check = |metric: &str, sample: &str, expected: Result<u64, &str>| {
             let Protocol { holdout, verifies, .. } = decided(metric, sample, &Config::default()).unwrap();
             let found = match &holdout {
-                Holdout::On { rows, .. } => Ok(*rows),
+                Holdout::On { rows, .. } | Holdout::Test { rows, .. } => Ok(*rows),
                 Holdout::Off { why } => Err(why.as_str()),
             };
             assert_eq!((found, verifies), (expected, expected.is_ok()), "{metric} {sample}");
@@ -439,7 +525,7 @@ mod tests {
             let columns = verified_columns(task, &profile, None).unwrap();
             assert_eq!((columns.target.as_str(), columns.further.as_slice()), ("y", &["z".to_owned()][..]));
             let found = match protocol(task, &Config::default(), Some(&profile)).unwrap().holdout {
-                Holdout::On { rows, .. } => Ok(rows),
+                Holdout::On { rows, .. } | Holdout::Test { rows, .. } => Ok(rows),
                 Holdout::Off { why } => Err(why),
             };
             assert_eq!(found, expected.map_err(str::to_owned), "{metric} {rare}");
@@ -455,7 +541,7 @@ mod tests {
             .unwrap()
             .holdout
         {
-            Holdout::On { digest, seed: used, .. } => {
+            Holdout::On { digest, seed: used, .. } | Holdout::Test { digest, seed: used, .. } => {
                 assert_eq!(used, u64::from(seed));
                 digest
             }

@@ -35,7 +35,7 @@ pub struct Shuffled {
 /// the training table: within groups or blocks of time if the split is by them. Everything else is linked.
 ///
 /// # Errors
-/// The training table cannot be read or is packed, or the folder cannot be written.
+/// The training table cannot be read, or the folder cannot be written.
 pub fn shuffle_targets(
     data_dir: &Path,
     targets: &[String],
@@ -56,7 +56,7 @@ pub fn shuffle_targets(
 /// column that names rows. Everything else is linked. Returns the new table.
 ///
 /// # Errors
-/// The test table cannot be read or is packed, or the folder cannot be written.
+/// The test table cannot be read, or the folder cannot be written.
 pub fn replace_test_rows(
     data_dir: &Path,
     id: Option<&str>,
@@ -74,11 +74,10 @@ fn altered(
     write: impl FnOnce(&Source, &mut dyn Write) -> io::Result<()>,
 ) -> Result<PathBuf, Trouble> {
     let trouble = |error: io::Error| Trouble::new(format!("cannot write changed data: {error}"), HINT);
-    let table = table.filter(|table| !table.is_packed());
-    let Some(table) = table else { return Err(Trouble::new("the data has no unpacked table to change", "")) };
+    let Some(table) = table else { return Err(Trouble::new("the data has no table to change", "")) };
     let fill = || {
         fs::create_dir_all(into)?;
-        walk::link(data_dir, into, |name| *name == *table.on_disk)?;
+        walk::link(data_dir, into, |name| *name == *table.file)?;
         let file = into.join(&table.file);
         let mut out = BufWriter::new(File::create(&file)?);
         write(table, &mut out)?;
@@ -261,7 +260,7 @@ mod tests {
         };
         let train: String = (0..900).map(|row| format!("{row},{},{}\n", row % 10, label(row))).collect();
         fs::write(dir.path().join("train.csv"), format!("id,day,y\n{train}")).unwrap();
-        let split = Split { kind: SplitKind::Time, column: Some("day".to_owned()), why: String::new() };
+        let split = Split { kind: SplitKind::Time, column: Some("day".to_owned()), ..Split::default() };
         let into = into.path().join("shuffled");
         let shuffled = shuffle_targets(dir.path(), &["y".to_owned()], Some(&split), 7, &into).unwrap();
         let after = fs::read_to_string(&shuffled.table).unwrap();
@@ -298,6 +297,6 @@ mod tests {
         let (dir, into) = (folder(), tempfile::tempdir().unwrap());
         fs::remove_file(dir.path().join("test.csv")).unwrap();
         let error = replace_test_rows(dir.path(), None, 7, &into.path().join("x")).unwrap_err();
-        assert!(error.message.contains("no unpacked table"), "{}", error.message);
+        assert!(error.message.contains("no table"), "{}", error.message);
     }
 }

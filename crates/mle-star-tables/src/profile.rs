@@ -152,7 +152,7 @@ pub enum ColumnKind {
     Empty,
 }
 
-/// Reads every table of a data folder, including zipped ones.
+/// Reads every table of a data folder.
 ///
 /// # Errors
 /// The folder is missing or empty, there is no training table, or the training, test or sample table is invalid:
@@ -162,7 +162,7 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
     let listing = folder::list(data_dir)?;
     let Some(train_source) = &listing.train else {
         let message = format!("no train.csv in {}", data_dir.display());
-        return Err(Trouble::new(message, "give the folder that holds train.csv (or train.csv.zip)"));
+        return Err(Trouble::new(message, "give the folder that holds train.csv, or the table itself"));
     };
     let header = |source: &Option<Source>| {
         source.as_ref().and_then(|source| records::read(data_dir, source, |rows| Ok(rows.names())).ok())
@@ -184,7 +184,7 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
                 auxiliary.push(read::with_row_key(&table, profile, &train));
                 tables.push(table);
             }
-            Err(_) => other_files.push(source.on_disk.clone()),
+            Err(_) => other_files.push(source.file.clone()),
         }
     }
     other_files.sort();
@@ -238,6 +238,20 @@ impl Profile {
             .filter(|name| Some(*name) != id && self.train.column(name).is_some() && lacks(&self.test, name))
             .collect();
         if asked.contains(&target) { asked } else { vec![target] }
+    }
+}
+
+impl Profile {
+    /// The profile after its data folder was moved.
+    ///
+    /// # Errors
+    /// The tables are in use elsewhere and cannot be read again.
+    pub fn moved_to(mut self, folder: &Path) -> Result<Self, Trouble> {
+        match Arc::get_mut(&mut self.tables) {
+            Some(tables) => tables.move_to(folder),
+            None => return read(folder),
+        }
+        Ok(self)
     }
 }
 

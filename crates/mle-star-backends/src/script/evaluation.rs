@@ -58,8 +58,15 @@ pub struct EvaluationSetup {
     pub split: Option<Split>,
     /// The number of test rows, without held-out ones.
     pub test_rows: Option<u64>,
+    /// Whether the scores of scripts are computed from their validation predictions.
+    pub verifies: bool,
     /// The held-out rows, if there are any.
     pub holdout: Option<HoldoutSetup>,
+    /// The labels of the test table, if the program knows them.
+    pub test_labels: Option<PathBuf>,
+    /// Folders and files that contain labels of held-out rows or of the test table and are therefore hidden from the
+    /// scripts of the search.
+    pub closed: Vec<PathBuf>,
 }
 
 /// The held-out rows.
@@ -74,9 +81,6 @@ pub struct HoldoutSetup {
     /// Folder with the training and the test table, which the program's own script compares before the search, to find
     /// out how their rows differ.
     pub compared: PathBuf,
-    /// Further folders that contain labels of the held-out rows and are therefore hidden from the scripts of the
-    /// search.
-    pub closed: Vec<PathBuf>,
 }
 
 /// Computes scores.
@@ -116,6 +120,13 @@ pub(crate) struct ValidationCheck {
     pub(crate) mismatch: Option<String>,
     /// Why the program could not compute the score.
     pub(crate) note: Option<String>,
+}
+
+impl EvaluationSetup {
+    /// The file with the labels of held-out rows, or else with those of the test table.
+    pub(crate) fn labels(&self) -> Option<&Path> {
+        self.holdout.as_ref().map(|rows| &rows.labels).or(self.test_labels.as_ref()).map(PathBuf::as_path)
+    }
 }
 
 impl Evaluator {
@@ -352,8 +363,8 @@ impl LabelledRows {
     fn read(setup: &EvaluationSetup) -> Result<Self, String> {
         let rows = read(setup, &setup.train, &setup.columns)?;
         let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
-        let holdout = match &setup.holdout {
-            Some(holdout) => read(setup, &holdout.labels, &columns),
+        let holdout = match setup.labels() {
+            Some(labels) => read(setup, labels, &columns),
             None => Err("no rows are held out".to_owned()),
         };
         let search = match &holdout {
@@ -418,13 +429,7 @@ mod tests {
             let (train, labels) = (write("train.csv", train), write("labels.csv", held_out));
             let predicted = write("predicted.csv", &["1", "4"]);
             let whole = || folder.path().to_owned();
-            let holdout = HoldoutSetup {
-                data_dir: whole(),
-                sample: whole(),
-                labels,
-                compared: whole(),
-                closed: Vec::new(),
-            };
+            let holdout = HoldoutSetup { data_dir: whole(), sample: whole(), labels, compared: whole() };
             let (id, target) = ("id".to_owned(), "y".to_owned());
             let evaluation = Evaluator::new(
                 EvaluationSetup {
@@ -437,7 +442,10 @@ mod tests {
                     subsample_limit: 30,
                     split: None,
                     test_rows: None,
+                    verifies: true,
                     holdout: Some(holdout),
+                    test_labels: None,
+                    closed: Vec::new(),
                 },
                 None,
             );
@@ -460,7 +468,7 @@ mod tests {
 
     #[test]
     fn the_fewest_rows_depend_on_the_rows_that_scripts_use() {
-        let split = |kind| Split { kind, column: None, why: String::new() };
+        let split = |kind| Split { kind, column: None, ..Split::default() };
         let check = |labelled, limit, kind, expected| {
             let fewest = fewest_rows(labelled, limit, Some(&split(kind)));
             assert_eq!(fewest, expected, "{labelled} {limit} {kind:?}");

@@ -31,13 +31,15 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     let invocation = invocation(args)?;
     let own = own_metric(&source, &invocation)?;
     let file = invocation.metric_file.clone();
-    let mut inferred = prepare::infer_folder(&source, &given_with(given(invocation), own.as_ref()))?;
+    let given = given_with(given(invocation.clone()), own.as_ref());
+    let mut inferred = prepare::infer_folder(&source, &given, &invocation)?;
     if let Some(own) = own {
         inferred.inferred.metric = own.name;
     }
     let evaluation = evaluation(&source, &inferred, file.is_some())?;
-    let path = args.dir.join("task.yaml");
-    let text = task_text(&args.dir, &source, &inferred, file.as_deref(), &evaluation);
+    let folder = folder_of(&args.dir);
+    let path = folder.join("task.yaml");
+    let text = task_text(folder, &source, &inferred, file.as_deref(), &evaluation);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(&path),
@@ -52,13 +54,26 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// The folder that gets the task file: the given one, or that of the given table.
+fn folder_of(given: &Path) -> &Path {
+    match given.parent() {
+        Some(folder) if given.is_file() && folder == Path::new("") => Path::new("."),
+        Some(folder) if given.is_file() => folder,
+        _ => given,
+    }
+}
+
 /// How a run of the task would evaluate solutions, a line each.
 fn evaluation(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Result<Vec<String>, Trouble> {
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
     let task = Evaluated::inferred(&folder.inferred).with_file(by_file);
-    let protocol = protocol::protocol(task, &config, folder.profile.as_ref());
-    Ok(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)).collect())
+    let drawn = folder.profile.as_ref().zip(folder.intake.drawn.as_ref());
+    let decided =
+        protocol::of_drawn(protocol::decide(task, &config, folder.profile.as_ref()), task, &config, drawn);
+    let told = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, &config));
+    let roles = protocol::role_lines(&folder.inferred.roles);
+    Ok(folder.lines().into_iter().chain(roles).chain(told).collect())
 }
 
 fn exists(path: &Path) -> Trouble {
@@ -103,6 +118,23 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
+/// Texts as a YAML list.
+fn listed(texts: &[String]) -> String {
+    format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
+}
+
+/// The fields of the roles that columns have.
+fn role_fields(roles: &ColumnRoles) -> impl Iterator<Item = (&'static str, String)> {
+    let fields = [
+        ("group_column", roles.group.as_deref().map(quoted)),
+        ("time_column", roles.time.as_deref().map(quoted)),
+        ("weight_column", roles.weight.as_deref().map(quoted)),
+        ("ignore_columns", (!roles.ignored.is_empty()).then(|| listed(&roles.ignored))),
+        ("positive_class", roles.positive_class.as_deref().map(quoted)),
+    ];
+    fields.into_iter().filter_map(|(name, value)| Some((name, value?)))
+}
+
 fn task_text(
     dir: &Path,
     source: &TaskSource,
@@ -145,6 +177,9 @@ fn task_text(
     field("target_column", inferred.target.as_deref().map(quoted), target);
     let id = if inferred.id.is_some() { reason("id_column") } else { "no ID column was found".to_owned() };
     field("id_column", inferred.id.as_deref().map(quoted), id);
+    for (name, value) in role_fields(&inferred.roles) {
+        field(name, Some(value), reason(name));
+    }
     field(
         "data_dir",
         Some(quoted(&data_dir)),

@@ -16,8 +16,7 @@ use crate::runs::{self, inputs};
 pub fn freeze(mut prepared: Prepared) -> Result<OpenRun, RunError> {
     let rules = prepared.rules()?;
     let tried = try_own_metric(&mut prepared.task, &prepared.config, prepared.profile.as_ref())?;
-    let Prepared { task, config, invocation, prompts, retrieved_models, learned, chosen, profile, .. } =
-        prepared;
+    let Prepared { mut task, config, invocation, prompts, retrieved_models, learned, chosen, .. } = prepared;
     let (protocol, held_out, data_summary) = (prepared.protocol, prepared.held_out, prepared.data_summary);
     let (guesses, sources) = (prepared.guesses, prepared.sources);
     let data_id = digest(&task.data_dir)?;
@@ -25,6 +24,13 @@ pub fn freeze(mut prepared: Prepared) -> Result<OpenRun, RunError> {
     let now = jiff::Zoned::now();
     let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
     let run_id = claimed.id;
+    let (intake, mut profile) = (prepared.intake, prepared.profile);
+    let folder = claimed.hold.folder().to_owned();
+    let kept = intake.keep(&folder);
+    if let Some(data) = kept.map_err(|error| RunError::failed(inputs::unwritable(&folder, &error)))? {
+        profile = profile.map(|profile| profile.moved_to(&data)).transpose()?;
+        task.data_dir = data;
+    }
     let prompts_of_run = prompts.texts().clone();
     let frozen = Frozen {
         run_id,
@@ -37,7 +43,6 @@ pub fn freeze(mut prepared: Prepared) -> Result<OpenRun, RunError> {
         protocol,
         data_summary,
     };
-    let folder = claimed.hold.folder().to_owned();
     inputs::write(&folder, &frozen).map_err(RunError::failed)?;
     inputs::write_runners(&folder, &invocation.runners).map_err(RunError::failed)?;
     let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| RunError::journal(&error))?;

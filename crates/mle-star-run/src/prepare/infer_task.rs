@@ -13,6 +13,7 @@ use mle_star_tables::agreement;
 use mle_star_tables::infer::{Given, Guess, Inferred, infer};
 use mle_star_tables::profile::{self, Profile, Unlabelled};
 
+use super::intake::{Intake, Known, Place, lost_columns, no_target, take_in};
 use super::metric_file::{OwnMetric, own_metric};
 use super::profile_data::ProfiledData;
 use super::task_source::TaskSource;
@@ -27,6 +28,8 @@ pub struct CompleteTask {
     pub task: Task,
     /// What was inferred, with reasons.
     pub guesses: Vec<Guess>,
+    /// Why the target is not known; `None` if it is.
+    pub target_unknown: Option<Trouble>,
 }
 
 /// A task's description and where it comes from.
@@ -56,6 +59,7 @@ pub fn complete(
         inferred.metric.clone_from(&own.name);
     }
     let mut guesses = inferred.guesses.clone();
+    let target_unknown = inferred.target_unknown.clone();
     let mut description = description.or_made(&inferred);
     guesses.extend(description.guess.take());
     if let Some(own) = &own {
@@ -63,7 +67,7 @@ pub fn complete(
     }
     let mut task = task(source, inferred, description.text)?;
     task.metric_file = own.map(|own| own.file);
-    Ok(CompleteTask { task, guesses })
+    Ok(CompleteTask { task, guesses, target_unknown })
 }
 
 /// The task that a data folder suggests.
@@ -75,42 +79,70 @@ pub struct InferredFolder {
     pub inferred: Inferred,
     /// The description; empty without any.
     pub description: String,
+    /// Its data as scripts see it.
+    pub intake: Intake,
 }
 
-/// Infers a task from a data folder as `run` does, for `init`.
+impl InferredFolder {
+    /// What was found, changed and left out in its data, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let (target, id) = (self.inferred.target.as_deref(), self.inferred.id.as_deref());
+        let lost = self.profile.as_ref().zip(target);
+        let lost = lost.map(|(profile, target)| lost_columns(profile, &profile.targets(target, id)));
+        self.intake.lines().into_iter().chain(lost.unwrap_or_default()).collect()
+    }
+}
+
+/// Infers a task from a data folder or a table as `run` does, for `init`.
 ///
 /// # Errors
 /// The data cannot be read, or a field cannot be inferred.
-pub fn infer_folder(source: &TaskSource, given: &Given) -> Result<InferredFolder, Trouble> {
-    let read = profile::read(&source.data_dir);
+pub fn infer_folder(
+    source: &TaskSource,
+    given: &Given,
+    invocation: &Invocation,
+) -> Result<InferredFolder, Trouble> {
+    let mut intake = take_in(source, invocation, Place::Temporary)?;
+    let folder = intake.folder();
+    let read = intake.damaged().map_or_else(|| profile::read(&folder), |trouble| Err(trouble.clone()));
     let description = read_description(source)?.text;
     let (profile, unlabelled) = match read {
         Ok(profile) => (Some(profile), Unlabelled::default()),
         // A sample submission or files with labels in their names can stand for the table.
-        Err(trouble) => match profile::read_unlabelled(&source.data_dir) {
+        Err(trouble) => match profile::read_unlabelled(&folder) {
             unlabelled if unlabelled != Unlabelled::default() => (None, unlabelled),
             _ => return Err(trouble),
         },
     };
-    let inferred = infer(profile.as_ref(), &unlabelled, &description, given)?;
-    Ok(InferredFolder { profile, inferred, description })
+    let mut inferred = infer(profile.as_ref(), &unlabelled, &description, given)?;
+    let profile = match profile {
+        Some(profile) => {
+            let (unknown, seed) = (no_target(), Config::default().seed);
+            let (profile, id) = intake.complete(profile, &Known::of(&inferred, &unknown), seed)?;
+            inferred.id = id;
+            Some(profile)
+        }
+        None => None,
+    };
+    Ok(InferredFolder { profile, inferred, description, intake })
 }
 
-/// Infers a task as `run` does, also from data for which nothing names a metric.
+/// Infers a task as `run` does, also from data for which nothing names a metric. The profile reads the tables of the intake.
 ///
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
 pub fn infer_without_metric(
     source: &TaskSource,
     invocation: &Invocation,
-) -> Result<(Profile, Inferred), Trouble> {
-    let profile = profile::read(&source.data_dir)?;
+) -> Result<(Profile, Inferred, Intake), Trouble> {
+    let intake = take_in(source, invocation, Place::Temporary)?;
+    let profile = profile::read(&intake.folder())?;
     let description = read_description(source)?.text;
     let given = given(source, invocation);
     let any = Given { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..given.clone() };
     let infer = |given| infer(Some(&profile), &Unlabelled::default(), &description, given);
     let inferred = infer(&given).or_else(|_| infer(&any))?;
-    Ok((profile, inferred))
+    Ok((profile, inferred, intake))
 }
 
 /// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so
@@ -267,10 +299,21 @@ fn check_for_offline(profile: &Profile, inferred: &Inferred, has_file: bool) -> 
     if let Some(trouble) = only_media(profile, inferred) {
         return Err(trouble);
     }
-    if let Some(trouble) = &inferred.target_unknown {
-        return Err(trouble.clone());
+    match &inferred.target_unknown {
+        Some(trouble) => Err(trouble.clone()),
+        None => Ok(()),
     }
-    agreement::check(profile, inferred.id.as_deref())
+}
+
+/// The offline agents need the rows of the sample submission in the test table.
+///
+/// # Errors
+/// They are not there.
+pub fn check_rows(profile: &Profile, task: &Task, intake: &Intake) -> Result<(), Trouble> {
+    match intake.id_unknown() {
+        Some(trouble) => Err(trouble.clone()),
+        None => agreement::check(profile, task.id_column.as_deref()),
+    }
 }
 
 /// A task about images or sounds whose tables only have their names.

@@ -18,12 +18,21 @@ pub struct ProfiledData {
     pub note: Option<String>,
 }
 
-/// Profiles a data folder. The offline agents require a profile; other agents can explore the data by itself.
+/// Profiles a data folder. The offline agents require a profile; other agents can explore the data by itself. `damaged` says
+/// why a table is known to be unreadable.
 ///
 /// # Errors
 /// The offline agents were chosen and the tables cannot be read.
-pub fn profile_data(data_dir: &Path, chosen: &Chosen) -> Result<ProfiledData, Trouble> {
-    match (profile::read(data_dir), chosen) {
+pub fn profile_data(
+    data_dir: &Path,
+    chosen: &Chosen,
+    damaged: Option<&Trouble>,
+) -> Result<ProfiledData, Trouble> {
+    let read = match damaged {
+        Some(trouble) => Err(trouble.clone()),
+        None => profile::read(data_dir),
+    };
+    match (read, chosen) {
         (Ok(profile), _) => {
             Ok(ProfiledData { profile: Some(profile), unlabelled: Unlabelled::default(), note: None })
         }

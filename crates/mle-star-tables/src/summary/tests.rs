@@ -15,8 +15,10 @@ fn summary_of(dir: &Path) -> String {
         profile: profile.as_ref(),
         target: Some(TARGET),
         id: Some(ID),
+        roles: None,
         split: None,
         held_out: None,
+        instead: &[],
     };
     let summary = summarize(&asked);
     // A summary that was cut has exactly as many characters as it may have.
@@ -262,8 +264,10 @@ fn data_that_cannot_be_read_is_said_in_sentences() {
         profile: Some(&profile),
         target: Some(TARGET),
         id: None,
+        roles: None,
         split: None,
         held_out: None,
+        instead: &[],
     };
     let summary = summarize(&asked);
     assert!(summary.starts_with("The tables cannot be read: "), "{summary}");
@@ -300,16 +304,23 @@ fn labelled() -> tempfile::TempDir {
 fn held_out_rows_are_rows_of_the_test_table() {
     let dir = labelled();
     let profile = profile::read(dir.path()).unwrap();
-    let split = Split { kind: SplitKind::Rows, column: None, why: "nothing tells them apart".to_owned() };
-    let roles = Roles { target: Some(TARGET), id: Some(ID) };
+    let split = Split {
+        kind: SplitKind::Rows,
+        column: None,
+        why: "nothing tells them apart".to_owned(),
+        ..Split::default()
+    };
+    let roles = Roles { target: Some(TARGET), id: Some(ID), weight: None };
     let plan = plan(&profile, &roles, &split, Share::Of(0.5, 10_000), 1).unwrap();
     let asked = Asked {
         data_dir: dir.path(),
         profile: Some(&profile),
         target: Some(TARGET),
         id: Some(ID),
+        roles: None,
         split: Some(&split),
         held_out: Some(&plan),
+        instead: &[],
     };
     let summary = summarize(&asked);
     let held: Vec<u64> = (0..3_000).filter(|row| plan.holds(*row)).collect();
@@ -342,14 +353,21 @@ fn differences_of_test_rows_are_said_without_held_out_dates() {
     let dir = folder(&[("train.csv", "id,day,y\n1,5,0\n2,6,1\n"), ("test.csv", "id,day\n3,7\n")]);
     let profile = profile::read(dir.path()).unwrap();
     let check = |kind, parts: &[&str]| {
-        let split = Split { kind, column: Some("day".to_owned()), why: "it ends with 6".to_owned() };
+        let split = Split {
+            kind,
+            column: Some("day".to_owned()),
+            why: "it ends with 6".to_owned(),
+            ..Split::default()
+        };
         let asked = Asked {
             data_dir: dir.path(),
             profile: Some(&profile),
             target: Some(TARGET),
             id: Some(ID),
+            roles: None,
             split: Some(&split),
             held_out: None,
+            instead: &[],
         };
         let summary = summarize(&asked);
         assert!(!summary.contains(&split.why), "{summary}");

@@ -38,7 +38,10 @@ async fn world(train: &str, metric: Metric, id: Option<&str>) -> World {
         subsample_limit: 30_000,
         split: None,
         test_rows: None,
+        verifies: true,
         holdout: None,
+        test_labels: None,
+        closed: Vec::new(),
     });
     world
 }

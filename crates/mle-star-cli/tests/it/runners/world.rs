@@ -82,8 +82,8 @@ impl World {
         for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
             fs::write(original.join(format!("{name}.csv")), text).unwrap();
         }
-        let roles = Roles { target: Some("y"), id: Some("id") };
-        let split = Split { kind: SplitKind::Rows, column: None, why: String::new() };
+        let roles = Roles { target: Some("y"), id: Some("id"), weight: None };
+        let split = Split { kind: SplitKind::Rows, column: None, ..Split::default() };
         let profile = profile::read(&original).unwrap();
         let plan =
             holdout::plan(&profile, &roles, &split, holdout::Share::Auto { most: 20_000 }, 42).unwrap();
@@ -92,9 +92,9 @@ impl World {
         holdout::labels(&profile, &plan, &labels).unwrap();
         let (data_dir, sample) = (original.clone(), original.join("sample_submission.csv"));
         let closed = vec![original.clone()];
-        let held_out = HoldoutSetup { data_dir, sample, labels, compared, closed };
+        let held_out = HoldoutSetup { data_dir, sample, labels, compared };
         let evaluation = Self::evaluation(input.join("train.csv"));
-        self.setup.evaluation = Some(EvaluationSetup { holdout: Some(held_out), ..evaluation });
+        self.setup.evaluation = Some(EvaluationSetup { holdout: Some(held_out), closed, ..evaluation });
         self.setup.sample_submission = Some(input.join("sample_submission.csv"));
         self.setup.id_column = Some("id".to_owned());
         self.setup.data_dir = input;
@@ -113,7 +113,10 @@ impl World {
             subsample_limit: 30_000,
             split: None,
             test_rows: None,
+            verifies: true,
             holdout: None,
+            test_labels: None,
+            closed: Vec::new(),
         }
     }
 

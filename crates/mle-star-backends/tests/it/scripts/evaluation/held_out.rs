@@ -57,8 +57,8 @@ impl HeldOut {
             fs::write(original.join(format!("{name}.csv")), text).unwrap();
         }
         add(&original, &root);
-        let roles = Roles { target: Some("y"), id: Some("id") };
-        let split = Split { kind: SplitKind::Rows, column: None, why: String::new() };
+        let roles = Roles { target: Some("y"), id: Some("id"), weight: None };
+        let split = Split { kind: SplitKind::Rows, column: None, ..Split::default() };
         let profile = profile::read(&original).unwrap();
         let plan = plan(&profile, &roles, &split, Share::Auto { most: 20_000 }, 42).unwrap();
         let folder = run.join(layout::HOLDOUT);
@@ -83,13 +83,10 @@ impl HeldOut {
             subsample_limit: 30_000,
             split: None,
             test_rows: None,
-            holdout: Some(HoldoutSetup {
-                data_dir: original.clone(),
-                sample,
-                labels: secret,
-                compared,
-                closed: vec![original.clone()],
-            }),
+            verifies: true,
+            holdout: Some(HoldoutSetup { data_dir: original.clone(), sample, labels: secret, compared }),
+            test_labels: None,
+            closed: vec![original.clone()],
         });
         world.setup.id_column = Some("id".to_owned());
         world.setup.sample_submission = Some(input.join("sample_submission.csv"));
