@@ -86,8 +86,12 @@ impl Packing {
         if *self == Self::None {
             return Opened::open(path).map_err(|error| file.io(&error));
         }
-        let mut unpacked = tempfile::tempfile()
-            .map_err(|error| Trouble::io("create a temporary file in", &std::env::temp_dir(), &error))?;
+        let folder = std::env::temp_dir();
+        let of_folder = |error: io::Error| {
+            let what = format!("it cannot be unpacked into {}: {error}", folder.display());
+            file.trouble(what, "set TMPDIR to a folder that exists and has space")
+        };
+        let mut unpacked = tempfile::tempfile_in(&folder).map_err(of_folder)?;
         self.with_bytes(path, |bytes| io::copy(bytes, &mut unpacked).map_err(|error| file.io(&error)))?;
         unpacked.seek(SeekFrom::Start(0)).map_err(|error| file.io(&error))?;
         Ok(unpacked)
