@@ -37,7 +37,7 @@ mod write;
 pub use csv::StringRecord;
 pub use detect::{Detected, Format, detect, is_table_name, stem};
 pub use notation::{AmbiguousColumn, Decimal, Encoding, LineEnd, Notation, NumberColumn};
-pub use packing::Packing;
+pub use packing::{Packing, tables_in};
 pub use plain::is_plain;
 pub use table::{Column, Kind, Options, Table, Visit, open};
 pub use write::write_csv;

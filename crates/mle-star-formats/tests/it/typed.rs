@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use mle_star_formats::{Format, Options, Packing, detect};
+use mle_star_formats::{Format, Options, Packing, detect, tables_in};
 
 use crate::files::Folder;
 
@@ -172,7 +172,12 @@ fn archives_that_hold_no_table_are_refused() {
         assert_eq!(csv(name, bytes), Err(format!("{name}: {message}")));
     };
     let two = zip(&[("a.csv", b"x\n"), ("notes.md", b"x"), ("b.csv", b"x\n")]);
-    check("t.zip", &two, "the archive holds 2 tables, a.csv and b.csv among them");
+    check("t.zip", &two, "the archive holds 2 tables, `a.csv` and `b.csv` among them");
+    let folder = Folder::new();
+    assert_eq!(tables_in(&folder.write("t.zip", &two)), ["a.csv", "b.csv"]);
+    assert_eq!(tables_in(&folder.write("t.xlsx", &data("types.xlsx"))), [""; 0]);
+    let described = zip(&[("a.csv", b"x\n1\n"), ("readme.txt", b"x"), ("about.json", b"{}")]);
+    assert_eq!(csv("t.zip", &described).as_deref(), Ok("x\n1\n"));
     check("t.zip", &zip(&[]), "the archive holds no table");
     check("t.zip", &zip(&[("a.md", b"x"), ("b.png", b"x")]), "the archive holds no table");
     check("t.csv.gz", &gzip(b""), "the file is empty");
