@@ -66,7 +66,13 @@ pub(crate) fn open(path: &Path, detected: Detected) -> Result<Table, Trouble> {
         let verdict = shielded(|| buffers::are_readable(again, detected.format));
         match verdict.ok_or_else(|| damaged(file))?.map_err(|error| file.io(&error))? {
             Verdict::Readable => {}
-            Verdict::Damaged => return Err(file.damaged("the file is damaged, or was written by Arrow 0.17")),
+            Verdict::Damaged => return Err(damaged(file)),
+            Verdict::Old => {
+                let hint = "write it again with a newer pyarrow";
+                return Err(
+                    file.trouble("the file was written by Arrow 0.17, whose compression is not read", hint)
+                );
+            }
             Verdict::TooLarge => return Err(too_large(file, "a column")),
         }
     }
