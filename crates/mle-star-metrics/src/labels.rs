@@ -33,6 +33,15 @@ pub struct Columns {
     pub weight: Option<String>,
     /// The class that a binary metric is about, and a single column of probabilities. `None` for the usual one.
     pub positive: Option<String>,
+    /// Words that look missing, such as `None`, but are labels.
+    pub words: Vec<String>,
+}
+
+impl Columns {
+    /// Whether a row with this label has none.
+    fn lacks(&self, label: &str) -> bool {
+        is_missing(label) && !self.words.iter().any(|word| word == label.trim())
+    }
 }
 
 /// The layout of a file of predictions.
@@ -268,7 +277,7 @@ fn read(
     let mut collected: Vec<Collected> = targets.iter().map(|_| Collected::new(metric)).collect();
     while table.read(&mut row)? {
         let labels = || targets.iter().map(|target| row.get(*target).unwrap_or_default());
-        if !labels().any(|label| is_missing(label) || is_infinite(label, metric)) {
+        if !labels().any(|label| columns.lacks(label) || is_infinite(label, metric)) {
             keys.push((row_key(&row, id, number)?, number));
             weights.add(&row).map_err(|why| format!("row {} {why}", number + 1))?;
             clusters.extend(cluster.map(|cluster| key(row.get(cluster).unwrap_or_default())));

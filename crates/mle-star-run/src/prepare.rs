@@ -30,6 +30,7 @@ use mle_star_tables::holdout::Plan;
 use mle_star_tables::infer::Guess;
 use mle_star_tables::profile::Profile;
 
+use crate::columns::{self, Told};
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::protocol::{self, Decided};
@@ -159,7 +160,8 @@ pub fn prepare_for(
     let mut configured = configure::configure(options, &source, environment)?;
     let choice = choose_agents(intent, &configured.config, environment)?;
     configured.answered_by(&choice.chosen)?;
-    let data = profile_data(&source.data_dir, &choice.chosen)?;
+    let spoken = infer_task::Spoken::of(&source, &configured.invocation)?;
+    let data = profile_data(&source.data_dir, &choice.chosen, &spoken.context())?;
     let complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen)?;
     configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
     let makes_output = intent == Intent::Begin;
@@ -173,7 +175,7 @@ pub fn prepare_for(
         makes_output.then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref())).flatten();
     let (protocol, held_out) =
         decided.map_or((None, None), |Decided { protocol, held_out }| (Some(protocol), held_out));
-    sources.extend(protocol::role_lines(&task.column_roles()));
+    sources.extend(columns::lines(&Told::of(&task, &task.column_roles()), profile.as_ref()));
     sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));
     Ok(Prepared {
         task,

@@ -23,6 +23,7 @@ pub mod input;
 pub mod keys;
 pub mod links;
 pub mod media;
+pub mod missing;
 pub mod places;
 pub mod profile;
 mod records;

@@ -7,6 +7,7 @@ use std::path::Path;
 use mle_star::shell;
 use mle_star_domain::task::ColumnRoles;
 use mle_star_domain::trouble::Trouble;
+use mle_star_run::columns::{self, Told};
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::task_source::{self, TaskSource};
 use mle_star_run::prepare::{self, InferredFolder};
@@ -52,7 +53,8 @@ fn evaluation(source: &TaskSource, folder: &InferredFolder) -> Result<Vec<String
     let task = Evaluated::inferred(&folder.inferred);
     let protocol = protocol::protocol(task, &config, folder.profile.as_ref());
     let lines = protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config));
-    Ok(protocol::role_lines(&folder.inferred.roles).into_iter().chain(lines).collect())
+    let told = columns::lines(&Told::inferred(&folder.inferred), folder.profile.as_ref());
+    Ok(told.into_iter().chain(lines).collect())
 }
 
 fn exists(path: &Path) -> Trouble {

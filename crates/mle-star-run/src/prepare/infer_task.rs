@@ -11,7 +11,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::agreement;
 use mle_star_tables::infer::{Given, Guess, Inferred, infer};
-use mle_star_tables::profile::{self, Profile, Unlabelled};
+use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
 
 use super::profile_data::ProfiledData;
 use super::task_source::TaskSource;
@@ -34,6 +34,29 @@ struct Description {
     guess: Option<Guess>,
 }
 
+/// What is said of the data before it is read.
+#[derive(Debug)]
+pub struct Spoken {
+    description: String,
+    id: Option<String>,
+}
+
+impl Spoken {
+    /// What task file, description and options say.
+    ///
+    /// # Errors
+    /// The description cannot be read.
+    pub fn of(source: &TaskSource, invocation: &Invocation) -> Result<Self, Trouble> {
+        let id = invocation.id_column.clone().or_else(|| source.file.id_column.clone());
+        Ok(Self { description: read_description(source)?.text, id })
+    }
+
+    /// How cells of the tables are to be read.
+    pub fn context(&self) -> Context<'_> {
+        Context { description: &self.description, id: self.id.as_deref(), text_columns: None }
+    }
+}
+
 /// Completes the task from its data and its description. Options win over the task file.
 ///
 /// # Errors
@@ -53,7 +76,8 @@ pub fn complete(
     let mut guesses = inferred.guesses.clone();
     let description = description.or_made(&inferred);
     guesses.extend(description.guess);
-    let task = task(source, inferred, description.text)?;
+    let texts = data.profile.as_ref().map(|profile| profile.text_columns.clone()).unwrap_or_default();
+    let task = Task { text_columns: texts, ..task(source, inferred, description.text)? };
     Ok(CompleteTask { task, guesses })
 }
 
@@ -73,8 +97,10 @@ pub struct InferredFolder {
 /// # Errors
 /// The data cannot be read, or a field cannot be inferred.
 pub fn infer_folder(source: &TaskSource, given: &Given) -> Result<InferredFolder, Trouble> {
-    let read = profile::read(&source.data_dir);
     let description = read_description(source)?.text;
+    let id = given.id.as_deref();
+    let context = Context { description: &description, id, text_columns: None };
+    let read = profile::read_with(&source.data_dir, &context);
     let (profile, unlabelled) = match read {
         Ok(profile) => (Some(profile), Unlabelled::default()),
         // A sample submission or files with labels in their names can stand for the table.
@@ -95,8 +121,9 @@ pub fn infer_without_metric(
     source: &TaskSource,
     invocation: &Invocation,
 ) -> Result<(Profile, Inferred), Trouble> {
-    let profile = profile::read(&source.data_dir)?;
-    let description = read_description(source)?.text;
+    let spoken = Spoken::of(source, invocation)?;
+    let profile = profile::read_with(&source.data_dir, &spoken.context())?;
+    let description = spoken.description;
     let given = given(source, invocation);
     let any = Given { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..given.clone() };
     let infer = |given| infer(Some(&profile), &Unlabelled::default(), &description, given);
@@ -217,6 +244,7 @@ fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<
         weight_column: inferred.roles.weight,
         ignore_columns: inferred.roles.ignored,
         positive_class: inferred.roles.positive_class,
+        text_columns: Vec::new(),
         reference_discussions: file.reference_discussions,
         baseline_solution: file.baseline_solution,
     })

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::profile::{self, Profile, Unlabelled};
+use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
 
 use crate::provider::Chosen;
 
@@ -22,8 +22,12 @@ pub struct ProfiledData {
 ///
 /// # Errors
 /// The offline agents were chosen and the tables cannot be read.
-pub fn profile_data(data_dir: &Path, chosen: &Chosen) -> Result<ProfiledData, Trouble> {
-    match (profile::read(data_dir), chosen) {
+pub fn profile_data(
+    data_dir: &Path,
+    chosen: &Chosen,
+    context: &Context<'_>,
+) -> Result<ProfiledData, Trouble> {
+    match (profile::read_with(data_dir, context), chosen) {
         (Ok(profile), _) => {
             Ok(ProfiledData { profile: Some(profile), unlabelled: Unlabelled::default(), note: None })
         }
