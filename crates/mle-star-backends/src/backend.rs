@@ -27,6 +27,7 @@ use crate::runners::protocol::RunSetup;
 use crate::script::environment::Environment;
 use crate::script::evaluation::{EvaluationSetup, Evaluator};
 use crate::script::executor::{Executed, Executor, ExecutorSetup, Job};
+use crate::script::grader::Grader;
 use crate::script::{in_background, watch};
 use finish::Outputs;
 use seen::ScriptData;
@@ -75,7 +76,7 @@ pub struct ScriptBackend {
     /// What the comparison of tables sees, if rows are held out.
     compared: Option<Arc<ScriptData>>,
     evaluation: Option<Arc<Evaluator>>,
-    /// The folders of which scripts see only what they are given.
+    /// The folders and files of which scripts see only what they are given.
     closed: Arc<[PathBuf]>,
     executor: Arc<Executor>,
     /// This run on other machines.
@@ -96,17 +97,22 @@ impl ScriptBackend {
         let (run_folder, data_dir) = (absolute(&setup.run_folder)?, absolute(&setup.data_dir)?);
         let rows = setup.evaluation.as_ref().and_then(|evaluation| evaluation.holdout.as_ref());
         rows.map(|_| seen::create_predictions(&run_folder)).transpose()?;
-        let closed = seen::closed(&run_folder, rows)?;
+        let closed = seen::closed(&run_folder, setup.evaluation.as_ref())?;
         let executor = Executor::new(setup.executor(&run_folder), &closed)?;
         let search = Arc::new(ScriptData::of_search(&setup, &closed, &executor)?);
         let whole =
             rows.map(|rows| ScriptData::of_submission(rows, &closed, &executor)).transpose()?.map(Arc::new);
         let compared = rows.map(|rows| ScriptData::of_comparison(rows, &closed, &executor));
         let compared = compared.transpose()?.map(Arc::new);
-        let evaluation = setup.evaluation.clone().map(|setup| Arc::new(Evaluator::new(setup)));
         let setup = Arc::new(ScriptSetup { run_folder, data_dir, ..setup });
         let elsewhere = setup.fleet.as_ref().map(|fleet| Arc::new(fleet.register(setup.elsewhere(&closed))));
-        let (closed, executor) = (closed.into(), Arc::new(executor));
+        let (closed, executor): (Arc<[PathBuf]>, _) = (closed.into(), Arc::new(executor));
+        let evaluation = setup.evaluation.clone().map(|evaluation| {
+            let folder = setup.run_folder.join(layout::WORK);
+            let grader = |file| Grader::new(file, Arc::clone(&executor), Arc::clone(&closed), folder);
+            let grader = evaluation.metric_file.clone().map(grader);
+            Arc::new(Evaluator::new(evaluation, grader))
+        });
         Ok(Self { setup, search, whole, compared, evaluation, closed, executor, elsewhere })
     }
 
@@ -290,7 +296,11 @@ impl ScriptRunner for ScriptBackend {
     }
 
     async fn look(&self, request: &LookRequest) -> Result<Look, Stop> {
-        let submission = self.kept_predictions(&request.run.file_stem(), &request.script);
+        let stem = request.run.file_stem();
+        let submission = match &self.whole {
+            Some(_) => self.kept_predictions(&stem, &request.script),
+            None => self.kept_submission(&stem, &request.script),
+        };
         let (evaluation, part) = (self.evaluation.clone(), request.part);
         let work = move || match evaluation {
             Some(evaluation) => evaluation.look(&submission, part),

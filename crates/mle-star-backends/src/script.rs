@@ -14,6 +14,8 @@ pub mod environment;
 pub mod evaluation;
 pub mod executor;
 pub mod gpus;
+pub mod grader;
+pub mod metric_trial;
 pub mod submission;
 pub(crate) mod watch;
 

@@ -14,6 +14,8 @@ pub const CONFIG: &str = "config.json";
 pub const STAGED_CONFIG: &str = "config.part";
 /// The runners that the run used last.
 pub const RUNNERS: &str = "runners.json";
+/// The Python file that computes the metric.
+pub const METRIC_FILE: &str = "metric.py";
 /// The frozen prompt templates, a folder.
 pub const PROMPTS: &str = "prompts";
 /// The models that the user provided.
@@ -38,8 +40,12 @@ pub const STARTED_LOG: &str = "started.log";
 pub const WORK: &str = "work";
 /// Working directories of agents, a folder in [`WORK`]; calls that are answered through files, a folder.
 pub const AGENTS: &str = "agents";
-/// Tables of the task that had to be unpacked, a folder.
+/// The data as plain tables, if the user's are not, a folder.
 pub const DATA: &str = "data";
+/// How [`DATA`] was made from the user's data.
+pub const INTAKE: &str = "intake.json";
+/// The labels of the test rows, if the program took these from a single table.
+pub const TEST_LABELS: &str = "test_labels.csv";
 /// A link to the data, so that `final/solution.py` runs from the run folder.
 pub const INPUT: &str = "input";
 /// The result, a folder.

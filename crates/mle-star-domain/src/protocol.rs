@@ -27,6 +27,10 @@ pub struct Protocol {
     pub class_scores: bool,
     /// The program's own script that compares training and test table; empty if they cannot be compared.
     pub comparison: String,
+    /// Whether solutions are evaluated as in the paper. Only the test rows of a single table, if there are any, are scored by
+    /// the program.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_papers: bool,
     /// The columns to predict; none if the task's target column is all that is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
@@ -78,6 +82,18 @@ pub enum Holdout {
         /// Their number.
         rows: u64,
         /// The number of labelled rows before.
+        of: u64,
+        /// The seed that chose them.
+        seed: u64,
+        /// A digest of their IDs.
+        digest: String,
+    },
+    /// All rows of the test table, which the program took from a single table. Their labels are known to the program alone,
+    /// and the submission predicts them.
+    Test {
+        /// Their number.
+        rows: u64,
+        /// The number of labelled rows of the single table.
         of: u64,
         /// The seed that chose them.
         seed: u64,
@@ -245,9 +261,22 @@ impl HoldoutPart {
 }
 
 impl Holdout {
-    /// Whether rows are held out.
+    /// Whether rows of the training table are held out, beside the test table.
     pub fn is_on(&self) -> bool {
         matches!(self, Self::On { .. })
+    }
+
+    /// Whether the labels of the test table are known to the program.
+    pub fn is_test(&self) -> bool {
+        matches!(self, Self::Test { .. })
+    }
+
+    /// The number of rows whose labels are known to the program alone; `None` if there are none.
+    pub fn rows(&self) -> Option<u64> {
+        match self {
+            Self::On { rows, .. } | Self::Test { rows, .. } => Some(*rows),
+            Self::Off { .. } => None,
+        }
     }
 }
 

@@ -49,6 +49,35 @@ pub struct ColumnRoles {
     pub positive_class: Option<String>,
 }
 
+/// A Python file that computes the metric, as it was when the run began.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MetricFile {
+    /// The name of the file, for messages.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// Modules beside it that it imports relatively: names of files with their texts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modules: Vec<(String, String)>,
+    /// The columns of the table with the true values that it is called with.
+    #[serde(default)]
+    pub answers: Answers,
+}
+
+/// The columns of the table with the true values that a metric file is called with, beside the row ID.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Answers {
+    /// The targets.
+    #[default]
+    Targets,
+    /// The columns of the submission: the target under their name, or a column for each class that holds 1 or 0.
+    Submission,
+    /// All columns of the training table.
+    All,
+}
+
 impl ColumnRoles {
     /// Whether a column has one of these roles.
     pub fn has(&self, name: &str) -> bool {
@@ -121,6 +150,9 @@ pub struct Task {
     /// Columns that are read as text, and words in them that look missing but are values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub text_columns: Vec<TextColumn>,
+    /// The Python file that computes the metric; `None` for a metric that the program knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric_file: Option<MetricFile>,
     /// Texts that the final solution is compared with, to see whether it was copied.
     #[serde(default)]
     pub reference_discussions: Vec<String>,

@@ -21,6 +21,8 @@ use crate::canonical::{
 };
 use crate::table::Kind;
 
+type Half = <Float16Type as ArrowPrimitiveType>::Native;
+
 /// How the cells of a column are written: what its values have in common.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Style {
@@ -40,6 +42,8 @@ pub(crate) struct Seen {
     is_date: bool,
     digits: usize,
     values: u64,
+    /// Whether a point in time is outside of what nanoseconds from 1970 can say: before 1677 or after 2262.
+    pub(crate) is_far: bool,
 }
 
 /// A column of one batch.
@@ -105,7 +109,7 @@ pub(crate) fn zone_name(data_type: &DataType) -> Option<&str> {
 
 impl Default for Seen {
     fn default() -> Self {
-        Self { has_gap: false, is_whole: true, is_date: true, digits: 0, values: 0 }
+        Self { has_gap: false, is_whole: true, is_date: true, digits: 0, values: 0, is_far: false }
     }
 }
 
@@ -121,6 +125,7 @@ impl Seen {
                 self.values += 1;
                 self.is_date &= is_midnight(nanos);
                 self.digits = self.digits.max(digits_of(nanos));
+                self.is_far |= i64::try_from(nanos).is_err();
             } else if let Some(number) = float(array, at) {
                 let is_gap = number.is_nan();
                 self.has_gap |= is_gap;
@@ -231,9 +236,17 @@ fn push_float(array: &ArrayRef, at: usize, style: &Style, into: &mut String) {
     match array.data_type() {
         _ if style.is_whole && !number.is_nan() => push_whole(number, into),
         DataType::Float32 => push_f32(value::<Float32Type>(array, at), into),
-        DataType::Float16 => push_f32(value::<Float16Type>(array, at).to_f32(), into),
+        DataType::Float16 => push_f16(value::<Float16Type>(array, at), into),
         _ => push_f64(number, into),
     }
+}
+
+/// Adds the shortest decimal number that is the same one in half precision.
+fn push_f16(number: Half, into: &mut String) {
+    let wide = number.to_f64();
+    let mut short = (0..5).filter_map(|digits| format!("{wide:.digits$e}").parse::<f64>().ok());
+    let short = short.find(|short| Half::from_f64(*short) == number);
+    push_f64(short.unwrap_or(wide), into);
 }
 
 /// The nanoseconds from 1970 of a point in time.

@@ -3,16 +3,20 @@
 use std::fs::File as Opened;
 use std::io::{BufReader, Seek, SeekFrom};
 use std::path::Path;
+use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_ipc::reader::{FileReader, StreamReader};
-use arrow_schema::{ArrowError, Schema};
+use arrow_schema::{ArrowError, DataType, Field, Schema, TimeUnit};
 use csv::StringRecord;
 use jiff::tz::TimeZone;
 use mle_star_domain::trouble::Trouble;
 use parquet::arrow::ProjectionMask;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+use parquet::basic::Type as PhysicalType;
+use parquet::file::metadata::RowGroupMetaData;
 
+use crate::buffers::{self, Verdict, are_too_large};
 use crate::canonical;
 use crate::cells::{self, Cells, Seen, Style};
 use crate::detect::{Detected, Format};
@@ -22,7 +26,7 @@ use crate::packing::Packing;
 use crate::records::LONGEST_ROW;
 use crate::shape::check_names;
 use crate::table::{Column, Shape, Source, Table, Visit};
-use crate::trouble::File;
+use crate::trouble::{File, quoted};
 
 /// The rows of a Parquet file that are in memory at a time.
 const BATCH: usize = 1_024;
@@ -34,8 +38,17 @@ const PANDAS_INDEX: &str = "__index_level_";
 pub(crate) struct Columnar {
     /// The unpacked file, if it was packed.
     unpacked: Option<Opened>,
+    layout: Layout,
     /// Positions in the file and styles of the columns.
     columns: Vec<(usize, Style)>,
+}
+
+/// How a file is read.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    format: Format,
+    /// Whether times of 96 bits are read in microseconds. In nanoseconds, years such as 9999 would be others.
+    in_micros: bool,
 }
 
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>;
@@ -48,17 +61,34 @@ type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>>>;
 pub(crate) fn open(path: &Path, detected: Detected) -> Result<Table, Trouble> {
     let file = File(path);
     let opened = detected.packing.file(path)?;
-    let schema = schema(file, &opened, detected.format)?;
+    if detected.format != Format::Parquet {
+        let again = rewound(file, &opened)?;
+        let verdict = shielded(|| buffers::are_readable(again, detected.format));
+        match verdict.ok_or_else(|| damaged(file))?.map_err(|error| file.io(&error))? {
+            Verdict::Readable => {}
+            Verdict::Damaged => return Err(file.damaged("the file is damaged, or was written by Arrow 0.17")),
+            Verdict::TooLarge => return Err(too_large(file, "a column")),
+        }
+    }
+    let mut layout = Layout { format: detected.format, in_micros: true };
+    let (schema, has_wide_times, large) = schema(file, &opened, layout)?;
+    if let Some(column) = large {
+        return Err(too_large(file, &format!("column {}", quoted(&column))));
+    }
     let mut notes = Vec::new();
     let (positions, columns) = columns(file, &schema, &mut notes)?;
-    let (rows, seen) = survey(file, &opened, detected.format, &schema, &positions)?;
+    let (mut rows, mut seen) = survey(file, &opened, layout, &schema, &positions)?;
+    if has_wide_times && !seen.iter().any(|seen| seen.is_far) {
+        layout.in_micros = false;
+        (rows, seen) = survey(file, &opened, layout, &schema, &positions)?;
+    }
     let style = |(at, seen): (usize, Seen)| {
         let zone = cells::zone_name(schema.field(at).data_type());
         (at, seen.style(zone.map(|name| time_zone(name, &mut notes))))
     };
     let columns_with_style = positions.into_iter().zip(seen).map(style).collect();
     let unpacked = (detected.packing != Packing::None).then_some(opened);
-    let source = Source::Columnar(Columnar { unpacked, columns: columns_with_style });
+    let source = Source::Columnar(Columnar { unpacked, layout, columns: columns_with_style });
     let shape = Shape { columns, rows, notes, ..Shape::default() };
     Ok(Table { path: path.to_owned(), detected, shape, notation: Notation::default(), source })
 }
@@ -73,7 +103,7 @@ impl Columnar {
         };
         let opened = opened.map_err(|error| file.io(&error))?;
         let (mut row, mut cell, mut number) = (StringRecord::new(), String::new(), 0);
-        each_batch(file, &opened, table.detected.format, None, &mut |batch| {
+        each_batch(file, &opened, self.layout, None, &mut |batch| {
             let columns: Option<Vec<Cells>> =
                 shielded(|| self.columns.iter().map(|(at, _)| Cells::new(batch.column(*at))).collect());
             let columns = columns.ok_or_else(|| damaged(file))?;
@@ -104,11 +134,16 @@ fn check_cell(file: File<'_>, row: u64, column: &str, cell: Result<&str, &str>) 
         Err(what) => what,
     };
     let hint = "correct or remove the cell, or remove the column";
-    Err(file.trouble(format!("row {row} of column `{column}` holds {what}"), hint))
+    Err(file.trouble(format!("row {row} of column {} holds {what}", quoted(column)), hint))
 }
 
 fn damaged(file: File<'_>) -> Trouble {
     file.damaged("the file is damaged")
+}
+
+fn too_large(file: File<'_>, what: &str) -> Trouble {
+    let hint = "large contents belong into files of their own";
+    file.trouble(format!("the cells of {what} have more than a megabyte each"), hint)
 }
 
 fn unreadable(file: File<'_>, error: &impl std::fmt::Display) -> Trouble {
@@ -123,18 +158,62 @@ fn rewound(file: File<'_>, opened: &Opened) -> Result<Opened, Trouble> {
     Ok(again)
 }
 
-fn schema(file: File<'_>, opened: &Opened, format: Format) -> Result<Schema, Trouble> {
+/// The columns of a file, whether some are times of 96 bits, and a column of a Parquet file whose cells are too large.
+fn schema(
+    file: File<'_>,
+    opened: &Opened,
+    layout: Layout,
+) -> Result<(Schema, bool, Option<String>), Trouble> {
     let again = rewound(file, opened)?;
-    let read = || -> Result<Schema, ArrowError> {
-        Ok(match format {
-            Format::Parquet => ParquetRecordBatchReaderBuilder::try_new(again)?.schema().as_ref().clone(),
-            Format::ArrowStream => {
-                StreamReader::try_new(BufReader::new(again), None)?.schema().as_ref().clone()
+    let read = || -> Result<_, ArrowError> {
+        let schema = match layout.format {
+            Format::Parquet => {
+                let builder = ParquetRecordBatchReaderBuilder::try_new(again)?;
+                let has_wide_times = wide_times(&builder).contains(&true);
+                return Ok((builder.schema().as_ref().clone(), has_wide_times, large_column(&builder)));
             }
-            _ => FileReader::try_new(BufReader::new(again), None)?.schema().as_ref().clone(),
-        })
+            Format::ArrowStream => StreamReader::try_new(BufReader::new(again), None)?.schema(),
+            _ => FileReader::try_new(BufReader::new(again), None)?.schema(),
+        };
+        Ok((schema.as_ref().clone(), false, None))
     };
     shielded(read).ok_or_else(|| damaged(file))?.map_err(|error| unreadable(file, &error))
+}
+
+fn large_column(builder: &ParquetRecordBatchReaderBuilder<Opened>) -> Option<String> {
+    let unsigned = |number: i64| u64::try_from(number).unwrap_or_default();
+    let chunks = builder.metadata().row_groups().iter().flat_map(RowGroupMetaData::columns);
+    let mut large = chunks
+        .filter(|chunk| are_too_large(unsigned(chunk.uncompressed_size()), unsigned(chunk.num_values())));
+    large.next().map(|chunk| chunk.column_path().string())
+}
+
+/// For each column of a Parquet file whether it holds times of 96 bits, as Hive, Impala and Spark write them.
+fn wide_times(builder: &ParquetRecordBatchReaderBuilder<Opened>) -> Vec<bool> {
+    let schema = builder.parquet_schema();
+    let fields = schema.root_schema().get_fields();
+    fields
+        .iter()
+        .map(|field| field.is_primitive() && field.get_physical_type() == PhysicalType::INT96)
+        .collect()
+}
+
+/// A reader of a Parquet file that reads times of 96 bits in microseconds.
+fn in_micros(opened: Opened) -> Result<ParquetRecordBatchReaderBuilder<Opened>, ArrowError> {
+    let builder = ParquetRecordBatchReaderBuilder::try_new(opened.try_clone()?)?;
+    let wide = wide_times(&builder);
+    if !wide.contains(&true) {
+        return Ok(builder);
+    }
+    let time = DataType::Timestamp(TimeUnit::Microsecond, None);
+    let fields = builder.schema().fields().iter().zip(wide);
+    let fields = fields.map(|(field, is_wide)| match is_wide {
+        true => field.as_ref().clone().with_data_type(time.clone()),
+        false => field.as_ref().clone(),
+    });
+    let options =
+        ArrowReaderOptions::new().with_schema(Arc::new(Schema::new(fields.collect::<Vec<Field>>())));
+    Ok(ParquetRecordBatchReaderBuilder::try_new_with_options(opened, options)?)
 }
 
 /// Positions and descriptions of the columns of a table.
@@ -152,7 +231,7 @@ fn columns(
         }
         let kind = cells::kind(field.data_type()).map_err(|what| {
             let hint = "spread it over columns of numbers or text, or remove it";
-            file.trouble(format!("the column `{name}` holds {what}"), hint)
+            file.trouble(format!("the column {} holds {what}", quoted(&name)), hint)
         })?;
         positions.push(at);
         columns.push(Column { name, kind });
@@ -169,18 +248,21 @@ fn columns(
 fn survey(
     file: File<'_>,
     opened: &Opened,
-    format: Format,
+    layout: Layout,
     schema: &Schema,
     positions: &[usize],
 ) -> Result<(u64, Vec<Seen>), Trouble> {
     let type_of = |at: usize| schema.field(at).data_type();
     let needed: Vec<usize> = positions.iter().copied().filter(|at| cells::needs_pass(type_of(*at))).collect();
     // Arrow's reader needs at least one column; Parquet reads none.
-    let read =
-        if needed.is_empty() && format != Format::Parquet { vec![positions[0]] } else { needed.clone() };
+    let read = if needed.is_empty() && layout.format != Format::Parquet {
+        vec![positions[0]]
+    } else {
+        needed.clone()
+    };
     let mut seen = vec![Seen::default(); positions.len()];
     let mut rows = 0;
-    each_batch(file, opened, format, Some(&read), &mut |batch| {
+    each_batch(file, opened, layout, Some(&read), &mut |batch| {
         rows += batch.num_rows() as u64;
         for (column, at) in read.iter().enumerate().filter(|(_, at)| needed.contains(at)) {
             let place = positions.iter().position(|position| position == at).unwrap_or_default();
@@ -195,12 +277,12 @@ fn survey(
 fn each_batch(
     file: File<'_>,
     opened: &Opened,
-    format: Format,
+    layout: Layout,
     columns: Option<&[usize]>,
     visit: &mut dyn FnMut(&RecordBatch) -> Result<(), Trouble>,
 ) -> Result<(), Trouble> {
     let again = rewound(file, opened)?;
-    let batches = shielded(|| batches(again, format, columns)).ok_or_else(|| damaged(file))?;
+    let batches = shielded(|| batches(again, layout, columns)).ok_or_else(|| damaged(file))?;
     let mut batches = batches.map_err(|error| unreadable(file, &error))?;
     loop {
         match shielded(|| batches.next()).ok_or_else(|| damaged(file))? {
@@ -211,11 +293,14 @@ fn each_batch(
     }
 }
 
-fn batches(opened: Opened, format: Format, columns: Option<&[usize]>) -> Result<Batches, ArrowError> {
+fn batches(opened: Opened, layout: Layout, columns: Option<&[usize]>) -> Result<Batches, ArrowError> {
     let projection = columns.map(<[usize]>::to_vec);
-    Ok(match format {
+    Ok(match layout.format {
         Format::Parquet => {
-            let builder = ParquetRecordBatchReaderBuilder::try_new(opened)?;
+            let builder = match layout.in_micros {
+                true => in_micros(opened)?,
+                false => ParquetRecordBatchReaderBuilder::try_new(opened)?,
+            };
             let mask = match columns {
                 Some(columns) => ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied()),
                 None => ProjectionMask::all(),
@@ -236,14 +321,12 @@ fn time_zone(name: &str, notes: &mut Vec<String>) -> TimeZone {
 
 #[cfg(test)]
 mod tests {
-    use arrow_schema::DataType;
-
     use super::*;
 
     #[test]
     fn nested_columns_are_refused_by_name() {
         let field = |name: &str, data_type| arrow_schema::Field::new(name, data_type, true);
-        let list = DataType::List(std::sync::Arc::new(field("item", DataType::Int8)));
+        let list = DataType::List(Arc::new(field("item", DataType::Int8)));
         let schema = Schema::new(vec![field("a", DataType::Int8), field("b", list)]);
         let error = columns(File(Path::new("t.parquet")), &schema, &mut Vec::new()).unwrap_err();
         assert_eq!(error.message, "t.parquet: the column `b` holds lists");

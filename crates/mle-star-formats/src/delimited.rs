@@ -297,7 +297,10 @@ fn shape(file: File<'_>, measured: Measured) -> Result<(Shape, Vec<Tally>), Trou
 
 fn of_width(file: File<'_>, line: u64, cells: usize, header: usize) -> Trouble {
     let plural = if cells == 1 { "" } else { "s" };
-    let hint = "correct the row, or quote cells that contain the delimiter";
+    let hint = match header {
+        1 | 2 if cells > header + 1 => "remove lines above the header; the first row must name the columns",
+        _ => "correct the row, or quote cells that contain the delimiter",
+    };
     file.trouble(
         format!("the row at line {line} has {cells} cell{plural}, but the header has {header}"),
         hint,

@@ -29,6 +29,8 @@ const ENDINGS: [(&str, Format); 16] = [
     (".json", Format::JsonList),
 ];
 
+const OLD_WORKBOOK: &str = "a workbook of old Excel (.xls) or with a password";
+
 /// The format of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
@@ -115,7 +117,7 @@ pub fn detect(path: &Path) -> Result<Detected, Trouble> {
         Packing::Zip(member) if named(member).is_some() => member.clone(),
         _ => path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
     };
-    let format = format(file, named(&name), content(&head), &head)?;
+    let format = format(file, named(&name), content(&head, &packing), &head)?;
     Ok(Detected { format, packing })
 }
 
@@ -130,6 +132,10 @@ fn format(file: File<'_>, named: Option<Format>, content: Content, head: &[u8]) 
             let hint = format!("give it a name that ends with {}", found.ending());
             Err(file.trouble(format!("its content is not what its name says: it is {}", found.name()), &hint))
         }
+        (Content::Other(OLD_WORKBOOK), _) => Err(file.trouble(
+            format!("it is {OLD_WORKBOOK}"),
+            "save it as an Excel workbook (.xlsx) without a password",
+        )),
         (Content::Other(what), _) => {
             let hint = "convert it to CSV, Parquet, Arrow, .xlsx or JSON lines";
             Err(file.trouble(format!("it is no table that can be read, but {what}"), hint))
@@ -157,14 +163,14 @@ fn of_text(file: File<'_>, named: Option<Format>, head: &[u8]) -> Result<Format,
     }
 }
 
-fn content(head: &[u8]) -> Content {
+fn content(head: &[u8], packing: &Packing) -> Content {
     const KNOWN: [(&[u8], Content); 14] = [
         (b"PAR1", Content::Table(Format::Parquet)),
         (b"PARE", Content::Other("an encrypted Parquet file")),
         (b"ARROW1", Content::Table(Format::ArrowFile)),
         (b"\xFF\xFF\xFF\xFF", Content::Table(Format::ArrowStream)),
         (b"FEA1", Content::Other("a Feather file of the old version 1")),
-        (b"\xD0\xCF\x11\xE0", Content::Other("an old Excel workbook (.xls) or an encrypted one")),
+        (b"\xD0\xCF\x11\xE0", Content::Other(OLD_WORKBOOK)),
         (b"%PDF", Content::Other("a PDF document")),
         (b"SQLite format 3", Content::Other("a SQLite database")),
         (b"\x89HDF", Content::Other("an HDF5 file")),
@@ -178,9 +184,7 @@ fn content(head: &[u8]) -> Content {
         return *content;
     }
     if head.starts_with(b"PK\x03\x04") {
-        let is_ods = head.windows(12).take(64).any(|part| part == b"opendocument");
-        let inner = Content::Other("an archive within an archive");
-        return if is_ods { Content::Other("an OpenDocument file") } else { workbook(head).unwrap_or(inner) };
+        return of_archive(head, packing);
     }
     let begin: Vec<u8> = head.iter().copied().filter(|byte| !byte.is_ascii_whitespace()).take(9).collect();
     let begin = begin.to_ascii_lowercase();
@@ -194,10 +198,17 @@ fn content(head: &[u8]) -> Content {
 }
 
 /// Workbooks are archives; [`Packing::of`] has told them from others.
-fn workbook(head: &[u8]) -> Option<Content> {
+fn of_archive(head: &[u8], packing: &Packing) -> Content {
     let has = |part: &[u8]| memchr::memmem::find(head, part).is_some();
-    (has(b"[Content_Types].xml") || has(b"xl/") || has(b"docProps/") || has(b"_rels/"))
-        .then_some(Content::Table(Format::Excel))
+    if has(b"opendocument") {
+        Content::Other("an OpenDocument file")
+    } else if has(b"xl/workbook.bin") {
+        Content::Other("a binary Excel workbook (.xlsb)")
+    } else if *packing == Packing::None || has(b"[Content_Types].xml") || has(b"xl/") || has(b"docProps/") {
+        Content::Table(Format::Excel)
+    } else {
+        Content::Other("an archive within an archive")
+    }
 }
 
 /// The format that a name says.

@@ -1,12 +1,13 @@
 //! Excel workbooks.
 
 use std::fs::File as Opened;
-use std::io::{BufReader, Seek, SeekFrom};
+use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use calamine::{DataRef, ExcelDateTime, Reader, SheetType, Xlsx, XlsxError};
 use csv::StringRecord;
 use mle_star_domain::trouble::Trouble;
+use zip::ZipArchive;
 
 use crate::canonical::{MOST_EXACT, Precision, push_duration, push_f64, push_time_of_day, push_whole};
 use crate::detect::Detected;
@@ -16,10 +17,12 @@ use crate::packing::Packing;
 use crate::records::LONGEST_ROW;
 use crate::shape::{check_names, is_blank, untyped};
 use crate::table::{Options, Shape, Source, Table, Visit};
-use crate::trouble::File;
+use crate::trouble::{File, quoted};
 
-/// Names of columns that are times are dates.
-const OF_NAMES: Precision = Precision { is_date: true, digits: 0 };
+/// The most bytes of all texts of a workbook: they are in memory at once.
+const MOST_TEXTS: u64 = 2 << 30;
+/// Names of columns that are times are dates, and those that are whole numbers have no fraction.
+const OF_NAMES: Style = Style { times: Precision { is_date: true, digits: 0 }, has_fractions: false };
 
 type Workbook = Xlsx<BufReader<Opened>>;
 
@@ -32,8 +35,25 @@ pub(crate) struct Sheet {
     /// The row of the header and the first column, from 0.
     header: u32,
     first: u32,
-    /// For each column how its times are written.
-    precisions: Vec<Precision>,
+    /// For each column how its cells are written.
+    styles: Vec<Style>,
+}
+
+/// How the cells of a column are written.
+#[derive(Clone, Copy, Debug, Default)]
+struct Style {
+    times: Precision,
+    /// Whether whole numbers are written as `1.0`, since others of the column have a fraction.
+    has_fractions: bool,
+}
+
+/// The kinds of cells of a column.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    times: Option<Precision>,
+    has_fraction: bool,
+    /// Cells that are neither numbers nor empty.
+    has_others: bool,
 }
 
 /// What one pass over a sheet finds. Rows and columns count from 0.
@@ -45,8 +65,8 @@ struct Measured {
     empty_rows: u64,
     /// The column before the header's first one has content.
     has_index: bool,
-    /// For each column of the sheet how its times are written; `None` if it has none.
-    precisions: Vec<Option<Precision>>,
+    /// What is known of each column of the sheet.
+    seen: Vec<Seen>,
 }
 
 /// Opens a sheet. One pass over its cells finds its shape.
@@ -56,6 +76,7 @@ struct Measured {
 pub(crate) fn open(path: &Path, detected: Detected, options: &Options<'_>) -> Result<Table, Trouble> {
     let file = File(path);
     let opened = detected.packing.file(path)?;
+    check_sizes(file, &opened)?;
     let mut workbook = workbook(file, &opened)?;
     let (name, notes) = sheet(file, &workbook, options.sheet)?;
     let found = measure(file, &mut workbook, &name)?;
@@ -67,14 +88,22 @@ pub(crate) fn open(path: &Path, detected: Detected, options: &Options<'_>) -> Re
     let mut names = vec![String::new(); (last - first) as usize + 1];
     cells.into_iter().for_each(|(column, text)| names[(column - first) as usize] = text);
     check_merged(file, &mut workbook, &name, (header, found.last), (first, last))?;
+    let unnamed: Vec<u32> =
+        (first..).zip(&names).filter(|(_, name)| name.is_empty()).map(|(at, _)| at).collect();
+    if let [_, second, ..] = unnamed[..] {
+        let hint = "the first row with content must name all columns: remove titles above the header";
+        return Err(
+            file.trouble(format!("the cell {} of the header is empty", address(header, second)), hint)
+        );
+    }
     check_names(file, &names)?;
-    let precision = |at: usize| found.precisions.get(first as usize + at).copied().flatten();
-    let precisions = (0..names.len()).map(|at| precision(at).unwrap_or_default()).collect();
+    let seen = |at: usize| found.seen.get(first as usize + at).copied().unwrap_or_default();
+    let styles = (0..names.len()).map(|at| seen(at).style()).collect();
     let rows = u64::from(found.last - header);
     let shape =
         Shape { columns: untyped(names), rows, empty_rows: found.empty_rows, notes, ..Shape::default() };
     let unpacked = (detected.packing != Packing::None).then_some(opened);
-    let source = Source::Excel(Sheet { unpacked, name, header, first, precisions });
+    let source = Source::Excel(Sheet { unpacked, name, header, first, styles });
     Ok(Table { path: path.to_owned(), detected, shape, notation: Notation::default(), source })
 }
 
@@ -106,7 +135,7 @@ impl Sheet {
             for (column, value) in found {
                 let at = column.checked_sub(self.first).map(|at| at as usize).filter(|at| *at < width);
                 if let Some(at) = at {
-                    push_cell(value, self.precisions[at], &mut cells[at]);
+                    push_cell(value, self.styles[at], &mut cells[at]);
                     check_text(file, row, *column, &cells[at])?;
                 }
             }
@@ -136,6 +165,46 @@ fn unreadable(file: File<'_>, error: &XlsxError) -> Trouble {
         return file.trouble("the workbook is protected by a password", "save it without one");
     }
     file.damaged(format!("the workbook cannot be read: {error}"))
+}
+
+/// Refuses a workbook that would not fit into memory: with a gigabyte in a cell, or in all texts.
+fn check_sizes(file: File<'_>, opened: &Opened) -> Result<(), Trouble> {
+    let again = opened.try_clone().map_err(|error| file.io(&error))?;
+    let unreadable =
+        |error: zip::result::ZipError| file.damaged(format!("the workbook cannot be read: {error}"));
+    let mut archive = ZipArchive::new(BufReader::new(again)).map_err(unreadable)?;
+    for at in 0..archive.len() {
+        let mut member = archive.by_index(at).map_err(unreadable)?;
+        let is_texts = member.name().is_ok_and(|name| name.contains("sharedStrings"));
+        if is_texts && member.size() > MOST_TEXTS {
+            return Err(file.trouble("the texts of the workbook have more than 2 GB", "save it as CSV"));
+        }
+        if member.size() > LONGEST_ROW as u64
+            && has_long_text(&mut member).map_err(|error| file.io(&error))?
+        {
+            return Err(
+                file.trouble("a cell of the workbook has more than 64 MB", "correct or remove the cell")
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Whether a part of an XML text without tags is longer than a row may be.
+fn has_long_text(xml: &mut dyn Read) -> io::Result<bool> {
+    let (mut bytes, mut length) = (vec![0; 1 << 16], 0);
+    loop {
+        let count = xml.read(&mut bytes)?;
+        let part = &bytes[..count];
+        length = match (memchr::memchr(b'<', part), memchr::memrchr(b'<', part)) {
+            (Some(first), _) if length + first > LONGEST_ROW => return Ok(true),
+            (_, Some(last)) => count - last,
+            _ => length + count,
+        };
+        if count == 0 || length > LONGEST_ROW {
+            return Ok(count > 0);
+        }
+    }
 }
 
 fn workbook(file: File<'_>, opened: &Opened) -> Result<Workbook, Trouble> {
@@ -204,7 +273,7 @@ fn measure(file: File<'_>, workbook: &mut Workbook, sheet: &str) -> Result<Measu
         let mut filled = Vec::new();
         for (column, value) in cells {
             text.clear();
-            push_cell(value, Precision::default(), &mut text);
+            push_cell(value, Style::default(), &mut text);
             if !is_blank(&text) {
                 filled.push((*column, value, text.clone()));
             }
@@ -223,7 +292,7 @@ fn measure(file: File<'_>, workbook: &mut Workbook, sheet: &str) -> Result<Measu
             Some((header, names)) => {
                 found.has_index |= check_place(file, *header, names, row, &filled)?;
                 (found.last, found.empty_rows) = (row, 0);
-                filled.iter().for_each(|(column, value, _)| found.note_time(*column, value));
+                filled.iter().for_each(|(column, value, _)| found.note(*column, value));
             }
         }
         Ok(())
@@ -232,16 +301,31 @@ fn measure(file: File<'_>, workbook: &mut Workbook, sheet: &str) -> Result<Measu
 }
 
 impl Measured {
-    fn note_time(&mut self, column: u32, value: &DataRef<'_>) {
-        let DataRef::DateTime(time) = value else { return };
+    fn note(&mut self, column: u32, value: &DataRef<'_>) {
         let column = column as usize;
-        if self.precisions.len() <= column {
-            self.precisions.resize(column + 1, None);
+        if self.seen.len() <= column {
+            self.seen.resize(column + 1, Seen::default());
         }
-        let milliseconds = milliseconds(time);
-        let precision = self.precisions[column].get_or_insert(Precision { is_date: true, digits: 0 });
-        precision.is_date &= milliseconds % 86_400_000 == 0;
-        precision.digits = precision.digits.max(if milliseconds % 1_000 == 0 { 0 } else { 3 });
+        let seen = &mut self.seen[column];
+        match value {
+            DataRef::DateTime(time) => {
+                let milliseconds = milliseconds(time);
+                let times = seen.times.get_or_insert(Precision { is_date: true, digits: 0 });
+                times.is_date &= milliseconds % 86_400_000 == 0;
+                times.digits = times.digits.max(if milliseconds % 1_000 == 0 { 0 } else { 3 });
+                seen.has_others = true;
+            }
+            DataRef::Float(number) => seen.has_fraction |= number.fract() != 0.0,
+            DataRef::Int(_) | DataRef::Error(_) | DataRef::Empty => {}
+            _ => seen.has_others = true,
+        }
+    }
+}
+
+impl Seen {
+    fn style(self) -> Style {
+        let has_fractions = self.has_fraction && !self.has_others;
+        Style { times: self.times.unwrap_or_default(), has_fractions }
     }
 }
 
@@ -260,8 +344,11 @@ fn check_place(
         return Ok(filled.iter().any(|(column, _, _)| column + 1 == first));
     };
     let (cell, begin, end) = (address(row, *column), address(header, first), address(header, last));
-    let range =
-        if begin == end { format!("only {begin} (`{first_name}`)") } else { format!("{begin}:{end}") };
+    let range = if begin == end {
+        format!("only {begin} ({})", quoted(first_name))
+    } else {
+        format!("{begin}:{end}")
+    };
     let hint = "the first row with content must name all columns: remove titles above the header and cells beside \
         the table";
     Err(file.trouble(format!("the cell {cell} has no column name: the header has {range}"), hint))
@@ -305,10 +392,15 @@ fn address(row: u32, column: u32) -> String {
 }
 
 /// Adds the text of a cell. Errors of formulas, such as `#N/A`, are empty.
-fn push_cell(value: &DataRef<'_>, precision: Precision, into: &mut String) {
+fn push_cell(value: &DataRef<'_>, style: Style, into: &mut String) {
     match value {
-        DataRef::Int(number) => into.push_str(&number.to_string()),
-        DataRef::Float(number) if number.fract() == 0.0 && number.abs() < MOST_EXACT => {
+        DataRef::Int(number) => {
+            into.push_str(&number.to_string());
+            into.push_str(if style.has_fractions { ".0" } else { "" });
+        }
+        DataRef::Float(number)
+            if number.fract() == 0.0 && number.abs() < MOST_EXACT && !style.has_fractions =>
+        {
             push_whole(*number, into);
         }
         DataRef::Float(number) => push_f64(*number, into),
@@ -316,7 +408,7 @@ fn push_cell(value: &DataRef<'_>, precision: Precision, into: &mut String) {
         DataRef::SharedString(text) => into.push_str(text),
         DataRef::Bool(true) => into.push_str("True"),
         DataRef::Bool(false) => into.push_str("False"),
-        DataRef::DateTime(time) => push_time(time, precision, into),
+        DataRef::DateTime(time) => push_time(time, style.times, into),
         DataRef::DateTimeIso(text) => into.push_str(&text.replacen('T', " ", 1)),
         DataRef::DurationIso(text) => into.push_str(text),
         DataRef::Error(_) | DataRef::Empty => {}

@@ -21,7 +21,7 @@ use crate::records::LONGEST_ROW;
 use crate::shape::untyped;
 use crate::table::{Shape, Source, Table, Visit};
 use crate::text::{self, Utf8};
-use crate::trouble::File;
+use crate::trouble::{File, quoted};
 
 /// The most different fields: with more, the keys of the objects are data.
 const MOST_FIELDS: usize = 65_536;
@@ -80,7 +80,7 @@ pub(crate) fn each_row(table: &Table, visit: &mut Visit<'_>) -> Result<(), Troub
             push_value(value.get(), &mut cells[at]);
             if memchr::memchr(0, cells[at].as_bytes()).is_some() {
                 let place = place(table.detected.format, number);
-                return Err(file.damaged(format!("{place} has a NUL character in `{name}`")));
+                return Err(file.damaged(format!("{place} has a NUL character in {}", quoted(name))));
             }
         }
         row.clear();
@@ -223,7 +223,7 @@ impl<'de> Deserialize<'de> for Fields {
                 let mut known = HashSet::new();
                 while let Some((name, value)) = map.next_entry::<String, Box<RawValue>>()? {
                     if !known.insert(name.clone()) {
-                        return Err(A::Error::custom(format!("it has two fields `{name}`")));
+                        return Err(A::Error::custom(format!("it has two fields {}", quoted(&name))));
                     }
                     fields.push((name, value));
                 }

@@ -11,6 +11,7 @@
 //! back the same, `True` and `False`, `2024-01-31`, `2024-01-31 13:45:00`, with an offset where there is a time zone.
 //! Missing values are empty.
 
+mod buffers;
 mod canonical;
 mod cells;
 mod columnar;

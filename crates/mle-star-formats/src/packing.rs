@@ -113,7 +113,10 @@ fn member(path: &Path, opened: Opened) -> Result<Packing, Trouble> {
     let file = File(path);
     let archive = ZipArchive::new(BufReader::new(opened)).map_err(|error| unreadable(file, &error))?;
     let names: Vec<String> = archive.file_names().filter_map(|name| name.ok().map(Into::into)).collect();
-    if names.iter().any(|name| name.starts_with("xl/") || name == "mimetype") {
+    if names
+        .iter()
+        .any(|name| ["[Content_Types].xml", "mimetype"].contains(&name.as_str()) || name.starts_with("xl/"))
+    {
         return Ok(Packing::None);
     }
     let base = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();

@@ -3,7 +3,7 @@
 use mle_star_domain::trouble::Trouble;
 
 use crate::table::{Column, Kind};
-use crate::trouble::File;
+use crate::trouble::{File, quoted};
 
 /// Refuses two columns of one name.
 ///
@@ -18,10 +18,8 @@ pub(crate) fn check_names(file: File<'_>, names: &[String]) -> Result<(), Troubl
             let hint = "give all columns a name, or remove them";
             file.trouble(format!("columns {first} and {second} have no name"), hint)
         } else {
-            file.trouble(
-                format!("columns {first} and {second} are both called `{name}`"),
-                "rename one of them",
-            )
+            let what = format!("columns {first} and {second} are both called {}", quoted(name));
+            file.trouble(what, "rename one of them; the first row must name the columns")
         });
     }
     Ok(())

@@ -12,6 +12,7 @@ use crate::excel::{self, Sheet};
 use crate::json;
 use crate::notation::{Decimal, Encoding, LineEnd, Notation};
 use crate::packing::Packing;
+use crate::trouble::quoted;
 
 /// What is called for each row. An error ends the reading.
 pub type Visit<'a> = dyn FnMut(&StringRecord) -> Result<(), Trouble> + 'a;
@@ -159,7 +160,8 @@ impl Table {
             };
             let decimal = if column.decimal == Some(Decimal::Comma) { "decimal comma" } else { "" };
             let both = if thousands.is_empty() || decimal.is_empty() { "" } else { " and " };
-            format!("the numbers of `{}` have {thousands}{both}{decimal}: {}", column.name, column.example)
+            let name = quoted(&column.name);
+            format!("the numbers of {name} have {thousands}{both}{decimal}: {}", column.example)
         }));
         let shape = &self.shape;
         if shape.has_row_names {

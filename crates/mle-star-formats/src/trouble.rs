@@ -7,6 +7,23 @@ use mle_star_domain::trouble::Trouble;
 
 use crate::records::{Fault, LONGEST_ROW};
 
+/// A name or a text of the file as errors quote it: in one line, cut off if it is long.
+pub(crate) fn quoted(text: &str) -> String {
+    format!("`{}`", begin(text, 60))
+}
+
+/// A message of a library, which may quote the file.
+fn in_one_line(text: &str) -> String {
+    begin(text, 400)
+}
+
+fn begin(text: &str, most: usize) -> String {
+    let line = |letter: char| if letter.is_control() { ' ' } else { letter };
+    let begin: String = text.chars().take(most).map(line).collect();
+    let more = if text.chars().nth(most).is_some() { "…" } else { "" };
+    format!("{begin}{more}")
+}
+
 /// The file as errors name it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct File<'a>(pub(crate) &'a Path);
@@ -14,7 +31,7 @@ pub(crate) struct File<'a>(pub(crate) &'a Path);
 impl File<'_> {
     /// An error that begins with the file.
     pub(crate) fn trouble(self, what: impl std::fmt::Display, hint: &str) -> Trouble {
-        Trouble::new(format!("{}: {what}", self.0.display()), hint)
+        Trouble::new(format!("{}: {}", self.0.display(), in_one_line(&what.to_string())), hint)
     }
 
     /// The file cannot be read, for a reason outside it.
@@ -24,7 +41,7 @@ impl File<'_> {
             io::ErrorKind::PermissionDenied => "check the permissions of the file",
             _ => "the file may be incomplete or damaged: copy or download it again",
         };
-        Trouble::new(format!("cannot read {}: {error}", self.0.display()), hint)
+        Trouble::new(format!("cannot read {}: {}", self.0.display(), in_one_line(&error.to_string())), hint)
     }
 
     /// The file is not what it should be.

@@ -97,9 +97,44 @@ pub fn measure(
     let standard_error = standard_deviation(&defined).ok_or_else(|| {
         Unscorable::new(format!("{metric} has no standard error, since there are too few rows"))
     })?;
-    let interval = interval(metric, score, standard_error, &mut defined);
+    let interval = interval(metric.range(), score, standard_error, &mut defined);
     let (clusters, rows, rows_digest) = (rows.few_clusters(), keys.len() as u64, digest(keys.to_vec()));
     Ok(Measurement { score, rows, clusters, rows_digest, standard_error, interval, replicates: all })
+}
+
+/// How often each row is drawn in so many replicates, one replicate after another, each in the order of the rows.
+pub fn draws(rows: Rows<'_>, replicates: usize) -> Vec<u8> {
+    let drawn = rows.drawn();
+    (0..replicates as u64)
+        .flat_map(|replicate| drawn.iter().map(move |unit| weight(*unit, replicate)))
+        .collect()
+}
+
+/// The score of another program with its uncertainty, from the scores of its replicates by [`draws`]. `None` stands for a replicate
+/// without a score.
+///
+/// # Errors
+/// Too few replicates have a score.
+pub fn of_replicates(
+    score: f64,
+    replicates: &[Option<f64>],
+    rows: Rows<'_>,
+) -> Result<Measurement, Unscorable> {
+    let mut defined: Vec<f64> = replicates.iter().flatten().copied().collect();
+    let standard_error = standard_deviation(&defined)
+        .ok_or_else(|| Unscorable::new("the score has no standard error, since there are too few rows"))?;
+    let interval = interval((f64::NEG_INFINITY, f64::INFINITY), score, standard_error, &mut defined);
+    let (clusters, rows_digest) = (rows.few_clusters(), digest(rows.keys.to_vec()));
+    let replicates = replicates.iter().map(|drawn| drawn.unwrap_or(score)).collect();
+    Ok(Measurement {
+        score,
+        rows: rows.keys.len() as u64,
+        clusters,
+        rows_digest,
+        standard_error,
+        interval,
+        replicates,
+    })
 }
 
 /// The mean of the scores of several targets, which are about the same rows and have as many replicates.
@@ -122,16 +157,24 @@ pub(crate) fn mean(metric: Metric, scores: &[Measurement]) -> Result<Measurement
     all.standard_error = standard_deviation(&all.replicates).ok_or_else(|| {
         Unscorable::new(format!("{metric} has no standard error, since there are too few rows"))
     })?;
-    all.interval = interval(metric, all.score, all.standard_error, &mut all.replicates.clone());
+    all.interval = interval(metric.range(), all.score, all.standard_error, &mut all.replicates.clone());
     Ok(all)
 }
 
 /// The score with the interval that a score on this many other rows would have. Those rows have their own luck, so that the variances
 /// of both scores add up.
 pub(crate) fn on_other_rows(metric: Metric, measured: Measurement, rows: Option<u64>) -> Measurement {
+    widened(metric.range(), measured, rows)
+}
+
+/// As [`on_other_rows`], for the score of another program.
+pub fn of_other_program(measured: Measurement, rows: Option<u64>) -> Measurement {
+    widened((f64::NEG_INFINITY, f64::INFINITY), measured, rows)
+}
+
+fn widened((least, most): (f64, f64), measured: Measurement, rows: Option<u64>) -> Measurement {
     let Some(rows @ 1..) = rows else { return measured };
     let factor = (1.0 + measured.rows as f64 / rows as f64).sqrt();
-    let (least, most) = metric.range();
     let wider = |end: f64| (measured.score + (end - measured.score) * factor).clamp(least, most);
     Measurement { interval: measured.interval.map(wider), ..measured }
 }
@@ -171,9 +214,9 @@ pub fn digest(mut row_keys: Vec<u64>) -> String {
     hasher.finalize().to_hex().to_string()
 }
 
-fn interval(metric: Metric, score: f64, standard_error: f64, defined: &mut [f64]) -> [f64; 2] {
+/// The interval of a score of this range.
+fn interval((low, high): (f64, f64), score: f64, standard_error: f64, defined: &mut [f64]) -> [f64; 2] {
     if defined.len() < FEW_REPLICATES {
-        let (low, high) = metric.range();
         let half = HALF_WIDTH * standard_error;
         return [(score - half).max(low), (score + half).min(high)];
     }
@@ -315,7 +358,7 @@ mod tests {
 
     #[test]
     fn few_replicates_have_a_symmetric_interval_in_range() {
-        let [low, high] = interval(Metric::Accuracy, 0.9, 0.1, &mut [0.8, 1.0]);
+        let [low, high] = interval(Metric::Accuracy.range(), 0.9, 0.1, &mut [0.8, 1.0]);
         assert!((low - 0.704).abs() < 1e-12 && high == 1.0);
     }
 

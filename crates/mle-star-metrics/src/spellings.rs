@@ -3,15 +3,6 @@
 use crate::names::Metric;
 use crate::parameters::{self, Reading};
 
-/// A metric found in a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mention {
-    /// The metric.
-    pub metric: Metric,
-    /// The line of the text that names it, trimmed.
-    pub line: String,
-}
-
 /// Spellings after [`normal`]: lower case, words separated by single blanks.
 pub(crate) const SPELLINGS: [(Metric, &[&str]); 29] = [
     (
@@ -334,9 +325,6 @@ const COLUMN_WISE: [&str; 10] = [
 /// What a metric with row weights is called, before its name without them.
 const WEIGHTED: [&str; 4] = ["sample weighted ", "row weighted ", "weighted ", "w"];
 
-/// Words of a line about how submissions are evaluated.
-const ABOUT_EVALUATION: [&str; 6] = ["evaluat", "metric", "scored", "judged", "leaderboard", "measured by"];
-
 impl Metric {
     /// The metric with this name in any usual spelling; `None` for any other text, and for a name without the parameter
     /// that it needs.
@@ -358,38 +346,6 @@ impl Metric {
             Some(Reading::Lacks(what)) if named(name).is_none() => Some(what),
             _ => None,
         }
-    }
-
-    /// The metric named in a task description.
-    ///
-    /// Lines about the evaluation of submissions, or below a heading about evaluation, take precedence over other lines about
-    /// evaluation. In a line, the longest spelling wins over those inside it. Without such a line, a metric counts if
-    /// it is the only one in the text.
-    pub fn find_in(description: &str) -> Option<Mention> {
-        let mut under_evaluation = false;
-        let (mut about_it, mut elsewhere) = (None, Vec::new());
-        for line in description.lines() {
-            let lower = line.to_lowercase();
-            let about = ABOUT_EVALUATION.iter().any(|word| lower.contains(word));
-            if line.trim_start().starts_with('#') {
-                under_evaluation = about;
-            }
-            let Some(metric) = longest_in(&normal(line)) else { continue };
-            let mention = Mention { metric, line: line.trim().to_owned() };
-            if under_evaluation || about && lower.contains("submission") {
-                return Some(mention);
-            }
-            if about && about_it.is_none() {
-                about_it = Some(mention);
-            } else {
-                elsewhere.push(mention);
-            }
-        }
-        let only = || {
-            let first = elsewhere.first()?;
-            elsewhere.iter().all(|mention| mention.metric == first.metric).then(|| first.clone())
-        };
-        about_it.or_else(only)
     }
 }
 
@@ -445,26 +401,6 @@ fn with_short_form(name: &str) -> Option<Metric> {
     let of_long = known(long).or_else(|| column_wise(long))?;
     let of_short = known(short).or_else(|| column_wise(short))?;
     (of_long == of_short || of_long.of_column() == of_short).then_some(of_long)
-}
-
-/// The metric with the longest spelling in a normalized line; the first of equals.
-fn longest_in(line: &str) -> Option<Metric> {
-    let padded = format!(" {line} ");
-    let hits = SPELLINGS.iter().flat_map(|(metric, spellings)| {
-        spellings.iter().filter_map(|spelling| {
-            // Averages that are not known metrics.
-            let other = |at: usize| {
-                ["micro", "weighted", "averaged", "linear", "linearly"]
-                    .iter()
-                    .any(|word| padded[..at].ends_with(word))
-            };
-            // "acc" and "f score" are too ambiguous inside a sentence.
-            let at = (!matches!(*spelling, "acc" | "f score"))
-                .then(|| padded.find(&format!(" {spelling} ")))??;
-            (!other(at)).then_some((spelling.len(), std::cmp::Reverse(at), *metric))
-        })
-    });
-    hits.max_by_key(|(length, at, _)| (*length, *at)).map(|(_, _, metric)| metric)
 }
 
 /// Lower case, words separated by single blanks.

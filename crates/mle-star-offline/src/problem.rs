@@ -4,7 +4,7 @@
 
 use mle_star_domain::config::SEED;
 use mle_star_domain::protocol::Split;
-use mle_star_domain::task::Task;
+use mle_star_domain::task::{Task, TaskType};
 use mle_star_domain::trouble::Trouble;
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ pub(crate) struct Problem {
     pub(crate) classification: bool,
     /// Number of classes; 0 for a numeric target.
     pub(crate) classes: usize,
-    /// The class that binary predictions are about, if it is not the last one in order.
+    /// A Python expression that tells the class which binary predictions are about, if it is not the last one in order.
     pub(crate) positive: Option<String>,
     /// The target, or the first of several.
     pub(crate) target: String,
@@ -148,7 +148,7 @@ impl Problem {
         split: Option<&Split>,
     ) -> Result<Self, Trouble> {
         let (target, id) = (known_target(task, profile)?, task.id_column.as_deref());
-        let (metric_id, test) = (known_metric(task)?, known_test(profile)?);
+        let (metric_id, test) = (known_metric(task, profile, target)?, known_test(profile)?);
         let Targets { whole: target, several } = &targets(profile, target, id, metric_id)?;
         let classes = classes(target, metric_id);
         let (time, metric) = (time_order(split, profile), Metric::of(task, metric_id, classes));
@@ -168,7 +168,7 @@ impl Problem {
             name: task.competition_id.clone(),
             classification: classes > 0,
             classes,
-            positive: positive(target, classes, &layout),
+            positive: positive(target, classes, &layout, task.positive_class.as_deref()),
             target: target.name.clone(),
             several: several.clone(),
             id: id.filter(|id| test.column(id).is_some()).map(str::to_owned),
@@ -294,7 +294,12 @@ fn check_features(columns: &Columns, joins: &[Join], offered: &DerivableColumns)
     Ok(())
 }
 
-fn known_metric(task: &Task) -> Result<Known, Trouble> {
+/// The metric that scripts compute. With a metric file, which they cannot call, it is one for predictions of the same kind; the
+/// program scores them by the file.
+fn known_metric(task: &Task, profile: &Profile, target: &Column) -> Result<Known, Trouble> {
+    if task.metric_file.is_some() {
+        return Ok(stand_in(task, profile, target));
+    }
     Known::parse(&task.evaluation_metric).ok_or_else(|| {
         Trouble::new(
             format!("the offline agents do not know the metric `{}`", task.evaluation_metric),
@@ -304,6 +309,25 @@ fn known_metric(task: &Task) -> Result<Known, Trouble> {
             ),
         )
     })
+}
+
+/// The usual metric for what the submission holds.
+fn stand_in(task: &Task, profile: &Profile, target: &Column) -> Known {
+    if target.kind.is_number() && task.task_type == TaskType::Regression {
+        return Known::Rmse;
+    }
+    let id = task.id_column.as_deref();
+    let sample = profile.sample.iter().flat_map(|sample| &sample.columns);
+    let predicted: Vec<&Column> = sample.filter(|column| id != Some(column.name.as_str())).collect();
+    let has_fractions = predicted.iter().any(|column| column.kind == ColumnKind::Float);
+    let numbers_for_texts =
+        !target.kind.is_number() && predicted.iter().any(|column| column.kind.is_number());
+    let is_wide = predicted.len() > 1 && predicted.len() >= target.distinct;
+    match target.distinct {
+        _ if is_wide => Known::LogLoss,
+        2 if has_fractions || numbers_for_texts => Known::LogLoss,
+        _ => Known::Accuracy,
+    }
 }
 
 /// The feature columns without those that only name groups, unless there are no others, and what can be computed from them.
@@ -368,18 +392,28 @@ fn varied(table: &Table, columns: &Columns) -> Vec<String> {
     names
 }
 
-/// A column of probabilities may have the name of the class that it is about. Otherwise `yes` and `true` are what the
-/// program's own score is about, also where capitals put them first.
-fn positive(target: &Column, classes: usize, layout: &Layout) -> Option<String> {
+/// A Python expression that tells the positive label, unless it is the second one anyway: the named class, else the class that
+/// a column of probabilities has the name of. Otherwise `yes` and `true` are what the program's own score is about, also
+/// where capitals put them first.
+fn positive(target: &Column, classes: usize, layout: &Layout, named: Option<&str>) -> Option<String> {
     let labels: Vec<&String> = target.top_values.iter().map(|(label, _)| label).collect();
     let [a, b] = labels[..] else { return None };
-    if classes != 2 || target.kind.is_number() {
+    if classes != 2 {
         return None;
     }
+    if target.kind.is_number() {
+        let number = |label: &str| label.trim().parse::<f64>().ok();
+        let (positive, first) = (number(named?)?, number(a)?.min(number(b)?));
+        return (positive == first).then(|| format!("float(label) == {positive}"));
+    }
+    let is_given = |label: &&String| Some(label.trim()) == named.map(str::trim);
     let is_named = |label: &&String| layout.kind == LayoutKind::Probability && **label == layout.column;
     let is_yes = |label: &&String| ["yes", "true"].contains(&label.to_lowercase().as_str());
-    let positive = [a, b].into_iter().find(is_named).or_else(|| [a, b].into_iter().find(is_yes))?;
-    [a, b].into_iter().any(|other| positive < other).then(|| positive.clone())
+    let find = |is: &dyn Fn(&&String) -> bool| [a, b].into_iter().find(is);
+    let positive = find(&is_given).or_else(|| find(&is_named)).or_else(|| find(&is_yes))?;
+    let is_first = [a, b].into_iter().any(|other| positive < other);
+    // A JSON text is one of Python, too.
+    is_first.then(|| format!("str(label).strip() == {}", serde_json::Value::from(positive.trim())))
 }
 
 /// The number of folds: fewer for many rows, and at most the number of groups.

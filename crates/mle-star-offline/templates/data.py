@@ -105,7 +105,7 @@ CLASSES = sorted(train[TARGET].unique(), key=float)
 CLASSES = pd.factorize(train[TARGET], sort=True)[1]
 {% if p.positive %}
 # Predictions are about this class, so it is the second one.
-CLASSES = sorted(CLASSES, key=lambda label: str(label).strip() == {{ p.positive | py }})
+CLASSES = sorted(CLASSES, key=lambda label: {{ p.positive }})
 {% endif %}
 {% endif %}
 {% if p.subsample and p.history %}

@@ -112,6 +112,14 @@ fn rows(result: &FinalResult, trust: &Trust, score: &ScoreReport) -> String {
             grouped(*rows),
             within_reach(result)
         ),
+        Some(Holdout::Test { rows, of, .. }) => format!(
+            "Agents and scripts could use {} of the {} labelled rows of a single table; the other {} are the test table, whose \
+             labels they could not see. The predictions for them were scored {looks}.{}",
+            grouped(of.saturating_sub(*rows)),
+            grouped(*of),
+            grouped(*rows),
+            within_reach(result)
+        ),
         Some(Holdout::Off { .. }) => {
             let why = score.not_held_out().unwrap_or_default();
             format!("Agents and scripts could use all labelled rows. {}", sentence(&why))
@@ -194,7 +202,7 @@ fn models(config: &Config) -> String {
 
 fn seeds(trust: &Trust) -> String {
     let of_holdout = match &trust.holdout {
-        Some(Holdout::On { seed, digest, .. }) => {
+        Some(Holdout::On { seed, digest, .. } | Holdout::Test { seed, digest, .. }) => {
             format!(
                 " The held-out rows were chosen with seed {seed}; digest of their IDs: {}.",
                 line_of(digest)

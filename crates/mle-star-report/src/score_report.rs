@@ -99,7 +99,9 @@ impl ScoreReport {
     pub fn not_held_out(&self) -> Option<String> {
         match (self.held_out_score, &self.holdout) {
             (Some(_), _) => None,
-            (None, Some(Holdout::On { .. })) => Some("no score on the held-out rows".to_owned()),
+            (None, Some(Holdout::On { .. } | Holdout::Test { .. })) => {
+                Some("no score on the held-out rows".to_owned())
+            }
             (None, Some(Holdout::Off { why })) => Some(no_held_out_rows(why)),
             (None, None) => Some("no held-out rows".to_owned()),
         }

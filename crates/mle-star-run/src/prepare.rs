@@ -10,6 +10,9 @@ mod earlier_runs;
 mod freeze;
 pub mod given_models;
 mod infer_task;
+pub mod intake;
+pub mod metric_file;
+mod metric_trial;
 mod profile_data;
 mod summary;
 mod task_file;
@@ -35,14 +38,16 @@ use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::protocol::{self, Decided};
 use crate::provider::{self, Choice, Chosen};
+use crate::runs::{DEFAULT_DIR, absolute};
 use crate::runtime::wait_for;
 use crate::settings::{Environment, Invocation, Setting, process_environment};
 use configure::Configured;
 use infer_task::CompleteTask;
+use intake::{Intake, Known, Place, lost_columns, no_target, take_in};
 use task_source::TaskSource;
 
 pub use configure::settings_of;
-pub use infer_task::{InferredFolder, infer_folder, infer_without_metric};
+pub use infer_task::{InferredFolder, given_with, infer_folder, infer_without_metric};
 pub use profile_data::{ProfiledData, profile_data};
 
 /// What the caller of a run says about it. Everything else is inferred or has a default.
@@ -100,6 +105,8 @@ pub struct Prepared {
     pub held_out: Option<Plan>,
     /// The data in a few lines, for the prompts; `None` in a preview and with `context: paper`.
     pub data_summary: Option<String>,
+    /// The data as scripts see it.
+    pub intake: Intake,
     /// What was inferred, with reasons.
     pub guesses: Vec<Guess>,
     /// Where the task, the configuration and the agents come from, a line each.
@@ -137,8 +144,8 @@ pub enum Intent {
     Preview,
 }
 
-/// Prepares the inputs of a new run of `task`: a task file, a folder with one, or a data folder. Must not be called from
-/// asynchronous code.
+/// Prepares the inputs of a new run of `task`: a task file, a folder with one, a data folder, or one table. Must not be called
+/// from asynchronous code.
 ///
 /// # Errors
 /// A mistake in options, config file, task or data.
@@ -161,18 +168,31 @@ pub fn prepare_for(
     let choice = choose_agents(intent, &configured.config, environment)?;
     configured.answered_by(&choice.chosen)?;
     let spoken = infer_task::Spoken::of(&source, &configured.invocation)?;
-    let data = profile_data(&source.data_dir, &choice.chosen, &spoken.context())?;
-    let complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen)?;
+    let mut intake = take_in(&source, &configured.invocation, place(intent, &configured.invocation))?;
+    let mut data = profile_data(&intake.folder(), &choice.chosen, &spoken.context(), intake.damaged())?;
+    let mut complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen)?;
     configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
     let makes_output = intent == Intent::Begin;
     infer_task::check_outputs(&complete.task, &configured.config, makes_output)?;
-    let mut sources = sources(&source, &configured, &choice, &complete, &data);
-    let CompleteTask { task, guesses } = complete;
+    if let Some(profile) = data.profile.take() {
+        let unknown = complete.target_unknown.clone().unwrap_or_else(no_target);
+        let known = Known::of_task(&complete.task, &unknown);
+        let (profile, id) = intake.complete(profile, &known, configured.config.seed)?;
+        (data.profile, complete.task.id_column) = (Some(profile), id);
+    }
+    if let (Chosen::Offline, Some(profile)) = (&choice.chosen, &data.profile) {
+        infer_task::check_rows(profile, &complete.task, &intake)?;
+    }
+    complete.task.data_dir = absolute(&intake.folder())?;
+    let mut sources = sources(&source, &configured, &choice, &complete, &data, &intake);
+    let CompleteTask { task, guesses, .. } = complete;
     let Configured { config, invocation, prompts, retrieved_models, learned, .. } = configured;
     let (chosen, profile) = (choice.chosen, data.profile);
     let decided = protocol::decide(&task, &config, profile.as_ref());
-    let data_summary =
-        makes_output.then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref())).flatten();
+    let decided = protocol::of_drawn(decided, &task, &config, profile.as_ref().zip(intake.drawn.as_ref()));
+    let data_summary = makes_output
+        .then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref(), &intake.instead()))
+        .flatten();
     let (protocol, held_out) =
         decided.map_or((None, None), |Decided { protocol, held_out }| (Some(protocol), held_out));
     sources.extend(columns::lines(&Told::of(&task, &task.column_roles()), profile.as_ref()));
@@ -189,9 +209,18 @@ pub fn prepare_for(
         protocol,
         held_out,
         data_summary,
+        intake,
         guesses,
         sources,
     })
+}
+
+/// Where the folder of plain tables is made, if one is needed.
+fn place(intent: Intent, invocation: &Invocation) -> Place<'_> {
+    match intent {
+        Intent::Begin => Place::Runs(invocation.runs_dir.as_deref().unwrap_or(Path::new(DEFAULT_DIR))),
+        Intent::Estimate | Intent::Preview => Place::Temporary,
+    }
 }
 
 /// A preview does not execute the `claude` or `codex` that the settings name: they may come from anyone who can reach
@@ -223,6 +252,7 @@ fn sources(
     choice: &Choice,
     complete: &CompleteTask,
     data: &ProfiledData,
+    intake: &Intake,
 ) -> Vec<String> {
     let path = source.path.as_ref().unwrap_or(&source.data_dir);
     let mut lines =
@@ -233,5 +263,9 @@ fn sources(
     lines.extend(earlier_runs::opening(&configured.learned, &configured.config));
     lines.extend(configured.without_effect());
     lines.extend(data.note.clone());
+    lines.extend(intake.lines());
+    if let (Some(profile), Some(target)) = (&data.profile, &complete.task.target_column) {
+        lines.extend(lost_columns(profile, &profile.targets(target, complete.task.id_column.as_deref())));
+    }
     lines
 }

@@ -8,6 +8,7 @@ use mle_star_metrics::names::{Kind, Metric};
 use mle_star_tables::comparison;
 use mle_star_tables::holdout::{Off, Plan, Roles, Share, plan};
 use mle_star_tables::infer::Inferred;
+use mle_star_tables::intake::Drawn;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 use mle_star_tables::split::{Known, describe};
 
@@ -20,6 +21,8 @@ pub struct Evaluated<'a> {
     pub target: Option<&'a str>,
     /// The column with the row IDs.
     pub id: Option<&'a str>,
+    /// Whether a file computes the metric, whatever its name is.
+    pub by_file: bool,
     /// The column that the user named for groups.
     pub group: Option<&'a str>,
     /// The column that the user named for times.
@@ -57,7 +60,8 @@ pub fn decide<'a>(
     profile: Option<&Profile>,
 ) -> Option<Decided> {
     let task = task.into();
-    if is_papers(config) && !task.names_columns() {
+    // Only the program calls a metric file.
+    if is_papers(config) && !task.by_file && !task.names_columns() {
         return None;
     }
     let Some(profile) = profile else {
@@ -70,11 +74,12 @@ pub fn decide<'a>(
             unverified: Some(why),
             class_scores: false,
             comparison: String::new(),
+            is_papers: false,
             targets: Vec::new(),
         };
         return Some(Decided { protocol, held_out: None });
     };
-    let metric = Metric::parse(task.metric);
+    let metric = task.built_in();
     let Evaluated { target, id, .. } = task;
     let classification = match metric {
         Some(metric) => !metric.is_for_regression(),
@@ -103,9 +108,44 @@ pub fn decide<'a>(
         class_scores: verified.as_ref().is_ok_and(|columns| has_class_scores(metric, columns, profile)),
         unverified: verified.err(),
         comparison: script.unwrap_or_default(),
+        is_papers: false,
         targets,
     };
     Some(Decided { protocol, held_out: planned.ok() })
+}
+
+/// The evaluation protocol of a task whose test rows the program took from a single table: their score is the held-out score,
+/// and no further rows are held out. `decided` is the protocol of a task with the same tables.
+pub fn of_drawn<'a>(
+    decided: Option<Decided>,
+    task: impl Into<Evaluated<'a>>,
+    config: &Config,
+    drawn: Option<(&Profile, &Drawn)>,
+) -> Option<Decided> {
+    let Some((profile, drawn)) = drawn else { return decided };
+    let unverified = verified_columns(task, profile, Some(&drawn.split)).err();
+    let (split, is_papers) = (Some(drawn.split.clone()), is_papers(config));
+    let holdout = match &unverified {
+        None => drawn.holdout.clone(),
+        Some(why) => Holdout::Off { why: why.clone() },
+    };
+    let protocol = match decided {
+        Some(decided) if !is_papers => {
+            Protocol { split, holdout, comparison: String::new(), ..decided.protocol }
+        }
+        _ => Protocol {
+            split,
+            holdout,
+            rows: 0,
+            verifies: false,
+            unverified: Some("solutions are evaluated as in the paper".to_owned()),
+            class_scores: false,
+            comparison: String::new(),
+            is_papers,
+            targets: Vec::new(),
+        },
+    };
+    Some(Decided { protocol, held_out: None })
 }
 
 fn planned(
@@ -119,7 +159,7 @@ fn planned(
     let plan = match (split, config.holdout) {
         (_, HoldoutShare::Off) => return off("`holdout` is off"),
         (None, _) => return off("there is no test table"),
-        _ if let (None, Some(why)) = (Metric::parse(task.metric), unverified) => return off(why),
+        _ if let (None, Some(why)) = (task.built_in(), unverified) => return off(why),
         (Some(split), share) => {
             plan_rows(task, profile, split, share, config.holdout_rows, u64::from(config.seed))
         }
@@ -138,7 +178,7 @@ fn planned(
 fn with_a_rare_class<'a>(task: Evaluated<'a>, profile: &'a Profile, held: u64) -> Option<&'a str> {
     const FEWEST: f64 = 10.0;
     let targets = profile.targets(task.target?, task.id);
-    let classes = Metric::parse(task.metric).is_some_and(|metric| !metric.is_for_regression());
+    let classes = task.built_in().is_some_and(|metric| !metric.is_for_regression());
     let rarest = |name: &str| {
         let values = &profile.train.column(name)?.top_values;
         let rows: usize = values.iter().map(|(_, rows)| rows).sum();
@@ -217,9 +257,12 @@ pub fn verified_columns<'a>(
     profile: &Profile,
     split: Option<&Split>,
 ) -> Result<Columns, String> {
-    let Evaluated { metric: name, target, id, weight, positive, .. } = task.into();
-    let metric =
-        Metric::parse(name).ok_or_else(|| format!("the program cannot compute the metric {name}"))?;
+    let task = task.into();
+    let Evaluated { metric: name, target, id, weight, positive, by_file, .. } = task;
+    let metric = task.built_in();
+    if metric.is_none() && !by_file {
+        return Err(format!("the program cannot compute the metric {name}"));
+    }
     let target = target.ok_or("the target is not known")?;
     let sample = profile.sample.as_ref().ok_or("there is no sample submission")?;
     let targets = profile.targets(target, id);
@@ -229,15 +272,17 @@ pub fn verified_columns<'a>(
     let [sample_name, train_name] = [sample, &profile.train].map(|table| table.file.display());
     let one_column_each = targets.len() > 1 || sample.columns.len() <= 2;
     // One column cannot hold the probabilities of three classes.
-    if metric.wants_probabilities() && classes > 2 && one_column_each {
+    if metric.is_some_and(Metric::wants_probabilities) && classes > 2 && one_column_each {
         return Err(format!(
             "{sample_name} has one column, which cannot hold the probabilities of {classes} classes"
         ));
     }
     // A sample of probabilities, where the metric needs labels.
     let is_number = |column: &&Column| column.kind == ColumnKind::Float;
-    let labels = metric.kind() == Kind::Labels && one_column_each;
-    if labels && sample.columns.last().filter(is_number).is_some() {
+    let metric = metric.filter(|metric| metric.kind() == Kind::Labels && one_column_each);
+    if let Some(metric) = metric
+        && sample.columns.last().filter(is_number).is_some()
+    {
         return Err(format!("{sample_name} has numbers, and {metric} needs labels"));
     }
     // The test table has what further columns ask for, so they are no targets.
@@ -253,11 +298,18 @@ pub fn verified_columns<'a>(
     let cluster = split.and_then(|split| split.cluster().map(str::to_owned));
     let further: Vec<String> =
         targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
-    let [weight, positive] = [weight, positive].map(|name| name.map(str::to_owned));
+    let positive = positive.filter(|_| further.is_empty());
     let of_target = |column: &&TextColumn| column.column == target || further.contains(&column.column);
-    let words =
-        profile.text_columns.iter().filter(of_target).flat_map(|column| column.words.clone()).collect();
-    Ok(Columns { id, target: target.to_owned(), further, cluster, weight, positive, words })
+    let words = profile.text_columns.iter().filter(of_target);
+    let values = words.flat_map(|column| column.words.clone()).collect();
+    let [weight, positive] = [weight, positive].map(|name| name.map(str::to_owned));
+    Ok(Columns { id, target: target.to_owned(), further, cluster, weight, positive, values })
+}
+
+/// The column of a submission with the row IDs: without a named one, the first of several columns.
+pub fn id_column(task: &Task, header: &[String]) -> Option<String> {
+    let named = task.id_column.clone().filter(|id| header.contains(id));
+    named.or_else(|| header.first().filter(|_| header.len() > 1).cloned())
 }
 
 /// Whether a value occurs twice in a column, judged by the rows that were looked at.
@@ -273,11 +325,16 @@ pub fn lines(protocol: &Protocol, config: &Config) -> Vec<String> {
         Holdout::On { rows, of, .. } => {
             format!("holdout: {rows} of {of} labelled rows are kept from all scripts until the final choice")
         }
+        Holdout::Test { rows, of, .. } => {
+            format!(
+                "holdout: the {rows} rows of the test table, taken from {of} labelled rows; no script sees their labels"
+            )
+        }
         Holdout::Off { why } => format!("holdout: off ({why})"),
     };
     let off = match &protocol.holdout {
         Holdout::Off { why } => why.as_str(),
-        Holdout::On { .. } => "",
+        Holdout::On { .. } | Holdout::Test { .. } => "",
     };
     // It is not said twice.
     let scores = protocol.unverified.as_ref().filter(|why| *why != off);
@@ -301,6 +358,7 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
             metric: &task.evaluation_metric,
             target: task.target_column.as_deref(),
             id: task.id_column.as_deref(),
+            by_file: task.metric_file.is_some(),
             group: task.group_column.as_deref(),
             time: task.time_column.as_deref(),
             weight: task.weight_column.as_deref(),
@@ -323,7 +381,19 @@ impl<'a> Evaluated<'a> {
             weight: roles.weight.as_deref(),
             ignored: &roles.ignored,
             positive: roles.positive_class.as_deref(),
+            by_file: false,
         }
+    }
+
+    /// The same with a file that computes the metric, or not.
+    #[must_use]
+    pub fn with_file(self, by_file: bool) -> Self {
+        Self { by_file, ..self }
+    }
+
+    /// The metric, if the program has its formula.
+    fn built_in(&self) -> Option<Metric> {
+        Metric::parse(self.metric).filter(|_| !self.by_file)
     }
 
     /// The columns whose roles are known.
@@ -375,7 +445,7 @@ mod tests {
         let check = |metric: &str, sample: &str, expected: Result<u64, &str>| {
             let Protocol { holdout, verifies, .. } = decided(metric, sample, &Config::default()).unwrap();
             let found = match &holdout {
-                Holdout::On { rows, .. } => Ok(*rows),
+                Holdout::On { rows, .. } | Holdout::Test { rows, .. } => Ok(*rows),
                 Holdout::Off { why } => Err(why.as_str()),
             };
             assert_eq!((found, verifies), (expected, expected.is_ok()), "{metric} {sample}");
@@ -450,7 +520,7 @@ mod tests {
             let columns = verified_columns(task, &profile, None).unwrap();
             assert_eq!((columns.target.as_str(), columns.further.as_slice()), ("y", &["z".to_owned()][..]));
             let found = match protocol(task, &Config::default(), Some(&profile)).unwrap().holdout {
-                Holdout::On { rows, .. } => Ok(rows),
+                Holdout::On { rows, .. } | Holdout::Test { rows, .. } => Ok(rows),
                 Holdout::Off { why } => Err(why),
             };
             assert_eq!(found, expected.map_err(str::to_owned), "{metric} {rare}");
@@ -466,7 +536,7 @@ mod tests {
             .unwrap()
             .holdout
         {
-            Holdout::On { digest, seed: used, .. } => {
+            Holdout::On { digest, seed: used, .. } | Holdout::Test { digest, seed: used, .. } => {
                 assert_eq!(used, u64::from(seed));
                 digest
             }

@@ -18,6 +18,7 @@ use mle_star_tables::profile::Context;
 
 use crate::error::RunError;
 use crate::open_run::OpenRun;
+use crate::prepare::intake::Record;
 use crate::prepare::{given_models, profile_data};
 use crate::provider;
 use crate::runs::{self, inputs};
@@ -72,16 +73,18 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     }
     check_build(folder, &journal, &before, &prompts)?;
     let choice = wait_for(provider::choose(&frozen.config, &process_environment))??;
-    if !frozen.task.data_dir.exists() {
-        return Err(gone(&frozen.task.data_dir).into());
+    let data_dir = runs::data_dir(folder, &frozen.task);
+    let has_own = Record::of_run(folder).is_some();
+    let recorded = if has_own { &data_dir } else { &frozen.task.data_dir };
+    if !recorded.exists() {
+        return Err(gone(recorded).into());
     }
-    if digest(&frozen.task.data_dir)? != frozen.data_id {
-        let message =
-            format!("the data in {} has changed since the run started", frozen.task.data_dir.display());
+    if digest(recorded)? != frozen.data_id {
+        let message = format!("the data in {} has changed since the run started", recorded.display());
         return Err(Trouble::new(message, "restore it, or start a new run").into());
     }
     let known = Context { text_columns: Some(&frozen.task.text_columns), ..Context::default() };
-    let data = profile_data(&frozen.task.data_dir, &choice.chosen, &known)?;
+    let data = profile_data(&data_dir, &choice.chosen, &known, None)?;
     if raised.time || raised.money {
         keep_limits(folder, &journal, &frozen, result.as_ref())?;
     }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star::journal::{JournalError, RunLock, hold};
 use mle_star_domain::layout;
+use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 
 use mle_star_domain::nearest::nearest;
@@ -17,9 +18,12 @@ pub use mle_star_report::run_view::{DEFAULT_DIR, name, resume_command};
 /// Limit on the characters of a task name in a run ID.
 const MAX_TASK_NAME: usize = 50;
 /// The files of a run folder before it has a journal.
-const BEGINNINGS: [&str; 7] = [
+const BEGINNINGS: [&str; 10] = [
     layout::TASK,
     layout::CONFIG,
+    layout::DATA,
+    layout::INTAKE,
+    layout::TEST_LABELS,
     layout::MODELS,
     layout::DATA_SUMMARY,
     layout::PROMPTS,
@@ -90,6 +94,12 @@ fn lock_if_unused(folder: &Path) -> Result<Option<RunLock>, Trouble> {
     }
 }
 
+/// The data of a run as scripts see it: that in its folder, wherever that lies now, else the user's.
+pub fn data_dir(run: &Path, task: &Task) -> PathBuf {
+    let own = run.join(layout::DATA);
+    if own.is_dir() { own } else { task.data_dir.clone() }
+}
+
 /// Whether the folder has only files that are written before a run does anything.
 pub fn holds_only_beginnings(folder: &Path) -> bool {
     let known = |entry: fs::DirEntry| {
@@ -150,7 +160,8 @@ fn check_id(id: &str) -> Result<(), Trouble> {
     Err(Trouble::new(format!("invalid run ID \"{id}\""), hint))
 }
 
-fn unwritable(runs_dir: &Path, error: &std::io::Error) -> Trouble {
+/// The error for a runs directory that cannot be written.
+pub fn unwritable(runs_dir: &Path, error: &std::io::Error) -> Trouble {
     let why = if runs_dir.is_file() { "it is no folder".to_owned() } else { error.to_string() };
     let message = format!("cannot write to the runs directory {}: {why}", runs_dir.display());
     let hint = match error.kind() {

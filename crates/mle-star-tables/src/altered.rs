@@ -36,7 +36,7 @@ pub struct Shuffled {
 /// the training table, in which these words are labels: within groups or blocks of time if the split is by them. Everything else is linked.
 ///
 /// # Errors
-/// The training table cannot be read or is packed, or the folder cannot be written.
+/// The training table cannot be read, or the folder cannot be written.
 pub fn shuffle_targets(
     data_dir: &Path,
     (targets, words): (&[String], Words),
@@ -57,7 +57,7 @@ pub fn shuffle_targets(
 /// column that names rows. Everything else is linked. Returns the new table.
 ///
 /// # Errors
-/// The test table cannot be read or is packed, or the folder cannot be written.
+/// The test table cannot be read, or the folder cannot be written.
 pub fn replace_test_rows(
     data_dir: &Path,
     id: Option<&str>,
@@ -75,11 +75,10 @@ fn altered(
     write: impl FnOnce(&Source, &mut dyn Write) -> io::Result<()>,
 ) -> Result<PathBuf, Trouble> {
     let trouble = |error: io::Error| Trouble::new(format!("cannot write changed data: {error}"), HINT);
-    let table = table.filter(|table| !table.is_packed());
-    let Some(table) = table else { return Err(Trouble::new("the data has no unpacked table to change", "")) };
+    let Some(table) = table else { return Err(Trouble::new("the data has no table to change", "")) };
     let fill = || {
         fs::create_dir_all(into)?;
-        walk::link(data_dir, into, |name| *name == *table.on_disk)?;
+        walk::link(data_dir, into, |name| *name == *table.file)?;
         let file = into.join(&table.file);
         let mut out = BufWriter::new(File::create(&file)?);
         write(table, &mut out)?;
@@ -305,6 +304,6 @@ mod tests {
         let (dir, into) = (folder(), tempfile::tempdir().unwrap());
         fs::remove_file(dir.path().join("test.csv")).unwrap();
         let error = replace_test_rows(dir.path(), None, 7, &into.path().join("x")).unwrap_err();
-        assert!(error.message.contains("no unpacked table"), "{}", error.message);
+        assert!(error.message.contains("no table"), "{}", error.message);
     }
 }

@@ -5,7 +5,7 @@
 //! [`trim()`] takes their predictions out of a submission again.
 
 mod checks;
-mod choice;
+pub(crate) mod choice;
 mod copies;
 mod places;
 pub(crate) mod seeded;
@@ -86,7 +86,7 @@ pub fn plan(
     checks::files(&profile.tables, &tables)?;
     checks::ids(&tables)?;
     places::check(profile, &tables)?;
-    let chosen = choice::choose(profile, &tables, split, share, seed)?;
+    let chosen = choice::choose(profile, &tables.labelled(), split, share, seed)?;
     Ok(Plan {
         targets: tables.targets.iter().map(|(name, _)| (*name).to_owned()).collect(),
         id: tables.id.to_owned(),

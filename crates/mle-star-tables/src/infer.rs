@@ -4,15 +4,19 @@
 //! corrected.
 
 mod columns;
+mod fit;
 mod kinds;
 mod metric;
+mod positive;
 mod roles;
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{ColumnRoles, DataModality, TaskType};
 use mle_star_domain::trouble::Trouble;
 
+use super::description::Description;
 use super::profile::{Profile, Unlabelled};
+use mle_star_metrics::names::Metric;
 
 pub(crate) use kinds::MOST_CLASSES;
 
@@ -82,9 +86,10 @@ pub fn infer(
     given: &Given,
 ) -> Result<Inferred, Trouble> {
     let mut guesses = Vec::new();
-    let metric = metric::name(description, given.metric.as_deref(), &mut guesses)?;
-    let direction = metric::direction(&metric, given.direction, &mut guesses)?;
-    let roles = roles::named(profile, &given.roles)?;
+    let text = Description::read(description);
+    let metric = metric::name(&text, given, &mut guesses)?;
+    let direction = metric::direction(&metric, &text, given.direction, &mut guesses)?;
+    let mut roles = roles::named(profile, &given.roles)?;
     let (id, found) = match profile {
         Some(profile) => {
             let id = columns::id(profile, given.id.as_deref(), &mut guesses)?;
@@ -117,6 +122,13 @@ pub fn infer(
     };
     let data_modality = kinds::modality(columns, given.data_modality, &mut guesses);
     let task_type = kinds::task_type(columns, &metric, data_modality, given.task_type, &mut guesses);
+    if let (Some(profile), Some(target)) = (profile, target.as_deref()) {
+        let metric = Metric::parse(&metric);
+        fit::check(profile, target, metric)?;
+        let asked = positive::Asked { profile, target, id: id.as_deref(), metric, description: &text };
+        roles.positive_class =
+            positive::positive(asked, given.roles.positive_class.as_deref(), &mut guesses)?;
+    }
     Ok(Inferred { task_type, data_modality, metric, direction, target, id, roles, guesses, target_unknown })
 }
 
@@ -168,21 +180,32 @@ mod tests {
         check(&[("train.csv", "a,target\n1,2\n1,3\n")], "", Some("target"), None);
         let two = ("train.csv", "id,a,x,kind\n1,1,0,cat\n2,1,0,dog\n");
         let classes = ("sample_submission.csv", "id,cat,dog\n3,0,1\n");
-        check(&[two, ("test.csv", "id,a\n3,1\n"), classes], "", Some("kind"), Some("id"));
+        let given = Given { metric: Some("accuracy".to_owned()), ..Given::default() };
+        let found = infer(
+            Some(&profile_of(&[two, ("test.csv", "id,a\n3,1\n"), classes])),
+            &Unlabelled::default(),
+            "",
+            &given,
+        );
+        assert_eq!(found.unwrap().target.as_deref(), Some("kind"));
     }
 
     #[test]
     fn kinds_follow_from_metric_target_and_features() {
         let check = |train: &str, metric: &str, task_type, modality| {
-            let given =
-                Given { metric: Some(metric.to_owned()), target: Some("y".to_owned()), ..Given::default() };
+            let given = Given {
+                metric: Some(metric.to_owned()),
+                direction: Metric::parse(metric).is_none().then_some(Direction::Maximize),
+                target: Some("y".to_owned()),
+                ..Given::default()
+            };
             let found = infer(Some(&profile_of(&[("train.csv", train)])), &Unlabelled::default(), "", &given)
                 .unwrap();
             assert_eq!((found.task_type, found.data_modality), (task_type, modality), "{train} {metric}");
         };
         check("a,y\n1,0\n2,1\n", "RMSE", TaskType::Regression, DataModality::Tabular);
         check("a,y\n1,0\n2,1\n", "accuracy", TaskType::Classification, DataModality::Tabular);
-        check("a,y\n1,x\n2,z\n", "top score", TaskType::Classification, DataModality::Tabular);
+        check("a,y\n1,x\n2,z\n", "energy score", TaskType::Classification, DataModality::Tabular);
         check("a,y\n1,0.5\n2,1.5\n", "pearson correlation", TaskType::Regression, DataModality::Tabular);
         let text = "t,y\nwhat a fine day,0\nit rained all night,1\n";
         check(text, "F1", TaskType::TextClassification, DataModality::Text);
@@ -222,8 +245,16 @@ mod tests {
         };
         check("Evaluated by mean absolute error.", None, ("MAE", Direction::Minimize));
         check("Evaluated by mean absolute error.", Some("AUC"), ("AUC", Direction::Maximize));
-        check("", Some("word error rate"), ("word error rate", Direction::Minimize));
-        check("", Some("mean IoU"), ("mean IoU", Direction::Maximize));
+        check(
+            "Lower is better. The metric counts words.",
+            Some("word error rate"),
+            ("word error rate", Direction::Minimize),
+        );
+        check(
+            "Submissions are scored by mean IoU. The largest score wins.",
+            Some("mean IoU"),
+            ("mean IoU", Direction::Maximize),
+        );
     }
 
     #[test]
@@ -235,7 +266,9 @@ mod tests {
             assert!(trouble.hint.contains(hint), "{}", trouble.hint);
         };
         check(Given::default(), "metric", "--metric");
-        check(given(|g| g.metric = Some("zorp".to_owned())), "zorp", "--direction");
+        for metric in ["zorp", "energy score", "neg_mean_squared_error", "word error rate"] {
+            check(given(|g| g.metric = Some(metric.to_owned())), metric, "--direction");
+        }
         check(given(|g| g.direction = Some(Direction::Maximize)), "RMSE", "minimize");
         check(given(|g| g.target = Some("prize".to_owned())), "\"prize\" is not in train.csv", "price");
         check(given(|g| g.id = Some("key".to_owned())), "\"key\" is not in sample_submission.csv", "id");

@@ -1,7 +1,7 @@
 //! Reads data folders and infers the task from them.
 //!
 //! [`profile::read`] profiles a folder's tables, [`media`] counts its images and sounds, [`infer::infer`] infers the task
-//! from them, and [`unzip`] unpacks packed tables for scripts. [`split::describe`] says how test rows differ from training
+//! from them, and [`intake`] makes plain tables of other data. [`split::describe`] says how test rows differ from training
 //! rows, [`comparison::script`] writes a script that compares both tables, [`series`] finds rows of the same series,
 //! [`determinants`] finds columns that tell the target, [`places`] finds coordinates, [`links`] finds how further tables join,
 //! [`cutoff`] finds those whose rows are known too early, [`holdout`] keeps labelled rows from scripts, and [`summary`] tells
@@ -14,12 +14,14 @@ mod column_names;
 pub mod comparison;
 pub mod cutoff;
 mod dates;
+pub mod description;
 pub mod determinants;
 pub mod digest;
 pub mod folder;
 pub mod holdout;
 pub mod infer;
 pub mod input;
+pub mod intake;
 pub mod keys;
 pub mod links;
 pub mod media;
@@ -34,5 +36,4 @@ mod table;
 pub mod tables;
 #[cfg(test)]
 mod testing;
-pub mod unzip;
 pub mod walk;

@@ -171,7 +171,7 @@ pub enum ColumnKind {
     Empty,
 }
 
-/// Reads every table of a data folder, including zipped ones.
+/// Reads every table of a data folder.
 ///
 /// # Errors
 /// The folder is missing or empty, there is no training table, or the training, test or sample table is invalid:
@@ -189,7 +189,7 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
     let listing = folder::list(data_dir)?;
     let Some(train_source) = &listing.train else {
         let message = format!("no train.csv in {}", data_dir.display());
-        return Err(Trouble::new(message, "give the folder that holds train.csv (or train.csv.zip)"));
+        return Err(Trouble::new(message, "give the folder that holds train.csv, or the table itself"));
     };
     let header = |source: &Option<Source>| {
         source.as_ref().and_then(|source| records::read(data_dir, source, |rows| Ok(rows.names())).ok())
@@ -212,7 +212,7 @@ pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trou
                 auxiliary.push(read::with_row_key(&table, profile, &train));
                 tables.push(table);
             }
-            Err(_) => other_files.push(source.on_disk.clone()),
+            Err(_) => other_files.push(source.file.clone()),
         }
     }
     other_files.sort();
@@ -324,6 +324,21 @@ impl Profile {
         let kept = words::words_of(&self.text_columns, column);
         let counts = words::counts(train, column).unwrap_or_default();
         counts.into_iter().filter(|(word, _)| missing::is_missing(word, kept)).collect()
+    }
+
+    /// The profile after its data folder was moved.
+    ///
+    /// # Errors
+    /// The tables are in use elsewhere and cannot be read again.
+    pub fn moved_to(mut self, folder: &Path) -> Result<Self, Trouble> {
+        match Arc::get_mut(&mut self.tables) {
+            Some(tables) => tables.move_to(folder),
+            None => {
+                let known = Context { text_columns: Some(&self.text_columns), ..Context::default() };
+                return read_with(folder, &known);
+            }
+        }
+        Ok(self)
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn read<T>(
     source: &Source,
     take: impl FnOnce(Records<'_>) -> io::Result<T>,
 ) -> io::Result<T> {
-    source.with_text(data_dir, |text| take(Records::new(text)?))?
+    take(Records::new(&mut source.open(data_dir)?)?)
 }
 
 /// A digest for grouping and counting values.

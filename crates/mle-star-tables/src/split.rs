@@ -40,8 +40,8 @@ pub fn describe(profile: &Profile, known: &Known<'_>, classification: bool) -> S
 }
 
 impl Known<'_> {
-    /// The split by the columns that the user named.
-    fn split(&self) -> Option<Split> {
+    /// The split by the columns that the user named; `None` if there are none.
+    pub fn split(&self) -> Option<Split> {
         let (kind, column) = match (self.time, self.group) {
             (Some(time), _) => (SplitKind::Time, time),
             (None, group) => (SplitKind::Groups, group?),

@@ -7,7 +7,6 @@
 mod auxiliary;
 mod column;
 mod columns;
-mod composed;
 mod files;
 mod media;
 mod names;
@@ -15,7 +14,7 @@ mod tables;
 mod target;
 mod words;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::task::ColumnRoles;
@@ -58,6 +57,8 @@ pub struct Asked<'a> {
     pub split: Option<&'a Split>,
     /// The rows that no script sees with their labels.
     pub held_out: Option<&'a Plan>,
+    /// The tables that the folder has instead of the user's files, which a description may name: each table, and the file.
+    pub instead: &'a [(PathBuf, PathBuf)],
 }
 
 /// Summarizes a data folder in Markdown with at most [`MOST`] characters. A table that cannot be read is one sentence.
@@ -86,7 +87,7 @@ fn with_profile(asked: &Asked<'_>, profile: &Profile, listing: &Listing) -> Stri
         Err(error) => return format!("The tables cannot be read: {}.", words::sentence(&error.to_string())),
     };
     let named = files::named(profile, &facts.first_rows);
-    let before = [tables_section(asked, profile, listing, &facts), target_section(&facts.labels)];
+    let before = [tables_section(asked, profile, &facts), target_section(&facts.labels)];
     let after = [
         first_rows_section(profile, &facts.first_rows),
         auxiliary::section(asked, profile, listing, (&links, &facts)),
@@ -113,17 +114,16 @@ fn section(title: &str, lines: &[String], room: usize) -> String {
     format!("## {title}\n\n{}", words::fit(lines, room.saturating_sub(title.len() + 5)).join("\n"))
 }
 
-fn tables_section(asked: &Asked<'_>, profile: &Profile, listing: &Listing, facts: &TableFacts) -> String {
-    let converted = |table: &Table| match listing.tables().find(|source| source.file == table.file) {
-        Some(source) if source.packing == folder::Packing::Json => {
-            format!(" (`./input` has it instead of {})", words::path(&source.on_disk))
-        }
-        _ => String::new(),
+fn tables_section(asked: &Asked<'_>, profile: &Profile, facts: &TableFacts) -> String {
+    let given = |table: &Table| asked.instead.iter().find(|(plain, _)| *plain == table.file);
+    let instead = |table: &Table| {
+        let given = given(table).map(|(_, given)| words::path(given));
+        given.map_or_else(String::new, |given| format!(" (`./input` has it instead of {given})"))
     };
     let size = |table: &Table, rows: usize| {
         let columns = words::counted(table.columns.len(), "column");
         let file = words::path(&table.file);
-        format!("- {file}{}: {}, {columns}", converted(table), words::counted(rows, "row"))
+        format!("- {file}{}: {}, {columns}", instead(table), words::counted(rows, "row"))
     };
     let held = asked.held_out.map_or(0, Plan::rows);
     let whole = |rows: u64| usize::try_from(rows).unwrap_or(usize::MAX);
@@ -136,7 +136,6 @@ fn tables_section(asked: &Asked<'_>, profile: &Profile, listing: &Listing, facts
         let rows = sample.rows + whole(held);
         lines.push(format!("{}: {}", size(sample, rows), words::list(&columns, NAMES)));
     }
-    lines.extend(composed::id(profile));
     lines.extend(only_in_one(asked, profile));
     lines.extend(asked.split.and_then(difference));
     section("Tables", &lines, TABLES)

@@ -75,7 +75,7 @@ enum RowCells<'a> {
 /// # Errors
 /// The table cannot be read; the error names the line.
 pub(crate) fn read(folder: &Path, source: &Source, kept: impl Fn(&str) -> bool) -> io::Result<Table> {
-    let stamp = std::fs::metadata(folder.join(&source.on_disk)).ok().map(|about| stamp(&about));
+    let stamp = std::fs::metadata(folder.join(&source.file)).ok().map(|about| stamp(&about));
     records::read(folder, source, |mut rows| {
         let mut columns: Vec<Builder> = rows.names().iter().map(|name| Builder::new(kept(name))).collect();
         let mut starts = Packed::default();
@@ -128,6 +128,16 @@ impl Table {
     /// The file as scripts see it, relative to the data folder.
     pub(crate) fn source(&self) -> &Source {
         &self.source
+    }
+
+    /// The data folder.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Says where the data folder is now.
+    pub(crate) fn move_to(&mut self, folder: &Path) {
+        folder.clone_into(&mut self.folder);
     }
 
     /// The number of rows.
@@ -242,9 +252,9 @@ impl Table {
 
     /// Whether the file is the one that was read, judged by its size and the time of its last change.
     fn check_unchanged(&self) -> io::Result<()> {
-        let about = std::fs::metadata(self.folder.join(&self.source.on_disk))?;
+        let about = std::fs::metadata(self.folder.join(&self.source.file))?;
         let is_same = self.stamp.as_ref().is_none_or(|stamp| *stamp == self::stamp(&about));
-        let file = self.source.on_disk.display();
+        let file = self.source.file.display();
         if is_same { Ok(()) } else { Err(io::Error::other(format!("{file} changed after it was read"))) }
     }
 }

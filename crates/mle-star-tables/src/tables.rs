@@ -25,6 +25,13 @@ impl Tables {
         tables.chain(&self.auxiliary).for_each(Table::forget);
     }
 
+    /// Says where the data folder is now.
+    pub(crate) fn move_to(&mut self, folder: &Path) {
+        folder.clone_into(&mut self.data_dir);
+        let tables = [&mut self.train, &mut self.test, &mut self.sample].into_iter().flatten();
+        tables.chain(&mut self.auxiliary).for_each(|table| table.move_to(folder));
+    }
+
     /// The training table.
     ///
     /// # Errors

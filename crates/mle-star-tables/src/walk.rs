@@ -115,7 +115,13 @@ impl Found {
             let path = below.join(&name);
             let whole = root.join(&path);
             // A dangling link, or a file that vanished meanwhile, is not data.
-            let Some(meta) = fs::metadata(&whole).ok().filter(|_| !is_hidden(&name)) else { continue };
+            let Ok(meta) = fs::metadata(&whole) else { continue };
+            if is_hidden(&name) {
+                if meta.is_dir() && is_run(&whole) {
+                    self.left_out.insert(path);
+                }
+                continue;
+            }
             let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
             if meta.is_file() {
                 if is_link {

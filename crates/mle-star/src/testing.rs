@@ -464,6 +464,7 @@ pub fn protocol() -> Protocol {
     Protocol {
         split: Some(Split { kind: SplitKind::Stratified, column: None, ..Split::default() }),
         holdout: Holdout::Off { why: String::new() },
+        is_papers: false,
         rows: 1000,
         verifies: true,
         unverified: None,
@@ -492,6 +493,7 @@ pub fn frozen() -> Frozen {
         ignore_columns: Vec::new(),
         positive_class: None,
         text_columns: Vec::new(),
+        metric_file: None,
         reference_discussions: Vec::new(),
         baseline_solution: None,
     };

@@ -80,7 +80,7 @@ impl ScriptBackend {
             let submission = submission.transpose()?;
             let mut notes: Vec<String> = refused.into_iter().collect();
             let mut verified = ValidationCheck::default();
-            if let Some(evaluation) = evaluation.filter(|_| verifies) {
+            if let Some(evaluation) = evaluation.filter(|evaluation| verifies && evaluation.setup.verifies) {
                 let (written, refused) = opened(&outputs, layout::VALIDATION_PREDICTIONS)?;
                 verified = written
                     .map(|file| places.verify(file, evaluation, printed))

@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 
 use super::{ScriptBackend, ScriptSetup};
 use crate::runners::Source;
-use crate::script::evaluation::HoldoutSetup;
+use crate::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use crate::script::executor::{Executor, Shown};
 use crate::script::in_background;
 
@@ -78,7 +78,7 @@ impl ScriptBackend {
         let shuffled = match (view, self.evaluation.as_deref()) {
             (DataView::ShuffledTarget, Some(evaluation)) => {
                 let (targets, split) = (evaluation.targets(), evaluation.setup.split.as_ref());
-                let words = Words::of(evaluation.setup.columns.words.iter().map(String::as_str));
+                let words = Words::of(evaluation.setup.columns.values.iter().map(String::as_str));
                 let labels = (targets.as_slice(), words);
                 Some(altered::shuffle_targets(&setup.data_dir, labels, split, SEED, &folder)?)
             }
@@ -144,15 +144,19 @@ impl ScriptData {
     }
 }
 
-/// The folders of which scripts see only what they are given: those of runs, and those with the labels of held-out rows.
-/// Other runs on the same data hold out the same rows.
-pub(super) fn closed(run_folder: &Path, rows: Option<&HoldoutSetup>) -> Result<Vec<PathBuf>, Trouble> {
+/// The folders and files of which scripts see only what they are given: those of runs, and those with the labels of held-out
+/// rows. Other runs on the same data hold out the same rows.
+pub(super) fn closed(
+    run_folder: &Path,
+    evaluation: Option<&EvaluationSetup>,
+) -> Result<Vec<PathBuf>, Trouble> {
     let mut closed = vec![run_folder.to_owned()];
-    let Some(rows) = rows else { return Ok(closed) };
+    let Some(setup) = evaluation.filter(|setup| setup.labels().is_some()) else { return Ok(closed) };
     let beside = run_folder.parent().and_then(|folder| fs::read_dir(folder).ok());
     let others = beside.into_iter().flatten().flatten().map(|entry| entry.path());
     closed.extend(others.filter(|folder| is_run(folder)));
-    for folder in rows.closed.iter().chain([&rows.data_dir]) {
+    let with_labels = setup.holdout.iter().map(|rows| &rows.data_dir);
+    for folder in setup.closed.iter().chain(with_labels) {
         let found = with_runs(folder).map_err(|error| Trouble::io("read", folder, &error))?;
         closed.extend(found);
     }
@@ -161,6 +165,9 @@ pub(super) fn closed(run_folder: &Path, rows: Option<&HoldoutSetup>) -> Result<V
 
 fn with_runs(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let real = folder.canonicalize()?;
+    if real.is_file() {
+        return Ok(vec![real]);
+    }
     let runs: Vec<PathBuf> = walk(&real)?.left_out(&real).filter(|folder| is_run(folder)).collect();
     Ok(runs.into_iter().chain([real]).collect())
 }

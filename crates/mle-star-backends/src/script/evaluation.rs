@@ -10,12 +10,18 @@ use mle_star_domain::layout;
 use mle_star_domain::measure::{Chance, Measurement};
 use mle_star_domain::protocol::{HoldoutPart, Split, SplitKind};
 use mle_star_domain::score::Printed;
+use mle_star_domain::task::MetricFile;
 use mle_star_metrics::average::{class_columns, weighted_average, weighted_labels};
 use mle_star_metrics::chance::PermutedLabels;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::{Kind, Metric};
 use mle_star_metrics::selection::{Member, Selection};
 use mle_star_tables::altered::Shuffled;
+
+use super::grader::Grader;
+use by_file::ByFile;
+
+mod by_file;
 
 /// Bootstrap replicates of a validation score, which each script has.
 const REPLICATES: usize = 200;
@@ -34,8 +40,10 @@ const ENOUGH_ROWS: usize = 500;
 /// What the program needs to compute scores itself.
 #[derive(Clone, Debug)]
 pub struct EvaluationSetup {
-    /// The metric.
+    /// The metric. With a metric file, one for the same kind of predictions, which computes no score.
     pub metric: Metric,
+    /// The file that computes the metric, if it is not one of the program's own.
+    pub metric_file: Option<MetricFile>,
     /// The training table as scripts of the search see it.
     pub train: PathBuf,
     /// Its columns.
@@ -50,8 +58,15 @@ pub struct EvaluationSetup {
     pub split: Option<Split>,
     /// The number of test rows, without held-out ones.
     pub test_rows: Option<u64>,
+    /// Whether the scores of scripts are computed from their validation predictions.
+    pub verifies: bool,
     /// The held-out rows, if there are any.
     pub holdout: Option<HoldoutSetup>,
+    /// The labels of the test table, if the program knows them.
+    pub test_labels: Option<PathBuf>,
+    /// Folders and files that contain labels of held-out rows or of the test table and are therefore hidden from the
+    /// scripts of the search.
+    pub closed: Vec<PathBuf>,
 }
 
 /// The held-out rows.
@@ -66,9 +81,6 @@ pub struct HoldoutSetup {
     /// Folder with the training and the test table, which the program's own script compares before the search, to find
     /// out how their rows differ.
     pub compared: PathBuf,
-    /// Further folders that contain labels of the held-out rows and are therefore hidden from the scripts of the
-    /// search.
-    pub closed: Vec<PathBuf>,
 }
 
 /// Computes scores.
@@ -76,6 +88,7 @@ pub struct HoldoutSetup {
 pub(crate) struct Evaluator {
     pub(crate) setup: EvaluationSetup,
     labels: OnceLock<Result<LabelledRows, String>>,
+    by_file: Option<ByFile>,
 }
 
 /// The labelled rows of the task.
@@ -109,9 +122,18 @@ pub(crate) struct ValidationCheck {
     pub(crate) note: Option<String>,
 }
 
+impl EvaluationSetup {
+    /// The file with the labels of held-out rows, or else with those of the test table.
+    pub(crate) fn labels(&self) -> Option<&Path> {
+        self.holdout.as_ref().map(|rows| &rows.labels).or(self.test_labels.as_ref()).map(PathBuf::as_path)
+    }
+}
+
 impl Evaluator {
-    pub(crate) fn new(setup: EvaluationSetup) -> Self {
-        Self { setup, labels: OnceLock::new() }
+    /// `grader` calls the metric file, if there is one.
+    pub(crate) fn new(setup: EvaluationSetup, grader: Option<Grader>) -> Self {
+        let by_file = grader.map(ByFile::new);
+        Self { setup, labels: OnceLock::new(), by_file }
     }
 
     /// The labels. Those of the search and of held-out rows are among the same classes, so that a metric of their
@@ -124,6 +146,9 @@ impl Evaluator {
     pub(crate) fn verify(&self, predictions: File, printed: Option<Printed>) -> ValidationCheck {
         let name = format!("./{}/{}", layout::FINAL, layout::VALIDATION_PREDICTIONS);
         let setup = &self.setup;
+        if let Some(by_file) = &self.by_file {
+            return by_file.verify(setup, &self.layout(), &name, predictions);
+        }
         let checked = self.known().and_then(|known| {
             let checked = known.search.check(&self.layout());
             checked.map(|()| known).map_err(|error| format!("scores are not recomputed: {error}"))
@@ -193,6 +218,9 @@ impl Evaluator {
     /// Why there is no score.
     pub(crate) fn chance(&self, predictions: File, train: &Shuffled) -> Result<Chance, String> {
         let Self { setup, .. } = self;
+        if let Some(by_file) = &self.by_file {
+            return Err(by_file.computes_no("the score by chance"));
+        }
         let table = table(&train.table)?;
         let labels = PermutedLabels::read(table, &setup.columns, setup.metric, &train.blocks);
         let labels = labels.map_err(|error| format!("scores are not recomputed: {error}"))?;
@@ -205,6 +233,9 @@ impl Evaluator {
     /// # Errors
     /// Why there is no score.
     pub(crate) fn look(&self, submission: &Path, part: HoldoutPart) -> Result<Measurement, String> {
+        if let Some(by_file) = &self.by_file {
+            return by_file.look(&self.setup, &self.layout(), submission, part);
+        }
         let labels = self.known()?.holdout.as_ref().map_err(Clone::clone)?;
         let half = (part != HoldoutPart::Whole).then(|| {
             let [choosing, reporting] = labels.halves();
@@ -223,6 +254,9 @@ impl Evaluator {
         members: &[(Predictions, f64)],
         seconds: f64,
     ) -> Result<(Selection, CombinedBy), String> {
+        if let Some(by_file) = &self.by_file {
+            return Err(by_file.computes_no("the best weights of solutions"));
+        }
         let of = |pick: fn(&Predictions) -> &PathBuf| -> Vec<(PathBuf, f64)> {
             members.iter().map(|(files, seconds)| (pick(files).clone(), *seconds)).collect()
         };
@@ -329,8 +363,8 @@ impl LabelledRows {
     fn read(setup: &EvaluationSetup) -> Result<Self, String> {
         let rows = read(setup, &setup.train, &setup.columns)?;
         let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
-        let holdout = match &setup.holdout {
-            Some(holdout) => read(setup, &holdout.labels, &columns),
+        let holdout = match setup.labels() {
+            Some(labels) => read(setup, labels, &columns),
             None => Err("no rows are held out".to_owned()),
         };
         let search = match &holdout {
@@ -344,7 +378,7 @@ impl LabelledRows {
 }
 
 impl ValidationCheck {
-    fn mismatch(text: String) -> Self {
+    pub(super) fn mismatch(text: String) -> Self {
         Self { mismatch: Some(text), ..Self::default() }
     }
 }
@@ -395,25 +429,26 @@ mod tests {
             let (train, labels) = (write("train.csv", train), write("labels.csv", held_out));
             let predicted = write("predicted.csv", &["1", "4"]);
             let whole = || folder.path().to_owned();
-            let holdout = HoldoutSetup {
-                data_dir: whole(),
-                sample: whole(),
-                labels,
-                compared: whole(),
-                closed: Vec::new(),
-            };
+            let holdout = HoldoutSetup { data_dir: whole(), sample: whole(), labels, compared: whole() };
             let (id, target) = ("id".to_owned(), "y".to_owned());
-            let evaluation = Evaluator::new(EvaluationSetup {
-                metric: Metric::QuadraticKappa,
-                train,
-                header: vec![id.clone(), target.clone()],
-                columns: Columns { id: Some(id.clone()), target, ..Columns::default() },
-                id_column: Some(id),
-                subsample_limit: 30,
-                split: None,
-                test_rows: None,
-                holdout: Some(holdout),
-            });
+            let evaluation = Evaluator::new(
+                EvaluationSetup {
+                    metric: Metric::QuadraticKappa,
+                    metric_file: None,
+                    train,
+                    header: vec![id.clone(), target.clone()],
+                    columns: Columns { id: Some(id.clone()), target, ..Columns::default() },
+                    id_column: Some(id),
+                    subsample_limit: 30,
+                    split: None,
+                    test_rows: None,
+                    verifies: true,
+                    holdout: Some(holdout),
+                    test_labels: None,
+                    closed: Vec::new(),
+                },
+                None,
+            );
             let is_near = |found: f64, expected: f64| {
                 assert!((found - expected).abs() < 1e-12, "{found} instead of {expected}");
             };

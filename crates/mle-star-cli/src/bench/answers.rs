@@ -62,7 +62,8 @@ impl Answers {
             let message = format!("the answers {} cannot be used: {why}", self.path.display());
             Trouble::new(message, "correct the file, or give a grader for this task in a bench file")
         };
-        let Some(metric) = Metric::parse(&task.evaluation_metric) else {
+        let known = Metric::parse(&task.evaluation_metric).filter(|_| task.metric_file.is_none());
+        let Some(metric) = known else {
             return Err(unusable(format!(
                 "the program cannot compute the metric {}",
                 task.evaluation_metric
@@ -81,13 +82,13 @@ impl Answers {
         let form = form(metric, task.target_column.as_deref(), id.as_deref(), &header, &answers);
         let labels = match form.map_err(unusable)? {
             Form::Targets(columns) => {
+                let positive = task.positive_class.clone().filter(|_| columns.further.is_empty());
                 let is_target = |column: &&TextColumn| {
                     column.column == columns.target || columns.further.contains(&column.column)
                 };
-                let words =
-                    task.text_columns.iter().filter(is_target).flat_map(|column| column.words.clone());
-                let words = words.collect();
-                let columns = Columns { positive: task.positive_class.clone(), words, ..columns };
+                let words = task.text_columns.iter().filter(is_target);
+                let values = words.flat_map(|column| column.words.clone()).collect();
+                let columns = Columns { positive, values, ..columns };
                 let labels = Labels::read(open(&self.path)?, &columns, metric);
                 labels.map(|labels| among_classes_of_training(labels, columns, metric, &task.data_dir))
             }

@@ -59,7 +59,8 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, Trouble> {
         id_column: args.id_column.clone(),
         ..Invocation::default()
     };
-    let (profile, inferred) = infer_without_metric(&source, &invocation)?;
+    // The profile reads what was taken in.
+    let (profile, inferred, _intake) = infer_without_metric(&source, &invocation)?;
     Ok(of(&source, &profile, inferred))
 }
 

@@ -9,10 +9,11 @@ use mle_star_domain::task::ColumnRoles;
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::columns::{self, Told};
 use mle_star_run::prepare::RunOptions;
+use mle_star_run::prepare::metric_file::own_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
-use mle_star_run::prepare::{self, InferredFolder};
+use mle_star_run::prepare::{self, InferredFolder, given_with};
 use mle_star_run::protocol::{self, Evaluated};
-use mle_star_run::settings::{Settings, process_environment, resolve};
+use mle_star_run::settings::{Invocation, Settings, process_environment, resolve};
 use mle_star_tables::infer::Given;
 
 use crate::args::{InitArgs, RunArgs};
@@ -28,10 +29,18 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(path) = &source.path {
         return Err(exists(path).into());
     }
-    let inferred = prepare::infer_folder(&source, &given(args)?)?;
-    let evaluation = evaluation(&source, &inferred)?;
-    let path = args.dir.join("task.yaml");
-    let text = task_text(&args.dir, &source, &inferred, &evaluation);
+    let invocation = invocation(args)?;
+    let own = own_metric(&source, &invocation)?;
+    let file = invocation.metric_file.clone();
+    let given = given_with(given(invocation.clone()), own.as_ref());
+    let mut inferred = prepare::infer_folder(&source, &given, &invocation)?;
+    if let Some(own) = own {
+        inferred.inferred.metric = own.name;
+    }
+    let evaluation = evaluation(&source, &inferred, file.is_some())?;
+    let folder = folder_of(&args.dir);
+    let path = folder.join("task.yaml");
+    let text = task_text(folder, &source, &inferred, file.as_deref(), &evaluation);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(&path),
@@ -46,25 +55,39 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// The folder that gets the task file: the given one, or that of the given table.
+fn folder_of(given: &Path) -> &Path {
+    match given.parent() {
+        Some(folder) if given.is_file() && folder == Path::new("") => Path::new("."),
+        Some(folder) if given.is_file() => folder,
+        _ => given,
+    }
+}
+
 /// How a run of the task would evaluate solutions, a line each.
-fn evaluation(source: &TaskSource, folder: &InferredFolder) -> Result<Vec<String>, Trouble> {
+fn evaluation(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Result<Vec<String>, Trouble> {
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
-    let task = Evaluated::inferred(&folder.inferred);
-    let protocol = protocol::protocol(task, &config, folder.profile.as_ref());
-    let lines = protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config));
-    let told = columns::lines(&Told::inferred(&folder.inferred), folder.profile.as_ref());
-    Ok(told.into_iter().chain(lines).collect())
+    let task = Evaluated::inferred(&folder.inferred).with_file(by_file);
+    let drawn = folder.profile.as_ref().zip(folder.intake.drawn.as_ref());
+    let decided =
+        protocol::of_drawn(protocol::decide(task, &config, folder.profile.as_ref()), task, &config, drawn);
+    let told = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, &config));
+    let roles = columns::lines(&Told::inferred(&folder.inferred), folder.profile.as_ref());
+    Ok(folder.lines().into_iter().chain(roles).chain(told).collect())
 }
 
 fn exists(path: &Path) -> Trouble {
     Trouble::new(format!("{} already exists", path.display()), "remove or rename it first, or edit it")
 }
 
-fn given(args: &InitArgs) -> Result<Given, Trouble> {
+fn invocation(args: &InitArgs) -> Result<Invocation, Trouble> {
     let options = RunArgs { task: args.task.clone(), ..RunArgs::default() };
-    let Settings { invocation, .. } = resolve(options.options()?.settings)?;
-    Ok(Given {
+    Ok(resolve(options.options()?.settings)?.invocation)
+}
+
+fn given(invocation: Invocation) -> Given {
+    Given {
         metric: invocation.metric,
         direction: invocation.direction,
         target: invocation.target,
@@ -77,7 +100,7 @@ fn given(args: &InitArgs) -> Result<Given, Trouble> {
             positive_class: invocation.positive_class,
         },
         ..Given::default()
-    })
+    }
 }
 
 /// The serialized name of a value.
@@ -101,7 +124,25 @@ fn listed(texts: &[String]) -> String {
     format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
 }
 
-fn task_text(dir: &Path, source: &TaskSource, folder: &InferredFolder, evaluation: &[String]) -> String {
+/// The fields of the roles that columns have.
+fn role_fields(roles: &ColumnRoles) -> impl Iterator<Item = (&'static str, String)> {
+    let fields = [
+        ("group_column", roles.group.as_deref().map(quoted)),
+        ("time_column", roles.time.as_deref().map(quoted)),
+        ("weight_column", roles.weight.as_deref().map(quoted)),
+        ("ignore_columns", (!roles.ignored.is_empty()).then(|| listed(&roles.ignored))),
+        ("positive_class", roles.positive_class.as_deref().map(quoted)),
+    ];
+    fields.into_iter().filter_map(|(name, value)| Some((name, value?)))
+}
+
+fn task_text(
+    dir: &Path,
+    source: &TaskSource,
+    folder: &InferredFolder,
+    metric_file: Option<&Path>,
+    evaluation: &[String],
+) -> String {
     let InferredFolder { inferred, description, .. } = folder;
     let reason = |field: &str| {
         let guess = inferred.guesses.iter().find(|guess| guess.field == field);
@@ -122,7 +163,13 @@ fn task_text(dir: &Path, source: &TaskSource, folder: &InferredFolder, evaluatio
     field("competition_id", Some(quoted(&source.name)), "the folder's name".to_owned());
     field("task_type", Some(word(&inferred.task_type)), reason("task_type"));
     field("data_modality", Some(word(&inferred.data_modality)), reason("data_modality"));
-    field("evaluation_metric", Some(quoted(&inferred.metric)), reason("evaluation_metric"));
+    match metric_file {
+        Some(file) => {
+            let file = file.strip_prefix(dir).unwrap_or(file).display().to_string();
+            field("metric_file", Some(quoted(&file)), format!("computes {}", inferred.metric));
+        }
+        None => field("evaluation_metric", Some(quoted(&inferred.metric)), reason("evaluation_metric")),
+    }
     field("metric_direction", Some(inferred.direction.name().to_owned()), reason("metric_direction"));
     let target = inferred
         .target_unknown
@@ -131,17 +178,8 @@ fn task_text(dir: &Path, source: &TaskSource, folder: &InferredFolder, evaluatio
     field("target_column", inferred.target.as_deref().map(quoted), target);
     let id = if inferred.id.is_some() { reason("id_column") } else { "no ID column was found".to_owned() };
     field("id_column", inferred.id.as_deref().map(quoted), id);
-    let roles = &inferred.roles;
-    for (name, value) in [
-        ("group_column", roles.group.as_deref().map(quoted)),
-        ("time_column", roles.time.as_deref().map(quoted)),
-        ("weight_column", roles.weight.as_deref().map(quoted)),
-        ("ignore_columns", (!roles.ignored.is_empty()).then(|| listed(&roles.ignored))),
-        ("positive_class", roles.positive_class.as_deref().map(quoted)),
-    ] {
-        if value.is_some() {
-            field(name, value, reason(name));
-        }
+    for (name, value) in role_fields(&inferred.roles) {
+        field(name, Some(value), reason(name));
     }
     field(
         "data_dir",

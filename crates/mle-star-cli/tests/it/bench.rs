@@ -201,7 +201,7 @@ fn another_bench_in_the_same_folder_is_refused() {
     check(&line(&python, "--budgets 60"), "budgets: 60, before: none");
     check(&line(&python, "--set holdout=off"), "holdout: \"off\", before: \"auto\"");
     check(&plain.replace(" tasks/two", ""), "tasks: one, before: one, two");
-    check(&plain.replace("tasks/one", "tasks/three"), "no such folder or task file");
+    check(&plain.replace("tasks/one", "tasks/three"), "no such folder or file");
     check(&format!("{plain} --set seed=3"), "use --seeds");
     check(
         &format!("{plain} --answers tasks/one/sample_submission.csv"),

@@ -26,7 +26,7 @@ const MISTAKES: &[Mistake] = &[
         what: "no such folder",
         files: &[],
         line: "run nowhere",
-        error: "no such folder or task file: nowhere",
+        error: "no such folder or file: nowhere",
         hint: "data folder",
     },
     Mistake {

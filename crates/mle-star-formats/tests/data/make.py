@@ -1,4 +1,4 @@
-"""Writes the typed files of the tests with pandas, pyarrow and openpyxl: python make.py"""
+"""Writes the typed files of the tests with pandas, pyarrow and openpyxl: python make.py. arrow-0.17.feather is pyarrow's."""
 import datetime as dt
 import decimal
 import os
@@ -39,6 +39,11 @@ options = pa.ipc.IpcWriteOptions(compression="zstd")
 with pa.OSFile("types.arrows", "wb") as file, pa.ipc.new_stream(file, table.schema, options=options) as writer:
     writer.write_table(table, max_chunksize=2)
 frame[["int8"]].set_index(np.array([7, 5, 6])).to_parquet("index.parquet")
+far = np.array(["9999-12-31T03:00:00", "2024-01-31T13:45:00"], "datetime64[us]")
+pd.DataFrame({"time": far}).to_parquet("spark.parquet", index=False, use_deprecated_int96_timestamps=True)
+large = pd.DataFrame({"id": [1, 2], "text": ["x", "y" * (600 << 20)]})
+large.to_parquet("large.parquet", index=False, compression="zstd")
+large.to_feather("large.feather", compression="zstd")
 pd.DataFrame({"a": [1, 2], "list": [[1], [2, 3]]}).to_parquet("nested.parquet", index=False)
 
 cells = frame[["int8", "float", "whole", "bool", "text", "digits", "day", "time", "milli", "clock"]].copy()

@@ -39,7 +39,8 @@ fn typed_files_become_canonical_text() {
     check("types.arrows", TYPES);
     check("types.xlsx", SHEET);
     check("index.parquet", "int8\n1\n-2\n3\n");
-    check("blank.xlsx", "id,amount\n1,2.5\n,\n2,3\n");
+    check("spark.parquet", "time\n9999-12-31 03:00:00\n2024-01-31 13:45:00\n");
+    check("blank.xlsx", "id,amount\n1,2.5\n,\n2,3.0\n");
 }
 
 #[test]
@@ -92,6 +93,9 @@ fn workbooks_and_nested_columns_that_are_no_tables_are_refused() {
     check("merged.xlsx", "the cells A2:A3 of the sheet `Sheet` are merged");
     check("empty.xlsx", "the sheet `Sheet` is empty");
     check("nested.parquet", "the column `list` holds lists");
+    check("large.parquet", "the cells of column `text` have more than a megabyte each");
+    check("large.feather", "the cells of a column have more than a megabyte each");
+    check("arrow-0.17.feather", "the file is damaged, or was written by Arrow 0.17");
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -104,6 +104,16 @@ pub(super) fn positive(names: &[String], given: Option<&str>) -> u32 {
     said.unwrap_or(names.len().saturating_sub(1)) as u32
 }
 
+/// The class that each column is about, if every known class has one.
+pub fn classes_of_columns(columns: &[String], classes: &[String]) -> Option<Vec<String>> {
+    let (ordered, names) = per_class(columns, classes)?;
+    let class = |column: &String| {
+        let place = ordered.iter().position(|other| other == column)?;
+        names.get(place).cloned()
+    };
+    columns.iter().map(class).collect()
+}
+
 /// The columns and their classes: the known ones in order, then those that no label has.
 fn per_class(columns: &[String], names: &[String]) -> Option<(Vec<String>, Vec<String>)> {
     let exactly = prefixes(columns, names).find_map(|prefix| classes_after(prefix, columns, names));

@@ -15,7 +15,7 @@ use crate::score::{NO_GUESS, Predictions, Truth, Unscorable, score};
 use crate::table::{Table, canonical, is_missing, key, listed, shown};
 
 /// How many unknown IDs are remembered for an error.
-const MOST_UNKNOWN: usize = 5;
+pub(super) const MOST_UNKNOWN: usize = 5;
 
 impl Labels {
     /// Checks whether files of this layout can have a score at all.

@@ -24,8 +24,8 @@ fn scored(labels: &Labels, columns: &str, file: &str, others: Others) -> Result<
 #[test]
 fn words_that_look_missing_are_labels_where_they_are_said_to_be() {
     let check = |words: &[&str], rows: usize| {
-        let words = words.iter().map(|word| (*word).to_owned()).collect();
-        let columns = Columns { words, ..Columns::new(Some("id".to_owned()), "y") };
+        let values = words.iter().map(|word| (*word).to_owned()).collect();
+        let columns = Columns { values, ..Columns::new(Some("id".to_owned()), "y") };
         let table = "id,y\n1,None\n2,a\n3,NA\n4, None\n5,\n6,b\n";
         assert_eq!(Labels::read(table.as_bytes(), &columns, Metric::Accuracy).unwrap().rows(), rows);
     };
@@ -369,6 +369,23 @@ fn intervals_have_row_weights() {
     let [low, high] = measured.interval;
     assert!(low > 1.5 && high < 2.0 && low < measured.score && measured.score < high, "{measured:?}");
     assert_eq!(measured.rows, 400);
+}
+
+#[test]
+fn words_for_missing_values_can_be_labels() {
+    let check = |values: &[&str], table: &str, file: &str, expected: Result<(f64, u64), &str>| {
+        let values = values.iter().map(|word| (*word).to_owned()).collect();
+        let columns = Columns { values, ..Columns::new(Some("id".to_owned()), "y") };
+        let labels = Labels::read(table.as_bytes(), &columns, Metric::Accuracy).unwrap();
+        let found = scored(&labels, "id,y", file, Others::Reject);
+        assert_eq!(found, expected.map_err(str::to_owned), "{values:?}", values = columns.values);
+    };
+    let table = "id,y\n1,None\n2,Insomnia\n3,Sleep Apnea\n4,NA\n";
+    check(&[], table, "id,y\n2,Insomnia\n3,Insomnia\n", Ok((0.5, 2)));
+    check(&["None"], table, "id,y\n1,None\n2,Insomnia\n3,None\n", Ok((2.0 / 3.0, 3)));
+    check(&["None", "NA"], table, "id,y\n1,NA\n2,Insomnia\n3,None\n4,NA\n", Ok((0.5, 4)));
+    let gap = "the row with ID `1` has `null` in column `y`, which is no label";
+    check(&["None"], table, "id,y\n1,null\n2,Insomnia\n3,None\n", Err(gap));
 }
 
 #[test]

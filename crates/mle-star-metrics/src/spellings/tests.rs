@@ -83,36 +83,3 @@ fn every_name_parses_to_itself() {
         assert_eq!(Metric::parse(&metric.name()), Some(metric));
     }
 }
-
-#[test]
-fn descriptions_name_their_metric() {
-    let check = |text: &str, expected: Option<Metric>| {
-        assert_eq!(Metric::find_in(text).map(|mention| mention.metric), expected, "{text}");
-    };
-    check("Submissions are evaluated on the area under the ROC curve.", Some(Metric::RocAuc));
-    check("High accuracy matters.\n# Evaluation\n\nWe use the RMSE of log prices.", Some(Metric::Rmsle));
-    check("Metric: macro F1-score", Some(Metric::MacroF1));
-    check("Experts evaluate all, for accuracy.\n# Evaluation\nSubmissions: log loss.", Some(Metric::LogLoss));
-    check("We evaluate the RMSE.\nR2 is nice.\nSubmissions are evaluated by MAE.", Some(Metric::Mae));
-    check("Scored by balanced accuracy", Some(Metric::BalancedAccuracy));
-    check("Root-Mean-Squared-Logarithmic-Error is the metric", Some(Metric::Rmsle));
-    check("The MAE of a good model is small.", Some(Metric::Mae));
-    check("The MAE and the RMSE are interesting.\nR2 too.", None);
-    check("# Data\nPredict the price.", None);
-    check(
-        "Submissions are evaluated based on their classification accuracy, the percentage",
-        Some(Metric::Accuracy),
-    );
-    check("Submissions are evaluated on Root-Mean-Squared-Error (RMSE) between the log", Some(Metric::Rmse));
-    check("evaluated on the column-wise root mean squared logarithmic error.", Some(Metric::Rmsle));
-    check("evaluated using the [multi-class logarithmic loss](https://x.y/log-loss)", Some(Metric::LogLoss));
-    check("## Evaluation Metric\n\nthe *quadratic weighted kappa*, which", Some(Metric::QuadraticKappa));
-    check("evaluated on the mean column-wise ROC AUC", Some(Metric::RocAuc));
-    check("The metric is the micro-averaged F1-Score", Some(Metric::MicroF1));
-    check("The metric is the sample-averaged F1-Score", Some(Metric::SampleF1));
-    check("scored by the linear weighted kappa", None);
-    check("The metric is the weighted F1", Some(Metric::WeightedF1));
-    check("evaluated by the Matthews correlation coefficient (MCC)", Some(Metric::Mcc));
-    check("Metric: mean squared error", Some(Metric::Mse));
-    check("scored by mean squared logarithmic error", None);
-}

@@ -152,17 +152,18 @@ pub fn trust(context: &Context<'_>) -> Option<TrustView> {
 }
 
 fn rows(trust: &trust::Trust) -> Option<u64> {
-    match trust.holdout {
-        Some(Holdout::Off { .. }) => None,
-        Some(Holdout::On { rows, .. }) => Some(rows),
-        None => trust.holdout_rows,
-    }
+    trust.holdout.as_ref().map_or(trust.holdout_rows, Holdout::rows)
 }
 
 fn holdout(trust: &trust::Trust, score: &ScoreReport) -> String {
     match (&trust.holdout, trust.holdout_rows) {
         (Some(Holdout::On { rows, of, .. }), _) => format!(
             "The program kept {} of {} labelled rows from every script until the final choice.",
+            grouped(*rows),
+            grouped(*of)
+        ),
+        (Some(Holdout::Test { rows, of, .. }), _) => format!(
+            "The program took {} of {} labelled rows of the table as test rows. No script saw their labels.",
             grouped(*rows),
             grouped(*of)
         ),

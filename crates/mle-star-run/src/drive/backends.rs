@@ -12,17 +12,16 @@ use mle_star_backends::runners::fleet::Fleet;
 use mle_star_backends::script::environment::{Environment, Origin};
 use mle_star_backends::script::gpus::{TriedGpu, try_gpus};
 use mle_star_domain::config::Switch;
-use mle_star_domain::layout;
-use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
-use mle_star_tables::{profile, unzip};
+use mle_star_tables::profile;
 
 use super::held_out;
 use super::shared::Shared;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
+use crate::runs;
 use mle_star_report::figures::count;
 
 /// How long the first runner may take to tell what its machine is. It may wait in a queue.
@@ -84,13 +83,14 @@ impl Backends {
         }
         let isolation = Isolation::new(mle_star_backends::script::network(config.network));
         say(&format!("isolation: {}", isolation.line()));
-        let all_rows = plain_data(run)?;
+        let all_rows = runs::data_dir(&run.folder, &run.frozen.task);
         let kept_from =
             KeptFrom { network: isolation.closes_network(), other_files: isolation.closes_reads() };
         let held_out = held_out::folder(run, &all_rows)?;
         // From here on, scripts look at the rows.
         run.profile.iter().for_each(|profile| profile.tables.forget());
-        if held_out.is_some() && !isolation.closes_reads() {
+        let knows_test = run.frozen.protocol.as_ref().is_some_and(|protocol| protocol.holdout.is_test());
+        if (held_out.is_some() || knows_test) && !isolation.closes_reads() {
             say("note: nothing on this machine keeps a script from reading the labels of the held-out rows");
         }
         let data_dir = held_out.as_ref().map_or_else(|| all_rows.clone(), |held_out| held_out.input.clone());
@@ -141,18 +141,6 @@ fn runner(
         evaluation: None,
         fleet: None,
     }
-}
-
-/// The data folder that scripts see: the task's, or one in the run folder if tables have to be unpacked.
-fn plain_data(run: &OpenRun) -> Result<PathBuf, Trouble> {
-    let data_dir = &run.frozen.task.data_dir;
-    let packed = unzip::packed(data_dir)?;
-    if packed.is_empty() {
-        return Ok(data_dir.clone());
-    }
-    let unpacked = run.folder.join(layout::DATA);
-    unzip::unpack(data_dir, &packed, &unpacked)?;
-    Ok(unpacked)
 }
 
 /// Tries the GPUs if scripts run here, and says of each whether scripts can use it.

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::layout;
-use mle_star_domain::protocol::Holdout;
+use mle_star_domain::protocol::{Holdout, Protocol};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::holdout;
 
 use crate::open_run::OpenRun;
-use crate::protocol::{planned_again, verified_columns};
+use crate::prepare::intake::Record;
+use crate::protocol::{id_column, planned_again, verified_columns};
 
 /// The folder of a run with held-out rows.
 pub struct HeldOut {
@@ -53,8 +54,7 @@ pub fn folder(run: &OpenRun, all_rows: &Path) -> Result<Option<HeldOut>, Trouble
     let tables = [(&profile.train.file, input.as_path()), (test, all_rows)];
     link_tables(&compared, &tables).map_err(|error| Trouble::io("create", &compared, &error))?;
     let (data_dir, sample) = (all_rows.to_owned(), all_rows.join(sample));
-    let closed = vec![frozen.task.data_dir.clone()];
-    let setup = HoldoutSetup { data_dir, sample, labels, compared, closed };
+    let setup = HoldoutSetup { data_dir, sample, labels, compared };
     Ok(Some(HeldOut { input, setup }))
 }
 
@@ -70,15 +70,21 @@ fn link_tables(into: &Path, tables: &[(&PathBuf, &Path)]) -> io::Result<()> {
 /// What the program needs to compute scores itself; `None` if it cannot. Scripts see the data in `data_dir`.
 pub fn evaluation(run: &OpenRun, data_dir: &Path, held_out: Option<HeldOut>) -> Option<EvaluationSetup> {
     let (task, profile) = (&run.frozen.task, run.profile.as_ref()?);
-    let protocol = run.frozen.protocol.as_ref().filter(|protocol| protocol.verifies)?;
+    let knows = |protocol: &&Protocol| protocol.verifies || protocol.holdout.is_test();
+    let protocol = run.frozen.protocol.as_ref().filter(knows)?;
+    let given = Record::of_run(&run.folder).map(|record| record.given);
     let columns = verified_columns(task, profile, protocol.split.as_ref()).ok()?;
     let header: Vec<String> =
         profile.sample.as_ref()?.columns.iter().map(|column| column.name.clone()).collect();
-    let named = task.id_column.clone().filter(|id| header.contains(id));
-    // Without a named one, the first of several columns holds the IDs.
-    let id_column = named.or_else(|| header.first().filter(|_| header.len() > 1).cloned());
+    let id_column = id_column(task, &header);
+    // With a file, the metric is only needed for what is left out.
+    let metric = match &task.metric_file {
+        Some(_) => Metric::Rmse,
+        None => Metric::parse(&task.evaluation_metric)?,
+    };
     Some(EvaluationSetup {
-        metric: Metric::parse(&task.evaluation_metric)?,
+        metric,
+        metric_file: task.metric_file.clone(),
         train: data_dir.join(&profile.train.file),
         columns,
         header,
@@ -86,6 +92,9 @@ pub fn evaluation(run: &OpenRun, data_dir: &Path, held_out: Option<HeldOut>) -> 
         subsample_limit: run.frozen.config.subsample_limit as usize,
         split: protocol.split.clone(),
         test_rows: profile.test.as_ref().map(|test| test.rows as u64),
+        verifies: protocol.verifies,
+        test_labels: protocol.holdout.is_test().then(|| run.folder.join(layout::TEST_LABELS)),
         holdout: held_out.map(|held_out| held_out.setup),
+        closed: given.into_iter().chain([task.data_dir.clone()]).filter(|path| path.exists()).collect(),
     })
 }

@@ -15,8 +15,8 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::backends::Backends;
-use super::delivery::{link_data, replace};
-use crate::runs::inputs::{copy_atomically, write_atomically, write_json};
+use super::delivery::{Form, link_data, replace};
+use crate::runs::inputs::{write_atomically, write_json};
 
 /// The answer of a run at a moment.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,6 +49,7 @@ impl Writer {
             direction,
             before: provisional(folder).and_then(|left| Score::new(left.solution.score, direction)),
             submission: Box::new(move |stem, script| scripts.submission(stem, script)),
+            form: Form::of_run(folder),
         };
         Self { latest, writing: tokio::spawn(write_on(files, answers)) }
     }
@@ -86,6 +87,8 @@ struct Files {
     before: Option<Score>,
     /// The submission that a script wrote, by the file stem of its run and its text.
     submission: Submissions,
+    /// How it is written.
+    form: Form,
 }
 
 type Submissions = Box<dyn Fn(&str, &str) -> Option<PathBuf> + Send + Sync>;
@@ -131,7 +134,7 @@ impl Files {
             write_atomically(&next.join(layout::SOLUTION), self.script(&answer.solution)?.as_bytes())?;
             write_atomically(&next.join(layout::REQUIREMENTS), self.requirements.as_bytes())?;
             let Some((best, file)) = submission else { return Ok(()) };
-            copy_atomically(&file, &next.join(layout::SUBMISSION))?;
+            self.form.write(&file, &next.join(layout::SUBMISSION))?;
             let (place, solution) = (best.run.to_string(), answer.solution.clone());
             let provisional = Provisional { place, score: best.score, interval: None, solution };
             write_json(&next.join(layout::PROVISIONAL), &provisional)
@@ -184,6 +187,7 @@ mod tests {
             submission: Box::new(move |stem, script| {
                 (stem == "phase1.merge-1.run" && script == "# phase1/merge-1").then(|| made.clone())
             }),
+            form: Form::default(),
         };
         let (latest, answers) = watch::channel(None);
         let writer = Writer { latest, writing: tokio::spawn(write_on(files, answers)) };
@@ -221,6 +225,7 @@ mod tests {
             direction: Direction::Maximize,
             before: None,
             submission: Box::new(move |_, _| Some(made.clone())),
+            form: Form::default(),
         };
         let (early, late) = (best(Step::Merge(1), 0.5), best(Step::Round(0), 0.6));
         fs::create_dir_all(folder.join("final.next")).unwrap();
@@ -246,6 +251,7 @@ mod tests {
             direction: Direction::Maximize,
             before: None,
             submission: Box::new(|_, _| None),
+            form: Form::default(),
         };
         let (latest, answers) = watch::channel(None);
         let writer = Writer { latest, writing: tokio::spawn(write_on(files, answers)) };

@@ -7,15 +7,16 @@ use mle_star_offline::OfflineAgents;
 use mle_star_tables::digest::digest;
 
 use super::Prepared;
+use super::metric_trial::try_own_metric;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::runs::{self, inputs};
 
 /// Writes the inputs into a new run folder and creates its journal.
-pub fn freeze(prepared: Prepared) -> Result<OpenRun, RunError> {
+pub fn freeze(mut prepared: Prepared) -> Result<OpenRun, RunError> {
     let rules = prepared.rules()?;
-    let Prepared { task, config, invocation, prompts, retrieved_models, learned, chosen, profile, .. } =
-        prepared;
+    let tried = try_own_metric(&mut prepared.task, &prepared.config, prepared.profile.as_ref())?;
+    let Prepared { mut task, config, invocation, prompts, retrieved_models, learned, chosen, .. } = prepared;
     let (protocol, held_out, data_summary) = (prepared.protocol, prepared.held_out, prepared.data_summary);
     let (guesses, sources) = (prepared.guesses, prepared.sources);
     let data_id = digest(&task.data_dir)?;
@@ -23,6 +24,13 @@ pub fn freeze(prepared: Prepared) -> Result<OpenRun, RunError> {
     let now = jiff::Zoned::now();
     let claimed = runs::claim(&runs_dir, invocation.run_id.as_deref(), &task.competition_id, &now)?;
     let run_id = claimed.id;
+    let (intake, mut profile) = (prepared.intake, prepared.profile);
+    let folder = claimed.hold.folder().to_owned();
+    let kept = intake.keep(&folder);
+    if let Some(data) = kept.map_err(|error| RunError::failed(inputs::unwritable(&folder, &error)))? {
+        profile = profile.map(|profile| profile.moved_to(&data)).transpose()?;
+        task.data_dir = data;
+    }
     let prompts_of_run = prompts.texts().clone();
     let frozen = Frozen {
         run_id,
@@ -35,7 +43,6 @@ pub fn freeze(prepared: Prepared) -> Result<OpenRun, RunError> {
         protocol,
         data_summary,
     };
-    let folder = claimed.hold.folder().to_owned();
     inputs::write(&folder, &frozen).map_err(RunError::failed)?;
     inputs::write_runners(&folder, &invocation.runners).map_err(RunError::failed)?;
     let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| RunError::journal(&error))?;
@@ -43,7 +50,7 @@ pub fn freeze(prepared: Prepared) -> Result<OpenRun, RunError> {
         guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason));
     let run = format!("run: {}", folder.display());
     let features = rules.as_ref().and_then(OfflineAgents::features);
-    let opening = sources.into_iter().chain(features).chain(guessed).chain([run]).collect();
+    let opening = sources.into_iter().chain(tried).chain(features).chain(guessed).chain([run]).collect();
     let runners = invocation.runners;
     Ok(OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, held_out, runners, opening })
 }

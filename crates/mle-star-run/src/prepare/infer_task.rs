@@ -13,6 +13,8 @@ use mle_star_tables::agreement;
 use mle_star_tables::infer::{Given, Guess, Inferred, infer};
 use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
 
+use super::intake::{Intake, Known, Place, lost_columns, no_target, take_in};
+use super::metric_file::{OwnMetric, own_metric};
 use super::profile_data::ProfiledData;
 use super::task_source::TaskSource;
 use crate::provider::Chosen;
@@ -26,6 +28,8 @@ pub struct CompleteTask {
     pub task: Task,
     /// What was inferred, with reasons.
     pub guesses: Vec<Guess>,
+    /// Why the target is not known; `None` if it is.
+    pub target_unknown: Option<Trouble>,
 }
 
 /// A task's description and where it comes from.
@@ -68,17 +72,26 @@ pub fn complete(
     chosen: &Chosen,
 ) -> Result<CompleteTask, Trouble> {
     let description = read_description(source)?;
-    let inferred =
-        infer(data.profile.as_ref(), &data.unlabelled, &description.text, &given(source, invocation))?;
+    let own = own_metric(source, invocation)?;
+    let given = given_with(given(source, invocation), own.as_ref());
+    let mut inferred = infer(data.profile.as_ref(), &data.unlabelled, &description.text, &given)?;
     if let (Chosen::Offline, Some(profile)) = (chosen, &data.profile) {
-        check_for_offline(profile, &inferred)?;
+        check_for_offline(profile, &inferred, own.is_some())?;
+    }
+    if let Some(own) = &own {
+        inferred.metric.clone_from(&own.name);
     }
     let mut guesses = inferred.guesses.clone();
-    let description = description.or_made(&inferred);
-    guesses.extend(description.guess);
-    let texts = data.profile.as_ref().map(|profile| profile.text_columns.clone()).unwrap_or_default();
-    let task = Task { text_columns: texts, ..task(source, inferred, description.text)? };
-    Ok(CompleteTask { task, guesses })
+    let target_unknown = inferred.target_unknown.clone();
+    let mut description = description.or_made(&inferred);
+    guesses.extend(description.guess.take());
+    if let Some(own) = &own {
+        description.text = format!("{}\n\n{}\n", description.text.trim_end(), own.told());
+    }
+    let mut task = task(source, inferred, description.text)?;
+    task.text_columns = data.profile.as_ref().map(|profile| profile.text_columns.clone()).unwrap_or_default();
+    task.metric_file = own.map(|own| own.file);
+    Ok(CompleteTask { task, guesses, target_unknown })
 }
 
 /// The task that a data folder suggests.
@@ -90,45 +103,75 @@ pub struct InferredFolder {
     pub inferred: Inferred,
     /// The description; empty without any.
     pub description: String,
+    /// Its data as scripts see it.
+    pub intake: Intake,
 }
 
-/// Infers a task from a data folder as `run` does, for `init`.
+impl InferredFolder {
+    /// What was found, changed and left out in its data, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let (target, id) = (self.inferred.target.as_deref(), self.inferred.id.as_deref());
+        let lost = self.profile.as_ref().zip(target);
+        let lost = lost.map(|(profile, target)| lost_columns(profile, &profile.targets(target, id)));
+        self.intake.lines().into_iter().chain(lost.unwrap_or_default()).collect()
+    }
+}
+
+/// Infers a task from a data folder or a table as `run` does, for `init`.
 ///
 /// # Errors
 /// The data cannot be read, or a field cannot be inferred.
-pub fn infer_folder(source: &TaskSource, given: &Given) -> Result<InferredFolder, Trouble> {
+pub fn infer_folder(
+    source: &TaskSource,
+    given: &Given,
+    invocation: &Invocation,
+) -> Result<InferredFolder, Trouble> {
+    let mut intake = take_in(source, invocation, Place::Temporary)?;
+    let folder = intake.folder();
     let description = read_description(source)?.text;
     let id = given.id.as_deref();
     let context = Context { description: &description, id, text_columns: None };
-    let read = profile::read_with(&source.data_dir, &context);
+    let read = intake
+        .damaged()
+        .map_or_else(|| profile::read_with(&folder, &context), |trouble| Err(trouble.clone()));
     let (profile, unlabelled) = match read {
         Ok(profile) => (Some(profile), Unlabelled::default()),
         // A sample submission or files with labels in their names can stand for the table.
-        Err(trouble) => match profile::read_unlabelled(&source.data_dir) {
+        Err(trouble) => match profile::read_unlabelled(&folder) {
             unlabelled if unlabelled != Unlabelled::default() => (None, unlabelled),
             _ => return Err(trouble),
         },
     };
-    let inferred = infer(profile.as_ref(), &unlabelled, &description, given)?;
-    Ok(InferredFolder { profile, inferred, description })
+    let mut inferred = infer(profile.as_ref(), &unlabelled, &description, given)?;
+    let profile = match profile {
+        Some(profile) => {
+            let (unknown, seed) = (no_target(), Config::default().seed);
+            let (profile, id) = intake.complete(profile, &Known::of(&inferred, &unknown), seed)?;
+            inferred.id = id;
+            Some(profile)
+        }
+        None => None,
+    };
+    Ok(InferredFolder { profile, inferred, description, intake })
 }
 
-/// Infers a task as `run` does, also from data for which nothing names a metric.
+/// Infers a task as `run` does, also from data for which nothing names a metric. The profile reads the tables of the intake.
 ///
 /// # Errors
 /// The data cannot be read, or a given column is in no table.
 pub fn infer_without_metric(
     source: &TaskSource,
     invocation: &Invocation,
-) -> Result<(Profile, Inferred), Trouble> {
+) -> Result<(Profile, Inferred, Intake), Trouble> {
+    let intake = take_in(source, invocation, Place::Temporary)?;
     let spoken = Spoken::of(source, invocation)?;
-    let profile = profile::read_with(&source.data_dir, &spoken.context())?;
+    let profile = profile::read_with(&intake.folder(), &spoken.context())?;
     let description = spoken.description;
     let given = given(source, invocation);
     let any = Given { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..given.clone() };
     let infer = |given| infer(Some(&profile), &Unlabelled::default(), &description, given);
     let inferred = infer(&given).or_else(|_| infer(&any))?;
-    Ok((profile, inferred))
+    Ok((profile, inferred, intake))
 }
 
 /// Checks that the run writes outside its data; `makes_output` also creates the folders for its output and its calls, so
@@ -171,6 +214,13 @@ fn given(source: &TaskSource, invocation: &Invocation) -> Given {
             positive_class: or(&invocation.positive_class, &file.positive_class),
         },
     }
+}
+
+/// What is given, with the metric of a file. Its name may be that of another metric, so it is not shown to what knows those.
+pub fn given_with(given: Given, own: Option<&OwnMetric>) -> Given {
+    let Some(own) = own else { return given };
+    let metric = Some(format!("the metric of {}", own.file.name));
+    Given { metric, direction: Some(own.direction), ..given }
 }
 
 /// The description of the task file, else `description.md` beside the data or the task; empty without any.
@@ -245,6 +295,7 @@ fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<
         ignore_columns: inferred.roles.ignored,
         positive_class: inferred.roles.positive_class,
         text_columns: Vec::new(),
+        metric_file: None,
         reference_discussions: file.reference_discussions,
         baseline_solution: file.baseline_solution,
     })
@@ -266,8 +317,8 @@ fn real(path: &Path) -> PathBuf {
 }
 
 /// The offline agents need a metric that they can compute, a target, and tables that agree.
-fn check_for_offline(profile: &Profile, inferred: &Inferred) -> Result<(), Trouble> {
-    if Metric::parse(&inferred.metric).is_none() {
+fn check_for_offline(profile: &Profile, inferred: &Inferred, has_file: bool) -> Result<(), Trouble> {
+    if !has_file && Metric::parse(&inferred.metric).is_none() {
         let message = format!("the offline agents do not know the metric \"{}\"", inferred.metric);
         return Err(Trouble::new(message, format!("give one of these with --metric: {}", Metric::listed())));
     }
@@ -278,10 +329,21 @@ fn check_for_offline(profile: &Profile, inferred: &Inferred) -> Result<(), Troub
     if let Some(trouble) = only_media(profile, inferred) {
         return Err(trouble);
     }
-    if let Some(trouble) = &inferred.target_unknown {
-        return Err(trouble.clone());
+    match &inferred.target_unknown {
+        Some(trouble) => Err(trouble.clone()),
+        None => Ok(()),
     }
-    agreement::check(profile, inferred.id.as_deref())
+}
+
+/// The offline agents need the rows of the sample submission in the test table.
+///
+/// # Errors
+/// They are not there.
+pub fn check_rows(profile: &Profile, task: &Task, intake: &Intake) -> Result<(), Trouble> {
+    match intake.id_unknown() {
+        Some(trouble) => Err(trouble.clone()),
+        None => agreement::check(profile, task.id_column.as_deref()),
+    }
 }
 
 /// A task about images or sounds whose tables only have their names.

@@ -18,7 +18,8 @@ pub struct ProfiledData {
     pub note: Option<String>,
 }
 
-/// Profiles a data folder. The offline agents require a profile; other agents can explore the data by itself.
+/// Profiles a data folder. The offline agents require a profile; other agents can explore the data by itself. `damaged` says
+/// why a table is known to be unreadable.
 ///
 /// # Errors
 /// The offline agents were chosen and the tables cannot be read.
@@ -26,8 +27,13 @@ pub fn profile_data(
     data_dir: &Path,
     chosen: &Chosen,
     context: &Context<'_>,
+    damaged: Option<&Trouble>,
 ) -> Result<ProfiledData, Trouble> {
-    match (profile::read_with(data_dir, context), chosen) {
+    let read = match damaged {
+        Some(trouble) => Err(trouble.clone()),
+        None => profile::read_with(data_dir, context),
+    };
+    match (read, chosen) {
         (Ok(profile), _) => {
             Ok(ProfiledData { profile: Some(profile), unlabelled: Unlabelled::default(), note: None })
         }

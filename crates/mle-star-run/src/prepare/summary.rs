@@ -1,5 +1,7 @@
 //! The data in a few lines, for the prompts.
 
+use std::path::PathBuf;
+
 use mle_star_domain::config::{Config, Context};
 use mle_star_domain::task::Task;
 use mle_star_tables::profile::Profile;
@@ -13,6 +15,7 @@ pub fn summary(
     config: &Config,
     profile: Option<&Profile>,
     decided: Option<&Decided>,
+    instead: &[(PathBuf, PathBuf)],
 ) -> Option<String> {
     let roles = task.column_roles();
     let asked = Asked {
@@ -23,6 +26,7 @@ pub fn summary(
         roles: Some(&roles),
         split: decided.and_then(|decided| decided.protocol.split.as_ref()),
         held_out: decided.and_then(|decided| decided.held_out.as_ref()),
+        instead,
     };
     (config.context == Context::Full).then(|| summarize(&asked))
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mle_star::shell;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::folder::has_tables;
+use mle_star_tables::intake::{has_tables, is_table, stem};
 
 use crate::prepare::task_file::{self, TaskFile};
 
@@ -25,7 +25,7 @@ pub struct TaskSource {
     pub file: TaskFile,
     /// The task file, if there is one.
     pub path: Option<PathBuf>,
-    /// The data folder.
+    /// The data folder, or the file of a single table.
     pub data_dir: PathBuf,
     /// The default name of the task.
     pub name: String,
@@ -40,8 +40,8 @@ pub struct TaskSource {
 pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
     let shown = task.display();
     if !task.exists() {
-        let hint = "give a data folder or a task file (.yaml, .yml, .toml or .json)";
-        return Err(Trouble::new(format!("no such folder or task file: {shown}"), hint));
+        let hint = "give a data folder, a table, or a task file (.yaml, .yml, .toml or .json)";
+        return Err(Trouble::new(format!("no such folder or file: {shown}"), hint));
     }
     if is_of_run(task) {
         let hint = format!(
@@ -59,12 +59,14 @@ pub fn find(task: &Path) -> Result<TaskSource, Trouble> {
     let is_task = task
         .extension()
         .is_some_and(|ending| ["yaml", "yml", "toml", "json"].iter().any(|known| ending == *known));
-    if !is_task {
-        let hint =
-            "give a task file that ends in .yaml, .yml, .toml or .json, or the folder that holds train.csv";
-        return Err(Trouble::new(format!("{shown} is neither a folder nor a task file"), hint));
+    if is_task {
+        return from_file(task);
     }
-    from_file(task)
+    if is_table(task) {
+        return Ok(from_table(task));
+    }
+    let hint = "give the folder that holds train.csv, a table (.csv, .tsv, .parquet, .xlsx, .jsonl and others), or a task file (.yaml, .toml, .json)";
+    Err(Trouble::new(format!("{shown} is neither a folder, a table nor a task file"), hint))
 }
 
 /// The tasks at the given paths. A folder that is not a task is replaced by the tasks in it.
@@ -128,6 +130,11 @@ fn from_file(path: &Path) -> Result<TaskSource, Trouble> {
     })
 }
 
+fn from_table(table: &Path) -> TaskSource {
+    let name = table.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    TaskSource { name: slug(stem(&name)), data_dir: table.to_owned(), ..TaskSource::default() }
+}
+
 fn from_folder(folder: &Path) -> TaskSource {
     TaskSource {
         name: name_of(folder),
@@ -159,7 +166,10 @@ fn name_of(folder: &Path) -> String {
     let whole = folder.canonicalize().unwrap_or_else(|_| folder.to_owned());
     let names = whole.iter().rev().map(|name| name.to_string_lossy().into_owned());
     let telling = |name: &String| !["public", "prepared", "data", "input", "/"].contains(&name.as_str());
-    let name = names.into_iter().find(telling).unwrap_or_else(|| "task".to_owned());
+    slug(&names.into_iter().find(telling).unwrap_or_else(|| "task".to_owned()))
+}
+
+fn slug(name: &str) -> String {
     let slug: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
     slug.trim_matches('-').to_lowercase()
 }
@@ -236,6 +246,6 @@ mod tests {
         fs::write(run.path().join("journal.lock"), "").unwrap();
         assert!(find(run.path()).unwrap_err().message.contains("is a run folder"));
         assert!(find(Path::new("/no/such")).unwrap_err().message.contains("no such folder"));
-        assert!(find(file.path()).unwrap_err().message.contains("neither a folder nor a task file"));
+        assert!(find(file.path()).unwrap_err().message.contains("neither a folder, a table nor a task file"));
     }
 }

@@ -25,6 +25,9 @@ pub fn write(folder: &Path, frozen: &Frozen) -> Result<(), Trouble> {
     let all = || -> io::Result<()> {
         write_json(&folder.join(layout::TASK), &frozen.task)?;
         write_json(&folder.join(CONFIG), &frozen.config)?;
+        if let Some(file) = &frozen.task.metric_file {
+            write_atomically(&folder.join(layout::METRIC_FILE), file.text.as_bytes())?;
+        }
         if let Some(models) = &frozen.retrieved_models {
             write_json(&folder.join(MODELS), models)?;
         }

@@ -65,7 +65,7 @@ fn a_mistake_has_a_kind_a_cause_and_a_hint() {
     let options = RunOptions::default().set("agents=offline").unwrap();
     let error = prepare(&options, Path::new("/no/such/folder")).unwrap_err();
     assert_eq!(error.kind, ErrorKind::Input);
-    assert_eq!(error.to_string(), "no such folder or task file: /no/such/folder");
+    assert_eq!(error.to_string(), "no such folder or file: /no/such/folder");
     assert!(error.trouble.hint.contains("give a data folder"), "{error:?}");
     let error = RunOptions::default().set("agents").unwrap_err();
     assert_eq!((error.kind, error.to_string().as_str()), (ErrorKind::Input, "setting agents has no value"));

@@ -2,14 +2,14 @@
 
 /// What a table is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(crate) enum Role {
     Train,
     Test,
     Sample,
 }
 
 /// The role of a table with the usual name; `stem` is the name without its ending.
-pub(super) fn usual(stem: &str) -> Option<Role> {
+pub(crate) fn usual(stem: &str) -> Option<Role> {
     match stem.to_lowercase().as_str() {
         "train" => Some(Role::Train),
         "test" => Some(Role::Test),
@@ -20,7 +20,7 @@ pub(super) fn usual(stem: &str) -> Option<Role> {
 
 /// The role that a table with this name has if no table has the usual name, such as `train_labels`, `labels`, `en_test_2`
 /// or `sample_submission_null`. Of several tables, the one with the least rank has the role.
-pub(super) fn likely(stem: &str) -> Option<(Role, usize)> {
+pub(crate) fn likely(stem: &str) -> Option<(Role, usize)> {
     let stem = stem.to_lowercase();
     let words: Vec<&str> = stem.split(|letter: char| !letter.is_alphabetic()).collect();
     let has = |some: &[&str]| words.iter().any(|word| some.contains(word));
@@ -38,6 +38,26 @@ pub(super) fn likely(stem: &str) -> Option<(Role, usize)> {
         return Some((Role::Train, 2));
     }
     (has(&["test"]) && !labels).then_some((Role::Test, 0))
+}
+
+/// The position of the one table whose name says most that it has this role.
+pub(crate) fn most_likely(role: Role, stems: impl Iterator<Item = String>) -> Option<usize> {
+    let rank = |stem: String| likely(&stem).filter(|(likely, _)| *likely == role).map(|(_, rank)| rank);
+    let ranks: Vec<Option<usize>> = stems.map(rank).collect();
+    let best = ranks.iter().flatten().min()?;
+    let mut found = ranks.iter().enumerate().filter(|(_, rank)| *rank == &Some(*best));
+    found.next().filter(|_| found.next().is_none()).map(|(at, _)| at)
+}
+
+impl Role {
+    /// The name for people.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Train => "training table",
+            Self::Test => "test table",
+            Self::Sample => "sample submission",
+        }
+    }
 }
 
 #[cfg(test)]

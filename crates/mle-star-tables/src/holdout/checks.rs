@@ -19,7 +19,7 @@ const MOST_BESIDE: usize = 500;
 /// Checks that no other file has the labels of training rows as well, and that all can be shown without the table.
 pub(super) fn files(read: &crate::tables::Tables, tables: &Tables<'_>) -> Result<(), Off> {
     let (data_dir, listing) = (read.data_dir.as_path(), &read.listing);
-    let train_file = &tables.train.source().on_disk;
+    let train_file = &tables.train.source().file;
     let beside = beside(data_dir).map_err(|error| Off(format!("the data folder cannot be read: {error}")))?;
     if beside > MOST_BESIDE {
         let train = train_file.display();
@@ -47,7 +47,7 @@ pub(super) fn files(read: &crate::tables::Tables, tables: &Tables<'_>) -> Result
         }
     }
     for source in &listing.auxiliary {
-        let file = source.on_disk.display();
+        let file = source.file.display();
         let has_labels = copies.has_rows_of(data_dir, source);
         if has_labels.map_err(|error| Off(format!("{file} cannot be read: {error}")))? {
             return off(format!("{file} has labels of training rows as well"));

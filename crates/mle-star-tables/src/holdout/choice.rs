@@ -6,11 +6,12 @@ use blake3::Hasher;
 use mle_star_domain::protocol::{Split, SplitKind};
 
 use super::seeded::{RowSet, Seeded};
-use super::tables::{Tables, off, unreadable};
+use super::tables::{off, unreadable};
 use super::{Off, Share};
 use crate::profile::{HUGE, Profile};
 use crate::records::digest;
 use crate::split::times::{self, Clock};
+use crate::table;
 
 /// The usual share.
 const AUTO: f64 = 0.15;
@@ -30,11 +31,11 @@ const FEWEST_GROUPS: usize = 10;
 const MOST_KNOWN: usize = 1_000;
 
 /// The rows that are held out.
-pub(super) struct Chosen {
-    pub(super) rows: u64,
-    pub(super) labelled: u64,
-    pub(super) digest: String,
-    pub(super) held: RowSet,
+pub(crate) struct Chosen {
+    pub(crate) rows: u64,
+    pub(crate) labelled: u64,
+    pub(crate) digest: String,
+    pub(crate) held: RowSet,
 }
 
 /// Which labelled rows are held out.
@@ -56,9 +57,19 @@ struct Parts {
     groups: Option<String>,
 }
 
-/// The training table with the columns that the choice needs.
+/// The columns of the training table that the choice needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Labelled<'a> {
+    pub(crate) train: &'a table::Table,
+    /// All columns with labels, and whether they hold numbers.
+    pub(crate) targets: Vec<(&'a str, bool)>,
+    /// The column with the row IDs; without one, rows have numbers.
+    pub(crate) id: Option<&'a str>,
+}
+
+/// The labelled rows, and the numbers that are drawn for them.
 struct Train<'a> {
-    tables: &'a Tables<'a>,
+    of: &'a Labelled<'a>,
     seeded: Seeded,
 }
 
@@ -85,14 +96,14 @@ struct LabelledRow<'a> {
 }
 
 /// Chooses labelled rows as `split` says that test rows differ from training rows.
-pub(super) fn choose(
+pub(crate) fn choose(
     profile: &Profile,
-    tables: &Tables<'_>,
+    labelled: &Labelled<'_>,
     split: &Split,
     share: Share,
     seed: u64,
 ) -> Result<Chosen, Off> {
-    let train = Train { tables, seeded: Seeded::new(seed, "rows") };
+    let train = Train { of: labelled, seeded: Seeded::new(seed, "rows") };
     let (labelled, rule) = match split.kind {
         SplitKind::Rows => at_random(&train, share, false)?,
         SplitKind::Stratified => at_random(&train, share, true)?,
@@ -257,23 +268,30 @@ impl Class {
 impl Train<'_> {
     /// Calls `take` with each labelled row. Returns the number of labelled rows.
     fn each(&self, by: &Parts, mut take: impl FnMut(LabelledRow<'_>)) -> Result<u64, Off> {
-        let Tables { train, targets, id, .. } = self.tables;
-        let names = std::iter::once(*id).chain(targets.iter().map(|(name, _)| *name));
-        let names = names.chain(by.column.as_deref()).chain(by.groups.as_deref());
+        let Labelled { train, targets, id } = self.of;
+        let names = targets.iter().map(|(name, _)| *name);
+        let names = names.chain(by.column.as_deref()).chain(by.groups.as_deref()).chain(*id);
         let read = train.positions(names).and_then(|columns| {
-            let mut labelled = 0;
+            let (mut labelled, mut number) = (0, String::new());
             train.each(&columns, |row| {
                 let label =
                     |at: usize, numeric: bool| row.value(at).filter(|label| !(numeric && is_huge(label)));
                 // Rows are labelled if they have all labels, and the first one is their class.
-                let mut labels = targets.iter().zip(1..).map(|((_, numeric), at)| label(at, *numeric));
+                let mut labels = targets.iter().zip(0..).map(|((_, numeric), at)| label(at, *numeric));
                 if let Some(first) = labels.next().flatten()
                     && labels.all(|label| label.is_some())
                 {
                     labelled += 1;
-                    let part = by.column.as_ref().and_then(|_| row.value(targets.len() + 1));
-                    let group = by.groups.as_ref().and_then(|_| row.value(targets.len() + 2));
-                    let id = row.value(0).unwrap_or_default();
+                    let part = by.column.as_ref().and_then(|_| row.value(targets.len()));
+                    let before = targets.len() + usize::from(by.column.is_some());
+                    let group = by.groups.as_ref().and_then(|_| row.value(before));
+                    let id = match id {
+                        Some(_) => row.value(columns.len() - 1).unwrap_or_default(),
+                        None => {
+                            number = row.number.to_string();
+                            number.as_str()
+                        }
+                    };
                     take(LabelledRow { number: row.number, id, label: first, part, group });
                 }
                 true
@@ -301,7 +319,7 @@ impl Train<'_> {
     fn clock(&self, profile: &Profile, column: &str) -> Result<Option<Clock>, Off> {
         let column = profile.train.column(column);
         let courses = times::courses(&profile.tables, column.as_slice());
-        let courses = courses.map_err(|error| unreadable(self.tables.train, &error))?;
+        let courses = courses.map_err(|error| unreadable(self.of.train, &error))?;
         let later = courses.iter().find(|course| course.is_later());
         Ok(later.or(courses.first()).map(|course| course.clock))
     }

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::fs::File;
-use std::io::{self, Read, Seek as _, SeekFrom};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use memchr::memmem;
+use mle_star_formats::{Options, open, write_csv};
+use tempfile::TempDir;
 use zip::ZipArchive;
 
 use super::tables::Tables;
@@ -41,6 +43,13 @@ const OF_PANDAS: [&str; 4] = ["name", "field_name", "type", "metadata"];
 const ALIKE: usize = 20;
 /// No more files are opened.
 const MOST_OPENED: usize = 2_000;
+
+/// The endings of packed tables.
+const PACKED: [&str; 4] = [".csv.gz", ".csv.zst", ".csv.zip", ".zip"];
+/// Larger packed tables are not unpacked.
+const MOST_UNPACKED: u64 = 64 << 20;
+/// The name of a table that was unpacked.
+const UNPACKED: &str = "table.csv";
 
 /// Looks for labels of training rows in other files.
 pub(super) struct Copies<'a> {
@@ -82,6 +91,9 @@ impl<'a> Copies<'a> {
         if let (Some(source), Some(folder)) = (Source::at(&file), file.parent()) {
             return self.has_rows_of(folder, &source);
         }
+        if let Some(unpacked) = unpacked(&file, &name)? {
+            return self.has_rows_of(unpacked.path(), &Source { file: UNPACKED.into() });
+        }
         let ending_of =
             |endings: &[&'static str]| endings.iter().find(|ending| name.ends_with(**ending)).copied();
         if ending_of(&TEXTS).is_some() {
@@ -109,11 +121,7 @@ impl<'a> Copies<'a> {
         let header = records::read(folder, other, |rows| Ok(rows.names()))?;
         if let [one] = header.as_slice() {
             let is_other_text = one.contains([';', '\t', '|']);
-            return if is_other_text {
-                self.is_text_of(&folder.join(&other.on_disk), one)
-            } else {
-                Ok(false)
-            };
+            return if is_other_text { self.is_text_of(&folder.join(&other.file), one) } else { Ok(false) };
         }
         let has = |name: &str| header.iter().any(|known| known.trim() == name.trim());
         let labels: Vec<&str> =
@@ -191,6 +199,18 @@ impl<'a> Copies<'a> {
 }
 
 /// The digests of the values of columns and of others, for each row.
+/// A folder with the table of a packed file; `None` if it is none.
+fn unpacked(file: &Path, name: &str) -> io::Result<Option<TempDir>> {
+    let is_packed = PACKED.iter().any(|ending| name.ends_with(ending));
+    if !is_packed || fs::metadata(file)?.len() > MOST_UNPACKED {
+        return Ok(None);
+    }
+    let Ok(table) = open(file, &Options::default()) else { return Ok(None) };
+    let folder = TempDir::new()?;
+    let written = write_csv(&table, &mut BufWriter::new(File::create(folder.path().join(UNPACKED))?));
+    Ok(written.is_ok().then_some(folder))
+}
+
 fn rows(folder: &Path, source: &Source, columns: &[&str], others: &[&str]) -> io::Result<Vec<(u64, u64)>> {
     records::read(folder, source, |mut rows: Records<'_>| {
         let positions = |columns: &[&str]| -> io::Result<Vec<usize>> {

@@ -6,7 +6,7 @@ pub(crate) struct Seeded([u8; 32]);
 
 /// A set of row numbers, one bit for each row.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct RowSet(Vec<u64>);
+pub(crate) struct RowSet(Vec<u64>);
 
 /// The interleaving of held-out rows and test rows: for each row in turn, whether it is held out.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl RowSet {
     }
 
     /// Whether the row was added.
-    pub(super) fn contains(&self, row: u64) -> bool {
+    pub(crate) fn contains(&self, row: u64) -> bool {
         let (word, bit) = place(row);
         self.0.get(word).is_some_and(|bits| bits & bit != 0)
     }

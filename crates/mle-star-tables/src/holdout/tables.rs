@@ -2,6 +2,7 @@
 
 use std::io;
 
+use super::choice::Labelled;
 use super::{Off, Roles};
 use crate::profile::{Profile, Table};
 use crate::table;
@@ -18,6 +19,13 @@ pub(super) struct Tables<'a> {
     pub(super) test_rows: u64,
 }
 
+impl<'a> Tables<'a> {
+    /// The labelled rows.
+    pub(super) fn labelled(&self) -> Labelled<'a> {
+        Labelled { train: self.train, targets: self.targets.clone(), id: Some(self.id) }
+    }
+}
+
 /// The reason as [`Off`].
 pub(super) fn off<T>(why: impl Into<String>) -> Result<T, Off> {
     Err(Off(why.into()))
@@ -25,7 +33,7 @@ pub(super) fn off<T>(why: impl Into<String>) -> Result<T, Off> {
 
 /// Names a table that cannot be read.
 pub(super) fn unreadable(table: &table::Table, error: &io::Error) -> Off {
-    Off(format!("{} cannot be read: {error}", table.source().on_disk.display()))
+    Off(format!("{} cannot be read: {error}", table.source().file.display()))
 }
 
 /// The tables, if their columns fit together.

@@ -9,14 +9,14 @@ use mle_star_domain::trouble::Trouble;
 
 use super::seeded::Seeded;
 use super::write::{beside, replace};
-use crate::folder::{Packing, Source};
+use crate::folder::Source;
 use crate::missing::Words;
 use crate::records::{self, Records, value, without_line_ends};
 
 /// Where the row of an ID is: the ID's digest, the beginning and the end of the row.
 type Place = (u64, u64, u64);
 
-/// Writes the rows of a submission whose IDs the original sample submission has, in its order. The sample may be packed.
+/// Writes the rows of a submission whose IDs the original sample submission has, in its order.
 ///
 /// # Errors
 /// A file cannot be read or written, or the submission has no row for an ID. The message names the ID.
@@ -32,8 +32,7 @@ pub fn trim(submission: &Path, original_sample: &Path, id_column: &str, into: &P
 
 fn write(submission: &Path, sample: &Path, id: &str, into: &Path) -> io::Result<()> {
     let (folder, submission) = plain(submission);
-    let (sample_folder, as_plain) = plain(sample);
-    let sample = Source::at(sample).unwrap_or(as_plain);
+    let (sample_folder, sample) = plain(sample);
     records::read(sample_folder, &sample, |mut asked| {
         let position = asked.position(id)?;
         let in_order = records::read(folder, &submission, |mut given| {
@@ -46,8 +45,7 @@ fn write(submission: &Path, sample: &Path, id: &str, into: &Path) -> io::Result<
 /// The folder of a file, and the file as a plain table.
 fn plain(path: &Path) -> (&Path, Source) {
     let name = path.file_name().unwrap_or_default();
-    let source = Source { file: name.into(), on_disk: name.into(), packing: Packing::Plain };
-    (path.parent().unwrap_or(Path::new("")), source)
+    (path.parent().unwrap_or(Path::new("")), Source { file: name.into() })
 }
 
 /// Writes the rows while each ID comes after the one before it. Returns whether all did.
@@ -97,7 +95,7 @@ fn any_order(
         start(&mut file, &given)?;
         Ok((index(&mut given, id, seeded)?, given.line_end()))
     })?;
-    let text = File::open(folder.join(&submission.on_disk))?;
+    let text = submission.open(folder)?;
     let mut row = Vec::new();
     records::read(sample_folder, sample, |mut asked| {
         let position = asked.position(id)?;

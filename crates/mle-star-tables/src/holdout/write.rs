@@ -11,12 +11,11 @@ use mle_star_domain::trouble::Trouble;
 
 use super::Plan;
 use super::seeded::{Seeded, Turns};
-use crate::folder::Source;
 use crate::profile::Profile;
 use crate::records::add_row;
 use crate::table::{PickedRows, RowTexts, Table};
 use crate::tables::Tables;
-use crate::{unzip, walk};
+use crate::walk;
 
 /// Rows of the sample submission whose values held-out rows get.
 const DONORS: usize = 1_000;
@@ -34,7 +33,7 @@ struct Template {
 }
 
 /// Makes `into` the data folder that scripts see. The training table lacks the held-out rows; the test table and the
-/// sample submission have them without labels. Packed tables are unpacked, and everything else is linked. Replaces an
+/// sample submission have them without labels. Everything else is linked. Replaces an
 /// earlier folder; `into` is complete whenever it exists.
 ///
 /// # Errors
@@ -87,13 +86,9 @@ fn fill(tables: &Tables, plan: &Plan, into: &Path) -> io::Result<()> {
     };
     remove(into)?;
     fs::create_dir_all(into)?;
-    let unpacked: Vec<&Source> = listing.auxiliary.iter().filter(|source| source.is_packed()).collect();
-    let own = [train, test, sample].into_iter().map(Table::source).chain(unpacked.iter().copied());
-    let left_out: Vec<&PathBuf> = own.map(|source| &source.on_disk).chain(&listing.copies).collect();
+    let own = [train, test, sample].into_iter().map(Table::source);
+    let left_out: Vec<&PathBuf> = own.map(|source| &source.file).chain(&listing.copies).collect();
     walk::link(data_dir, into, |name| left_out.iter().any(|path| *path == name))?;
-    for source in unpacked {
-        unzip::extract(data_dir, source, into)?;
-    }
     reduce(train, plan, into)?;
     extend(train, test, plan, Vec::new(), into)?;
     extend(train, sample, plan, donors(sample, plan)?, into)

@@ -2,76 +2,110 @@
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::trouble::Trouble;
-
-use super::Guess;
 use mle_star_metrics::names::Metric;
 
-const SMALLER_WINS: [&str; 8] =
-    ["error", "loss", "distance", "deviation", "perplexity", "rmse", "mse", "mae"];
-const LARGER_WINS: [&str; 14] = [
-    "accuracy",
-    "score",
-    "auc",
-    "f1",
-    "f2",
-    "precision",
-    "recall",
-    "kappa",
-    "correlation",
-    "iou",
-    "dice",
-    "r2",
-    "map",
-    "ndcg",
-];
+use super::{Given, Guess};
+use crate::description::{self, Description, DirectionReading, MetricReading};
+
+/// What every hint about a metric ends with.
+const FILE: &str = "or compute it with --metric-file";
 
 /// The given metric, otherwise the one in the description.
 pub(super) fn name(
-    description: &str,
-    given: Option<&str>,
+    description: &Description,
+    given: &Given,
     guesses: &mut Vec<Guess>,
 ) -> Result<String, Trouble> {
-    if let Some(name) = given {
-        return Ok(name.to_owned());
+    if let Some(name) = &given.metric {
+        return Ok(name.clone());
     }
-    let Some(mention) = Metric::find_in(description) else {
-        let message = if description.trim().is_empty() {
-            "the evaluation metric is not given, and there is no description.md that could name it"
-        } else {
-            "the evaluation metric is not given, and the description does not name one clearly"
-        };
-        return Err(Trouble::new(
-            message,
-            "give it with --metric, for example --metric RMSE (or evaluation_metric in the task file)",
-        ));
-    };
-    let reason = format!("the description says: {}", shorten(&mention.line));
-    guesses.push(Guess { field: "evaluation_metric", value: mention.metric.name().into_owned(), reason });
-    Ok(mention.metric.name().into_owned())
+    match description::metric(description, given.roles.weight.is_some()) {
+        MetricReading::Known { metric, from } => {
+            let value = metric.name().into_owned();
+            guesses.push(Guess {
+                field: "evaluation_metric",
+                value: value.clone(),
+                reason: format!("from {from}"),
+            });
+            Ok(value)
+        }
+        MetricReading::Unknown { phrase, from } => Err(unknown(&phrase, &from)),
+        MetricReading::Several(readings) => {
+            let readings: Vec<String> =
+                readings.iter().map(|(name, from)| format!("{name} in {from}")).collect();
+            let message = format!(
+                "the description can be read in {} ways: {}",
+                readings.len(),
+                readings.join(", and ")
+            );
+            Err(Trouble::new(message, format!("say which metric counts with --metric, {FILE}")))
+        }
+        MetricReading::None => Err(nothing(description)),
+    }
 }
 
-/// The given direction, otherwise the one implied by the metric's name.
+fn nothing(description: &Description) -> Trouble {
+    let message = if description.is_empty() {
+        "the evaluation metric is not given, and there is no description.md that could name it"
+    } else {
+        "the evaluation metric is not given, and the description does not name one clearly"
+    };
+    let hint = "give it with --metric, for example --metric RMSE (or evaluation_metric in the task file)";
+    Trouble::new(message, format!("{hint}, {FILE}"))
+}
+
+/// A metric without a formula for all of its phrase.
+fn unknown(phrase: &str, from: &str) -> Trouble {
+    if let Some(lacks) = Metric::lacks(phrase) {
+        let message = format!("the description scores by \"{phrase}\" and leaves open {lacks}: {from}");
+        return Trouble::new(message, format!("give the metric in full with --metric, {FILE}"));
+    }
+    let message = format!("the description scores by \"{phrase}\", which is no built-in metric: {from}");
+    let weight = if phrase.to_lowercase().contains("weight") {
+        "name the column of the weights with --weight-column, "
+    } else {
+        ""
+    };
+    let hint = format!(
+        "{weight}give the built-in metric that is meant with --metric, {FILE}; for agents that can compute it themselves, \
+         give its name with --metric, and --direction"
+    );
+    Trouble::new(message, hint)
+}
+
+/// The given direction, otherwise that of a known metric, otherwise the one that a sentence states. The name of an unknown
+/// metric does not tell it.
 pub(super) fn direction(
     metric: &str,
+    description: &Description,
     given: Option<Direction>,
     guesses: &mut Vec<Guess>,
 ) -> Result<Direction, Trouble> {
-    let known = Metric::parse(metric);
-    if let (Some(known), Some(given)) = (known, given) {
-        return agreeing(known, given);
-    }
-    if let Some(given) = given {
-        return Ok(given);
-    }
-    let (direction, reason) = match known {
-        Some(known) => {
-            (known.direction(), format!("{known} is better when it is {}", known.direction().comparative()))
+    let (direction, reason) = match (Metric::parse(metric), given) {
+        (Some(known), Some(given)) => return agreeing(known, given),
+        (None, Some(given)) => return Ok(given),
+        (Some(known), None) => {
+            let direction = known.direction();
+            (direction, format!("{known} is better when it is {}", direction.comparative()))
         }
-        None => by_words(metric)?,
+        (None, None) => match description::direction(description, metric) {
+            DirectionReading::Said(direction, from) => (direction, format!("from {from}")),
+            DirectionReading::Both(one, other) => {
+                let message = format!("the description says of \"{metric}\" both {one} and {other}");
+                return Err(Trouble::new(message, DIRECTIONS));
+            }
+            DirectionReading::None => {
+                let message = format!("it is not known whether a larger or a smaller \"{metric}\" is better");
+                return Err(Trouble::new(message, DIRECTIONS));
+            }
+        },
     };
     guesses.push(Guess { field: "metric_direction", value: direction.name().to_owned(), reason });
     Ok(direction)
 }
+
+const DIRECTIONS: &str =
+    "give --direction maximize or --direction minimize (metric_direction in the task file)";
 
 fn agreeing(known: Metric, given: Direction) -> Result<Direction, Trouble> {
     let right = known.direction();
@@ -82,29 +116,4 @@ fn agreeing(known: Metric, given: Direction) -> Result<Direction, Trouble> {
     let hint =
         format!("use --direction {} (metric_direction in the task file), or leave it out", right.name());
     Err(Trouble::new(message, hint))
-}
-
-fn by_words(metric: &str) -> Result<(Direction, String), Trouble> {
-    let lower = metric.to_lowercase();
-    let words: Vec<&str> = lower.split(|c: char| !c.is_alphanumeric()).collect();
-    let word_in =
-        |list: &[&str]| words.iter().find(|word| list.contains(word)).map(|word| (*word).to_owned());
-    if let Some(word) = word_in(&SMALLER_WINS) {
-        return Ok((Direction::Minimize, format!("its name says \"{word}\"")));
-    }
-    if let Some(word) = word_in(&LARGER_WINS) {
-        return Ok((Direction::Maximize, format!("its name says \"{word}\"")));
-    }
-    let message = format!("it is not known whether a larger or a smaller \"{metric}\" is better");
-    Err(Trouble::new(
-        message,
-        "give --direction maximize or --direction minimize (metric_direction in the task file)",
-    ))
-}
-
-fn shorten(line: &str) -> String {
-    match line.char_indices().nth(100) {
-        Some((end, _)) => format!("{}…", &line[..end]),
-        None => line.to_owned(),
-    }
 }

@@ -32,7 +32,7 @@ pub(crate) fn read(
     source: &Source,
     kept: impl Fn(&str) -> bool,
 ) -> Result<(table::Table, Table), Trouble> {
-    let name = source.on_disk.display().to_string();
+    let name = source.file.display().to_string();
     let failed = |error: io::Error| unreadable(&name, &error);
     // Of several mistakes, that of the header is named.
     let header = records::read(data_dir, source, |rows| Ok(rows.header().clone())).map_err(failed)?;

@@ -70,7 +70,8 @@ pub(super) fn candidates<'a>(
     of_kind(|kind| kind == ColumnKind::Date).chain(numbers).collect()
 }
 
-/// The courses of these columns, without those that have no order of time. A column of dates may have two.
+/// The courses of these columns, without those that have no order of time. A column of dates may have two. There may be no
+/// test table.
 ///
 /// # Errors
 /// A table cannot be read.

@@ -18,6 +18,7 @@ fn summary_of(dir: &Path) -> String {
         roles: None,
         split: None,
         held_out: None,
+        instead: &[],
     };
     let summary = summarize(&asked);
     // A summary that was cut has exactly as many characters as it may have.
@@ -266,6 +267,7 @@ fn data_that_cannot_be_read_is_said_in_sentences() {
         roles: None,
         split: None,
         held_out: None,
+        instead: &[],
     };
     let summary = summarize(&asked);
     assert!(summary.starts_with("The tables cannot be read: "), "{summary}");
@@ -318,6 +320,7 @@ fn held_out_rows_are_rows_of_the_test_table() {
         roles: None,
         split: Some(&split),
         held_out: Some(&plan),
+        instead: &[],
     };
     let summary = summarize(&asked);
     let held: Vec<u64> = (0..3_000).filter(|row| plan.holds(*row)).collect();
@@ -364,6 +367,7 @@ fn differences_of_test_rows_are_said_without_held_out_dates() {
             roles: None,
             split: Some(&split),
             held_out: None,
+            instead: &[],
         };
         let summary = summarize(&asked);
         assert!(!summary.contains(&split.why), "{summary}");

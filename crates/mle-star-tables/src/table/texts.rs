@@ -6,21 +6,15 @@ use std::io::{self, BufReader, Read};
 use csv::{ByteRecord, Reader, ReaderBuilder};
 
 use super::Table;
-use crate::folder::Packing;
 use crate::records::without_line_ends;
 
 /// The bytes that are read at once: chosen rows may lie far apart.
 const BLOCK: usize = 1 << 10;
 
-/// Texts of which parts can be left out.
-trait Skip: Read {
-    fn skip(&mut self, bytes: u64) -> io::Result<()>;
-}
-
 /// The texts of the rows of a table, one after the other.
 pub(crate) struct RowTexts<'a> {
     table: &'a Table,
-    text: &'a mut dyn Skip,
+    text: &'a mut BufReader<File>,
     at: u64,
     row: usize,
     line: Vec<u8>,
@@ -48,11 +42,7 @@ impl Table {
     /// The file cannot be read or is another one, or `take` fails.
     pub(crate) fn texts<T>(&self, take: impl FnOnce(RowTexts<'_>) -> io::Result<T>) -> io::Result<T> {
         self.check_unchanged()?;
-        if self.source.packing == Packing::Plain {
-            let file = File::open(self.folder.join(&self.source.on_disk))?;
-            return take(RowTexts::new(self, &mut BufReader::with_capacity(BLOCK, file)));
-        }
-        self.source.with_text(&self.folder, |text| take(RowTexts::new(self, &mut BufReader::new(text))))?
+        take(RowTexts::new(self, &mut BufReader::with_capacity(BLOCK, self.source.open(&self.folder)?)))
     }
 
     /// Calls `take` with the rows of these numbers, which rise.
@@ -75,7 +65,7 @@ impl Table {
 }
 
 impl<'a> RowTexts<'a> {
-    fn new(table: &'a Table, text: &'a mut dyn Skip) -> Self {
+    fn new(table: &'a Table, text: &'a mut BufReader<File>) -> Self {
         Self { table, text, at: 0, row: 0, line: Vec::new() }
     }
 
@@ -86,7 +76,8 @@ impl<'a> RowTexts<'a> {
     pub(crate) fn next(&mut self) -> io::Result<Option<&[u8]>> {
         let position = |row: usize| self.table.starts.get(row).and_then(|at| u64::try_from(at).ok());
         let (Some(start), Some(end)) = (position(self.row), position(self.row + 1)) else { return Ok(None) };
-        self.text.skip(start.saturating_sub(self.at))?;
+        let skipped = start.saturating_sub(self.at);
+        self.text.seek_relative(i64::try_from(skipped).map_err(io::Error::other)?)?;
         self.line.resize(usize::try_from(end - start).map_err(io::Error::other)?, 0);
         self.text.read_exact(&mut self.line)?;
         (self.at, self.row) = (end, self.row + 1);
@@ -124,17 +115,5 @@ impl Read for Picked<'_> {
         let read = (&self.line[self.sent..]).read(buffer)?;
         self.sent += read;
         Ok(read)
-    }
-}
-
-impl Skip for BufReader<File> {
-    fn skip(&mut self, bytes: u64) -> io::Result<()> {
-        self.seek_relative(i64::try_from(bytes).map_err(io::Error::other)?)
-    }
-}
-
-impl Skip for BufReader<&mut dyn Read> {
-    fn skip(&mut self, bytes: u64) -> io::Result<()> {
-        io::copy(&mut self.take(bytes), &mut io::sink()).map(drop)
     }
 }

@@ -3,6 +3,7 @@
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{DataModality, TaskType};
 use mle_star_tables::infer::{Given, infer};
+use mle_star_tables::intake::{self, look};
 use mle_star_tables::profile;
 use mle_star_tables::summary::{self, Asked, summarize};
 
@@ -66,7 +67,7 @@ const EXPECTED: [Expected; 22] = [
             "- `train_labels.csv`: 60 rows", "- `train`: 60 .tif files", "2 classes: `0` 30 (50%), `1` 30 (50%)",
         ] },
     Expected { name: "jigsaw-toxic-comment-classification-challenge", data: (Text, TextClassification),
-        metric: "ROC-AUC", target: Some("toxic"), targets: 6, id: Some("id"), told: &[
+        metric: "mean column-wise ROC-AUC", target: Some("toxic"), targets: 6, id: Some("id"), told: &[
             "| `comment_text` | text |", "`identity_hate` (60 rows)", "`severe_toxic` (60 rows)",
         ] },
     Expected { name: "leaf-classification", data: (Mixed, Classification), metric: "log loss",
@@ -89,7 +90,7 @@ const EXPECTED: [Expected; 22] = [
             "- `train`: 60 .xyz files, ", "in 60 folders (`train/1`, `train/10`, `train/11`, …)",
             "begins with the lines `#======`", "values of `id` name their folders", "`bandgap_energy_ev` (60 rows)",
         ] },
-    Expected { name: "plant-pathology-2020-fgvc7", data: (Image, ImageClassification), metric: "ROC-AUC",
+    Expected { name: "plant-pathology-2020-fgvc7", data: (Image, ImageClassification), metric: "mean column-wise ROC-AUC",
         target: Some("healthy"), targets: 4, id: Some("image_id"), told: &[
             "- `images`: 72 .jpg files", "names begin with `Test_` (12) or `Train_` (60)",
             "values of `image_id` name them, without their ending",
@@ -119,13 +120,12 @@ const EXPECTED: [Expected; 22] = [
     Expected { name: "tabular-playground-series-may-2022", data: (Tabular, Classification), metric: "ROC-AUC",
         target: Some("target"), targets: 1, id: Some("id"), told: &["- `train.csv`: 60 rows, 33 columns", "`f_27`"] },
     Expected { name: "text-normalization-challenge-english-language", data: (Text, SequenceToSequence),
-        metric: "accuracy", target: Some("after"), targets: 1, id: None, told: &[
-            "- `en_train.csv`: 600 rows, 5 columns", "- `en_test_2.csv`: 60 rows, 3 columns",
-            "- No table has `id`: it is `sentence_id` and `token_id` of the test table, joined by `_`",
+        metric: "accuracy", target: Some("after"), targets: 1, id: Some("id"), told: &[
+            "- `en_train.csv`: 600 rows, 6 columns", "- `en_test_2.csv`: 60 rows, 4 columns",
         ] },
     Expected { name: "text-normalization-challenge-russian-language", data: (Text, SequenceToSequence),
-        metric: "accuracy", target: Some("after"), targets: 1, id: None, told: &[
-            "- `ru_train.csv`: 600 rows, 5 columns", "- `ru_sample_submission_2.csv`: 60 rows",
+        metric: "accuracy", target: Some("after"), targets: 1, id: Some("id"), told: &[
+            "- `ru_train.csv`: 600 rows, 6 columns", "- `ru_sample_submission_2.csv`: 60 rows",
         ] },
     Expected { name: "the-icml-2013-whale-challenge-right-whale-redux", data: (Audio, AudioClassification),
         metric: "ROC-AUC", target: Some("probability"), targets: 1, id: Some("clip"), told: &[
@@ -141,8 +141,13 @@ fn check(expected: &Expected) {
     miniature.write(dir.path());
     let description = std::fs::read_to_string(dir.path().join("description.md")).unwrap();
 
-    let profile = profile::read(dir.path()).ok();
-    let unlabelled = profile::read_unlabelled(dir.path());
+    let (look, plain) = (look(dir.path(), &intake::Asked::default()).unwrap(), tempfile::tempdir().unwrap());
+    let data_dir = if look.is_plain() { dir.path() } else { plain.path() };
+    if !look.is_plain() {
+        look.write(plain.path()).unwrap();
+    }
+    let profile = profile::read(data_dir).ok();
+    let unlabelled = profile::read_unlabelled(data_dir);
     let task = infer(profile.as_ref(), &unlabelled, &description, &Given::default()).unwrap();
 
     assert_eq!((task.data_modality, task.task_type), expected.data, "{name}");
@@ -154,13 +159,14 @@ fn check(expected: &Expected) {
         assert_eq!(profile.targets(target, task.id.as_deref()).len(), expected.targets, "{name}");
     }
     let asked = Asked {
-        data_dir: dir.path(),
+        data_dir,
         profile: profile.as_ref(),
         target: task.target.as_deref(),
         id: task.id.as_deref(),
         roles: None,
         split: None,
         held_out: None,
+        instead: &look.instead(),
     };
     let told = summarize(&asked);
     for part in expected.told {
@@ -202,6 +208,7 @@ fn many_files_are_told_in_a_few_lines() {
         roles: None,
         split: None,
         held_out: None,
+        instead: &[],
     };
     let told = summarize(&asked);
     assert!(told.contains("- `train`: 20,000 .png files") && told.contains("in 20 folders"), "{told}");

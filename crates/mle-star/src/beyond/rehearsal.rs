@@ -8,6 +8,7 @@ use super::choice::{Chosen, Predictions, is_worse};
 use crate::ctx::Ctx;
 use crate::evaluate::execute;
 use crate::evaluation::Script;
+use crate::scored::Scored;
 use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::effects::Purpose;
@@ -48,7 +49,7 @@ pub(super) async fn rehearse(
     let comparison = String::new();
     let mut rehearsal = Rehearsal { seconds, predictions, measured, comparison, instead: None };
     compare(ctx, &mut rehearsal, chosen).await?;
-    warn_if_worse(ctx, &rehearsal, chosen);
+    warn_if_worse(ctx, rehearsal.measured.as_ref(), &chosen.best);
     let leaks = rehearsal.predictions.leaks;
     Ok((Script { leaks, checked: true, ..Script::new(script) }, Some(rehearsal)))
 }
@@ -80,8 +81,8 @@ async fn predict(
 
 /// Warns if the held-out score is worse than the validation score by more than the rows of both explain. If the script is
 /// not that of the search, nothing else would show that it predicts something else.
-fn warn_if_worse(ctx: &Ctx<'_>, rehearsal: &Rehearsal, chosen: &Chosen) {
-    let both = rehearsal.measured.as_ref().zip(chosen.best.measured());
+pub(super) fn warn_if_worse(ctx: &Ctx<'_>, held_out: Option<&Measurement>, best: &Scored) {
+    let both = held_out.zip(best.measured());
     if let Some((held_out, validated)) = both.filter(|(now, then)| is_worse(ctx, now, then, TOO_FAR)) {
         let error = held_out.standard_error.hypot(validated.standard_error);
         ctx.warn(format!(

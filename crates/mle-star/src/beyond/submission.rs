@@ -6,7 +6,7 @@
 
 use super::choice::{Chosen, Predictions};
 use super::probes::leaks;
-use super::rehearsal::{Rehearsal, rehearse};
+use super::rehearsal::{Rehearsal, rehearse, warn_if_worse};
 use crate::agents;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
@@ -20,8 +20,10 @@ use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
 use mle_star_domain::answers::Contamination;
 use mle_star_domain::effects::{Limit, Purpose};
+use mle_star_domain::measure::Measurement;
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Place, Step};
+use mle_star_domain::protocol::HoldoutPart;
 use mle_star_domain::trust::{Choice, Probe};
 
 /// The outcome of finalization.
@@ -44,6 +46,8 @@ pub(crate) struct Last {
     pub probes: Vec<Probe>,
     /// What is known about the held-out rows.
     pub rehearsal: Option<Rehearsal>,
+    /// The score of the submission, if the labels of the test table are known to the program.
+    pub tested: Option<Measurement>,
 }
 
 /// Section 3.4 and Figures 25 to 28: turns the chosen solution into a submission.
@@ -54,6 +58,15 @@ pub(crate) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop
     let leakage_suspected = last.leakage_suspected || leaks(ctx, best);
     let Chosen { choice, probes, .. } = chosen;
     Ok(Last { contamination, leakage_suspected, choice, probes, ..last })
+}
+
+/// Scores the submission, if the labels of the test table are known to the program. Nothing is decided by this score.
+pub(crate) async fn test(ctx: &Ctx<'_>, last: Last) -> Result<Last, Stop> {
+    let Some(run) = last.submission.as_ref().filter(|_| ctx.knows_test()) else { return Ok(last) };
+    let ctx = &ctx.at(Step::Finalization, []);
+    let tested = ctx.look(run, &last.solution.content, HoldoutPart::Whole).await?;
+    warn_if_worse(ctx, tested.as_ref(), &last.chosen);
+    Ok(Last { tested, ..last })
 }
 
 /// The submission script after its runs.
@@ -230,6 +243,7 @@ fn validated(best: &Scored) -> Last {
         choice: Chosen::by_validation(best, std::slice::from_ref(best)).choice,
         probes: Vec::new(),
         rehearsal: None,
+        tested: None,
     }
 }
 

@@ -35,6 +35,11 @@ impl Outcome for TimePlan {}
 impl<'a> Ctx<'a> {
     /// How solutions are evaluated; `None` for the paper's way.
     pub(crate) fn protocol(&self) -> Option<&'a Protocol> {
+        self.run.protocol.filter(|protocol| !protocol.is_papers)
+    }
+
+    /// What the program knows of scores; `None` if it knows nothing.
+    pub(crate) fn known(&self) -> Option<&'a Protocol> {
         self.run.protocol
     }
 
@@ -46,6 +51,11 @@ impl<'a> Ctx<'a> {
     /// Whether rows are held out from the scripts of the search.
     pub(crate) fn holds_out(&self) -> bool {
         self.run.protocol.is_some_and(|protocol| protocol.holdout.is_on())
+    }
+
+    /// Whether the labels of the test table are known to the program.
+    pub(crate) fn knows_test(&self) -> bool {
+        self.run.protocol.is_some_and(|protocol| protocol.holdout.is_test())
     }
 
     /// How training and test table differ; `None` if they were not compared.
@@ -245,14 +255,14 @@ impl<'a> Ctx<'a> {
 
     pub(super) fn holdout_digest(&self) -> Option<&'a str> {
         match &self.run.protocol?.holdout {
-            Holdout::On { digest, .. } => Some(digest),
+            Holdout::On { digest, .. } | Holdout::Test { digest, .. } => Some(digest),
             Holdout::Off { .. } => None,
         }
     }
 
     /// How scripts have to validate, one sentence each; empty for the paper's way.
     pub(super) fn validation_rules(&self) -> Value {
-        let rules = self.run.protocol.map(|protocol| {
+        let rules = self.protocol().map(|protocol| {
             let found = self.shift().map(Shift::sentences).unwrap_or_default();
             let split = |split: &Split| match self.tells_more() {
                 true => split.folds(self.config().seed),

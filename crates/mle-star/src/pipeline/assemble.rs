@@ -16,7 +16,7 @@ use crate::stop::Stop;
 use crate::verdict::Lineage;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::{Phase, Place, Step};
-use mle_star_domain::protocol::{Holdout, Protocol};
+use mle_star_domain::protocol::Protocol;
 use mle_star_domain::trust::{Finding, Trust};
 
 pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<FinishedRun, Stop> {
@@ -27,7 +27,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
     let usage = spending(&effects, ctx.config());
     let costs = costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX));
     let findings = findings(ctx, &search.library, &last.chosen)?;
-    let trust = ctx.protocol().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
+    let trust = ctx.known().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
     let result = FinalResult {
         task: ctx.task().clone(),
         config: ctx.config().clone(),
@@ -77,11 +77,8 @@ fn trust(
     findings: Vec<Finding>,
 ) -> Trust {
     let (search, rehearsal) = (last.chosen.measured(), last.rehearsal.as_ref());
-    let held_out = rehearsal.and_then(|rehearsal| rehearsal.measured.as_ref());
-    let holdout_rows = match protocol.holdout {
-        Holdout::On { rows, .. } => Some(rows),
-        Holdout::Off { .. } => None,
-    };
+    let held_out = rehearsal.and_then(|rehearsal| rehearsal.measured.as_ref()).or(last.tested.as_ref());
+    let holdout_rows = protocol.holdout.rows();
     // Also those that a larger limit set aside: somebody has seen them.
     let looks = effects.iter().filter(|effect| effect.kind == Kind::Look && effect.outcome.is_some());
     Trust {

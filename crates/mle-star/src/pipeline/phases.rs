@@ -148,6 +148,7 @@ pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<Last,
     });
     let last = ctx.isolated(last).await?;
     let last = last.or_else(|cause| submission::after_failure(ctx, stands, cause))?;
+    let last = submission::test(ctx, last).await?;
     ctx.end_phase(Some(&last.chosen))?;
     Ok(last)
 }

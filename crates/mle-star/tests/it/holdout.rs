@@ -26,6 +26,7 @@ pub fn held_out() -> Frozen {
         verifies: true,
         unverified: None,
         class_scores: false,
+        is_papers: false,
         comparison: "compare()".to_owned(),
         targets: Vec::new(),
     };

@@ -1,6 +1,7 @@
 //! Real scripts whose scores the program computes itself.
 
 mod held_out;
+mod metric_files;
 mod probes;
 mod searches;
 
@@ -24,6 +25,7 @@ async fn world(train: &str, metric: Metric, id: Option<&str>) -> World {
     fs::write(&table, train).unwrap();
     world.setup.evaluation = Some(EvaluationSetup {
         metric,
+        metric_file: None,
         train: table,
         columns: Columns {
             id: id.map(str::to_owned),
@@ -36,7 +38,10 @@ async fn world(train: &str, metric: Metric, id: Option<&str>) -> World {
         subsample_limit: 30_000,
         split: None,
         test_rows: None,
+        verifies: true,
         holdout: None,
+        test_labels: None,
+        closed: Vec::new(),
     });
     world
 }

@@ -118,8 +118,9 @@ fn network(disclosure: &Disclosure) -> String {
 
 fn looks(disclosure: &Disclosure) -> String {
     let looks: u64 = disclosure.runs.iter().map(|run| run.labels.holdout_looks).sum();
+    let holds_out = |holdout: &Holdout| holdout.rows().is_some();
     let with =
-        disclosure.runs.iter().filter(|run| matches!(run.labels.holdout, Some(Holdout::On { .. }))).count();
+        disclosure.runs.iter().filter(|run| run.labels.holdout.as_ref().is_some_and(holds_out)).count();
     format!(
         "## Looks at held-out rows\n\nThe program kept labelled rows from all scripts until the final choice in {with} of {} \
          runs. Predictions for them were scored {looks} times in all; no agent saw a result.\n",

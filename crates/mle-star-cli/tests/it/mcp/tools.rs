@@ -116,7 +116,7 @@ fn mistakes_are_errors_of_the_tool_with_a_hint() {
             assert!(error.contains(part), "{tool} {arguments}: {part}: {error}");
         }
     };
-    check("run", json!({"task": "nowhere"}), &["no such folder or task file: nowhere"]);
+    check("run", json!({"task": "nowhere"}), &["no such folder or file: nowhere"]);
     check("run", json!({"tsk": "data"}), &["unknown field `tsk`", "`task`"]);
     check("run", json!({}), &["missing field `task`"]);
     check("run", json!({"task": 7}), &["expected a string"]);

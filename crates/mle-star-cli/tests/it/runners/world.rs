@@ -92,9 +92,9 @@ impl World {
         holdout::labels(&profile, &plan, &labels).unwrap();
         let (data_dir, sample) = (original.clone(), original.join("sample_submission.csv"));
         let closed = vec![original.clone()];
-        let held_out = HoldoutSetup { data_dir, sample, labels, compared, closed };
+        let held_out = HoldoutSetup { data_dir, sample, labels, compared };
         let evaluation = Self::evaluation(input.join("train.csv"));
-        self.setup.evaluation = Some(EvaluationSetup { holdout: Some(held_out), ..evaluation });
+        self.setup.evaluation = Some(EvaluationSetup { holdout: Some(held_out), closed, ..evaluation });
         self.setup.sample_submission = Some(input.join("sample_submission.csv"));
         self.setup.id_column = Some("id".to_owned());
         self.setup.data_dir = input;
@@ -105,6 +105,7 @@ impl World {
         let (id, target) = (Some("id".to_owned()), "y".to_owned());
         EvaluationSetup {
             metric: Metric::Mae,
+            metric_file: None,
             train,
             columns: Columns { id, target, ..Columns::default() },
             header: vec!["id".to_owned(), "y".to_owned()],
@@ -112,7 +113,10 @@ impl World {
             subsample_limit: 30_000,
             split: None,
             test_rows: None,
+            verifies: true,
             holdout: None,
+            test_labels: None,
+            closed: Vec::new(),
         }
     }
 

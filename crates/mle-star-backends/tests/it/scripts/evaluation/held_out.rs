@@ -75,6 +75,7 @@ impl HeldOut {
         let (id, target) = (Some("id".to_owned()), "y".to_owned());
         world.setup.evaluation = Some(EvaluationSetup {
             metric: Metric::Mae,
+            metric_file: None,
             train: input.join("train.csv"),
             columns: Columns { id, target, ..Columns::default() },
             header: vec!["id".to_owned(), "y".to_owned()],
@@ -82,13 +83,10 @@ impl HeldOut {
             subsample_limit: 30_000,
             split: None,
             test_rows: None,
-            holdout: Some(HoldoutSetup {
-                data_dir: original.clone(),
-                sample,
-                labels: secret,
-                compared,
-                closed: vec![original.clone()],
-            }),
+            verifies: true,
+            holdout: Some(HoldoutSetup { data_dir: original.clone(), sample, labels: secret, compared }),
+            test_labels: None,
+            closed: vec![original.clone()],
         });
         world.setup.id_column = Some("id".to_owned());
         world.setup.sample_submission = Some(input.join("sample_submission.csv"));

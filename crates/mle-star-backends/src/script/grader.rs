@@ -1,0 +1,378 @@
+//! Scores by a metric file: a Python file that the user gives.
+//!
+//! It runs like a script: isolated, with limits, in its own folder. `python/grader.py` calls it with the true and the predicted
+//! table, and again with resampled rows, as often as the time allows.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use csv::StringRecord;
+use mle_star_domain::effects::ScriptEnd;
+use mle_star_domain::layout;
+use mle_star_domain::measure::Measurement;
+use mle_star_domain::task::{Answers, MetricFile};
+use mle_star_metrics::bootstrap::{Rows, draws, of_other_program, of_replicates};
+use mle_star_metrics::labels::paired::{KnownRows, PairedRows};
+use mle_star_metrics::labels::{Columns, Layout, classes_of_columns};
+use serde::Deserialize;
+use serde_json::json;
+
+use super::executor::{Executor, Job};
+
+const SCRIPT: &str = include_str!("../../python/grader.py");
+/// A module that metric files of Kaggle import.
+const UTILITIES: (&str, &str) =
+    ("kaggle_metric_utilities.py", include_str!("../../python/kaggle_metric_utilities.py"));
+/// How long a metric file may take for one score.
+pub const LIMIT: Duration = Duration::from_secs(60);
+/// How long the replicates of a score may take together.
+const REPLICATES_TAKE: Duration = Duration::from_secs(10);
+/// The name of the column with row numbers, if no column names the rows.
+const ROW_ID: &str = "row_id";
+/// The most rows that all replicates have together.
+const MOST_DRAWN: usize = 100_000_000;
+/// The largest answer, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// Computes scores with a metric file.
+#[derive(Debug)]
+pub struct Grader {
+    file: MetricFile,
+    executor: Arc<Executor>,
+    /// The folders of which scripts see only what they are given.
+    closed: Arc<[PathBuf]>,
+    /// The folder for what it is given.
+    folder: PathBuf,
+    calls: AtomicU64,
+}
+
+/// Rows with their true and their predicted values.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Graded<'a> {
+    pub(crate) known: &'a KnownRows,
+    pub(crate) columns: &'a Columns,
+    pub(crate) paired: &'a PairedRows,
+    pub(crate) layout: Layout<'a>,
+}
+
+/// What `python/grader.py` leaves.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Said {
+    Score { score: f64, seconds: f64, replicates: Vec<Option<f64>> },
+    Error { error: String, file: String, line: Option<u64> },
+}
+
+/// A score and what it took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scored {
+    /// The score.
+    pub score: f64,
+    /// How long one call took, in seconds.
+    pub seconds: f64,
+    /// The scores of resampled rows; `None` where there is none.
+    pub replicates: Vec<Option<f64>>,
+}
+
+/// A table in memory.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct TextTable {
+    pub(crate) header: Vec<String>,
+    pub(crate) rows: Vec<StringRecord>,
+}
+
+impl Grader {
+    /// Calls of this file run with this executor; what it is given lies in `folder` meanwhile.
+    pub fn new(file: MetricFile, executor: Arc<Executor>, closed: Arc<[PathBuf]>, folder: PathBuf) -> Self {
+        Self { file, executor, closed, folder, calls: AtomicU64::new(0) }
+    }
+
+    /// The file.
+    pub fn file(&self) -> &MetricFile {
+        &self.file
+    }
+
+    /// The score of predictions with its uncertainty, for a test table with so many rows.
+    ///
+    /// # Errors
+    /// Why there is no score, in one sentence.
+    pub(crate) async fn measure(
+        &self,
+        graded: Graded<'_>,
+        replicates: usize,
+        test_rows: Option<u64>,
+    ) -> Result<Measurement, String> {
+        let truth = graded.answers(self.file.answers)?;
+        let rows = graded.paired.drawn();
+        let scored = self.score(&truth, &graded.predictions(), rows, replicates).await?;
+        let measured =
+            of_replicates(scored.score, &scored.replicates, rows).map_err(|error| error.to_string())?;
+        Ok(of_other_program(measured, test_rows))
+    }
+
+    /// The score of two tables with the same rows in the same order, which the column with row IDs names first.
+    ///
+    /// # Errors
+    /// Why there is no score, in one sentence.
+    pub(crate) async fn score(
+        &self,
+        truth: &TextTable,
+        predictions: &TextTable,
+        rows: Rows<'_>,
+        replicates: usize,
+    ) -> Result<Scored, String> {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        let stem = format!("metric-{}-{call}", std::process::id());
+        let data = self.folder.join(format!("{stem}.data"));
+        let replicates = replicates.min(MOST_DRAWN / rows.keys.len().max(1)).max(2);
+        let written = self.write(&data, truth, predictions, &draws(rows, replicates));
+        let scored = match written {
+            Ok(()) => self.run(&stem, &data).await,
+            Err(error) => Err(format!("cannot write {}: {error}", data.display())),
+        };
+        let _ = fs::remove_dir_all(&data);
+        for stream in ["stdout", "stderr"] {
+            let _ = fs::remove_file(self.executor.log(&stem, stream));
+        }
+        scored
+    }
+
+    fn write(&self, data: &Path, truth: &TextTable, predictions: &TextTable, draws: &[u8]) -> io::Result<()> {
+        let _ = fs::remove_dir_all(data);
+        let metric = data.join("metric");
+        fs::create_dir_all(&metric)?;
+        for (name, text) in &self.file.modules {
+            fs::write(metric.join(name), text)?;
+        }
+        fs::write(metric.join(layout::METRIC_FILE), &self.file.text)?;
+        truth.write(&data.join("truth.csv"))?;
+        predictions.write(&data.join("predictions.csv"))?;
+        fs::write(data.join("draws.bin"), draws)?;
+        let id = truth.header.first().map_or(ROW_ID, String::as_str);
+        let request = json!({ "id": id, "seconds": REPLICATES_TAKE.as_secs() });
+        fs::write(data.join("request.json"), request.to_string())
+    }
+
+    async fn run(&self, stem: &str, data: &Path) -> Result<Scored, String> {
+        let shown = self.executor.show(data, &self.closed).map_err(|trouble| trouble.message)?;
+        let job = Job {
+            stem: stem.to_owned(),
+            script: SCRIPT.to_owned(),
+            // One score, its replicates, and the start of Python.
+            timeout: LIMIT + REPLICATES_TAKE * 3,
+            slot: 0,
+            may_be_warm: false,
+            modules: vec![(UTILITIES.0.to_owned(), UTILITIES.1.to_owned())],
+            heard: None,
+        };
+        let ran = self.executor.execute(&job, Arc::new(shown)).await;
+        let (executed, workplace) = ran.map_err(|trouble| trouble.message)?;
+        let name = &self.file.name;
+        let mut text = String::new();
+        let output = workplace.output("score.json").map_err(|error| error.to_string())?;
+        if let Ok(Some(file)) = output {
+            file.take(LARGEST).read_to_string(&mut text).map_err(|error| error.to_string())?;
+        }
+        match serde_json::from_str(&text) {
+            Ok(Said::Score { score, seconds, .. }) if seconds > LIMIT.as_secs_f64() || !score.is_finite() => {
+                Err(self.too_slow())
+            }
+            Ok(Said::Score { score, seconds, replicates }) => Ok(Scored { score, seconds, replicates }),
+            Ok(Said::Error { error, file, line }) => {
+                let file = if file == layout::METRIC_FILE { name } else { &file };
+                Err(line.map_or_else(
+                    || format!("{file} {error}"),
+                    |line| format!("{file}, line {line}, {error}"),
+                ))
+            }
+            Err(_) => match executed.outcome.end {
+                ScriptEnd::TimedOut => Err(self.too_slow()),
+                _ => {
+                    let said =
+                        executed.outcome.stderr.tail.lines().last().unwrap_or_default().trim().to_owned();
+                    Err(format!("{name} ended Python before there was a score: {said}"))
+                }
+            },
+        }
+    }
+
+    fn too_slow(&self) -> String {
+        format!("{} takes longer than {} s for a score", self.file.name, LIMIT.as_secs())
+    }
+}
+
+impl Graded<'_> {
+    /// The name of the column with row IDs.
+    fn id(&self) -> String {
+        self.layout.id_column.map_or_else(|| ROW_ID.to_owned(), |id| id.trim().to_owned())
+    }
+
+    /// The columns that are predicted.
+    fn predicted(&self) -> Vec<String> {
+        let names = self.layout.header.iter().map(|name| name.trim().to_owned());
+        names.filter(|name| *name != self.id()).collect()
+    }
+
+    fn position(&self, name: &str) -> Option<usize> {
+        self.known.header.iter().position(|column| column == name.trim())
+    }
+
+    fn targets(&self) -> Vec<(String, Option<usize>)> {
+        let names = std::iter::once(&self.columns.target).chain(&self.columns.further);
+        names.map(|name| (name.clone(), self.position(name))).collect()
+    }
+
+    /// The table with the predictions.
+    pub(crate) fn predictions(&self) -> TextTable {
+        let header: Vec<String> = std::iter::once(self.id()).chain(self.predicted()).collect();
+        let place = |name: &String| self.layout.header.iter().position(|column| column.trim() == name);
+        let places: Vec<Option<usize>> = header[1..].iter().map(place).collect();
+        let row = |(place, row): (&usize, &StringRecord)| {
+            let cells = places.iter().map(|at| at.and_then(|at| row.get(at)).unwrap_or_default());
+            std::iter::once(self.known.id_of(*place)).chain(cells).collect()
+        };
+        TextTable { rows: self.paired.places.iter().zip(&self.paired.predictions).map(row).collect(), header }
+    }
+
+    /// The table with the true values.
+    ///
+    /// # Errors
+    /// The columns of the submission are not about the target.
+    pub(crate) fn answers(&self, form: Answers) -> Result<TextTable, String> {
+        let columns = match form {
+            Answers::Targets => self.as_targets(),
+            Answers::Submission => self.as_submission()?,
+            Answers::All => self.as_all(),
+        };
+        let header = std::iter::once(self.id()).chain(columns.iter().map(|(name, _)| name.clone())).collect();
+        let row = |place: &usize| {
+            let cells = columns.iter().map(|(_, of)| of.cell(&self.known.rows[*place]));
+            std::iter::once(self.known.id_of(*place)).chain(cells).collect()
+        };
+        Ok(TextTable { header, rows: self.paired.places.iter().map(row).collect() })
+    }
+
+    fn as_targets(&self) -> Vec<(String, Source)> {
+        let weight = self.columns.weight.iter().map(|name| (name.clone(), self.position(name)));
+        let columns = self.targets().into_iter().chain(weight);
+        columns.filter_map(|(name, at)| Some((name, Source::Column(at?)))).collect()
+    }
+
+    fn as_submission(&self) -> Result<Vec<(String, Source)>, String> {
+        let (predicted, targets) = (self.predicted(), self.targets());
+        let named = |name: &String| targets.iter().find(|(target, _)| target == name).and_then(|(_, at)| *at);
+        if predicted.iter().all(|name| named(name).is_some()) {
+            return Ok(predicted
+                .into_iter()
+                .filter_map(|name| Some((Source::Column(named(&name)?), name)))
+                .map(|(of, name)| (name, of))
+                .collect());
+        }
+        let target = targets.first().and_then(|(_, at)| *at).ok_or("the target is in no column")?;
+        if let [name] = predicted.as_slice() {
+            return Ok(vec![(name.clone(), Source::Column(target))]);
+        }
+        let classes = self.classes(target);
+        let of_columns = classes_of_columns(&predicted, &classes)
+            .ok_or("the columns of the sample submission are neither targets nor classes")?;
+        Ok(predicted
+            .into_iter()
+            .zip(of_columns)
+            .map(|(name, class)| (name, Source::Class(target, class)))
+            .collect())
+    }
+
+    fn as_all(&self) -> Vec<(String, Source)> {
+        let id = self.id();
+        let own = self.known.header.iter().enumerate().map(|(at, name)| (name.clone(), Source::Column(at)));
+        let mut columns: Vec<(String, Source)> = own.filter(|(name, _)| *name != id).collect();
+        for (name, of) in self.as_submission().unwrap_or_default() {
+            if !columns.iter().any(|(known, _)| *known == name) {
+                columns.push((name, of));
+            }
+        }
+        columns
+    }
+
+    /// The labels of a column.
+    fn classes(&self, column: usize) -> Vec<String> {
+        let labels = self.known.rows.iter().map(|row| row.get(column).unwrap_or_default().trim().to_owned());
+        labels.collect::<BTreeSet<String>>().into_iter().collect()
+    }
+
+    /// Predictions that are mostly right, for the layout's columns: every fifth row has the values of the next one. Columns hold
+    /// probabilities where `with_probabilities`.
+    pub(crate) fn likely(&self, with_probabilities: bool) -> TextTable {
+        let columns = self.as_submission().unwrap_or_else(|_| {
+            let first = self.targets().first().and_then(|(_, at)| *at).unwrap_or_default();
+            self.predicted().into_iter().map(|name| (name, Source::Column(first))).collect()
+        });
+        let places = &self.paired.places;
+        let header = std::iter::once(self.id()).chain(columns.iter().map(|(name, _)| name.clone())).collect();
+        let wide = columns.len().max(2) as f64 - 1.0;
+        let positive: Vec<Option<String>> = columns.iter().map(|(_, of)| self.positive(of)).collect();
+        let row = |at: usize| {
+            let from = if at % 5 == 4 { places[(at + 1) % places.len()] } else { places[at] };
+            let cells = columns.iter().zip(&positive).map(|((_, of), positive)| {
+                let cell = of.cell(&self.known.rows[from]);
+                match (of, positive) {
+                    (Source::Class(..), _) if cell == "1" => "0.9".to_owned(),
+                    (Source::Class(..), _) => (0.1 / wide).to_string(),
+                    (_, Some(positive)) if with_probabilities => {
+                        if cell.trim() == positive {
+                            "0.9".to_owned()
+                        } else {
+                            "0.1".to_owned()
+                        }
+                    }
+                    _ => cell.to_owned(),
+                }
+            });
+            std::iter::once(self.known.id_of(places[at]).to_owned()).chain(cells).collect()
+        };
+        TextTable { header, rows: (0..places.len()).map(row).collect() }
+    }
+
+    /// The class that a column of probabilities is about, if its column has two classes.
+    fn positive(&self, of: &Source) -> Option<String> {
+        let Source::Column(at) = of else { return None };
+        let mut classes = self.classes(*at);
+        let given = self.columns.positive.clone();
+        if classes.len() == 2 { given.or_else(|| classes.pop()) } else { None }
+    }
+}
+
+/// Where the cells of a column come from.
+#[derive(Clone, Debug, PartialEq)]
+enum Source {
+    /// This column of the known rows.
+    Column(usize),
+    /// Whether this column has this class.
+    Class(usize, String),
+}
+
+impl Source {
+    fn cell<'a>(&self, row: &'a StringRecord) -> &'a str {
+        match self {
+            Self::Column(at) => row.get(*at).unwrap_or_default(),
+            Self::Class(at, class) if row.get(*at).unwrap_or_default().trim() == class => "1",
+            Self::Class(..) => "0",
+        }
+    }
+}
+
+impl TextTable {
+    fn write(&self, to: &Path) -> io::Result<()> {
+        let mut writer = csv::Writer::from_path(to).map_err(io::Error::other)?;
+        writer.write_record(&self.header).map_err(io::Error::other)?;
+        for row in &self.rows {
+            writer.write_record(row).map_err(io::Error::other)?;
+        }
+        writer.flush()
+    }
+}

@@ -1,0 +1,115 @@
+//! Tries a metric file on labelled rows, before a run begins.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mle_star_domain::task::{Answers, MetricFile};
+use mle_star_metrics::labels::paired::KnownRows;
+use mle_star_metrics::labels::{Columns, Layout};
+use mle_star_process::machine::Machine;
+use mle_star_process::sandbox::Isolation;
+
+use super::environment::Environment;
+use super::executor::{Executor, ExecutorSetup};
+use super::grader::{Graded, Grader, Scored, TextTable};
+
+/// More rows are not needed to see whether it works.
+const ROWS: usize = 2_000;
+
+/// What a metric file is tried with.
+#[derive(Clone, Debug)]
+pub struct MetricTrial {
+    /// The file.
+    pub file: MetricFile,
+    /// The training table.
+    pub train: PathBuf,
+    /// Its columns.
+    pub columns: Columns,
+    /// The columns of a submission.
+    pub header: Vec<String>,
+    /// The column of a submission with the row IDs.
+    pub id_column: Option<String>,
+    /// Whether the sample submission has numbers where labels of two classes are predicted.
+    pub with_probabilities: bool,
+    /// The interpreter.
+    pub environment: Environment,
+    /// The machine.
+    pub machine: Machine,
+    /// How the file is isolated.
+    pub isolation: Isolation,
+}
+
+/// What a trial has shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tried {
+    /// The columns that the file wants of the true values.
+    pub answers: Answers,
+    /// The score of predictions that are mostly right.
+    pub score: f64,
+    /// How long a score took, in seconds.
+    pub seconds: f64,
+    /// The number of rows.
+    pub rows: usize,
+}
+
+/// Calls the file with labelled rows and predictions that are mostly right. It may want the true values in one of several forms.
+///
+/// # Errors
+/// Why it gives no score, in one sentence.
+pub async fn try_metric(trial: &MetricTrial) -> Result<Tried, String> {
+    let folder = tempfile::tempdir().map_err(|error| format!("cannot make a folder: {error}"))?;
+    let table = File::open(&trial.train);
+    let table = table.map_err(|error| format!("cannot read {}: {error}", trial.train.display()))?;
+    let known = KnownRows::read(table, &trial.columns).map_err(|error| error.to_string())?;
+    let paired = known.first(ROWS, trial.header.len());
+    let layout = Layout { header: &trial.header, id_column: trial.id_column.as_deref() };
+    let graded = Graded { known: &known, columns: &trial.columns, paired: &paired, layout };
+    let grader = trial.grader(folder.path())?;
+    let mut first = None;
+    for (answers, with_probabilities) in forms(trial.with_probabilities) {
+        let Ok(truth) = graded.answers(answers) else { continue };
+        let predictions = graded.likely(with_probabilities);
+        match scored(&grader, &truth, &predictions, &graded).await {
+            Ok(Scored { score, seconds, .. }) => {
+                return Ok(Tried { answers, score, seconds, rows: paired.len() });
+            }
+            // Other columns do not make it faster, or repair it before it is called.
+            Err(why) if why.contains("takes longer") || why.contains(" imports ") => return Err(why),
+            Err(why) => _ = first.get_or_insert(why),
+        }
+    }
+    Err(first.unwrap_or_else(|| format!("{} has no rows to be tried with", trial.file.name)))
+}
+
+async fn scored(
+    grader: &Grader,
+    truth: &TextTable,
+    predictions: &TextTable,
+    graded: &Graded<'_>,
+) -> Result<Scored, String> {
+    grader.score(truth, predictions, graded.paired.drawn(), 2).await
+}
+
+/// The forms to try: first the likely form of predictions with each form of the true values.
+fn forms(with_probabilities: bool) -> impl Iterator<Item = (Answers, bool)> {
+    [with_probabilities, !with_probabilities].into_iter().flat_map(|with_probabilities| {
+        [Answers::Targets, Answers::Submission, Answers::All].map(|answers| (answers, with_probabilities))
+    })
+}
+
+impl MetricTrial {
+    fn grader(&self, folder: &Path) -> Result<Grader, String> {
+        let setup = ExecutorSetup {
+            folder: folder.to_owned(),
+            environment: self.environment.clone(),
+            machine: self.machine.clone(),
+            slots: 1,
+            memory_limit_mib: None,
+            isolation: self.isolation.clone(),
+            warm_start: None,
+        };
+        let executor = Executor::new(setup, &[]).map_err(|trouble| trouble.message)?;
+        Ok(Grader::new(self.file.clone(), Arc::new(executor), Arc::from([]), folder.to_owned()))
+    }
+}

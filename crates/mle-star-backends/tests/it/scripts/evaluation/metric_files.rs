@@ -1,0 +1,193 @@
+//! Scores by Python files of users.
+
+use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
+use mle_star_backends::script::metric_trial::{MetricTrial, Tried, try_metric};
+use mle_star_domain::task::{Answers, MetricFile};
+use mle_star_metrics::labels::Columns;
+use mle_star_metrics::names::Metric;
+use mle_star_needs::needs;
+
+use super::super::world::World;
+use super::{said, script};
+
+/// The metrics in the convention of Kaggle and in that of MLE-bench.
+const ACCURACY: &str = "
+import pandas as pd
+from sklearn.metrics import accuracy_score
+
+def score(solution: pd.DataFrame, submission: pd.DataFrame, row_id_column_name: str) -> float:
+    assert list(solution[row_id_column_name]) == list(submission[row_id_column_name])
+    assert solution[row_id_column_name].is_unique
+    return accuracy_score(solution['y'], submission['y'])
+";
+const RMSE: &str = "
+def grade(submission, answers):
+    merged = answers.merge(submission, on='id', suffixes=('', '_predicted'), validate='one_to_one')
+    return ((merged.y - merged.y_predicted) ** 2).mean() ** 0.5
+";
+const LOG_LOSS: &str = "
+import kaggle_metric_utilities
+from sklearn.metrics import log_loss
+
+def score(solution, submission, row_id_column_name):
+    del solution[row_id_column_name], submission[row_id_column_name]
+    kaggle_metric_utilities.verify_valid_probabilities(submission, 'submission')
+    return kaggle_metric_utilities.safe_call_score(log_loss, solution.values, submission[solution.columns].values)
+";
+
+fn file(text: &str, answers: Answers) -> MetricFile {
+    MetricFile { name: "mine.py".to_owned(), text: text.to_owned(), modules: Vec::new(), answers }
+}
+
+/// A table with 60 rows.
+fn table(header: &str, row: impl Fn(usize) -> String) -> String {
+    let rows: String = (0..60).map(|at| format!("{at},{}\n", row(at))).collect();
+    format!("id,{header}\n{rows}")
+}
+
+async fn with_libraries(mut world: World) -> World {
+    let given = EnvironmentChoice::Given(mle_star_needs::python_with_libraries());
+    world.setup.environment = python_environment(given, &|_| ()).await.unwrap();
+    world
+}
+
+#[tokio::test]
+async fn a_file_and_the_program_compute_the_same() {
+    needs!(Libraries);
+    let check = async |metric: &str, text: &str, answers, header: &str, train: &str, predictions: &str| {
+        let metric = Metric::parse(metric).unwrap();
+        let mut world = with_libraries(super::world(train, metric, Some("id")).await).await;
+        let mut measured = Vec::new();
+        for metric_file in [None, Some(file(text, answers))] {
+            if let Some(evaluation) = &mut world.setup.evaluation {
+                evaluation.metric_file = metric_file;
+                evaluation.header = header.split(',').map(str::to_owned).collect();
+                evaluation.test_rows = Some(30);
+            }
+            // The printed score does not count where a file computes it.
+            let printed = measured.first().map_or("0.5", |_| "nonsense");
+            let outcome = world.run(&script(predictions, printed)).await;
+            let outcome = match outcome.mismatch.as_deref().and_then(|text| text.split(" is ").nth(1)) {
+                Some(text) => {
+                    let right = text.split(". ").next().unwrap();
+                    world.run(&script(predictions, right)).await
+                }
+                None => outcome,
+            };
+            measured.push(outcome.measured.clone().unwrap_or_else(|| panic!("{}", said(&outcome))));
+        }
+        let [own, by_file] = measured.try_into().unwrap();
+        let is_near = |one: f64, two: f64| assert!((one - two).abs() < 1e-9, "{metric}: {one} and {two}");
+        is_near(own.score, by_file.score);
+        assert_eq!((own.rows, &own.rows_digest), (by_file.rows, &by_file.rows_digest));
+        assert_eq!(own.replicates.len(), by_file.replicates.len());
+        own.replicates.iter().zip(&by_file.replicates).for_each(|(one, two)| is_near(*one, *two));
+        is_near(own.standard_error, by_file.standard_error);
+        own.interval.iter().zip(&by_file.interval).for_each(|(one, two)| is_near(*one, *two));
+    };
+    let labels = table("y", |at| ["cat", "no", "NA dog"][at % 3].to_owned());
+    let guessed = table("y", |at| ["cat", "no", "NA dog"][at * at % 3].to_owned());
+    check("accuracy", ACCURACY, Answers::Targets, "id,y", &labels, &guessed).await;
+    let (numbers, near) =
+        (table("x,y", |at| format!("a,{}.5", at % 7)), table("y", |at| format!("{}", at % 5)));
+    check("RMSE", RMSE, Answers::Targets, "id,y", &numbers, &near).await;
+    let wide = table("p_1,p_0,p_2", |at| ["0.5,0.25,0.25", "0.1,0.8,0.1"][at % 2].to_owned());
+    let digits = table("y", |at| format!("{}", at % 3));
+    check("log loss", LOG_LOSS, Answers::Submission, "id,p_1,p_0,p_2", &digits, &wide).await;
+}
+
+#[tokio::test]
+async fn what_a_file_refuses_is_the_mistake_of_the_script() {
+    needs!(Libraries);
+    let check = async |text: &str, predictions: &str, expected: &str| {
+        let train = table("y", |at| format!("{}", at % 7));
+        let mut world = with_libraries(super::world(&train, Metric::Rmse, Some("id")).await).await;
+        if let Some(evaluation) = &mut world.setup.evaluation {
+            evaluation.metric_file = Some(file(text, Answers::Targets));
+        }
+        let outcome = world.run(&script(predictions, "1.0")).await;
+        assert_eq!(outcome.measured.as_ref(), None, "{text}");
+        let name = "./final/validation_predictions.csv cannot be scored: ";
+        assert_eq!(outcome.mismatch.as_deref(), Some(format!("{name}{expected}").as_str()), "{text}");
+    };
+    let fine = table("y", |at| format!("{}", at % 5));
+    let refusing = "
+class ParticipantVisibleError(Exception): pass
+
+def score(solution, submission, row_id_column_name):
+    if (submission.y > 3).any():
+        raise ParticipantVisibleError('y is at\\nmost 3')
+    return 1.0
+";
+    check(refusing, &fine, "mine.py, line 6, raised ParticipantVisibleError: y is at most 3").await;
+    check(
+        "def grade(s, a):\n    return float('nan')",
+        &fine,
+        "mine.py, line 1, returned nan, which is no finite number",
+    )
+    .await;
+    check(RMSE, "id,y\n99,1\n", "1 rows have an ID that is not expected, for example `99`").await;
+}
+
+fn trial(world: &World, text: &str, header: &str) -> MetricTrial {
+    MetricTrial {
+        file: file(text, Answers::Targets),
+        train: world.setup.data_dir.join("train.csv"),
+        columns: Columns::new(Some("id".to_owned()), "y"),
+        header: header.split(',').map(str::to_owned).collect(),
+        id_column: Some("id".to_owned()),
+        with_probabilities: false,
+        environment: world.setup.environment.clone(),
+        machine: world.setup.machine.clone(),
+        isolation: world.setup.isolation.clone(),
+    }
+}
+
+#[tokio::test]
+async fn a_file_is_tried_with_labelled_rows() {
+    needs!(Libraries);
+    let train = table("y", |at| format!("{}", at % 3));
+    let world = with_libraries(super::world(&train, Metric::Rmse, Some("id")).await).await;
+    let check = async |text: &str, header: &str, expected: Result<Answers, &str>| {
+        let tried = try_metric(&trial(&world, text, header)).await;
+        let found = tried.map(|Tried { answers, rows, .. }| (answers, rows));
+        assert_eq!(found, expected.map(|answers| (answers, 60)).map_err(str::to_owned), "{text}");
+    };
+    check(ACCURACY, "id,y", Ok(Answers::Targets)).await;
+    check(RMSE, "id,y", Ok(Answers::Targets)).await;
+    check(LOG_LOSS, "id,p_1,p_0,p_2", Ok(Answers::Submission)).await;
+    check("def grade(s, a):\n    return s.p.sub(a.p).abs().max()", "id,p", Ok(Answers::Submission)).await;
+    let neither =
+        "mine.py has neither score(solution, submission, row_id_column_name) nor grade(submission, answers)";
+    check("X = 1", "id,y", Err(neither)).await;
+    check(
+        "def grade(s, a):\n  x = 1\n   return 1",
+        "id,y",
+        Err("mine.py, line 3, raised IndentationError: unexpected indent (metric.py, line 3)"),
+    )
+    .await;
+    check(
+        "\nimport mlebench_is_missing",
+        "id,y",
+        Err("mine.py, line 2, imports mlebench_is_missing, which the Python interpreter lacks"),
+    )
+    .await;
+    check(
+        "def grade(s, a):\n    raise ValueError('no')",
+        "id,y",
+        Err("mine.py, line 2, raised ValueError: no"),
+    )
+    .await;
+    check(
+        "def grade(s, a):\n    return 'good'",
+        "id,y",
+        Err("mine.py, line 1, returned 'good', which is no number"),
+    )
+    .await;
+    // It cannot write where scripts cannot.
+    let outside = world.folder.path().join("outside").display().to_string();
+    let writes = format!("def grade(s, a):\n    open({outside:?}, 'w')\n    return 1.0");
+    let refused = try_metric(&trial(&world, &writes, "id,y")).await;
+    let refused = format!("{refused:?}");
+    assert!(refused.contains("mine.py, line 2, raised "), "{refused}");
+}

@@ -1,0 +1,356 @@
+//! The plain tables of a task, made of whatever the user gave.
+//!
+//! Where the user's data is plain already, it is used as it is. Otherwise, a folder is made: beside the runs if a run follows,
+//! which then keeps it, else a temporary one.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mle_star_domain::layout;
+use mle_star_domain::protocol::{Split, SplitKind};
+use mle_star_domain::task::Task;
+use mle_star_domain::trouble::Trouble;
+use mle_star_metrics::names::Metric;
+use mle_star_tables::infer::Inferred;
+use mle_star_tables::intake::{Asked, Draw, Drawn, Look, Submission, draw, look, make_sample};
+use mle_star_tables::profile::{self, Column, Context, Profile, Table};
+use mle_star_tables::split;
+use serde::{Deserialize, Serialize};
+use tempfile::TempDir;
+
+use super::task_source::TaskSource;
+use crate::runs::{self, inputs};
+use crate::settings::Invocation;
+
+/// The share of a single table that becomes its test table.
+const TEST_SHARE: f64 = 0.2;
+const LEAST_SHARE: f64 = 0.05;
+const LARGEST_SHARE: f64 = 0.5;
+/// No more columns are named in a line.
+const NAMED: usize = 10;
+
+/// The data of a task as scripts see it.
+#[derive(Debug)]
+pub struct Intake {
+    look: Option<Look>,
+    record: Record,
+    made: Option<MadeFolder>,
+    /// The test rows that were taken from a single table.
+    pub drawn: Option<Drawn>,
+    share: f64,
+}
+
+/// What is known of a task whose test table or sample submission has to be made.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// The column to predict, or why it is not known.
+    pub target: Result<&'a str, &'a Trouble>,
+    /// The column with the row IDs.
+    pub id: Option<&'a str>,
+    /// The metric's name.
+    pub metric: &'a str,
+    /// The column whose values are groups.
+    pub group: Option<&'a str>,
+    /// The column with the time of each row.
+    pub time: Option<&'a str>,
+    /// The column with the weight of each row.
+    pub weight: Option<&'a str>,
+}
+
+/// How the data was made from the user's, as the run keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The user's folder or table file.
+    pub given: PathBuf,
+    /// What was found, changed and left out, a sentence each.
+    pub told: Vec<String>,
+    /// How a submission is written; `None`: as scripts write it.
+    pub submission: Option<Submission>,
+}
+
+/// Where a folder is made.
+#[derive(Clone, Copy, Debug)]
+pub enum Place<'a> {
+    /// Beside the runs of this folder.
+    Runs(&'a Path),
+    /// In the system's folder of temporary files.
+    Temporary,
+}
+
+/// A folder with plain tables, which is removed at the end unless a run keeps it.
+#[derive(Debug)]
+struct MadeFolder {
+    root: TempDir,
+    /// The runs directory, if it was made, too.
+    above: Option<PathBuf>,
+}
+
+/// Looks at the data of a task, and makes plain tables of it if it has others.
+///
+/// # Errors
+/// The data cannot be read, or a folder cannot be made.
+pub fn take_in(source: &TaskSource, invocation: &Invocation, place: Place<'_>) -> Result<Intake, Trouble> {
+    let share = invocation.test_share.or(source.file.test_share).unwrap_or(TEST_SHARE);
+    if !(LEAST_SHARE..=LARGEST_SHARE).contains(&share) {
+        let message = format!("test_share is {share}, not between {LEAST_SHARE} and {LARGEST_SHARE}");
+        return Err(Trouble::new(message, "set another --test-share"));
+    }
+    let given = source.data_dir.clone();
+    if !given.exists() {
+        return Ok(Intake { record: Record { given, ..Record::default() }, share, ..Intake::none() });
+    }
+    let or = |first: &Option<String>, second: &Option<String>| first.clone().or_else(|| second.clone());
+    let (sheet, id) =
+        (or(&invocation.sheet, &source.file.sheet), or(&invocation.id_column, &source.file.id_column));
+    let look = look(&given, &Asked { sheet: sheet.as_deref(), id: id.as_deref() })?;
+    let record = Record { given, told: look.told().to_vec(), submission: look.submission().cloned() };
+    let mut intake = Intake { record, share, ..Intake::none() };
+    if !look.is_plain() || look.is_single() || look.lacks_sample() {
+        let made = MadeFolder::new(place)?;
+        if !look.is_plain() {
+            look.write(&made.data())?;
+        }
+        intake.made = Some(made);
+    }
+    intake.look = Some(look);
+    Ok(intake)
+}
+
+impl Intake {
+    fn none() -> Self {
+        Self { look: None, record: Record::default(), made: None, drawn: None, share: TEST_SHARE }
+    }
+
+    /// The folder with plain tables.
+    pub fn folder(&self) -> PathBuf {
+        match &self.made {
+            Some(made) if !self.is_plain() || made.is_filled() => made.data(),
+            _ => self.record.given.clone(),
+        }
+    }
+
+    fn is_plain(&self) -> bool {
+        self.look.as_ref().is_none_or(Look::is_plain)
+    }
+
+    /// What was found, changed and left out, a line each.
+    pub fn lines(&self) -> Vec<String> {
+        let told = self.record.told.iter().map(|told| format!("data: {told}"));
+        let unlabelled = self.drawn.as_ref().map_or(0, |drawn| drawn.unlabelled);
+        let dropped =
+            (unlabelled > 0).then(|| format!("data: {unlabelled} rows without a target are left out"));
+        told.chain(dropped).collect()
+    }
+
+    /// Why the rows of the sample submission are not in the test table, for agents that need that.
+    pub fn id_unknown(&self) -> Option<&Trouble> {
+        self.look.as_ref()?.id_unknown()
+    }
+
+    /// Why a table cannot be read, for agents that need it.
+    pub fn damaged(&self) -> Option<&Trouble> {
+        self.look.as_ref()?.damaged()
+    }
+
+    /// The tables that have other names than the user's files: each table, and its file.
+    pub fn instead(&self) -> Vec<(PathBuf, PathBuf)> {
+        self.look.as_ref().map(Look::instead).unwrap_or_default()
+    }
+
+    /// Whether the task is a single table.
+    pub fn is_single(&self) -> bool {
+        self.look.as_ref().is_some_and(Look::is_single)
+    }
+
+    /// Adds what the task lacks: a test table, a sample submission. Returns the profile of the data with it, and the ID column.
+    ///
+    /// # Errors
+    /// The target is not known, or too few rows are labelled.
+    pub fn complete(
+        &mut self,
+        profile: Profile,
+        known: &Known<'_>,
+        seed: u32,
+    ) -> Result<(Profile, Option<String>), Trouble> {
+        let id = known.id.map(str::to_owned);
+        let (Some(look), Some(made)) = (&self.look, &self.made) else { return Ok((profile, id)) };
+        if !look.is_single() && !look.lacks_sample() {
+            return Ok((profile, id));
+        }
+        let target = known.target.map_err(Clone::clone)?;
+        if look.is_plain() {
+            look.write(&made.data())?;
+        }
+        let targets = [target];
+        let id = if look.is_single() {
+            let name = look.name();
+            let draw_by = Draw {
+                name: &name,
+                targets: &targets,
+                id: known.id,
+                metric: known.metric,
+                weight: known.weight,
+                split: &split_of(known, target, &profile),
+                share: self.share,
+                seed: u64::from(seed),
+            };
+            let drawn = draw(&profile, &draw_by, &made.data(), &made.labels())?;
+            self.drawn = Some(drawn.clone());
+            drawn.id
+        } else {
+            let in_test = |id: &&str| profile.test.as_ref().is_some_and(|test| test.column(id).is_some());
+            let sample =
+                make_sample(&profile, &targets, known.id.filter(in_test), known.metric, &made.data())?;
+            self.record
+                .told
+                .push("there is no sample submission: one was made, sample_submission.csv".to_owned());
+            if sample.has_made_ids {
+                let told =
+                    format!("the tables have no ID column: {} numbers the rows of the test table", sample.id);
+                self.record.told.push(told);
+            }
+            sample.id
+        };
+        let text_columns = profile.text_columns.clone();
+        drop(profile);
+        let context = Context { text_columns: Some(&text_columns), ..Context::default() };
+        Ok((profile::read_with(&made.data(), &context)?, Some(id)))
+    }
+
+    /// Moves what was made into the folder of a run. Returns the data folder of the run; `None` if nothing was made.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn keep(self, run: &Path) -> io::Result<Option<PathBuf>> {
+        let Some(made) = self.made.as_ref().filter(|_| self.folder() != self.record.given) else {
+            return Ok(None);
+        };
+        let data = run.join(layout::DATA);
+        if data.exists() {
+            fs::remove_dir_all(&data)?;
+        }
+        fs::rename(made.data(), &data)?;
+        if self.drawn.is_some() {
+            fs::rename(made.labels(), run.join(layout::TEST_LABELS))?;
+        }
+        let given = self.record.given.canonicalize()?;
+        inputs::write_json(&run.join(layout::INTAKE), &Record { given, ..self.record.clone() })?;
+        data.canonicalize().map(Some)
+    }
+}
+
+impl Record {
+    /// How the data of a run was made; `None` if it is the user's.
+    pub fn of_run(folder: &Path) -> Option<Self> {
+        serde_json::from_slice(&fs::read(folder.join(layout::INTAKE)).ok()?).ok()
+    }
+}
+
+impl MadeFolder {
+    fn new(place: Place<'_>) -> Result<Self, Trouble> {
+        let mut above = None;
+        let root = match place {
+            Place::Temporary => TempDir::new().map_err(|error| {
+                Trouble::io("create a temporary folder in", &std::env::temp_dir(), &error)
+            })?,
+            Place::Runs(runs) => {
+                above = (!runs.exists()).then(|| runs.to_owned());
+                let make = || {
+                    fs::create_dir_all(runs)?;
+                    tempfile::Builder::new().prefix(".intake-").tempdir_in(runs)
+                };
+                make().map_err(|error| runs::unwritable(runs, &error))?
+            }
+        };
+        let made = Self { root, above };
+        // As the folder of a run, it is no data, wherever the runs lie.
+        let lock = File::create(made.root.path().join(layout::LOCK));
+        let data = lock.and_then(|_| fs::create_dir(made.data()));
+        data.map_err(|error| Trouble::io("write in", made.root.path(), &error))?;
+        Ok(made)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.root.path().join(layout::DATA)
+    }
+
+    fn labels(&self) -> PathBuf {
+        self.root.path().join(layout::TEST_LABELS)
+    }
+
+    fn is_filled(&self) -> bool {
+        fs::read_dir(self.data()).is_ok_and(|mut entries| entries.next().is_some())
+    }
+}
+
+impl Drop for MadeFolder {
+    fn drop(&mut self) {
+        // What cannot be removed stays, and a folder with runs does, too.
+        let _ = fs::remove_dir_all(self.root.path());
+        if let Some(above) = &self.above {
+            let _ = fs::remove_dir(above);
+        }
+    }
+}
+
+/// How the test rows of a single table differ from the others: as the user says, else not at all.
+fn split_of(known: &Known<'_>, target: &str, profile: &Profile) -> Split {
+    let target = profile.train.column(target);
+    let has_classes = match Metric::parse(known.metric) {
+        Some(metric) => !metric.is_for_regression(),
+        None => target.is_some_and(|column| !column.kind.is_number()),
+    };
+    let named = split::Known { group: known.group, time: known.time, ..split::Known::default() }.split();
+    let kind = if has_classes { SplitKind::Stratified } else { SplitKind::Rows };
+    named.unwrap_or(Split { kind, ..Split::default() })
+}
+
+impl<'a> Known<'a> {
+    /// What is inferred.
+    pub fn of(inferred: &'a Inferred, unknown: &'a Trouble) -> Self {
+        let unknown = inferred.target_unknown.as_ref().unwrap_or(unknown);
+        Self {
+            target: inferred.target.as_deref().ok_or(unknown),
+            id: inferred.id.as_deref(),
+            metric: &inferred.metric,
+            group: inferred.roles.group.as_deref(),
+            time: inferred.roles.time.as_deref(),
+            weight: inferred.roles.weight.as_deref(),
+        }
+    }
+
+    /// What a task says. `unknown` says why it has no target.
+    pub fn of_task(task: &'a Task, unknown: &'a Trouble) -> Self {
+        Self {
+            target: task.target_column.as_deref().ok_or(unknown),
+            id: task.id_column.as_deref(),
+            metric: &task.evaluation_metric,
+            group: task.group_column.as_deref(),
+            time: task.time_column.as_deref(),
+            weight: task.weight_column.as_deref(),
+        }
+    }
+}
+
+/// That nothing says what to predict.
+pub fn no_target() -> Trouble {
+    Trouble::new("the column to predict is not known", "give it with --target")
+}
+
+/// The columns that only one of the tables has, a line for each table. Those to predict are not meant.
+pub fn lost_columns(profile: &Profile, targets: &[&str]) -> Vec<String> {
+    let Some(test) = &profile.test else { return Vec::new() };
+    let only = |table: &Table, other: &Table| {
+        let is_lost = |column: &&Column| {
+            other.column(&column.name).is_none() && !targets.contains(&column.name.as_str())
+        };
+        let lost: Vec<String> =
+            table.columns.iter().filter(is_lost).map(|column| format!("`{}`", column.name)).collect();
+        let more =
+            if lost.len() > NAMED { format!(" and {} more", lost.len() - NAMED) } else { String::new() };
+        let named = lost.get(..NAMED).unwrap_or(&lost).join(", ");
+        (!lost.is_empty()).then(|| format!("data: only {} has {named}{more}", table.file.display()))
+    };
+    [only(&profile.train, test), only(test, &profile.train)].into_iter().flatten().collect()
+}

@@ -1,0 +1,218 @@
+//! The Python file that computes a metric of the user's own.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fs::{self, File};
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use mle_star_domain::metric::Direction;
+use mle_star_domain::task::{Answers, MetricFile};
+use mle_star_domain::trouble::Trouble;
+
+use super::task_source::TaskSource;
+use crate::settings::Invocation;
+
+/// The largest file, in bytes.
+const LARGEST: u64 = 1 << 20;
+
+/// A metric file and what it says about itself.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnMetric {
+    /// The file with the modules that it needs.
+    pub file: MetricFile,
+    /// `NAME` in the file, or its stem.
+    pub name: String,
+    /// Which scores win.
+    pub direction: Direction,
+}
+
+/// The metric file that options or the task file name, if any. Options win over the task file.
+///
+/// # Errors
+/// A metric is named beside it, it cannot be read, or nothing says which scores win.
+pub fn own_metric(source: &TaskSource, invocation: &Invocation) -> Result<Option<OwnMetric>, Trouble> {
+    let of_file = source.file.metric_file.as_ref().filter(|_| invocation.metric.is_none());
+    let is_doubled = match &invocation.metric_file {
+        Some(_) => invocation.metric.is_some(),
+        None => of_file.is_some() && source.file.evaluation_metric.is_some(),
+    };
+    if is_doubled {
+        return Err(Trouble::new(
+            "both a metric and a metric file are given",
+            "leave one of --metric and --metric-file out (evaluation_metric and metric_file in a task file)",
+        ));
+    }
+    let Some(path) = invocation.metric_file.as_ref().or(of_file) else { return Ok(None) };
+    let given = invocation.direction.or(source.file.metric_direction);
+    read(path, given).map(Some)
+}
+
+/// Reads a metric file. The given direction wins over that of the file.
+///
+/// # Errors
+/// It cannot be read, or nothing says which scores win.
+pub fn read(path: &Path, given: Option<Direction>) -> Result<OwnMetric, Trouble> {
+    let text = text_of(path)?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let said = match constant(&text, "DIRECTION") {
+        Some((line, word)) => Some(direction(&name, line, &word)?),
+        None => None,
+    };
+    let Some(direction) = given.or(said) else {
+        return Err(Trouble::new(
+            format!("{name} does not say which scores win"),
+            "give --direction maximize or minimize, or write DIRECTION = \"maximize\" into the file",
+        ));
+    };
+    let label =
+        constant(&text, "NAME").map(|(_, name)| name.trim().to_owned()).filter(|name| !name.is_empty());
+    let modules = modules(path, &text);
+    let file = MetricFile { name, text, modules, answers: Answers::Targets };
+    Ok(OwnMetric { file, name: label.unwrap_or(stem), direction })
+}
+
+impl OwnMetric {
+    /// What agents are told about the metric, after the description of the task.
+    pub fn told(&self) -> String {
+        let better = self.direction.comparative();
+        format!(
+            "## The metric\n\nSubmissions are scored by {} ({better} is better), which this file computes:\n\n```python\n{}\n```",
+            self.name,
+            self.file.text.trim_end()
+        )
+    }
+}
+
+fn text_of(path: &Path) -> Result<String, Trouble> {
+    let unreadable = |why: String| {
+        Trouble::new(
+            format!("cannot read the metric file {}: {why}", path.display()),
+            "give a Python file with --metric-file",
+        )
+    };
+    let mut text = String::new();
+    let file = File::open(path).map_err(|error| unreadable(error.to_string()))?;
+    file.take(LARGEST + 1).read_to_string(&mut text).map_err(|error| unreadable(error.to_string()))?;
+    if text.len() as u64 > LARGEST {
+        return Err(unreadable(format!("it has more than {} MiB", LARGEST >> 20)));
+    }
+    Ok(text)
+}
+
+/// The text that a line at the outermost level gives to a name, and the number of the line.
+fn constant(text: &str, name: &str) -> Option<(usize, String)> {
+    text.lines().zip(1..).find_map(|(line, number)| {
+        let rest = line.strip_prefix(name)?.trim_start();
+        // There may be an annotation.
+        let value = match rest.strip_prefix(':') {
+            Some(rest) => rest.split_once('=')?.1,
+            None => rest.strip_prefix('=')?,
+        };
+        let value = value.trim();
+        let quote = value.chars().next().filter(|quote| ['"', '\''].contains(quote))?;
+        let (value, _) = value[1..].split_once(quote)?;
+        Some((number, value.to_owned()))
+    })
+}
+
+fn direction(name: &str, line: usize, word: &str) -> Result<Direction, Trouble> {
+    match word.trim().to_lowercase().as_str() {
+        "maximize" | "maximise" => Ok(Direction::Maximize),
+        "minimize" | "minimise" => Ok(Direction::Minimize),
+        _ => Err(Trouble::new(
+            format!("{name}, line {line}: DIRECTION is \"{word}\""),
+            "write \"maximize\" or \"minimize\"",
+        )),
+    }
+}
+
+/// The modules beside the file that it imports, with those that they import.
+fn modules(path: &Path, text: &str) -> Vec<(String, String)> {
+    let folder = path.parent().map_or_else(PathBuf::new, Path::to_owned);
+    let mut known: BTreeMap<String, String> = BTreeMap::new();
+    let mut seen: HashSet<String> = HashSet::new();
+    let mut open: Vec<String> = imported(text);
+    while let Some(module) = open.pop() {
+        let name = format!("{module}.py");
+        let beside = folder.join(&name);
+        // The file itself is not imported by its modules.
+        if !seen.insert(module) || path.file_name() == beside.file_name() || !beside.is_file() {
+            continue;
+        }
+        if let Ok(text) = fs::read_to_string(&beside) {
+            open.extend(imported(&text));
+            known.insert(name, text);
+        }
+    }
+    known.into_iter().collect()
+}
+
+/// The first parts of the names of modules that a text imports.
+fn imported(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    for line in text.lines().map(str::trim) {
+        let rest = if let Some(rest) = line.strip_prefix("from ") {
+            match rest.trim_start().strip_prefix('.') {
+                // from . import one, two
+                Some(rest) if rest.trim_start().starts_with("import ") => {
+                    rest.trim_start().trim_start_matches("import ")
+                }
+                Some(rest) => rest,
+                None => rest,
+            }
+        } else if let Some(rest) = line.strip_prefix("import ") {
+            rest
+        } else {
+            continue;
+        };
+        let part = |name: &str| -> String {
+            name.trim().chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect()
+        };
+        names.extend(rest.split(',').map(part).filter(|name| !name.is_empty()));
+    }
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(text: &str) -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("my_metric.py");
+        fs::write(&path, text).unwrap();
+        (folder, path)
+    }
+
+    #[test]
+    fn a_file_says_its_name_and_direction() {
+        let check = |text: &str, given, expected: Result<(&str, Direction), &str>| {
+            let (_folder, path) = written(text);
+            let found = read(&path, given).map(|own| (own.name, own.direction));
+            let expected = expected.map(|(name, direction)| (name.to_owned(), direction));
+            assert_eq!(found.map_err(|trouble| trouble.message), expected.map_err(str::to_owned), "{text}");
+        };
+        let (larger, smaller) = (Direction::Maximize, Direction::Minimize);
+        check("DIRECTION = \"maximize\"\n", None, Ok(("my_metric", larger)));
+        check("NAME='my F1'\nDIRECTION: str = 'minimize'  # errors\n", None, Ok(("my F1", smaller)));
+        check("DIRECTION = \"maximize\"\n", Some(smaller), Ok(("my_metric", smaller)));
+        check("def score(): ...\n", Some(larger), Ok(("my_metric", larger)));
+        check("    DIRECTION = \"maximize\"\n", None, Err("my_metric.py does not say which scores win"));
+        check("DIRECTION = MAX\n", None, Err("my_metric.py does not say which scores win"));
+        check("\nDIRECTION = 'up'\n", None, Err("my_metric.py, line 2: DIRECTION is \"up\""));
+    }
+
+    #[test]
+    fn modules_beside_it_come_along() {
+        let (folder, path) =
+            written("from .classes import CLASSES\nimport numpy as np\nfrom helper import f\n");
+        fs::write(folder.path().join("classes.py"), "from . import more, my_metric\n").unwrap();
+        fs::write(folder.path().join("helper.py"), "X = 1\n").unwrap();
+        fs::write(folder.path().join("more.py"), "import classes\n").unwrap();
+        fs::write(folder.path().join("other.py"), "X = 1\n").unwrap();
+        let found = read(&path, Some(Direction::Maximize)).unwrap().file.modules;
+        let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["classes.py", "helper.py", "more.py"]);
+    }
+}

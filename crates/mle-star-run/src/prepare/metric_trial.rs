@@ -1,0 +1,77 @@
+//! Tries the metric file of a task before anything is paid.
+
+use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
+use mle_star_backends::script::metric_trial::{MetricTrial, Tried, try_metric};
+use mle_star_backends::script::network;
+use mle_star_domain::config::Config;
+use mle_star_domain::task::{MetricFile, Task};
+use mle_star_domain::trouble::Trouble;
+use mle_star_process::machine::machine;
+use mle_star_process::sandbox::Isolation;
+use mle_star_tables::profile::{ColumnKind, Profile};
+
+use crate::error::RunError;
+use crate::protocol::{id_column, verified_columns};
+use crate::runtime::wait_for;
+
+/// Calls the metric file of the task, if it has one, with labelled rows. Keeps in the task which columns the file wants, and
+/// returns a line about it.
+///
+/// # Errors
+/// The file gives no score, or there are no rows to try it with.
+pub fn try_own_metric(
+    task: &mut Task,
+    config: &Config,
+    profile: Option<&Profile>,
+) -> Result<Option<String>, RunError> {
+    let Some(file) = task.metric_file.clone() else { return Ok(None) };
+    let tried = wait_for(tried(task, config, profile, file.clone()))??;
+    let line = line(task, &file, &tried);
+    task.metric_file = Some(MetricFile { answers: tried.answers, ..file });
+    Ok(Some(line))
+}
+
+async fn tried(
+    task: &Task,
+    config: &Config,
+    profile: Option<&Profile>,
+    file: MetricFile,
+) -> Result<Tried, RunError> {
+    let untried = |why: &str| {
+        Trouble::new(format!("{} cannot be tried: {why}", file.name), "name a metric with --metric instead")
+    };
+    let profile = profile.ok_or_else(|| untried("there is no training table"))?;
+    let columns = verified_columns(task, profile, None).map_err(|why| untried(&why))?;
+    let sample = profile.sample.as_ref().ok_or_else(|| untried("there is no sample submission"))?;
+    let header: Vec<String> = sample.columns.iter().map(|column| column.name.clone()).collect();
+    let id_column = id_column(task, &header);
+    let is_number = |kind: ColumnKind| matches!(kind, ColumnKind::Integer | ColumnKind::Float);
+    let text_target = profile.train.column(&columns.target).is_some_and(|column| !is_number(column.kind));
+    let predicted = sample.columns.iter().filter(|column| Some(&column.name) != id_column.as_ref());
+    let with_probabilities = predicted
+        .clone()
+        .any(|column| column.kind == ColumnKind::Float || text_target && is_number(column.kind));
+    let choice = config.python.clone().map_or(EnvironmentChoice::Own, EnvironmentChoice::Given);
+    let environment = python_environment(choice, &|_| ()).await?;
+    let trial = MetricTrial {
+        train: task.data_dir.join(&profile.train.file),
+        columns,
+        header,
+        id_column,
+        with_probabilities,
+        environment,
+        machine: machine().await,
+        isolation: Isolation::new(network(config.network)),
+        file,
+    };
+    let hint = "correct the file, or name a metric with --metric instead";
+    try_metric(&trial).await.map_err(|why| Trouble::new(why, hint).into())
+}
+
+fn line(task: &Task, file: &MetricFile, tried: &Tried) -> String {
+    let better = task.metric_direction.comparative();
+    format!(
+        "metric: {} by {} ({better} is better; tried on {} rows, {:.2} s for a score)",
+        task.evaluation_metric, file.name, tried.rows, tried.seconds
+    )
+}

@@ -1,0 +1,219 @@
+//! Markdown, HTML and plain text as blocks of text below headings.
+
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
+
+use super::sentence::Section;
+
+/// A heading, a paragraph, an item of a list or a row of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Block {
+    pub(super) text: String,
+    pub(super) section: Section,
+    pub(super) is_heading: bool,
+}
+
+/// The longest heading that is recognised without a mark, in words.
+const LONGEST_HEADING: usize = 6;
+
+/// The blocks of a text, in order.
+pub(super) fn blocks(text: &str) -> Vec<Block> {
+    let mut reader = Reader::default();
+    let text = without_tags(&text.replace('\u{a0}', " "));
+    for event in Parser::new_ext(&text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH) {
+        reader.take(event);
+    }
+    reader.flush();
+    reader.blocks
+}
+
+/// The state of reading.
+#[derive(Default)]
+struct Reader {
+    blocks: Vec<Block>,
+    /// The headings above, with their levels; 7 for a heading without a mark.
+    above: Vec<(usize, Section)>,
+    text: String,
+    /// Text outside of strong emphasis.
+    has_plain: bool,
+    strong: usize,
+    skipped: usize,
+    header: Vec<String>,
+    cells: Vec<String>,
+}
+
+impl Reader {
+    fn take(&mut self, event: Event<'_>) {
+        match event {
+            Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
+                self.flush();
+                self.skipped += 1;
+            }
+            Event::Start(Tag::MetadataBlock(_)) => self.skipped += 1,
+            Event::End(TagEnd::CodeBlock) => {
+                self.skipped = 0;
+                self.flush();
+            }
+            Event::End(TagEnd::MetadataBlock(_)) => self.skipped = 0,
+            _ if self.skipped > 0 => {}
+            Event::Start(Tag::Strong) => self.strong += 1,
+            Event::End(TagEnd::Strong) => self.strong = self.strong.saturating_sub(1),
+            Event::Start(Tag::Heading { .. } | Tag::Paragraph | Tag::Item | Tag::CodeBlock(_)) => {
+                self.flush();
+            }
+            Event::End(TagEnd::Heading(level)) => self.heading(level as usize),
+            Event::End(TagEnd::Paragraph | TagEnd::Item) => self.flush(),
+            Event::End(TagEnd::TableCell) => {
+                self.cells.push(std::mem::take(&mut self.text).trim().to_owned());
+            }
+            Event::End(TagEnd::TableHead) => {
+                self.header = std::mem::take(&mut self.cells);
+                // A table without a header has its first row there.
+                if let [key, value] = self.header.as_slice() {
+                    self.push(format!("{key}: {value}"));
+                }
+            }
+            Event::End(TagEnd::TableRow) => self.row(),
+            Event::Text(text) => {
+                self.has_plain |= self.strong == 0 && text.chars().any(char::is_alphanumeric);
+                self.text.push_str(&text);
+            }
+            Event::Code(text) => {
+                self.has_plain |= self.strong == 0;
+                self.text.push_str(&format!("`{text}`"));
+            }
+            Event::SoftBreak => self.text.push('\n'),
+            Event::HardBreak => self.text.push_str("\n\n"),
+            Event::Rule => self.flush(),
+            _ => {}
+        }
+    }
+
+    /// Ends a paragraph or an item.
+    fn flush(&mut self) {
+        let text = std::mem::take(&mut self.text);
+        let is_strong = !std::mem::take(&mut self.has_plain);
+        let lines: Vec<&str> = text.lines().map(str::trim).collect();
+        if is_strong
+            && lines.iter().filter(|line| !line.is_empty()).count() == 1
+            && words(&text) <= 2 * LONGEST_HEADING
+        {
+            self.text = text;
+            self.heading(7);
+            return;
+        }
+        let mut joined = String::new();
+        for (at, line) in lines.iter().enumerate() {
+            if at == 0 && lines.len() > 1 && is_title(line, lines[1]) {
+                self.text = (*line).to_owned();
+                self.heading(7);
+            } else if joined.is_empty() || !begins_anew(line) {
+                joined.push_str(if joined.is_empty() { "" } else { " " });
+                joined.push_str(line);
+            } else {
+                self.push(std::mem::take(&mut joined));
+                (*line).clone_into(&mut joined);
+            }
+        }
+        self.push(joined);
+    }
+
+    fn push(&mut self, text: String) {
+        if !text.trim().is_empty() {
+            let section = self.above.last().map_or(Section::Other, |(_, section)| *section);
+            self.blocks.push(Block { text, section, is_heading: false });
+        }
+    }
+
+    fn heading(&mut self, level: usize) {
+        let text = std::mem::take(&mut self.text);
+        self.has_plain = false;
+        self.above.retain(|(above, _)| *above < level);
+        let inherited = self.above.last().map_or(Section::Other, |(_, section)| *section);
+        let section = Section::below(&text).unwrap_or(inherited);
+        self.above.push((level, section));
+        self.blocks.push(Block { text, section, is_heading: true });
+    }
+
+    fn row(&mut self) {
+        let cells = std::mem::take(&mut self.cells);
+        let text = match (cells.as_slice(), self.header.len() == cells.len()) {
+            ([key, value], _) => format!("{key}: {value}"),
+            (cells, true) => {
+                let pairs = self.header.iter().zip(cells);
+                pairs.map(|(key, value)| format!("{key}: {value}")).collect::<Vec<_>>().join("; ")
+            }
+            (cells, false) => cells.join("; "),
+        };
+        self.push(text);
+    }
+}
+
+fn words(text: &str) -> usize {
+    text.split_whitespace().count()
+}
+
+/// Whether a paragraph's first line is a heading without a mark: a few words without an end, and a new start after them.
+fn is_title(line: &str, next: &str) -> bool {
+    let ends = line.ends_with(['.', '!', '?', ',', ';']);
+    let is_new = next.starts_with(|c: char| c.is_uppercase() || c.is_numeric());
+    words(line) <= LONGEST_HEADING
+        && !ends
+        && is_new
+        && Section::below(line).is_some()
+        && !line.contains(": ")
+}
+
+/// Whether a line begins with a name and a colon, as in `Metric: RMSE`, or follows an empty line.
+fn begins_anew(line: &str) -> bool {
+    let key = line.split_once(':').map(|(key, _)| key);
+    line.is_empty()
+        || key.is_some_and(|key| words(key) <= 3 && key.starts_with(char::is_uppercase) && !key.contains('.'))
+}
+
+/// The text with HTML tags as Markdown: headings, and breaks between blocks. Entities become letters.
+fn without_tags(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find('<') {
+        let (before, tag) = rest.split_at(start);
+        out.push_str(before);
+        let is_tag = tag[1..].trim_start_matches('/').starts_with(|c: char| c.is_ascii_alphabetic());
+        let end = tag.find('>').filter(|end| {
+            is_tag
+                && !tag[1..*end].contains(['<', '\n'])
+                && !tag[..*end].contains("://") | tag[..*end].contains('=')
+        });
+        let Some(end) = end else {
+            out.push('<');
+            rest = &tag[1..];
+            continue;
+        };
+        out.push_str(&in_markdown(&tag[1..end]));
+        rest = &tag[end + 1..];
+    }
+    out.push_str(rest);
+    let entities =
+        [("&nbsp;", " "), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'"), ("&amp;", "&")];
+    entities.iter().fold(out, |text, (entity, letter)| text.replace(entity, letter))
+}
+
+fn in_markdown(tag: &str) -> String {
+    let is_end = tag.starts_with('/');
+    let name: String = tag.trim_start_matches('/').chars().take_while(char::is_ascii_alphanumeric).collect();
+    let name = name.to_lowercase();
+    match (name.as_str(), is_end) {
+        ("h1" | "h2" | "h3" | "h4" | "h5" | "h6", false) => {
+            let level = name[1..].parse().unwrap_or(1);
+            format!("\n\n{} ", "#".repeat(level))
+        }
+        ("li", false) => "\n\n- ".to_owned(),
+        ("td" | "th", true) => " ".to_owned(),
+        ("strong" | "b", _) => "**".to_owned(),
+        (
+            "h1" | "h2" | "h3" | "h4" | "h5" | "h6" | "p" | "br" | "div" | "li" | "ul" | "ol" | "tr"
+            | "table" | "section",
+            _,
+        ) => "\n\n".to_owned(),
+        _ => String::new(),
+    }
+}

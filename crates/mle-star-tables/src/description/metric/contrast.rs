@@ -1,0 +1,152 @@
+//! Metrics that a sentence mentions without scoring by them.
+
+use super::super::sentence::{Sentence, Word, among};
+use super::mention::Mention;
+use super::vocabulary::{DISMISSED, ELSEWHERE, ELSEWHERE_PAIRS, SECONDARY};
+
+/// Words that end the reach of `not` to the right.
+const TURNS: &str = "but while whereas although though however because since";
+/// Words that end the reach of `instead of` to the right.
+const VERBS: &str = "we you they it is are was were use uses used will submissions predictions entries scored evaluated \
+    ranked judged applies counts this have chose";
+
+/// Whether the sentence says that this metric does not decide.
+pub(super) fn is_dismissed(sentence: &Sentence, mention: &Mention) -> bool {
+    let words = &sentence.words;
+    is_negated(words, mention)
+        || is_dismissed_after(words, mention)
+        || is_value(words, mention)
+        || is_for_ties(words, mention)
+        || is_elsewhere(words, mention)
+}
+
+/// Whether a mark before this word ends a clause.
+pub(super) fn ends_clause(word: &Word) -> bool {
+    word.before.contains([',', ';', ':', '(', ')', '—', '[', ']'])
+        || word.before.contains(" – ")
+        || word.before.contains(" - ")
+}
+
+/// `not by X`, `instead of X`, `rather than X`, `unlike X`, `replaces X`.
+fn is_negated(words: &[Word], mention: &Mention) -> bool {
+    let mut has_verb = false;
+    for at in (0..=mention.start).rev() {
+        let word = words[at].text.as_str();
+        let next = words.get(at + 1).map_or("", |word| word.text.as_str());
+        let before = at.checked_sub(1).map_or("", |at| words[at].text.as_str());
+        if at < mention.start {
+            match word {
+                "not" if next == "only" => return false,
+                "not" | "never" | "neither" | "nor" | "no" | "without" | "cannot" => {
+                    return !(word == "no" && next == "other");
+                }
+                "of" if !has_verb && (before == "instead" || before == "lieu" || before == "ahead") => {
+                    return true;
+                }
+                "than" if !has_verb && (before == "rather" || before == "other") => return true,
+                "to" if !has_verb && before == "opposed" => return true,
+                "unlike" | "replaces" | "replacing" | "except" | "excluding" | "supersedes" | "avoid"
+                | "avoids"
+                    if !has_verb =>
+                {
+                    return true;
+                }
+                _ if among(TURNS, word) => return false,
+                _ => has_verb |= among(VERBS, word),
+            }
+        }
+        if ends_clause(&words[at]) && !words[at].before.contains('(') {
+            // "Instead of accuracy, log loss or F1, we use …" keeps its list.
+            return false;
+        }
+    }
+    false
+}
+
+/// `X is not used`, `X would be misleading`, `X was replaced by`, `X is shown for information`.
+fn is_dismissed_after(words: &[Word], mention: &Mention) -> bool {
+    const USED: &str = "used considered counted count counts evaluated the relevant taken part enough appropriate \
+        suitable meaningful important scored decisive decide matter required needed a";
+    let clause = words[mention.end..].iter().take(9).enumerate();
+    let clause = clause.take_while(|(at, word)| {
+        *at == 0 && word.before.starts_with(')')
+            || !ends_clause(word)
+            || *at == 0 && word.before.contains("),")
+    });
+    let clause: Vec<&str> = clause.map(|(_, word)| word.text.as_str()).collect();
+    let until = clause.iter().position(|word| among(TURNS, word) || *word == "and").unwrap_or(clause.len());
+    let clause = &clause[..until];
+    let is_verb = |word: &&str| {
+        ["is", "are", "was", "were", "be", "would", "will", "can", "does", "do", "did"].contains(word)
+    };
+    if !clause.iter().take(2).any(is_verb) && !clause.iter().any(|word| among(SECONDARY, word)) {
+        return false;
+    }
+    let negated = clause.iter().position(|word| *word == "not" || *word == "no");
+    negated.is_some_and(|at| clause[at + 1..].iter().take(2).any(|word| among(USED, word)))
+        || clause.iter().any(|word| among(DISMISSED, word) || among(SECONDARY, word))
+        || clause.windows(2).any(|pair| {
+            matches!(pair, ["too", "coarse"] | ["also", "shown"] | ["also", "reported"] | ["only", "shown"])
+        })
+}
+
+/// `an accuracy of 0.93`, `92 % accuracy`.
+fn is_value(words: &[Word], mention: &Mention) -> bool {
+    const BETWEEN: &str =
+        "of is was around about above below over than nearly almost reaches approximately score";
+    let is_number =
+        |word: &Word| word.text.starts_with(|c: char| c.is_ascii_digit()) && word.text.parse::<f64>().is_ok();
+    let mut after = words[mention.end..].iter();
+    let first = after.next();
+    let value = first
+        .filter(|word| among(BETWEEN, &word.text))
+        .and_then(|_| after.find(|word| !among(BETWEEN, &word.text)));
+    let is_equation = first.is_some_and(|word| is_number(word) && word.before.contains(['=', ':', '≈', '~']));
+    let before = mention.start.checked_sub(1).map(|at| &words[at]);
+    let is_percent =
+        before.is_some_and(|word| word.text == "percent" || word.raw.contains('.') && is_number(word));
+    is_equation || is_percent || value.is_some_and(|word| is_number(word) && !first.is_some_and(ends_clause))
+}
+
+/// `ties are broken by X`, `X breaks ties`.
+fn is_for_ties(words: &[Word], mention: &Mention) -> bool {
+    let is_tie =
+        |word: &Word| among("tie ties tied tiebreak tiebreaker tiebreakers draw draws", word.text.as_str());
+    let before = words[..mention.start].iter().rposition(is_tie);
+    let has_turned = |from: usize| {
+        words[from..mention.start].iter().any(|word| among(TURNS, &word.text) || word.before.contains(';'))
+    };
+    let after = words[mention.end..].iter().take_while(|word| !ends_clause(word));
+    before.is_some_and(|at| !has_turned(at)) || after.into_iter().any(is_tie)
+}
+
+/// `last year X was used`, `the paper reports X`, `as training loss`.
+fn is_elsewhere(words: &[Word], mention: &Mention) -> bool {
+    let is_marker = |at: usize| {
+        let word = words[at].text.as_str();
+        let next = words.get(at + 1).map_or("", |word| word.text.as_str());
+        among(ELSEWHERE, word) || among(SECONDARY, word) || ELSEWHERE_PAIRS.contains(&(word, next))
+    };
+    let is_past = |at: usize| {
+        words.get(at + 1).is_some_and(|word| matches!(word.text.as_str(), "was" | "were" | "had"))
+    };
+    for at in (0..mention.start).rev() {
+        if is_marker(at) {
+            return true;
+        }
+        let word = words[at].text.as_str();
+        let is_ours = among("submissions predictions entries here now we you your", word)
+            || word == "year" && at > 0 && words[at - 1].text == "this";
+        if among(TURNS, word) || words[at + 1].before.contains(';') || is_ours && !is_past(at) {
+            break;
+        }
+    }
+    let end = words[mention.end..].iter().position(ends_clause).map_or(words.len(), |at| mention.end + at);
+    let is_turn = |word: &Word| {
+        among(TURNS, &word.text)
+            || ["and", "relative", "compared", "than", "over", "against"].contains(&word.text.as_str())
+    };
+    let turn = words[mention.end..end].iter().position(is_turn);
+    let end = turn.map_or(end, |at| mention.end + at);
+    (mention.end..end).any(is_marker)
+}

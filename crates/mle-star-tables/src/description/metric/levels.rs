@@ -1,0 +1,183 @@
+//! How clearly a sentence says which metric counts, and what sentences without a metric add.
+
+use mle_star_metrics::names::Metric;
+
+use super::super::sentence::{Section, Sentence};
+use super::cue::{self, Cue};
+use super::vocabulary::{ELSEWHERE, SECONDARY};
+
+/// How clearly a sentence says that a metric counts; the clearest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    /// Submissions are scored by it, or it is the metric.
+    Stated,
+    /// Another sentence about the evaluation of submissions names it.
+    Said,
+    /// It stands below a heading about evaluation.
+    Below,
+    /// Something is scored by it.
+    Cue,
+    /// It is named.
+    Named,
+}
+
+impl Level {
+    /// Every level, the clearest first.
+    pub(super) const ALL: [Self; 5] = [Self::Stated, Self::Said, Self::Below, Self::Cue, Self::Named];
+}
+
+pub(super) fn level(sentence: &Sentence, cue: Option<&Cue>) -> Level {
+    let is_evaluation = sentence.section == Section::Evaluation;
+    let is_ours = is_evaluation || cue::is_about_submissions(sentence);
+    let begins = sentence.words.first().map_or("", |word| word.text.as_str());
+    match cue {
+        _ if sentence.section == Section::Aside || begins == "where" => Level::Named,
+        Some(_) if is_evaluation && sentence.is_heading => Level::Stated,
+        Some(cue) if cue.has_object && (cue.is_metric || is_ours || cue.at <= 3) => Level::Stated,
+        Some(cue) if is_ours || cue.is_metric && sentence.words.len() <= 12 => Level::Said,
+        Some(_) => Level::Cue,
+        None if is_evaluation => Level::Below,
+        None => Level::Named,
+    }
+}
+
+/// What a sentence without a metric says about how scores are computed: on logarithms, with weights, averaged over groups.
+pub(super) fn said_apart(sentence: &Sentence, metric: Option<Metric>) -> Vec<String> {
+    let words = &sentence.words;
+    let has = |list: &str| sentence.has(list);
+    let is_other = has("not no never without if may can could nor neither")
+        || has(ELSEWHERE) && !has("baseline trained")
+        || has(SECONDARY)
+        || !super::mention::mentions(sentence).is_empty();
+    if is_other {
+        return Vec::new();
+    }
+    let mut said = Vec::new();
+    let logs = has("log logs logarithm logarithms logarithmic log1p");
+    let taken =
+        has("transformed taken taking before scale first applied apply computed calculated logarithms");
+    if logs
+        && taken
+        && !matches!(metric, Some(Metric::LogLoss | Metric::Rmsle))
+        && metric.is_none_or(Metric::is_for_regression)
+    {
+        said.push("log".to_owned());
+    }
+    let weighted = words.iter().enumerate().any(|(at, word)| {
+        let next = words.get(at + 1).map_or("", |word| word.text.as_str());
+        word.text == "weighted" && next != "equally"
+            || word.text == "weights" && has("scores errors metric score error evaluation multiplied losses")
+    });
+    let has_own = matches!(metric, Some(Metric::QuadraticKappa | Metric::WeightedF1));
+    if weighted && !has_own && !has("equally equal") {
+        said.push("weighted".to_owned());
+    }
+    said
+}
+
+/// Whether what one sentence says around a metric holds where another sentence names it.
+pub(super) fn is_kept(modifier: &str) -> bool {
+    const KEPT: [&str; 12] = [
+        "log",
+        "weighted",
+        "macro",
+        "micro",
+        "sample averaged",
+        "column wise",
+        "partial",
+        "top",
+        "normalized",
+        "skill",
+        "quadratic",
+        "in a formula",
+    ];
+    KEPT.contains(&modifier) || modifier.starts_with("at ") || modifier.starts_with("per ")
+}
+
+/// What `k` is, from `k = 3` or `where k is 3`.
+pub(super) fn value_of_k(sentences: &[Sentence]) -> Option<u32> {
+    sentences.iter().take(4).find_map(|sentence| {
+        let words = &sentence.words;
+        let at = words
+            .iter()
+            .position(|word| matches!(word.text.as_str(), "k" | "n") && words.iter().len() > 1)?;
+        let mut rest =
+            words[at..].iter().enumerate().filter(|(_, word)| matches!(word.text.as_str(), "k" | "n"));
+        rest.find_map(|(from, _)| {
+            let next = words.get(at + from + 1)?;
+            let is_equal = next.before.contains('=')
+                || next.text == "is"
+                || next.text == "equals"
+                || next.before.contains(':');
+            let number = if next.text.parse::<u32>().is_ok() { next } else { words.get(at + from + 2)? };
+            number.text.parse().ok().filter(|_| is_equal)
+        })
+    })
+}
+
+/// The one share that a sentence or the next names, such as a quantile or the coverage of intervals.
+pub(super) fn share(sentences: &[Sentence], word: usize) -> Option<String> {
+    let shares = |sentence: &Sentence, from: usize| -> Vec<String> {
+        let words = &sentence.words;
+        let mut found = Vec::new();
+        for at in from..words.len() {
+            let next = words.get(at + 1).map_or("", |word| word.text.as_str());
+            let Ok(number) = words[at].text.trim_end_matches("th").parse::<f64>() else { continue };
+            let is_alpha = at > 0 && words[at - 1].text == "alpha" || at > 1 && words[at - 2].text == "alpha";
+            let name = if is_alpha { "alpha " } else { "" };
+            if number > 0.0 && number < 1.0 {
+                found.push(format!("{name}{number}"));
+            } else if number < 100.0
+                && (matches!(next, "percent" | "percentile") || words[at].text.ends_with("th"))
+            {
+                found.push(format!("{name}{number}%"));
+            }
+        }
+        found.dedup();
+        found
+    };
+    let near = sentences.first().map(|sentence| shares(sentence, word.saturating_sub(6)));
+    let near =
+        near.filter(|found| !found.is_empty()).or_else(|| sentences.get(1).map(|next| shares(next, 0)))?;
+    match near.as_slice() {
+        [only] => Some(only.clone()),
+        _ => None,
+    }
+}
+
+/// The metric of a name with what changes it; `None` without a formula for all of it.
+pub(super) fn spelled(name: &str, metric: Option<Metric>, modifiers: &[String]) -> Option<Metric> {
+    // `parse` leaves weights to its caller.
+    let parse = |name: &str| Metric::parse(name).filter(|_| !Metric::is_weighted(name));
+    if modifiers.len() > 1 && modifiers.iter().any(|modifier| modifier == "mean") {
+        let others: Vec<String> = modifiers.iter().filter(|modifier| *modifier != "mean").cloned().collect();
+        return spelled(name, metric, &others);
+    }
+    let Some((last, rest)) = modifiers.split_last() else { return metric };
+    // Scores of several targets are means over them in any case.
+    let others = |left: &str| -> Vec<String> {
+        modifiers.iter().filter(|modifier| *modifier != left).cloned().collect()
+    };
+    if modifiers.iter().any(|modifier| modifier == "column wise") {
+        let mean = format!("mean column wise {name}");
+        return Some(&others("column wise"))
+            .filter(|others| others.is_empty())
+            .and_then(|_| parse(&mean))
+            .or_else(|| spelled(name, metric, &others("column wise")));
+    }
+    if !rest.is_empty() {
+        let all = modifiers.join(" ");
+        return parse(&format!("{all} {name}"));
+    }
+    let by_mean = matches!(metric, Some(Metric::RocAuc | Metric::AveragePrecision | Metric::MacroF1))
+        && last == "macro";
+    // What the mean F1 is a mean of is open: of rows, of classes.
+    let is_open = metric == Some(Metric::F1);
+    if last == "mean" {
+        return metric.filter(|_| !is_open);
+    }
+    if by_mean || last == "micro" && metric == Some(Metric::MicroF1) {
+        return metric;
+    }
+    parse(&format!("{last} {name}")).or_else(|| parse(&format!("{name} {last}")))
+}

@@ -1,0 +1,136 @@
+use super::*;
+
+fn read(text: &str) -> String {
+    match metric(&Description::read(text), false) {
+        MetricReading::Known { metric, .. } => metric.name().into_owned(),
+        MetricReading::Unknown { phrase, .. } => format!("\"{phrase}\""),
+        MetricReading::Several(readings) => {
+            readings.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(" / ")
+        }
+        MetricReading::None => String::new(),
+    }
+}
+
+/// Each text with the name of its metric; in quotation marks a phrase without a formula; empty for nothing; several with ` / `.
+fn check(rows: &[(&str, &str)]) {
+    let wrong = rows.iter().filter(|(text, name)| read(text) != *name);
+    let wrong: Vec<_> =
+        wrong.map(|(text, name)| format!("{text}\n  is {}, not {name}", read(text))).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn descriptions_name_their_metric() {
+    check(&[
+        ("Submissions are evaluated on the area under the ROC curve.", "ROC-AUC"),
+        ("High accuracy matters.\n# Evaluation\n\nWe use the RMSE of log prices.", "RMSLE"),
+        ("Metric: macro F1-score", "macro F1"),
+        ("Experts evaluate all, for accuracy.\n# Evaluation\nSubmissions: log loss.", "log loss"),
+        ("We evaluate the RMSE.\nR2 is nice.\nSubmissions are evaluated by MAE.", "MAE"),
+        ("Scored by balanced accuracy", "balanced accuracy"),
+        ("Root-Mean-Squared-Logarithmic-Error is the metric", "RMSLE"),
+        ("The MAE of a good model is small.", "MAE"),
+        ("# Data\nPredict the price.", ""),
+        (
+            "Submissions are evaluated based on their classification accuracy, the percentage of rows",
+            "accuracy",
+        ),
+        ("Submissions are evaluated on the column-wise root mean squared logarithmic error.", "RMSLE"),
+        ("Entries are evaluated using the [multi-class logarithmic loss](https://x.y/log-loss)", "log loss"),
+        ("## Evaluation Metric\n\nthe *quadratic weighted kappa*, which", "quadratic weighted kappa"),
+        ("Entries are evaluated on the mean column-wise ROC AUC", "mean column-wise ROC-AUC"),
+        ("The metric is the micro-averaged F1-Score", "micro F1"),
+        ("The metric is the sample-averaged F1-Score", "sample-averaged F1"),
+        ("The metric is the weighted F1", "weighted F1"),
+        ("Models are evaluated by the Matthews correlation coefficient (MCC)", "MCC"),
+        ("Metric: mean squared error", "MSE"),
+        ("<h2>Evaluation</h2><p>Entries are scored by <b>RMSE</b>.</p>", "RMSE"),
+        ("Evaluation\n==========\nMAE.", "MAE"),
+        ("**Evaluation**\n\nThe mean absolute\npercentage error\ncounts.", "MAPE"),
+        ("| Metric | RMSE |\n|---|---|\n| Target | price |", "RMSE"),
+        ("| property | value |\n|---|---|\n| Metric | log loss |\n", "log loss"),
+        ("Metrica: RMSE", "RMSE"),
+        ("# Bewertung\nDie Vorhersagen werden mit dem RMSE bewertet.", "RMSE"),
+        ("Your score is the percentage of rows that you predict correctly.", "accuracy"),
+        ("Predict y. RMSE.", "RMSE"),
+    ]);
+}
+
+#[test]
+fn words_around_a_metric_change_it() {
+    check(&[
+        ("Submissions are scored by mean average precision at 3 (MAP@3). Name up to three.", "MAP@3"),
+        ("Evaluated by MAP@K with K = 7.", "MAP@7"),
+        ("Submissions are evaluated by the average precision.", "average precision"),
+        ("Submissions are evaluated by top-5 accuracy.", "top-5 accuracy"),
+        (
+            "The score is the root mean squared error (RMSE) between the logarithm of the predicted rent and the logarithm of the real one.",
+            "RMSLE",
+        ),
+        (
+            "Submissions are evaluated on Root-Mean-Squared-Error (RMSE) between the log of the predicted value and the log of the price.",
+            "RMSLE",
+        ),
+        ("# Evaluation\nRMSE. Both values are log-transformed before scoring.", "RMSLE"),
+        ("The score is the RMSE; no logarithm is taken.", "RMSE"),
+        ("The score is the MAE of the logarithms.", "\"MAE of the logarithms\""),
+        (
+            "Scored by the mean F1 of the tags, sample-averaged: F1 of each row's set, then the mean over rows.",
+            "sample-averaged F1",
+        ),
+        ("The evaluation metric is Mean F1-Score.", "\"Mean F1-Score\""),
+        ("Scored by the linear weighted kappa", "\"linear weighted kappa\""),
+        ("Scored by mean squared logarithmic error", "\"mean squared logarithmic error\""),
+        ("Submissions are scored by the Brier skill score.", "\"Brier skill score\""),
+        ("Submissions are scored by the weighted RMSE.", "\"weighted RMSE\""),
+        ("Submissions are scored by MAE, weighted by sales.", "\"MAE, weighted\""),
+        ("Submissions are scored by the partial AUC up to an FPR of 0.1.", "\"partial AUC up\""),
+        ("Submissions are evaluated by the normalized Gini coefficient.", "normalized Gini"),
+        ("Submissions are scored by the pinball loss at the 0.9 quantile.", "pinball loss 0.9"),
+        ("Submissions are scored by the quantile loss for the 90th percentile.", "pinball loss 0.9"),
+        ("Submissions are scored by the pinball loss.", "\"pinball loss\""),
+        ("Forecasts are compared by the energy score.", "\"energy score\""),
+        ("Submissions are scored by a custom score defined below.", "\"custom score\""),
+        ("Scored by RMSE divided by the range.", "\"RMSE divided\""),
+        ("Scored by the AUC (area under the precision-recall curve).", "average precision"),
+        ("Scored by F1 (macro).", "macro F1"),
+        ("The score is the F1. It is macro-averaged F1.", "macro F1"),
+        ("Scored by the RMSE of each store, then averaged.", "\"RMSE of each store (per store)\""),
+        ("The score is one minus the accuracy.", "\"one minus the accuracy\""),
+        ("The score is the negative of the RMSE.", "\"negative of the RMSE\""),
+    ]);
+}
+
+#[test]
+fn what_does_not_count_is_no_reading() {
+    check(&[
+        ("Submissions are scored not by accuracy but by macro F1.", "macro F1"),
+        ("We use macro F1 instead of accuracy.", "macro F1"),
+        ("Instead of accuracy, we use log loss.", "log loss"),
+        ("Submissions are ranked by log loss rather than accuracy.", "log loss"),
+        ("Submissions are ranked by AUC. Ties are broken by log loss.", "ROC-AUC"),
+        ("Submissions are ranked by AUC, with log loss as a tie-breaker.", "ROC-AUC"),
+        (
+            "Last year, submissions were scored by accuracy. This year submissions are scored by macro F1.",
+            "macro F1",
+        ),
+        ("Unlike last year's challenge, which used accuracy, submissions are scored by F1.", "F1"),
+        ("The paper of Ng et al. reports accuracy. We score by MAE.", "MAE"),
+        ("Submissions are scored by RMSE. Our baseline has an accuracy of 0.9.", "RMSE"),
+        ("Submissions are scored by AUC since accuracy is misleading for rare classes.", "ROC-AUC"),
+        ("Submissions are scored by AUC. Accuracy is not used.", "ROC-AUC"),
+        ("Submissions are scored by AUC, and the accuracy is shown for information.", "ROC-AUC"),
+        ("# Baseline\nScored by accuracy: 0.8.\n# Evaluation\nScored by MCC.", "MCC"),
+        ("Models may be trained with log loss; predictions are evaluated by Brier score.", "Brier score"),
+    ]);
+}
+
+#[test]
+fn two_metrics_are_two_readings() {
+    check(&[
+        ("The MAE and the RMSE are interesting.\nR2 too.", "MAE / RMSE / R2"),
+        ("Submissions are scored by accuracy and macro F1.", "accuracy / macro F1"),
+        ("Demand is scored by RMSE, price is scored by MAE.", "RMSE / MAE"),
+        ("Submissions are evaluated by RMSE.\n\nThe evaluation metric is MAE.", "RMSE / MAE"),
+    ]);
+}

@@ -1,0 +1,330 @@
+//! Which of two labels a probability is asked for.
+
+use super::sentence::{Section, Sentence, Word, among, words};
+use super::{Description, quoted};
+
+/// What a description says about the label whose probability is predicted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PositiveReading {
+    /// The first or the second label, with the sentence in quotation marks.
+    Said(usize, String),
+    /// Both, each with its sentence.
+    Both(String, String),
+    /// Nothing.
+    None,
+}
+
+const PROBABILITIES: &str = "probability probabilities likelihood chance chances risk odds propensity likely confidence certainty \
+    wahrscheinlichkeit probabilidad probabilité probabilidade probabilità scores";
+const NEGATIONS: &str = "not never no without fails fail failed failing avoids non cannot neither unable";
+/// Words behind which the other label may stand.
+const INSTEAD: &str = "rather instead versus vs against unlike opposed otherwise and";
+
+/// The label that a sentence asks the probability of. A clear sentence wins over one that only names what is predicted.
+pub fn positive(description: &Description, labels: [&str; 2]) -> PositiveReading {
+    let names =
+        labels.map(|label| words(&spaced(label)).into_iter().map(|word| word.text).collect::<Vec<_>>());
+    let sentences: Vec<&Sentence> =
+        description.sentences().iter().filter(|sentence| sentence.section != Section::Aside).collect();
+    let rules: [fn(&[Word], &Names) -> Found; 3] = [by_role, by_probability, by_question];
+    for rule in rules {
+        let found: Vec<(usize, String)> = sentences
+            .iter()
+            .filter_map(|sentence| {
+                rule(&sentence.words, &names).map(|(label, at)| (label, quoted(sentence, at)))
+            })
+            .collect();
+        if let Some((first, others)) = found.split_first() {
+            return match others.iter().find(|(label, _)| *label != first.0) {
+                Some((_, other)) => PositiveReading::Both(first.1.clone(), other.clone()),
+                None => PositiveReading::Said(first.0, first.1.clone()),
+            };
+        }
+    }
+    PositiveReading::None
+}
+
+/// The label, of two, that a name contains, for example `churned` in `p_churned`.
+pub fn named_in(name: &str, labels: [&str; 2]) -> Option<usize> {
+    let parts = words(&spaced(name));
+    let names =
+        labels.map(|label| words(&spaced(label)).into_iter().map(|word| word.text).collect::<Vec<_>>());
+    only(&parts, &names, 0, parts.len()).map(|(label, _)| label)
+}
+
+/// The words of the two labels.
+type Names = [Vec<String>; 2];
+
+/// Which label words name, and where.
+type Found = Option<(usize, usize)>;
+
+/// A name with blanks between the words of `camelCase` and `snake_case`.
+fn spaced(name: &str) -> String {
+    let mut spaced = String::new();
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if letter.is_uppercase() && was_lower {
+            spaced.push(' ');
+        }
+        was_lower = letter.is_lowercase();
+        spaced.push(if letter == '_' || letter == '-' { ' ' } else { letter });
+    }
+    spaced
+}
+
+/// `the positive class is X`, `1 means X`, `1 if X`, `higher values mean X`.
+fn by_role(words: &[Word], names: &Names) -> Found {
+    (0..words.len()).find_map(|at| {
+        by_class(words, names, at).or_else(|| by_one(words, names, at)).or_else(|| by_size(words, names, at))
+    })
+}
+
+fn text(words: &[Word], at: usize) -> &str {
+    words.get(at).map_or("", |word| word.text.as_str())
+}
+
+/// `the positive class is X`, `X is the positive class`, `the class of interest is X`.
+fn by_class(words: &[Word], names: &Names, at: usize) -> Found {
+    let text = |at: usize| text(words, at);
+    let is_class = among("class label outcome category event target case", text(at + 1))
+        && text(at) == "positive"
+        || among("class event outcome label", text(at)) && (text(at + 1), text(at + 2)) == ("of", "interest");
+    if !is_class {
+        return None;
+    }
+    let behind = || first(words, names, at + 2, clause_end(words, at + 2).min(at + 11));
+    let ahead = || last(words, names, at.saturating_sub(7), at);
+    let is_predicate = matches!(text(at.saturating_sub(1)), "the" | "as")
+        && among("is as are be count counts considered marks means", text(at.saturating_sub(2)));
+    if is_predicate { ahead().or_else(behind) } else { behind().or_else(ahead) }
+}
+
+/// `1 if X`, `1 = X`, `one means X`.
+fn by_one(words: &[Word], names: &Names, at: usize) -> Found {
+    const LINKS: &str = "if when for means is stands denotes indicates represents where indicating meaning corresponds to being";
+    let is_linked = among(LINKS, text(words, at + 1));
+    let is_one = match text(words, at) {
+        "1" => is_linked || words.get(at + 1).is_some_and(|word| word.before.contains(['=', ':', '(', '→'])),
+        "one" => among("for if means when stands denotes indicates", text(words, at + 1)),
+        _ => false,
+    };
+    is_one.then(|| first(words, names, at + 1, (at + 10).min(stop_at_zero(words, at + 1)))).flatten()
+}
+
+/// `higher values mean X`.
+fn by_size(words: &[Word], names: &Names, at: usize) -> Found {
+    const MEANS: &str = "mean means indicate indicates for correspond corresponds point points imply implies to suggest suggests likely";
+    const VALUES: &str = "value values score scores probability probabilities number numbers prediction predictions output outputs";
+    let is_size = among("higher larger high large greater bigger", text(words, at));
+    let verb = is_size
+        .then(|| (at + 1..(at + 7).min(words.len())).find(|at| among(MEANS, text(words, *at))))
+        .flatten()?;
+    let is_value = verb == at + 1 || (at..verb).any(|at| among(VALUES, text(words, at)));
+    is_value.then(|| only(words, names, verb + 1, clause_end(words, verb + 1))).flatten()
+}
+
+/// `the probability that it is X`, `how likely X is`, `the risk of X`.
+fn by_probability(words: &[Word], names: &Names) -> Found {
+    (0..words.len()).filter(|at| among(PROBABILITIES, words[*at].text.as_str())).find_map(|at| {
+        let end = clause_end(words, at + 1);
+        first(words, names, at + 1, end).or_else(|| {
+            // "default probability", "how likely a customer churns".
+            let is_compound = at > 0 && words[at].text != "scores";
+            is_compound.then(|| first(words, names, at - 1, at)).flatten()
+        })
+    })
+}
+
+/// `predict whether it is X`.
+fn by_question(words: &[Word], names: &Names) -> Found {
+    (0..words.len()).filter(|at| matches!(words[*at].text.as_str(), "whether" | "if" | "ob")).find_map(|at| {
+        let asks = words[..at].iter().any(|word| {
+            ["predict", "forecast", "estimat", "decide", "classif", "determin", "detect", "tell", "guess"]
+                .iter()
+                .any(|stem| word.text.starts_with(stem))
+        });
+        // "Whether A or B" asks for neither.
+        asks.then(|| only(words, names, at + 1, words.len())).flatten()
+    })
+}
+
+/// The label that these words name first; the other one if they negate it. `None` if both stand side by side.
+fn first(words: &[Word], names: &Names, from: usize, until: usize) -> Found {
+    let found = named(words, names, from, until);
+    let (label, at) = *found.first()?;
+    if let Some((_, second)) = found.iter().find(|(other, _)| *other != label) {
+        let between = &words[at + 1..*second];
+        let is_instead = between.iter().any(|word| among(INSTEAD, &word.text) && word.text != "and")
+            || between.iter().any(|word| among(NEGATIONS, &word.text));
+        let is_list = between.iter().any(|word| matches!(word.text.as_str(), "or" | "and"))
+            || between.len() < 2 && !is_instead;
+        if is_list && !is_instead {
+            return None;
+        }
+    }
+    Some((if is_negated(words, from, at) { 1 - label } else { label }, at))
+}
+
+/// The label that these words name last.
+fn last(words: &[Word], names: &Names, from: usize, until: usize) -> Found {
+    named(words, names, from, until).last().copied()
+}
+
+/// The label that these words name, if they do not name the other.
+fn only(words: &[Word], names: &Names, from: usize, until: usize) -> Found {
+    let found = named(words, names, from, until);
+    let (label, at) = *found.first()?;
+    let is_alone = found.iter().all(|(other, _)| *other == label);
+    is_alone.then_some((if is_negated(words, from, at) { 1 - label } else { label }, at))
+}
+
+/// Which labels these words name, with the place of each. Where one contains the other, the longer one counts.
+fn named(words: &[Word], names: &Names, from: usize, until: usize) -> Vec<(usize, usize)> {
+    let mut found: Vec<(usize, usize, usize)> = Vec::new();
+    for at in from..until.min(words.len()) {
+        for (label, name) in names.iter().enumerate() {
+            let fits = !name.is_empty()
+                && at + name.len() <= until.min(words.len())
+                && words[at..at + name.len()]
+                    .iter()
+                    .zip(name)
+                    .all(|(word, name)| is_form_of(&word.text, name));
+            // A label of one letter is only itself.
+            let is_word = name.iter().map(String::len).sum::<usize>() > 1
+                || words.get(at).is_some_and(|word| word.before.contains(['`', '"', '\'', '“']));
+            if fits && is_word {
+                found.push((label, at, name.len()));
+            }
+        }
+    }
+    let longest = found.clone();
+    found.retain(|(_, at, length)| {
+        !longest.iter().any(|(_, other, longer)| longer > length && (*other..*other + *longer).contains(at))
+    });
+    let exact = |label: usize, at: usize| {
+        names[label].iter().zip(&words[at..]).all(|(name, word)| *name == word.text)
+    };
+    let tied = found.clone();
+    found.retain(|(label, at, _)| {
+        exact(*label, *at)
+            || !tied.iter().any(|(other, place, _)| other != label && place == at && exact(*other, *place))
+    });
+    found.into_iter().map(|(label, at, _)| (label, at)).collect()
+}
+
+/// Whether a word is a form of a label: `churn`, `churns`, `churned` and `churning`.
+fn is_form_of(word: &str, label: &str) -> bool {
+    const ENDINGS: &str = "s es e d ed ing er ers ly n en ion ions al";
+    if word == label {
+        return true;
+    }
+    let common = word
+        .chars()
+        .zip(label.chars())
+        .take_while(|(one, other)| one == other)
+        .map(|(one, _)| one.len_utf8())
+        .sum::<usize>();
+    if common < 4 {
+        return false;
+    }
+    let ending = |text: &str| {
+        let rest = &text[common..];
+        rest.is_empty() || among(ENDINGS, rest) || {
+            // "stopped" doubles its letter.
+            let doubled = text[..common].chars().next_back();
+            let mut letters = rest.chars();
+            letters.next() == doubled && matches!(letters.as_str(), "ed" | "ing" | "er")
+        }
+    };
+    ending(word) && ending(label)
+}
+
+/// Whether `not` or the like stands between these places.
+fn is_negated(words: &[Word], from: usize, at: usize) -> bool {
+    words[from.min(at)..at].iter().any(|word| among(NEGATIONS, &word.text))
+}
+
+/// Where the clause ends that begins here.
+fn clause_end(words: &[Word], from: usize) -> usize {
+    let end = (from + 1..words.len()).find(|at| {
+        let word = &words[*at];
+        word.before.contains([';', ':', '(', ')'])
+            || word.before.contains(',') && !matches!(word.text.as_str(), "not" | "rather" | "and" | "or")
+    });
+    end.unwrap_or(words.len())
+}
+
+/// Where what zero means begins.
+fn stop_at_zero(words: &[Word], from: usize) -> usize {
+    (from..words.len())
+        .find(|at| matches!(words[*at].text.as_str(), "0" | "zero" | "otherwise" | "else" | "2"))
+        .unwrap_or(words.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_tells_whose_probability_is_asked() {
+        let check = |labels: [&str; 2], text: &str, expected: Option<&str>| {
+            let found = match positive(&Description::read(text), labels) {
+                PositiveReading::Said(label, from) => {
+                    assert!(!from.is_empty());
+                    Some(labels[label])
+                }
+                PositiveReading::Both(..) => Some("both"),
+                PositiveReading::None => None,
+            };
+            assert_eq!(found, expected, "{text}");
+        };
+        let credit = ["default", "repaid"];
+        check(
+            credit,
+            "Each credit is repaid or ends in default. Predict the probability that a credit ends in default.",
+            Some("default"),
+        );
+        check(credit, "Predict the probability that a credit is not repaid.", Some("default"));
+        check(credit, "Predict the probability of default.", Some("default"));
+        check(credit, "Predict the probability of default or repaid.", None);
+        check(credit, "How likely is it that the credit defaults?", Some("default"));
+        check(credit, "Predict a probability for each credit.", None);
+        check(credit, "Submit 1 if the credit defaulted and 0 if it was repaid.", Some("default"));
+        check(credit, "The positive class is `repaid`.", Some("repaid"));
+        check(credit, "`default` is the positive class.", Some("default"));
+        check(credit, "Higher values mean default.", Some("default"));
+        check(credit, "Predict whether a credit ends in default.", Some("default"));
+        check(credit, "Predict whether a credit is repaid or ends in default.", None);
+        check(credit, "Predict the risk of default. The positive class is repaid.", Some("repaid"));
+        check(credit, "Give the probability of default. The chance of being repaid counts.", Some("both"));
+        check(credit, "# Baseline\nIt predicts the probability of default.", None);
+        check(["churned", "stayed"], "Estimate the churn probability of each customer.", Some("churned"));
+        check(["churned", "stayed"], "Estimate how likely each customer is to churn.", Some("churned"));
+        check(["bad", "good"], "Predict the probability that it is bad.", Some("bad"));
+        check(["blue", "green"], "Predict a probability for every seed.", None);
+        check(["ham", "spam"], "The probability that the message is spam, not ham.", Some("spam"));
+        check(["paid", "unpaid"], "The probability that it stays unpaid.", Some("unpaid"));
+        check(
+            ["Charged Off", "Fully Paid"],
+            "What is the chance that a loan is charged off?",
+            Some("Charged Off"),
+        );
+        check(
+            ["functional", "non functional"],
+            "The probability that a pump is non functional.",
+            Some("non functional"),
+        );
+        check(["A", "B"], "A probability of a prize.", None);
+        check(["A", "B"], "The probability of class `B`.", Some("B"));
+    }
+
+    #[test]
+    fn names_of_columns_may_hold_a_label() {
+        let check = |name: &str, labels, expected| assert_eq!(named_in(name, labels), expected, "{name}");
+        check("p_churned", ["churned", "stayed"], Some(0));
+        check("probStayed", ["churned", "stayed"], Some(1));
+        check("Charged_Off_probability", ["Charged Off", "Fully Paid"], Some(0));
+        check("outcome", ["churned", "stayed"], None);
+        check("p", ["a", "p"], None);
+    }
+}

@@ -1,0 +1,107 @@
+//! Whether the target can have the metric at all.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use mle_star_domain::trouble::Trouble;
+use mle_star_metrics::names::{Kind, Metric};
+
+use super::MOST_CLASSES;
+use crate::profile::{Column, ColumnKind, Profile};
+
+/// Characters between the labels of a cell.
+const SEPARATORS: [char; 4] = [' ', ',', ';', '|'];
+/// The largest number of labels of which some or all are in each cell.
+const MOST_LABELS: usize = 1_000;
+
+/// Refuses a metric whose score of this target is always the same, an error, or of something else.
+///
+/// # Errors
+/// The target's values do not fit the metric; the message names both.
+pub(super) fn check(profile: &Profile, target: &str, metric: Option<Metric>) -> Result<(), Trouble> {
+    let (Some(column), Some(metric)) = (profile.train.column(target), metric) else { return Ok(()) };
+    let refuse = |why: String| {
+        Err(Trouble::new(
+            why,
+            "give the right metric with --metric, another column with --target, or compute it with --metric-file",
+        ))
+    };
+    let name = &column.name;
+    if metric == Metric::Rmsle
+        && let Some((low, _)) = column.range
+        && low <= -1.0
+    {
+        return refuse(format!(
+            "the column \"{name}\" has values down to {low}, and {metric} has no value for targets of -1 or less"
+        ));
+    }
+    match metric.kind_for(column.distinct) {
+        Kind::Labels | Kind::Probabilities | Kind::Guesses => {
+            if column.kind == ColumnKind::Float && column.distinct > MOST_CLASSES && has_fractions(column) {
+                return refuse(format!(
+                    "the column \"{name}\" holds {} different amounts, and {metric} is about classes",
+                    column.distinct
+                ));
+            }
+            match several_labels(column) {
+                Some(example) => {
+                    let message = format!(
+                        "cells of the column \"{name}\" hold several labels, such as \"{example}\", and {metric} takes one label of each row"
+                    );
+                    let hint = "give a metric of sets with --metric, for example sample-averaged F1, or compute it with --metric-file";
+                    Err(Trouble::new(message, hint))
+                }
+                None => Ok(()),
+            }
+        }
+        Kind::Numbers | Kind::Intervals
+            if column.kind == ColumnKind::Category
+                && !column.nearly_numbers
+                && column.distinct <= MOST_CLASSES
+                && !has_digits(column) =>
+        {
+            let examples: Vec<String> =
+                column.top_values.iter().take(3).map(|(value, _)| format!("\"{value}\"")).collect();
+            refuse(format!(
+                "the column \"{name}\" holds words such as {}, and {metric} is about numbers",
+                examples.join(", ")
+            ))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn has_fractions(column: &Column) -> bool {
+    column.top_values.iter().any(|(value, _)| value.parse::<f64>().is_ok_and(|number| number.fract() != 0.0))
+}
+
+fn has_digits(column: &Column) -> bool {
+    column.top_values.iter().any(|(value, _)| value.contains(|c: char| c.is_ascii_digit()))
+}
+
+/// A cell with several labels, if the cells are sets of few labels rather than names of several words: each label of such a
+/// cell occurs beside others, more sets occur than labels, and none holds a label twice.
+fn several_labels(column: &Column) -> Option<&str> {
+    let values: Vec<&str> = column.top_values.iter().map(|(value, _)| value.as_str()).collect();
+    let separator = SEPARATORS
+        .into_iter()
+        .rev()
+        .find(|separator| values.iter().filter(|value| value.trim().contains(*separator)).count() >= 2)?;
+    let mut beside: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    let mut example = None;
+    for value in &values {
+        let labels: Vec<&str> =
+            value.split(separator).map(str::trim).filter(|label| !label.is_empty()).collect();
+        let distinct: BTreeSet<&str> = labels.iter().copied().collect();
+        if distinct.len() < labels.len() {
+            return None;
+        }
+        if labels.len() > 1 {
+            example = example.or(Some(*value));
+        }
+        for label in labels {
+            beside.entry(label).or_default().insert(value);
+        }
+    }
+    let is_shared = beside.values().filter(|cells| cells.len() > 1).count() * 2 > beside.len();
+    (beside.len() <= MOST_LABELS && column.distinct > beside.len() && is_shared).then_some(example).flatten()
+}

@@ -1,0 +1,129 @@
+//! Makes the sample submission of a task that has none.
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use mle_star_domain::trouble::Trouble;
+use mle_star_metrics::names::{Kind, Metric};
+
+use super::single::{free_name, put};
+use crate::profile::{Column, Profile};
+use crate::records;
+use crate::table::Table;
+
+/// The columns of a sample submission after the row ID, each with the value of all rows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sample(Vec<(String, String)>);
+
+impl Sample {
+    /// The columns that the metric asks for: the targets, or the classes of one if the metric is about their probabilities
+    /// and they are more than two.
+    pub(super) fn of(profile: &Profile, targets: &[&str], metric: &str) -> io::Result<Self> {
+        let metric = Metric::parse(metric);
+        let wants_probabilities = metric.is_some_and(Metric::wants_probabilities);
+        let column = |name: &str| profile.train.column(name);
+        if let ([only], true) = (targets, wants_probabilities)
+            && column(only).is_some_and(|column| column.distinct > 2)
+        {
+            let classes = classes(profile.tables.train()?, only)?;
+            let share = format!("{:.6}", 1.0 / classes.len().max(1) as f64);
+            return Ok(Self(classes.into_iter().map(|class| (class, share.clone())).collect()));
+        }
+        let value = |column: Option<&Column>| {
+            let usual =
+                || column.and_then(|column| column.top_values.first()).map(|(value, _)| value.clone());
+            let is_number = column.is_some_and(|column| column.kind.is_number());
+            match metric.map(Metric::kind) {
+                _ if wants_probabilities => "0.5".to_owned(),
+                Some(Kind::Labels) => usual().unwrap_or_default(),
+                None if !is_number => usual().unwrap_or_default(),
+                _ => "0".to_owned(),
+            }
+        };
+        Ok(Self(targets.iter().map(|name| ((*name).to_owned(), value(column(name)))).collect()))
+    }
+
+    pub(super) fn names(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().map(|(name, _)| name.as_bytes())
+    }
+
+    pub(super) fn values(&self) -> impl Iterator<Item = &[u8]> {
+        self.0.iter().map(|(_, value)| value.as_bytes())
+    }
+}
+
+fn classes(train: &Table, target: &str) -> io::Result<BTreeSet<String>> {
+    let mut classes = BTreeSet::new();
+    train.each(&[train.position(target)?], |row| {
+        classes.extend(row.value(0).map(str::to_owned));
+        true
+    })?;
+    Ok(classes)
+}
+
+/// What was made for a test table without a sample submission.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Made {
+    /// The column with the row IDs.
+    pub id: String,
+    /// Whether it was made, too: the tables had none.
+    pub has_made_ids: bool,
+}
+
+/// Writes the sample submission of a task with a training and a test table into `folder`. Where they have no ID column, both
+/// get one, there: the row number of the test table, which the training table goes on counting from.
+///
+/// # Errors
+/// A table cannot be read, or a file cannot be written.
+pub fn make_sample(
+    profile: &Profile,
+    targets: &[&str],
+    id: Option<&str>,
+    metric: &str,
+    folder: &Path,
+) -> Result<Made, Trouble> {
+    let make = || -> io::Result<Made> {
+        let (train, test) = (profile.tables.train()?, profile.tables.test()?);
+        let sample = Sample::of(profile, targets, metric)?;
+        let name = id.map_or_else(|| free_name(train), str::to_owned);
+        let (mut file, mut line) =
+            (BufWriter::new(File::create(folder.join("sample_submission.csv"))?), Vec::new());
+        put(&mut line, &mut file, [name.as_bytes()].into_iter().chain(sample.names()))?;
+        let column = id.map(|id| test.position(id)).transpose()?;
+        records::read(test.folder(), test.source(), |mut rows| {
+            while rows.next()? {
+                let number = rows.number().to_string();
+                let id = column.map_or(number.as_bytes(), |column| &rows.row()[column]);
+                put(&mut line, &mut file, [id].into_iter().chain(sample.values()))?;
+            }
+            Ok(())
+        })?;
+        file.flush()?;
+        if id.is_none() {
+            number_rows(test, &name, 0, folder)?;
+            number_rows(train, &name, test.rows(), folder)?;
+        }
+        Ok(Made { id: name, has_made_ids: id.is_none() })
+    };
+    make().map_err(|error| {
+        let message = format!("cannot make a sample submission: {error}");
+        Trouble::new(message, "check that the disk is not full and that the tables did not change")
+    })
+}
+
+/// Writes a table into `folder` with a first column that counts its rows from `first`.
+fn number_rows(table: &Table, name: &str, first: u64, folder: &Path) -> io::Result<()> {
+    let (plain, partial) = (table.source().file.as_path(), folder.join(".numbered.part"));
+    let (mut file, mut line) = (BufWriter::new(File::create(&partial)?), Vec::new());
+    records::read(table.folder(), table.source(), |mut rows| {
+        put(&mut line, &mut file, [name.as_bytes()].into_iter().chain(rows.header()))?;
+        while rows.next()? {
+            let number = (first + rows.number()).to_string();
+            put(&mut line, &mut file, [number.as_bytes()].into_iter().chain(rows.row()))?;
+        }
+        file.flush()
+    })?;
+    std::fs::rename(partial, folder.join(plain))
+}
