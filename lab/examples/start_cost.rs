@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use mle_star_tables::holdout::{MOST, Roles, Share, labels, plan, trim, write};
-use mle_star_tables::split::describe;
+use mle_star_tables::split::{Known, describe};
 use mle_star_tables::summary::{Asked, summarize};
 use mle_star_tables::{agreement, profile};
 
@@ -31,9 +31,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("train.csv: {} MB", fs::metadata(data.join("train.csv"))?.len() / 1_000_000);
 
     let profile = step("profile", || profile::read(&data))?.map_err(|error| format!("{error:?}"))?;
-    let roles = Roles { target: Some("y"), id: Some("id") };
+    let known = Known { target: Some("y"), id: Some("id"), ..Known::default() };
+    let roles = Roles { target: known.target, id: known.id, weight: None };
     step("agreement", || agreement::check(&profile, roles.id))?.map_err(|error| error.message)?;
-    let split = step("split", || describe(&profile, roles.target, roles.id, true))?;
+    let split = step("split", || describe(&profile, &known, true))?;
     println!("{split:?}");
     let share = Share::Auto { most: MOST };
     let plan = step("plan", || plan(&profile, &roles, &split, share, 42))?.map_err(|off| off.0)?;
@@ -43,8 +44,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         profile: Some(&profile),
         target: roles.target,
         id: roles.id,
+        roles: None,
         split: Some(&split),
         held_out: Some(&plan),
+        instead: &[],
     };
     let summary = step("summary", || summarize(&asked))?;
     println!("{} characters", summary.len());

@@ -10,6 +10,7 @@ pub mod effects;
 pub mod layout;
 pub mod measure;
 pub mod metric;
+pub mod nearest;
 pub mod place;
 pub mod protocol;
 pub mod role;

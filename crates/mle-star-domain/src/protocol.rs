@@ -37,7 +37,7 @@ pub struct Protocol {
 }
 
 /// How the test rows differ from the training rows.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Split {
     /// The kind of difference.
     pub kind: SplitKind,
@@ -45,13 +45,20 @@ pub struct Split {
     pub column: Option<String>,
     /// The reason, in one sentence.
     pub why: String,
+    /// For a split by time, the column whose groups stay whole: a group is as late as its first row.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub groups: Option<String>,
+    /// Whether the user named the column.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub given: bool,
 }
 
 /// How rows are divided into parts for training and validation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SplitKind {
     /// At random.
+    #[default]
     Rows,
     /// At random, with the same share of each class in each part.
     Stratified,
@@ -161,8 +168,16 @@ impl Split {
             SplitKind::Rows => "rows at random".to_owned(),
             SplitKind::Stratified => "rows at random, stratified".to_owned(),
             SplitKind::Groups => format!("whole groups by `{column}`"),
-            SplitKind::Time => format!("later rows by `{column}`"),
+            SplitKind::Time => match &self.groups {
+                Some(groups) => format!("whole groups by `{groups}`, the later ones by `{column}`"),
+                None => format!("later rows by `{column}`"),
+            },
         }
+    }
+
+    /// The column whose equal values make rows dependent: that of the groups, else that of the time.
+    pub fn cluster(&self) -> Option<&str> {
+        self.groups.as_deref().or(self.column.as_deref())
     }
 
     /// The folds that all scripts of a run with this seed use, so that their scores can be compared.
@@ -176,10 +191,16 @@ impl Split {
                 "Use five folds with the same share of each class: `StratifiedKFold(n_splits=5, shuffle=True, random_state={seed})`."
             ),
             SplitKind::Groups => format!(
-                "The test rows belong to other values of `{column}` than the training rows. Use five folds of whole groups, or as many as there are groups if these are fewer: `GroupKFold(n_splits=min(5, train[\"{column}\"].nunique()))` with the groups of `{column}`. Do not use `{column}` as a feature."
+                "{}. Use five folds of whole groups, or as many as there are groups if these are fewer: `GroupKFold(n_splits=min(5, train[\"{column}\"].nunique()))` with the groups of `{column}`. Do not use `{column}` as a feature.",
+                self.premise()
+            ),
+            SplitKind::Time if let Some(groups) = &self.groups => format!(
+                "{}. Give each row the time of the first row of its group: `first = train.groupby(\"{groups}\")[\"{column}\"].transform(\"min\")`, with `{column}` read as numbers or dates. Sort the rows by it and use three folds: train on the first 55, 70 and 85 % of the rows, validate each time on the next 15 %. All rows of a group stay together. Do not use `{groups}` as a feature.",
+                self.premise()
             ),
             SplitKind::Time => format!(
-                "The test rows are later in `{column}` than the training rows. Sort the rows by `{column}` and use three folds: train on the first 55, 70 and 85 % of the rows, validate each time on the next 15 %. Rows of the same time stay together. For the score, never train on rows that are later than the validation rows."
+                "{}. Sort the rows by `{column}` and use three folds: train on the first 55, 70 and 85 % of the rows, validate each time on the next 15 %. Rows of the same time stay together. For the score, never train on rows that are later than the validation rows.",
+                self.premise()
             ),
         }
     }
@@ -193,11 +214,37 @@ impl Split {
                 "Choose the validation rows at random, with the same share of each class.".to_owned()
             }
             SplitKind::Groups => format!(
-                "The test rows belong to other values of `{column}` than the training rows: keep all rows with the same `{column}` on the same side of a split, and do not use `{column}` as a feature."
+                "{}: keep all rows with the same `{column}` on the same side of a split, and do not use `{column}` as a feature.",
+                self.premise()
+            ),
+            SplitKind::Time if let Some(groups) = &self.groups => format!(
+                "{}: train on groups whose first row is earlier and validate on groups whose first row is later. Keep all rows with the same `{groups}` on the same side of a split, and do not use `{groups}` as a feature.",
+                self.premise()
             ),
             SplitKind::Time => format!(
-                "The test rows are later in `{column}` than the training rows: train on earlier rows and validate on later rows. Do not split at random."
+                "{}: train on earlier rows and validate on later rows. Do not split at random.",
+                self.premise()
             ),
+        }
+    }
+
+    /// Why rows are divided by a column, in one sentence.
+    fn premise(&self) -> String {
+        let column = self.column.as_deref().unwrap_or_default();
+        match (self.kind, &self.groups) {
+            (SplitKind::Time, Some(groups)) => format!(
+                "Rows with the same `{groups}` depend on each other, and rows to predict count as later in `{column}` than the training rows"
+            ),
+            (SplitKind::Groups, _) if self.given => {
+                format!("Rows with the same `{column}` depend on each other")
+            }
+            (SplitKind::Groups, _) => {
+                format!("The test rows belong to other values of `{column}` than the training rows")
+            }
+            _ if self.given => {
+                format!("Rows to predict count as later in `{column}` than the training rows")
+            }
+            _ => format!("The test rows are later in `{column}` than the training rows"),
         }
     }
 }
@@ -302,7 +349,7 @@ mod tests {
 
     #[test]
     fn few_groups_are_few_folds() {
-        let split = Split { kind: SplitKind::Groups, column: Some("patient".to_owned()), why: String::new() };
+        let split = Split { kind: SplitKind::Groups, column: Some("patient".to_owned()), ..Split::default() };
         let folds = split.folds(42);
         assert!(folds.contains("`GroupKFold(n_splits=min(5, train[\"patient\"].nunique()))`"), "{folds}");
     }

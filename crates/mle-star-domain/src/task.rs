@@ -78,6 +78,20 @@ pub enum Answers {
     All,
 }
 
+impl ColumnRoles {
+    /// Whether a column has one of these roles.
+    pub fn has(&self, name: &str) -> bool {
+        let named = [&self.group, &self.time, &self.weight];
+        named.into_iter().flatten().chain(&self.ignored).any(|column| column == name)
+    }
+
+    /// Whether no model may use a column: it is ignored, has the weights, or names groups. A time can be a feature.
+    pub fn is_no_feature(&self, name: &str) -> bool {
+        let named = [&self.group, &self.weight];
+        named.into_iter().flatten().chain(&self.ignored).any(|column| column == name)
+    }
+}
+
 /// A task with every inferred value and the contents of its files, as in `task.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -132,6 +146,20 @@ pub struct Task {
 }
 
 impl Task {
+    /// What scripts must do because of the roles of columns, one sentence each. Groups and times are told with the split.
+    pub fn column_rules(&self) -> Vec<String> {
+        let names: Vec<String> = self.ignore_columns.iter().map(|name| format!("`{name}`")).collect();
+        let ignored = (!names.is_empty()).then(|| {
+            format!("Do not use {} in any way, not even for joins: the user excluded it.", names.join(", "))
+        });
+        let weight = self.weight_column.as_ref().map(|name| {
+            format!(
+                "Each labelled row counts by its weight in `{name}`. Weight every score with it (`sample_weight=` in scikit-learn), and fit with it where the model takes weights. `{name}` is no feature, and the test table need not have it."
+            )
+        });
+        ignored.into_iter().chain(weight).collect()
+    }
+
     /// The roles of its columns beside target and row ID.
     pub fn column_roles(&self) -> ColumnRoles {
         ColumnRoles {

@@ -27,6 +27,10 @@ pub(crate) struct Grouping {
     pub(crate) drawn_whole: bool,
     /// Classes differ in size, so folds keep their shares as far as groups allow.
     pub(crate) stratified: bool,
+    /// Whether the user named the column.
+    pub(crate) given: bool,
+    /// Whether rows may lack a group.
+    pub(crate) gaps: bool,
 }
 
 impl Grouping {
@@ -72,5 +76,7 @@ pub(crate) fn grouping(
         groups: chosen.groups,
         drawn_whole: drawn >= FEWEST_DRAWN,
         stratified: rows.unequal_classes && drawn >= FEWEST_DRAWN,
+        given: split.is_some_and(|split| split.given),
+        gaps: profile.train.column(&chosen.column).is_some_and(|column| column.missing > 0),
     })
 }

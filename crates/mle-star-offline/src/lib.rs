@@ -17,6 +17,7 @@ mod inputs;
 mod joins;
 mod leakage;
 mod metric_code;
+mod no_features;
 mod pair;
 mod portfolio;
 mod problem;

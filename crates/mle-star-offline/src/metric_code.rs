@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use mle_star_domain::task::Task;
 use serde::Serialize;
 
 use mle_star_metrics::names::{Kind, Level, Metric as Known};
@@ -65,6 +66,75 @@ impl Metric {
             positive: id == Known::Rmsle,
         }
     }
+
+    /// The metric of a task with this number of classes. Rows count by their weights, if they have some.
+    pub(crate) fn of(task: &Task, id: Known, classes: usize) -> Self {
+        let metric = Self::new(id, classes);
+        if task.weight_column.is_none() {
+            return metric;
+        }
+        let (import, expression) = weighted(metric.import, &metric.expression);
+        Self { import, expression, ..metric }
+    }
+}
+
+/// Functions for metrics of pairs of rows, in which rows count by their weights.
+const BY_WEIGHT: &str = "import numpy as np
+
+
+def shared(one, other, weight):
+    \"\"\"The weighted covariance.\"\"\"
+    return np.cov(one, other, aweights=weight)[0, 1]
+
+
+def ranks(values, weight):
+    \"\"\"The rank of each value, if it were repeated as often as its weight says.\"\"\"
+    codes = np.unique(values, return_inverse=True)[1]
+    tied = np.bincount(codes, weights=weight)
+    return (np.cumsum(tied) - tied / 2)[codes]
+
+
+def correlation(one, other, weight):
+    \"\"\"The weighted linear correlation.\"\"\"
+    return shared(one, other, weight) / np.sqrt(shared(one, one, weight) * shared(other, other, weight))";
+
+/// The import line and the expression of a metric in which rows count by their weights.
+fn weighted(import: &'static str, expression: &str) -> (&'static str, Cow<'static, str>) {
+    match import.rsplit(' ').next().unwrap_or_default() {
+        "pearsonr" => (BY_WEIGHT, "correlation(truth, predicted, weight)".into()),
+        "spearmanr" => {
+            (BY_WEIGHT, "correlation(ranks(truth, weight), ranks(predicted, weight), weight)".into())
+        }
+        "rankdata" => (
+            BY_WEIGHT,
+            "shared(truth, ranks(predicted, weight), weight) / shared(truth, ranks(truth, weight), weight)"
+                .into(),
+        ),
+        // The mean is that over rows.
+        "np" => {
+            let called = expression.replacen("np.mean(", "np.average(", 1);
+            (import, with_argument(&called, "np.average", ", weights=weight").into())
+        }
+        function => (import, with_argument(expression, function, ", sample_weight=weight").into()),
+    }
+}
+
+/// The expression with a further argument at the end of the first call of a function.
+fn with_argument(expression: &str, function: &str, argument: &str) -> String {
+    let Some(start) = expression.find(&format!("{function}(")) else { return expression.to_owned() };
+    let (mut depth, start) = (0_usize, start + function.len());
+    for (at, letter) in expression[start..].char_indices() {
+        match letter {
+            '(' => depth += 1,
+            ')' if depth == 1 => {
+                let (call, rest) = expression.split_at(start + at);
+                return format!("{call}{argument}{rest}");
+            }
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    expression.to_owned()
 }
 
 /// The words, the import line and the expression of a metric.
@@ -313,4 +383,42 @@ fn python_for_correlations(id: Known) -> Fixed {
         "from scipy.stats import pearsonr",
         "pearsonr(truth, predicted).statistic",
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_are_an_argument_of_the_metric() {
+        let check = |id: &str, classes: usize, expected: &str| {
+            let metric = Metric::new(Known::parse(id).unwrap(), classes);
+            assert_eq!(weighted(metric.import, &metric.expression).1, expected, "{id}");
+        };
+        check("RMSE", 0, "root_mean_squared_error(truth, predicted, sample_weight=weight)");
+        check("accuracy", 3, "accuracy_score(truth, predicted, sample_weight=weight)");
+        check(
+            "log loss",
+            3,
+            "log_loss(truth, predicted, labels=np.arange(len(CLASSES)), sample_weight=weight)",
+        );
+        check(
+            "ROC-AUC",
+            3,
+            "np.mean([roc_auc_score(truth == label, predicted[:, label], sample_weight=weight) for label in np.unique(truth)])",
+        );
+        check(
+            "SMAPE",
+            0,
+            "200.0 * np.average(np.abs(predicted - truth) / np.maximum(np.abs(truth) + np.abs(predicted), 1e-300), weights=weight)",
+        );
+        check("pearson", 0, "correlation(truth, predicted, weight)");
+        check("spearman", 0, "correlation(ranks(truth, weight), ranks(predicted, weight), weight)");
+        check("Gini", 2, "2.0 * roc_auc_score(truth, predicted[:, 1], sample_weight=weight) - 1.0");
+        check(
+            "top-2 accuracy",
+            3,
+            "np.average((np.argsort(-predicted, axis=1, kind=\"stable\")[:, :2] == np.asarray(truth)[:, None]).any(axis=1), weights=weight)",
+        );
+    }
 }

@@ -14,12 +14,13 @@ use crate::grouping::{Grouping, Rows, grouping};
 use crate::history::History;
 use crate::joins::{Join, joins, twins};
 use crate::metric_code::Metric;
+use crate::no_features::NoFeatures;
 use crate::submission_layout::{Layout, LayoutKind, layout};
 use crate::targets::{Targets, targets};
 use crate::time_order::{TimeOrder, time_order};
 use crate::unusual::{Unusual, unusual};
 use mle_star_metrics::names::{Kind, Metric as Known};
-use mle_star_tables::links::{Link, links};
+use mle_star_tables::links::Link;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
 /// The shares of more classes would be too many columns.
@@ -43,6 +44,11 @@ pub(crate) struct Problem {
     /// The names of all targets if there are several; otherwise none.
     pub(crate) several: Vec<String>,
     pub(crate) id: Option<String>,
+    /// The column with the weights of rows, if any.
+    pub(crate) weight: Option<String>,
+    /// Columns that no model may use, beside target and ID.
+    #[serde(skip)]
+    pub(crate) no_features: NoFeatures,
     pub(crate) train_file: String,
     pub(crate) test_file: String,
     pub(crate) target_missing: bool,
@@ -101,15 +107,33 @@ pub(crate) struct Problem {
     pub(crate) layout: Layout,
 }
 
+/// The shares of classes, and what follows for folds.
+struct Shares {
+    rarest: f64,
+    stratified: bool,
+    unequal_classes: bool,
+}
+
 /// Python expressions that depend on how folds are chosen.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Names {
     /// The targets of the rows that have out-of-fold predictions.
     pub(crate) truth: &'static str,
+    /// The weights of these rows, if rows have weights.
+    pub(crate) weights: &'static str,
     /// The folds of these rows, for what is tuned on out-of-fold predictions.
     pub(crate) tuning: &'static str,
     /// The folds within fitting rows, for cross-fitted target means.
     pub(crate) inner_folds: &'static str,
+}
+
+impl Shares {
+    /// Those of a target with this number of classes, in a sample of this many rows.
+    fn of(target: &Column, classes: usize, used: usize, several: &[String]) -> Self {
+        let rarest = if classes == 0 { 1.0 } else { target.rarest };
+        let stratified = several.is_empty() && classes > 0 && rarest * used as f64 >= 10.0;
+        Self { rarest, stratified, unequal_classes: stratified && rarest * classes as f64 <= 0.8 }
+    }
 }
 
 impl Problem {
@@ -123,23 +147,22 @@ impl Problem {
         subsample_limit: u32,
         split: Option<&Split>,
     ) -> Result<Self, Trouble> {
-        let target = known_target(task, profile)?;
-        let (test, id) = (known_test(profile)?, task.id_column.as_deref());
-        let metric_id = known_metric(task, profile, target)?;
+        let (target, id) = (known_target(task, profile)?, task.id_column.as_deref());
+        let (metric_id, test) = (known_metric(task, profile, target)?, known_test(profile)?);
         let Targets { whole: target, several } = &targets(profile, target, id, metric_id)?;
         let classes = classes(target, metric_id);
-        let (time, metric) = (time_order(split, profile), Metric::new(metric_id, classes));
+        let (time, metric) = (time_order(split, profile), Metric::of(task, metric_id, classes));
         let layout = layout(task, profile, target, &metric, classes, several)?;
         let (rows, used) = (profile.train.rows, profile.train.rows.min(subsample_limit as usize));
-        let rarest = if classes == 0 { 1.0 } else { target.rarest };
-        let stratified = several.is_empty() && classes > 0 && rarest * used as f64 >= 10.0;
-        let taken = |name: &str| name == target.name || id == Some(name) || layout.predicts(name);
-        let unequal_classes = stratified && rarest * classes as f64 <= 0.8;
+        let Shares { rarest, stratified, unequal_classes } = Shares::of(target, classes, used, several);
+        let others = [Some(target.name.as_str()), id, Some(&layout.column)];
+        let no_features = NoFeatures::of(task, time.as_ref(), others);
+        let (taken, targets) = (|name: &str| no_features.has(name), all_targets(&target.name, several));
         let grouping = grouping(split, profile, &Rows { used, unequal_classes }, taken);
-        let (links, targets) = (links(profile, Some(&target.name), id), all_targets(&target.name, several));
+        let links = no_features.links(profile, target, id);
         let (columns, offered) = useful_columns(profile, test, &links, grouping.as_ref(), taken);
         let unusual = unusual(profile, id, target, &metric, time.as_ref(), &columns);
-        let tables = joins(profile, &links, &targets, time.as_ref(), &unusual.as_text);
+        let tables = joins(&no_features.without(profile), &links, &targets, time.as_ref(), &unusual.as_text);
         check_features(&columns, &tables, &offered)?;
         Ok(Self {
             name: task.competition_id.clone(),
@@ -149,6 +172,8 @@ impl Problem {
             target: target.name.clone(),
             several: several.clone(),
             id: id.filter(|id| test.column(id).is_some()).map(str::to_owned),
+            weight: task.weight_column.clone(),
+            no_features,
             train_file: input_path(&profile.train),
             test_file: input_path(test),
             target_missing: target.missing > 0 || rows > ROWS_LOOKED_AT,
@@ -207,7 +232,7 @@ impl Problem {
     /// target, a number or one of a few classes.
     pub(crate) fn with_history(self, profile: &Profile) -> Self {
         let time = self.time.as_ref().filter(|_| self.classes <= MOST_CLASSES && self.several.is_empty());
-        let taken = |name: &str| name == self.target || self.id.as_deref() == Some(name);
+        let taken = |name: &str| self.no_features.has(name);
         let history = time.and_then(|time| History::of(profile, &time.column, taken));
         Self { history, ..self }
     }
@@ -399,12 +424,16 @@ fn folds(used: usize, grouping: Option<&Grouping>) -> usize {
 
 fn names(by_group: bool, in_time: bool) -> Names {
     match (by_group, in_time) {
-        (true, _) => Names { truth: "y", tuning: "FOLDS", inner_folds: "inner_folds(fit)" },
+        (true, _) => {
+            Names { truth: "y", weights: "WEIGHTS", tuning: "FOLDS", inner_folds: "inner_folds(fit)" }
+        }
         // Without shuffling, the inner folds are stretches of time.
-        (false, true) => Names { truth: "TRUTH", tuning: "TUNING", inner_folds: "KFold(5)" },
+        (false, true) => {
+            Names { truth: "TRUTH", weights: "WEIGHTS[VALIDATED]", tuning: "TUNING", inner_folds: "KFold(5)" }
+        }
         (false, false) => {
             let inner_folds = "KFold(5, shuffle=True, random_state=SEED)";
-            Names { truth: "y", tuning: "FOLDS", inner_folds }
+            Names { truth: "y", weights: "WEIGHTS", tuning: "FOLDS", inner_folds }
         }
     }
 }

@@ -54,13 +54,6 @@ pub(crate) enum LayoutKind {
     Several,
 }
 
-impl Layout {
-    /// Whether the submission predicts this column.
-    pub(crate) fn predicts(&self, column: &str) -> bool {
-        self.column == column
-    }
-}
-
 /// The layout of the sample submission, else ID and target.
 ///
 /// # Errors

@@ -13,6 +13,8 @@ pub(crate) struct TimeOrder {
     pub(crate) is_date: bool,
     /// Whether its dates begin with the day: `31.01.2024`.
     pub(crate) day_first: bool,
+    /// The column whose groups stay whole, if any. A group is as late as its first row.
+    pub(crate) groups: Option<String>,
 }
 
 /// The order of a split by time; `None` for other splits, and for a column that has no two times.
@@ -24,5 +26,6 @@ pub(crate) fn time_order(split: Option<&Split>, profile: &Profile) -> Option<Tim
         column: column.name.clone(),
         is_date: column.kind == ColumnKind::Date,
         day_first: column.day_first || twin.is_some_and(|twin| twin.day_first),
+        groups: split.groups.clone(),
     })
 }

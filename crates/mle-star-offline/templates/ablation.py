@@ -6,7 +6,7 @@ def score_of(trained_parts, decide=postprocess):
 {% else %}
     values, rest = blend(trained_parts)
 {% endif %}
-    return metric({{ p.truth }}, decide(values, rest)[0])
+    return metric({{ p.truth }}, decide(values, rest)[0]{{ ", " ~ p.weights if p.weight }})
 
 
 def show(part, change, result):
@@ -57,7 +57,7 @@ PARAMS_{{ part.slug | upper }} = tuned
 show({{ part.heading | py }}, "the library's own defaults", score_of(changed))
 {% elif part.kind == "Blend" %}
 for name, (values, rest) in trained.items():
-    show("Blend", name + " alone", metric({{ p.truth }}, postprocess(values, rest)[0]))
+    show("Blend", name + " alone", metric({{ p.truth }}, postprocess(values, rest)[0]{{ ", " ~ p.weights if p.weight }}))
 {% elif part.kind == "Target" %}
 def to_model_scale(values):
     """The other scale: {{ "plain" if part.scale == "log" else "logarithmic" }}."""

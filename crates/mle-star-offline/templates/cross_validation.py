@@ -24,7 +24,7 @@ def out_of_fold(features, encode, fit_predict):
         y_fit = to_model_scale(y[fit_rows])
 {% endif %}
         fit, valid, rest = encode(x_train.iloc[fit_rows], y_fit, [x_train.iloc[valid_rows], x_test])
-        on_valid, on_test = fit_predict(fit, y_fit, [valid, rest])
+        on_valid, on_test = fit_predict(fit, y_fit, [valid, rest]{{ ", WEIGHTS[fit_rows]" if p.weight }})
 {% if p.classification %}
         oof[np.ix_(valid_rows, present)] = on_valid
         predicted[:, present] += on_test / len(FOLDS)

@@ -17,7 +17,7 @@ def out_of_fold(features, encode, fit_predict):
             values[:, present] = 1.0
             return values
         fit, others = encode(fit, y_fit, [frame])
-        values[:, present] = fit_predict(fit, y_fit, [others])[0]
+        values[:, present] = fit_predict(fit, y_fit, [others]{{ ", WEIGHTS[fit_rows]" if p.weight }})[0]
         return values
 {% elif p.history %}
         y_fit = to_model_scale(y[fit_rows])
@@ -25,11 +25,11 @@ def out_of_fold(features, encode, fit_predict):
         known_level, level = levels([fit, frame], y_fit)
         distance = y_fit - known_level
         fit, others = encode(fit, distance, [frame])
-        return level + np.asarray(fit_predict(fit, distance, [others])[0], dtype=float)
+        return level + np.asarray(fit_predict(fit, distance, [others]{{ ", WEIGHTS[fit_rows]" if p.weight }})[0], dtype=float)
 {% else %}
         y_fit = to_model_scale(y[fit_rows])
         fit, others = encode(fit, y_fit, [frame])
-        return np.asarray(fit_predict(fit, y_fit, [others])[0], dtype=float)
+        return np.asarray(fit_predict(fit, y_fit, [others]{{ ", WEIGHTS[fit_rows]" if p.weight }})[0], dtype=float)
 {% endif %}
 
     oof = np.concatenate([learnt_from(earlier, x_train.iloc[later]{{ ", later" if p.history }}) for earlier, later in FOLDS])

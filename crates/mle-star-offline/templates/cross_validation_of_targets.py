@@ -24,7 +24,7 @@ def out_of_fold(features, encode, fit_predict):
 {% if p.columns.many_levels %}
             fit, *others = encode(x_train.iloc[fit_rows], y_fit, frames)
 {% endif %}
-            for values, found in zip(columns, fit_predict(fit, y_fit, others)):
+            for values, found in zip(columns, fit_predict(fit, y_fit, others{{ ", WEIGHTS[fit_rows]" if p.weight }})):
                 values[:, target] = found{{ "[:, 1]" if p.classification }}
         return columns
 

@@ -8,13 +8,25 @@ TARGET = {{ p.target | py }}
 ID = {{ p.id | py }}
 {% endif %}
 {% if p.grouping %}
+{% if p.grouping.given %}
+# Rows of a group depend on each other, so the column defines folds and is not a feature.
+{% else %}
 # The test table has none of these groups, so the column defines folds and is not a feature.
+{% endif %}
 GROUP = {{ p.grouping.column | py }}
 {% endif %}
 {% if p.time %}
 # The test rows are later than the training rows, so time defines the folds. It may be a feature too: a tree treats
 # later times like the latest that it knows, and validation on later rows measures what that costs.
 TIME = {{ p.time.column | py }}
+{% if p.time.groups %}
+# Rows of a group depend on each other and stay together, so the column is not a feature.
+GROUP = {{ p.time.groups | py }}
+{% endif %}
+{% endif %}
+{% if p.weight %}
+# How much each row counts in fitting and in scores.
+WEIGHT = {{ p.weight | py }}
 {% endif %}
 {% if p.dropped %}
 {{ p.dropped }}
@@ -349,4 +361,7 @@ y = train[TARGETS].to_numpy(dtype=float)
 y = train[TARGET].map({label: code for code, label in enumerate(CLASSES)}).to_numpy()
 {% else %}
 y = train[TARGET].to_numpy(dtype=float)
+{% endif %}
+{% if p.weight %}
+WEIGHTS = train[WEIGHT].to_numpy(dtype=float)
 {% endif %}

@@ -5,6 +5,10 @@ times = pd.to_datetime(train[TIME], errors="coerce", format="mixed", utc=True{{ 
 {% else %}
 times = train[TIME]
 {% endif %}
+{% if p.time.groups %}
+# A group is as late as its first row.
+times = times.groupby(train[GROUP]).transform("min").fillna(times)
+{% endif %}
 # Rows in the order of time. Those without a time have the code -1, come first and are never validated.
 codes = pd.factorize(times, sort=True)[0]
 ORDER = np.argsort(codes, kind="stable")
@@ -31,18 +35,26 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 from sklearn.model_selection import GroupKFold
 {% endif %}
 
+{% if p.grouping.given %}
+# Whole groups are validated by models of other groups.
+{% else %}
 # The test rows belong to groups that are not in the training table, so validation uses other groups too.
+{% endif %}
+{% if p.grouping.gaps %}
+# Rows without a group are one group.
+GROUPS = pd.Series(pd.factorize(train[GROUP], use_na_sentinel=False)[0], index=train.index)
+{% endif %}
 {% if p.grouping.stratified %}
 SPLITTER = StratifiedGroupKFold(n_splits={{ p.folds }}, shuffle=True, random_state=SEED)
-FOLDS = list(SPLITTER.split(train, y, groups=train[GROUP]))
+FOLDS = list(SPLITTER.split(train, y, groups={{ "GROUPS" if p.grouping.gaps else "train[GROUP]" }}))
 {% else %}
-FOLDS = list(GroupKFold(n_splits={{ p.folds }}).split(train, groups=train[GROUP]))
+FOLDS = list(GroupKFold(n_splits={{ p.folds }}).split(train, groups={{ "GROUPS" if p.grouping.gaps else "train[GROUP]" }}))
 {% endif %}
 
 
 def inner_folds(fit):
     """Folds of the fitting rows for cross-fitting; groups stay whole."""
-    groups = train.loc[fit.index, GROUP]
+    groups = {{ "GROUPS.loc[fit.index]" if p.grouping.gaps else "train.loc[fit.index, GROUP]" }}
     return list(GroupKFold(n_splits=min(5, groups.nunique())).split(fit, groups=groups))
 {% elif p.stratified %}
 from sklearn.model_selection import StratifiedKFold

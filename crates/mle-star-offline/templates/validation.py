@@ -34,7 +34,7 @@ def answers(values):
 
 
 validated, final = postprocess(oof, predicted)
-score = metric({{ p.truth }}, validated)
+score = metric({{ p.truth }}, validated{{ ", " ~ p.weights if p.weight }})
 print(f"Final Validation Performance: {score}")
 
 # The rows behind the score with their predictions, so that it can be computed again.

@@ -35,7 +35,6 @@
 
 pub mod drive;
 pub mod error;
-mod nearest;
 mod observer;
 pub mod open_run;
 pub mod prepare;
@@ -49,7 +48,7 @@ mod version;
 
 pub use drive::drive;
 pub use error::{ErrorKind, RunError};
-pub use nearest::nearest;
+pub use mle_star_domain::nearest::nearest;
 pub use observer::{Observer, Unobserved};
 pub use open_run::OpenRun;
 pub use prepare::{Prepared, RunOptions, prepare};

@@ -193,6 +193,7 @@ pub fn prepare_for(
         .flatten();
     let (protocol, held_out) =
         decided.map_or((None, None), |Decided { protocol, held_out }| (Some(protocol), held_out));
+    sources.extend(protocol::role_lines(&task.column_roles()));
     sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));
     Ok(Prepared {
         task,

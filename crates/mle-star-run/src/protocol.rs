@@ -2,7 +2,7 @@
 
 use mle_star_domain::config::{Acceptance, Config, FinalChoice, HoldoutShare, Preset};
 use mle_star_domain::protocol::{Holdout, Protocol, Split};
-use mle_star_domain::task::Task;
+use mle_star_domain::task::{ColumnRoles, Task};
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::{Kind, Metric};
 use mle_star_tables::comparison;
@@ -10,7 +10,7 @@ use mle_star_tables::holdout::{Off, Plan, Roles, Share, plan};
 use mle_star_tables::infer::Inferred;
 use mle_star_tables::intake::Drawn;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
-use mle_star_tables::split::describe;
+use mle_star_tables::split::{Known, describe};
 
 /// What the protocol of a task depends on, beside its tables.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,6 +23,14 @@ pub struct Evaluated<'a> {
     pub id: Option<&'a str>,
     /// Whether a file computes the metric, whatever its name is.
     pub by_file: bool,
+    /// The column that the user named for groups.
+    pub group: Option<&'a str>,
+    /// The column that the user named for times.
+    pub time: Option<&'a str>,
+    /// The column with the weights of rows.
+    pub weight: Option<&'a str>,
+    /// Columns that no model may use.
+    pub ignored: &'a [String],
     /// The label, of two, whose probability is predicted.
     pub positive: Option<&'a str>,
 }
@@ -53,7 +61,7 @@ pub fn decide<'a>(
 ) -> Option<Decided> {
     let task = task.into();
     // Only the program calls a metric file.
-    if is_papers(config) && !task.by_file {
+    if is_papers(config) && !task.by_file && !task.names_columns() {
         return None;
     }
     let Some(profile) = profile else {
@@ -77,7 +85,9 @@ pub fn decide<'a>(
         Some(metric) => !metric.is_for_regression(),
         None => target.and_then(|target| profile.train.column(target)).is_some_and(has_classes),
     };
-    let split = profile.test.is_some().then(|| describe(profile, target, id, classification));
+    let known = task.known();
+    let has_split = profile.test.is_some() || task.group.or(task.time).is_some();
+    let split = has_split.then(|| describe(profile, &known, classification));
     let verified = verified_columns(task, profile, split.as_ref());
     let planned = planned(task, config, profile, split.as_ref(), verified.as_ref().err());
     let holdout = match &planned {
@@ -85,7 +95,8 @@ pub fn decide<'a>(
         Err(off) => off.clone().into(),
     };
     let script = target.zip(split.as_ref()).and_then(|(target, split)| {
-        comparison::script(&compared(profile, &holdout), target, id, split, classification)
+        let left_out: Vec<&str> = task.ignored.iter().map(String::as_str).chain(task.weight).collect();
+        comparison::script(&compared(profile, &holdout), target, id, split, (classification, &left_out))
     });
     let targets = target.map(|target| profile.targets(target, id)).unwrap_or_default();
     let targets = targets.into_iter().map(str::to_owned).collect();
@@ -220,7 +231,7 @@ fn plan_rows(
         HoldoutShare::Share(share) => Share::Of(share, u64::from(most)),
         HoldoutShare::Auto | HoldoutShare::Off => Share::Auto { most: u64::from(most) },
     };
-    let roles = Roles { target: task.target, id: task.id };
+    let roles = Roles { target: task.target, id: task.id, weight: task.weight };
     plan(profile, &roles, split, share, seed)
 }
 
@@ -247,7 +258,7 @@ pub fn verified_columns<'a>(
     split: Option<&Split>,
 ) -> Result<Columns, String> {
     let task = task.into();
-    let Evaluated { metric: name, target, id, positive, by_file, .. } = task;
+    let Evaluated { metric: name, target, id, weight, positive, by_file, .. } = task;
     let metric = task.built_in();
     if metric.is_none() && !by_file {
         return Err(format!("the program cannot compute the metric {name}"));
@@ -284,11 +295,12 @@ pub fn verified_columns<'a>(
     if let Some(id) = id.as_ref().filter(|id| repeats(&profile.train, id)) {
         return Err(format!("a value of `{id}` occurs twice in {train_name}"));
     }
-    let cluster = split.and_then(|split| split.column.clone());
+    let cluster = split.and_then(|split| split.cluster().map(str::to_owned));
     let further: Vec<String> =
         targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
-    let positive = positive.filter(|_| further.is_empty()).map(str::to_owned);
-    Ok(Columns { id, target: target.to_owned(), further, cluster, positive, ..Columns::default() })
+    let positive = positive.filter(|_| further.is_empty());
+    let [weight, positive] = [weight, positive].map(|name| name.map(str::to_owned));
+    Ok(Columns { id, target: target.to_owned(), further, cluster, weight, positive, ..Columns::default() })
 }
 
 /// The column of a submission with the row IDs: without a named one, the first of several columns.
@@ -301,6 +313,14 @@ pub fn id_column(task: &Task, header: &[String]) -> Option<String> {
 fn repeats(table: &Table, column: &str) -> bool {
     let column = table.column(column);
     column.is_some_and(|column| column.distinct + column.missing < table.rows.min(ROWS_LOOKED_AT))
+}
+
+/// The roles of columns that neither the split nor the target tells, in lines for the terminal and for a task file.
+pub fn role_lines(roles: &ColumnRoles) -> Vec<String> {
+    let weight = roles.weight.as_ref().map(|name| format!("weights: `{name}` (as given)"));
+    let names: Vec<String> = roles.ignored.iter().map(|name| format!("`{name}`")).collect();
+    let ignored = (!names.is_empty()).then(|| format!("ignored: {} (as given)", names.join(", ")));
+    weight.into_iter().chain(ignored).collect()
 }
 
 /// What was decided, in lines for the terminal and for a task file.
@@ -344,6 +364,10 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
             target: task.target_column.as_deref(),
             id: task.id_column.as_deref(),
             by_file: task.metric_file.is_some(),
+            group: task.group_column.as_deref(),
+            time: task.time_column.as_deref(),
+            weight: task.weight_column.as_deref(),
+            ignored: &task.ignore_columns,
             positive: task.positive_class.as_deref(),
         }
     }
@@ -353,8 +377,17 @@ impl<'a> Evaluated<'a> {
     /// A task as it was inferred from its folder.
     pub fn inferred(inferred: &'a Inferred) -> Self {
         let Inferred { metric, target, id, roles, .. } = inferred;
-        let positive = roles.positive_class.as_deref();
-        Self { metric, target: target.as_deref(), id: id.as_deref(), positive, by_file: false }
+        Self {
+            metric,
+            target: target.as_deref(),
+            id: id.as_deref(),
+            group: roles.group.as_deref(),
+            time: roles.time.as_deref(),
+            weight: roles.weight.as_deref(),
+            ignored: &roles.ignored,
+            positive: roles.positive_class.as_deref(),
+            by_file: false,
+        }
     }
 
     /// The same with a file that computes the metric, or not.
@@ -366,6 +399,17 @@ impl<'a> Evaluated<'a> {
     /// The metric, if the program has its formula.
     fn built_in(&self) -> Option<Metric> {
         Metric::parse(self.metric).filter(|_| !self.by_file)
+    }
+
+    /// The columns whose roles are known.
+    pub fn known(self) -> Known<'a> {
+        let Self { target, id, group, time, weight, .. } = self;
+        Known { target, id, group, time, weight }
+    }
+
+    /// Whether the user named a column by which rows are validated or weighted.
+    fn names_columns(self) -> bool {
+        self.group.or(self.time).or(self.weight).is_some()
     }
 }
 

@@ -11,7 +11,7 @@ use mle_star_domain::layout;
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 
-use crate::nearest::nearest;
+use mle_star_domain::nearest::nearest;
 
 pub use mle_star_report::run_view::{DEFAULT_DIR, name, resume_command};
 

@@ -21,8 +21,8 @@ use serde_json::{Map, Value};
 
 pub use sources::{Environment, from_file, layered, process_environment};
 
-use crate::nearest::nearest;
 use crate::settings::document::Document;
+use mle_star_domain::nearest::nearest;
 
 /// The value of a key and its origin.
 #[derive(Clone, Debug, PartialEq)]

@@ -260,7 +260,7 @@ mod tests {
         };
         let train: String = (0..900).map(|row| format!("{row},{},{}\n", row % 10, label(row))).collect();
         fs::write(dir.path().join("train.csv"), format!("id,day,y\n{train}")).unwrap();
-        let split = Split { kind: SplitKind::Time, column: Some("day".to_owned()), why: String::new() };
+        let split = Split { kind: SplitKind::Time, column: Some("day".to_owned()), ..Split::default() };
         let into = into.path().join("shuffled");
         let shuffled = shuffle_targets(dir.path(), &["y".to_owned()], Some(&split), 7, &into).unwrap();
         let after = fs::read_to_string(&shuffled.table).unwrap();

@@ -41,17 +41,18 @@ struct Compared<'a> {
 }
 
 /// The script for these tables. `None` without a test table, without the target, or if the tables have no column in
-/// common besides the target and the ID.
+/// common besides the target and the ID. `left_out` are columns that no model may use.
 pub fn script(
     profile: &Profile,
     target: &str,
     id: Option<&str>,
     split: &Split,
-    classification: bool,
+    (classification, left_out): (bool, &[&str]),
 ) -> Option<String> {
     let test = profile.test.as_ref()?;
     profile.train.column(target)?;
-    let columns = compared(&profile.train, test, target);
+    let mut columns = compared(&profile.train, test, target);
+    columns.retain(|column| !left_out.contains(&column.name));
     let is_feature = |column: &Compared<'_>| column.test.is_some() && Some(column.name) != id;
     if !columns.iter().any(is_feature) {
         return None;
@@ -106,8 +107,13 @@ mod tests {
             fs::write(dir.path().join("test.csv"), test).unwrap();
         }
         let profile = profile::read(dir.path()).unwrap();
-        let split = Split { kind: SplitKind::Time, column: Some("day".to_owned()), why: "Later.".to_owned() };
-        script(&profile, target, Some("id"), &split, true)
+        let split = Split {
+            kind: SplitKind::Time,
+            column: Some("day".to_owned()),
+            why: "Later.".to_owned(),
+            ..Split::default()
+        };
+        script(&profile, target, Some("id"), &split, (true, &[]))
     }
 
     #[test]

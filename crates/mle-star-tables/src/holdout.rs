@@ -31,6 +31,8 @@ pub struct Roles<'a> {
     pub target: Option<&'a str>,
     /// The column with the row IDs.
     pub id: Option<&'a str>,
+    /// The column with the weights of rows.
+    pub weight: Option<&'a str>,
 }
 
 /// How many of the labelled rows are held out.
@@ -54,8 +56,10 @@ pub struct Off(pub String);
 pub struct Plan {
     targets: Vec<String>,
     id: String,
-    /// The column of the split.
+    /// The column whose equal values make rows dependent.
     by: Option<String>,
+    /// The column with the weights of rows.
+    weight: Option<String>,
     rows: u64,
     labelled: u64,
     seed: u64,
@@ -86,7 +90,8 @@ pub fn plan(
     Ok(Plan {
         targets: tables.targets.iter().map(|(name, _)| (*name).to_owned()).collect(),
         id: tables.id.to_owned(),
-        by: split.column.clone(),
+        by: split.cluster().map(str::to_owned),
+        weight: roles.weight.map(str::to_owned),
         rows: chosen.rows,
         labelled: chosen.labelled,
         seed,

@@ -8,6 +8,7 @@ mod fit;
 mod kinds;
 mod metric;
 mod positive;
+mod roles;
 
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{ColumnRoles, DataModality, TaskType};
@@ -88,10 +89,12 @@ pub fn infer(
     let text = Description::read(description);
     let metric = metric::name(&text, given, &mut guesses)?;
     let direction = metric::direction(&metric, &text, given.direction, &mut guesses)?;
+    let mut roles = roles::named(profile, &given.roles)?;
     let (id, found) = match profile {
         Some(profile) => {
             let id = columns::id(profile, given.id.as_deref(), &mut guesses)?;
-            let found = columns::target(profile, description, given.target.as_deref(), id.as_deref())?;
+            let others = columns::Others { id: id.as_deref(), roles: &roles };
+            let found = columns::target(profile, description, given.target.as_deref(), others)?;
             (id, found)
         }
         None => columns::of_sample(unlabelled.sample.as_ref(), given, &mut guesses),
@@ -105,6 +108,9 @@ pub fn infer(
         }
         columns::Target::Unknown(why) => (None, Some(why)),
     };
+    if let Some(profile) = profile {
+        roles::check(profile, &roles, target.as_deref(), id.as_deref())?;
+    }
     let sample = profile.map_or(&unlabelled.sample, |profile| &profile.sample);
     let columns = kinds::Columns {
         profile,
@@ -112,10 +118,10 @@ pub fn infer(
         media: profile.map_or(unlabelled.media, |profile| profile.media),
         target: target.as_deref(),
         id: id.as_deref(),
+        roles: &roles,
     };
     let data_modality = kinds::modality(columns, given.data_modality, &mut guesses);
     let task_type = kinds::task_type(columns, &metric, data_modality, given.task_type, &mut guesses);
-    let mut roles = given.roles.clone();
     if let (Some(profile), Some(target)) = (profile, target.as_deref()) {
         let metric = Metric::parse(&metric);
         fit::check(profile, target, metric)?;

@@ -11,36 +11,68 @@ use mle_star_domain::protocol::{Split, SplitKind};
 
 use super::profile::{Column, Profile, Table};
 
+/// The columns whose roles are known.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known<'a> {
+    /// The column to predict.
+    pub target: Option<&'a str>,
+    /// The column with the row IDs.
+    pub id: Option<&'a str>,
+    /// The column that the user named for groups.
+    pub group: Option<&'a str>,
+    /// The column that the user named for times.
+    pub time: Option<&'a str>,
+    /// The column with the weights.
+    pub weight: Option<&'a str>,
+}
+
 /// Describes how the test rows differ from the training rows: they are later, they belong to other groups, or
-/// nothing tells them apart. `classification` is whether the target has classes.
+/// nothing tells them apart. What the user named wins. `classification` is whether the target has classes.
 ///
 /// Dates, columns whose names mean time and numbers like those of a Unix clock can tell that rows are later. An ID cannot: IDs usually continue in the test
 /// table even if its rows were drawn at random.
-pub fn describe(profile: &Profile, target: Option<&str>, id: Option<&str>, classification: bool) -> Split {
-    by_time(profile, target, id)
-        .or_else(|| by_groups(profile, target, id))
+pub fn describe(profile: &Profile, known: &Known<'_>, classification: bool) -> Split {
+    known
+        .split()
+        .or_else(|| by_time(profile, known))
+        .or_else(|| by_groups(profile, known))
         .unwrap_or_else(|| at_random(profile, classification))
 }
 
-fn by_time(profile: &Profile, target: Option<&str>, id: Option<&str>) -> Option<Split> {
+impl Known<'_> {
+    /// The split by the columns that the user named; `None` if there are none.
+    pub fn split(&self) -> Option<Split> {
+        let (kind, column) = match (self.time, self.group) {
+            (Some(time), _) => (SplitKind::Time, time),
+            (None, group) => (SplitKind::Groups, group?),
+        };
+        // The rows of one time stay together anyway.
+        let groups = self.group.filter(|group| *group != column).map(str::to_owned);
+        Some(Split { kind, column: Some(column.to_owned()), why: "as given".to_owned(), groups, given: true })
+    }
+}
+
+fn by_time(profile: &Profile, known: &Known<'_>) -> Option<Split> {
     let test = profile.test.as_ref()?;
-    let columns: Vec<&Column> = times::candidates(profile, target, id);
+    let columns = times::candidates(profile, known.target, known.id).into_iter();
+    let columns: Vec<&Column> = columns.filter(|column| known.weight != Some(column.name.as_str())).collect();
     // A table that can no longer be read tells nothing.
     let courses = times::courses(&profile.tables, &columns).ok()?;
     let course = courses.into_iter().find(times::Course::is_later)?;
     let why = course.evidence(&name(&profile.train), &name(test));
-    Some(Split { kind: SplitKind::Time, column: Some(course.column), why })
+    Some(Split { kind: SplitKind::Time, column: Some(course.column), why, ..Split::default() })
 }
 
-fn by_groups(profile: &Profile, target: Option<&str>, id: Option<&str>) -> Option<Split> {
+fn by_groups(profile: &Profile, known: &Known<'_>) -> Option<Split> {
     let asked = |name: &str| profile.sample.as_ref().is_some_and(|sample| sample.column(name).is_some());
-    let taken = |name: &str| Some(name) == target || Some(name) == id || asked(name);
+    let roles = [known.target, known.id, known.weight];
+    let taken = |name: &str| roles.contains(&Some(name)) || asked(name);
     let column = groups::choose(profile, taken)?.column.column.clone();
     let (train, test) = (name(&profile.train), name(profile.test.as_ref()?));
     let why = format!(
         "the values of `{column}` repeat in {train}, and at most 1 in 100 rows of {test} has one of them"
     );
-    Some(Split { kind: SplitKind::Groups, column: Some(column), why })
+    Some(Split { kind: SplitKind::Groups, column: Some(column), why, ..Split::default() })
 }
 
 fn at_random(profile: &Profile, classification: bool) -> Split {
@@ -54,7 +86,7 @@ fn at_random(profile: &Profile, classification: bool) -> Split {
         }
         None => format!("there is no test table to compare with{keep}"),
     };
-    Split { kind, column: None, why }
+    Split { kind, column: None, why, ..Split::default() }
 }
 
 fn name(table: &Table) -> String {
@@ -68,6 +100,9 @@ mod tests {
     use super::*;
     use crate::profile;
 
+    const KNOWN: Known<'_> =
+        Known { target: Some("y"), id: Some("id"), group: None, time: None, weight: None };
+
     /// The cells of a row by its number, without the ID and the target.
     type Cells = fn(usize) -> String;
 
@@ -79,7 +114,7 @@ mod tests {
         fs::write(dir.path().join("train.csv"), rows).unwrap();
         let rows = (60..90).fold(format!("id,{header}\n"), |text, id| format!("{text}{}\n", row(id, test)));
         fs::write(dir.path().join("test.csv"), rows).unwrap();
-        describe(&profile::read(dir.path()).unwrap(), Some("y"), Some("id"), true)
+        describe(&profile::read(dir.path()).unwrap(), &KNOWN, true)
     }
 
     #[test]
@@ -188,11 +223,36 @@ mod tests {
     }
 
     #[test]
+    fn columns_that_the_user_named_win() {
+        let dir = tempfile::tempdir().unwrap();
+        let row = |id: usize| format!("{id},p{},{}", id / 6, 2000 + id / 10);
+        let train = (0..60).fold("id,patient,year,y\n".to_owned(), |all, id| format!("{all}{},1\n", row(id)));
+        let test = (60..90).fold("id,patient,year\n".to_owned(), |all, id| format!("{all}{}\n", row(id)));
+        fs::write(dir.path().join("train.csv"), train).unwrap();
+        fs::write(dir.path().join("test.csv"), test).unwrap();
+        let profile = profile::read(dir.path()).unwrap();
+        let check = |group, time, expected: (SplitKind, &str, Option<&str>), words: &str| {
+            let found = describe(&profile, &Known { group, time, ..KNOWN }, true);
+            let found_columns = (found.kind, found.column.as_deref().unwrap(), found.groups.as_deref());
+            assert_eq!(found_columns, expected);
+            assert_eq!((found.words().as_str(), found.given), (words, group.or(time).is_some()));
+            assert!(!found.given || found.why == "as given", "{}", found.why);
+        };
+        let (by_time, by_groups) = (SplitKind::Time, SplitKind::Groups);
+        check(None, None, (by_time, "year", None), "later rows by `year`");
+        check(Some("patient"), None, (by_groups, "patient", None), "whole groups by `patient`");
+        check(None, Some("year"), (by_time, "year", None), "later rows by `year`");
+        let words = "whole groups by `patient`, the later ones by `year`";
+        check(Some("patient"), Some("year"), (by_time, "year", Some("patient")), words);
+        check(Some("year"), Some("year"), (by_time, "year", None), "later rows by `year`");
+    }
+
+    #[test]
     fn targets_with_classes_keep_their_shares() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("train.csv"), "id,x,y\n1,2,0.5\n2,3,1.5\n").unwrap();
         let profile = profile::read(dir.path()).unwrap();
-        let kind = |classification| describe(&profile, Some("y"), Some("id"), classification).kind;
+        let kind = |classification| describe(&profile, &KNOWN, classification).kind;
         assert_eq!((kind(true), kind(false)), (SplitKind::Stratified, SplitKind::Rows));
     }
 }

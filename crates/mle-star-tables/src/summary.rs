@@ -17,6 +17,7 @@ mod words;
 use std::path::{Path, PathBuf};
 
 use mle_star_domain::protocol::{Split, SplitKind};
+use mle_star_domain::task::ColumnRoles;
 
 use super::folder::{self, Listing};
 use super::holdout::Plan;
@@ -50,6 +51,8 @@ pub struct Asked<'a> {
     pub target: Option<&'a str>,
     /// The column with the row IDs.
     pub id: Option<&'a str>,
+    /// The roles of further columns.
+    pub roles: Option<&'a ColumnRoles>,
     /// How the test rows differ from the training rows.
     pub split: Option<&'a Split>,
     /// The rows that no script sees with their labels.
@@ -142,7 +145,11 @@ fn tables_section(asked: &Asked<'_>, profile: &Profile, facts: &TableFacts) -> S
 fn difference(split: &Split) -> Option<String> {
     let column = words::name(split.column.as_deref()?);
     match split.kind {
+        SplitKind::Time if split.given => {
+            Some(format!("- Rows to predict count as later than the training rows, by {column}"))
+        }
         SplitKind::Time => Some(format!("- The test rows are later than the training rows, by {column}")),
+        SplitKind::Groups if split.given => Some(format!("- Rows of a group belong together, by {column}")),
         SplitKind::Groups => Some(format!("- The test rows belong to other groups, by {column}")),
         SplitKind::Rows | SplitKind::Stratified => None,
     }

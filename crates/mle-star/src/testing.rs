@@ -462,7 +462,7 @@ pub(crate) fn scored_as(text: &str, score: f64) -> Option<Scored> {
 /// The evaluation of a run whose scores the program computes, without held-out rows.
 pub fn protocol() -> Protocol {
     Protocol {
-        split: Some(Split { kind: SplitKind::Stratified, column: None, why: String::new() }),
+        split: Some(Split { kind: SplitKind::Stratified, column: None, ..Split::default() }),
         holdout: Holdout::Off { why: String::new() },
         is_papers: false,
         rows: 1000,

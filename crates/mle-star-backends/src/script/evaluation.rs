@@ -468,7 +468,7 @@ mod tests {
 
     #[test]
     fn the_fewest_rows_depend_on_the_rows_that_scripts_use() {
-        let split = |kind| Split { kind, column: None, why: String::new() };
+        let split = |kind| Split { kind, column: None, ..Split::default() };
         let check = |labelled, limit, kind, expected| {
             let fewest = fewest_rows(labelled, limit, Some(&split(kind)));
             assert_eq!(fewest, expected, "{labelled} {limit} {kind:?}");

@@ -7,6 +7,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_leakage::Facts;
 use mle_star_run::prepare::infer_without_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
+use mle_star_run::protocol::Evaluated;
 use mle_star_run::settings::Invocation;
 use mle_star_tables::infer::Inferred;
 use mle_star_tables::profile::{Profile, Table};
@@ -66,7 +67,8 @@ pub fn known(args: &CheckArgs, folder: &Path) -> Result<Known, Trouble> {
 fn of(source: &TaskSource, profile: &Profile, inferred: Inferred) -> Known {
     let (target, id) = (inferred.target.as_deref(), inferred.id.as_deref());
     let classes = inferred.task_type != TaskType::Regression;
-    let split = profile.test.is_some().then(|| split::describe(profile, target, id, classes));
+    let known = Evaluated::inferred(&inferred).known();
+    let split = profile.test.is_some().then(|| split::describe(profile, &known, classes));
     let targets: Vec<String> =
         target.iter().flat_map(|target| profile.targets(target, id)).map(str::to_owned).collect();
     let guess = inferred.guesses.iter().find(|guess| guess.field == "target_column");

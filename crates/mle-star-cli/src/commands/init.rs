@@ -72,7 +72,8 @@ fn evaluation(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Re
     let decided =
         protocol::of_drawn(protocol::decide(task, &config, folder.profile.as_ref()), task, &config, drawn);
     let told = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, &config));
-    Ok(folder.lines().into_iter().chain(told).collect())
+    let roles = protocol::role_lines(&folder.inferred.roles);
+    Ok(folder.lines().into_iter().chain(roles).chain(told).collect())
 }
 
 fn exists(path: &Path) -> Trouble {
@@ -117,6 +118,23 @@ fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string()
 }
 
+/// Texts as a YAML list.
+fn listed(texts: &[String]) -> String {
+    format!("[{}]", texts.iter().map(|text| quoted(text)).collect::<Vec<_>>().join(", "))
+}
+
+/// The fields of the roles that columns have.
+fn role_fields(roles: &ColumnRoles) -> impl Iterator<Item = (&'static str, String)> {
+    let fields = [
+        ("group_column", roles.group.as_deref().map(quoted)),
+        ("time_column", roles.time.as_deref().map(quoted)),
+        ("weight_column", roles.weight.as_deref().map(quoted)),
+        ("ignore_columns", (!roles.ignored.is_empty()).then(|| listed(&roles.ignored))),
+        ("positive_class", roles.positive_class.as_deref().map(quoted)),
+    ];
+    fields.into_iter().filter_map(|(name, value)| Some((name, value?)))
+}
+
 fn task_text(
     dir: &Path,
     source: &TaskSource,
@@ -159,6 +177,9 @@ fn task_text(
     field("target_column", inferred.target.as_deref().map(quoted), target);
     let id = if inferred.id.is_some() { reason("id_column") } else { "no ID column was found".to_owned() };
     field("id_column", inferred.id.as_deref().map(quoted), id);
+    for (name, value) in role_fields(&inferred.roles) {
+        field(name, Some(value), reason(name));
+    }
     field(
         "data_dir",
         Some(quoted(&data_dir)),

@@ -38,11 +38,11 @@ pub struct RunInput {
     pub target: Option<String>,
     /// Column that identifies rows
     pub id_column: Option<String>,
-    /// Column whose values are groups of rows that depend on each other
+    /// Column with groups of dependent rows
     pub group_column: Option<String>,
     /// Column with the time of each row
     pub time_column: Option<String>,
-    /// Column with the weight of each row in the metric
+    /// Column with row weights
     pub weight_column: Option<String>,
     /// Columns that are no features
     #[serde(default)]
@@ -51,7 +51,7 @@ pub struct RunInput {
     pub positive_class: Option<String>,
     /// Path of a Python file that computes the metric
     pub metric_file: Option<String>,
-    /// Share of the rows of a single table that are predicted, 0.2 by default
+    /// Share of a single table that is predicted, 0.2 by default
     pub test_share: Option<f64>,
     /// Sheet of Excel files, the first by default
     pub sheet: Option<String>,

@@ -233,11 +233,14 @@ fn early_stopping(block: &Block<'_>) -> Option<String> {
     }
     let make_first = make.replacen(&parameters, &format!("{parameters}{made}"), 1);
     let make_second = make.replacen(&parameters, &format!("**{{{parameters}, \"{trees}\": trees}}"), 1);
+    let weighs = problem.weight.is_some();
     let fit_first = fit.replacen("x, y_fit", &format!("x_in, y_in{fitted}"), 1);
+    let fit_first = fit_first.replace("sample_weight=weight", "sample_weight=weight_in");
+    let [parts, of_all] = if weighs { [", weight_in, _", ", weight"] } else { ["", ""] };
     let stratify = if problem.classification { ", stratify=y_fit" } else { "" };
     let text = format!(
         "{head}    # A part of the fitting rows says how many trees are enough. Then all of them are fitted.\n    \
-         x_in, x_stop, y_in, y_stop = train_test_split(x, y_fit, test_size=0.15, random_state=SEED{stratify})\n\
+         x_in, x_stop, y_in, y_stop{parts} = train_test_split(x, y_fit{of_all}, test_size=0.15, random_state=SEED{stratify})\n\
          {make_first}\n{fit_first}\n    \
          trees = max(1, round(1.1 * {best}))\n\
          {make_second}\n{fit}\n{rest}"

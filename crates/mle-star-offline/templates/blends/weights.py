@@ -14,17 +14,18 @@ def fitted_weights(parts, rows):
 def blend_error(values, rows):
 {% if p.classification %}
     """Logarithmic loss of class probabilities."""
-    return -np.mean(np.log(np.clip(values[np.arange(len(rows)), {{ p.truth }}[rows]], 1e-9, 1.0)))
+    return -{{ "np.average" if p.weight else "np.mean" }}(np.log(np.clip(values[np.arange(len(rows)), {{ p.truth }}[rows]], 1e-9, 1.0)){{ ", weights=" ~ p.weights ~ "[rows]" if p.weight }})
 {% elif p.metric.quantile %}
     """Pinball loss on the model scale."""
     missing = to_model_scale({{ p.truth }}[rows]) - values
-    return np.mean(np.maximum({{ p.metric.quantile }} * missing, ({{ p.metric.quantile }} - 1.0) * missing))
+    loss = np.maximum({{ p.metric.quantile }} * missing, ({{ p.metric.quantile }} - 1.0) * missing)
+    return {{ "np.average" if p.weight else "np.mean" }}(loss{{ ", weights=" ~ p.weights ~ "[rows]" if p.weight }})
 {% elif p.metric.absolute %}
     """Mean absolute error on the model scale."""
-    return np.mean(np.abs(values - to_model_scale({{ p.truth }}[rows])))
+    return {{ "np.average" if p.weight else "np.mean" }}(np.abs(values - to_model_scale({{ p.truth }}[rows])){{ ", weights=" ~ p.weights ~ "[rows]" if p.weight }})
 {% else %}
     """Mean squared error on the model scale."""
-    return np.mean(np.square(values - to_model_scale({{ p.truth }}[rows])))
+    return {{ "np.average" if p.weight else "np.mean" }}(np.square(values - to_model_scale({{ p.truth }}[rows])){{ ", weights=" ~ p.weights ~ "[rows]" if p.weight }})
 {% endif %}
 
 

@@ -17,10 +17,10 @@ PARAMS_{{ m.slug | upper }} = {
 }
 
 
-def fit_predict_{{ m.slug }}(x, y_fit, others):
+def fit_predict_{{ m.slug }}(x, y_fit, others{{ ", weight" if p.weight }}):
     """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }} for each of `others`."""
     model = CatBoost{{ 'Classifier' if p.classification else 'Regressor' }}(**PARAMS_{{ m.slug | upper }}, random_seed=SEED, thread_count=THREADS, verbose=False, allow_writing_files=False)
-    model.fit(x, y_fit, cat_features=list(x.select_dtypes(exclude="number").columns))
+    model.fit(x, y_fit{{ ", sample_weight=weight" if p.weight }}, cat_features=list(x.select_dtypes(exclude="number").columns))
 {% if p.classification %}
     return [model.predict_proba(other) for other in others]
 {% else %}

@@ -11,10 +11,10 @@ PARAMS_{{ m.slug | upper }} = {
 }
 
 
-def fit_predict_{{ m.slug }}(x, y_fit, others):
+def fit_predict_{{ m.slug }}(x, y_fit, others{{ ", weight" if p.weight }}):
     """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }} for each of `others`."""
     model = {{ 'LogisticRegression' if p.classification else 'Ridge' }}(**PARAMS_{{ m.slug | upper }}, random_state=SEED)
-    model.fit(x, y_fit)
+    model.fit(x, y_fit{{ ", sample_weight=weight" if p.weight }})
 {% if p.classification %}
     return [model.predict_proba(other) for other in others]
 {% else %}

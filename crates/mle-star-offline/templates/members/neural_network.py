@@ -15,7 +15,7 @@ PARAMS_{{ m.slug | upper }} = {
 }
 
 
-def fit_predict_{{ m.slug }}(x, y_fit, others):
+def fit_predict_{{ m.slug }}(x, y_fit, others{{ ", weight" if p.weight }}):
     """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }} for each of `others`, averaged over two networks."""
 {% if not p.classification %}
     level, spread = np.mean(y_fit), max(np.std(y_fit), 1e-9)
@@ -24,10 +24,10 @@ def fit_predict_{{ m.slug }}(x, y_fit, others):
     for seed in (SEED, SEED + 1):
         model = MLP{{ 'Classifier' if p.classification else 'Regressor' }}(**PARAMS_{{ m.slug | upper }}, random_state=seed)
 {% if p.classification %}
-        model.fit(x, y_fit)
+        model.fit(x, y_fit{{ ", sample_weight=weight" if p.weight }})
         runs.append([model.predict_proba(other) for other in others])
 {% else %}
-        model.fit(x, (y_fit - level) / spread)
+        model.fit(x, (y_fit - level) / spread{{ ", sample_weight=weight" if p.weight }})
         runs.append([model.predict(other) * spread + level for other in others])
 {% endif %}
     return [np.mean(predictions, axis=0) for predictions in zip(*runs)]

@@ -18,10 +18,10 @@ PARAMS_{{ m.slug | upper }} = {
 }
 
 
-def fit_predict_{{ m.slug }}(x, y_fit, others):
+def fit_predict_{{ m.slug }}(x, y_fit, others{{ ", weight" if p.weight }}):
     """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }} for each of `others`."""
     model = XGB{{ 'Classifier' if p.classification else 'Regressor' }}(**PARAMS_{{ m.slug | upper }}, random_state=SEED, n_jobs=THREADS, verbosity=0)
-    model.fit(x, y_fit)
+    model.fit(x, y_fit{{ ", sample_weight=weight" if p.weight }})
 {% if p.classification %}
     return [model.predict_proba(other) for other in others]
 {% else %}

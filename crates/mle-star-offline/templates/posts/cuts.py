@@ -6,10 +6,10 @@ def closeness(values, cuts):
     return -np.square(moved[:, None] - np.arange(len(CLASSES)))
 
 
-def best_cuts(values, truth):
+def best_cuts(values, truth{{ ", weight" if p.weight }}):
     """Limits between neighbouring classes, moved one after another while the metric improves."""
     cuts = np.arange(len(CLASSES) - 1) + 0.5
-    score = lambda limits: metric(truth, closeness(values, np.sort(limits)))
+    score = lambda limits: metric(truth, closeness(values, np.sort(limits)){{ ", weight" if p.weight }})
     for width in (0.2, 0.1, 0.05):
         for position in range(len(cuts)):
             trials = [cuts + np.where(np.arange(len(cuts)) == position, step, 0.0) for step in (0.0, -width, width)]
@@ -23,5 +23,5 @@ def postprocess(oof, predicted):
     expected, expected_final = oof @ ranks, predicted @ ranks
     decided = np.zeros_like(oof)
     for fit_rows, valid_rows in {{ p.tuning }}:
-        decided[valid_rows] = closeness(expected[valid_rows], best_cuts(expected[fit_rows], {{ p.truth }}[fit_rows]))
-    return decided, closeness(expected_final, best_cuts(expected, {{ p.truth }}))
+        decided[valid_rows] = closeness(expected[valid_rows], best_cuts(expected[fit_rows], {{ p.truth }}[fit_rows]{{ ", " ~ p.weights ~ "[fit_rows]" if p.weight }}))
+    return decided, closeness(expected_final, best_cuts(expected, {{ p.truth }}{{ ", " ~ p.weights if p.weight }}))

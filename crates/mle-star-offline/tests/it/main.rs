@@ -30,6 +30,8 @@ mod refining;
 mod role_answers;
 mod roles;
 #[cfg(test)]
+mod roles_of_columns;
+#[cfg(test)]
 mod several_targets;
 #[cfg(test)]
 mod tasks;

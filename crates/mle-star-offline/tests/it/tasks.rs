@@ -68,7 +68,12 @@ pub(crate) fn split(shape: &Shape) -> Option<Split> {
 }
 
 pub(crate) fn by(kind: SplitKind, column: &str) -> Split {
-    Split { kind, column: Some(column.to_owned()), why: "The test table shows it.".to_owned() }
+    Split {
+        kind,
+        column: Some(column.to_owned()),
+        why: "The test table shows it.".to_owned(),
+        ..Split::default()
+    }
 }
 
 pub(crate) fn task(shape: &Shape) -> Task {

@@ -13,10 +13,10 @@ use serde_json::Value;
 
 use super::task_source::TaskSource;
 use super::{RunOptions, earlier_runs, given_models};
-use crate::nearest::nearest;
 use crate::provider::{self, Chosen};
 use crate::runs::absolute;
 use crate::settings::{self, Environment, Invocation, Settings};
+use mle_star_domain::nearest::nearest;
 
 /// The settings of a run, resolved, with the files that they name.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use mle_star_domain::config::{AgentsChoice, Config, Switch};
 use mle_star_domain::trouble::Trouble;
 use serde_json::{Map, Value};
 
-use crate::nearest::nearest;
 use crate::settings::document;
+use mle_star_domain::nearest::nearest;
 
 /// The keys of a model.
 const KEYS: [&str; 3] = ["model_name", "example_code", "sources"];

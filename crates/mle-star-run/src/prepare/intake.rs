@@ -15,6 +15,7 @@ use mle_star_metrics::names::Metric;
 use mle_star_tables::infer::Inferred;
 use mle_star_tables::intake::{Asked, Draw, Drawn, Look, Submission, draw, look, make_sample};
 use mle_star_tables::profile::{self, Column, Profile, Table};
+use mle_star_tables::split;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
 
@@ -295,13 +296,9 @@ fn split_of(known: &Known<'_>, target: &str, profile: &Profile) -> Split {
         Some(metric) => !metric.is_for_regression(),
         None => target.is_some_and(|column| !column.kind.is_number()),
     };
-    let (kind, column) = match (known.group, known.time) {
-        (Some(group), _) => (SplitKind::Groups, Some(group)),
-        (None, Some(time)) => (SplitKind::Time, Some(time)),
-        (None, None) if has_classes => (SplitKind::Stratified, None),
-        (None, None) => (SplitKind::Rows, None),
-    };
-    Split { kind, column: column.map(str::to_owned), why: String::new() }
+    let named = split::Known { group: known.group, time: known.time, ..split::Known::default() }.split();
+    let kind = if has_classes { SplitKind::Stratified } else { SplitKind::Rows };
+    named.unwrap_or(Split { kind, ..Split::default() })
 }
 
 impl<'a> Known<'a> {

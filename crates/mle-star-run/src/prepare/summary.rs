@@ -17,11 +17,13 @@ pub fn summary(
     decided: Option<&Decided>,
     instead: &[(PathBuf, PathBuf)],
 ) -> Option<String> {
+    let roles = task.column_roles();
     let asked = Asked {
         data_dir: &task.data_dir,
         profile,
         target: task.target_column.as_deref(),
         id: task.id_column.as_deref(),
+        roles: Some(&roles),
         split: decided.and_then(|decided| decided.protocol.split.as_ref()),
         held_out: decided.and_then(|decided| decided.held_out.as_ref()),
         instead,

@@ -92,7 +92,7 @@ mod tests {
         value: impl Fn(usize) -> String,
         label: fn(usize) -> usize,
     ) -> Vec<u32> {
-        let split = Split { kind, column: Some("g".to_owned()), why: String::new() };
+        let split = Split { kind, column: Some("g".to_owned()), ..Split::default() };
         let values: Vec<Option<String>> = (0..rows).map(|row| Some(value(row))).collect();
         blocks(Some(&split), &values, &(0..rows).map(label).collect::<Vec<_>>())
     }

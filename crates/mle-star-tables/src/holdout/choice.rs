@@ -9,6 +9,7 @@ use super::seeded::{RowSet, Seeded};
 use super::tables::{off, unreadable};
 use super::{Off, Share};
 use crate::profile::{HUGE, Profile};
+use crate::records::digest;
 use crate::split::times::{self, Clock};
 use crate::table;
 
@@ -43,8 +44,17 @@ enum Rule {
     Smallest { classes: HashMap<u64, u64>, by_class: bool, candidates: RowSet },
     /// Those of these groups.
     Groups { column: String, groups: HashSet<u64> },
-    /// Those from this time on.
-    From { column: String, clock: Clock, time: f64 },
+    /// Those from this time on. Rows of a group have the time of its first row.
+    From { by: Parts, clock: Clock, time: f64, firsts: HashMap<u64, f64> },
+}
+
+/// The columns by which rows are chosen.
+#[derive(Clone, Default)]
+struct Parts {
+    /// The column of the groups or of the times.
+    column: Option<String>,
+    /// For times, the column whose groups stay whole.
+    groups: Option<String>,
 }
 
 /// The columns of the training table that the choice needs.
@@ -81,6 +91,8 @@ struct LabelledRow<'a> {
     label: &'a str,
     /// The group or the time.
     part: Option<&'a str>,
+    /// The group, where times have groups.
+    group: Option<&'a str>,
 }
 
 /// Chooses labelled rows as `split` says that test rows differ from training rows.
@@ -92,21 +104,25 @@ pub(crate) fn choose(
     seed: u64,
 ) -> Result<Chosen, Off> {
     let train = Train { of: labelled, seeded: Seeded::new(seed, "rows") };
-    let column = || match &split.column {
-        Some(column) if profile.train.column(column).is_some() => Ok(column.as_str()),
-        _ => off("the column that tells test rows from training rows is not known"),
-    };
     let (labelled, rule) = match split.kind {
         SplitKind::Rows => at_random(&train, share, false)?,
         SplitKind::Stratified => at_random(&train, share, true)?,
-        SplitKind::Groups => by_groups(&train, share, column()?)?,
-        SplitKind::Time => by_time(&train, profile, share, column()?)?,
+        SplitKind::Groups => by_groups(&train, share, known_column(profile, split)?)?,
+        SplitKind::Time => by_time(&train, profile, share, split)?,
     };
     let chosen = train.mark(labelled, &rule)?;
     if chosen.rows < FEWEST_HELD {
         return off(format!("only {} rows could be held out; {FEWEST_HELD} are needed", chosen.rows));
     }
     Ok(chosen)
+}
+
+/// The column of the split.
+fn known_column<'a>(profile: &Profile, split: &'a Split) -> Result<&'a str, Off> {
+    match &split.column {
+        Some(column) if profile.train.column(column).is_some() => Ok(column.as_str()),
+        _ => off("the column that tells test rows from training rows is not known"),
+    }
 }
 
 /// The number of rows to hold out, and the greatest number.
@@ -133,7 +149,7 @@ fn at_random(train: &Train<'_>, share: Share, by_class: bool) -> Result<(u64, Ru
     // The order of the classes is the same on every machine.
     let mut classes: BTreeMap<u64, Class> = BTreeMap::new();
     let mut known = Classes::default();
-    let labelled = train.each(None, |row| {
+    let labelled = train.each(&Parts::default(), |row| {
         let class = train.class(&row, by_class, &mut known);
         classes.entry(class).or_default().push((train.seeded.of(row.id.as_bytes()), row.number), most);
     })?;
@@ -158,7 +174,8 @@ fn at_random(train: &Train<'_>, share: Share, by_class: bool) -> Result<(u64, Ru
 
 fn by_groups(train: &Train<'_>, share: Share, column: &str) -> Result<(u64, Rule), Off> {
     let mut sizes: BTreeMap<u64, u64> = BTreeMap::new();
-    let labelled = train.each(Some(column), |row| {
+    let by = Parts { column: Some(column.to_owned()), groups: None };
+    let labelled = train.each(&by, |row| {
         if let Some(group) = row.part {
             *sizes.entry(train.seeded.of(group.as_bytes())).or_default() += 1;
         }
@@ -183,13 +200,23 @@ fn by_groups(train: &Train<'_>, share: Share, column: &str) -> Result<(u64, Rule
     Ok((labelled, Rule::Groups { column: column.to_owned(), groups }))
 }
 
-fn by_time(train: &Train<'_>, profile: &Profile, share: Share, column: &str) -> Result<(u64, Rule), Off> {
+fn by_time(train: &Train<'_>, profile: &Profile, share: Share, split: &Split) -> Result<(u64, Rule), Off> {
+    let column = known_column(profile, split)?;
     let Some(clock) = train.clock(profile, column)? else {
         return off(format!("the values of `{column}` have no order of time"));
     };
+    let by = Parts { column: Some(column.to_owned()), groups: split.groups.clone() };
+    let mut firsts = HashMap::new();
+    if by.groups.is_some() {
+        train.each(&by, |row| {
+            if let (Some(group), Some(time)) = (row.group, row.part.and_then(|time| clock.read(time))) {
+                let first = firsts.entry(digest(group)).or_insert(time);
+                *first = time.min(*first);
+            }
+        })?;
+    }
     let mut times = Vec::new();
-    let labelled =
-        train.each(Some(column), |row| times.extend(row.part.and_then(|time| clock.read(time))))?;
+    let labelled = train.each(&by, |row| times.extend(row.time(clock, &firsts)))?;
     let wanted = wanted(share, labelled)?;
     let largest = match share {
         Share::Auto { .. } => LARGEST_AUTO,
@@ -205,7 +232,7 @@ fn by_time(train: &Train<'_>, profile: &Profile, share: Share, column: &str) -> 
     let Some(time) = boundary(&times, wanted, largest) else {
         return off(format!("too many rows have the last value of `{column}`"));
     };
-    Ok((labelled, Rule::From { column: column.to_owned(), clock, time }))
+    Ok((labelled, Rule::From { by, clock, time, firsts }))
 }
 
 /// The time from which on rows are held out, so that they are about as many as wanted, at most the `largest` share, and not
@@ -239,11 +266,11 @@ impl Class {
 }
 
 impl Train<'_> {
-    /// Calls `take` with each labelled row. `part` is the column of the group or of the time. Returns the number of
-    /// labelled rows.
-    fn each(&self, part: Option<&str>, mut take: impl FnMut(LabelledRow<'_>)) -> Result<u64, Off> {
+    /// Calls `take` with each labelled row. Returns the number of labelled rows.
+    fn each(&self, by: &Parts, mut take: impl FnMut(LabelledRow<'_>)) -> Result<u64, Off> {
         let Labelled { train, targets, id } = self.of;
-        let names = targets.iter().map(|(name, _)| *name).chain(part).chain(*id);
+        let names = targets.iter().map(|(name, _)| *name);
+        let names = names.chain(by.column.as_deref()).chain(by.groups.as_deref()).chain(*id);
         let read = train.positions(names).and_then(|columns| {
             let (mut labelled, mut number) = (0, String::new());
             train.each(&columns, |row| {
@@ -255,7 +282,9 @@ impl Train<'_> {
                     && labels.all(|label| label.is_some())
                 {
                     labelled += 1;
-                    let part = part.and_then(|_| row.value(targets.len()));
+                    let part = by.column.as_ref().and_then(|_| row.value(targets.len()));
+                    let before = targets.len() + usize::from(by.column.is_some());
+                    let group = by.groups.as_ref().and_then(|_| row.value(before));
                     let id = match id {
                         Some(_) => row.value(columns.len() - 1).unwrap_or_default(),
                         None => {
@@ -263,7 +292,7 @@ impl Train<'_> {
                             number.as_str()
                         }
                     };
-                    take(LabelledRow { number: row.number, id, label: first, part });
+                    take(LabelledRow { number: row.number, id, label: first, part, group });
                 }
                 true
             })?;
@@ -296,13 +325,14 @@ impl Train<'_> {
     }
 
     fn mark(&self, labelled: u64, rule: &Rule) -> Result<Chosen, Off> {
-        let part = match rule {
-            Rule::Smallest { .. } => None,
-            Rule::Groups { column, .. } | Rule::From { column, .. } => Some(column.as_str()),
+        let by = match rule {
+            Rule::Smallest { .. } => Parts::default(),
+            Rule::Groups { column, .. } => Parts { column: Some(column.clone()), groups: None },
+            Rule::From { by, .. } => by.clone(),
         };
         let (mut rows, mut held, mut hasher) = (0, RowSet::default(), Hasher::new());
         let mut known = Classes::default();
-        self.each(part, |row| {
+        self.each(&by, |row| {
             if self.is_held(rule, &row, &mut known) {
                 rows += 1;
                 held.insert(row.number);
@@ -322,10 +352,16 @@ impl Train<'_> {
             Rule::Groups { groups, .. } => {
                 row.part.is_some_and(|group| groups.contains(&self.seeded.of(group.as_bytes())))
             }
-            Rule::From { clock, time, .. } => {
-                row.part.and_then(|value| clock.read(value)).is_some_and(|at| at >= *time)
-            }
+            Rule::From { clock, time, firsts, .. } => row.time(*clock, firsts).is_some_and(|at| at >= *time),
         }
+    }
+}
+
+impl LabelledRow<'_> {
+    /// Its time, or that of the first row of its group.
+    fn time(&self, clock: Clock, firsts: &HashMap<u64, f64>) -> Option<f64> {
+        let of_group = self.group.and_then(|group| firsts.get(&digest(group)).copied());
+        of_group.or_else(|| self.part.and_then(|time| clock.read(time)))
     }
 }
 

@@ -8,7 +8,7 @@ use super::*;
 use crate::profile;
 use crate::testing;
 
-const ROLES: Roles<'_> = Roles { target: Some("y"), id: Some("id") };
+const ROLES: Roles<'_> = Roles { target: Some("y"), id: Some("id"), weight: None };
 const FIFTH: Share = Share::Of(0.2, MOST);
 
 /// A file name and a text.
@@ -42,7 +42,7 @@ fn folder(files: &[File]) -> tempfile::TempDir {
 }
 
 fn split(kind: SplitKind, column: Option<&str>) -> Split {
-    Split { kind, column: column.map(str::to_owned), why: String::new() }
+    Split { kind, column: column.map(str::to_owned), ..Split::default() }
 }
 
 fn planned(data: &Path, split: &Split, share: Share, seed: u64) -> Result<Plan, Off> {
@@ -125,6 +125,39 @@ fn the_latest_rows_are_held_out_and_ties_stay_together() {
     check(|n| format!("2024-{:02}-{:02}", n / 28 + 1, n % 28 + 1), 0.2, MOST, 80..100);
     check(|n| format!("{}/{}/2024", n % 28 + 1, n / 28 + 1), 0.2, MOST, 80..100);
     check(|n| format!("{}/{}/2024", n / 28 + 1, n % 28 + 1), 0.2, MOST, 80..100);
+}
+
+#[test]
+fn groups_stay_whole_in_time_and_count_from_their_first_row() {
+    // Each person is seen on four days of twenty weeks.
+    let mut files = files();
+    let day = |n: usize| (n / 4) + (n % 4) * 3;
+    files[0] = table("train.csv", "id,x,g,day,y", 0..100, |n| format!("{n},0,p{},{},1.5", n / 4, day(n)));
+    let by = Split { groups: Some("g".to_owned()), ..split(SplitKind::Time, Some("day")) };
+    let rows = rows_of(&files, &by, FIFTH);
+    assert_eq!(rows, (80..100).collect());
+    // Days alone divide persons.
+    let rows = rows_of(&files, &split(SplitKind::Time, Some("day")), FIFTH);
+    assert!(rows.iter().any(|row| !rows.contains(&(row / 4 * 4))), "{rows:?}");
+}
+
+#[test]
+fn labels_are_written_with_groups_and_weights() {
+    let check = |split: &Split, weight, expected: &str| {
+        let dir = folder(&files());
+        let profile = profile::read(dir.path()).unwrap();
+        let plan = plan(&profile, &Roles { weight, ..ROLES }, split, FIFTH, 1).unwrap();
+        let path = dir.path().join("labels.csv");
+        labels(&profile, &plan, &path).unwrap();
+        let text = fs::read_to_string(path).unwrap();
+        assert_eq!(text.lines().next(), Some(expected));
+        assert_eq!(text.lines().count() as u64, plan.rows() + 1);
+    };
+    check(&split(SplitKind::Rows, None), None, "id,y");
+    check(&split(SplitKind::Rows, None), Some("x"), "id,y,x");
+    check(&split(SplitKind::Groups, Some("g")), Some("x"), "id,y,g,x");
+    let both = Split { groups: Some("g".to_owned()), ..split(SplitKind::Time, Some("day")) };
+    check(&both, Some("x"), "id,y,g,x");
 }
 
 #[test]

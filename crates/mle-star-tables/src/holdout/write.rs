@@ -61,9 +61,9 @@ fn write_labels(tables: &Tables, plan: &Plan, into: &Path) -> io::Result<()> {
     remove(into)?;
     let mut file = BufWriter::new(OpenOptions::new().write(true).create_new(true).mode(0o600).open(into)?);
     let train = tables.train.as_ref().ok_or_else(changed)?;
-    // With the column of the split, whose rows depend on each other.
-    let names: Vec<&str> =
-        std::iter::once(&plan.id).chain(&plan.targets).chain(&plan.by).map(String::as_str).collect();
+    // With the column whose equal values make rows dependent.
+    let names = std::iter::once(&plan.id).chain(&plan.targets).chain(&plan.by).chain(&plan.weight);
+    let names: Vec<&str> = names.map(String::as_str).collect();
     let columns = train.positions(names.iter().copied())?;
     let mut lines = Vec::new();
     add_row(names.iter().map(|name| name.as_bytes()), &mut lines)?;

@@ -1,11 +1,19 @@
 //! Infers the column to predict and the column with the row IDs.
 
+use mle_star_domain::task::ColumnRoles;
 use mle_star_domain::trouble::Trouble;
 
 use super::{Given, Guess};
 use crate::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
 
 const USUAL_TARGETS: [&str; 6] = ["target", "label", "labels", "class", "y", "outcome"];
+
+/// The columns that cannot be the target.
+#[derive(Clone, Copy)]
+pub(super) struct Others<'a> {
+    pub(super) id: Option<&'a str>,
+    pub(super) roles: &'a ColumnRoles,
+}
 
 /// The inferred target.
 pub(super) enum Target {
@@ -42,16 +50,16 @@ pub(super) fn target(
     profile: &Profile,
     description: &str,
     given: Option<&str>,
-    id: Option<&str>,
+    others: Others<'_>,
 ) -> Result<Target, Trouble> {
     if let Some(name) = given {
         check_column(&profile.train, name, "target", "--target")?;
         return Ok(Target::Given(name.to_owned()));
     }
-    let candidates = candidates(profile, id);
+    let id = others.id;
+    let candidates = candidates(profile, others);
     // Some test tables contain the target too, empty or not.
-    let all: Vec<&Column> =
-        profile.train.columns.iter().filter(|column| Some(column.name.as_str()) != id).collect();
+    let all: Vec<&Column> = profile.train.columns.iter().filter(|column| !others.has(&column.name)).collect();
     let guess = by_sample(profile, &candidates, id)
         .or_else(|| first_of_several(profile, &candidates, id))
         .or_else(|| by_sample(profile, &all, id))
@@ -130,12 +138,19 @@ fn id_by_name(profile: &Profile) -> Option<Guess> {
     Some(Guess { field: "id_column", value: column.name.clone(), reason })
 }
 
-/// Columns of the training table that can be the target: not the ID, and not in the test table.
-fn candidates<'a>(profile: &'a Profile, id: Option<&str>) -> Vec<&'a Column> {
+/// Columns of the training table that can be the target: those without another role that are not in the test table.
+fn candidates<'a>(profile: &'a Profile, others: Others<'_>) -> Vec<&'a Column> {
     let known =
         |column: &Column| profile.test.as_ref().is_some_and(|test| test.column(&column.name).is_some());
     let columns = profile.train.columns.iter();
-    columns.filter(|column| Some(column.name.as_str()) != id && !known(column)).collect()
+    columns.filter(|column| !others.has(&column.name) && !known(column)).collect()
+}
+
+impl Others<'_> {
+    /// Whether a column has one of these roles.
+    fn has(self, name: &str) -> bool {
+        self.id == Some(name) || self.roles.has(name)
+    }
 }
 
 fn sample_columns<'a>(profile: &'a Profile, id: Option<&str>) -> Vec<&'a str> {

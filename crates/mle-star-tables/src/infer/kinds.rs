@@ -1,6 +1,6 @@
 //! Infers the kind of problem and the kind of data.
 
-use mle_star_domain::task::{DataModality, TaskType};
+use mle_star_domain::task::{ColumnRoles, DataModality, TaskType};
 use serde_json::Value;
 
 use super::Guess;
@@ -29,6 +29,7 @@ pub(super) struct Columns<'a> {
     pub(super) media: Media,
     pub(super) target: Option<&'a str>,
     pub(super) id: Option<&'a str>,
+    pub(super) roles: &'a ColumnRoles,
 }
 
 /// The given modality, otherwise inferred from the files and the features.
@@ -82,7 +83,7 @@ impl<'a> Columns<'a> {
         columns.filter(move |column| {
             let name = column.name.as_str();
             let in_test = test.is_none_or(|test| test.column(name).is_some());
-            in_test && Some(name) != self.id && !targets.contains(&name)
+            in_test && Some(name) != self.id && !targets.contains(&name) && !self.roles.is_no_feature(name)
         })
     }
 

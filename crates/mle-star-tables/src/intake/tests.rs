@@ -302,7 +302,7 @@ fn a_single_table_is_divided_by_the_rules_of_the_holdout() {
                  differ: &dyn Fn(&[u64], &[u64]) -> bool| {
         let rows = (0..400).map(|row| format!("k{row},{},{},{}\n", row / 8, 2_000 + row, row % 4 / 3));
         let table: String = ["key,group,year,y\n".to_owned()].into_iter().chain(rows).collect();
-        let split = Split { kind, column: column.map(str::to_owned), why: String::new() };
+        let split = Split { kind, column: column.map(str::to_owned), ..Split::default() };
         let by = Draw {
             name: "customers.csv",
             targets: &["y"],
@@ -363,7 +363,7 @@ fn rows_without_a_target_are_in_neither_table() {
     let rows = (0..120)
         .map(|row| format!("{row},{}\n", if row % 3 == 0 { String::new() } else { format!("{row}.5") }));
     let table: String = ["x,y\n".to_owned()].into_iter().chain(rows).collect();
-    let split = Split { kind: SplitKind::Rows, column: None, why: String::new() };
+    let split = Split { kind: SplitKind::Rows, ..Split::default() };
     let by =
         Draw { name: "t.csv", targets: &["y"], id: None, metric: "RMSE", split: &split, share: 0.5, seed: 7 };
     let (root, drawn) = drawn(&table, by).unwrap();
@@ -377,7 +377,7 @@ fn a_table_that_cannot_be_divided_is_named() {
     let check = |rows: usize, id: Option<&str>, parts: &[&str]| {
         let text = (0..rows).map(|row| format!("{},{}\n", row / 2, row % 2));
         let table: String = ["x,y\n".to_owned()].into_iter().chain(text).collect();
-        let split = Split { kind: SplitKind::Stratified, column: None, why: String::new() };
+        let split = Split { kind: SplitKind::Stratified, ..Split::default() };
         let by = Draw {
             name: "t.csv",
             targets: &["y"],

@@ -11,6 +11,9 @@ use crate::tables::Tables;
 /// With fewer values in the test table, later values may be chance.
 const FEWEST_VALUES: u64 = 5;
 
+/// The orders of dates: the day may come first.
+pub(crate) const DATES: [Clock; 2] = [Clock::Date(Reading::MonthFirst), Clock::Date(Reading::DayFirst)];
+
 /// How the values of a column are put in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
@@ -79,7 +82,10 @@ pub(crate) fn courses(tables: &Tables, columns: &[&Column]) -> io::Result<Vec<Co
         .collect();
     if !courses.is_empty() {
         each(tables.train()?, &mut courses, Course::take_train)?;
-        if let Some(test) = &tables.test {
+        // A column that the user named need not be in the test table.
+        let test = tables.test.as_ref();
+        let is_in_test = |course: &Course| test.is_some_and(|test| test.find(&course.column).is_some());
+        if let Some(test) = test.filter(|_| courses.iter().all(is_in_test)) {
             each(test, &mut courses, Course::take_test)?;
         }
     }
@@ -87,9 +93,10 @@ pub(crate) fn courses(tables: &Tables, columns: &[&Column]) -> io::Result<Vec<Co
     Ok(courses)
 }
 
-fn clocks(column: &Column) -> &'static [Clock] {
+/// The orders of time that the values of this column may have; none if they are neither numbers nor dates.
+pub(crate) fn clocks(column: &Column) -> &'static [Clock] {
     match column.kind {
-        ColumnKind::Date => &[Clock::Date(Reading::MonthFirst), Clock::Date(Reading::DayFirst)],
+        ColumnKind::Date => &DATES,
         kind if is_number(kind) => &[Clock::Number],
         _ => &[],
     }

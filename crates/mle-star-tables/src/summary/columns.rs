@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use mle_star_domain::protocol::SplitKind;
+use mle_star_domain::task::ColumnRoles;
 
 use super::column::Facts;
 use super::tables::TableFacts;
@@ -44,6 +45,10 @@ enum Role {
     Id,
     LaterInTest,
     OtherGroupsInTest,
+    Time,
+    Group,
+    Weight,
+    Ignored,
     Feature,
 }
 
@@ -92,8 +97,13 @@ fn series_of(column: &Column) -> Series<'_> {
 fn role(asked: &Asked<'_>, profile: &Profile, column: &Column) -> Role {
     let name = Some(column.name.as_str());
     let split = asked.split.filter(|split| split.column.as_deref() == name);
+    let has = |of: fn(&ColumnRoles) -> Option<&String>| asked.roles.and_then(of).map(String::as_str) == name;
     match split.map(|split| split.kind) {
         _ if name == asked.id => Role::Id,
+        _ if has(|roles| roles.weight.as_ref()) => Role::Weight,
+        _ if has(|roles| roles.group.as_ref()) => Role::Group,
+        _ if has(|roles| roles.time.as_ref()) => Role::Time,
+        _ if asked.roles.is_some_and(|roles| roles.is_no_feature(&column.name)) => Role::Ignored,
         Some(SplitKind::Time) => Role::LaterInTest,
         Some(SplitKind::Groups) => Role::OtherGroupsInTest,
         _ if profile.groups.iter().any(|group| group.column == column.name) => Role::OtherGroupsInTest,
@@ -156,6 +166,10 @@ fn row(role: Role, at: usize, facts: &TableFacts) -> Option<String> {
         Role::Id => ", row ID",
         Role::LaterInTest => ", later in test",
         Role::OtherGroupsInTest => ", other groups in test",
+        Role::Time => ", time of the row",
+        Role::Group => ", group, no feature",
+        Role::Weight => ", weight of the row, no feature",
+        Role::Ignored => ", no feature",
         Role::Feature => "",
     };
     let mut values = vec![values(train, facts.train.sampled)];

@@ -15,6 +15,7 @@ fn summary_of(dir: &Path) -> String {
         profile: profile.as_ref(),
         target: Some(TARGET),
         id: Some(ID),
+        roles: None,
         split: None,
         held_out: None,
         instead: &[],
@@ -263,6 +264,7 @@ fn data_that_cannot_be_read_is_said_in_sentences() {
         profile: Some(&profile),
         target: Some(TARGET),
         id: None,
+        roles: None,
         split: None,
         held_out: None,
         instead: &[],
@@ -302,14 +304,20 @@ fn labelled() -> tempfile::TempDir {
 fn held_out_rows_are_rows_of_the_test_table() {
     let dir = labelled();
     let profile = profile::read(dir.path()).unwrap();
-    let split = Split { kind: SplitKind::Rows, column: None, why: "nothing tells them apart".to_owned() };
-    let roles = Roles { target: Some(TARGET), id: Some(ID) };
+    let split = Split {
+        kind: SplitKind::Rows,
+        column: None,
+        why: "nothing tells them apart".to_owned(),
+        ..Split::default()
+    };
+    let roles = Roles { target: Some(TARGET), id: Some(ID), weight: None };
     let plan = plan(&profile, &roles, &split, Share::Of(0.5, 10_000), 1).unwrap();
     let asked = Asked {
         data_dir: dir.path(),
         profile: Some(&profile),
         target: Some(TARGET),
         id: Some(ID),
+        roles: None,
         split: Some(&split),
         held_out: Some(&plan),
         instead: &[],
@@ -345,12 +353,18 @@ fn differences_of_test_rows_are_said_without_held_out_dates() {
     let dir = folder(&[("train.csv", "id,day,y\n1,5,0\n2,6,1\n"), ("test.csv", "id,day\n3,7\n")]);
     let profile = profile::read(dir.path()).unwrap();
     let check = |kind, parts: &[&str]| {
-        let split = Split { kind, column: Some("day".to_owned()), why: "it ends with 6".to_owned() };
+        let split = Split {
+            kind,
+            column: Some("day".to_owned()),
+            why: "it ends with 6".to_owned(),
+            ..Split::default()
+        };
         let asked = Asked {
             data_dir: dir.path(),
             profile: Some(&profile),
             target: Some(TARGET),
             id: Some(ID),
+            roles: None,
             split: Some(&split),
             held_out: None,
             instead: &[],

@@ -79,8 +79,8 @@ fn run(python: &Path, program: &str, dir: &Path, args: &[PathBuf]) -> String {
 fn write(folder: &Path, row: &Row, classification: bool) -> PathBuf {
     let tables = profile::read(&folder.join("input")).unwrap();
     let column = (!row.2.is_empty()).then(|| row.2.to_owned());
-    let split = Split { kind: row.1, column, why: String::new() };
-    let script = comparison::script(&tables, "y", Some("id"), &split, classification).unwrap();
+    let split = Split { kind: row.1, column, ..Split::default() };
+    let script = comparison::script(&tables, "y", Some("id"), &split, (classification, &[])).unwrap();
     let path = folder.join(format!("{}.py", row.1.name()));
     std::fs::write(&path, script).unwrap();
     path

@@ -97,6 +97,7 @@ impl<'a> Ctx<'a> {
             ("needs_data", json!(role::needs_data(agent))),
             ("predicts", json!(full && self.verifies() && self.config().ensemble_selection == Switch::On)),
             ("validation", self.validation_rules()),
+            ("columns", json!(self.run.task.column_rules())),
             ("strict", json!(self.config().acceptance == Acceptance::OneSigma)),
             ("verifies", json!(self.verifies())),
             ("class_scores", json!(self.protocol().is_some_and(|protocol| protocol.class_scores))),

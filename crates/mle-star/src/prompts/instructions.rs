@@ -24,7 +24,7 @@ const HISTORY: &str = "# Plans you have tried\n\n## Plan: a\n## Score: 0.5";
 
 fn render(name: &str, values: &Value) -> String {
     let mut all = json!({
-        "environment": MACHINE, "cut": "", "validation": [], "verifies": false, "unverified": false, "subsample_limit": 1234, "seed": 42, "metric": "RMSE", "direction": "minimize", "comparative": "lower",
+        "environment": MACHINE, "cut": "", "validation": [], "columns": [], "verifies": false, "unverified": false, "subsample_limit": 1234, "seed": 42, "metric": "RMSE", "direction": "minimize", "comparative": "lower",
     });
     let all = all.as_object_mut().unwrap();
     all.extend(values.as_object().cloned().unwrap_or_default());
@@ -389,7 +389,7 @@ fn sections_without_content_are_left_out() {
 
 fn split(kind: SplitKind) -> Split {
     let column = matches!(kind, SplitKind::Groups | SplitKind::Time).then(|| "patient".to_owned());
-    Split { kind, column, why: String::new() }
+    Split { kind, column, ..Split::default() }
 }
 
 /// A template that writes or changes whole scripts, with its values.
@@ -424,8 +424,9 @@ fn the_validation_section_follows_the_protocol() {
         for (kind, says) in rules {
             for verifies in [true, false] {
                 values["validation"] = json!([split(kind).instruction(), "Do not use `scan`."]);
+                values["columns"] = json!(["Each labelled row counts by its weight in `w`."]);
                 values["verifies"] = json!(verifies);
-                check(name, &values, &[SECTION, says, "\n\n# Your task\n\n"]);
+                check(name, &values, &[SECTION, says, "by its weight in `w`.\n", "\n\n# Your task\n\n"]);
                 check(name, &values, ORDER);
                 if verifies {
                     check(name, &values, FILE);
@@ -437,6 +438,7 @@ fn the_validation_section_follows_the_protocol() {
             }
         }
         // The tables cannot be compared, but scores can be computed.
+        values["columns"] = json!([]);
         (values["validation"], values["verifies"]) = (json!([]), json!(true));
         check(name, &values, &[SECTION]);
         check(name, &values, FILE);

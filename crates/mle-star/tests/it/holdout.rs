@@ -16,6 +16,7 @@ pub fn held_out() -> Frozen {
         kind: SplitKind::Time,
         column: Some("week".to_owned()),
         why: "`week` is later in test.csv".to_owned(),
+        ..Split::default()
     };
     let holdout = Holdout::On { rows: 100, of: 1000, seed: 1, digest: "d".to_owned() };
     let protocol = Protocol {

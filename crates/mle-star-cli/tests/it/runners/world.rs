@@ -82,8 +82,8 @@ impl World {
         for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
             fs::write(original.join(format!("{name}.csv")), text).unwrap();
         }
-        let roles = Roles { target: Some("y"), id: Some("id") };
-        let split = Split { kind: SplitKind::Rows, column: None, why: String::new() };
+        let roles = Roles { target: Some("y"), id: Some("id"), weight: None };
+        let split = Split { kind: SplitKind::Rows, column: None, ..Split::default() };
         let profile = profile::read(&original).unwrap();
         let plan =
             holdout::plan(&profile, &roles, &split, holdout::Share::Auto { most: 20_000 }, 42).unwrap();

@@ -57,8 +57,8 @@ impl HeldOut {
             fs::write(original.join(format!("{name}.csv")), text).unwrap();
         }
         add(&original, &root);
-        let roles = Roles { target: Some("y"), id: Some("id") };
-        let split = Split { kind: SplitKind::Rows, column: None, why: String::new() };
+        let roles = Roles { target: Some("y"), id: Some("id"), weight: None };
+        let split = Split { kind: SplitKind::Rows, column: None, ..Split::default() };
         let profile = profile::read(&original).unwrap();
         let plan = plan(&profile, &roles, &split, Share::Auto { most: 20_000 }, 42).unwrap();
         let folder = run.join(layout::HOLDOUT);

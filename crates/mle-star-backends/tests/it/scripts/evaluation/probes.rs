@@ -124,7 +124,7 @@ async fn drift(kind: SplitKind, known: &str) -> f64 {
     }
     let mut world = super::world(&train, Metric::Mae, Some("id")).await;
     let column = matches!(kind, SplitKind::Groups | SplitKind::Time).then(|| "week".to_owned());
-    world.setup.evaluation.as_mut().unwrap().split = Some(Split { kind, column, why: String::new() });
+    world.setup.evaluation.as_mut().unwrap().split = Some(Split { kind, column, ..Split::default() });
     let script = DRIFT.replace("KNOWN", known);
     let request = ScriptRequest {
         purpose: Purpose::Probe,

@@ -1,0 +1,57 @@
+//! Columns that no model may use because of their roles: ignored ones, weights, and groups that stay whole in time.
+
+use std::borrow::Cow;
+
+use mle_star_domain::task::Task;
+use mle_star_tables::links::{Link, links};
+use mle_star_tables::profile::{Column, Profile};
+
+use crate::time_order::TimeOrder;
+
+/// The names of these columns, and of those that are predicted or name rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NoFeatures {
+    of_roles: Vec<String>,
+    others: Vec<String>,
+}
+
+impl NoFeatures {
+    /// Those of a task.
+    pub(crate) fn of(task: &Task, time: Option<&TimeOrder>, others: [Option<&str>; 3]) -> Self {
+        let grouped = time.and_then(|time| time.groups.clone());
+        let of_roles = task.ignore_columns.iter().chain(&task.weight_column).chain(&grouped);
+        Self {
+            of_roles: of_roles.cloned().collect(),
+            others: others.into_iter().flatten().map(str::to_owned).collect(),
+        }
+    }
+
+    /// Whether a column is one of them.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.has_role(name) || self.others.iter().any(|column| column == name)
+    }
+
+    fn has_role(&self, name: &str) -> bool {
+        self.of_roles.iter().any(|column| column == name)
+    }
+
+    /// The links between tables that need no column with such a role.
+    pub(crate) fn links(&self, profile: &Profile, target: &Column, id: Option<&str>) -> Vec<Link> {
+        let mut links = links(profile, Some(&target.name), id);
+        links.retain(|link| !link.columns.iter().any(|column| self.has_role(column)));
+        links
+    }
+
+    /// The profile with auxiliary tables that lack columns with such a role.
+    pub(crate) fn without<'a>(&self, profile: &'a Profile) -> Cow<'a, Profile> {
+        let mut columns = profile.auxiliary.iter().flat_map(|table| &table.columns);
+        if !columns.any(|column| self.has_role(&column.name)) {
+            return Cow::Borrowed(profile);
+        }
+        let mut profile = profile.clone();
+        for table in &mut profile.auxiliary {
+            table.columns.retain(|column| !self.has_role(&column.name));
+        }
+        Cow::Owned(profile)
+    }
+}
