@@ -187,7 +187,7 @@ pub fn prepare_for(
     let Configured { config, invocation, prompts, retrieved_models, learned, .. } = configured;
     let (chosen, profile) = (choice.chosen, data.profile);
     let decided = protocol::decide(&task, &config, profile.as_ref());
-    let decided = protocol::of_drawn(decided, &task, &config, profile.as_ref().zip(intake.drawn.as_ref()));
+    let decided = protocol::of_drawn(decided, &task, profile.as_ref().zip(intake.drawn.as_ref()));
     let data_summary = makes_output
         .then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref(), &intake.instead()))
         .flatten();

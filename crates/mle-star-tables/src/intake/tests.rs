@@ -245,7 +245,7 @@ fn what_cannot_be_right_is_named() {
         &[SAMPLE, ("sampleSubmission.csv", "id,y\n3,1\n")],
         &["sample_submission.csv", "sampleSubmission.csv"],
     );
-    check(&[("train.csv", "id,a,a\n1,2,3\n"), TEST], &["columns 2 and 3", "train.csv", "`a`"]);
+    check(&[("train.csv", "id,a,a\n1,2,3\n"), TEST], &["train.csv: columns 2 and 3 are both called `a`"]);
     check(&[("train.tsv", "id\ta\ta\n1\t2\t3\n"), TEST], &["2 and 3", "train.tsv", "`a`"]);
     check(&[("train.parquet", "no parquet"), TEST], &["train.parquet"]);
 }
