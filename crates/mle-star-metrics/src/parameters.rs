@@ -30,6 +30,8 @@ struct Parameter {
     is_percentage: bool,
 }
 
+const NUMBERS: [&str; 10] = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+
 /// Words that say nothing, or that a number follows.
 const LINKS: [&str; 17] = [
     "at", "k", "n", "with", "the", "of", "for", "a", "an", "and", "is", "equals", "on", "to", "using", "th",
@@ -111,6 +113,12 @@ const FAMILIES: [Family; 4] = [
     },
 ];
 
+/// Every word that a name with a parameter can have, beside the parameter.
+pub(crate) fn all_words() -> impl Iterator<Item = &'static str> {
+    let of_families = FAMILIES.iter().flat_map(|family| family.cores.iter().chain(family.further));
+    of_families.flat_map(|words| words.split(' ')).chain(LINKS).chain(NUMBERS)
+}
+
 /// What a name says, if it is that of a metric with a parameter.
 pub(crate) fn read(name: &str) -> Option<Reading> {
     let name = name.to_lowercase();
@@ -157,8 +165,6 @@ impl Parameter {
 
 /// The name without its numbers, and these.
 fn parted(name: &str) -> (String, Vec<Parameter>) {
-    const NUMBERS: [&str; 10] =
-        ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
     let (mut rest, mut numbers) = (String::new(), Vec::new());
     let mut letters = name.chars().peekable();
     while let Some(letter) = letters.next() {

@@ -1,5 +1,8 @@
 //! The usual spellings of metrics, and the metric that a text names.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 use crate::names::Metric;
 use crate::parameters::{self, Reading};
 
@@ -340,6 +343,22 @@ impl Metric {
         named(name).is_some_and(|(_, is_weighted)| is_weighted)
     }
 
+    /// Whether a word, in lower case, can be part of a metric's name. A text has few that can.
+    pub fn may_have(word: &str) -> bool {
+        static WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+            let spellings = SPELLINGS.iter().flat_map(|(_, spellings)| *spellings);
+            let prefixes = COLUMN_WISE.iter().chain(&WEIGHTED);
+            spellings
+                .chain(prefixes)
+                .flat_map(|name| name.split_whitespace())
+                .chain(parameters::all_words())
+                .collect()
+        });
+        WORDS.contains(word)
+            || word.starts_with(|c: char| c.is_ascii_digit() || c == '%')
+            || is_prefixed(word, &WORDS)
+    }
+
     /// What this name of a metric does not say, for example the quantile of a pinball loss.
     pub fn lacks(name: &str) -> Option<&'static str> {
         match parameters::read(name) {
@@ -347,6 +366,11 @@ impl Metric {
             _ => None,
         }
     }
+}
+
+/// Whether a word is a name with `mc` for a mean of columns or `w` for weights before it.
+fn is_prefixed(word: &str, words: &HashSet<&'static str>) -> bool {
+    ["mc", "w"].iter().any(|prefix| word.strip_prefix(prefix).is_some_and(|rest| words.contains(rest)))
 }
 
 /// The metric of this name, and whether the name asks for row weights.

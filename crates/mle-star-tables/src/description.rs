@@ -8,11 +8,13 @@ mod markup;
 mod metric;
 mod positive;
 mod sentence;
+mod target;
 
 pub use direction::{DirectionReading, direction};
 pub use metric::{MetricReading, metric};
 pub use positive::{PositiveReading, named_in, positive};
 pub(crate) use sentence::Sentence;
+pub(crate) use target::target;
 
 /// The sentences of a description, in order.
 #[derive(Clone, Debug, Default)]

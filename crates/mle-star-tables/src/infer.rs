@@ -94,7 +94,7 @@ pub fn infer(
         Some(profile) => {
             let id = columns::id(profile, given.id.as_deref(), &mut guesses)?;
             let others = columns::Others { id: id.as_deref(), roles: &roles };
-            let found = columns::target(profile, description, given.target.as_deref(), others)?;
+            let found = columns::target(profile, &text, given.target.as_deref(), others)?;
             (id, found)
         }
         None => columns::of_sample(unlabelled.sample.as_ref(), given, &mut guesses),

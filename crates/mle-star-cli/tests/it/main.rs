@@ -24,6 +24,7 @@ mod machine;
 mod mcp;
 mod mle_bench;
 mod own_data;
+mod own_metric;
 mod real_runs;
 mod recorded;
 mod retrieval;

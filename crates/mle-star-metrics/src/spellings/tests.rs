@@ -83,3 +83,22 @@ fn every_name_parses_to_itself() {
         assert_eq!(Metric::parse(&metric.name()), Some(metric));
     }
 }
+
+#[test]
+fn words_of_names_are_known() {
+    let names = SPELLINGS.iter().flat_map(|(_, spellings)| *spellings).copied();
+    let further = [
+        "mcrmsle",
+        "wmae",
+        "map at 3",
+        "pinball loss 0.9",
+        "top five accuracy",
+        "quantile loss for the 90th percentile",
+    ];
+    for name in names.chain(further) {
+        assert!(name.split(' ').all(Metric::may_have), "{name}");
+    }
+    for word in ["customer", "predictions'", "house"] {
+        assert!(!Metric::may_have(word), "{word}");
+    }
+}

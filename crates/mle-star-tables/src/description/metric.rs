@@ -111,6 +111,7 @@ fn assertions(sentence: &Sentence, at: usize) -> Vec<Assertion> {
     let is_governed = |mention: &Mention| {
         mention.metric.is_some()
             || mention.end - mention.start > 1
+            || mention.name == "map"
             || cue::governs(sentence, cue.as_ref(), mention.start)
     };
     let counted = counted.into_iter().filter(|(_, mention)| is_governed(mention)).collect();
@@ -119,9 +120,9 @@ fn assertions(sentence: &Sentence, at: usize) -> Vec<Assertion> {
     for (place, mention) in counted {
         let stop = found.get(place + 1).map_or(usize::MAX, |next| next.start);
         // A name in brackets belongs to the one before, and so do the words behind it.
-        let is_aside = found.get(place + 1).is_some_and(|next| is_alias(sentence, mention, next));
-        let stop = if is_aside { found.get(place + 2).map_or(usize::MAX, |next| next.start) } else { stop };
-        let around = around(sentence, mention, stop);
+        let alias = found.get(place + 1).filter(|next| is_alias(sentence, mention, next));
+        let stop = alias.map_or(stop, |_| found.get(place + 2).map_or(usize::MAX, |next| next.start));
+        let around = around(sentence, mention, alias, stop);
         let phrase = joined_raw(sentence, around.start, around.end);
         // What stands far from "scored by" is not said to count.
         let is_far = level == Level::Stated
@@ -266,7 +267,9 @@ fn is_short_for(short: &Assertion, full: &Assertion) -> bool {
                 | Metric::SetMicroF1
         ),
         Some(Metric::RocAuc) => {
-            metric == Metric::ColumnRocAuc || metric == Metric::AveragePrecision && full.name.contains("au")
+            let is_bare = matches!(short.name.as_str(), "auc" | "auc score" | "area under the curve");
+            metric == Metric::ColumnRocAuc
+                || metric == Metric::AveragePrecision && full.name.contains("au") && is_bare
         }
         Some(Metric::Rmse) => matches!(metric, Metric::Rmsle | Metric::ColumnRmse),
         Some(Metric::Accuracy) => matches!(metric, Metric::BalancedAccuracy | Metric::TopAccuracy(_)),
@@ -340,7 +343,7 @@ fn resolved(one: &Assertion, sentences: &[Sentence], has_weights: bool) -> Resul
         }
     }
     let lacks = one.metric.is_none() && Metric::lacks(&one.name).is_some();
-    let level = lacks.then(|| levels::share(&sentences[one.sentence..], one.word)).flatten();
+    let level = lacks.then(|| levels::share(&sentences[one.sentence..])).flatten();
     let known = match level {
         Some(level) => levels::spelled(
             &format!("{} {level}", one.name),

@@ -1,6 +1,6 @@
 //! Which of two labels a probability is asked for.
 
-use super::sentence::{Section, Sentence, Word, among, words};
+use super::sentence::{Section, Sentence, Word, among, spaced, words};
 use super::{Description, quoted};
 
 /// What a description says about the label whose probability is predicted.
@@ -17,6 +17,8 @@ pub enum PositiveReading {
 const PROBABILITIES: &str = "probability probabilities likelihood chance chances risk odds propensity likely confidence certainty \
     wahrscheinlichkeit probabilidad probabilité probabilidade probabilità scores";
 const NEGATIONS: &str = "not never no without fails fail failed failing avoids non cannot neither unable";
+/// Labels that are words of any text.
+const PLAIN: &str = "yes no true false y n t f 0 1 one zero in out on off up down";
 /// Words behind which the other label may stand.
 const INSTEAD: &str = "rather instead versus vs against unlike opposed otherwise and";
 
@@ -58,20 +60,6 @@ type Names = [Vec<String>; 2];
 /// Which label words name, and where.
 type Found = Option<(usize, usize)>;
 
-/// A name with blanks between the words of `camelCase` and `snake_case`.
-fn spaced(name: &str) -> String {
-    let mut spaced = String::new();
-    let mut was_lower = false;
-    for letter in name.chars() {
-        if letter.is_uppercase() && was_lower {
-            spaced.push(' ');
-        }
-        was_lower = letter.is_lowercase();
-        spaced.push(if letter == '_' || letter == '-' { ' ' } else { letter });
-    }
-    spaced
-}
-
 /// `the positive class is X`, `1 means X`, `1 if X`, `higher values mean X`.
 fn by_role(words: &[Word], names: &Names) -> Found {
     (0..words.len()).find_map(|at| {
@@ -101,11 +89,12 @@ fn by_class(words: &[Word], names: &Names, at: usize) -> Found {
 
 /// `1 if X`, `1 = X`, `one means X`.
 fn by_one(words: &[Word], names: &Names, at: usize) -> Found {
-    const LINKS: &str = "if when for means is stands denotes indicates represents where indicating meaning corresponds to being";
-    let is_linked = among(LINKS, text(words, at + 1));
+    const LINKS: &str = "if when for mean means is stands denotes indicates represents where indicating meaning corresponds to being";
+    let next = if among("should will must would", text(words, at + 1)) { at + 2 } else { at + 1 };
+    let is_linked = among(LINKS, text(words, next));
     let is_one = match text(words, at) {
         "1" => is_linked || words.get(at + 1).is_some_and(|word| word.before.contains(['=', ':', '(', '→'])),
-        "one" => among("for if means when stands denotes indicates", text(words, at + 1)),
+        "one" => among("for if mean means when stands denotes indicates", text(words, next)),
         _ => false,
     };
     is_one.then(|| first(words, names, at + 1, (at + 10).min(stop_at_zero(words, at + 1)))).flatten()
@@ -125,7 +114,12 @@ fn by_size(words: &[Word], names: &Names, at: usize) -> Found {
 
 /// `the probability that it is X`, `how likely X is`, `the risk of X`.
 fn by_probability(words: &[Word], names: &Names) -> Found {
-    (0..words.len()).filter(|at| among(PROBABILITIES, words[*at].text.as_str())).find_map(|at| {
+    // "P(default)".
+    let is_function = |at: usize| {
+        matches!(words[at].text.as_str(), "p" | "pr")
+            && words.get(at + 1).is_some_and(|word| word.before == "(")
+    };
+    (0..words.len()).filter(|at| among(PROBABILITIES, &words[*at].text) || is_function(*at)).find_map(|at| {
         let end = clause_end(words, at + 1);
         first(words, names, at + 1, end).or_else(|| {
             // "default probability", "how likely a customer churns".
@@ -137,15 +131,17 @@ fn by_probability(words: &[Word], names: &Names) -> Found {
 
 /// `predict whether it is X`.
 fn by_question(words: &[Word], names: &Names) -> Found {
-    (0..words.len()).filter(|at| matches!(words[*at].text.as_str(), "whether" | "if" | "ob")).find_map(|at| {
-        let asks = words[..at].iter().any(|word| {
-            ["predict", "forecast", "estimat", "decide", "classif", "determin", "detect", "tell", "guess"]
-                .iter()
-                .any(|stem| word.text.starts_with(stem))
-        });
-        // "Whether A or B" asks for neither.
-        asks.then(|| only(words, names, at + 1, words.len())).flatten()
-    })
+    (0..words.len())
+        .filter(|at| matches!(words[*at].text.as_str(), "whether" | "if" | "which" | "who" | "ob"))
+        .find_map(|at| {
+            let asks = words[..at].iter().any(|word| {
+                ["predict", "forecast", "estimat", "decide", "classif", "determin", "detect", "tell", "guess"]
+                    .iter()
+                    .any(|stem| word.text.starts_with(stem))
+            });
+            // "Whether A or B" asks for neither.
+            asks.then(|| only(words, names, at + 1, words.len())).flatten()
+        })
 }
 
 /// The label that these words name first; the other one if they negate it. `None` if both stand side by side.
@@ -190,7 +186,9 @@ fn named(words: &[Word], names: &Names, from: usize, until: usize) -> Vec<(usize
                     .zip(name)
                     .all(|(word, name)| is_form_of(&word.text, name));
             // A label of one letter is only itself.
-            let is_word = name.iter().map(String::len).sum::<usize>() > 1
+            // A label such as "no" is a word of every text unless it is marked.
+            let is_plain = among(PLAIN, &name.join(" "));
+            let is_word = !is_plain && name.iter().map(String::len).sum::<usize>() > 1
                 || words.get(at).is_some_and(|word| word.before.contains(['`', '"', '\'', '“']));
             if fits && is_word {
                 found.push((label, at, name.len()));
@@ -315,6 +313,13 @@ mod tests {
             Some("non functional"),
         );
         check(["A", "B"], "A probability of a prize.", None);
+        check(["no", "yes"], "The probability that no one comes.", None);
+        check(["no", "yes"], "The positive class is `no`.", Some("no"));
+        check(["no_show", "show"], "The probability of a no-show.", Some("no_show"));
+        check(credit, "Submit P(default) for each credit.", Some("default"));
+        check(credit, "Predict which credits end in default.", Some("default"));
+        check(credit, "A prediction near 1 should mean default.", Some("default"));
+        check(["left", "stayed"], "The likelihood that a customer left, as opposed to stayed.", Some("left"));
         check(["A", "B"], "The probability of class `B`.", Some("B"));
     }
 

@@ -76,6 +76,20 @@ impl Sentence {
     }
 }
 
+/// A name with blanks between the words of `camelCase` and `snake_case`.
+pub(crate) fn spaced(name: &str) -> String {
+    let mut spaced = String::new();
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if letter.is_uppercase() && was_lower {
+            spaced.push(' ');
+        }
+        was_lower = letter.is_lowercase();
+        spaced.push(if letter == '_' || letter == '-' { ' ' } else { letter });
+    }
+    spaced
+}
+
 /// Whether a list, its words separated by blanks, has this word.
 pub(crate) fn among(list: &str, word: &str) -> bool {
     list.split(' ').any(|other| other == word)

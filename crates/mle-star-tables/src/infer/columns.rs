@@ -4,6 +4,7 @@ use mle_star_domain::task::ColumnRoles;
 use mle_star_domain::trouble::Trouble;
 
 use super::{Given, Guess};
+use crate::description::{self, Description};
 use crate::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
 
 const USUAL_TARGETS: [&str; 6] = ["target", "label", "labels", "class", "y", "outcome"];
@@ -48,7 +49,7 @@ pub(super) fn id(
 /// The given target, otherwise the one that the tables and the description imply.
 pub(super) fn target(
     profile: &Profile,
-    description: &str,
+    description: &Description,
     given: Option<&str>,
     others: Others<'_>,
 ) -> Result<Target, Trouble> {
@@ -210,29 +211,16 @@ fn by_classes<'a>(
     Some((&column.name, "its values are the columns of the sample submission".to_owned()))
 }
 
-fn by_description<'a>(description: &str, candidates: &[&'a Column]) -> Option<(&'a str, String)> {
-    let is_about = |line: &&str| {
-        let lower = line.to_lowercase();
-        lower.contains("predict") || lower.contains("target")
-    };
-    let lines: Vec<&str> = description.lines().filter(is_about).collect();
-    let mut named = candidates.iter().filter(|column| lines.iter().any(|line| has_word(line, &column.name)));
-    let (Some(only), None) = (named.next(), named.next()) else { return None };
-    Some((&only.name, "the description names it as what to predict".to_owned()))
+fn by_description<'a>(description: &Description, candidates: &[&'a Column]) -> Option<(&'a str, String)> {
+    let names: Vec<&str> = candidates.iter().map(|column| column.name.as_str()).collect();
+    let (at, from) = description::target(description, &names)?;
+    Some((&candidates[at].name, format!("from {from}")))
 }
 
 fn by_usual_name<'a>(candidates: &[&'a Column]) -> Option<(&'a str, String)> {
     let is_usual = |column: &&&Column| USUAL_TARGETS.contains(&column.name.to_lowercase().as_str());
     let column = candidates.iter().find(is_usual)?;
     Some((&column.name, "targets are usually called so".to_owned()))
-}
-
-fn has_word(line: &str, word: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    line.match_indices(word).any(|(at, _)| {
-        let before = line[..at].chars().next_back().is_none_or(|c| !is_word(c));
-        before && line[at + word.len()..].chars().next().is_none_or(|c| !is_word(c))
-    })
 }
 
 fn unknown_target(candidates: &[&Column]) -> Trouble {

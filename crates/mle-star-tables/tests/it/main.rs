@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod comparison;
 #[cfg(test)]
+mod descriptions;
+#[cfg(test)]
 mod layouts;
 #[cfg(test)]
 mod miniatures;

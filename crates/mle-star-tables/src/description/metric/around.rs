@@ -5,14 +5,14 @@ use mle_star_metrics::names::{Kind, Metric};
 use super::super::sentence::{Sentence, Word, among};
 use super::contrast::ends_clause;
 use super::mention::{Mention, is_one_name, joined};
-use super::vocabulary::{BOUNDARIES, HARMLESS, TRANSFORMS};
+use super::vocabulary::{BOUNDARIES, HARMLESS, LOGS, NOT_LOGS, TRANSFORMS};
 
 /// What changes a metric, in a common form, for example `log`, `weighted`, `at 3`, `per group`.
 pub(super) type Modifiers = Vec<String>;
 
 /// How far words after a metric belong to it.
 const REACH: usize = 14;
-const LOGS: &str = "log logs logarithm logarithms logarithmic logged ln log1p log10 logarithmically";
+
 const ROWS: &str = "row rows sample samples example examples observation observations instance instances image images \
     document documents item items record records test data id ids prediction predictions case cases \
     point points entry entries event events";
@@ -27,12 +27,13 @@ pub(super) struct Around {
     pub(super) end: usize,
 }
 
-/// The words around a metric that change it. `stop` is where another metric begins.
-pub(super) fn around(sentence: &Sentence, mention: &Mention, stop: usize) -> Around {
+/// The words around a metric that change it. `alias` is the same metric behind it in brackets; `stop` is where another
+/// one begins.
+pub(super) fn around(sentence: &Sentence, mention: &Mention, alias: Option<&Mention>, stop: usize) -> Around {
     let words = &sentence.words;
     let (start, mut modifiers) = before(words, mention);
     let stop = stop.min(words.len());
-    let (end, after) = after(words, mention, stop);
+    let (end, after) = after(words, mention, alias, stop);
     modifiers.extend(after);
     modifiers.sort();
     modifiers.dedup();
@@ -50,14 +51,30 @@ fn before(words: &[Word], mention: &Mention) -> (usize, Modifiers) {
         }
         start -= 1;
     }
+    // "Per-class accuracy", "each row's F1".
+    let of_each = (start > 0).then(|| words[start - 1].text.as_str());
+    if of_each.is_some_and(|word| matches!(word, "per" | "each" | "every")) && start < mention.start {
+        start -= 1;
+        let is_of_rows = among(ROWS, words[start + 1].text.as_str()) && mention.metric == Some(Metric::F1);
+        modifiers.push(if is_of_rows {
+            "sample averaged".to_owned()
+        } else {
+            joined(&words[start..mention.start])
+        });
+    }
     let phrase = &words[start..mention.start];
-    let changing: Vec<&Word> = phrase.iter().filter(|word| !is_harmless(word, mention)).collect();
-    // A boundary in the middle of a compound, such as `in-sample`.
-    let own = changing.iter().map(|word| word.text.as_str()).collect::<Vec<_>>().join(" ");
-    if !own.is_empty() {
-        modifiers.push(in_common_form(&own));
-    } else {
-        start = start.max(mention.start.saturating_sub(phrase.len()));
+    let changing: Vec<&str> =
+        phrase.iter().filter(|word| !is_harmless(word, mention)).map(|word| word.text.as_str()).collect();
+    if !changing.is_empty() && modifiers.is_empty() {
+        modifiers.push(in_common_form(&changing.join(" ")));
+    }
+    // "1 - RMSE".
+    let before = words[mention.start].before.trim();
+    if mention.start > 0
+        && words[mention.start].before.contains(' ')
+        && matches!(before, "-" | "−" | "*" | "×" | "+" | "/" | "·")
+    {
+        modifiers.push("in a formula".to_owned());
     }
     if let Some((at, transform)) = transform(words, start) {
         start = at;
@@ -125,12 +142,15 @@ fn transform(words: &[Word], start: usize) -> Option<(usize, String)> {
 }
 
 /// Words to the right, up to the end of the clause or `stop`.
-fn after(words: &[Word], mention: &Mention, stop: usize) -> (usize, Modifiers) {
+fn after(words: &[Word], mention: &Mention, alias: Option<&Mention>, stop: usize) -> (usize, Modifiers) {
     let right = Right { words, mention, stop };
     let (mut end, mut modifiers) = (mention.end, Vec::new());
     for at in mention.end..words.len().min(stop).min(mention.end + REACH) {
-        if words[at].before.contains(';') || at > mention.end && is_explanation(words, at) {
+        if words[at].before.contains(';') || is_explanation(words, at) {
             break;
+        }
+        if alias.is_some_and(|alias| (alias.start..alias.end).contains(&at)) {
+            continue;
         }
         for (modifier, until) in right.found(at) {
             modifiers.push(modifier);
@@ -187,10 +207,14 @@ impl Right<'_> {
 
     /// `between the logarithms`.
     fn logarithm(&self, at: usize) -> Found {
-        let is_log =
-            among(LOGS, self.text(at)) && !matches!(self.text(at + 1), "loss" | "likelihood" | "odds");
-        let is_new = is_log && !is_without(self.words, at) && !is_logarithmic(self.mention.metric);
-        is_new.then(|| ("log".to_owned(), at + 1))
+        let next = self.text(at + 1);
+        let is_new = among(LOGS, self.text(at))
+            && !matches!(next, "loss" | "likelihood" | "odds")
+            && !is_without(self.words, at)
+            && !is_logarithmic(self.mention.metric);
+        // Whether log returns are what is predicted, or the logarithms of it, is open.
+        let log = if among(NOT_LOGS, next) { format!("log {next}") } else { "log".to_owned() };
+        is_new.then_some((log, at + 1))
     }
 
     /// `weighted by sales`, `with quadratic weights`.
@@ -262,6 +286,10 @@ impl Right<'_> {
                 return is_near.then(|| ("top".to_owned(), at + 1));
             }
             "during" | "excluding" | "ignoring" => next != "training" && !is_hidden(),
+            "within" => {
+                distance <= 2
+                    && (is_limit(self.words, at, self.stop) || matches!(next, "one" | "two" | "three"))
+            }
             "only" => matches!(next, "for" | "on" | "over" | "in") && !is_hidden(),
             "restricted" | "limited" | "partial" => distance <= 8,
             "up" | "above" | "below" | "under" | "between" => {
@@ -295,7 +323,7 @@ fn level(words: &[Word], from: usize, stop: usize) -> Option<(String, usize)> {
             return None;
         }
         match word {
-            "the" | "a" | "an" | "most" | "rank" | "position" | "least" | "top" => at += 1,
+            "the" | "a" | "an" | "cutoff" | "most" | "rank" | "position" | "least" | "top" => at += 1,
             _ if number.is_some() => return number.map(|number| (number.to_string(), at + 1)),
             _ if word.parse::<f64>().is_ok() || word == "k" || word == "n" => {
                 let percent = words.get(at + 1).is_some_and(|word| word.text == "percent");

@@ -18,6 +18,7 @@ pub(super) fn is_dismissed(sentence: &Sentence, mention: &Mention) -> bool {
         || is_value(words, mention)
         || is_for_ties(words, mention)
         || is_elsewhere(words, mention)
+        || is_purpose(words, mention)
 }
 
 /// Whether a mark before this word ends a clause.
@@ -66,7 +67,7 @@ fn is_negated(words: &[Word], mention: &Mention) -> bool {
 /// `X is not used`, `X would be misleading`, `X was replaced by`, `X is shown for information`.
 fn is_dismissed_after(words: &[Word], mention: &Mention) -> bool {
     const USED: &str = "used considered counted count counts evaluated the relevant taken part enough appropriate \
-        suitable meaningful important scored decisive decide matter required needed a";
+        suitable meaningful important scored decisive decide matter required needed a role effect influence";
     let clause = words[mention.end..].iter().take(9).enumerate();
     let clause = clause.take_while(|(at, word)| {
         *at == 0 && word.before.starts_with(')')
@@ -74,11 +75,16 @@ fn is_dismissed_after(words: &[Word], mention: &Mention) -> bool {
             || *at == 0 && word.before.contains("),")
     });
     let clause: Vec<&str> = clause.map(|(_, word)| word.text.as_str()).collect();
+    let is_shown = clause.iter().any(|word| among("reported shown displayed listed published", word));
+    if is_shown
+        && clause.windows(2).any(|pair| matches!(pair, ["but", "not"] | ["but", "does"] | ["but", "do"]))
+    {
+        return true;
+    }
     let until = clause.iter().position(|word| among(TURNS, word) || *word == "and").unwrap_or(clause.len());
     let clause = &clause[..until];
-    let is_verb = |word: &&str| {
-        ["is", "are", "was", "were", "be", "would", "will", "can", "does", "do", "did"].contains(word)
-    };
+    let is_verb =
+        |word: &&str| among("is are was were be would will can does do did plays play has have", word);
     if !clause.iter().take(2).any(is_verb) && !clause.iter().any(|word| among(SECONDARY, word)) {
         return false;
     }
@@ -118,6 +124,17 @@ fn is_for_ties(words: &[Word], mention: &Mention) -> bool {
     };
     let after = words[mention.end..].iter().take_while(|word| !ends_clause(word));
     before.is_some_and(|at| !has_turned(at)) || after.into_iter().any(is_tie)
+}
+
+/// What another metric is for: `the F1 score measures the accuracy of a classifier`.
+fn is_purpose(words: &[Word], mention: &Mention) -> bool {
+    const FOR: &str =
+        "measures reflects captures balances summarizes summarises combines describes gauges rewards";
+    let near = mention.start.saturating_sub(4)..mention.start;
+    let verb = near.rev().find(|at| among(FOR, &words[*at].text));
+    verb.is_some_and(|verb| {
+        words[..verb].iter().any(|word| among("f1 auc score kappa error loss metric rmse", &word.text))
+    })
 }
 
 /// `last year X was used`, `the paper reports X`, `as training loss`.

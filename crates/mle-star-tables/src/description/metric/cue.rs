@@ -146,5 +146,7 @@ pub(super) fn governs(sentence: &Sentence, cue: Option<&Cue>, start: usize) -> b
     let words = &sentence.words[cue.at..start];
     words.len() <= 6
         && words.iter().all(|word| !word.before.contains([';', '(']))
-        && !words.iter().any(|word| matches!(word.text.as_str(), "and" | "than" | "where" | "which" | "that"))
+        && !words
+            .iter()
+            .any(|word| matches!(word.text.as_str(), "and" | "than" | "where" | "which" | "that" | "for"))
 }

@@ -30,10 +30,17 @@ pub(super) fn level(sentence: &Sentence, cue: Option<&Cue>) -> Level {
     let is_evaluation = sentence.section == Section::Evaluation;
     let is_ours = is_evaluation || cue::is_about_submissions(sentence);
     let begins = sentence.words.first().map_or("", |word| word.text.as_str());
+    // "This metric is defined as …" explains one that was named.
+    let is_definition =
+        sentence.words.windows(2).any(|pair| pair[0].text == "defined" && pair[1].text == "as")
+            || matches!(begins, "this" | "it")
+                && sentence.words.get(1).is_some_and(|word| word.text.starts_with("metric"));
     match cue {
         _ if sentence.section == Section::Aside || begins == "where" => Level::Named,
         Some(_) if is_evaluation && sentence.is_heading => Level::Stated,
-        Some(cue) if cue.has_object && (cue.is_metric || is_ours || cue.at <= 3) => Level::Stated,
+        Some(cue) if cue.has_object && (cue.is_metric || is_ours || cue.at <= 3) && !is_definition => {
+            Level::Stated
+        }
         Some(cue) if is_ours || cue.is_metric && sentence.words.len() <= 12 => Level::Said,
         Some(_) => Level::Cue,
         None if is_evaluation => Level::Below,
@@ -77,7 +84,7 @@ pub(super) fn said_apart(sentence: &Sentence, metric: Option<Metric>) -> Vec<Str
 
 /// Whether what one sentence says around a metric holds where another sentence names it.
 pub(super) fn is_kept(modifier: &str) -> bool {
-    const KEPT: [&str; 12] = [
+    const KEPT: [&str; 11] = [
         "log",
         "weighted",
         "macro",
@@ -89,7 +96,6 @@ pub(super) fn is_kept(modifier: &str) -> bool {
         "normalized",
         "skill",
         "quadratic",
-        "in a formula",
     ];
     KEPT.contains(&modifier) || modifier.starts_with("at ") || modifier.starts_with("per ")
 }
@@ -116,7 +122,7 @@ pub(super) fn value_of_k(sentences: &[Sentence]) -> Option<u32> {
 }
 
 /// The one share that a sentence or the next names, such as a quantile or the coverage of intervals.
-pub(super) fn share(sentences: &[Sentence], word: usize) -> Option<String> {
+pub(super) fn share(sentences: &[Sentence]) -> Option<String> {
     let shares = |sentence: &Sentence, from: usize| -> Vec<String> {
         let words = &sentence.words;
         let mut found = Vec::new();
@@ -136,7 +142,7 @@ pub(super) fn share(sentences: &[Sentence], word: usize) -> Option<String> {
         found.dedup();
         found
     };
-    let near = sentences.first().map(|sentence| shares(sentence, word.saturating_sub(6)));
+    let near = sentences.first().map(|sentence| shares(sentence, 0));
     let near =
         near.filter(|found| !found.is_empty()).or_else(|| sentences.get(1).map(|next| shares(next, 0)))?;
     match near.as_slice() {
@@ -178,6 +184,9 @@ pub(super) fn spelled(name: &str, metric: Option<Metric>, modifiers: &[String]) 
     }
     if by_mean || last == "micro" && metric == Some(Metric::MicroF1) {
         return metric;
+    }
+    if metric == Some(Metric::Mse) && last.ends_with("root of") {
+        return Some(Metric::Rmse);
     }
     parse(&format!("{last} {name}")).or_else(|| parse(&format!("{name} {last}")))
 }

@@ -3,7 +3,7 @@
 use mle_star_metrics::names::Metric;
 
 use super::super::sentence::{Sentence, Word, among};
-use super::vocabulary::{BOUNDARIES, NAMED};
+use super::vocabulary::{BOUNDARIES, LOGS, NAMED, NOT_LOGS};
 
 /// The longest name of a metric, in words.
 const LONGEST: usize = 9;
@@ -31,12 +31,20 @@ pub(super) fn mentions(sentence: &Sentence) -> Vec<Mention> {
     while start < words.len() {
         let longest = if begins_no_name(&words[start]) { 0 } else { LONGEST.min(words.len() - start) };
         let whole = |length: &usize| {
-            !ends_no_name(&words[start + length - 1]) && is_one_name(&words[start..start + length])
+            let next = words.get(start + length).map_or("", |word| word.text.as_str());
+            let is_log = among(LOGS, &words[start + length - 1].text) && among(NOT_LOGS, next);
+            !is_log && !ends_no_name(&words[start + length - 1]) && is_one_name(&words[start..start + length])
         };
         let mention = (1..=longest).rev().filter(whole).find_map(|length| {
             let name = joined(&words[start..start + length]);
             let is_map = name != "map" || words[start].raw.chars().filter(|c| c.is_uppercase()).count() > 1;
-            let metric = Metric::parse(&name).filter(|_| !AMBIGUOUS.contains(&name.as_str()) || length > 1);
+            let may_be = words[start..start + length]
+                .iter()
+                .all(|word| Metric::may_have(&word.text) || word.text == "percent");
+            let metric = may_be
+                .then(|| Metric::parse(&name))
+                .flatten()
+                .filter(|_| !AMBIGUOUS.contains(&name.as_str()) || length > 1);
             let is_named = metric.is_some() || NAMED.contains(&name.as_str());
             // `parse` takes words before a name that belong to its noun phrase.
             let is_bare = !matches!(words[start].text.as_str(), "mean" | "average")

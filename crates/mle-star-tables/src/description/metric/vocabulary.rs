@@ -196,7 +196,7 @@ pub(super) const BOUNDARIES: &str = "the a an this that these those its their yo
     since while if when where which what who whose it we you they i there here both either neither only \
     then now instead rather unlike like e g achieve achieves get gets have lowers improve improves \
     consider compares considers choose chose take takes adopt adopts mean means i.e namely metric score \
-    ist la el le il die der das o es est é è de di der den dem des durch por par mit con avec da del du \
+    ist la el le il die der das o es est é è de di der den dem des als nach unter aus auf im zur zum von vom wie usa usar utiliza según mediante utilise selon l secondo tramite durch por par mit con avec da del du \
     della wird un una une eine um nach sur selon pelo pela usando ranked scored judged evaluated graded \
     assessed determined decides";
 
@@ -279,3 +279,9 @@ pub(super) const SECONDARY: &str = "secondary additional additionally auxiliary 
 /// Words after a metric that say it does not count.
 pub(super) const DISMISSED: &str = "misleading unsuitable ignored irrelevant inappropriate meaningless useless dropped insufficient \
     uninformative discouraged deceptive abandoned retired replaced obsolete poor";
+
+/// Logarithms.
+pub(super) const LOGS: &str =
+    "log logs logarithm logarithms logarithmic logged ln log1p log10 logarithmically";
+/// Words after `log` whose logarithm is not taken: they are logarithms.
+pub(super) const NOT_LOGS: &str = "loss likelihood odds return returns ratio ratios file files fold";
