@@ -10,6 +10,8 @@ mod metric;
 mod positive;
 mod roles;
 
+use std::fmt;
+
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{ColumnRoles, DataModality, TaskType};
 use mle_star_domain::trouble::Trouble;
@@ -48,6 +50,12 @@ pub struct Guess {
     pub value: String,
     /// The reason for this value.
     pub reason: String,
+}
+
+impl fmt::Display for Guess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({})", self.field, self.value, self.reason)
+    }
 }
 
 /// The task as given and inferred.
@@ -125,6 +133,9 @@ pub fn infer(
     if let (Some(profile), Some(target)) = (profile, target.as_deref()) {
         let metric = Metric::parse(&metric);
         fit::check(profile, target, metric)?;
+        if given.metric.is_none() {
+            fit::check_logarithm(target, metric)?;
+        }
         let asked = positive::Asked { profile, target, id: id.as_deref(), metric, description: &text };
         roles.positive_class =
             positive::positive(asked, given.roles.positive_class.as_deref(), &mut guesses)?;

@@ -49,6 +49,7 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
         ),
     })?;
     output::data(&path.display().to_string());
+    inferred.inferred.guesses.iter().for_each(|guess| output::talk(&format!("  {guess}")));
     evaluation.iter().for_each(|line| output::talk(line));
     output::talk(&format!("check the guesses in it, then run: mle-star run {}", shell::quoted(&args.dir)));
     Ok(Exit::Done)
