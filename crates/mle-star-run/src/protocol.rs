@@ -361,7 +361,7 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
     fn from(task: &'a Task) -> Self {
         Self {
             metric: &task.evaluation_metric,
-            target: task.target_column.as_deref(),
+            target: task.target(),
             id: task.id_column.as_deref(),
             by_file: task.metric_file.is_some(),
             group: task.group_column.as_deref(),

@@ -78,7 +78,7 @@ impl Answers {
         let answers = header_of(&self.path).map_err(|error| unusable(error.to_string()))?;
         let named = task.id_column.clone().filter(|id| header.contains(id));
         let id = named.or_else(|| header.first().filter(|_| header.len() > 1).cloned());
-        let form = form(metric, task.target_column.as_deref(), id.as_deref(), &header, &answers);
+        let form = form(metric, task.target(), id.as_deref(), &header, &answers);
         let labels = match form.map_err(unusable)? {
             Form::Targets(columns) => {
                 let positive = task.positive_class.clone().filter(|_| columns.further.is_empty());

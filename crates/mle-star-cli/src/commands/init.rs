@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use mle_star::shell;
-use mle_star_domain::task::ColumnRoles;
+use mle_star_domain::task::{ColumnRoles, Targets};
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::metric_file::own_metric;
@@ -90,7 +90,7 @@ fn given(invocation: Invocation) -> Given {
     Given {
         metric: invocation.metric,
         direction: invocation.direction,
-        target: invocation.target,
+        target: invocation.target.map(Targets::from),
         id: invocation.id_column,
         roles: ColumnRoles {
             group: invocation.group_column,
@@ -175,7 +175,11 @@ fn task_text(
         .target_unknown
         .as_ref()
         .map_or_else(|| reason("target_column"), |t| format!("{t}: {}", t.hint));
-    field("target_column", inferred.target.as_deref().map(quoted), target);
+    let columns = match inferred.targets.as_slice() {
+        [_, _, ..] => Some(listed(&inferred.targets)),
+        _ => inferred.target.as_deref().map(quoted),
+    };
+    field("target_column", columns, target);
     let id = if inferred.id.is_some() { reason("id_column") } else { "no ID column was found".to_owned() };
     field("id_column", inferred.id.as_deref().map(quoted), id);
     for (name, value) in role_fields(&inferred.roles) {
