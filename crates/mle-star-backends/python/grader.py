@@ -20,8 +20,10 @@ with open("input/request.json", encoding="utf-8") as file:
     REQUEST = json.load(file)
 FOLDER = os.path.abspath("input/metric")
 FILE = os.path.join(FOLDER, "metric.py")
-# What is still of use if the file itself cannot be called.
+# A standard error needs so many replicates, however long they take.
 FEWEST = 2
+# After so many replicates without a score there will be none.
+TRIES = 5
 
 
 class Refused(Exception):
@@ -82,7 +84,8 @@ def renamed(values, copies):
         values = values.copy()
         values[repeated] = values.max() + 1 + np.arange(repeated.sum())
         return values
-    return np.where(repeated, [f"{value}~{copy}" for value, copy in zip(values, copies)], values)
+    # IDs often begin with what they are about, and end with one of its parts.
+    return np.where(repeated, [f"{copy}~{value}" for value, copy in zip(values, copies)], values)
 
 
 def drawn(table, rows, copies):
@@ -91,11 +94,24 @@ def drawn(table, rows, copies):
     return resampled
 
 
-def replicates(call, truth, predicted, line):
+def replicates(call, truth, predicted, line, whole):
     """Scores of resampled rows, as many as the time allows; None where there is no score."""
     times = np.fromfile("input/draws.bin", dtype=np.uint8).reshape(-1, len(truth))
+    scores = resampled_scores(call, truth, predicted, line, times)
+    if any(score is not None for score in scores):
+        return scores
+    # It may refuse other IDs. Drawn rows count once then; their share of all rows makes the spread too small.
+    share = 1.0 - math.exp(-1.0)
+    factor = math.sqrt(share / (1.0 - share))
+    scores = resampled_scores(call, truth, predicted, line, np.minimum(times, 1))
+    return [None if score is None else whole + (score - whole) * factor for score in scores]
+
+
+def resampled_scores(call, truth, predicted, line, times):
     began, scores = time.monotonic(), []
     for counts in times:
+        if len(scores) >= TRIES and all(score is None for score in scores):
+            break
         if len(scores) >= FEWEST and time.monotonic() - began > REQUEST["seconds"]:
             break
         rows = np.repeat(np.arange(len(truth)), counts)
@@ -121,7 +137,7 @@ def result():
         began = time.monotonic()
         score = number(call(truth.copy(), predicted.copy()), line)
         seconds = time.monotonic() - began
-        return {"score": score, "seconds": seconds, "replicates": replicates(call, truth, predicted, line)}
+        return {"score": score, "seconds": seconds, "replicates": replicates(call, truth, predicted, line, score)}
     except Refused as error:
         return {"error": str(error), "file": "metric.py", "line": error.line}
     except BaseException as error:

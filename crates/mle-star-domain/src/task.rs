@@ -75,7 +75,9 @@ pub enum Answers {
     Targets,
     /// The columns of the submission: the target under their name, or a column for each class that holds 1 or 0.
     Submission,
-    /// All columns of the training table.
+    /// The columns of the training table that the file names, or the targets if it names none of them, with those columns.
+    Named,
+    /// All columns of the training table, and those of the submission.
     All,
 }
 

@@ -248,21 +248,26 @@ fn each(
     let mut reader = reader.map_err(|error| unreadable(file, &error))?;
     let (mut row, mut cells) = (0, Vec::new());
     loop {
-        let cell = shielded(|| reader.next_cell()).ok_or_else(|| damaged(file))?;
+        let cell = shielded(|| reader.next_cell_with_formula_metadata()).ok_or_else(|| damaged(file))?;
         let cell = cell.map_err(|error| unreadable(file, &error))?;
-        let position = cell.as_ref().map(calamine::Cell::get_position);
-        if position.is_none_or(|(next, _)| next != row) && !cells.is_empty() {
+        if cell.as_ref().is_none_or(|cell| cell.pos.0 != row) && !cells.is_empty() {
             visit(row, &cells)?;
             cells.clear();
         }
-        let (Some(cell), Some((next, column))) = (cell, position) else { return Ok(()) };
+        let Some(cell) = cell else { return Ok(()) };
+        let (next, column) = cell.pos;
         if next < row || cells.last().is_some_and(|(last, _)| *last >= column) {
-            return Err(
-                file.damaged(format!("the cell {} stands twice or out of order", address(next, column)))
-            );
+            let what = format!("the cell {} stands twice or out of order", address(next, column));
+            return Err(file.damaged(what));
+        }
+        if cell.formula.is_some() && cell.value == DataRef::Empty {
+            let hint =
+                "open the workbook in Excel or LibreOffice and save it: then values stand beside formulas";
+            let what = format!("the formula of the cell {} has no value", address(next, column));
+            return Err(file.trouble(what, hint));
         }
         row = next;
-        cells.push((column, cell.get_value().clone()));
+        cells.push((column, cell.value));
     }
 }
 

@@ -26,6 +26,9 @@ use crate::trouble::{File, quoted};
 /// The most different fields: with more, the keys of the objects are data.
 const MOST_FIELDS: usize = 65_536;
 
+/// Infinity as a number of JSON.
+const INFINITE: &[u8] = b"1e99999";
+
 /// The fields of an object in their order.
 struct Fields(Vec<(String, Box<RawValue>)>);
 
@@ -129,13 +132,32 @@ fn each_line(file: File<'_>, text: impl Read, visit: &mut EachObject<'_>) -> Res
             _ if line.iter().all(u8::is_ascii_whitespace) => continue,
             _ => {}
         }
-        let fields: Fields = serde_json::from_slice(&line).map_err(|error| {
+        let fields: Result<Fields, _> = serde_json::from_slice(&line);
+        let fields = fields.or_else(|error| serde_json::from_slice(&standard(&line)).map_err(|_| error));
+        let fields = fields.map_err(|error| {
             let hint = "each line must hold one JSON object, `{\"column\": value, …}`; pandas writes so with \
                 orient=\"records\", lines=True";
             file.trouble(format!("line {number} is no row: {}", reason(&error)), hint)
         })?;
         visit(number, fields)?;
     }
+}
+
+/// A line of Python's `json`, which writes `NaN` and `Infinity`, as JSON: `null`, and numbers that are too large.
+fn standard(line: &[u8]) -> Vec<u8> {
+    let (mut json, mut rest, mut in_text) = (Vec::with_capacity(line.len()), line, false);
+    while let Some((first, others)) = rest.split_first() {
+        let (taken, written) = match (first, in_text) {
+            (b'\\', true) => (2.min(rest.len()), None),
+            (b'N', false) if rest.starts_with(b"NaN") => (3, Some(b"null".as_slice())),
+            (b'I', false) if rest.starts_with(b"Infinity") => (8, Some(INFINITE)),
+            _ => (1, None),
+        };
+        in_text ^= *first == b'"';
+        json.extend(written.unwrap_or(&rest[..taken]));
+        rest = others.get(taken - 1..).unwrap_or_default();
+    }
+    json
 }
 
 /// What is wrong, without the position, which is within the line.
@@ -247,7 +269,9 @@ fn push_value(json: &str, into: &mut String) {
         },
         Some(_) if json.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit()) => into.push_str(json),
         Some(_) => match json.parse::<f64>() {
-            Ok(number) if number.is_finite() => push_f64(number, into),
+            Ok(number) if number.is_finite() || json.trim_start_matches('-').as_bytes() == INFINITE => {
+                push_f64(number, into);
+            }
             _ => into.push_str(json),
         },
     }

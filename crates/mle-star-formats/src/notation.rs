@@ -87,8 +87,9 @@ pub struct AmbiguousColumn {
     pub example: String,
     /// The number if the mark is the decimal mark, such as `1.234`.
     pub as_decimal: String,
-    /// The number if the mark stands between thousands, such as `1234`.
-    pub as_thousands: String,
+    /// What it is otherwise: the number if the mark stands between thousands, such as `1234`; `the labels 1 and 5` for
+    /// cells that may be lists.
+    pub otherwise: String,
 }
 
 impl Notation {
@@ -137,7 +138,8 @@ impl fmt::Display for Decimal {
 
 /// Decides how the numbers of all columns are read. A column alone decides where only one decimal mark fits all of its
 /// cells. Where both fit (`1,234`), these decide, in this order: the same column of a table `like` this one, the other
-/// columns, those of `like`, short numbers without a mark in the column itself, the delimiter.
+/// columns, those of `like`, short numbers without a mark in the column itself, the delimiter. Columns that may hold lists
+/// of labels (`2,7`) are text where other columns have decimal points, and undecided where none has.
 pub(crate) fn decide(
     names: &[String],
     tallies: &[Tally],
@@ -145,12 +147,20 @@ pub(crate) fn decide(
     like: Option<&Notation>,
 ) -> Notation {
     let marked = || names.iter().zip(tallies).enumerate().filter(|(_, (_, tally))| tally.is_marked());
-    let mut seen: Vec<Decimal> = marked().filter_map(|(_, (_, tally))| certain(tally)).collect();
+    let may_be_lists = |tally: &Tally| delimiter != ';' && tally.may_be_lists();
+    let sure = marked().filter(|(_, (_, tally))| !may_be_lists(tally));
+    let mut seen: Vec<Decimal> = sure.filter_map(|(_, (_, tally))| certain(tally)).collect();
     if seen.is_empty() {
         seen.extend(like.into_iter().flat_map(|like| &like.numbers).filter_map(|column| column.decimal));
     }
     let mut notation = Notation { delimiter: Some(delimiter), ..Notation::default() };
     for (at, (name, tally)) in marked() {
+        if may_be_lists(tally) && !seen.contains(&Decimal::Comma) {
+            if !seen.contains(&Decimal::Point) {
+                notation.ambiguous.push(ambiguous(name, at, tally));
+            }
+            continue;
+        }
         let known = like.and_then(|like| like.column(name)).and_then(|column| column.decimal);
         let decimal = certain(tally)
             .or(known.filter(|decimal| tally.fits(*decimal)))
@@ -222,7 +232,12 @@ fn ambiguous(name: &str, at: usize, tally: &Tally) -> AmbiguousColumn {
         name: name.to_owned(),
         at,
         as_decimal: example.replace(',', "."),
-        as_thousands: example.replace([',', '.'], ""),
+        otherwise: match example.split_once(',') {
+            Some((first, second)) if !tally.fits(Decimal::Point) => {
+                format!("the labels {first} and {second}")
+            }
+            _ => example.replace([',', '.'], ""),
+        },
         example,
     }
 }
@@ -277,6 +292,14 @@ mod tests {
         check(&[&["1.234"], &["7.25"], &["1,5"]], ',', "c0 . | c1 . | c2 ,");
         check(&[&["1,234"], &["7.25"], &["1,5"]], ',', "c0 ! | c1 . | c2 ,");
         check(&[&["1 234", "5"]], ',', "c0  ");
+        let lists = ["1,5", "7", "2,7", "2,9", "1,3", "4,8"];
+        check(&[&lists, &["0.5"]], ',', "c1 .");
+        check(&[&lists, &["x"]], ',', "c0 !");
+        check(&[&lists, &["2,25", "1,05"]], ',', "c0 , | c1 ,");
+        check(&[&lists], ';', "c0 ,");
+        check(&[&["1,234", "2,345", "3,456", "4,567", "5,678"]], ',', "c0 .,");
+        check(&[&["0,5", "0,7", "0,25", "0,3", "0,9"]], ',', "c0 ,");
+        check(&[&["1,5", "7", "2,7", "2,9", "4,3", "4,8"]], ',', "c0 ,");
     }
 
     #[test]

@@ -4,6 +4,8 @@ use crate::notation::Decimal;
 
 /// The marks that may stand between groups of three digits, besides point and comma.
 const BLANKS: [char; 6] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}'];
+/// The fewest cells with a comma that can tell lists from numbers.
+const ENOUGH_PAIRS: u64 = 5;
 /// The most groups of digits in a number.
 const MOST_GROUPS: usize = 12;
 /// A number's notations as bits: bit `2 * thousands + decimal`, where `decimal` is 0 for a point and 1 for a comma, and
@@ -48,6 +50,11 @@ pub(crate) struct Tally {
     pub(crate) has_long: bool,
     /// The first number with a mark.
     pub(crate) example: Option<String>,
+    /// Whether each cell with a mark is `A,B`, two whole numbers of which the second is larger.
+    are_rising_pairs: bool,
+    /// The first number of the first of these, and whether another one has another.
+    first: Option<u64>,
+    has_other_first: bool,
 }
 
 /// What one cell can be.
@@ -76,6 +83,9 @@ impl Default for Tally {
             unmarked: 0,
             has_long: false,
             example: None,
+            are_rising_pairs: true,
+            first: None,
+            has_other_first: false,
         }
     }
 }
@@ -97,12 +107,30 @@ impl Tally {
                 if has_point || has_comma || has_blank {
                     self.marked += 1;
                     self.example.get_or_insert_with(|| text.trim().to_owned());
+                    self.add_pair(text.trim());
                 } else {
                     self.unmarked += 1;
                     self.has_long |= digits > 3;
                 }
             }
         }
+    }
+
+    fn add_pair(&mut self, text: &str) {
+        let whole = |digits: &str| digits.parse::<u64>().ok().filter(|number| number.to_string() == digits);
+        let pair = text.split_once(',').and_then(|(first, second)| Some((whole(first)?, whole(second)?)));
+        let Some((first, second)) = pair.filter(|_| self.are_rising_pairs) else {
+            self.are_rising_pairs = false;
+            return;
+        };
+        self.are_rising_pairs = first < second;
+        self.has_other_first |= *self.first.get_or_insert(first) != first;
+    }
+
+    /// Whether the cells with commas may as well be lists of two labels, `2,7`.
+    pub(crate) fn may_be_lists(&self) -> bool {
+        let is_thousands = self.fits(Decimal::Point);
+        self.are_rising_pairs && self.has_other_first && self.marked >= ENOUGH_PAIRS && !is_thousands
     }
 
     /// Whether the column has numbers with marks, and nothing but numbers.

@@ -10,7 +10,7 @@ use crate::detect::{Format, detect};
 use crate::dialect::Dialect;
 use crate::notation::{Encoding, LineEnd, decide};
 use crate::numbers::Tally;
-use crate::packing::Packing;
+use crate::packing::{Packing, read_full};
 use crate::records::Records;
 use crate::text;
 use crate::trouble::File;
@@ -22,9 +22,9 @@ const PART: usize = 128 << 10;
 const PARTS: u64 = 16;
 
 /// Whether a file already is what scripts read: comma-separated UTF-8 without a byte order mark, with lines that end with
-/// `\n` or `\r\n`, and without anything that [`open`](crate::open) would translate or leave out. Only the first megabyte
-/// and sixteen further places are looked at, the end among them, so a large file costs little; what only stands elsewhere
-/// is not seen. `false` means that [`open`](crate::open) must be asked.
+/// `\n` or `\r\n`, and without anything that [`open`](crate::open) would translate or leave out. All bytes are looked at for
+/// being UTF-8, which is as fast as reading; numbers and rows only in the first megabyte and sixteen further places, the end
+/// among them, so what only stands elsewhere is not seen. `false` means that [`open`](crate::open) must be asked.
 ///
 /// # Errors
 /// As [`detect`].
@@ -33,7 +33,32 @@ pub fn is_plain(path: &Path) -> Result<bool, Trouble> {
     if (detected.format, detected.packing) != (Format::Delimited, Packing::None) {
         return Ok(false);
     }
-    looks_plain(path).map_err(|error| File(path).io(&error))
+    let plain = looks_plain(path).and_then(|plain| Ok(plain && is_utf8(&mut Opened::open(path)?)?));
+    plain.map_err(|error| File(path).io(&error))
+}
+
+/// Whether all bytes are UTF-8, and none is NUL.
+fn is_utf8(input: &mut dyn Read) -> io::Result<bool> {
+    let (mut bytes, mut kept) = (vec![0; HEAD], 0);
+    loop {
+        let count = read_full(input, &mut bytes[kept..])?;
+        let found = &bytes[..kept + count];
+        let valid = match std::str::from_utf8(found) {
+            Ok(_) => found.len(),
+            // The part may end within a character.
+            Err(error) if error.error_len().is_none() && count > 0 => error.valid_up_to(),
+            Err(_) => return Ok(false),
+        };
+        if memchr::memchr(0, found).is_some() {
+            return Ok(false);
+        }
+        let end = found.len();
+        bytes.copy_within(valid..end, 0);
+        kept = end - valid;
+        if count == 0 {
+            return Ok(true);
+        }
+    }
 }
 
 fn looks_plain(path: &Path) -> io::Result<bool> {

@@ -5,8 +5,7 @@ use std::io::{Read, Write};
 
 use csv::{StringRecord, Writer};
 
-use crate::cell::{labels_of_set, separator};
-use crate::formulas::guesses::most;
+use crate::cell::{canonical_set, labels_of_set, separator};
 use crate::labels::Layout;
 use crate::labels::evaluate::predicted_columns;
 use crate::names::{Kind, Metric};
@@ -18,7 +17,7 @@ use crate::table::{Table, canonical, key, shown};
 ///
 /// Numbers and probabilities are the mean. The one column of a metric of labels is the most frequent label, and the
 /// first file's of equally frequent ones, or the next file's if it has none of them. Of guesses, the first counts one, the second
-/// a half, and so on; those that count most are kept. A set has the labels that at least half of the files have.
+/// a half, and so on; those that count most are kept. Of sets, the most frequent one is kept.
 ///
 /// # Errors
 /// There is no file, a file does not have this layout, its rows differ from those of the first, a number is not
@@ -82,7 +81,7 @@ fn average_of(
     let elected = match metric.kind() {
         _ if predicted_columns(layout).len() != 1 => None,
         Kind::Labels => Some(Elected::Label),
-        Kind::Guesses => Some(Elected::Guesses(most(metric))),
+        Kind::Guesses => Some(Elected::Guesses(usize::from(metric.guesses()))),
         Kind::Sets => Some(Elected::Set),
         _ => None,
     };
@@ -201,7 +200,11 @@ impl Averages {
                 },
                 Cells::Votes { by, labels, names, known } => {
                     let next = names.len() as u32;
-                    let form = if matches!(by, Elected::Label) { canonical(cell) } else { cell.into() };
+                    let form = match by {
+                        Elected::Label => canonical(cell),
+                        Elected::Guesses(_) => cell.into(),
+                        Elected::Set => canonical_set(cell, ' ').into(),
+                    };
                     let label = *known.entry(form.into_owned()).or_insert_with(|| {
                         names.push(cell.to_owned());
                         next
@@ -244,10 +247,10 @@ impl Averages {
                 let largest = (0..width).rev().max_by(|one, two| sums[*one].total_cmp(&sums[*two]));
                 vec![self.columns[largest.unwrap_or_default()].clone()]
             }
-            Cells::Votes { by: by @ (Elected::Guesses(_) | Elected::Set), labels, names, .. } => {
+            Cells::Votes { by: Elected::Guesses(most), labels, names, .. } => {
                 let cells = labels.iter().map(|file| names[file[place] as usize].as_str());
                 let votes: Vec<(&str, f64)> = cells.zip(self.weights.iter().copied()).collect();
-                vec![elected(*by, &votes, self.separator)]
+                vec![guessed(&votes, self.separator, *most)]
             }
             Cells::Votes { labels, names, .. } => {
                 let votes: Vec<u32> = labels.iter().map(|file| file[place]).collect();
@@ -265,30 +268,23 @@ impl Averages {
     }
 }
 
-/// The cell that the cells of several files with their weights elect.
-fn elected(by: Elected, votes: &[(&str, f64)], separator: char) -> String {
+/// The guesses that count most in the cells of several files with their weights.
+fn guessed(votes: &[(&str, f64)], separator: char, most: usize) -> String {
     let mut sums: Vec<(&str, f64)> = Vec::new();
     for (cell, weight) in votes {
-        let labels: Vec<&str> = labels_of_set(cell, separator).collect();
-        let is_first = |(at, label): &(usize, &&str)| !labels[..*at].contains(label);
-        for (place, (_, label)) in labels.iter().enumerate().filter(is_first).enumerate() {
-            let share = if matches!(by, Elected::Set) { *weight } else { weight / (place + 1) as f64 };
-            match sums.iter_mut().find(|(known, _)| known == label) {
+        let guesses: Vec<&str> = labels_of_set(cell, separator).collect();
+        let is_first = |(at, guess): &(usize, &&str)| !guesses[..*at].contains(guess);
+        for (place, (_, guess)) in guesses.iter().enumerate().filter(is_first).enumerate() {
+            let share = weight / (place + 1) as f64;
+            match sums.iter_mut().find(|(known, _)| known == guess) {
                 Some((_, sum)) => *sum += share,
-                None => sums.push((*label, share)),
+                None => sums.push((*guess, share)),
             }
         }
     }
-    let total: f64 = votes.iter().map(|(_, weight)| weight).sum();
-    match by {
-        Elected::Guesses(most) => {
-            sums.sort_by(|one, two| two.1.total_cmp(&one.1));
-            sums.truncate(most);
-        }
-        _ => sums.retain(|(_, sum)| *sum >= total / 2.0),
-    }
-    let labels: Vec<&str> = sums.into_iter().map(|(label, _)| label).collect();
-    labels.join(&separator.to_string())
+    sums.sort_by(|one, two| two.1.total_cmp(&one.1));
+    let guesses: Vec<&str> = sums.into_iter().take(most).map(|(guess, _)| guess).collect();
+    guesses.join(&separator.to_string())
 }
 
 #[cfg(test)]
@@ -312,8 +308,8 @@ mod tests {
         check(Metric::Accuracy, &votes[..2], Ok("id,y\n1,cat\n2,0\n"));
         let guesses = ["id,y\n1,a b-1 c\n", "id,y\n1,b-1 a d\n", "id,y\n1,b-1 e\n"];
         check(Metric::MapAt(3), &guesses, Ok("id,y\n1,b-1 a e\n"));
-        let sets = ["id,y\n1,\"x, z\"\n2,w\n", "id,y\n1,\"y y, x\"\n2,\n", "id,y\n1,y y\n2,\n"];
-        check(Metric::SampleF1, &sets, Ok("id,y\n1,\"x,y y\"\n2,\n"));
+        let sets = ["id,y\n1,x z\n2,w\n", "id,y\n1,y y\n2,\n", "id,y\n1,z x\n2,\n"];
+        check(Metric::SampleF1, &sets, Ok("id,y\n1,x z\n2,\n"));
     }
 
     #[test]

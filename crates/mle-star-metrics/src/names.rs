@@ -210,6 +210,14 @@ impl Metric {
         }
     }
 
+    /// How many guesses of a row count.
+    pub fn guesses(self) -> u8 {
+        match self {
+            Self::MapAt(most) | Self::TopAccuracy(most) => most,
+            _ => 1,
+        }
+    }
+
     /// Whether the order of predictions counts alone, not how large they are.
     pub(crate) fn is_by_order(self) -> bool {
         matches!(self.of_column(), Self::RocAuc | Self::AveragePrecision | Self::Spearman | Self::Gini)

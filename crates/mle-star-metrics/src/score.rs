@@ -179,7 +179,7 @@ fn for_guesses(
     classes: Classes<'_>,
     predictions: &Predictions<'_>,
 ) -> Result<Box<dyn Formula>, Unscorable> {
-    let most = guesses::most(metric);
+    let most = usize::from(metric.guesses());
     let (values, width): (Cow<'_, [u32]>, usize) = match *predictions {
         Predictions::Guesses { values, width } => (Cow::Borrowed(values), width),
         Predictions::Labels(labels) => (Cow::Borrowed(labels), 1),

@@ -193,9 +193,10 @@ impl Look {
                 found.file.display(),
                 column.example,
                 column.as_decimal,
-                column.as_thousands
+                column.otherwise
             );
-            let hint = "write its numbers without marks between thousands, and with a decimal point";
+            let hint = "write numbers with a decimal point and without marks between thousands, and labels with blanks \
+                between them";
             return Err(Trouble::new(message, hint));
         }
         Ok(())

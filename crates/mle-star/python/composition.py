@@ -58,13 +58,16 @@ def table_of(file: str) -> Table:
 
 
 def combined(tables: list[Table], weights: list[float]) -> Table:
-    """The weighted mean of numbers, or the label with the largest weight, in the rows of the first table."""
+    """The weighted mean of numbers, or the labels with the largest weights, in the rows of the first table."""
     first, tables = tables[0], in_rows_of(tables[0], tables)
     made = dict(first)
     for column in predicted(first):
         values = [table[column] for table in tables]
         if any(value != values[0] for value in values):
-            made[column] = voted(values, weights) if BY == "votes" else mean(values, weights)
+            if BY.startswith("guesses"):
+                made[column] = guessed(values, weights)
+            else:
+                made[column] = voted(values, weights) if BY in ("votes", "sets") else mean(values, weights)
     return made
 
 
@@ -117,10 +120,30 @@ def voted(values: list[list[str]], weights: list[float]) -> list[str]:
     for row in zip(*values):
         sums: dict[str, float] = {}
         for label, weight in zip(row, weights):
-            sums[form(label)] = sums.get(form(label), 0.0) + weight
+            sums[vote(label)] = sums.get(vote(label), 0.0) + weight
         most = max(sums, key=sums.__getitem__)
-        labels.append(next(label for label in row if form(label) == most))
+        labels.append(next(label for label in row if vote(label) == most))
     return labels
+
+
+def vote(label: str) -> str:
+    """What equal votes have in common: labels their form, sets their labels in any order."""
+    return " ".join(sorted({part for part in re.split(r"[\s,;|]+", label) if part})) if BY == "sets" else form(label)
+
+
+def guessed(values: list[list[str]], weights: list[float]) -> list[str]:
+    """In each row the guesses with the largest weights: the second guess of a table has half of its weight, and so on."""
+    most = int(BY.split()[1])
+    separator = next((mark for mark in "|;," if any(mark in cell for column in values for cell in column)), " ")
+    cells = []
+    for row in zip(*values):
+        sums: dict[str, float] = {}
+        for cell, weight in zip(row, weights):
+            guesses = [guess.strip() for guess in (cell.split() if separator == " " else cell.split(separator))]
+            for place, guess in enumerate(dict.fromkeys(filter(None, guesses))):
+                sums[guess] = sums.get(guess, 0.0) + weight / (place + 1)
+        cells.append(separator.join(sorted(sums, key=lambda guess: -sums[guess])[:most]))
+    return cells
 
 
 weights = [weight for _, weight in MEMBERS]

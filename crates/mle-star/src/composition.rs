@@ -71,9 +71,11 @@ impl Composition {
             .collect();
         let id = self.id_column.as_ref().map_or_else(|| "None".to_owned(), |id| literal(id));
         let by = match self.by {
-            CombinedBy::Mean => "mean",
-            CombinedBy::Votes => "votes",
-            CombinedBy::ClassScores => "class_scores",
+            CombinedBy::Mean => "mean".to_owned(),
+            CombinedBy::Votes => "votes".to_owned(),
+            CombinedBy::Sets => "sets".to_owned(),
+            CombinedBy::Guesses(most) => format!("guesses {most}"),
+            CombinedBy::ClassScores => "class_scores".to_owned(),
         };
         let text = format!(
             "{head}ID = {id}\nBY = {by:?}\n\n\n{functions}MEMBERS = [\n{}]\n{tail}",

@@ -270,7 +270,12 @@ impl Evaluator {
                 return Ok((selected, CombinedBy::ClassScores));
             }
         }
-        let by = if self.predicts_labels() { CombinedBy::Votes } else { CombinedBy::Mean };
+        let by = match self.setup.metric.kind() {
+            Kind::Guesses if self.has_one_column() => CombinedBy::Guesses(self.setup.metric.guesses()),
+            Kind::Sets => CombinedBy::Sets,
+            _ if self.predicts_labels() => CombinedBy::Votes,
+            _ => CombinedBy::Mean,
+        };
         Ok((self.select_from(&of(|files| &files.labels), &self.layout(), seconds)?, by))
     }
 
@@ -299,9 +304,12 @@ impl Evaluator {
 
     /// Whether a submission has one column, with labels.
     fn predicts_labels(&self) -> bool {
+        self.setup.metric.kind() == Kind::Labels && self.has_one_column()
+    }
+
+    fn has_one_column(&self) -> bool {
         let id = self.setup.id_column.as_ref();
-        let predicted = self.setup.header.iter().filter(|name| Some(*name) != id).count();
-        self.setup.metric.kind() == Kind::Labels && predicted == 1
+        self.setup.header.iter().filter(|name| Some(*name) != id).count() == 1
     }
 
     /// Writes the combination of files of predictions by weights.

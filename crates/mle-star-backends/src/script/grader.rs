@@ -107,12 +107,13 @@ impl Grader {
         replicates: usize,
         test_rows: Option<u64>,
     ) -> Result<Measurement, String> {
-        let truth = graded.answers(self.file.answers)?;
+        let truth = graded.answers(self.file.answers, &self.file)?;
         let rows = graded.paired.drawn();
         let scored = self.score(&truth, &graded.predictions(), rows, replicates).await?;
-        let measured =
-            of_replicates(scored.score, &scored.replicates, rows).map_err(|error| error.to_string())?;
-        Ok(of_other_program(measured, test_rows))
+        // A file may have no score for other rows than all. Then nothing is known about the uncertainty.
+        let measured = of_replicates(scored.score, &scored.replicates, rows)
+            .or_else(|_| of_replicates(scored.score, &[Some(scored.score); 2], rows));
+        Ok(of_other_program(measured.map_err(|error| error.to_string())?, test_rows))
     }
 
     /// The score of two tables with the same rows in the same order, which the column with row IDs names first.
@@ -243,10 +244,11 @@ impl Graded<'_> {
     ///
     /// # Errors
     /// The columns of the submission are not about the target.
-    pub(crate) fn answers(&self, form: Answers) -> Result<TextTable, String> {
+    pub(crate) fn answers(&self, form: Answers, file: &MetricFile) -> Result<TextTable, String> {
         let columns = match form {
             Answers::Targets => self.as_targets(),
             Answers::Submission => self.as_submission()?,
+            Answers::Named => self.as_named(file),
             Answers::All => self.as_all(),
         };
         let header = std::iter::once(self.id()).chain(columns.iter().map(|(name, _)| name.clone())).collect();
@@ -287,6 +289,24 @@ impl Graded<'_> {
             .collect())
     }
 
+    fn as_named(&self, file: &MetricFile) -> Vec<(String, Source)> {
+        let id = self.id();
+        let is_named = |name: &String| {
+            ["'", "\""].iter().any(|quote| file.text.contains(&format!("{quote}{name}{quote}")))
+                || file.text.contains(&format!(".{name}"))
+        };
+        let names_targets = self.targets().iter().any(|(name, _)| is_named(name));
+        let mut columns = if names_targets { Vec::new() } else { self.as_targets() };
+        for (at, name) in
+            self.known.header.iter().enumerate().filter(|(_, name)| **name != id && is_named(name))
+        {
+            if !columns.iter().any(|(known, _)| known == name) {
+                columns.push((name.clone(), Source::Column(at)));
+            }
+        }
+        columns
+    }
+
     fn as_all(&self) -> Vec<(String, Source)> {
         let id = self.id();
         let own = self.known.header.iter().enumerate().map(|(at, name)| (name.clone(), Source::Column(at)));
@@ -305,9 +325,17 @@ impl Graded<'_> {
         labels.collect::<BTreeSet<String>>().into_iter().collect()
     }
 
-    /// Predictions that are mostly right, for the layout's columns: every fifth row has the values of the next one. Columns hold
-    /// probabilities where `with_probabilities`.
-    pub(crate) fn likely(&self, with_probabilities: bool) -> TextTable {
+    /// Predictions for the layout's columns that are mostly right: every fifth row has the values of the next one. Or the same
+    /// for every row.
+    pub(crate) fn likely(&self, likely: &Likely) -> TextTable {
+        let with_probabilities = *likely == Likely::Probabilities;
+        if let Likely::Same(cells) = likely {
+            let header: Vec<String> = std::iter::once(self.id()).chain(self.predicted()).collect();
+            let row = |place: &usize| {
+                std::iter::once(self.known.id_of(*place)).chain(cells.iter().map(String::as_str)).collect()
+            };
+            return TextTable { header, rows: self.paired.places.iter().map(row).collect() };
+        }
         let columns = self.as_submission().unwrap_or_else(|_| {
             let first = self.targets().first().and_then(|(_, at)| *at).unwrap_or_default();
             self.predicted().into_iter().map(|name| (name, Source::Column(first))).collect()
@@ -345,6 +373,17 @@ impl Graded<'_> {
         let given = self.columns.positive.clone();
         if classes.len() == 2 { given.or_else(|| classes.pop()) } else { None }
     }
+}
+
+/// What predictions for a trial hold.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Likely {
+    /// Labels and numbers.
+    Labels,
+    /// Where a column has two labels, probabilities of one of them.
+    Probabilities,
+    /// These cells in every row.
+    Same(Vec<String>),
 }
 
 /// Where the cells of a column come from.

@@ -12,7 +12,7 @@ use mle_star_process::sandbox::Isolation;
 
 use super::environment::Environment;
 use super::executor::{Executor, ExecutorSetup};
-use super::grader::{Graded, Grader, Scored, TextTable};
+use super::grader::{Graded, Grader, Likely, Scored, TextTable};
 
 /// More rows are not needed to see whether it works.
 const ROWS: usize = 2_000;
@@ -32,6 +32,8 @@ pub struct MetricTrial {
     pub id_column: Option<String>,
     /// Whether the sample submission has numbers where labels of two classes are predicted.
     pub with_probabilities: bool,
+    /// The sample submission.
+    pub sample: PathBuf,
     /// The interpreter.
     pub environment: Environment,
     /// The machine.
@@ -51,6 +53,8 @@ pub struct Tried {
     pub seconds: f64,
     /// The number of rows.
     pub rows: usize,
+    /// Whether it gives scores for resampled rows, too.
+    pub resamples: bool,
 }
 
 /// Calls the file with labelled rows and predictions that are mostly right. It may want the true values in one of several forms.
@@ -66,13 +70,19 @@ pub async fn try_metric(trial: &MetricTrial) -> Result<Tried, String> {
     let layout = Layout { header: &trial.header, id_column: trial.id_column.as_deref() };
     let graded = Graded { known: &known, columns: &trial.columns, paired: &paired, layout };
     let grader = trial.grader(folder.path())?;
-    let mut first = None;
-    for (answers, with_probabilities) in forms(trial.with_probabilities) {
-        let Ok(truth) = graded.answers(answers) else { continue };
-        let predictions = graded.likely(with_probabilities);
+    let (mut first, mut seen) = (None, Vec::new());
+    for (likely, answers) in trial.forms() {
+        let Ok(truth) = graded.answers(answers, &trial.file) else { continue };
+        // The same table once more gives nothing new.
+        if seen.contains(&(truth.header.clone(), likely.clone())) {
+            continue;
+        }
+        seen.push((truth.header.clone(), likely.clone()));
+        let predictions = graded.likely(&likely);
         match scored(&grader, &truth, &predictions, &graded).await {
-            Ok(Scored { score, seconds, .. }) => {
-                return Ok(Tried { answers, score, seconds, rows: paired.len() });
+            Ok(Scored { score, seconds, replicates }) => {
+                let resamples = replicates.iter().any(Option::is_some);
+                return Ok(Tried { answers, score, seconds, rows: paired.len(), resamples });
             }
             // Other columns do not make it faster, or repair it before it is called.
             Err(why) if why.contains("takes longer") || why.contains(" imports ") => return Err(why),
@@ -91,14 +101,28 @@ async fn scored(
     grader.score(truth, predictions, graded.paired.drawn(), 2).await
 }
 
-/// The forms to try: first the likely form of predictions with each form of the true values.
-fn forms(with_probabilities: bool) -> impl Iterator<Item = (Answers, bool)> {
-    [with_probabilities, !with_probabilities].into_iter().flat_map(|with_probabilities| {
-        [Answers::Targets, Answers::Submission, Answers::All].map(|answers| (answers, with_probabilities))
-    })
-}
-
 impl MetricTrial {
+    /// The forms to try: with each form of predictions, the likely one first, each form of the true values.
+    fn forms(&self) -> Vec<(Likely, Answers)> {
+        let mut likely = vec![Likely::Labels, Likely::Probabilities];
+        if self.with_probabilities {
+            likely.reverse();
+        }
+        likely.extend(self.first_of_sample().map(Likely::Same));
+        let all = [Answers::Targets, Answers::Submission, Answers::Named, Answers::All];
+        likely.into_iter().flat_map(|likely| all.map(|answers| (likely.clone(), answers))).collect()
+    }
+
+    /// The predictions in the first row of the sample submission.
+    fn first_of_sample(&self) -> Option<Vec<String>> {
+        let mut table = csv::Reader::from_path(&self.sample).ok()?;
+        let header: Vec<String> = table.headers().ok()?.iter().map(|name| name.trim().to_owned()).collect();
+        let row = table.records().next()?.ok()?;
+        let id = self.id_column.as_deref().map(str::trim);
+        let cells = header.iter().zip(row.iter()).filter(|(name, _)| Some(name.as_str()) != id);
+        Some(cells.map(|(_, cell)| cell.to_owned()).collect())
+    }
+
     fn grader(&self, folder: &Path) -> Result<Grader, String> {
         let setup = ExecutorSetup {
             folder: folder.to_owned(),

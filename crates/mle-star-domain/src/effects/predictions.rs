@@ -78,6 +78,11 @@ pub enum CombinedBy {
     Mean,
     /// The label with the largest weight wins.
     Votes,
+    /// Cells hold sets of labels; the set with the largest weight wins.
+    Sets,
+    /// Cells hold guesses, of which so many count: the first has the weight of its script, the second half of it, and so on. Those
+    /// with the largest weights win.
+    Guesses(u8),
     /// Each script left scores of the classes; the class with the largest weighted mean wins.
     ClassScores,
 }

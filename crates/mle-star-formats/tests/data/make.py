@@ -64,4 +64,5 @@ def book(name, rows, merged=None):
 book("title.xlsx", [["Sales of 2024"], [], ["id", "amount"], [1, 2.5], [2, 3]])
 book("merged.xlsx", [["place", "amount"], ["A", 1], [None, 2]], "A2:A3")
 book("blank.xlsx", [["id", "amount"], [1, 2.5], [None, None], [2, 3], [None, " "]])
+book("formula.xlsx", [["id", "double"], [1, "=A2*2"]])
 book("empty.xlsx", [])

@@ -140,7 +140,7 @@ fn ambiguous_columns_are_told() {
     let (csv, table) = folder.read("t.tsv", b"a\tb\n1\t1,234\n2\t12,345\n").unwrap();
     assert_eq!(csv, "a,b\n1,\"1,234\"\n2,\"12,345\"\n");
     let found = &table.notation().ambiguous[0];
-    let words = [&found.name, &found.example, &found.as_decimal, &found.as_thousands].map(String::as_str);
+    let words = [&found.name, &found.example, &found.as_decimal, &found.otherwise].map(String::as_str);
     assert_eq!(words, ["b", "1,234", "1.234", "1234"]);
     // A table with the same columns decides.
     let (_, like) = folder.read("u.tsv", b"B\tc\n1,5\t1\n").unwrap();
@@ -154,7 +154,7 @@ fn large_files_are_plain_by_their_parts() {
     let folder = Folder::new();
     let rows =
         |count: usize| (0..count).map(|row| format!("{row},{}.5,text\n", row % 97)).collect::<String>();
-    let text = format!("a,b,c\n{}", rows(400_000));
+    let text = format!("a,b,c\n{}", rows(150_000));
     let check = |text: &[u8], expected: bool| {
         assert_eq!(is_plain(&folder.write("t.csv", text)).unwrap(), expected);
     };
@@ -162,6 +162,12 @@ fn large_files_are_plain_by_their_parts() {
     check(text.replace('\n', "\r\n").as_bytes(), true);
     check(format!("{text}1,2.5,\u{fc}\n").as_bytes(), true);
     check(&[text.as_bytes(), b"1,2.5,\xFC\n"].concat(), false);
+    let middle = text.len() * 17 / 32;
+    let line = middle + text[middle..].find('\n').unwrap() + 1;
+    let within = |bytes: &[u8]| [&text.as_bytes()[..line], bytes, &text.as_bytes()[line..]].concat();
+    check(&within("1,2.5,\u{fc}\n".as_bytes()), true);
+    check(&within(b"1,2.5,\xFC\n"), false);
+    check(format!("a,b\n{}", "1,ü€\n".repeat(200_000)).as_bytes(), true);
     check(format!("{text},,\n").as_bytes(), false);
     check(format!("{text}1,2\n").as_bytes(), false);
     check(text.replace(',', ";").as_bytes(), false);

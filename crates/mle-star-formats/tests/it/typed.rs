@@ -68,6 +68,10 @@ fn json_objects_become_rows() {
         r#"{"id": 12345678901234567890, "f": 1.50, "g": 1e-7, "t": true, "l": ["x", {"y": 1}], "s": "NA"}"#,
         Ok("id,f,g,t,l,s\n12345678901234567890,1.5,1e-07,True,\"[\"\"x\"\",{\"\"y\"\":1}]\",NA\n"),
     );
+    check(
+        "{\"a\": NaN, \"b\": \"NaN \\\" NaN\"}\n{\"a\": -Infinity, \"b\": \"\"}\n",
+        Ok("a,b\n,\"NaN \"\" NaN\"\n-inf,\n"),
+    );
     check("{\"a\": 1}\n{\"b\": 2}\n{\"c\": 3, \"a\": 4}\n", Ok("a,b,c\n1,,\n,2,\n4,,3\n"));
     check("{\"a\": 1}\n{\"a\": }\n", Err("t.jsonl: line 2 is no row: expected value"));
     check(
@@ -91,6 +95,7 @@ fn workbooks_and_nested_columns_that_are_no_tables_are_refused() {
     };
     check("title.xlsx", "the cell B3 has no column name: the header has only A1 (`Sales of 2024`)");
     check("merged.xlsx", "the cells A2:A3 of the sheet `Sheet` are merged");
+    check("formula.xlsx", "the formula of the cell B2 has no value");
     check("empty.xlsx", "the sheet `Sheet` is empty");
     check("nested.parquet", "the column `list` holds lists");
     check("large.parquet", "the cells of column `text` have more than a megabyte each");

@@ -8,7 +8,7 @@ pub const NO_GUESS: u32 = u32::MAX;
 
 /// The gain of each row by the place of its class among its guesses. A class that is guessed again takes another place.
 pub(crate) fn gain(metric: Metric, truth: &[u32], guesses: &[u32], width: usize) -> Mean {
-    let most = most(metric);
+    let most = usize::from(metric.guesses());
     let place = |class: u32, guesses: &[u32]| guesses.iter().take(most).position(|guess| *guess == class);
     let gain = |(class, guesses): (&u32, &[u32])| match place(*class, guesses) {
         None => 0.0,
@@ -16,14 +16,6 @@ pub(crate) fn gain(metric: Metric, truth: &[u32], guesses: &[u32], width: usize)
         Some(_) => 1.0,
     };
     Mean::new(truth.iter().zip(guesses.chunks_exact(width)).map(gain).collect())
-}
-
-/// How many guesses of a row count.
-pub(crate) fn most(metric: Metric) -> usize {
-    match metric {
-        Metric::MapAt(most) | Metric::TopAccuracy(most) => usize::from(most),
-        _ => 1,
-    }
 }
 
 /// The most probable classes of each row, the first of equals first; fewer than `most` if there are fewer classes.

@@ -1,7 +1,6 @@
 //! What the columns of a file of predictions stand for.
 
 use crate::class_columns::{bounds, matched};
-use crate::formulas::guesses::most;
 use crate::names::{Kind, Metric};
 use crate::table::{canonical, listed};
 
@@ -80,7 +79,7 @@ fn one_column(metric: Metric, column: &str, names: &[String], given: Option<&str
         Kind::Numbers | Kind::Order => Ok(Cells::Number(column)),
         Kind::Labels => Ok(Cells::Label(column)),
         Kind::Sets => Ok(Cells::Set(column)),
-        Kind::Guesses => Ok(Cells::Guesses { column, most: most(metric) }),
+        Kind::Guesses => Ok(Cells::Guesses { column, most: usize::from(metric.guesses()) }),
         Kind::Intervals => Err(format!("{metric} needs two columns, with the lower and the upper bound")),
         Kind::Probabilities if names.len() > 2 => Err(format!(
             "{metric} of {} classes needs one column of probabilities for each class",

@@ -143,3 +143,20 @@ fn only_the_submission_is_needed_and_its_rows_must_agree() {
         assert!(failed.contains(expected), "{failed}");
     }
 }
+
+/// The program combines in the same way; see `average` of `mle-star-metrics`.
+#[test]
+fn guesses_and_sets_are_elected() {
+    let check = |by, cells: [&str; 3], expected: &str| {
+        let file = |cell: &str| member(&format!("id,y\n1,{cell}\n"), "id,y\n3,b\n", "");
+        let members: Vec<(String, f64)> =
+            cells.iter().zip([0.4, 0.3, 0.3]).map(|(cell, weight)| (file(cell), weight)).collect();
+        let [_, test, _] = run(&members, by, Some("id"));
+        assert_eq!(test, format!("id,y\n1,{expected}\n"), "{cells:?}");
+    };
+    check(CombinedBy::Guesses(3), ["a b-1 c", "b-1 a d", "b-1 e"], "b-1 a e");
+    check(CombinedBy::Guesses(1), ["a", "b b", "b"], "b");
+    check(CombinedBy::Guesses(2), ["red oak|ash", "ash|red oak", "elm"], "red oak|ash");
+    check(CombinedBy::Sets, ["x z", "y", "z x"], "x z");
+    check(CombinedBy::Sets, ["x z", "y x", "x y"], "y x");
+}

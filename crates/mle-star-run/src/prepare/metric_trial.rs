@@ -59,6 +59,7 @@ async fn tried(
         header,
         id_column,
         with_probabilities,
+        sample: task.data_dir.join(&sample.file),
         environment,
         machine: machine().await,
         isolation: Isolation::new(network(config.network)),
@@ -70,8 +71,10 @@ async fn tried(
 
 fn line(task: &Task, file: &MetricFile, tried: &Tried) -> String {
     let better = task.metric_direction.comparative();
+    let doubt =
+        if tried.resamples { "" } else { "; it has no score for resampled rows, so there are no intervals" };
     format!(
-        "metric: {} by {} ({better} is better; tried on {} rows, {:.2} s for a score)",
+        "metric: {} by {} ({better} is better; tried on {} rows, {:.2} s for a score{doubt})",
         task.evaluation_metric, file.name, tried.rows, tried.seconds
     )
 }

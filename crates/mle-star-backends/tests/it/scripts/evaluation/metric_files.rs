@@ -2,6 +2,7 @@
 
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::metric_trial::{MetricTrial, Tried, try_metric};
+use mle_star_domain::measure::Measurement;
 use mle_star_domain::task::{Answers, MetricFile};
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
@@ -111,6 +112,14 @@ async fn what_a_file_refuses_is_the_mistake_of_the_script() {
         assert_eq!(outcome.mismatch.as_deref(), Some(format!("{name}{expected}").as_str()), "{text}");
     };
     let fine = table("y", |at| format!("{}", at % 5));
+    // Rows that are missing or have other IDs are refused, so nothing is known about the uncertainty.
+    let whole = "def grade(s, a):\n    assert len(s) == 60\n    assert s.id.max() < 60\n    return 1.0";
+    let all = measured(whole, &fine).await;
+    assert_eq!((all.score, all.standard_error, all.interval), (1.0, 0.0, [1.0, 1.0]));
+    // Without other IDs, the spread is about that of a mean of 60 rows with a standard deviation of two.
+    let own = "def grade(s, a):\n    assert s.id.max() < 60\n    return abs(s.y - a.y).mean()";
+    let error = measured(own, &fine).await.standard_error;
+    assert!((0.18..0.32).contains(&error), "{error}");
     let refusing = "
 class ParticipantVisibleError(Exception): pass
 
@@ -129,6 +138,16 @@ def score(solution, submission, row_id_column_name):
     check(RMSE, "id,y\n99,1\n", "1 rows have an ID that is not expected, for example `99`").await;
 }
 
+async fn measured(text: &str, predictions: &str) -> Measurement {
+    let train = table("y", |at| format!("{}", at % 7));
+    let mut world = with_libraries(super::world(&train, Metric::Rmse, Some("id")).await).await;
+    if let Some(evaluation) = &mut world.setup.evaluation {
+        evaluation.metric_file = Some(file(text, Answers::Targets));
+    }
+    let outcome = world.run(&script(predictions, "1.0")).await;
+    outcome.measured.clone().unwrap_or_else(|| panic!("{}", said(&outcome)))
+}
+
 fn trial(world: &World, text: &str, header: &str) -> MetricTrial {
     MetricTrial {
         file: file(text, Answers::Targets),
@@ -137,6 +156,7 @@ fn trial(world: &World, text: &str, header: &str) -> MetricTrial {
         header: header.split(',').map(str::to_owned).collect(),
         id_column: Some("id".to_owned()),
         with_probabilities: false,
+        sample: world.folder.path().join("sample.csv"),
         environment: world.setup.environment.clone(),
         machine: world.setup.machine.clone(),
         isolation: world.setup.isolation.clone(),
@@ -159,6 +179,9 @@ async fn a_file_is_tried_with_labelled_rows() {
     check("def grade(s, a):\n    return s.p.sub(a.p).abs().max()", "id,p", Ok(Answers::Submission)).await;
     let neither =
         "mine.py has neither score(solution, submission, row_id_column_name) nor grade(submission, answers)";
+    // Predictions have another form than the truth: those of the sample are `0.5`.
+    check("def grade(s, a):\n    assert (s.y == 0.5).all()\n    return 1.0", "id,y", Ok(Answers::Targets))
+        .await;
     check("X = 1", "id,y", Err(neither)).await;
     check(
         "def grade(s, a):\n  x = 1\n   return 1",
