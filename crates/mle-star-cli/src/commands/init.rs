@@ -7,6 +7,7 @@ use std::path::Path;
 use mle_star::shell;
 use mle_star_domain::task::ColumnRoles;
 use mle_star_domain::trouble::Trouble;
+use mle_star_run::columns::{self, Told};
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::metric_file::own_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
@@ -72,7 +73,7 @@ fn evaluation(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Re
     let decided =
         protocol::of_drawn(protocol::decide(task, &config, folder.profile.as_ref()), task, &config, drawn);
     let told = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, &config));
-    let roles = protocol::role_lines(&folder.inferred.roles);
+    let roles = columns::lines(&Told::inferred(&folder.inferred), folder.profile.as_ref());
     Ok(folder.lines().into_iter().chain(roles).chain(told).collect())
 }
 
