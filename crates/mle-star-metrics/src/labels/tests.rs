@@ -375,7 +375,7 @@ fn intervals_have_row_weights() {
 fn words_for_missing_values_can_be_labels() {
     let check = |values: &[&str], table: &str, file: &str, expected: Result<(f64, u64), &str>| {
         let words = values.iter().map(|word| (*word).to_owned()).collect();
-        let columns = Columns { words, ..Columns::new(Some("id".to_owned()), "y") };
+        let columns = Columns { values: words, ..Columns::new(Some("id".to_owned()), "y") };
         let labels = Labels::read(table.as_bytes(), &columns, Metric::Accuracy).unwrap();
         let found = scored(&labels, "id,y", file, Others::Reject);
         assert_eq!(found, expected.map_err(str::to_owned), "{values:?}");
