@@ -264,7 +264,7 @@ fn sources(
     lines.extend(configured.without_effect());
     lines.extend(data.note.clone());
     lines.extend(intake.lines());
-    if let (Some(profile), Some(target)) = (&data.profile, &complete.task.target_column) {
+    if let (Some(profile), Some(target)) = (&data.profile, complete.task.target()) {
         lines.extend(lost_columns(profile, &profile.targets(target, complete.task.id_column.as_deref())));
     }
     lines

@@ -299,11 +299,11 @@ pub fn verified_columns<'a>(
     let further: Vec<String> =
         targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
     let positive = positive.filter(|_| further.is_empty());
-    let of_target = |column: &&TextColumn| column.column == target || further.contains(&column.column);
-    let words = profile.text_columns.iter().filter(of_target);
-    let values = words.flat_map(|column| column.words.clone()).collect();
+    let words = TextColumn::words_of(&profile.text_columns, |name| {
+        name == target || further.iter().any(|other| other == name)
+    });
     let [weight, positive] = [weight, positive].map(|name| name.map(str::to_owned));
-    Ok(Columns { id, target: target.to_owned(), further, cluster, weight, positive, values })
+    Ok(Columns { id, target: target.to_owned(), further, cluster, weight, positive, words })
 }
 
 /// The column of a submission with the row IDs: without a named one, the first of several columns.
@@ -356,7 +356,7 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
     fn from(task: &'a Task) -> Self {
         Self {
             metric: &task.evaluation_metric,
-            target: task.target_column.as_deref(),
+            target: task.target(),
             id: task.id_column.as_deref(),
             by_file: task.metric_file.is_some(),
             group: task.group_column.as_deref(),

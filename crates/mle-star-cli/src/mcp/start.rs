@@ -112,7 +112,7 @@ pub fn run(hub: &Hub, input: RunInput) -> Result<Answer<Started>, Trouble> {
         task: prepared.task.competition_id,
         metric: prepared.task.evaluation_metric,
         direction: prepared.task.metric_direction,
-        target: prepared.task.target_column,
+        target: prepared.task.target_column.map(|targets| targets.to_string()),
         agents: provider::name(prepared.config.agents).to_owned(),
         time_limit_seconds: prepared.config.time_limit_seconds,
         max_budget_usd: prepared.config.max_budget_usd,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mle_star_backends::files;
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
-use mle_star_domain::task::{ColumnRoles, DataModality, Task, TaskType};
+use mle_star_domain::task::{ColumnRoles, DataModality, Targets, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::agreement;
@@ -204,7 +204,7 @@ fn given(source: &TaskSource, invocation: &Invocation) -> Given {
         data_modality: file.data_modality,
         metric: or(&invocation.metric, &file.evaluation_metric),
         direction: invocation.direction.or_else(of_file),
-        target: or(&invocation.target, &file.target_column),
+        target: invocation.target.clone().map(Targets::from).or_else(|| file.target_column.clone()),
         id: or(&invocation.id_column, &file.id_column),
         roles: ColumnRoles {
             group: or(&invocation.group_column, &file.group_column),
@@ -287,7 +287,7 @@ fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<
         description,
         data_dir,
         output_dir: file.output_dir.as_deref().map(absolute).transpose()?,
-        target_column: inferred.target,
+        target_column: (!inferred.targets.is_empty()).then(|| inferred.targets.into()),
         id_column: inferred.id,
         group_column: inferred.roles.group,
         time_column: inferred.roles.time,

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star_domain::layout;
 use mle_star_domain::protocol::{Split, SplitKind};
-use mle_star_domain::task::Task;
+use mle_star_domain::task::{Targets, Task};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::infer::Inferred;
@@ -46,6 +46,8 @@ pub struct Intake {
 pub struct Known<'a> {
     /// The column to predict, or why it is not known.
     pub target: Result<&'a str, &'a Trouble>,
+    /// All columns to predict, if that one is known.
+    pub targets: &'a [String],
     /// The column with the row IDs.
     pub id: Option<&'a str>,
     /// The metric's name.
@@ -182,7 +184,7 @@ impl Intake {
         if look.is_plain() {
             look.write(&made.data())?;
         }
-        let targets = [target];
+        let targets: Vec<&str> = known.targets.iter().map(String::as_str).collect();
         let id = if look.is_single() {
             let name = look.name();
             let draw_by = Draw {
@@ -312,6 +314,7 @@ impl<'a> Known<'a> {
         let unknown = inferred.target_unknown.as_ref().unwrap_or(unknown);
         Self {
             target: inferred.target.as_deref().ok_or(unknown),
+            targets: &inferred.targets,
             id: inferred.id.as_deref(),
             metric: &inferred.metric,
             group: inferred.roles.group.as_deref(),
@@ -323,7 +326,8 @@ impl<'a> Known<'a> {
     /// What a task says. `unknown` says why it has no target.
     pub fn of_task(task: &'a Task, unknown: &'a Trouble) -> Self {
         Self {
-            target: task.target_column.as_deref().ok_or(unknown),
+            target: task.target().ok_or(unknown),
+            targets: task.target_column.as_ref().map(Targets::all).unwrap_or_default(),
             id: task.id_column.as_deref(),
             metric: &task.evaluation_metric,
             group: task.group_column.as_deref(),
