@@ -36,13 +36,13 @@ pub struct Columns {
     /// The class that a binary metric is about, and a single column of probabilities. `None` for the usual one.
     pub positive: Option<String>,
     /// Words that look missing, such as `None`, but are labels.
-    pub values: Vec<String>,
+    pub words: Vec<String>,
 }
 
 impl Columns {
     /// Whether a row with this label has none.
     fn lacks(&self, label: &str) -> bool {
-        is_missing(label) && !self.values.iter().any(|word| word == label.trim())
+        is_missing(label) && !self.words.iter().any(|word| word == label.trim())
     }
 }
 

@@ -25,7 +25,7 @@ fn scored(labels: &Labels, columns: &str, file: &str, others: Others) -> Result<
 fn words_that_look_missing_are_labels_where_they_are_said_to_be() {
     let check = |words: &[&str], rows: usize| {
         let values = words.iter().map(|word| (*word).to_owned()).collect();
-        let columns = Columns { values, ..Columns::new(Some("id".to_owned()), "y") };
+        let columns = Columns { words: values, ..Columns::new(Some("id".to_owned()), "y") };
         let table = "id,y\n1,None\n2,a\n3,NA\n4, None\n5,\n6,b\n";
         assert_eq!(Labels::read(table.as_bytes(), &columns, Metric::Accuracy).unwrap().rows(), rows);
     };
@@ -375,7 +375,7 @@ fn intervals_have_row_weights() {
 fn words_for_missing_values_can_be_labels() {
     let check = |values: &[&str], table: &str, file: &str, expected: Result<(f64, u64), &str>| {
         let words = values.iter().map(|word| (*word).to_owned()).collect();
-        let columns = Columns { values: words, ..Columns::new(Some("id".to_owned()), "y") };
+        let columns = Columns { words, ..Columns::new(Some("id".to_owned()), "y") };
         let labels = Labels::read(table.as_bytes(), &columns, Metric::Accuracy).unwrap();
         let found = scored(&labels, "id,y", file, Others::Reject);
         assert_eq!(found, expected.map_err(str::to_owned), "{values:?}");
