@@ -212,7 +212,8 @@ fn named(words: &[Word], names: &Names, from: usize, until: usize) -> Vec<(usize
 
 /// Whether a word is a form of a label: `churn`, `churns`, `churned` and `churning`.
 fn is_form_of(word: &str, label: &str) -> bool {
-    const ENDINGS: &str = "s es e d ed ing er ers ly n en ion ions al";
+    const ENDINGS: &str =
+        "s es e d ed ing er ers ly n en ion ions al t ce cy y ure ures ment ation ations tion ulent";
     if word == label {
         return true;
     }
@@ -222,7 +223,8 @@ fn is_form_of(word: &str, label: &str) -> bool {
         .take_while(|(one, other)| one == other)
         .map(|(one, _)| one.len_utf8())
         .sum::<usize>();
-    if common < 4 {
+    // "wins" is a form of "win", and "winter" is none.
+    if common < label.len().min(4).max(3) {
         return false;
     }
     let ending = |text: &str| {
@@ -312,6 +314,11 @@ mod tests {
             "The probability that a pump is non functional.",
             Some("non functional"),
         );
+        check(["lose", "win"], "The probability that the home team wins.", Some("win"));
+        check(["lose", "win"], "The probability of winter.", None);
+        check(["cancelled", "kept"], "The probability of a cancellation.", Some("cancelled"));
+        check(["fraud", "legit"], "How likely is a fraudulent payment?", Some("fraud"));
+        check(credit, "Predict the probability of no default.", Some("repaid"));
         check(["A", "B"], "A probability of a prize.", None);
         check(["no", "yes"], "The probability that no one comes.", None);
         check(["no", "yes"], "The positive class is `no`.", Some("no"));
