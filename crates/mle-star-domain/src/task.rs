@@ -95,6 +95,19 @@ impl ColumnRoles {
     }
 }
 
+/// A column whose cells are read as text, letter by letter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TextColumn {
+    /// Its name.
+    pub column: String,
+    /// The words that look missing, such as `NA` and `None`, but are values of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// The reason, in a few words.
+    pub why: String,
+}
+
 /// The columns to predict: a text in files, or a list of several.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
@@ -183,6 +196,9 @@ pub struct Task {
     /// The label whose probability is predicted, of two labels.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub positive_class: Option<String>,
+    /// Columns that are read as text, and words in them that look missing but are values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub text_columns: Vec<TextColumn>,
     /// The Python file that computes the metric; `None` for a metric that the program knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric_file: Option<MetricFile>,
@@ -192,6 +208,32 @@ pub struct Task {
     /// A Python script to start from, as one more candidate of Phase 1.
     #[serde(default)]
     pub baseline_solution: Option<String>,
+}
+
+impl TextColumn {
+    /// The words that look missing but are values of columns that `is_wanted` selects.
+    pub fn words_of(columns: &[Self], is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let wanted = columns.iter().filter(|column| is_wanted(&column.column));
+        wanted.flat_map(|column| column.words.clone()).collect()
+    }
+
+    /// How scripts read the column, in a few sentences.
+    pub fn rule(&self) -> String {
+        let name = &self.column;
+        let quoted: Vec<String> = self.words.iter().map(|word| format!("`{word}`")).collect();
+        let are = match quoted.as_slice() {
+            [] => {
+                return format!(
+                    "Values of `{name}` are text, such as `007`: read every table that has the column with `dtype={{{name:?}: str}}`."
+                );
+            }
+            [word] => format!("{word} is a value of `{name}`, not a missing one"),
+            words => format!("{} are values of `{name}`, not missing ones", words.join(", ")),
+        };
+        format!(
+            "{are}, but pandas reads it as missing. Read the column of every table again, as text: `table[{name:?}] = pd.read_csv(path, usecols=[{name:?}], dtype=str, keep_default_na=False)[{name:?}]`. Only its empty cells are missing then."
+        )
+    }
 }
 
 impl Task {
@@ -211,7 +253,8 @@ impl Task {
                 "Each labelled row counts by its weight in `{name}`. Weight every score with it (`sample_weight=` in scikit-learn), and fit with it where the model takes weights. `{name}` is no feature, and the test table need not have it."
             )
         });
-        ignored.into_iter().chain(weight).collect()
+        let texts = self.text_columns.iter().map(TextColumn::rule);
+        ignored.into_iter().chain(weight).chain(texts).collect()
     }
 
     /// The roles of its columns beside target and row ID.

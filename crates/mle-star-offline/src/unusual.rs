@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::columns::Columns;
+use crate::columns::{Columns, input_path};
 use crate::metric_code::Metric;
 use crate::time_order::TimeOrder;
 use mle_star_metrics::names::Kind;
@@ -22,8 +22,12 @@ pub(crate) struct Unusual {
     /// The columns to read as text, because pandas would write them in another way: the ID, class labels, and categories
     /// that it would write in two ways.
     pub(crate) as_text: Vec<String>,
-    /// Python: the argument that reads these columns as text.
-    pub(crate) reading: &'static str,
+    /// Columns with words that look missing but are values, and these words.
+    pub(crate) words: Vec<(String, Vec<String>)>,
+    /// The files of all tables, if there are such words.
+    pub(crate) files: Vec<String>,
+    /// Python: the arguments that read these columns as text, and these words as values.
+    pub(crate) reading: String,
     /// Whether class labels that differ in blanks alone have to be made equal.
     pub(crate) padded: bool,
     /// Whether class labels are numbers that are read as text.
@@ -56,16 +60,35 @@ pub(crate) fn unusual(
         .map(str::to_owned)
         .chain(differently_read(profile, columns, time))
         .collect();
+    let words: Vec<(String, Vec<String>)> = profile
+        .text_columns
+        .iter()
+        .filter(|column| !column.words.is_empty())
+        .map(|column| (column.column.clone(), column.words.clone()))
+        .collect();
     Unusual {
         unseen,
         huge: unseen || tables().any(|table| table.columns.iter().any(is_huge)),
         huge_target: !classes && target.huge > 0,
-        reading: if as_text.is_empty() { "" } else { ", dtype=AS_TEXT" },
+        files: if words.is_empty() { Vec::new() } else { files(profile) },
+        reading: reading(&as_text, &words),
+        words,
         as_text,
         nearly_numbers: nearly_numbers(profile, columns),
         padded,
         numbered: respelled && matches!(target.kind, ColumnKind::Integer | ColumnKind::Float),
     }
+}
+
+fn files(profile: &Profile) -> Vec<String> {
+    let own = [Some(&profile.train), profile.test.as_ref(), profile.sample.as_ref()];
+    own.into_iter().flatten().chain(&profile.auxiliary).map(input_path).collect()
+}
+
+fn reading(as_text: &[String], words: &[(String, Vec<String>)]) -> String {
+    let text = if as_text.is_empty() { "" } else { ", dtype=AS_TEXT" };
+    let words = if words.is_empty() { "" } else { ", keep_default_na=False, na_values=MISSING" };
+    format!("{text}{words}")
 }
 
 /// Categories that pandas would read as numbers or truth values in one table and as text in the other, so that `1` would

@@ -56,6 +56,13 @@ TEXTS = {{ p.columns.texts | py_list }}
 # Read as text, so that they are written as they are in the files.
 AS_TEXT = {{ "{" }}{% for name in p.as_text %}{{ name | py }}: str{{ ", " if not loop.last }}{% endfor %}{{ "}" }}
 {% endif %}
+{% if p.words %}
+# pandas takes these words for missing values everywhere. They are values of these columns.
+VALUES = {{ "{" }}{% for pair in p.words %}{{ pair[0] | py }}: {{ pair[1] | py_list }}{{ ", " if not loop.last }}{% endfor %}{{ "}" }}
+WORDS = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A", "NA", "NULL", "NaN", "None", "n/a", "nan", "null"]
+NAMES = [name for file in {{ p.files | py_list }} for name in pd.read_csv(file, nrows=0).columns]
+MISSING = {name: [word for word in WORDS if word not in VALUES.get(name, [])] for name in NAMES}
+{% endif %}
 
 train = pd.read_csv({{ p.train_file | py }}{{ p.reading }})
 test = pd.read_csv({{ p.test_file | py }}{{ p.reading }})
@@ -196,7 +203,7 @@ def with_earlier(rows, found, keys, moments, lag, days, number, recent):
 {% set table = join.name ~ "_table" %}
 
 # {{ join.name }} has {{ "one row for each key" if join.unique else "several rows for a key, which are summarised" }}.
-{{ table }} = pd.read_csv({{ join.file | py }}{% if join.as_text %}, dtype={{ "{" }}{% for name in join.as_text %}{{ name | py }}: str{{ ", " if not loop.last }}{% endfor %}{{ "}" }}{% endif %}){{ ".drop_duplicates(" ~ (join.own | py_list) ~ ")" if join.unique }}
+{{ table }} = pd.read_csv({{ join.file | py }}{% if join.as_text %}, dtype={{ "{" }}{% for name in join.as_text %}{{ name | py }}: str{{ ", " if not loop.last }}{% endfor %}{{ "}" }}{% endif %}{{ ", keep_default_na=False, na_values=MISSING" if p.words }}){{ ".drop_duplicates(" ~ (join.own | py_list) ~ ")" if join.unique }}
 {% if join.nearly_numbers %}
 # Words and blanks among numbers count as missing.
 numbers = {{ join.nearly_numbers | py_list }}

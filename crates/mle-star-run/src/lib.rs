@@ -33,6 +33,7 @@
 //! asynchronous, and lets several runs share a machine. A process that was started with `SIGCHLD` ignored must call
 //! [`mle_star_process::handle_child_signals`] first.
 
+pub mod columns;
 pub mod drive;
 pub mod error;
 mod observer;

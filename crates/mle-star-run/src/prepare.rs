@@ -33,6 +33,7 @@ use mle_star_tables::holdout::Plan;
 use mle_star_tables::infer::Guess;
 use mle_star_tables::profile::Profile;
 
+use crate::columns::{self, Told};
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::protocol::{self, Decided};
@@ -166,8 +167,9 @@ pub fn prepare_for(
     let mut configured = configure::configure(options, &source, environment)?;
     let choice = choose_agents(intent, &configured.config, environment)?;
     configured.answered_by(&choice.chosen)?;
+    let spoken = infer_task::Spoken::of(&source, &configured.invocation)?;
     let mut intake = take_in(&source, &configured.invocation, place(intent, &configured.invocation))?;
-    let mut data = profile_data(&intake.folder(), &choice.chosen, intake.damaged())?;
+    let mut data = profile_data(&intake.folder(), &choice.chosen, &spoken.context(), intake.damaged())?;
     let mut complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen)?;
     configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
     let makes_output = intent == Intent::Begin;
@@ -193,7 +195,7 @@ pub fn prepare_for(
         .flatten();
     let (protocol, held_out) =
         decided.map_or((None, None), |Decided { protocol, held_out }| (Some(protocol), held_out));
-    sources.extend(protocol::role_lines(&task.column_roles()));
+    sources.extend(columns::lines(&Told::of(&task, &task.column_roles()), profile.as_ref()));
     sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));
     Ok(Prepared {
         task,

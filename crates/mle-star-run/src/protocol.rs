@@ -2,7 +2,7 @@
 
 use mle_star_domain::config::{Acceptance, Config, FinalChoice, HoldoutShare, Preset};
 use mle_star_domain::protocol::{Holdout, Protocol, Split};
-use mle_star_domain::task::{ColumnRoles, Task};
+use mle_star_domain::task::{Task, TextColumn};
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::{Kind, Metric};
 use mle_star_tables::comparison;
@@ -299,8 +299,11 @@ pub fn verified_columns<'a>(
     let further: Vec<String> =
         targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
     let positive = positive.filter(|_| further.is_empty());
+    let words = TextColumn::words_of(&profile.text_columns, |name| {
+        name == target || further.iter().any(|other| other == name)
+    });
     let [weight, positive] = [weight, positive].map(|name| name.map(str::to_owned));
-    Ok(Columns { id, target: target.to_owned(), further, cluster, weight, positive, ..Columns::default() })
+    Ok(Columns { id, target: target.to_owned(), further, cluster, weight, positive, words })
 }
 
 /// The column of a submission with the row IDs: without a named one, the first of several columns.
@@ -313,14 +316,6 @@ pub fn id_column(task: &Task, header: &[String]) -> Option<String> {
 fn repeats(table: &Table, column: &str) -> bool {
     let column = table.column(column);
     column.is_some_and(|column| column.distinct + column.missing < table.rows.min(ROWS_LOOKED_AT))
-}
-
-/// The roles of columns that neither the split nor the target tells, in lines for the terminal and for a task file.
-pub fn role_lines(roles: &ColumnRoles) -> Vec<String> {
-    let weight = roles.weight.as_ref().map(|name| format!("weights: `{name}` (as given)"));
-    let names: Vec<String> = roles.ignored.iter().map(|name| format!("`{name}`")).collect();
-    let ignored = (!names.is_empty()).then(|| format!("ignored: {} (as given)", names.join(", ")));
-    weight.into_iter().chain(ignored).collect()
 }
 
 /// What was decided, in lines for the terminal and for a task file.
@@ -478,7 +473,7 @@ mod tests {
             assert_eq!(split.kind, expected, "{metric}");
         };
         check("MCRMSE", |id| format!("0.{id}1"), SplitKind::Rows);
-        check("MCRMSE", |id| (id % 3).to_string(), SplitKind::Stratified);
+        check("MCRMSE", |id| (id % 3).to_string(), SplitKind::Rows);
         check("word error rate", |id| format!("word {id}"), SplitKind::Stratified);
         check("RMSE", |id| (id % 3).to_string(), SplitKind::Rows);
         check("accuracy", |id| format!("{}.5", id % 30), SplitKind::Stratified);

@@ -14,6 +14,7 @@ use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::digest::digest;
+use mle_star_tables::profile::Context;
 
 use crate::error::RunError;
 use crate::open_run::OpenRun;
@@ -82,7 +83,8 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
         let message = format!("the data in {} has changed since the run started", recorded.display());
         return Err(Trouble::new(message, "restore it, or start a new run").into());
     }
-    let data = profile_data(&data_dir, &choice.chosen, None)?;
+    let known = Context { text_columns: Some(&frozen.task.text_columns), ..Context::default() };
+    let data = profile_data(&data_dir, &choice.chosen, &known, None)?;
     if raised.time || raised.money {
         keep_limits(folder, &journal, &frozen, result.as_ref())?;
     }

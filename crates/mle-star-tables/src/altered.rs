@@ -15,7 +15,8 @@ use mle_star_domain::trouble::Trouble;
 
 use crate::folder::{self, Source};
 use crate::holdout::seeded::Seeded;
-use crate::records::{self, Records, add_row, is_missing, value};
+use crate::missing::{Words, is_missing};
+use crate::records::{self, Records, add_row, value};
 use crate::walk;
 
 mod blocks;
@@ -32,13 +33,13 @@ pub struct Shuffled {
 }
 
 /// Makes `into` a copy of a data folder, with the cells of these columns permuted together among the labelled rows of
-/// the training table: within groups or blocks of time if the split is by them. Everything else is linked.
+/// the training table, in which these words are labels: within groups or blocks of time if the split is by them. Everything else is linked.
 ///
 /// # Errors
 /// The training table cannot be read, or the folder cannot be written.
 pub fn shuffle_targets(
     data_dir: &Path,
-    targets: &[String],
+    (targets, words): (&[String], Words),
     split: Option<&Split>,
     seed: u64,
     into: &Path,
@@ -46,7 +47,7 @@ pub fn shuffle_targets(
     let train = folder::list(data_dir)?.train;
     let mut blocks = Vec::new();
     let table = altered(data_dir, train.as_ref(), into, |train, out| {
-        blocks = shuffle(data_dir, train, (targets, split), seed, out)?;
+        blocks = shuffle(data_dir, train, (targets, words, split), seed, out)?;
         Ok(())
     })?;
     Ok(Shuffled { table, blocks })
@@ -89,7 +90,7 @@ fn altered(
 fn shuffle(
     data_dir: &Path,
     train: &Source,
-    (targets, split): (&[String], Option<&Split>),
+    (targets, words, split): (&[String], Words, Option<&Split>),
     seed: u64,
     out: &mut dyn Write,
 ) -> io::Result<Vec<u32>> {
@@ -102,9 +103,13 @@ fn shuffle(
         let columns = columns(&rows)?;
         let of_split = split.and_then(|split| rows.find(split.column.as_deref()?));
         while rows.next()? {
-            if is_labelled(&rows, &columns) {
+            if is_labelled(&rows, &columns, words) {
                 labels.push(columns.iter().map(|column| rows.row()[*column].to_vec()).collect());
-                values.push(of_split.and_then(|column| value(rows.row(), column)).map(str::to_owned));
+                values.push(
+                    of_split
+                        .and_then(|column| value(rows.row(), column, Words::default()))
+                        .map(str::to_owned),
+                );
                 numbers.push(rows.number());
             }
         }
@@ -116,7 +121,7 @@ fn shuffle(
         let columns = columns(&rows)?;
         let mut next = labels.iter();
         rewrite(&mut rows, out, |rows, line| {
-            let label = if is_labelled(rows, &columns) { next.next() } else { None };
+            let label = if is_labelled(rows, &columns, words) { next.next() } else { None };
             let cells = rows.row().iter().enumerate().map(|(at, cell)| {
                 let place = columns.iter().position(|column| *column == at);
                 place.zip(label).map_or(cell, |(place, label)| label[place].as_slice())
@@ -189,8 +194,8 @@ fn rewrite<'a>(
     Ok(())
 }
 
-fn is_labelled(rows: &Records<'_>, columns: &[usize]) -> bool {
-    let is_there = |cell: &[u8]| !is_missing(&String::from_utf8_lossy(cell));
+fn is_labelled(rows: &Records<'_>, columns: &[usize], words: Words) -> bool {
+    let is_there = |cell: &[u8]| !is_missing(&String::from_utf8_lossy(cell), words);
     columns.iter().all(|column| rows.row().get(*column).is_some_and(is_there))
 }
 
@@ -236,7 +241,7 @@ mod tests {
         let (dir, into) = (folder(), tempfile::tempdir().unwrap());
         let into = into.path().join("shuffled");
         let Shuffled { table, blocks } =
-            shuffle_targets(dir.path(), &["y".to_owned()], None, 7, &into).unwrap();
+            shuffle_targets(dir.path(), (&["y".to_owned()], Words::default()), None, 7, &into).unwrap();
         assert_eq!(blocks, [0; 200]);
         let read = |path: &Path| fs::read_to_string(path).unwrap();
         let (before, after) = (read(&dir.path().join("train.csv")), read(&table));
@@ -262,7 +267,9 @@ mod tests {
         fs::write(dir.path().join("train.csv"), format!("id,day,y\n{train}")).unwrap();
         let split = Split { kind: SplitKind::Time, column: Some("day".to_owned()), ..Split::default() };
         let into = into.path().join("shuffled");
-        let shuffled = shuffle_targets(dir.path(), &["y".to_owned()], Some(&split), 7, &into).unwrap();
+        let shuffled =
+            shuffle_targets(dir.path(), (&["y".to_owned()], Words::default()), Some(&split), 7, &into)
+                .unwrap();
         let after = fs::read_to_string(&shuffled.table).unwrap();
         let labels: Vec<Option<usize>> = cells(&after, 2).iter().map(|label| label.parse().ok()).collect();
         assert_eq!(shuffled.blocks.len(), 900);

@@ -111,21 +111,8 @@ pub fn infer(
         }
         None => columns::of_sample(unlabelled.sample.as_ref(), given, &mut guesses),
     };
-    let mut several = Vec::new();
-    let (target, target_unknown) = match found {
-        columns::Target::Given(name) => (Some(name), None),
-        columns::Target::Several(names) => {
-            let first = names.first().cloned();
-            several = names;
-            (first, None)
-        }
-        columns::Target::Guessed(guess) => {
-            let name = guess.value.clone();
-            guesses.push(guess);
-            (Some(name), None)
-        }
-        columns::Target::Unknown(why) => (None, Some(why)),
-    };
+    let (mut targets, target_unknown) = found_targets(found, &mut guesses);
+    let target = targets.first().cloned();
     if let Some(profile) = profile {
         roles::check(profile, &roles, target.as_deref(), id.as_deref())?;
     }
@@ -150,14 +137,9 @@ pub fn infer(
         roles.positive_class =
             positive::positive(asked, given.roles.positive_class.as_deref(), &mut guesses)?;
     }
-    let targets = match (profile, &target) {
-        _ if !several.is_empty() => several,
-        (Some(profile), Some(target)) => {
-            profile.targets(target, id.as_deref()).into_iter().map(str::to_owned).collect()
-        }
-        (None, target) => target.iter().cloned().collect(),
-        (_, None) => Vec::new(),
-    };
+    if let (Some(profile), [only]) = (profile, targets.as_slice()) {
+        targets = profile.targets(only, id.as_deref()).into_iter().map(str::to_owned).collect();
+    }
     Ok(Inferred {
         task_type,
         data_modality,
@@ -170,6 +152,20 @@ pub fn infer(
         guesses,
         target_unknown,
     })
+}
+
+/// The columns to predict, or why they are unknown. A guess is told.
+fn found_targets(found: columns::Target, guesses: &mut Vec<Guess>) -> (Vec<String>, Option<Trouble>) {
+    match found {
+        columns::Target::Given(name) => (vec![name], None),
+        columns::Target::Several(names) => (names, None),
+        columns::Target::Guessed(guess) => {
+            let name = guess.value.clone();
+            guesses.push(guess);
+            (vec![name], None)
+        }
+        columns::Target::Unknown(why) => (Vec::new(), Some(why)),
+    }
 }
 
 #[cfg(test)]

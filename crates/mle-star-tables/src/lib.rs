@@ -25,6 +25,7 @@ pub mod intake;
 pub mod keys;
 pub mod links;
 pub mod media;
+pub mod missing;
 pub mod places;
 pub mod profile;
 mod records;

@@ -10,15 +10,19 @@ mod groups;
 mod parts;
 mod read;
 mod sketch;
+mod words;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use mle_star_domain::task::TextColumn;
 use mle_star_domain::trouble::Trouble;
 
 use super::folder::{self, Listing, Source};
 use super::media::{Media, media};
+use super::missing::{self, Words};
 use super::records;
+use super::table;
 use super::tables::Tables;
 
 pub(crate) use column::Values;
@@ -51,6 +55,19 @@ pub struct Profile {
     pub media: Media,
     /// Columns that group the training rows, if the rows of the test table belong to other groups.
     pub groups: Vec<GroupColumn>,
+    /// Columns that are read as text, and words in them that look missing but are values.
+    pub text_columns: Vec<TextColumn>,
+}
+
+/// What says, beside the tables, how their cells are to be read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Context<'a> {
+    /// The description of the task.
+    pub description: &'a str,
+    /// The ID column, if the user named it.
+    pub id: Option<&'a str>,
+    /// What was decided before; `None` if nothing was.
+    pub text_columns: Option<&'a [TextColumn]>,
 }
 
 /// What a data folder without a training table holds.
@@ -94,6 +111,8 @@ pub struct Table {
 pub struct Column {
     /// The header's text.
     pub name: String,
+    /// The words that look missing but are values of it.
+    pub words: Words,
     /// The kind of its values.
     pub kind: ColumnKind,
     /// Empty or NA-like cells in the inspected rows.
@@ -159,6 +178,14 @@ pub enum ColumnKind {
 /// not CSV, not UTF-8, a row with too few or too many fields, or two columns with the same name. An invalid
 /// auxiliary CSV is listed among the other files instead.
 pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
+    read_with(data_dir, &Context::default())
+}
+
+/// As [`read()`], with a description of the task.
+///
+/// # Errors
+/// As [`read()`].
+pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trouble> {
     let listing = folder::list(data_dir)?;
     let Some(train_source) = &listing.train else {
         let message = format!("no train.csv in {}", data_dir.display());
@@ -175,7 +202,8 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
     let optional = |source: &Option<Source>, kept: &dyn Fn(&str) -> bool| {
         source.as_ref().map(|source| read::read(data_dir, source, kept)).transpose()
     };
-    let (train_table, train) = read::read(data_dir, train_source, |name| is_asked(name) || is_new(name))?;
+    let (mut train_table, mut train) =
+        read::read(data_dir, train_source, |name| is_asked(name) || is_new(name))?;
     let mut other_files = listing.other.clone();
     let (mut tables, mut auxiliary) = (Vec::new(), Vec::new());
     for source in &listing.auxiliary {
@@ -188,12 +216,16 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
         }
     }
     other_files.sort();
-    let (test_table, test) = optional(&listing.test, &is_asked)?.unzip();
-    let (sample_table, sample) = optional(&listing.sample, &is_known)?.unzip();
-    let groups = match (&test_table, &test) {
-        (Some(from), Some(test)) => groups::find((&train_table, &train), (from, test)),
-        _ => Vec::new(),
-    };
+    let (mut test_table, mut test) = optional(&listing.test, &is_asked)?.unzip();
+    let (mut sample_table, mut sample) = optional(&listing.sample, &is_known)?.unzip();
+    let text_columns = text_columns(
+        (&mut train_table, &mut train),
+        test_table.as_mut().zip(test.as_mut()),
+        sample_table.as_mut().zip(sample.as_mut()),
+        context,
+    )?;
+    let predicted = test_table.as_ref().zip(test.as_ref());
+    let groups = predicted.map_or_else(Vec::new, |test| groups::find((&train_table, &train), test));
     let media = media(data_dir, &other_files);
     let tables = Tables {
         data_dir: data_dir.to_owned(),
@@ -203,7 +235,50 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
         auxiliary: tables,
         listing,
     };
-    Ok(Profile { tables: Arc::new(tables), train, test, sample, auxiliary, other_files, media, groups })
+    Ok(Profile {
+        tables: Arc::new(tables),
+        train,
+        test,
+        sample,
+        auxiliary,
+        other_files,
+        media,
+        groups,
+        text_columns,
+    })
+}
+
+/// A table with its profile.
+type Side<'a> = (&'a mut table::Table, &'a mut Table);
+
+/// The columns that are read as text. The tables follow them.
+fn text_columns(
+    train: Side<'_>,
+    test: Option<Side<'_>>,
+    sample: Option<Side<'_>>,
+    context: &Context<'_>,
+) -> Result<Vec<TextColumn>, Trouble> {
+    let found = match context.text_columns {
+        Some(known) => Ok(known.to_vec()),
+        None => words::decide(&words::Known {
+            train: seen(&train),
+            test: test.as_ref().map(seen),
+            sample: sample.as_ref().map(seen),
+            description: context.description,
+            id: context.id,
+        }),
+    };
+    let found = found.map_err(|error| {
+        Trouble::new(format!("the tables cannot be read: {error}"), "check that they did not change")
+    })?;
+    for (loaded, profile) in [Some(train), test, sample].into_iter().flatten() {
+        read::with_words(loaded, profile, &found)?;
+    }
+    Ok(found)
+}
+
+fn seen<'a>((loaded, profile): &'a Side<'_>) -> words::Side<'a> {
+    words::Side { loaded, profile }
 }
 
 /// Reads one table alone.
@@ -242,6 +317,15 @@ impl Profile {
 }
 
 impl Profile {
+    /// What the cells without a value hold in a column of the training table, each with its number of rows: the empty text,
+    /// or a word such as `NA`. Nothing if the table can no longer be read.
+    pub fn missing_cells(&self, column: &str) -> Vec<(&'static str, u64)> {
+        let Ok(train) = self.tables.train() else { return Vec::new() };
+        let kept = words::words_of(&self.text_columns, column);
+        let counts = words::counts(train, column).unwrap_or_default();
+        counts.into_iter().filter(|(word, _)| missing::is_missing(word, kept)).collect()
+    }
+
     /// The profile after its data folder was moved.
     ///
     /// # Errors
@@ -249,7 +333,10 @@ impl Profile {
     pub fn moved_to(mut self, folder: &Path) -> Result<Self, Trouble> {
         match Arc::get_mut(&mut self.tables) {
             Some(tables) => tables.move_to(folder),
-            None => return read(folder),
+            None => {
+                let known = Context { text_columns: Some(&self.text_columns), ..Context::default() };
+                return read_with(folder, &known);
+            }
         }
         Ok(self)
     }

@@ -7,15 +7,10 @@ use std::path::Path;
 use csv::{ByteRecord, Reader, ReaderBuilder, Terminator, WriterBuilder};
 
 use super::folder::Source;
+use super::missing::{Words, is_missing};
 
 /// The size of the block that is read at once.
 const BLOCK: usize = 1 << 18;
-
-/// Cells that pandas reads as missing, in exactly this spelling.
-const MISSING: [&str; 19] = [
-    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
-    "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
-];
 
 /// The rows of a table, one after the other.
 pub(super) struct Records<'a> {
@@ -55,24 +50,17 @@ pub(super) fn digest(value: &(impl Hash + ?Sized)) -> u64 {
     BuildHasherDefault::<DefaultHasher>::default().hash_one(value)
 }
 
-/// Whether pandas reads this cell as a missing value.
-pub(crate) fn is_missing(value: &str) -> bool {
-    // Most values begin with none of these letters.
-    let may_be = value.bytes().next().is_none_or(|first| b"#-1<Nn".contains(&first));
-    may_be && value.len() <= 8 && MISSING.contains(&value)
-}
-
 /// The value of a cell, as [`normal`] has it.
-pub(super) fn value(row: &ByteRecord, position: usize) -> Option<&str> {
-    normal(row.get(position)?)
+pub(super) fn value(row: &ByteRecord, position: usize, kept: Words) -> Option<&str> {
+    normal(row.get(position)?, kept)
 }
 
 /// The text of a cell, with whole numbers normalized: pandas writes `12.0` for `12` in a column with missing values.
-/// `None` if it is missing.
-pub(super) fn normal(cell: &[u8]) -> Option<&str> {
+/// `None` if it is missing; words that are `kept` are not.
+pub(super) fn normal(cell: &[u8], kept: Words) -> Option<&str> {
     let value = std::str::from_utf8(cell).ok()?.trim();
     let is_whole = |whole: &&str| whole.parse::<i64>().is_ok();
-    (!is_missing(value)).then(|| value.strip_suffix(".0").filter(is_whole).unwrap_or(value))
+    (!is_missing(value, kept)).then(|| value.strip_suffix(".0").filter(is_whole).unwrap_or(value))
 }
 
 /// The position of a column in a header, if there is one. A column without a name is named by its position, as in a

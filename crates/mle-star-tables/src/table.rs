@@ -21,6 +21,7 @@ use std::time::SystemTime;
 use csv::ByteRecord;
 
 use crate::folder::Source;
+use crate::missing::Words;
 use crate::records::{self, Records, normal};
 use cells::{Builder, Cells};
 use packed::Packed;
@@ -45,6 +46,8 @@ pub(crate) struct Table {
     starts: Packed,
     rows: u64,
     columns: RwLock<Vec<Cells>>,
+    /// For each column, the words that look missing but are values; none if it is shorter.
+    words: Vec<Words>,
     stamp: Option<Stamp>,
 }
 
@@ -57,6 +60,8 @@ pub(crate) struct Row<'a> {
     /// Its number, from 0.
     pub(crate) number: u64,
     cells: RowCells<'a>,
+    /// The words of the columns.
+    words: &'a [Words],
 }
 
 #[derive(Clone, Copy)]
@@ -91,6 +96,7 @@ pub(crate) fn read(folder: &Path, source: &Source, kept: impl Fn(&str) -> bool) 
             starts,
             rows: rows.count(),
             columns: RwLock::new(columns.into_iter().map(Builder::finish).collect()),
+            words: Vec::new(),
             stamp,
         })
     })
@@ -109,6 +115,16 @@ fn shrink(columns: &mut [Builder]) {
 }
 
 impl Table {
+    /// Takes words that look missing for values of columns, by their positions.
+    pub(crate) fn keep(&mut self, words: Vec<Words>) {
+        self.words = words;
+    }
+
+    /// The words that look missing but are values of the column at this position.
+    pub(crate) fn kept(&self, column: usize) -> Words {
+        self.words.get(column).copied().unwrap_or_default()
+    }
+
     /// The file as scripts see it, relative to the data folder.
     pub(crate) fn source(&self) -> &Source {
         &self.source
@@ -170,15 +186,19 @@ impl Table {
     /// # Errors
     /// A column is not in memory and the file cannot be read.
     pub(crate) fn each(&self, columns: &[usize], mut take: impl FnMut(Row<'_>) -> bool) -> io::Result<()> {
+        let words: Vec<Words> = match self.words.is_empty() {
+            true => Vec::new(),
+            false => columns.iter().map(|column| self.kept(*column)).collect(),
+        };
         let loaded = self.columns.read().unwrap_or_else(PoisonError::into_inner);
         let cells: Vec<&Cells> = columns.iter().filter_map(|at| loaded.get(*at)).collect();
         if cells.len() < columns.len() || !cells.iter().all(|cells| cells.is_in_memory()) {
-            return self.each_in_file(columns, take);
+            return self.each_in_file(columns, &words, take);
         }
         let mut cells: Vec<(&Cells, Vec<u8>)> = cells.into_iter().map(|cells| (cells, Vec::new())).collect();
         for (number, row) in (0..self.rows).zip(0_usize..) {
             cells.iter_mut().for_each(|(cells, written)| cells.write(row, written));
-            if !take(Row { number, cells: RowCells::InMemory(&cells, row) }) {
+            if !take(Row { number, cells: RowCells::InMemory(&cells, row), words: &words }) {
                 break;
             }
         }
@@ -204,11 +224,16 @@ impl Table {
         Ok(digests)
     }
 
-    fn each_in_file(&self, columns: &[usize], mut take: impl FnMut(Row<'_>) -> bool) -> io::Result<()> {
+    fn each_in_file(
+        &self,
+        columns: &[usize],
+        words: &[Words],
+        mut take: impl FnMut(Row<'_>) -> bool,
+    ) -> io::Result<()> {
         self.check_unchanged()?;
         records::read(&self.folder, &self.source, |mut rows: Records<'_>| {
             while rows.next()? {
-                if !take(Row { number: rows.number(), cells: RowCells::Read(rows.row(), columns) }) {
+                if !take(Row { number: rows.number(), cells: RowCells::Read(rows.row(), columns), words }) {
                     break;
                 }
             }
@@ -249,7 +274,7 @@ impl<'a> Row<'a> {
 
     /// The value of a cell, as [`normal`] has it.
     pub(crate) fn value(&self, at: usize) -> Option<&'a str> {
-        normal(self.cell(at))
+        normal(self.cell(at), self.words.get(at).copied().unwrap_or_default())
     }
 }
 

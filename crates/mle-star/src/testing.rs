@@ -492,6 +492,7 @@ pub fn frozen() -> Frozen {
         weight_column: None,
         ignore_columns: Vec::new(),
         positive_class: None,
+        text_columns: Vec::new(),
         metric_file: None,
         reference_discussions: Vec::new(),
         baseline_solution: None,

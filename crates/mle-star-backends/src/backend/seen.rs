@@ -8,6 +8,7 @@ use mle_star_domain::effects::{DataView, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::altered::{self, Shuffled};
+use mle_star_tables::missing::Words;
 use mle_star_tables::walk::{is_run, walk};
 use tokio::sync::OnceCell;
 
@@ -77,7 +78,9 @@ impl ScriptBackend {
         let shuffled = match (view, self.evaluation.as_deref()) {
             (DataView::ShuffledTarget, Some(evaluation)) => {
                 let (targets, split) = (evaluation.targets(), evaluation.setup.split.as_ref());
-                Some(altered::shuffle_targets(&setup.data_dir, &targets, split, SEED, &folder)?)
+                let words = Words::of(evaluation.setup.columns.words.iter().map(String::as_str));
+                let labels = (targets.as_slice(), words);
+                Some(altered::shuffle_targets(&setup.data_dir, labels, split, SEED, &folder)?)
             }
             _ => {
                 altered::replace_test_rows(&setup.data_dir, setup.id_column.as_deref(), SEED, &folder)?;

@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use mle_star::result::FinalResult;
+use mle_star_domain::task::TextColumn;
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others, Unusable};
 use mle_star_metrics::names::{Kind, Metric};
@@ -82,7 +83,10 @@ impl Answers {
         let labels = match form.map_err(unusable)? {
             Form::Targets(columns) => {
                 let positive = task.positive_class.clone().filter(|_| columns.further.is_empty());
-                let columns = Columns { positive, ..columns };
+                let words = TextColumn::words_of(&task.text_columns, |name| {
+                    name == columns.target || columns.further.iter().any(|other| other == name)
+                });
+                let columns = Columns { positive, words, ..columns };
                 let labels = Labels::read(open(&self.path)?, &columns, metric);
                 labels.map(|labels| among_classes_of_training(labels, columns, metric, &task.data_dir))
             }

@@ -7,6 +7,7 @@ use std::path::Path;
 use mle_star::shell;
 use mle_star_domain::task::{ColumnRoles, Targets};
 use mle_star_domain::trouble::Trouble;
+use mle_star_run::columns::{self, Told};
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::metric_file::own_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
@@ -73,7 +74,7 @@ fn evaluation(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Re
     let decided =
         protocol::of_drawn(protocol::decide(task, &config, folder.profile.as_ref()), task, &config, drawn);
     let told = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, &config));
-    let roles = protocol::role_lines(&folder.inferred.roles);
+    let roles = columns::lines(&Told::inferred(&folder.inferred), folder.profile.as_ref());
     Ok(folder.lines().into_iter().chain(roles).chain(told).collect())
 }
 
@@ -134,6 +135,14 @@ fn role_fields(roles: &ColumnRoles) -> impl Iterator<Item = (&'static str, Strin
         ("positive_class", roles.positive_class.as_deref().map(quoted)),
     ];
     fields.into_iter().filter_map(|(name, value)| Some((name, value?)))
+}
+
+/// How solutions are evaluated, as comments.
+fn comments(evaluation: &[String]) -> String {
+    let head =
+        "# How solutions are evaluated. A run decides this again; `holdout` is a key of config.yaml.\n";
+    let lines = evaluation.iter().map(|line| format!("#   {}\n", line.replace('\n', " ")));
+    if evaluation.is_empty() { String::new() } else { lines.fold(head.to_owned(), |text, line| text + &line) }
 }
 
 fn task_text(
@@ -197,11 +206,6 @@ fn task_text(
     };
     field("description", None, words.to_owned());
     field("output_dir", None, "a folder that also receives submission.csv".to_owned());
-    if !evaluation.is_empty() {
-        text.push_str(
-            "# How solutions are evaluated. A run decides this again; `holdout` is a key of config.yaml.\n",
-        );
-        evaluation.iter().for_each(|line| text.push_str(&format!("#   {}\n", line.replace('\n', " "))));
-    }
+    text.push_str(&comments(evaluation));
     text
 }

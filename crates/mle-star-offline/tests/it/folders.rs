@@ -111,6 +111,7 @@ impl Folder {
             weight_column: None,
             ignore_columns: Vec::new(),
             positive_class: None,
+            text_columns: Vec::new(),
             metric_file: None,
             reference_discussions: Vec::new(),
             baseline_solution: None,

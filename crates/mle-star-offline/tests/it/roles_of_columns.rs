@@ -3,9 +3,10 @@
 use mle_star_domain::metric::Direction::Minimize;
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::role::AgentType;
-use mle_star_domain::task::Task;
+use mle_star_domain::task::{Task, TextColumn};
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
+use mle_star_tables::profile::Profile;
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};
@@ -69,6 +70,28 @@ fn named_groups_and_times_decide_the_folds() {
     let by_both = Split { groups: Some("place".to_owned()), ..by(SplitKind::Time, "day") };
     let first = "times.groupby(train[GROUP]).transform(\"min\").fillna(times)";
     check(by_both, &["TIME = \"day\"", "GROUP = \"place\"", first], &["MANY_LEVELS = [\"place\""]);
+}
+
+#[test]
+fn words_that_are_values_are_read_as_such() {
+    let shape = Shape { text_labels: true, auxiliary: true, ..shape("accuracy", Minimize, 3) };
+    let words = |words: &[&str]| TextColumn {
+        column: "target".to_owned(),
+        words: words.iter().map(|word| (*word).to_owned()).collect(),
+        why: String::new(),
+    };
+    let check = |column: TextColumn, is_read: bool| {
+        let tables = Profile { text_columns: vec![column], ..profile(&shape) };
+        let agents = OfflineAgents::new(&task(&shape), &tables, 30_000, None).unwrap();
+        let script = initial(&agents, "LightGBM");
+        ruff_python_parser::parse_module(&script).unwrap();
+        assert_eq!(script.contains("VALUES = {\"target\": [\"None\", \"NA\"]}\n"), is_read, "{script}");
+        // All tables, with the sample submission and the auxiliary one.
+        let reads = script.matches("keep_default_na=False, na_values=MISSING").count();
+        assert_eq!(reads, if is_read { 4 } else { 0 }, "{script}");
+    };
+    check(words(&["None", "NA"]), true);
+    check(words(&[]), false);
 }
 
 #[test]

@@ -93,6 +93,7 @@ pub(crate) fn task(shape: &Shape) -> Task {
         weight_column: None,
         ignore_columns: Vec::new(),
         positive_class: None,
+        text_columns: Vec::new(),
         metric_file: None,
         reference_discussions: Vec::new(),
         baseline_solution: None,
@@ -190,6 +191,7 @@ pub(crate) fn profile(shape: &Shape) -> Profile {
         auxiliary: if shape.auxiliary { vec![table("places.csv", 40, places)] } else { Vec::new() },
         other_files: Vec::new(),
         media: Media::default(),
+        text_columns: Vec::new(),
         groups: if shape.grouped { vec![patients()] } else { Vec::new() },
     }
 }

@@ -11,7 +11,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::agreement;
 use mle_star_tables::infer::{Given, Guess, Inferred, infer};
-use mle_star_tables::profile::{self, Profile, Unlabelled};
+use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
 
 use super::intake::{Intake, Known, Place, lost_classes, lost_columns, no_target, take_in};
 use super::metric_file::{OwnMetric, own_metric};
@@ -36,6 +36,29 @@ pub struct CompleteTask {
 struct Description {
     text: String,
     guess: Option<Guess>,
+}
+
+/// What is said of the data before it is read.
+#[derive(Debug)]
+pub struct Spoken {
+    description: String,
+    id: Option<String>,
+}
+
+impl Spoken {
+    /// What task file, description and options say.
+    ///
+    /// # Errors
+    /// The description cannot be read.
+    pub fn of(source: &TaskSource, invocation: &Invocation) -> Result<Self, Trouble> {
+        let id = invocation.id_column.clone().or_else(|| source.file.id_column.clone());
+        Ok(Self { description: read_description(source)?.text, id })
+    }
+
+    /// How cells of the tables are to be read.
+    pub fn context(&self) -> Context<'_> {
+        Context { description: &self.description, id: self.id.as_deref(), text_columns: None }
+    }
 }
 
 /// Completes the task from its data and its description. Options win over the task file.
@@ -66,6 +89,7 @@ pub fn complete(
         description.text = format!("{}\n\n{}\n", description.text.trim_end(), own.told());
     }
     let mut task = task(source, inferred, description.text)?;
+    task.text_columns = data.profile.as_ref().map(|profile| profile.text_columns.clone()).unwrap_or_default();
     task.metric_file = own.map(|own| own.file);
     Ok(CompleteTask { task, guesses, target_unknown })
 }
@@ -108,8 +132,12 @@ pub fn infer_folder(
 ) -> Result<InferredFolder, Trouble> {
     let mut intake = take_in(source, invocation, Place::Temporary)?;
     let folder = intake.folder();
-    let read = intake.damaged().map_or_else(|| profile::read(&folder), |trouble| Err(trouble.clone()));
     let description = read_description(source)?.text;
+    let id = given.id.as_deref();
+    let context = Context { description: &description, id, text_columns: None };
+    let read = intake
+        .damaged()
+        .map_or_else(|| profile::read_with(&folder, &context), |trouble| Err(trouble.clone()));
     let (profile, unlabelled) = match read {
         Ok(profile) => (Some(profile), Unlabelled::default()),
         // A sample submission or files with labels in their names can stand for the table.
@@ -140,8 +168,9 @@ pub fn infer_without_metric(
     invocation: &Invocation,
 ) -> Result<(Profile, Inferred, Intake), Trouble> {
     let intake = take_in(source, invocation, Place::Temporary)?;
-    let profile = profile::read(&intake.folder())?;
-    let description = read_description(source)?.text;
+    let spoken = Spoken::of(source, invocation)?;
+    let profile = profile::read_with(&intake.folder(), &spoken.context())?;
+    let description = spoken.description;
     let given = given(source, invocation);
     let any = Given { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..given.clone() };
     let infer = |given| infer(Some(&profile), &Unlabelled::default(), &description, given);
@@ -270,6 +299,7 @@ fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<
         weight_column: inferred.roles.weight,
         ignore_columns: inferred.roles.ignored,
         positive_class: inferred.roles.positive_class,
+        text_columns: Vec::new(),
         metric_file: None,
         reference_discussions: file.reference_discussions,
         baseline_solution: file.baseline_solution,

@@ -14,7 +14,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::infer::{Inferred, classes_only_in_sample};
 use mle_star_tables::intake::{Asked, Draw, Drawn, Look, Submission, draw, look, make_sample};
-use mle_star_tables::profile::{self, Column, Profile, Table};
+use mle_star_tables::profile::{self, Column, Context, Profile, Table};
 use mle_star_tables::split;
 use serde::{Deserialize, Serialize};
 use tempfile::TempDir;
@@ -56,6 +56,8 @@ pub struct Known<'a> {
     pub group: Option<&'a str>,
     /// The column with the time of each row.
     pub time: Option<&'a str>,
+    /// The column with the weight of each row.
+    pub weight: Option<&'a str>,
 }
 
 /// How the data was made from the user's, as the run keeps it.
@@ -190,6 +192,7 @@ impl Intake {
                 targets: &targets,
                 id: known.id,
                 metric: known.metric,
+                weight: known.weight,
                 split: &split_of(known, target, &profile),
                 share: self.share,
                 seed: u64::from(seed),
@@ -211,8 +214,10 @@ impl Intake {
             }
             sample.id
         };
+        let text_columns = profile.text_columns.clone();
         drop(profile);
-        Ok((profile::read(&made.data())?, Some(id)))
+        let context = Context { text_columns: Some(&text_columns), ..Context::default() };
+        Ok((profile::read_with(&made.data(), &context)?, Some(id)))
     }
 
     /// Moves what was made into the folder of a run. Returns the data folder of the run; `None` if nothing was made.
@@ -314,6 +319,7 @@ impl<'a> Known<'a> {
             metric: &inferred.metric,
             group: inferred.roles.group.as_deref(),
             time: inferred.roles.time.as_deref(),
+            weight: inferred.roles.weight.as_deref(),
         }
     }
 
@@ -326,6 +332,7 @@ impl<'a> Known<'a> {
             metric: &task.evaluation_metric,
             group: task.group_column.as_deref(),
             time: task.time_column.as_deref(),
+            weight: task.weight_column.as_deref(),
         }
     }
 }

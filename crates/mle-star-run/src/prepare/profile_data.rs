@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::profile::{self, Profile, Unlabelled};
+use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
 
 use crate::provider::Chosen;
 
@@ -26,11 +26,12 @@ pub struct ProfiledData {
 pub fn profile_data(
     data_dir: &Path,
     chosen: &Chosen,
+    context: &Context<'_>,
     damaged: Option<&Trouble>,
 ) -> Result<ProfiledData, Trouble> {
     let read = match damaged {
         Some(trouble) => Err(trouble.clone()),
-        None => profile::read(data_dir),
+        None => profile::read_with(data_dir, context),
     };
     match (read, chosen) {
         (Ok(profile), _) => {

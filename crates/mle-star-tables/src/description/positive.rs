@@ -224,7 +224,7 @@ fn is_form_of(word: &str, label: &str) -> bool {
         .map(|(one, _)| one.len_utf8())
         .sum::<usize>();
     // "wins" is a form of "win", and "winter" is none.
-    if common < label.len().min(4).max(3) {
+    if common < label.len().clamp(3, 4) {
         return false;
     }
     let ending = |text: &str| {

@@ -14,6 +14,7 @@ use zip::ZipArchive;
 use super::tables::Tables;
 use crate::column_names::words;
 use crate::folder::Source;
+use crate::missing::Words;
 use crate::records::{self, Records, digest, value};
 
 /// Endings of tables as text, except for CSV files, which are read.
@@ -219,7 +220,7 @@ fn rows(folder: &Path, source: &Source, columns: &[&str], others: &[&str]) -> io
         let (mut found, mut digests) = (Vec::new(), Digests::default());
         while rows.next()? {
             let mut digest = |positions: &[usize]| {
-                digests.of(positions.iter().map(|at| value(rows.row(), *at).unwrap_or_default()))
+                digests.of(positions.iter().map(|at| value(rows.row(), *at, Words::ALL).unwrap_or_default()))
             };
             found.push((digest(&columns), digest(&others)));
         }

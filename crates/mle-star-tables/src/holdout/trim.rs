@@ -10,6 +10,7 @@ use mle_star_domain::trouble::Trouble;
 use super::seeded::Seeded;
 use super::write::{beside, replace};
 use crate::folder::Source;
+use crate::missing::Words;
 use crate::records::{self, Records, value, without_line_ends};
 
 /// Where the row of an ID is: the ID's digest, the beginning and the end of the row.
@@ -59,12 +60,12 @@ fn in_order(
     let mut file = BufWriter::new(File::create(into)?);
     start(&mut file, given)?;
     while asked.next()? {
-        let wanted = value(asked.row(), position);
+        let wanted = value(asked.row(), position, Words::ALL);
         loop {
             if !given.next()? {
                 return Ok(false);
             }
-            if value(given.row(), given_position) == wanted {
+            if value(given.row(), given_position, Words::ALL) == wanted {
                 break;
             }
         }
@@ -99,7 +100,7 @@ fn any_order(
     records::read(sample_folder, sample, |mut asked| {
         let position = asked.position(id)?;
         while asked.next()? {
-            let wanted = value(asked.row(), position).unwrap_or_default();
+            let wanted = value(asked.row(), position, Words::ALL).unwrap_or_default();
             let digest = seeded.of(wanted.as_bytes());
             let at = places.partition_point(|place| place.0 < digest);
             let Some((_, start, end)) = places.get(at).filter(|place| place.0 == digest) else {
@@ -121,7 +122,11 @@ fn index(given: &mut Records<'_>, id: &str, seeded: Seeded) -> io::Result<Vec<Pl
     let mut places = Vec::new();
     while given.next()? {
         let (start, end) = given.span();
-        places.push((seeded.of(value(given.row(), position).unwrap_or_default().as_bytes()), start, end));
+        places.push((
+            seeded.of(value(given.row(), position, Words::ALL).unwrap_or_default().as_bytes()),
+            start,
+            end,
+        ));
     }
     places.sort_unstable();
     Ok(places)

@@ -29,6 +29,8 @@ pub struct Draw<'a> {
     pub id: Option<&'a str>,
     /// The name of the metric.
     pub metric: &'a str,
+    /// The column with the weights of rows.
+    pub weight: Option<&'a str>,
     /// How the test rows shall differ from the training rows.
     pub split: &'a Split,
     /// The share of the labelled rows, between 0 and 1.
@@ -140,8 +142,8 @@ fn write(
     };
     let targets = train.positions(draw.targets.iter().copied())?;
     let of_labels: Vec<usize> = {
-        let by = draw.split.column.as_deref();
-        targets.iter().copied().chain(by.map(|by| train.position(by)).transpose()?).collect()
+        let further = train.positions(draw.split.cluster().into_iter().chain(draw.weight))?;
+        targets.iter().copied().chain(further).collect()
     };
     let own_id = draw.id.map(|id| train.position(id)).transpose()?;
     let (folder_of, source) = (train.folder(), train.source());
@@ -155,7 +157,7 @@ fn write(
             let named = own_id.map_or(number.as_bytes(), |id| &row[id]);
             if chosen.held.contains(rows.number()) {
                 files.test_row(row, made, (&targets, &of_labels), (named, sample))?;
-            } else if targets.iter().any(|target| value(row, *target).is_some()) {
+            } else if targets.iter().any(|target| value(row, *target, train.kept(*target)).is_some()) {
                 files.train_row(row, made)?;
             } else {
                 unlabelled += 1;

@@ -297,6 +297,7 @@ fn a_single_table_is_divided_by_the_rules_of_the_holdout() {
             targets: &["y"],
             id,
             metric: "accuracy",
+            weight: None,
             split: &split,
             share: 0.2,
             seed: 7,
@@ -353,8 +354,16 @@ fn rows_without_a_target_are_in_neither_table() {
         .map(|row| format!("{row},{}\n", if row % 3 == 0 { String::new() } else { format!("{row}.5") }));
     let table: String = ["x,y\n".to_owned()].into_iter().chain(rows).collect();
     let split = Split { kind: SplitKind::Rows, ..Split::default() };
-    let by =
-        Draw { name: "t.csv", targets: &["y"], id: None, metric: "RMSE", split: &split, share: 0.5, seed: 7 };
+    let by = Draw {
+        name: "t.csv",
+        targets: &["y"],
+        id: None,
+        metric: "RMSE",
+        weight: None,
+        split: &split,
+        share: 0.5,
+        seed: 7,
+    };
     let (root, drawn) = drawn(&table, by).unwrap();
     assert_eq!((drawn.unlabelled, drawn.holdout.rows()), (40, Some(40)));
     let found = lines(root.path(), "data/train.csv");
@@ -372,6 +381,7 @@ fn a_table_that_cannot_be_divided_is_named() {
             targets: &["y"],
             id,
             metric: "accuracy",
+            weight: None,
             split: &split,
             share: 0.2,
             seed: 7,

@@ -6,7 +6,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher};
 use super::sketch::Sketch;
 use super::{Column, ColumnKind, HUGE};
 use crate::dates::{begins_with_day, is_date};
-use crate::records::is_missing;
+use crate::missing::{Words, is_missing};
 
 /// Number of distinct values kept as text. Further ones are only counted.
 const KEPT: usize = 2_000;
@@ -23,6 +23,7 @@ type FastHasher = BuildHasherDefault<DefaultHasher>;
 /// The state of a column's profile.
 pub(crate) struct Values {
     name: String,
+    words: Words,
     missing: usize,
     blank: usize,
     seen: usize,
@@ -34,7 +35,7 @@ pub(crate) struct Values {
     huge: usize,
     day_first: bool,
     characters: usize,
-    words: usize,
+    text_words: usize,
     kept_bytes: usize,
     counts: HashMap<String, usize, FastHasher>,
     further: HashSet<u64, FastHasher>,
@@ -45,6 +46,7 @@ impl Values {
     pub(crate) fn new(name: String) -> Self {
         Self {
             name,
+            words: Words::default(),
             missing: 0,
             blank: 0,
             seen: 0,
@@ -56,17 +58,22 @@ impl Values {
             huge: 0,
             day_first: false,
             characters: 0,
-            words: 0,
+            text_words: 0,
             kept_bytes: 0,
             counts: HashMap::default(),
             further: HashSet::default(),
         }
     }
 
+    /// The same column, in which these words are values.
+    pub(crate) fn keeping(self, words: Words) -> Self {
+        Self { words, ..self }
+    }
+
     /// Adds one cell.
     pub(crate) fn take(&mut self, cell: &str) {
         let value = cell.trim();
-        if is_missing(value) {
+        if is_missing(value, self.words) {
             self.missing += 1;
             self.blank += usize::from(value.len() < cell.len());
             return;
@@ -77,7 +84,7 @@ impl Values {
         self.characters += if value.is_ascii() { value.len() } else { value.chars().count() };
         if self.numbers < self.seen {
             self.day_first |= begins_with_day(value);
-            self.words += value.split_ascii_whitespace().count();
+            self.text_words += value.split_ascii_whitespace().count();
         }
         if let Some(count) = self.counts.get_mut(value) {
             *count += 1;
@@ -131,6 +138,7 @@ impl Values {
         top.truncate(10);
         Column {
             name: self.name,
+            words: self.words,
             kind,
             missing: self.missing,
             distinct,
@@ -214,7 +222,7 @@ impl Values {
     /// Whether the values are sentences or long texts that seldom repeat.
     fn is_text(&self) -> bool {
         let distinct = self.counts.len() + self.further.len();
-        let wordy = mean(self.words, self.seen) >= 3.0 || mean(self.characters, self.seen) >= 60.0;
+        let wordy = mean(self.text_words, self.seen) >= 3.0 || mean(self.characters, self.seen) >= 60.0;
         wordy && (distinct * 5 > self.seen || distinct > 1_000)
     }
 }

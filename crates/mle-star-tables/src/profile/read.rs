@@ -6,13 +6,16 @@ use std::io;
 use std::path::Path;
 
 use csv::{ByteRecord, ErrorKind};
+use mle_star_domain::task::TextColumn;
 use mle_star_domain::trouble::Trouble;
 
 use super::column::Values;
 use super::parts::with_parts;
+use super::words::words_of;
 use super::{Column, ColumnKind, ROWS_LOOKED_AT, Table};
 use crate::column_names::{says_code, says_role, without_id, words};
 use crate::folder::Source;
+use crate::missing::Words;
 use crate::records;
 use crate::table;
 
@@ -47,9 +50,28 @@ pub(crate) fn read(
     Ok((loaded, profile))
 }
 
+/// Reads columns again in which words that look missing are values.
+///
+/// # Errors
+/// The table cannot be read.
+pub(super) fn with_words(
+    loaded: &mut table::Table,
+    profile: &mut Table,
+    columns: &[TextColumn],
+) -> Result<(), Trouble> {
+    let words: Vec<Words> = profile.columns.iter().map(|column| words_of(columns, &column.name)).collect();
+    if words.iter().any(|words| !words.is_empty()) {
+        let names = profile.columns.iter().map(|column| column.name.clone()).collect();
+        loaded.keep(words);
+        profile.columns = self::columns(loaded, names, &profile.file.display().to_string())?;
+    }
+    Ok(())
+}
+
 /// The profiles of the columns, from the rows that are looked at.
 fn columns(table: &table::Table, names: Vec<String>, file: &str) -> Result<Vec<Column>, Trouble> {
-    let mut columns: Vec<Values> = names.into_iter().map(Values::new).collect();
+    let values = |(at, name)| Values::new(name).keeping(table.kept(at));
+    let mut columns: Vec<Values> = names.into_iter().enumerate().map(values).collect();
     let rows = usize::try_from(table.rows()).unwrap_or(usize::MAX);
     let numbers = (0..rows).filter(|row| *row < ROWS_LOOKED_AT || is_spread(*row, rows));
     let mut odd = None;

@@ -6,6 +6,7 @@ use std::hash::{BuildHasherDefault, DefaultHasher};
 use csv::ByteRecord;
 
 use crate::dates::{Reading, seconds};
+use crate::missing::Words;
 use crate::profile::{Column, ColumnKind, ROWS_LOOKED_AT, Table, Values};
 use crate::records::{digest, value};
 use crate::table;
@@ -23,6 +24,7 @@ pub(super) struct Watched {
     is_there: bool,
     at: Option<usize>,
     values: Values,
+    words: Words,
     numbers: Vec<f64>,
     times: [Times; 2],
     /// The values of the test table, to compare with those of the training table; `None` for columns without levels.
@@ -76,7 +78,8 @@ impl Watched {
             kind: column.kind,
             is_there: true,
             at: None,
-            values: Values::new(column.name.clone()),
+            values: Values::new(column.name.clone()).keeping(column.words),
+            words: column.words,
             numbers: Vec::new(),
             times,
             levels: None,
@@ -98,7 +101,7 @@ impl Watched {
     pub(super) fn take(&mut self, row: &ByteRecord) {
         let Some(at) = self.at else { return };
         self.values.take(row.get(at).and_then(|cell| str::from_utf8(cell).ok()).unwrap_or_default());
-        let Some(value) = value(row, at) else { return };
+        let Some(value) = value(row, at, self.words) else { return };
         if self.kind.is_number() {
             self.numbers.extend(value.parse::<f64>().ok().filter(|number| number.is_finite()));
         }

@@ -9,6 +9,7 @@ use super::Asked;
 use super::column::{Counts, Facts, Watched};
 use super::target::Labels;
 use crate::holdout::Plan;
+use crate::missing::Words;
 use crate::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
 use crate::records::{digest, value};
 use crate::table::{self, Row};
@@ -44,7 +45,7 @@ pub(super) struct SideFacts {
 #[derive(Clone, Debug)]
 pub(super) struct Keys {
     columns: Vec<String>,
-    at: Vec<usize>,
+    at: Vec<(usize, Words)>,
     pub(super) counts: Counts,
     /// Sampled rows, with or without a key.
     pub(super) rows: usize,
@@ -216,12 +217,13 @@ impl Keys {
     }
 
     fn find_in(&mut self, table: &table::Table) {
-        self.at = self.columns.iter().filter_map(|column| table.find(column)).collect();
+        let at = self.columns.iter().filter_map(|column| table.find(column));
+        self.at = at.map(|at| (at, table.kept(at))).collect();
     }
 
     /// The digest of a row's key; `None` if a part of it is missing.
     fn of(&self, row: &ByteRecord) -> Option<u64> {
-        let key = self.at.iter().map(|at| value(row, *at));
+        let key = self.at.iter().map(|(at, words)| value(row, *at, *words));
         digest_of_key(key).filter(|_| self.at.len() == self.columns.len())
     }
 

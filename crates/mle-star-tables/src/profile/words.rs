@@ -1,0 +1,244 @@
+//! Words that look missing but are values: a class called `None`, a region `NA`, the ID `null`.
+//!
+//! pandas takes these words for missing values in every column. They are values of a column where the IDs, the sample
+//! submission or the description use them as such ([`decide`]), and missing everywhere else. What was decided is part of
+//! a profile and of the task, and everything that reads tables follows it.
+
+mod described;
+
+use std::io;
+
+use mle_star_domain::task::TextColumn;
+
+use super::{Column, ROWS_LOOKED_AT, Table};
+use crate::missing::{MISSING, Words, place};
+use crate::table;
+
+/// A table with its profile.
+#[derive(Clone, Copy)]
+pub(crate) struct Side<'a> {
+    pub(crate) loaded: &'a table::Table,
+    pub(crate) profile: &'a Table,
+}
+
+/// What is known when words are decided.
+#[derive(Clone, Copy)]
+pub(crate) struct Known<'a> {
+    pub(crate) train: Side<'a>,
+    pub(crate) test: Option<Side<'a>>,
+    pub(crate) sample: Option<Side<'a>>,
+    /// The description of the task.
+    pub(crate) description: &'a str,
+    /// The ID column, if the user named it.
+    pub(crate) id: Option<&'a str>,
+}
+
+/// The columns that are read as text, with the words that are values there.
+///
+/// # Errors
+/// A table cannot be read.
+pub(crate) fn decide(known: &Known<'_>) -> io::Result<Vec<TextColumn>> {
+    let mut found = Vec::new();
+    let id = known.id_column();
+    if let Some(id) = &id {
+        found.extend(known.of_ids(id)?);
+    }
+    for column in &known.train.profile.columns {
+        if id.as_ref() != Some(&column.name) {
+            found.extend(known.of_values(column)?);
+        }
+    }
+    Ok(found)
+}
+
+/// The words that are values of a column.
+pub(crate) fn words_of(columns: &[TextColumn], name: &str) -> Words {
+    let column = columns.iter().find(|column| column.column == name);
+    Words::of(column.into_iter().flat_map(|column| &column.words).map(String::as_str))
+}
+
+/// How often each word that looks missing is in a column, the empty cell included.
+pub(crate) fn counts(table: &table::Table, column: &str) -> io::Result<Vec<(&'static str, u64)>> {
+    let mut counts = [0_u64; MISSING.len()];
+    if let Some(at) = table.find(column) {
+        table.each(&[at], |row| {
+            let cell = str::from_utf8(row.cell(0)).unwrap_or("?").trim();
+            place(cell).into_iter().for_each(|at| counts[at] += 1);
+            true
+        })?;
+    }
+    Ok(MISSING.into_iter().zip(counts).filter(|(_, count)| *count > 0).collect())
+}
+
+impl Side<'_> {
+    /// The words of a column, each with its number of rows; none if the table lacks the column.
+    fn words(self, column: &str) -> io::Result<Vec<(&'static str, u64)>> {
+        let known = self.profile.column(column);
+        // Rows that were not looked at may have some.
+        let may_have = known.is_some_and(|column| column.missing > 0) || self.profile.rows > ROWS_LOOKED_AT;
+        let words = if may_have { counts(self.loaded, column)? } else { Vec::new() };
+        Ok(words.into_iter().filter(|(word, _)| !word.is_empty()).collect())
+    }
+}
+
+impl Known<'_> {
+    fn tables(&self) -> impl Iterator<Item = Side<'_>> {
+        [Some(self.train), self.test, self.sample].into_iter().flatten()
+    }
+
+    /// The column with the row IDs: the given one, the first column of the sample submission that the table to predict
+    /// has, or one that is named like an ID.
+    fn id_column(&self) -> Option<String> {
+        let predicted = self.test.unwrap_or(self.train).profile;
+        let bare = |name: &str| name.trim().to_lowercase();
+        let has = |name: &str| predicted.columns.iter().find(|column| bare(&column.name) == bare(name));
+        let given = self.id.and_then(has);
+        let first = || self.sample.and_then(|sample| has(&sample.profile.columns.first()?.name));
+        let named = || {
+            let says_id = |column: &&Column| {
+                let lower = bare(&column.name);
+                lower == "id" || lower.ends_with("_id") || column.name.ends_with("Id")
+            };
+            let rows = self.train.profile.rows.min(ROWS_LOOKED_AT);
+            let is_unique = |column: &&Column| column.distinct + column.missing == rows;
+            self.train.profile.columns.iter().filter(says_id).find(is_unique)
+        };
+        given.or_else(first).or_else(named).map(|column| column.name.clone())
+    }
+
+    /// The words that name rows. A word that several rows of a table have names none of them.
+    fn of_ids(&self, id: &str) -> io::Result<Option<TextColumn>> {
+        let (mut words, mut respelled) = (Words::default(), false);
+        for side in self.tables() {
+            let once = side.words(id)?.into_iter().filter(|(_, rows)| *rows == 1).map(|(word, _)| word);
+            words = words.with(Words::of(once));
+            respelled |= side.profile.column(id).is_some_and(|column| column.respelled);
+        }
+        let why = "IDs are text unless all are numbers in one notation".to_owned();
+        let column =
+            TextColumn { column: id.to_owned(), words: words.texts().map(str::to_owned).collect(), why };
+        Ok((respelled || !words.is_empty()).then_some(column))
+    }
+
+    /// The words that are values of a column of the training table.
+    fn of_values(&self, column: &Column) -> io::Result<Option<TextColumn>> {
+        let present: Vec<&str> = self.train.words(&column.name)?.into_iter().map(|(word, _)| word).collect();
+        if present.is_empty() {
+            return Ok(None);
+        }
+        let (of_sample, file) = self.of_sample(column, &present)?;
+        let by_sample = Words::of(of_sample.iter().copied());
+        let is_predicted = self.test.is_none_or(|test| test.profile.column(&column.name).is_none());
+        let others: Vec<&str> = column.top_values.iter().map(|(value, _)| value.as_str()).collect();
+        let by_description = match column.kind.is_number() {
+            true => Words::default(),
+            false => described::words(self.description, &present, &others, is_predicted),
+        };
+        let words = by_sample.with(by_description);
+        let why = match by_sample.is_empty() {
+            true => "the description has it among the values".to_owned(),
+            false => format!("{file} has it"),
+        };
+        let column = TextColumn {
+            column: column.name.clone(),
+            words: words.texts().map(str::to_owned).collect(),
+            why,
+        };
+        Ok((!words.is_empty()).then_some(column))
+    }
+
+    /// Those of these words that the sample submission uses as values of a column, and its file.
+    fn of_sample<'a>(&self, column: &Column, present: &[&'a str]) -> io::Result<(Vec<&'a str>, String)> {
+        let Some(sample) = self.sample else { return Ok((Vec::new(), String::new())) };
+        let file = sample.profile.file.display().to_string();
+        let used: Vec<&str> = match sample.profile.column(&column.name) {
+            Some(twin) => {
+                let words = sample.words(&column.name)?;
+                // One word in all rows among numbers says that nothing is predicted yet.
+                let is_filler = column.kind.is_number() && twin.distinct == 0;
+                words.into_iter().filter(|_| !is_filler).map(|(word, _)| word).collect()
+            }
+            None if column.kind.is_number() => Vec::new(),
+            None => self.class_columns(sample.profile, column, present),
+        };
+        Ok((present.iter().copied().filter(|word| used.contains(word)).collect(), file))
+    }
+
+    /// The words that are the names of classes: the sample submission has a column for each of them and for the other values,
+    /// perhaps with a prefix.
+    fn class_columns<'a>(&self, sample: &Table, column: &Column, present: &[&'a str]) -> Vec<&'a str> {
+        let names = || sample.columns.iter().map(|column| column.name.as_str());
+        let is_asked = |prefix: &str, value: &str| {
+            names().any(|name| name.strip_prefix(prefix).is_some_and(|rest| rest.trim() == value))
+        };
+        let all = |prefix: &str| {
+            !column.top_values.is_empty()
+                && column.top_values.iter().all(|(value, _)| is_asked(prefix, value))
+        };
+        let is_class = |word: &str| names().filter_map(|name| name.strip_suffix(word)).any(all);
+        present.iter().copied().filter(|word| is_class(word)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::profile::{Context, read_with};
+    use crate::testing::folder;
+
+    /// The words of each column that are values.
+    fn found(files: &[(&str, &str)], description: &str) -> Vec<String> {
+        let dir = folder(files);
+        let profile = read_with(dir.path(), &Context { description, ..Context::default() }).unwrap();
+        let shown = |column: &TextColumn| format!("{} {}", column.column, column.words.join(" "));
+        profile.text_columns.iter().map(|column| shown(column).trim().to_owned()).collect()
+    }
+
+    #[test]
+    fn the_sample_submission_says_which_words_are_values() {
+        let check = |labels: [&str; 5], sample: &str, expected: &[&str]| {
+            let rows = labels.iter().enumerate();
+            let train = rows.fold("id,x,y\n".to_owned(), |all, (id, label)| format!("{all}{id},7,{label}\n"));
+            let files = [
+                ("train.csv", train.as_str()),
+                ("test.csv", "id,x\n11,1\n12,2\n"),
+                ("sample_submission.csv", sample),
+            ];
+            assert_eq!(found(&files, ""), expected, "{labels:?} {sample}");
+        };
+        let none = ["None", "a", "b", "", "None"];
+        check(none, "id,y\n11,None\n12,None\n", &["y None"]);
+        check(none, "id,y\n11,a\n12,None\n", &["y None"]);
+        check(none, "id,y\n11,a\n12,b\n", &[]);
+        check(none, "id,y\n11,NA\n12,\n", &[]);
+        // One column for each class, with and without a prefix.
+        check(none, "id,a,b,None\n11,0,0,1\n12,0,0,1\n", &["y None"]);
+        check(none, "id,y_a,y_None,y_b\n11,0,0,1\n12,0,0,1\n", &["y None"]);
+        check(none, "id,a,None\n11,0,0\n12,0,0\n", &[]);
+        // Numbers: a word in all rows is no prediction, beside others it is a label.
+        check(["1", "2", "NA", "3", "4"], "id,y\n11,NA\n12,NA\n", &[]);
+        check(["1", "2", "NA", "1", "2"], "id,y\n11,NA\n12,1\n", &["y NA"]);
+    }
+
+    #[test]
+    fn words_name_rows_in_a_column_of_ids() {
+        let check = |train: [&str; 3], test: [&str; 2], sample: [&str; 2], expected: &[&str]| {
+            let [a, b, c] = train;
+            let train = format!("code,x,y\n{a},1,1\n{b},2,2\n{c},3,3\n");
+            let test = format!("code,x\n{},1\n{},2\n", test[0], test[1]);
+            let sample = format!("code,y\n{},0\n{},0\n", sample[0], sample[1]);
+            let files = [
+                ("train.csv", train.as_str()),
+                ("test.csv", test.as_str()),
+                ("sample_submission.csv", sample.as_str()),
+            ];
+            assert_eq!(found(&files, ""), expected, "{files:?}");
+        };
+        check(["1", "2", "3"], ["4", "5"], ["4", "5"], &[]);
+        check(["NA", "2", "3"], ["null", "5"], ["null", "5"], &["code NA null"]);
+        check(["007", "2", "3"], ["4", "5"], ["4", "5"], &["code"]);
+        check(["1", "2", "3"], ["2e4", "nan"], ["2e4", "nan"], &["code nan"]);
+        // Rows without an ID.
+        check(["NA", "NA", "3"], ["4", "5"], ["4", "5"], &[]);
+    }
+}
