@@ -115,25 +115,22 @@ pub fn decide<'a>(
 }
 
 /// The evaluation protocol of a task whose test rows the program took from a single table: their score is the held-out score,
-/// and no further rows are held out. `decided` is the protocol of a task with the same tables.
+/// and no further rows are held out. `decided` is the protocol of a task with the same tables; `None` for the paper's way.
 pub fn of_drawn<'a>(
     decided: Option<Decided>,
     task: impl Into<Evaluated<'a>>,
-    config: &Config,
     drawn: Option<(&Profile, &Drawn)>,
 ) -> Option<Decided> {
     let Some((profile, drawn)) = drawn else { return decided };
     let unverified = verified_columns(task, profile, Some(&drawn.split)).err();
-    let (split, is_papers) = (Some(drawn.split.clone()), is_papers(config));
+    let split = Some(drawn.split.clone());
     let holdout = match &unverified {
         None => drawn.holdout.clone(),
         Some(why) => Holdout::Off { why: why.clone() },
     };
     let protocol = match decided {
-        Some(decided) if !is_papers => {
-            Protocol { split, holdout, comparison: String::new(), ..decided.protocol }
-        }
-        _ => Protocol {
+        Some(decided) => Protocol { split, holdout, comparison: String::new(), ..decided.protocol },
+        None => Protocol {
             split,
             holdout,
             rows: 0,
@@ -141,7 +138,7 @@ pub fn of_drawn<'a>(
             unverified: Some("solutions are evaluated as in the paper".to_owned()),
             class_scores: false,
             comparison: String::new(),
-            is_papers,
+            is_papers: true,
             targets: Vec::new(),
         },
     };

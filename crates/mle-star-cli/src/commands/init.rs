@@ -71,8 +71,7 @@ fn evaluation(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Re
         prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
     let task = Evaluated::inferred(&folder.inferred).with_file(by_file);
     let drawn = folder.profile.as_ref().zip(folder.intake.drawn.as_ref());
-    let decided =
-        protocol::of_drawn(protocol::decide(task, &config, folder.profile.as_ref()), task, &config, drawn);
+    let decided = protocol::of_drawn(protocol::decide(task, &config, folder.profile.as_ref()), task, drawn);
     let told = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, &config));
     let roles = columns::lines(&Told::inferred(&folder.inferred), folder.profile.as_ref());
     Ok(folder.lines().into_iter().chain(roles).chain(told).collect())

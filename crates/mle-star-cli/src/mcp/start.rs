@@ -28,7 +28,8 @@ Finished steps are not repeated. Raise the limit that cut it short.";
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunInput {
-    /// Path of the task: a folder with train.csv, test.csv, sample_submission.csv and description.md, or a task file
+    /// Path of the task: a folder with train.csv, test.csv, sample_submission.csv and description.md, one table, or a
+    /// task file
     pub task: String,
     /// Evaluation metric, such as RMSE or ROC-AUC, if the task does not say it
     pub metric: Option<String>,

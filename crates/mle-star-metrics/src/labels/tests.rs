@@ -24,8 +24,8 @@ fn scored(labels: &Labels, columns: &str, file: &str, others: Others) -> Result<
 #[test]
 fn words_that_look_missing_are_labels_where_they_are_said_to_be() {
     let check = |words: &[&str], rows: usize| {
-        let values = words.iter().map(|word| (*word).to_owned()).collect();
-        let columns = Columns { values, ..Columns::new(Some("id".to_owned()), "y") };
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        let columns = Columns { words, ..Columns::new(Some("id".to_owned()), "y") };
         let table = "id,y\n1,None\n2,a\n3,NA\n4, None\n5,\n6,b\n";
         assert_eq!(Labels::read(table.as_bytes(), &columns, Metric::Accuracy).unwrap().rows(), rows);
     };

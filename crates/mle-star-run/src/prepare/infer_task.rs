@@ -70,10 +70,12 @@ pub fn complete(
     invocation: &Invocation,
     data: &ProfiledData,
     chosen: &Chosen,
+    intake: &Intake,
 ) -> Result<CompleteTask, Trouble> {
     let description = read_description(source)?;
     let own = own_metric(source, invocation)?;
     let given = given_with(given(source, invocation), own.as_ref());
+    let given = intake.spelled(given, data.profile.as_ref());
     let mut inferred = infer(data.profile.as_ref(), &data.unlabelled, &description.text, &given)?;
     if let (Chosen::Offline, Some(profile)) = (chosen, &data.profile) {
         check_for_offline(profile, &inferred, own.is_some())?;
@@ -146,7 +148,8 @@ pub fn infer_folder(
             _ => return Err(trouble),
         },
     };
-    let mut inferred = infer(profile.as_ref(), &unlabelled, &description, given)?;
+    let given = intake.spelled(given.clone(), profile.as_ref());
+    let mut inferred = infer(profile.as_ref(), &unlabelled, &description, &given)?;
     let profile = match profile {
         Some(profile) => {
             let (unknown, seed) = (no_target(), Config::default().seed);
@@ -171,7 +174,7 @@ pub fn infer_without_metric(
     let spoken = Spoken::of(source, invocation)?;
     let profile = profile::read_with(&intake.folder(), &spoken.context())?;
     let description = spoken.description;
-    let given = given(source, invocation);
+    let given = intake.spelled(given(source, invocation), Some(&profile));
     let any = Given { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..given.clone() };
     let infer = |given| infer(Some(&profile), &Unlabelled::default(), &description, given);
     let inferred = infer(&given).or_else(|_| infer(&any))?;

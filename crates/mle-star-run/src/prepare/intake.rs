@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use mle_star_domain::layout;
 use mle_star_domain::protocol::{Split, SplitKind};
-use mle_star_domain::task::{Targets, Task};
+use mle_star_domain::task::{ColumnRoles, Targets, Task};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
-use mle_star_tables::infer::{Inferred, classes_only_in_sample};
-use mle_star_tables::intake::{Asked, Draw, Drawn, Look, Submission, draw, look, make_sample};
+use mle_star_tables::infer::{Given, Inferred, classes_only_in_sample};
+use mle_star_tables::intake::{Asked, Draw, Drawn, Look, ROW_ID, Submission, draw, look, make_sample};
 use mle_star_tables::profile::{self, Column, Context, Profile, Table};
 use mle_star_tables::split;
 use serde::{Deserialize, Serialize};
@@ -163,6 +163,41 @@ impl Intake {
     /// Whether the task is a single table.
     pub fn is_single(&self) -> bool {
         self.look.as_ref().is_some_and(Look::is_single)
+    }
+
+    /// The columns that the user gave as the tables spell them: case and blanks around names do not count. An ID column that is
+    /// made, as the task file of `init` names it, is none of the table yet.
+    pub fn spelled(&self, given: Given, profile: Option<&Profile>) -> Given {
+        let Some(profile) = profile else { return given };
+        let tables =
+            || [Some(&profile.train), profile.test.as_ref(), profile.sample.as_ref()].into_iter().flatten();
+        let key = |name: &str| name.trim().to_lowercase();
+        let spell = |name: String| {
+            if tables().any(|table| table.column(&name).is_some()) {
+                return name;
+            }
+            let alike = |table: &&Table| {
+                table.columns.iter().filter(|column| key(&column.name) == key(&name)).count() == 1
+            };
+            let found = tables()
+                .find(alike)
+                .and_then(|table| table.columns.iter().find(|column| key(&column.name) == key(&name)));
+            found.map_or(name, |column| column.name.clone())
+        };
+        let is_made = |id: &String| {
+            let makes = self.look.as_ref().is_some_and(|look| look.is_single() || look.lacks_sample());
+            makes && id == ROW_ID && profile.train.column(ROW_ID).is_none()
+        };
+        let roles = ColumnRoles {
+            group: given.roles.group.map(spell),
+            time: given.roles.time.map(spell),
+            weight: given.roles.weight.map(spell),
+            ignored: given.roles.ignored.into_iter().map(spell).collect(),
+            positive_class: given.roles.positive_class,
+        };
+        let id = given.id.filter(|id| !is_made(id)).map(spell);
+        let target = given.target.map(|target| target.all().iter().cloned().map(spell).collect::<Vec<_>>());
+        Given { target: target.map(Targets::from), id, roles, ..given }
     }
 
     /// Adds what the task lacks: a test table, a sample submission. Returns the profile of the data with it, and the ID column.
