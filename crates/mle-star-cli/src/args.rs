@@ -208,6 +208,8 @@ pub struct BenchArgs {
     pub parallel: Option<u16>,
     #[command(flatten)]
     pub settings: SettingsArgs,
+    #[command(flatten)]
+    pub task: TaskArgs,
     /// Print the longest time and the expected calls and cost, and exit
     #[arg(long)]
     pub estimate: bool,

@@ -180,11 +180,14 @@ pub fn prepare_for(
         let (profile, id) = intake.complete(profile, &known, configured.config.seed)?;
         (data.profile, complete.task.id_column) = (Some(profile), id);
     }
-    if let (Chosen::Offline, Some(profile)) = (&choice.chosen, &data.profile) {
-        infer_task::check_rows(profile, &complete.task, &intake)?;
-    }
+    let rows = data.profile.as_ref().map(|profile| infer_task::check_rows(profile, &complete.task, &intake));
+    let unmatched = match (rows, &choice.chosen) {
+        (Some(Err(trouble)), Chosen::Offline) => return Err(trouble.into()),
+        (rows, _) => rows.and_then(Result::err),
+    };
     complete.task.data_dir = absolute(&intake.folder())?;
     let mut sources = sources(&source, &configured, &choice, &complete, &data, &intake);
+    sources.extend(unmatched.map(|trouble| format!("note: {}", trouble.message)));
     let CompleteTask { task, guesses, .. } = complete;
     let Configured { config, invocation, prompts, retrieved_models, learned, .. } = configured;
     let (chosen, profile) = (choice.chosen, data.profile);

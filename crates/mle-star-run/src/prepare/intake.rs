@@ -139,9 +139,12 @@ impl Intake {
     /// What was found, changed and left out, a line each.
     pub fn lines(&self) -> Vec<String> {
         let told = self.record.told.iter().map(|told| format!("data: {told}"));
-        let unlabelled = self.drawn.as_ref().map_or(0, |drawn| drawn.unlabelled);
-        let dropped =
-            (unlabelled > 0).then(|| format!("data: {unlabelled} rows without a target are left out"));
+        let drawn = self.drawn.as_ref().filter(|drawn| drawn.unlabelled > 0);
+        let dropped = drawn.map(|drawn| {
+            let words: Vec<String> = drawn.words.iter().map(|word| format!("`{word}`")).collect();
+            let words = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
+            format!("data: {} rows without a target{words} are left out", drawn.unlabelled)
+        });
         told.chain(dropped).collect()
     }
 

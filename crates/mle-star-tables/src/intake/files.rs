@@ -69,19 +69,21 @@ pub(super) fn find(data: &Path) -> Result<Files, Trouble> {
         return Ok(Files { folder: folder.to_owned(), train: Some(train), is_one: true, ..Files::default() });
     }
     let mut files = Files { folder: data.to_owned(), ..Files::default() };
-    let mut found: Vec<Found> = Vec::new();
+    let (mut found, mut others): (Vec<Found>, usize) = (Vec::new(), 0);
     for entry in fs::read_dir(data).into_iter().flatten().flatten() {
         let name = entry.file_name();
         let name = name.to_string_lossy();
         if !name.starts_with('.') && !folder::is_about_the_task(Path::new(&*name)) {
-            found.extend(candidate(data, &name));
+            let table = candidate(data, &name);
+            others += usize::from(table.is_none() && !name.to_lowercase().ends_with(".md"));
+            found.extend(table);
         }
     }
     found.sort_by_key(|found| (found.is_packed(), found.is_rare(), !found.is_csv(), found.file.clone()));
     for found in found {
         files.place(found)?;
     }
-    files.fill();
+    files.fill(others == 0);
     if files.train.is_none() {
         check_archive(data)?;
     }
@@ -204,9 +206,9 @@ impl Files {
         Ok(())
     }
 
-    /// Gives a role that no table has to the one table whose name is the most likely; that of the training table to the only
-    /// table.
-    fn fill(&mut self) {
+    /// Gives a role that no table has to the one table whose name is the most likely; that of the training table to a table
+    /// that is alone in its folder.
+    fn fill(&mut self, are_all: bool) {
         for role in [Role::Train, Role::Test, Role::Sample] {
             if self.slot(role).is_none()
                 && let Some(at) = roles::most_likely(role, self.others.iter().map(Found::stem))
@@ -215,8 +217,9 @@ impl Files {
             }
         }
         let has_role = self.roles().next().is_some();
-        if let (false, [_]) = (has_role, self.others.as_slice()) {
-            self.train = self.others.pop();
+        if let (true, false, [_]) = (are_all, has_role, self.others.as_slice()) {
+            let only = self.others.pop();
+            self.train = only.map(|only| Found { plain: "train.csv".into(), ..only });
         }
     }
 

@@ -1,5 +1,6 @@
 //! Takes the test rows of a single table.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -50,6 +51,8 @@ pub struct Drawn {
     pub id: String,
     /// The rows without a label, which are in neither table.
     pub unlabelled: u64,
+    /// The words that stand for a missing label in them.
+    pub words: BTreeSet<String>,
 }
 
 /// The files that are written.
@@ -78,7 +81,7 @@ pub fn draw(profile: &Profile, draw: &Draw<'_>, folder: &Path, labels: &Path) ->
     let sample =
         Sample::of(profile, draw.targets, draw.metric).map_err(|error| unwritable(folder, &error))?;
     let unlabelled = write(train, draw, &chosen, &id, &sample, (folder, labels));
-    let unlabelled = unlabelled.map_err(|error| unwritable(folder, &error))?;
+    let (unlabelled, words) = unlabelled.map_err(|error| unwritable(folder, &error))?;
     let Chosen { rows, labelled, digest, .. } = chosen;
     let why = format!(
         "{rows} of the {labelled} labelled rows of {} are the test table: {}",
@@ -90,6 +93,7 @@ pub fn draw(profile: &Profile, draw: &Draw<'_>, folder: &Path, labels: &Path) ->
         holdout: Holdout::Test { rows, of: labelled, seed: draw.seed, digest },
         id,
         unlabelled,
+        words,
     })
 }
 
@@ -122,7 +126,7 @@ fn too_few(draw: &Draw<'_>, Off(why): Off) -> Trouble {
     )
 }
 
-/// Writes all files; returns the number of rows without a label.
+/// Writes all files; returns the number of rows without a label, and the words that they have instead.
 fn write(
     train: &Table,
     draw: &Draw<'_>,
@@ -130,7 +134,7 @@ fn write(
     id: &str,
     sample: &Sample,
     (folder, labels): (&Path, &Path),
-) -> io::Result<u64> {
+) -> io::Result<(u64, BTreeSet<String>)> {
     let plain = |name: &str| File::create(folder.join(name)).map(BufWriter::new);
     let secret = OpenOptions::new().write(true).create_new(true).mode(0o600).open(labels)?;
     let mut files = Files {
@@ -150,7 +154,7 @@ fn write(
     let unlabelled = records::read(folder_of, source, |mut rows| {
         let header = rows.header().clone();
         files.header(&header, own_id.is_none().then_some(id), (&targets, &of_labels), (id, sample))?;
-        let mut unlabelled = 0;
+        let (mut unlabelled, mut words) = (0, BTreeSet::new());
         while rows.next()? {
             let (row, number) = (rows.row(), rows.number().to_string());
             let made = own_id.is_none().then_some(number.as_bytes());
@@ -161,9 +165,12 @@ fn write(
                 files.train_row(row, made)?;
             } else {
                 unlabelled += 1;
+                let cells =
+                    targets.iter().map(|target| String::from_utf8_lossy(&row[*target]).trim().to_owned());
+                words.extend(cells.filter(|cell| !cell.is_empty()));
             }
         }
-        Ok(unlabelled)
+        Ok((unlabelled, words))
     })?;
     files.flush()?;
     fs::rename(folder.join(PARTIAL), folder.join("train.csv"))?;

@@ -382,6 +382,20 @@ fn rows_without_a_target_are_in_neither_table() {
 }
 
 #[test]
+fn a_table_alone_in_its_folder_is_the_training_table() {
+    let check = |others: &[(&str, &str)], expected: bool| {
+        let files = [&[("prices.csv", "a,y\n1,2\n")], others].concat();
+        let given = folder(&files);
+        let look = look(given.path(), &Asked::default()).unwrap();
+        assert_eq!((look.is_single(), look.is_plain()), (expected, !expected), "{others:?}");
+    };
+    check(&[], true);
+    check(&[("description.md", "words"), ("README.md", "words"), ("task.yaml", "")], true);
+    check(&[("images/1.png", "png")], false);
+    check(&[("towns.csv", "a,b\n1,2\n")], false);
+}
+
+#[test]
 fn a_table_that_cannot_be_divided_is_named() {
     let check = |rows: usize, id: Option<&str>, parts: &[&str]| {
         let text = (0..rows).map(|row| format!("{},{}\n", row / 2, row % 2));

@@ -90,6 +90,28 @@ async fn without_held_out_rows_nothing_is_added() {
 }
 
 #[tokio::test]
+async fn test_rows_of_a_single_table_are_scored_once_and_decide_nothing() {
+    let check = async |is_papers: bool, final_choice| {
+        let mut inputs = held_out();
+        let protocol = inputs.protocol.as_mut().unwrap();
+        protocol.holdout = Holdout::Test { rows: 60, of: 300, seed: 1, digest: "d".to_owned() };
+        (protocol.is_papers, protocol.verifies) = (is_papers, !is_papers);
+        inputs.config.final_choice = final_choice;
+        let world = with_ensemble().held_out("finalization/run", &[0.5, 0.49, 0.51]);
+        let finished = finish(&world, &inputs).await;
+        assert_eq!(finalization(&world), ["subsampling_extract", "test", "leakage", "run", "look-whole"]);
+        assert_eq!(finished.submission.unwrap().to_string(), "finalization/run");
+        let trust = finished.result.trust.unwrap();
+        assert_eq!((trust.holdout_score, trust.holdout_rows, trust.holdout_looks), (Some(0.5), Some(60), 1));
+        assert_eq!(trust.choice.rule, "validation score");
+        assert!(trust.split.unwrap().why.contains("week"));
+    };
+    check(false, FinalChoice::Auto).await;
+    check(false, FinalChoice::Holdout).await;
+    check(true, FinalChoice::Auto).await;
+}
+
+#[tokio::test]
 async fn a_submission_script_worse_than_the_chosen_solution_is_not_submitted() {
     let check = async |world: World, submission: &str, runs: bool| {
         let world = world
