@@ -138,7 +138,7 @@ fn options(args: &BenchArgs, file: &BenchFile, preset: Option<BenchPreset>) -> R
     }
     let config = given.config.clone().or_else(|| file.config.clone());
     let settings = SettingsArgs { config, set, ..given.clone() };
-    Ok(RunArgs { settings, estimate: args.estimate, ..RunArgs::default() })
+    Ok(RunArgs { settings, task: args.task.clone(), estimate: args.estimate, ..RunArgs::default() })
 }
 
 fn budgets(args: &BenchArgs, file: &BenchFile, preset: Option<BenchPreset>) -> Vec<Option<u64>> {
