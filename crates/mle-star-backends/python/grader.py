@@ -115,7 +115,8 @@ def resampled_scores(call, truth, predicted, line, times):
         if len(scores) >= FEWEST and time.monotonic() - began > REQUEST["seconds"]:
             break
         rows = np.repeat(np.arange(len(truth)), counts)
-        copies = np.concatenate([np.arange(count) for count in counts] or [rows])
+        # 0 for the first copy of a row, 1 for the second, and so on.
+        copies = np.arange(len(rows)) - np.repeat(np.cumsum(counts, dtype=np.int64) - counts, counts)
         try:
             scores.append(number(call(drawn(truth, rows, copies), drawn(predicted, rows, copies)), line))
         except Exception:

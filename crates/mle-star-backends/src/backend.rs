@@ -284,7 +284,16 @@ impl ScriptRunner for ScriptBackend {
         if let Some(left) = kept.disk_left.filter(|_| lacked_room) {
             return Err(Stop::Outside(self.disk_is_full(&left)));
         }
+        let by_file =
+            self.evaluation.as_ref().is_some_and(|evaluation| evaluation.setup.metric_file.is_some());
+        // A script may print another metric than that of a file.
+        let score = match &kept.verified.measured {
+            Some(measured) if by_file => Some(measured.score),
+            None if by_file && request.purpose == Purpose::Submission => None,
+            _ => outcome.score,
+        };
         Ok(ScriptOutcome {
+            score,
             submission: kept.submission,
             notes: outcome.notes.into_iter().chain(kept.notes).collect(),
             measured: kept.verified.measured,

@@ -119,8 +119,8 @@ pub enum Command {
 
 #[derive(Clone, Debug, Default, Args)]
 pub struct RunArgs {
-    /// Task file (YAML, TOML or JSON), or folder with train.csv, test.csv, sample_submission.csv and
-    /// description.md. Several tasks, or a folder of task folders, run side by side
+    /// Folder with train.csv, test.csv, sample_submission.csv and description.md, one table (CSV, Parquet,
+    /// Excel and others), or task file (YAML, TOML or JSON). Several tasks, or a folder of task folders, run side by side
     #[arg(value_name = "TASK", required = true)]
     pub tasks: Vec<PathBuf>,
     #[command(flatten)]
@@ -181,7 +181,7 @@ pub struct SettingsArgs {
 
 #[derive(Debug, Default, Args)]
 pub struct BenchArgs {
-    /// Task file (YAML, TOML or JSON), task folder, or folder of task folders
+    /// Task folder, folder of task folders, one table, or task file (YAML, TOML or JSON)
     #[arg(value_name = "TASK", required_unless_present = "file")]
     pub tasks: Vec<PathBuf>,
     /// Read tasks, seeds, budgets, answers and settings from this YAML or TOML file
@@ -338,7 +338,7 @@ pub struct McpArgs {
 
 #[derive(Debug, Args)]
 pub struct InitArgs {
-    /// Data folder
+    /// Data folder, or one table
     pub dir: PathBuf,
     #[command(flatten)]
     pub task: TaskArgs,

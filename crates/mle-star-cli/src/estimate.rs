@@ -51,6 +51,7 @@ pub fn print(prepared: &Prepared) -> Result<Exit, Failure> {
         output::json(&estimate)?;
     } else {
         prepared.sources.iter().for_each(|line| output::talk(line));
+        prepared.guesses.iter().for_each(|guess| output::talk(&format!("  {guess}")));
         lines(&estimate, prepared.config.max_debug_attempts).iter().for_each(|line| output::shown(line));
     }
     Ok(Exit::Done)

@@ -48,11 +48,8 @@ pub struct Difference {
 }
 
 impl Measurement {
-    /// The difference to another measurement with as many replicates; `None` if the numbers differ.
+    /// The difference to another measurement, by the replicates that both have; `None` if there are fewer than two.
     pub fn difference(&self, other: &Self) -> Option<Difference> {
-        if self.replicates.len() != other.replicates.len() {
-            return None;
-        }
         let differences: Vec<f64> =
             self.replicates.iter().zip(&other.replicates).map(|(one, two)| one - two).collect();
         Some(Difference { by: self.score - other.score, standard_error: standard_deviation(&differences)? })

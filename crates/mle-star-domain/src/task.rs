@@ -1,5 +1,6 @@
 //! The task to solve.
 
+use std::fmt;
 use std::path::PathBuf;
 
 use schemars::JsonSchema;
@@ -122,6 +123,52 @@ pub struct TextColumn {
     pub why: String,
 }
 
+/// The columns to predict: a text in files, or a list of several.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Targets {
+    /// One column.
+    One(String),
+    /// Several columns.
+    Several(Vec<String>),
+}
+
+impl Targets {
+    /// All of them.
+    pub fn all(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Several(names) => names,
+        }
+    }
+
+    /// The first of them.
+    pub fn first(&self) -> Option<&str> {
+        self.all().first().map(String::as_str)
+    }
+}
+
+impl From<String> for Targets {
+    fn from(name: String) -> Self {
+        Self::One(name)
+    }
+}
+
+impl From<Vec<String>> for Targets {
+    fn from(names: Vec<String>) -> Self {
+        match <[String; 1]>::try_from(names) {
+            Ok([only]) => Self::One(only),
+            Err(names) => Self::Several(names),
+        }
+    }
+}
+
+impl fmt::Display for Targets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.all().join(", "))
+    }
+}
+
 /// A task with every inferred value and the contents of its files, as in `task.json`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -143,9 +190,9 @@ pub struct Task {
     /// A folder that also receives `submission.csv`; `None` for none.
     #[serde(default)]
     pub output_dir: Option<PathBuf>,
-    /// The column to predict.
+    /// The column to predict, or a list of several.
     #[serde(default)]
-    pub target_column: Option<String>,
+    pub target_column: Option<Targets>,
     /// The column with the row IDs.
     #[serde(default)]
     pub id_column: Option<String>,
@@ -182,6 +229,12 @@ pub struct Task {
 }
 
 impl TextColumn {
+    /// The words that look missing but are values of columns that `is_wanted` selects.
+    pub fn words_of(columns: &[Self], is_wanted: impl Fn(&str) -> bool) -> Vec<String> {
+        let wanted = columns.iter().filter(|column| is_wanted(&column.column));
+        wanted.flat_map(|column| column.words.clone()).collect()
+    }
+
     /// How scripts read the column, in a few sentences.
     pub fn rule(&self) -> String {
         let name = &self.column;
@@ -202,6 +255,11 @@ impl TextColumn {
 }
 
 impl Task {
+    /// The column to predict, the first of several.
+    pub fn target(&self) -> Option<&str> {
+        self.target_column.as_ref().and_then(Targets::first)
+    }
+
     /// What scripts must do because of the roles of columns, one sentence each. Groups and times are told with the split.
     pub fn column_rules(&self) -> Vec<String> {
         let names: Vec<String> = self.ignore_columns.iter().map(|name| format!("`{name}`")).collect();

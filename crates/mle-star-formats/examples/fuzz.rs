@@ -1,6 +1,6 @@
 //! Reads damaged files: `fuzz COUNT SEED FOLDER SCRATCH` changes the files of a folder at random places, so many times in
-//! all, and reads each. It tells panics, messages of several lines, and files that take long or more than their share of
-//! memory. Files that end the process are told too: each child process reads one part, and the next one goes on after it.
+//! all, and reads each. It tells panics, messages of several lines, and files that take long. A child process reads the
+//! files. Where one ends it, or keeps it for minutes, this is told, too, and the next child goes on after it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,6 +8,8 @@ use std::io::{self, Cursor, Read, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
@@ -85,6 +87,8 @@ fn child(from: u64, to: u64, folder: &str, scratch: &Path) -> io::Result<()> {
         seeds.push((entry.file_name().to_string_lossy().into_owned(), fs::read(entry.path())?));
     }
     seeds.sort();
+    let current = Arc::new(AtomicU64::new(from));
+    watch(current.clone());
     let mut said = io::stdout().lock();
     let mut counts: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for seed in from..to {
@@ -93,6 +97,7 @@ fn child(from: u64, to: u64, folder: &str, scratch: &Path) -> io::Result<()> {
         let other = &seeds[random.usize(..seeds.len())].1;
         let bytes = changed(&mut random, name, bytes, other);
         let path = place(scratch, seed, name, &bytes)?;
+        current.store(seed, Ordering::Relaxed);
         let begin = Instant::now();
         let result = catch_unwind(AssertUnwindSafe(|| read(&path)));
         let ending = name.rsplit('.').next().unwrap_or_default();
@@ -118,6 +123,21 @@ fn child(from: u64, to: u64, folder: &str, scratch: &Path) -> io::Result<()> {
         }
     }
     writeln!(said, "{counts:?} (files, of them read)")
+}
+
+/// Ends the process if it reads one file for a minute.
+fn watch(current: Arc<AtomicU64>) {
+    std::thread::spawn(move || {
+        let mut before = None;
+        loop {
+            std::thread::sleep(Duration::from_secs(60));
+            let now = Some(current.load(Ordering::Relaxed));
+            if now == before {
+                std::process::exit(1);
+            }
+            before = now;
+        }
+    });
 }
 
 /// Writes a file where the parent finds it if the process ends.

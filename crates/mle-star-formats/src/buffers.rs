@@ -1,13 +1,13 @@
 //! What `arrow-ipc` does not look at in an Arrow file.
 //!
-//! A compressed buffer begins with the length that it has when it is unpacked. `arrow-ipc` allocates that much at once, and
-//! a program whose allocation fails ends. And Arrow 0.17 wrote compressed buffers in its own way, which `arrow-ipc` takes
-//! for uncompressed ones.
+//! Parts may claim to be longer than the file, and compressed buffers to be any length when they are unpacked. `arrow-ipc`
+//! allocates what they claim, and a program whose allocation fails ends. And Arrow 0.17 wrote compressed buffers in its own
+//! way, which `arrow-ipc` takes for uncompressed ones.
 
 use std::fs::File as Opened;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
-use arrow_ipc::{Message, root_as_footer, root_as_message};
+use arrow_ipc::{Block, Message, root_as_footer, root_as_message};
 
 use crate::detect::Format;
 
@@ -23,17 +23,20 @@ const LARGE_CELL: u64 = 1 << 20;
 /// How Arrow 0.17 says that buffers are compressed.
 const OLD_COMPRESSION: &str = "ARROW:experimental_compression";
 
-/// What the compressed buffers of a file say.
+/// What the lengths in a file say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Readable,
+    /// Cut off, or with lengths that cannot be.
     Damaged,
+    /// Written by Arrow 0.17.
+    Old,
     /// Cells of a megabyte and more.
     TooLarge,
 }
 
-/// Whether the compressed buffers can be read: none claims to be unpacked more than its compressed length can hold, and none
-/// was written by Arrow 0.17. Other faults are left to the reader.
+/// Whether the parts of a file can be read: none is longer than the file, none claims to be unpacked more than its compressed
+/// length can hold, and none was written by Arrow 0.17. Other faults are left to the reader.
 pub(crate) fn are_readable(opened: Opened, format: Format) -> io::Result<Verdict> {
     let mut file = BufReader::new(opened);
     let length = file.seek(SeekFrom::End(0))?;
@@ -44,16 +47,19 @@ pub(crate) fn are_readable(opened: Opened, format: Format) -> io::Result<Verdict
 fn of_file(file: &mut BufReader<Opened>, length: u64) -> io::Result<Verdict> {
     let Some(at) = length.checked_sub(MAGIC + 4) else { return Ok(Verdict::Readable) };
     let footer_length = u64::from(u32::from_le_bytes(bytes_at(file, at)?));
-    let Some(begin) = at.checked_sub(footer_length) else { return Ok(Verdict::Readable) };
+    let Some(begin) = at.checked_sub(footer_length) else { return Ok(Verdict::Damaged) };
     let footer = part(file, begin, footer_length)?;
-    let Ok(footer) = root_as_footer(&footer) else { return Ok(Verdict::Readable) };
+    let Ok(footer) = root_as_footer(&footer) else { return Ok(Verdict::Damaged) };
     let blocks = footer.recordBatches().into_iter().chain(footer.dictionaries()).flatten();
-    let places =
-        blocks.map(|block| Some((block.offset().try_into().ok()?, block.metaDataLength().try_into().ok()?)));
-    let places: Vec<Option<(u64, u64)>> = places.collect();
-    for (offset, metadata) in places.into_iter().flatten() {
-        if offset + metadata > length || metadata > MOST_METADATA {
-            return Ok(Verdict::Readable);
+    let place = |block: &Block| -> Option<(u64, u64, u64)> {
+        let (offset, metadata) = (block.offset().try_into().ok()?, block.metaDataLength().try_into().ok()?);
+        Some((offset, metadata, block.bodyLength().try_into().ok()?))
+    };
+    let places: Option<Vec<(u64, u64, u64)>> = blocks.map(place).collect();
+    let Some(places) = places else { return Ok(Verdict::Damaged) };
+    for (offset, metadata, body) in places {
+        if offset.saturating_add(metadata).saturating_add(body) > length || metadata > MOST_METADATA {
+            return Ok(Verdict::Damaged);
         }
         let message = part(file, offset, metadata)?;
         let prefix = if message.starts_with(&[0xFF; 4]) { 8 } else { 4 };
@@ -75,25 +81,31 @@ fn of_stream(file: &mut BufReader<Opened>, length: u64) -> io::Result<Verdict> {
     while at + 8 <= length {
         let [_, _, _, _, size @ ..] = bytes_at::<8>(file, at)?;
         let metadata = u64::from(u32::from_le_bytes(size));
-        if metadata == 0 || at + 8 + metadata > length || metadata > MOST_METADATA {
+        if metadata == 0 {
             return Ok(Verdict::Readable);
         }
+        if at + 8 + metadata > length || metadata > MOST_METADATA {
+            return Ok(Verdict::Damaged);
+        }
         let message = part(file, at + 8, metadata)?;
-        let Ok(message) = root_as_message(&message) else { return Ok(Verdict::Readable) };
+        let Ok(message) = root_as_message(&message) else { return Ok(Verdict::Damaged) };
         let body = at + 8 + metadata;
         let verdict = are_readable_in(file, &message, body)?;
         if verdict != Verdict::Readable {
             return Ok(verdict);
         }
-        let Ok(size) = u64::try_from(message.bodyLength()) else { return Ok(Verdict::Readable) };
+        let Ok(size) = u64::try_from(message.bodyLength()) else { return Ok(Verdict::Damaged) };
         at = body.saturating_add(size);
+        if at > length {
+            return Ok(Verdict::Damaged);
+        }
     }
     Ok(Verdict::Readable)
 }
 
 fn are_readable_in(file: &mut BufReader<Opened>, message: &Message<'_>, body: u64) -> io::Result<Verdict> {
     if message.custom_metadata().into_iter().flatten().any(|entry| entry.key() == Some(OLD_COMPRESSION)) {
-        return Ok(Verdict::Damaged);
+        return Ok(Verdict::Old);
     }
     let dictionary = || message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
     let Some(batch) = message.header_as_record_batch().or_else(dictionary) else {
@@ -105,7 +117,7 @@ fn are_readable_in(file: &mut BufReader<Opened>, message: &Message<'_>, body: u6
     for buffer in batch.buffers().into_iter().flatten() {
         let (Ok(offset), Ok(length)) = (u64::try_from(buffer.offset()), u64::try_from(buffer.length()))
         else {
-            return Ok(Verdict::Readable);
+            return Ok(Verdict::Damaged);
         };
         if length < 8 {
             continue;

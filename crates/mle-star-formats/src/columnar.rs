@@ -66,7 +66,13 @@ pub(crate) fn open(path: &Path, detected: Detected) -> Result<Table, Trouble> {
         let verdict = shielded(|| buffers::are_readable(again, detected.format));
         match verdict.ok_or_else(|| damaged(file))?.map_err(|error| file.io(&error))? {
             Verdict::Readable => {}
-            Verdict::Damaged => return Err(file.damaged("the file is damaged, or was written by Arrow 0.17")),
+            Verdict::Damaged => return Err(damaged(file)),
+            Verdict::Old => {
+                let hint = "write it again with a newer pyarrow";
+                return Err(
+                    file.trouble("the file was written by Arrow 0.17, whose compression is not read", hint)
+                );
+            }
             Verdict::TooLarge => return Err(too_large(file, "a column")),
         }
     }
@@ -94,8 +100,13 @@ pub(crate) fn open(path: &Path, detected: Detected) -> Result<Table, Trouble> {
 }
 
 impl Columnar {
-    /// Reads the rows of a table that was opened.
-    pub(crate) fn each_row(&self, table: &Table, visit: &mut Visit<'_>) -> Result<(), Trouble> {
+    /// Reads the rows of a table that was opened: all columns, or the `chosen` ones, in their order.
+    pub(crate) fn each_row(
+        &self,
+        table: &Table,
+        chosen: Option<&[usize]>,
+        visit: &mut Visit<'_>,
+    ) -> Result<(), Trouble> {
         let file = File(&table.path);
         let opened = match &self.unpacked {
             Some(unpacked) => unpacked.try_clone(),
@@ -103,17 +114,20 @@ impl Columnar {
         };
         let opened = opened.map_err(|error| file.io(&error))?;
         let (mut row, mut cell, mut number) = (StringRecord::new(), String::new(), 0);
-        each_batch(file, &opened, self.layout, None, &mut |batch| {
-            let columns: Option<Vec<Cells>> =
-                shielded(|| self.columns.iter().map(|(at, _)| Cells::new(batch.column(*at))).collect());
-            let columns = columns.ok_or_else(|| damaged(file))?;
+        let all: Vec<usize> = (0..self.columns.len()).collect();
+        let chosen = chosen.unwrap_or(&all);
+        let in_file: Vec<usize> = chosen.iter().map(|at| self.columns[*at].0).collect();
+        each_batch(file, &opened, self.layout, &in_file, &mut |batch| {
+            let columns = shielded(|| batch.columns().iter().map(Cells::new).collect::<Vec<Cells>>());
+            let columns =
+                columns.filter(|columns| columns.len() == chosen.len()).ok_or_else(|| damaged(file))?;
             for at in 0..batch.num_rows() {
                 number += 1;
                 row.clear();
-                for (position, (cells, (_, style))) in columns.iter().zip(&self.columns).enumerate() {
-                    let written = shielded(|| cells.write(at, style, &mut cell));
+                for (cells, position) in columns.iter().zip(chosen) {
+                    let written = shielded(|| cells.write(at, &self.columns[*position].1, &mut cell));
                     let written = written.ok_or_else(|| damaged(file))?;
-                    let name = &table.shape.columns[position].name;
+                    let name = &table.shape.columns[*position].name;
                     check_cell(file, number, name, written.map(|()| cell.as_str()))?;
                     row.push_field(&cell);
                 }
@@ -254,15 +268,11 @@ fn survey(
 ) -> Result<(u64, Vec<Seen>), Trouble> {
     let type_of = |at: usize| schema.field(at).data_type();
     let needed: Vec<usize> = positions.iter().copied().filter(|at| cells::needs_pass(type_of(*at))).collect();
-    // Arrow's reader needs at least one column; Parquet reads none.
-    let read = if needed.is_empty() && layout.format != Format::Parquet {
-        vec![positions[0]]
-    } else {
-        needed.clone()
-    };
+    // Without a column, Parquet's reader believes the number of rows that a damaged file names.
+    let read = if needed.is_empty() { vec![positions[0]] } else { needed.clone() };
     let mut seen = vec![Seen::default(); positions.len()];
     let mut rows = 0;
-    each_batch(file, opened, layout, Some(&read), &mut |batch| {
+    each_batch(file, opened, layout, &read, &mut |batch| {
         rows += batch.num_rows() as u64;
         for (column, at) in read.iter().enumerate().filter(|(_, at)| needed.contains(at)) {
             let place = positions.iter().position(|position| position == at).unwrap_or_default();
@@ -273,12 +283,12 @@ fn survey(
     Ok((rows, seen))
 }
 
-/// Calls `visit` with the batches of a file; with these columns only, if some are named.
+/// Calls `visit` with the batches of a file, with these columns only. They are in rising order.
 fn each_batch(
     file: File<'_>,
     opened: &Opened,
     layout: Layout,
-    columns: Option<&[usize]>,
+    columns: &[usize],
     visit: &mut dyn FnMut(&RecordBatch) -> Result<(), Trouble>,
 ) -> Result<(), Trouble> {
     let again = rewound(file, opened)?;
@@ -293,18 +303,15 @@ fn each_batch(
     }
 }
 
-fn batches(opened: Opened, layout: Layout, columns: Option<&[usize]>) -> Result<Batches, ArrowError> {
-    let projection = columns.map(<[usize]>::to_vec);
+fn batches(opened: Opened, layout: Layout, columns: &[usize]) -> Result<Batches, ArrowError> {
+    let projection = Some(columns.to_vec());
     Ok(match layout.format {
         Format::Parquet => {
             let builder = match layout.in_micros {
                 true => in_micros(opened)?,
                 false => ParquetRecordBatchReaderBuilder::try_new(opened)?,
             };
-            let mask = match columns {
-                Some(columns) => ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied()),
-                None => ProjectionMask::all(),
-            };
+            let mask = ProjectionMask::roots(builder.parquet_schema(), columns.iter().copied());
             Box::new(builder.with_batch_size(BATCH).with_projection(mask).build()?)
         }
         Format::ArrowStream => Box::new(StreamReader::try_new(BufReader::new(opened), projection)?),

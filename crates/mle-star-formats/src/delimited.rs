@@ -7,8 +7,8 @@ use mle_star_domain::trouble::Trouble;
 
 use crate::detect::Detected;
 use crate::dialect::Dialect;
-use crate::notation::{Encoding, LineEnd, Notation, NumberColumn, decide};
-use crate::numbers::{Tally, translate};
+use crate::notation::{Encoding, LineEnd, Notation, decide};
+use crate::numbers::Tally;
 use crate::packing::{Packing, read_full};
 use crate::records::Records;
 use crate::shape::{check_names, is_blank, untyped};
@@ -100,9 +100,8 @@ impl Delimited {
     pub(crate) fn each_row(&self, table: &Table, visit: &mut Visit<'_>) -> Result<(), Trouble> {
         let Notation { encoding, line_end, .. } = table.notation;
         let layout = Layout { dialect: self.dialect, encoding, line_end };
-        let changes = changes(table);
         let (mut row, mut left) = (StringRecord::new(), table.shape.rows);
-        let (mut cell, mut is_header) = (String::new(), true);
+        let mut is_header = true;
         let width = table.shape.columns.len();
         each(&table.path, &table.detected.packing, layout, &mut |_, cells| {
             if std::mem::take(&mut is_header) || left == 0 {
@@ -110,15 +109,8 @@ impl Delimited {
             }
             left -= 1;
             row.clear();
-            for (at, text) in cells.take(width).enumerate() {
-                match changes.get(at).copied().flatten() {
-                    Some(column) => {
-                        let decimal = column.decimal.unwrap_or(crate::notation::Decimal::Point);
-                        translate(text?, decimal, column.thousands, &mut cell);
-                        row.push_field(&cell);
-                    }
-                    None => row.push_field(text?),
-                }
+            for text in cells.take(width) {
+                row.push_field(text?);
             }
             // A row without content may have fewer cells.
             (row.len()..width).for_each(|_| row.push_field(""));
@@ -129,13 +121,6 @@ impl Delimited {
             Stopped::OtherBytes => File(&table.path).damaged("the file was changed while it was read"),
         })
     }
-}
-
-/// For each column how its numbers are translated.
-fn changes(table: &Table) -> Vec<Option<&NumberColumn>> {
-    let mut changes = vec![None; table.shape.columns.len()];
-    table.notation.translated().for_each(|column| changes[column.at] = Some(column));
-    changes
 }
 
 /// Encoding, line ends and dialect, from the first part of a file.
@@ -292,7 +277,8 @@ fn shape(file: File<'_>, measured: Measured) -> Result<(Shape, Vec<Tally>), Trou
     check_names(file, &names)?;
     let columns = untyped(names);
     let (rows, empty_rows) = (measured.rows, measured.empty_rows);
-    Ok((Shape { columns, rows, empty_columns, empty_rows, has_row_names, notes: Vec::new() }, tallies))
+    let shape = Shape { columns, rows, empty_columns, empty_rows, has_row_names, ..Shape::default() };
+    Ok((shape, tallies))
 }
 
 fn of_width(file: File<'_>, line: u64, cells: usize, header: usize) -> Trouble {

@@ -13,12 +13,16 @@ use crate::canonical::{MOST_EXACT, Precision, push_duration, push_f64, push_time
 use crate::detect::Detected;
 use crate::guard::shielded;
 use crate::notation::Notation;
+use crate::numbers::is_marked;
 use crate::packing::Packing;
 use crate::records::LONGEST_ROW;
 use crate::shape::{check_names, is_blank, untyped};
 use crate::table::{Options, Shape, Source, Table, Visit};
 use crate::trouble::{File, quoted};
 
+/// The size of a sheet.
+const MOST_ROWS: u32 = 1 << 20;
+const MOST_COLUMNS: u32 = 1 << 14;
 /// The most bytes of all texts of a workbook: they are in memory at once.
 const MOST_TEXTS: u64 = 2 << 30;
 /// Names of columns that are times are dates, and those that are whole numbers have no fraction.
@@ -54,6 +58,8 @@ struct Seen {
     has_fraction: bool,
     /// Cells that are neither numbers nor empty.
     has_others: bool,
+    /// A text that is a number with a comma, a blank or an apostrophe.
+    has_marked: bool,
 }
 
 /// What one pass over a sheet finds. Rows and columns count from 0.
@@ -99,9 +105,16 @@ pub(crate) fn open(path: &Path, detected: Detected, options: &Options<'_>) -> Re
     check_names(file, &names)?;
     let seen = |at: usize| found.seen.get(first as usize + at).copied().unwrap_or_default();
     let styles = (0..names.len()).map(|at| seen(at).style()).collect();
+    let marked = (0..names.len()).filter(|at| seen(*at).has_marked).collect();
     let rows = u64::from(found.last - header);
-    let shape =
-        Shape { columns: untyped(names), rows, empty_rows: found.empty_rows, notes, ..Shape::default() };
+    let shape = Shape {
+        columns: untyped(names),
+        rows,
+        empty_rows: found.empty_rows,
+        marked,
+        notes,
+        ..Shape::default()
+    };
     let unpacked = (detected.packing != Packing::None).then_some(opened);
     let source = Source::Excel(Sheet { unpacked, name, header, first, styles });
     Ok(Table { path: path.to_owned(), detected, shape, notation: Notation::default(), source })
@@ -256,6 +269,10 @@ fn each(
         }
         let Some(cell) = cell else { return Ok(()) };
         let (next, column) = cell.pos;
+        if next >= MOST_ROWS || column >= MOST_COLUMNS {
+            let what = format!("the cell {} is beyond the last one of a sheet", address(next, column));
+            return Err(file.damaged(what));
+        }
         if next < row || cells.last().is_some_and(|(last, _)| *last >= column) {
             let what = format!("the cell {} stands twice or out of order", address(next, column));
             return Err(file.damaged(what));
@@ -322,7 +339,14 @@ impl Measured {
             }
             DataRef::Float(number) => seen.has_fraction |= number.fract() != 0.0,
             DataRef::Int(_) | DataRef::Error(_) | DataRef::Empty => {}
-            _ => seen.has_others = true,
+            other => {
+                seen.has_others = true;
+                seen.has_marked |= match other {
+                    DataRef::String(text) => is_marked(text),
+                    DataRef::SharedString(text) => is_marked(text),
+                    _ => false,
+                };
+            }
         }
     }
 }

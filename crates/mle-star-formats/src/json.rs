@@ -1,7 +1,7 @@
 //! JSON lines, and JSON lists of objects.
 
 use std::cell::Cell;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -16,6 +16,7 @@ use serde_json::value::RawValue;
 use crate::canonical::push_f64;
 use crate::detect::{Detected, Format};
 use crate::notation::{LineEnd, Notation};
+use crate::numbers::is_marked;
 use crate::packing::{Packing, read_full};
 use crate::records::LONGEST_ROW;
 use crate::shape::untyped;
@@ -46,12 +47,17 @@ pub(crate) fn open(path: &Path, detected: Detected) -> Result<Table, Trouble> {
         Ok(text::encoding(&head[..count]))
     })?;
     let notation = Notation { encoding, ..Notation::default() };
-    let (mut names, mut known, mut rows) = (Vec::new(), HashSet::new(), 0);
+    let (mut names, mut known, mut rows) = (Vec::new(), FxHashMap::default(), 0);
+    let mut marked = BTreeSet::new();
     each(path, &detected, &notation, &mut |_, fields| {
         rows += 1;
-        for (name, _) in fields.0 {
-            if known.insert(name.clone()) {
-                names.push(name);
+        for (name, value) in fields.0 {
+            let at = *known.entry(name).or_insert_with_key(|name| {
+                names.push(name.clone());
+                names.len() - 1
+            });
+            if is_marked(value.get().trim_matches('"')) {
+                marked.insert(at);
             }
         }
         let hint = "the keys of objects must be names of columns";
@@ -61,7 +67,8 @@ pub(crate) fn open(path: &Path, detected: Detected) -> Result<Table, Trouble> {
     if names.is_empty() {
         return Err(file.trouble("the table has no columns", "give a table with a header and rows"));
     }
-    let shape = Shape { columns: untyped(names), rows, ..Shape::default() };
+    let marked = marked.into_iter().collect();
+    let shape = Shape { columns: untyped(names), rows, marked, ..Shape::default() };
     Ok(Table { path: path.to_owned(), detected, shape, notation, source: Source::Json })
 }
 

@@ -6,7 +6,8 @@
 //!
 //! # Canonical text
 //! Cells are text. Those of delimited files stay as they are, except numbers with a decimal comma or with marks between
-//! thousands in columns where all cells have one notation: `1.234,5` becomes `1234.5`. Those of typed formats become what
+//! thousands in columns where all cells have one notation: `1.234,5` becomes `1234.5`, also where a typed format holds it
+//! as text. Those of typed formats become what
 //! pandas writes to CSV: whole numbers with all of their digits, floating-point numbers in the shortest form that reads
 //! back the same, `True` and `False`, `2024-01-31`, `2024-01-31 13:45:00`, with an offset where there is a time zone.
 //! Missing values are empty.
@@ -29,13 +30,14 @@ mod records;
 mod shape;
 mod table;
 mod text;
+mod texts;
 mod trouble;
 mod write;
 
 pub use csv::StringRecord;
 pub use detect::{Detected, Format, detect, is_table_name, stem};
 pub use notation::{AmbiguousColumn, Decimal, Encoding, LineEnd, Notation, NumberColumn};
-pub use packing::Packing;
+pub use packing::{Packing, tables_in};
 pub use plain::is_plain;
 pub use table::{Column, Kind, Options, Table, Visit, open};
 pub use write::write_csv;

@@ -138,6 +138,16 @@ impl Tally {
         self.notations != 0 && self.marked > 0
     }
 
+    /// Whether some cell is no number.
+    pub(crate) fn is_text(&self) -> bool {
+        self.notations == 0
+    }
+
+    /// Whether a comma or another mark but a point stands in its numbers.
+    pub(crate) fn has_comma_or_blank(&self) -> bool {
+        self.has_comma || self.has_blank
+    }
+
     /// Whether a point or a comma stands in its numbers.
     pub(crate) fn has_decimal_or_comma(&self) -> bool {
         self.has_point || self.has_comma
@@ -185,6 +195,12 @@ pub(crate) fn translate(text: &str, decimal: Decimal, thousands: Option<char>, i
             _ => into.push(letter),
         }
     }
+}
+
+/// Whether a text is a number with a comma, a blank or an apostrophe.
+pub(crate) fn is_marked(text: &str) -> bool {
+    let marked = |has_comma: bool, has_blank: bool| has_comma || has_blank;
+    matches!(cell(text), Cell::Number { has_comma, has_blank, .. } if marked(has_comma, has_blank))
 }
 
 fn cell(text: &str) -> Cell {

@@ -9,13 +9,15 @@ use mle_star_domain::trouble::Trouble;
 use zip::ZipArchive;
 
 use crate::detect::is_table_name;
-use crate::trouble::File;
+use crate::trouble::{File, quoted};
 
 /// The first bytes that say how a file is packed.
 const GZIP: &[u8] = &[0x1F, 0x8B];
 const ZSTD: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 const ZIP: &[u8] = b"PK\x03\x04";
 const EMPTY_ZIP: &[u8] = b"PK\x05\x06";
+/// Members of archives that are workbooks and other documents.
+const DOCUMENT: [&str; 2] = ["[Content_Types].xml", "mimetype"];
 /// The largest window of zstd, as a power of two in bytes: what `zstd --long=31` writes.
 const ZSTD_WINDOW: u32 = 31;
 
@@ -86,8 +88,12 @@ impl Packing {
         if *self == Self::None {
             return Opened::open(path).map_err(|error| file.io(&error));
         }
-        let mut unpacked = tempfile::tempfile()
-            .map_err(|error| Trouble::io("create a temporary file in", &std::env::temp_dir(), &error))?;
+        let folder = std::env::temp_dir();
+        let of_folder = |error: io::Error| {
+            let what = format!("it cannot be unpacked into {}: {error}", folder.display());
+            file.trouble(what, "set TMPDIR to a folder that exists and has space")
+        };
+        let mut unpacked = tempfile::tempfile_in(&folder).map_err(of_folder)?;
         self.with_bytes(path, |bytes| io::copy(bytes, &mut unpacked).map_err(|error| file.io(&error)))?;
         unpacked.seek(SeekFrom::Start(0)).map_err(|error| file.io(&error))?;
         Ok(unpacked)
@@ -108,31 +114,53 @@ pub(crate) fn read_full(input: &mut dyn Read, into: &mut [u8]) -> io::Result<usi
     Ok(count)
 }
 
+/// The names of the tables in a zip archive, in its order; none if the file is no archive, or a workbook. Texts and JSON
+/// files beside other tables are not counted: they describe them.
+pub fn tables_in(path: &Path) -> Vec<String> {
+    let opened = Opened::open(path).ok();
+    opened.and_then(|opened| contents(path, opened).ok()).map(|contents| contents.tables).unwrap_or_default()
+}
+
+/// What an archive holds, apart from folders and hidden files.
+struct Contents {
+    is_document: bool,
+    files: Vec<String>,
+    tables: Vec<String>,
+}
+
+fn contents(path: &Path, opened: Opened) -> Result<Contents, Trouble> {
+    let archive = ZipArchive::new(BufReader::new(opened)).map_err(|error| unreadable(File(path), &error))?;
+    let names: Vec<String> = archive.file_names().filter_map(|name| name.ok().map(Into::into)).collect();
+    let marks = |name: &String| DOCUMENT.contains(&name.as_str()) || name.starts_with("xl/");
+    if names.iter().any(marks) {
+        return Ok(Contents { is_document: true, files: names, tables: Vec::new() });
+    }
+    let is_content = |name: &String| {
+        let base = name.rsplit('/').next().unwrap_or_default();
+        !base.is_empty() && !base.starts_with('.') && !name.starts_with("__MACOSX/")
+    };
+    let files: Vec<String> = names.into_iter().filter(is_content).collect();
+    let mut tables: Vec<String> = files.iter().filter(|name| is_table_name(name)).cloned().collect();
+    let is_sure =
+        |name: &String| ![".txt", ".json"].iter().any(|ending| name.to_lowercase().ends_with(ending));
+    if tables.iter().any(is_sure) {
+        tables.retain(is_sure);
+    }
+    Ok(Contents { is_document: false, files, tables })
+}
+
 /// The table in an archive. Workbooks are archives, too, but are no packed tables.
 fn member(path: &Path, opened: Opened) -> Result<Packing, Trouble> {
     let file = File(path);
-    let archive = ZipArchive::new(BufReader::new(opened)).map_err(|error| unreadable(file, &error))?;
-    let names: Vec<String> = archive.file_names().filter_map(|name| name.ok().map(Into::into)).collect();
-    if names
-        .iter()
-        .any(|name| ["[Content_Types].xml", "mimetype"].contains(&name.as_str()) || name.starts_with("xl/"))
-    {
-        return Ok(Packing::None);
-    }
-    let base = |name: &str| name.rsplit('/').next().unwrap_or_default().to_owned();
-    let is_content = |name: &&String| {
-        let base = base(name);
-        !base.is_empty() && !base.starts_with('.') && !name.starts_with("__MACOSX/")
-    };
-    let content: Vec<&String> = names.iter().filter(is_content).collect();
-    let tables: Vec<&String> = content.iter().copied().filter(|name| is_table_name(name)).collect();
-    match (&tables[..], &content[..]) {
-        ([only], _) | ([], [only]) => Ok(Packing::Zip((*only).clone())),
+    let Contents { is_document, files, tables } = contents(path, opened)?;
+    match (&tables[..], &files[..]) {
+        _ if is_document => Ok(Packing::None),
+        ([only], _) | ([], [only]) => Ok(Packing::Zip(only.clone())),
         ([first, second, ..], _) => {
             let hint = "unpack it and give one of the tables";
-            let count = tables.len();
-            Err(file
-                .trouble(format!("the archive holds {count} tables, {first} and {second} among them"), hint))
+            let (count, first, second) = (tables.len(), quoted(first), quoted(second));
+            let what = format!("the archive holds {count} tables, {first} and {second} among them");
+            Err(file.trouble(what, hint))
         }
         _ => Err(file.trouble("the archive holds no table", "give a table, or an archive with one table")),
     }

@@ -10,8 +10,10 @@ use crate::delimited::{self, Delimited};
 use crate::detect::{Detected, Format, detect};
 use crate::excel::{self, Sheet};
 use crate::json;
-use crate::notation::{Decimal, Encoding, LineEnd, Notation};
+use crate::notation::{Decimal, Encoding, LineEnd, Notation, NumberColumn};
+use crate::numbers::translate;
 use crate::packing::Packing;
+use crate::texts;
 use crate::trouble::quoted;
 
 /// What is called for each row. An error ends the reading.
@@ -77,6 +79,8 @@ pub(crate) struct Shape {
     pub(crate) empty_rows: u64,
     /// Whether all rows have one cell more than the header, so that the first column has no name.
     pub(crate) has_row_names: bool,
+    /// In Excel and JSON, the columns that hold a text which is a number with a comma, a blank or an apostrophe.
+    pub(crate) marked: Vec<usize>,
     /// Further notes for people.
     pub(crate) notes: Vec<String>,
 }
@@ -189,9 +193,38 @@ impl Table {
     /// # Errors
     /// The file cannot be read, is damaged or was changed since it was opened, or `visit` returned an error.
     pub fn each_row(&self, visit: &mut Visit<'_>) -> Result<(), Trouble> {
+        let translated: Vec<&NumberColumn> = self.notation.translated().collect();
+        if translated.is_empty() {
+            return self.each_raw(None, visit);
+        }
+        let (mut plain, mut number) = (StringRecord::new(), String::new());
+        self.each_raw(None, &mut |row| {
+            plain.clear();
+            let mut next = translated.iter().peekable();
+            for (at, cell) in row.iter().enumerate() {
+                match next.next_if(|column| column.at == at) {
+                    None => plain.push_field(cell),
+                    Some(column) => {
+                        translate(
+                            cell,
+                            column.decimal.unwrap_or(Decimal::Point),
+                            column.thousands,
+                            &mut number,
+                        );
+                        plain.push_field(&number);
+                    }
+                }
+            }
+            visit(&plain)
+        })
+    }
+
+    /// Calls `visit` with the cells of each row before numbers are translated. Formats that can read some columns alone read
+    /// the `chosen` ones; others read all.
+    pub(crate) fn each_raw(&self, chosen: Option<&[usize]>, visit: &mut Visit<'_>) -> Result<(), Trouble> {
         match &self.source {
             Source::Delimited(source) => source.each_row(self, visit),
-            Source::Columnar(source) => source.each_row(self, visit),
+            Source::Columnar(source) => source.each_row(self, chosen, visit),
             Source::Excel(source) => source.each_row(self, visit),
             Source::Json => json::each_row(self, visit),
         }
@@ -217,8 +250,12 @@ pub fn open(path: &Path, options: &Options<'_>) -> Result<Table, Trouble> {
     let detected = detect(path)?;
     match detected.format {
         Format::Delimited => delimited::open(path, detected, options),
-        Format::Parquet | Format::ArrowFile | Format::ArrowStream => columnar::open(path, detected),
-        Format::Excel => excel::open(path, detected, options),
-        Format::JsonLines | Format::JsonList => json::open(path, detected),
+        Format::Parquet | Format::ArrowFile | Format::ArrowStream => {
+            texts::with_notation(columnar::open(path, detected)?, options.like)
+        }
+        Format::Excel => texts::with_notation(excel::open(path, detected, options)?, options.like),
+        Format::JsonLines | Format::JsonList => {
+            texts::with_notation(json::open(path, detected)?, options.like)
+        }
     }
 }

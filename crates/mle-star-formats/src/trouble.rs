@@ -38,6 +38,9 @@ impl File<'_> {
     pub(crate) fn io(self, error: &io::Error) -> Trouble {
         let hint = match error.kind() {
             io::ErrorKind::NotFound => "check the path",
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                "free disk space, or set TMPDIR to a folder that has some"
+            }
             io::ErrorKind::PermissionDenied => "check the permissions of the file",
             _ => "the file may be incomplete or damaged: copy or download it again",
         };

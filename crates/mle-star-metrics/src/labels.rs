@@ -33,10 +33,17 @@ pub struct Columns {
     pub cluster: Option<String>,
     /// The column with row weights, which are part of every score. `None` if all rows count the same.
     pub weight: Option<String>,
-    /// Words such as `NA` and `None` that are labels here. Other words of this kind, and empty cells, mean that a row has no label.
-    pub values: Vec<String>,
     /// The class that a binary metric is about, and a single column of probabilities. `None` for the usual one.
     pub positive: Option<String>,
+    /// Words that look missing, such as `None`, but are labels.
+    pub words: Vec<String>,
+}
+
+impl Columns {
+    /// Whether a row with this label has none.
+    fn lacks(&self, label: &str) -> bool {
+        is_missing(label) && !self.words.iter().any(|word| word == label.trim())
+    }
 }
 
 /// The layout of a file of predictions.
@@ -100,11 +107,6 @@ impl Columns {
     /// The columns with the name and the label of a row.
     pub fn new(id: Option<String>, target: impl Into<String>) -> Self {
         Self { id, target: target.into(), ..Self::default() }
-    }
-
-    /// Whether a cell of a target means that the row has no label.
-    fn is_missing(&self, cell: &str) -> bool {
-        is_missing(cell) && !self.values.iter().any(|value| value == cell.trim())
     }
 }
 
@@ -277,7 +279,7 @@ fn read(
     let mut collected: Vec<Collected> = targets.iter().map(|_| Collected::new(metric)).collect();
     while table.read(&mut row)? {
         let labels = || targets.iter().map(|target| row.get(*target).unwrap_or_default());
-        if !labels().any(|label| columns.is_missing(label) || is_infinite(label, metric)) {
+        if !labels().any(|label| columns.lacks(label) || is_infinite(label, metric)) {
             keys.push((row_key(&row, id, number)?, number));
             weights.add(&row).map_err(|why| format!("row {} {why}", number + 1))?;
             clusters.extend(cluster.map(|cluster| key(row.get(cluster).unwrap_or_default())));

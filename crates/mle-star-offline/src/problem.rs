@@ -271,7 +271,7 @@ fn all_targets<'a>(target: &'a String, several: &'a [String]) -> Vec<&'a str> {
 }
 
 fn known_target<'a>(task: &Task, profile: &'a Profile) -> Result<&'a Column, Trouble> {
-    let name = task.target_column.as_deref().ok_or_else(|| {
+    let name = task.target().ok_or_else(|| {
         Trouble::new("the target column is unknown", "set `target_column` in the task, or `--target`")
     })?;
     profile.train.column(name).ok_or_else(|| {

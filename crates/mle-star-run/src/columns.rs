@@ -27,7 +27,7 @@ impl<'a> Told<'a> {
     /// Those of a task, whose roles are given beside it.
     pub fn of(task: &'a Task, roles: &'a ColumnRoles) -> Self {
         let classes = task.task_type != TaskType::Regression;
-        Self { target: task.target_column.as_deref(), id: task.id_column.as_deref(), classes, roles }
+        Self { target: task.target(), id: task.id_column.as_deref(), classes, roles }
     }
 
     /// Those of a task as it was inferred.

@@ -170,7 +170,7 @@ pub fn prepare_for(
     let spoken = infer_task::Spoken::of(&source, &configured.invocation)?;
     let mut intake = take_in(&source, &configured.invocation, place(intent, &configured.invocation))?;
     let mut data = profile_data(&intake.folder(), &choice.chosen, &spoken.context(), intake.damaged())?;
-    let mut complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen)?;
+    let mut complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen, &intake)?;
     configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
     let makes_output = intent == Intent::Begin;
     infer_task::check_outputs(&complete.task, &configured.config, makes_output)?;
@@ -189,7 +189,7 @@ pub fn prepare_for(
     let Configured { config, invocation, prompts, retrieved_models, learned, .. } = configured;
     let (chosen, profile) = (choice.chosen, data.profile);
     let decided = protocol::decide(&task, &config, profile.as_ref());
-    let decided = protocol::of_drawn(decided, &task, &config, profile.as_ref().zip(intake.drawn.as_ref()));
+    let decided = protocol::of_drawn(decided, &task, profile.as_ref().zip(intake.drawn.as_ref()));
     let data_summary = makes_output
         .then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref(), &intake.instead()))
         .flatten();
@@ -270,7 +270,7 @@ fn sources(
     lines.extend(configured.without_effect());
     lines.extend(data.note.clone());
     lines.extend(intake.lines());
-    if let (Some(profile), Some(target)) = (&data.profile, &complete.task.target_column) {
+    if let (Some(profile), Some(target)) = (&data.profile, complete.task.target()) {
         lines.extend(lost_columns(profile, &profile.targets(target, complete.task.id_column.as_deref())));
     }
     lines

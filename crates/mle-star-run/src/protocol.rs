@@ -115,25 +115,22 @@ pub fn decide<'a>(
 }
 
 /// The evaluation protocol of a task whose test rows the program took from a single table: their score is the held-out score,
-/// and no further rows are held out. `decided` is the protocol of a task with the same tables.
+/// and no further rows are held out. `decided` is the protocol of a task with the same tables; `None` for the paper's way.
 pub fn of_drawn<'a>(
     decided: Option<Decided>,
     task: impl Into<Evaluated<'a>>,
-    config: &Config,
     drawn: Option<(&Profile, &Drawn)>,
 ) -> Option<Decided> {
     let Some((profile, drawn)) = drawn else { return decided };
     let unverified = verified_columns(task, profile, Some(&drawn.split)).err();
-    let (split, is_papers) = (Some(drawn.split.clone()), is_papers(config));
+    let split = Some(drawn.split.clone());
     let holdout = match &unverified {
         None => drawn.holdout.clone(),
         Some(why) => Holdout::Off { why: why.clone() },
     };
     let protocol = match decided {
-        Some(decided) if !is_papers => {
-            Protocol { split, holdout, comparison: String::new(), ..decided.protocol }
-        }
-        _ => Protocol {
+        Some(decided) => Protocol { split, holdout, comparison: String::new(), ..decided.protocol },
+        None => Protocol {
             split,
             holdout,
             rows: 0,
@@ -141,7 +138,7 @@ pub fn of_drawn<'a>(
             unverified: Some("solutions are evaluated as in the paper".to_owned()),
             class_scores: false,
             comparison: String::new(),
-            is_papers,
+            is_papers: true,
             targets: Vec::new(),
         },
     };
@@ -299,11 +296,11 @@ pub fn verified_columns<'a>(
     let further: Vec<String> =
         targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
     let positive = positive.filter(|_| further.is_empty());
-    let of_target = |column: &&TextColumn| column.column == target || further.contains(&column.column);
-    let words = profile.text_columns.iter().filter(of_target);
-    let values = words.flat_map(|column| column.words.clone()).collect();
+    let words = TextColumn::words_of(&profile.text_columns, |name| {
+        name == target || further.iter().any(|other| other == name)
+    });
     let [weight, positive] = [weight, positive].map(|name| name.map(str::to_owned));
-    Ok(Columns { id, target: target.to_owned(), further, cluster, weight, positive, values })
+    Ok(Columns { id, target: target.to_owned(), further, cluster, weight, positive, words })
 }
 
 /// The column of a submission with the row IDs: without a named one, the first of several columns.
@@ -356,7 +353,7 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
     fn from(task: &'a Task) -> Self {
         Self {
             metric: &task.evaluation_metric,
-            target: task.target_column.as_deref(),
+            target: task.target(),
             id: task.id_column.as_deref(),
             by_file: task.metric_file.is_some(),
             group: task.group_column.as_deref(),

@@ -13,7 +13,7 @@ mod target;
 pub use direction::{DirectionReading, direction};
 pub use metric::{MetricReading, metric};
 pub use positive::{PositiveReading, named_in, positive};
-pub(crate) use sentence::Sentence;
+pub(crate) use sentence::{Sentence, spaced, words};
 pub(crate) use target::target;
 
 /// The sentences of a description, in order.

@@ -10,8 +10,10 @@ mod metric;
 mod positive;
 mod roles;
 
+use std::fmt;
+
 use mle_star_domain::metric::Direction;
-use mle_star_domain::task::{ColumnRoles, DataModality, TaskType};
+use mle_star_domain::task::{ColumnRoles, DataModality, Targets, TaskType};
 use mle_star_domain::trouble::Trouble;
 
 use super::description::Description;
@@ -31,8 +33,8 @@ pub struct Given {
     pub metric: Option<String>,
     /// Which scores win.
     pub direction: Option<Direction>,
-    /// The column to predict.
-    pub target: Option<String>,
+    /// The columns to predict; one text may also name several, separated by commas.
+    pub target: Option<Targets>,
     /// The column with the row IDs.
     pub id: Option<String>,
     /// The roles of further columns.
@@ -50,6 +52,12 @@ pub struct Guess {
     pub reason: String,
 }
 
+impl fmt::Display for Guess {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ({})", self.field, self.value, self.reason)
+    }
+}
+
 /// The task as given and inferred.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Inferred {
@@ -61,8 +69,10 @@ pub struct Inferred {
     pub metric: String,
     /// Which scores win.
     pub direction: Direction,
-    /// The column to predict, if known.
+    /// The column to predict, if known; the first of several.
     pub target: Option<String>,
+    /// All columns to predict.
+    pub targets: Vec<String>,
     /// The column with the row IDs, if any.
     pub id: Option<String>,
     /// The roles of further columns.
@@ -94,20 +104,13 @@ pub fn infer(
         Some(profile) => {
             let id = columns::id(profile, given.id.as_deref(), &mut guesses)?;
             let others = columns::Others { id: id.as_deref(), roles: &roles };
-            let found = columns::target(profile, &text, given.target.as_deref(), others)?;
+            let found = columns::target(profile, &text, given.target.as_ref(), others)?;
             (id, found)
         }
         None => columns::of_sample(unlabelled.sample.as_ref(), given, &mut guesses),
     };
-    let (target, target_unknown) = match found {
-        columns::Target::Given(name) => (Some(name), None),
-        columns::Target::Guessed(guess) => {
-            let name = guess.value.clone();
-            guesses.push(guess);
-            (Some(name), None)
-        }
-        columns::Target::Unknown(why) => (None, Some(why)),
-    };
+    let (mut targets, target_unknown) = found_targets(found, &mut guesses);
+    let target = targets.first().cloned();
     if let Some(profile) = profile {
         roles::check(profile, &roles, target.as_deref(), id.as_deref())?;
     }
@@ -125,11 +128,42 @@ pub fn infer(
     if let (Some(profile), Some(target)) = (profile, target.as_deref()) {
         let metric = Metric::parse(&metric);
         fit::check(profile, target, metric)?;
+        if given.metric.is_none() {
+            fit::check_logarithm(target, metric)?;
+        }
         let asked = positive::Asked { profile, target, id: id.as_deref(), metric, description: &text };
         roles.positive_class =
             positive::positive(asked, given.roles.positive_class.as_deref(), &mut guesses)?;
     }
-    Ok(Inferred { task_type, data_modality, metric, direction, target, id, roles, guesses, target_unknown })
+    if let (Some(profile), [only]) = (profile, targets.as_slice()) {
+        targets = profile.targets(only, id.as_deref()).into_iter().map(str::to_owned).collect();
+    }
+    Ok(Inferred {
+        task_type,
+        data_modality,
+        metric,
+        direction,
+        target,
+        targets,
+        id,
+        roles,
+        guesses,
+        target_unknown,
+    })
+}
+
+/// The columns to predict, or why they are unknown. A guess is told.
+fn found_targets(found: columns::Target, guesses: &mut Vec<Guess>) -> (Vec<String>, Option<Trouble>) {
+    match found {
+        columns::Target::Given(name) => (vec![name], None),
+        columns::Target::Several(names) => (names, None),
+        columns::Target::Guessed(guess) => {
+            let name = guess.value.clone();
+            guesses.push(guess);
+            (vec![name], None)
+        }
+        columns::Target::Unknown(why) => (Vec::new(), Some(why)),
+    }
 }
 
 #[cfg(test)]
@@ -191,12 +225,43 @@ mod tests {
     }
 
     #[test]
+    fn several_targets_are_those_of_the_sample() {
+        let train = ("train.csv", "id,a,x,y\n1,1,0.5,2.5\n2,1,1.5,3.5\n");
+        let test = ("test.csv", "id,a\n3,1\n4,2\n");
+        let sample = ("sample_submission.csv", "id,x,y\n3,0,0\n4,0,0\n");
+        let targets = |files: &[(&str, &str)], target: Option<Targets>| {
+            infer(Some(&profile_of(files)), &Unlabelled::default(), "", &given(|given| given.target = target))
+        };
+        let check = |files: &[(&str, &str)], target: Option<Targets>, expected: &[&str]| {
+            assert_eq!(targets(files, target.clone()).unwrap().targets, expected, "{target:?}");
+        };
+        let list =
+            |names: &[&str]| Targets::from(names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>());
+        let all = [train, test, sample];
+        check(&all, None, &["x", "y"]);
+        check(&all, Some(list(&["y", "x"])), &["x", "y"]);
+        check(&all, Some(Targets::One("x, y".to_owned())), &["x", "y"]);
+        check(&[train, test], Some(Targets::One("y,x".to_owned())), &["y", "x"]);
+        check(&[train], Some(list(&["x"])), &["x"]);
+        check(&[("train.csv", "\"x,y\",a\n1,2\n2,3\n")], Some(Targets::One("x,y".to_owned())), &["x,y"]);
+        for (names, odd) in [
+            (&["x", "a"][..], "\"y\""),
+            (&["x", "y", "a"], "\"a\""),
+            (&["x", "z"], "\"z\""),
+            (&["x", "x"], "twice"),
+        ] {
+            let trouble = targets(&all, Some(list(names))).unwrap_err();
+            assert!(trouble.message.contains(odd), "{trouble}");
+        }
+    }
+
+    #[test]
     fn kinds_follow_from_metric_target_and_features() {
         let check = |train: &str, metric: &str, task_type, modality| {
             let given = Given {
                 metric: Some(metric.to_owned()),
                 direction: Metric::parse(metric).is_none().then_some(Direction::Maximize),
-                target: Some("y".to_owned()),
+                target: Some("y".to_owned().into()),
                 ..Given::default()
             };
             let found = infer(Some(&profile_of(&[("train.csv", train)])), &Unlabelled::default(), "", &given)
@@ -270,7 +335,11 @@ mod tests {
             check(given(|g| g.metric = Some(metric.to_owned())), metric, "--direction");
         }
         check(given(|g| g.direction = Some(Direction::Maximize)), "RMSE", "minimize");
-        check(given(|g| g.target = Some("prize".to_owned())), "\"prize\" is not in train.csv", "price");
+        check(
+            given(|g| g.target = Some("prize".to_owned().into())),
+            "\"prize\" is not in train.csv",
+            "price",
+        );
         check(given(|g| g.id = Some("key".to_owned())), "\"key\" is not in sample_submission.csv", "id");
     }
 }

@@ -132,7 +132,7 @@ impl Look {
     pub fn instead(&self) -> Vec<(PathBuf, PathBuf)> {
         let all =
             self.tables.iter().map(|taken| &taken.found).chain(self.further.iter().map(|(found, _)| found));
-        let renamed = all.filter(|found| found.file != found.plain);
+        let renamed = all.filter(|found| found.is_renamed());
         renamed.map(|found| (found.plain.clone(), found.file.clone())).collect()
     }
 
@@ -174,7 +174,7 @@ impl Look {
             let notes: Vec<String> =
                 table.notes().into_iter().map(|note| format!("{file}: {note}")).collect();
             let converted =
-                (found.file != found.plain).then(|| format!("{file} is read as {}", found.plain.display()));
+                found.is_renamed().then(|| format!("{file} is read as {}", found.plain.display()));
             converted.into_iter().chain(notes).collect::<Vec<_>>()
         };
         let tables = self.tables.iter().filter_map(|taken| Some((&taken.found, taken.table.as_ref()?)));

@@ -485,7 +485,7 @@ pub fn frozen() -> Frozen {
         description: "Predict y from x.".to_owned(),
         data_dir: PathBuf::from("/data"),
         output_dir: None,
-        target_column: Some("y".to_owned()),
+        target_column: Some("y".to_owned().into()),
         id_column: None,
         group_column: None,
         time_column: None,

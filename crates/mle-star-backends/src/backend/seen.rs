@@ -78,7 +78,7 @@ impl ScriptBackend {
         let shuffled = match (view, self.evaluation.as_deref()) {
             (DataView::ShuffledTarget, Some(evaluation)) => {
                 let (targets, split) = (evaluation.targets(), evaluation.setup.split.as_ref());
-                let words = Words::of(evaluation.setup.columns.values.iter().map(String::as_str));
+                let words = Words::of(evaluation.setup.columns.words.iter().map(String::as_str));
                 let labels = (targets.as_slice(), words);
                 Some(altered::shuffle_targets(&setup.data_dir, labels, split, SEED, &folder)?)
             }

@@ -79,16 +79,14 @@ impl Answers {
         let answers = header_of(&self.path).map_err(|error| unusable(error.to_string()))?;
         let named = task.id_column.clone().filter(|id| header.contains(id));
         let id = named.or_else(|| header.first().filter(|_| header.len() > 1).cloned());
-        let form = form(metric, task.target_column.as_deref(), id.as_deref(), &header, &answers);
+        let form = form(metric, task.target(), id.as_deref(), &header, &answers);
         let labels = match form.map_err(unusable)? {
             Form::Targets(columns) => {
                 let positive = task.positive_class.clone().filter(|_| columns.further.is_empty());
-                let is_target = |column: &&TextColumn| {
-                    column.column == columns.target || columns.further.contains(&column.column)
-                };
-                let words = task.text_columns.iter().filter(is_target);
-                let values = words.flat_map(|column| column.words.clone()).collect();
-                let columns = Columns { positive, values, ..columns };
+                let words = TextColumn::words_of(&task.text_columns, |name| {
+                    name == columns.target || columns.further.iter().any(|other| other == name)
+                });
+                let columns = Columns { positive, words, ..columns };
                 let labels = Labels::read(open(&self.path)?, &columns, metric);
                 labels.map(|labels| among_classes_of_training(labels, columns, metric, &task.data_dir))
             }

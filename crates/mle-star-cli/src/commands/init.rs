@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use mle_star::shell;
-use mle_star_domain::task::ColumnRoles;
+use mle_star_domain::task::{ColumnRoles, Targets};
 use mle_star_domain::trouble::Trouble;
 use mle_star_run::columns::{self, Told};
 use mle_star_run::prepare::RunOptions;
@@ -50,6 +50,7 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
         ),
     })?;
     output::data(&path.display().to_string());
+    inferred.inferred.guesses.iter().for_each(|guess| output::talk(&format!("  {guess}")));
     evaluation.iter().for_each(|line| output::talk(line));
     output::talk(&format!("check the guesses in it, then run: mle-star run {}", shell::quoted(&args.dir)));
     Ok(Exit::Done)
@@ -70,8 +71,7 @@ fn evaluation(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Re
         prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
     let task = Evaluated::inferred(&folder.inferred).with_file(by_file);
     let drawn = folder.profile.as_ref().zip(folder.intake.drawn.as_ref());
-    let decided =
-        protocol::of_drawn(protocol::decide(task, &config, folder.profile.as_ref()), task, &config, drawn);
+    let decided = protocol::of_drawn(protocol::decide(task, &config, folder.profile.as_ref()), task, drawn);
     let lines = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, &config));
     let told = Told::inferred(&folder.inferred);
     let roles = columns::lines(&told, folder.profile.as_ref());
@@ -100,7 +100,7 @@ fn given(invocation: Invocation) -> Given {
     Given {
         metric: invocation.metric,
         direction: invocation.direction,
-        target: invocation.target,
+        target: invocation.target.map(Targets::from),
         id: invocation.id_column,
         roles: ColumnRoles {
             group: invocation.group_column,
@@ -146,6 +146,14 @@ fn role_fields(roles: &ColumnRoles) -> impl Iterator<Item = (&'static str, Strin
     fields.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 
+/// How solutions are evaluated, as comments.
+fn comments(evaluation: &[String]) -> String {
+    let head =
+        "# How solutions are evaluated. A run decides this again; `holdout` is a key of config.yaml.\n";
+    let lines = evaluation.iter().map(|line| format!("#   {}\n", line.replace('\n', " ")));
+    if evaluation.is_empty() { String::new() } else { lines.fold(head.to_owned(), |text, line| text + &line) }
+}
+
 fn task_text(
     dir: &Path,
     source: &TaskSource,
@@ -185,7 +193,11 @@ fn task_text(
         .target_unknown
         .as_ref()
         .map_or_else(|| reason("target_column"), |t| format!("{t}: {}", t.hint));
-    field("target_column", inferred.target.as_deref().map(quoted), target);
+    let columns = match inferred.targets.as_slice() {
+        [_, _, ..] => Some(listed(&inferred.targets)),
+        _ => inferred.target.as_deref().map(quoted),
+    };
+    field("target_column", columns, target);
     let id = if inferred.id.is_some() { reason("id_column") } else { "no ID column was found".to_owned() };
     field("id_column", inferred.id.as_deref().map(quoted), id);
     for (name, value) in role_fields(&inferred.roles) {
@@ -203,11 +215,6 @@ fn task_text(
     };
     field("description", None, words.to_owned());
     field("output_dir", None, "a folder that also receives submission.csv".to_owned());
-    if !evaluation.is_empty() {
-        text.push_str(
-            "# How solutions are evaluated. A run decides this again; `holdout` is a key of config.yaml.\n",
-        );
-        evaluation.iter().for_each(|line| text.push_str(&format!("#   {}\n", line.replace('\n', " "))));
-    }
+    text.push_str(&comments(evaluation));
     text
 }

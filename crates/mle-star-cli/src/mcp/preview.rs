@@ -69,7 +69,7 @@ pub fn preview(hub: &Hub, input: RunInput) -> Result<Answer<Preview>, Trouble> {
         task: prepared.task.competition_id,
         metric: prepared.task.evaluation_metric,
         direction: prepared.task.metric_direction,
-        target: prepared.task.target_column,
+        target: prepared.task.target_column.map(|targets| targets.to_string()),
         id_column: prepared.task.id_column,
         agents: provider::name(prepared.config.agents).to_owned(),
         guesses,

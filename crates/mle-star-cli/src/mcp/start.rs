@@ -28,7 +28,8 @@ Finished steps are not repeated. Raise the limit that cut it short.";
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunInput {
-    /// Path of the task: a folder with train.csv, test.csv, sample_submission.csv and description.md, or a task file
+    /// Path of the task: a folder with train.csv, test.csv, sample_submission.csv and description.md, one table, or a
+    /// task file
     pub task: String,
     /// Evaluation metric, such as RMSE or ROC-AUC, if the task does not say it
     pub metric: Option<String>,
@@ -112,7 +113,7 @@ pub fn run(hub: &Hub, input: RunInput) -> Result<Answer<Started>, Trouble> {
         task: prepared.task.competition_id,
         metric: prepared.task.evaluation_metric,
         direction: prepared.task.metric_direction,
-        target: prepared.task.target_column,
+        target: prepared.task.target_column.map(|targets| targets.to_string()),
         agents: provider::name(prepared.config.agents).to_owned(),
         time_limit_seconds: prepared.config.time_limit_seconds,
         max_budget_usd: prepared.config.max_budget_usd,

@@ -185,7 +185,7 @@ impl Entered {
         Self {
             metric: or(&self.metric, Some(&task.evaluation_metric)),
             direction: or(&self.direction, Some(task.metric_direction.name())),
-            target: or(&self.target, task.target_column.as_deref()),
+            target: or(&self.target, task.target_column.as_ref().map(ToString::to_string).as_deref()),
             id_column: or(&self.id_column, task.id_column.as_deref()),
             time_limit: or(&self.time_limit, Some(&prepared.config.time_limit_seconds.to_string())),
             ..self.clone()

@@ -144,7 +144,8 @@ fn a_setting_without_its_rows_is_told() {
     check(&large, "--set acceptance=one_sigma", &[]);
     check(&large, "--set acceptance=one_sigma --set preset=paper", &[]);
     let unknown_form = Sealed::with(&[]);
-    fs::remove_file(unknown_form.path("data/sample_submission.csv")).unwrap();
+    let sample = "id,price,size\n5,0,1\n6,0,1\n";
+    fs::write(unknown_form.path("data/sample_submission.csv"), sample).unwrap();
     check(&unknown_form, "--set acceptance=one_sigma", &[NO_SCORES]);
     check(&unknown_form, "", &[]);
     let few = said(&small, "");

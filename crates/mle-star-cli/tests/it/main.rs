@@ -23,6 +23,7 @@ mod locks;
 mod machine;
 mod mcp;
 mod mle_bench;
+mod own_data;
 mod own_metric;
 mod real_runs;
 mod recorded;

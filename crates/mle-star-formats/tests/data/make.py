@@ -1,4 +1,5 @@
-"""Writes the typed files of the tests with pandas, pyarrow and openpyxl: python make.py. arrow-0.17.feather is pyarrow's."""
+"""Writes the typed files of the tests with pandas, pyarrow and openpyxl: python make.py. arrow-0.17.feather is
+pyarrow's, and endless.parquet is index.parquet with a changed number of rows."""
 import datetime as dt
 import decimal
 import os
@@ -44,6 +45,10 @@ pd.DataFrame({"time": far}).to_parquet("spark.parquet", index=False, use_depreca
 large = pd.DataFrame({"id": [1, 2], "text": ["x", "y" * (600 << 20)]})
 large.to_parquet("large.parquet", index=False, compression="zstd")
 large.to_feather("large.feather", compression="zstd")
+texts = pd.DataFrame({"id": [1, 2], "miles": ["12,345", "999"], "share": ["1 234", "n/a"], "code": ["1.234", "5"]})
+texts.insert(1, "part", [0.25, 1.5])
+texts.to_parquet("texts.parquet", index=False)
+texts.to_excel("texts.xlsx", index=False)
 pd.DataFrame({"a": [1, 2], "list": [[1], [2, 3]]}).to_parquet("nested.parquet", index=False)
 
 cells = frame[["int8", "float", "whole", "bool", "text", "digits", "day", "time", "milli", "clock"]].copy()

@@ -186,3 +186,55 @@ fn the_encoding_is_that_of_the_whole_file() {
     let (csv, table) = folder.read("t.csv", &latin).unwrap();
     assert_eq!((csv.as_str(), table.notation().encoding), (text.as_str(), Encoding::Windows1252));
 }
+
+/// The table as text of a dialect: all cells with a delimiter or a quote are quoted.
+fn dialect(delimiter: char, decimal: char, line_end: &str) -> String {
+    let rows = [
+        ["id", "größe", "note; | \"x\"", "n"],
+        ["007", "1.5", "a,b;c|d", "1"],
+        ["NA", "-12.25", "naïve \"quoted\"", "20"],
+        ["2e4", "", "tab\there", "3"],
+        ["x", "1234.5", "", "4"],
+    ];
+    let cell = |(at, text): (usize, &&str)| {
+        let text = if at == 1 { text.replace('.', &decimal.to_string()) } else { (*text).to_owned() };
+        let is_special = |letter: char| letter == delimiter || letter == '"';
+        if text.contains(is_special) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
+    };
+    let line =
+        |row: &[&str; 4]| row.iter().enumerate().map(cell).collect::<Vec<_>>().join(&delimiter.to_string());
+    rows.iter().map(|row| line(row) + line_end).collect()
+}
+
+#[test]
+fn all_dialects_encodings_and_line_ends_give_the_same_table() {
+    let folder = Folder::new();
+    let plain = dialect(',', '.', "\n");
+    let bytes = |text: &str, encoding: Encoding| -> Vec<u8> {
+        let units = || "\u{feff}".encode_utf16().chain(text.encode_utf16());
+        match encoding {
+            Encoding::Utf8 => text.into(),
+            Encoding::Utf8Mark => format!("\u{feff}{text}").into(),
+            Encoding::Utf16Le => units().flat_map(u16::to_le_bytes).collect(),
+            Encoding::Utf16Be => units().flat_map(u16::to_be_bytes).collect(),
+            Encoding::Windows1252 => {
+                text.chars().map(|letter| u8::try_from(u32::from(letter)).unwrap()).collect()
+            }
+        }
+    };
+    let encodings =
+        [Encoding::Utf8, Encoding::Utf8Mark, Encoding::Utf16Le, Encoding::Utf16Be, Encoding::Windows1252];
+    for (delimiter, decimal) in [(',', '.'), (',', ','), (';', '.'), (';', ','), ('\t', ','), ('|', '.')] {
+        for line_end in ["\n", "\r\n", "\r"] {
+            for encoding in encodings {
+                let text = dialect(delimiter, decimal, line_end);
+                let (csv, table) = folder.read("t.csv", &bytes(&text, encoding)).unwrap();
+                assert_eq!(csv, plain, "{delimiter:?} {decimal} {line_end:?} {encoding:?}");
+                assert_eq!(
+                    (table.notation().encoding, table.notation().delimiter),
+                    (encoding, Some(delimiter))
+                );
+            }
+        }
+    }
+}

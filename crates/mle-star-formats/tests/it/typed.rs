@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use mle_star_formats::{Format, Options, Packing, detect};
+use mle_star_formats::{Format, Options, Packing, detect, tables_in};
 
 use crate::files::Folder;
 
@@ -39,6 +39,8 @@ fn typed_files_become_canonical_text() {
     check("types.arrows", TYPES);
     check("types.xlsx", SHEET);
     check("index.parquet", "int8\n1\n-2\n3\n");
+    // Its metadata names another number of rows than it has.
+    check("endless.parquet", "int8\n1\n-2\n3\n");
     check("spark.parquet", "time\n9999-12-31 03:00:00\n2024-01-31 13:45:00\n");
     check("blank.xlsx", "id,amount\n1,2.5\n,\n2,3.0\n");
 }
@@ -100,7 +102,24 @@ fn workbooks_and_nested_columns_that_are_no_tables_are_refused() {
     check("nested.parquet", "the column `list` holds lists");
     check("large.parquet", "the cells of column `text` have more than a megabyte each");
     check("large.feather", "the cells of a column have more than a megabyte each");
-    check("arrow-0.17.feather", "the file is damaged, or was written by Arrow 0.17");
+    check("arrow-0.17.feather", "the file was written by Arrow 0.17, whose compression is not read");
+}
+
+#[test]
+fn numbers_that_are_text_are_read_as_in_csv() {
+    let csv = "id,part,miles,share,code\n1,0.25,12345,1234,1.234\n2,1.5,999,n/a,5\n";
+    let json = r#"{"id":1,"part":0.25,"miles":"12,345","share":"1 234","code":"1.234"}
+{"id":2,"part":1.5,"miles":"999","share":"n/a","code":"5"}"#;
+    let files =
+        [("t.parquet", data("texts.parquet")), ("t.xlsx", data("texts.xlsx")), ("t.jsonl", json.into())];
+    for (name, bytes) in files {
+        let (found, table) = Folder::new().read(name, &bytes).unwrap();
+        let notes = [
+            "the numbers of `miles` have `,` between thousands: 12,345",
+            "the numbers of `share` have ` ` between thousands: 1 234",
+        ];
+        assert_eq!((found.as_str(), table.notes()), (csv, notes.map(str::to_owned).to_vec()), "{name}");
+    }
 }
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -153,7 +172,12 @@ fn archives_that_hold_no_table_are_refused() {
         assert_eq!(csv(name, bytes), Err(format!("{name}: {message}")));
     };
     let two = zip(&[("a.csv", b"x\n"), ("notes.md", b"x"), ("b.csv", b"x\n")]);
-    check("t.zip", &two, "the archive holds 2 tables, a.csv and b.csv among them");
+    check("t.zip", &two, "the archive holds 2 tables, `a.csv` and `b.csv` among them");
+    let folder = Folder::new();
+    assert_eq!(tables_in(&folder.write("t.zip", &two)), ["a.csv", "b.csv"]);
+    assert_eq!(tables_in(&folder.write("t.xlsx", &data("types.xlsx"))), [""; 0]);
+    let described = zip(&[("a.csv", b"x\n1\n"), ("readme.txt", b"x"), ("about.json", b"{}")]);
+    assert_eq!(csv("t.zip", &described).as_deref(), Ok("x\n1\n"));
     check("t.zip", &zip(&[]), "the archive holds no table");
     check("t.zip", &zip(&[("a.md", b"x"), ("b.png", b"x")]), "the archive holds no table");
     check("t.csv.gz", &gzip(b""), "the file is empty");

@@ -60,7 +60,7 @@ impl KnownRows {
         let mut known = Self { header, id, rows, keys, units, places: HashMap::new() };
         let (mut row, mut number) = (StringRecord::new(), 0_u64);
         while table.read(&mut row)? {
-            if !targets.iter().any(|target| columns.is_missing(row.get(*target).unwrap_or_default())) {
+            if !targets.iter().any(|target| columns.lacks(row.get(*target).unwrap_or_default())) {
                 let row_key = row_key(&row, id, number)?;
                 if known.places.insert(row_key, known.keys.len()).is_some() {
                     return Err(format!("IDs must be unique, but that of row {} occurs twice", number + 1));

@@ -24,8 +24,8 @@ fn scored(labels: &Labels, columns: &str, file: &str, others: Others) -> Result<
 #[test]
 fn words_that_look_missing_are_labels_where_they_are_said_to_be() {
     let check = |words: &[&str], rows: usize| {
-        let values = words.iter().map(|word| (*word).to_owned()).collect();
-        let columns = Columns { values, ..Columns::new(Some("id".to_owned()), "y") };
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        let columns = Columns { words, ..Columns::new(Some("id".to_owned()), "y") };
         let table = "id,y\n1,None\n2,a\n3,NA\n4, None\n5,\n6,b\n";
         assert_eq!(Labels::read(table.as_bytes(), &columns, Metric::Accuracy).unwrap().rows(), rows);
     };
@@ -374,11 +374,11 @@ fn intervals_have_row_weights() {
 #[test]
 fn words_for_missing_values_can_be_labels() {
     let check = |values: &[&str], table: &str, file: &str, expected: Result<(f64, u64), &str>| {
-        let values = values.iter().map(|word| (*word).to_owned()).collect();
-        let columns = Columns { values, ..Columns::new(Some("id".to_owned()), "y") };
+        let words = values.iter().map(|word| (*word).to_owned()).collect();
+        let columns = Columns { words, ..Columns::new(Some("id".to_owned()), "y") };
         let labels = Labels::read(table.as_bytes(), &columns, Metric::Accuracy).unwrap();
         let found = scored(&labels, "id,y", file, Others::Reject);
-        assert_eq!(found, expected.map_err(str::to_owned), "{values:?}", values = columns.values);
+        assert_eq!(found, expected.map_err(str::to_owned), "{values:?}");
     };
     let table = "id,y\n1,None\n2,Insomnia\n3,Sleep Apnea\n4,NA\n";
     check(&[], table, "id,y\n2,Insomnia\n3,Insomnia\n", Ok((0.5, 2)));

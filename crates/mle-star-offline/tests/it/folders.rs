@@ -104,7 +104,7 @@ impl Folder {
             description: String::new(),
             data_dir: data_dir.to_owned(),
             output_dir: None,
-            target_column: found.target,
+            target_column: found.target.map(Into::into),
             id_column: found.id,
             group_column: None,
             time_column: None,
@@ -153,7 +153,7 @@ impl Folder {
         let open = |name: &str| fs::File::open(done.folder.join(name)).map_err(|error| error.to_string());
         let input = done.folder.join("input");
         let (task, profile) = (self.task(&input), profile::read(&input).unwrap());
-        let target = task.target_column.unwrap();
+        let target = task.target().unwrap().to_owned();
         let further = profile.targets(&target, task.id_column.as_deref()).into_iter();
         let further = further.filter(|name| *name != target).map(str::to_owned).collect();
         let columns = Columns { further, ..Columns::new(task.id_column.clone(), target) };

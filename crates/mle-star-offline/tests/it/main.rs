@@ -22,6 +22,7 @@ mod history;
 mod joins;
 #[cfg(test)]
 mod large;
+mod metrics;
 #[cfg(test)]
 mod python;
 #[cfg(test)]

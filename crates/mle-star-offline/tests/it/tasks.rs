@@ -86,7 +86,7 @@ pub(crate) fn task(shape: &Shape) -> Task {
         description: "Predict the target.".to_owned(),
         data_dir: "/data".into(),
         output_dir: None,
-        target_column: Some("target".to_owned()),
+        target_column: Some("target".to_owned().into()),
         id_column: Some("id".to_owned()),
         group_column: None,
         time_column: None,

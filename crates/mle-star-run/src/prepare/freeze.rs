@@ -46,8 +46,7 @@ pub fn freeze(mut prepared: Prepared) -> Result<OpenRun, RunError> {
     inputs::write(&folder, &frozen).map_err(RunError::failed)?;
     inputs::write_runners(&folder, &invocation.runners).map_err(RunError::failed)?;
     let journal = Journal::create_in(claimed.hold, &frozen).map_err(|error| RunError::journal(&error))?;
-    let guessed =
-        guesses.iter().map(|guess| format!("  {}: {} ({})", guess.field, guess.value, guess.reason));
+    let guessed = guesses.iter().map(|guess| format!("  {guess}"));
     let run = format!("run: {}", folder.display());
     let features = rules.as_ref().and_then(OfflineAgents::features);
     let opening = sources.into_iter().chain(tried).chain(features).chain(guessed).chain([run]).collect();

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use mle_star_backends::files;
 use mle_star_domain::config::{AgentsChoice, Config};
 use mle_star_domain::metric::Direction;
-use mle_star_domain::task::{ColumnRoles, DataModality, Task, TaskType};
+use mle_star_domain::task::{ColumnRoles, DataModality, Targets, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::agreement;
@@ -70,10 +70,12 @@ pub fn complete(
     invocation: &Invocation,
     data: &ProfiledData,
     chosen: &Chosen,
+    intake: &Intake,
 ) -> Result<CompleteTask, Trouble> {
     let description = read_description(source)?;
     let own = own_metric(source, invocation)?;
     let given = given_with(given(source, invocation), own.as_ref());
+    let given = intake.spelled(given, data.profile.as_ref());
     let mut inferred = infer(data.profile.as_ref(), &data.unlabelled, &description.text, &given)?;
     if let (Chosen::Offline, Some(profile)) = (chosen, &data.profile) {
         check_for_offline(profile, &inferred, own.is_some())?;
@@ -142,7 +144,8 @@ pub fn infer_folder(
             _ => return Err(trouble),
         },
     };
-    let mut inferred = infer(profile.as_ref(), &unlabelled, &description, given)?;
+    let given = intake.spelled(given.clone(), profile.as_ref());
+    let mut inferred = infer(profile.as_ref(), &unlabelled, &description, &given)?;
     let profile = match profile {
         Some(profile) => {
             let (unknown, seed) = (no_target(), Config::default().seed);
@@ -167,7 +170,7 @@ pub fn infer_without_metric(
     let spoken = Spoken::of(source, invocation)?;
     let profile = profile::read_with(&intake.folder(), &spoken.context())?;
     let description = spoken.description;
-    let given = given(source, invocation);
+    let given = intake.spelled(given(source, invocation), Some(&profile));
     let any = Given { metric: Some("any".to_owned()), direction: Some(Direction::Maximize), ..given.clone() };
     let infer = |given| infer(Some(&profile), &Unlabelled::default(), &description, given);
     let inferred = infer(&given).or_else(|_| infer(&any))?;
@@ -204,7 +207,7 @@ fn given(source: &TaskSource, invocation: &Invocation) -> Given {
         data_modality: file.data_modality,
         metric: or(&invocation.metric, &file.evaluation_metric),
         direction: invocation.direction.or_else(of_file),
-        target: or(&invocation.target, &file.target_column),
+        target: invocation.target.clone().map(Targets::from).or_else(|| file.target_column.clone()),
         id: or(&invocation.id_column, &file.id_column),
         roles: ColumnRoles {
             group: or(&invocation.group_column, &file.group_column),
@@ -287,7 +290,7 @@ fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<
         description,
         data_dir,
         output_dir: file.output_dir.as_deref().map(absolute).transpose()?,
-        target_column: inferred.target,
+        target_column: (!inferred.targets.is_empty()).then(|| inferred.targets.into()),
         id_column: inferred.id,
         group_column: inferred.roles.group,
         time_column: inferred.roles.time,

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 
 use mle_star_domain::layout;
 use mle_star_domain::protocol::{Split, SplitKind};
-use mle_star_domain::task::Task;
+use mle_star_domain::task::{ColumnRoles, Targets, Task};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
-use mle_star_tables::infer::Inferred;
-use mle_star_tables::intake::{Asked, Draw, Drawn, Look, Submission, draw, look, make_sample};
+use mle_star_tables::infer::{Given, Inferred};
+use mle_star_tables::intake::{Asked, Draw, Drawn, Look, ROW_ID, Submission, draw, look, make_sample};
 use mle_star_tables::profile::{self, Column, Context, Profile, Table};
 use mle_star_tables::split;
 use serde::{Deserialize, Serialize};
@@ -46,6 +46,8 @@ pub struct Intake {
 pub struct Known<'a> {
     /// The column to predict, or why it is not known.
     pub target: Result<&'a str, &'a Trouble>,
+    /// All columns to predict, if that one is known.
+    pub targets: &'a [String],
     /// The column with the row IDs.
     pub id: Option<&'a str>,
     /// The metric's name.
@@ -163,6 +165,41 @@ impl Intake {
         self.look.as_ref().is_some_and(Look::is_single)
     }
 
+    /// The columns that the user gave as the tables spell them: case and blanks around names do not count. An ID column that is
+    /// made, as the task file of `init` names it, is none of the table yet.
+    pub fn spelled(&self, given: Given, profile: Option<&Profile>) -> Given {
+        let Some(profile) = profile else { return given };
+        let tables =
+            || [Some(&profile.train), profile.test.as_ref(), profile.sample.as_ref()].into_iter().flatten();
+        let key = |name: &str| name.trim().to_lowercase();
+        let spell = |name: String| {
+            if tables().any(|table| table.column(&name).is_some()) {
+                return name;
+            }
+            let alike = |table: &&Table| {
+                table.columns.iter().filter(|column| key(&column.name) == key(&name)).count() == 1
+            };
+            let found = tables()
+                .find(alike)
+                .and_then(|table| table.columns.iter().find(|column| key(&column.name) == key(&name)));
+            found.map_or(name, |column| column.name.clone())
+        };
+        let is_made = |id: &String| {
+            let makes = self.look.as_ref().is_some_and(|look| look.is_single() || look.lacks_sample());
+            makes && id == ROW_ID && profile.train.column(ROW_ID).is_none()
+        };
+        let roles = ColumnRoles {
+            group: given.roles.group.map(spell),
+            time: given.roles.time.map(spell),
+            weight: given.roles.weight.map(spell),
+            ignored: given.roles.ignored.into_iter().map(spell).collect(),
+            positive_class: given.roles.positive_class,
+        };
+        let id = given.id.filter(|id| !is_made(id)).map(spell);
+        let target = given.target.map(|target| target.all().iter().cloned().map(spell).collect::<Vec<_>>());
+        Given { target: target.map(Targets::from), id, roles, ..given }
+    }
+
     /// Adds what the task lacks: a test table, a sample submission. Returns the profile of the data with it, and the ID column.
     ///
     /// # Errors
@@ -182,7 +219,7 @@ impl Intake {
         if look.is_plain() {
             look.write(&made.data())?;
         }
-        let targets = [target];
+        let targets: Vec<&str> = known.targets.iter().map(String::as_str).collect();
         let id = if look.is_single() {
             let name = look.name();
             let draw_by = Draw {
@@ -312,6 +349,7 @@ impl<'a> Known<'a> {
         let unknown = inferred.target_unknown.as_ref().unwrap_or(unknown);
         Self {
             target: inferred.target.as_deref().ok_or(unknown),
+            targets: &inferred.targets,
             id: inferred.id.as_deref(),
             metric: &inferred.metric,
             group: inferred.roles.group.as_deref(),
@@ -323,7 +361,8 @@ impl<'a> Known<'a> {
     /// What a task says. `unknown` says why it has no target.
     pub fn of_task(task: &'a Task, unknown: &'a Trouble) -> Self {
         Self {
-            target: task.target_column.as_deref().ok_or(unknown),
+            target: task.target().ok_or(unknown),
+            targets: task.target_column.as_ref().map(Targets::all).unwrap_or_default(),
             id: task.id_column.as_deref(),
             metric: &task.evaluation_metric,
             group: task.group_column.as_deref(),

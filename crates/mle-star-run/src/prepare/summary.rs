@@ -21,7 +21,7 @@ pub fn summary(
     let asked = Asked {
         data_dir: &task.data_dir,
         profile,
-        target: task.target_column.as_deref(),
+        target: task.target(),
         id: task.id_column.as_deref(),
         roles: Some(&roles),
         split: decided.and_then(|decided| decided.protocol.split.as_ref()),

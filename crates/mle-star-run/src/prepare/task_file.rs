@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use mle_star_domain::metric::Direction;
-use mle_star_domain::task::{DataModality, TaskType};
+use mle_star_domain::task::{DataModality, Targets, TaskType};
 use mle_star_domain::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -32,8 +32,8 @@ pub struct TaskFile {
     pub data_dir: Option<PathBuf>,
     /// A folder that also receives `submission.csv`.
     pub output_dir: Option<PathBuf>,
-    /// The column to predict.
-    pub target_column: Option<String>,
+    /// The column to predict, or a list of several.
+    pub target_column: Option<Targets>,
     /// The column with the row ID.
     pub id_column: Option<String>,
     /// The column whose values are groups.

@@ -1,6 +1,6 @@
 //! Infers the column to predict and the column with the row IDs.
 
-use mle_star_domain::task::ColumnRoles;
+use mle_star_domain::task::{ColumnRoles, Targets};
 use mle_star_domain::trouble::Trouble;
 
 use super::{Given, Guess};
@@ -19,6 +19,8 @@ pub(super) struct Others<'a> {
 /// The inferred target.
 pub(super) enum Target {
     Given(String),
+    /// At least two.
+    Several(Vec<String>),
     Guessed(Guess),
     Unknown(Trouble),
 }
@@ -50,12 +52,11 @@ pub(super) fn id(
 pub(super) fn target(
     profile: &Profile,
     description: &Description,
-    given: Option<&str>,
+    given: Option<&Targets>,
     others: Others<'_>,
 ) -> Result<Target, Trouble> {
-    if let Some(name) = given {
-        check_column(&profile.train, name, "target", "--target")?;
-        return Ok(Target::Given(name.to_owned()));
+    if let Some(given) = given {
+        return given_targets(profile, given, others.id);
     }
     let id = others.id;
     let candidates = candidates(profile, others);
@@ -70,6 +71,46 @@ pub(super) fn target(
         .or_else(|| by_usual_name(&candidates));
     let Some((name, reason)) = guess else { return Ok(Target::Unknown(unknown_target(&candidates))) };
     Ok(Target::Guessed(Guess { field: "target_column", value: name.to_owned(), reason }))
+}
+
+/// The given columns. A text that is no column of the training table may name several, separated by commas.
+fn given_targets(profile: &Profile, given: &Targets, id: Option<&str>) -> Result<Target, Trouble> {
+    let parts = |name: &str| name.split(',').map(|part| part.trim().to_owned()).collect::<Vec<_>>();
+    let names = match given.all() {
+        [only] if profile.train.column(only).is_none() && only.contains(',') => parts(only),
+        names => names.to_vec(),
+    };
+    for name in &names {
+        check_column(&profile.train, name, "target", "--target")?;
+    }
+    if let [only] = names.as_slice() {
+        return Ok(Target::Given(only.clone()));
+    }
+    let repeated = names.iter().enumerate().find(|(at, name)| names[..*at].contains(name));
+    if let Some((_, name)) = repeated {
+        return Err(Trouble::new(
+            format!("the target column \"{name}\" is given twice"),
+            "name each column once",
+        ));
+    }
+    let Some((sample, first)) = profile.sample.as_ref().zip(names.first()) else {
+        return Ok(Target::Several(names));
+    };
+    let asked = profile.targets(first, id);
+    let odd = asked.iter().find(|name| !names.iter().any(|given| given == **name)).copied();
+    let odd = odd.or_else(|| names.iter().map(String::as_str).find(|name| !asked.contains(name)));
+    match odd {
+        None => Ok(Target::Several(asked.into_iter().map(str::to_owned).collect())),
+        Some(odd) => {
+            let file = sample.file.display();
+            let message =
+                format!("the given targets are not those of {file}: \"{odd}\" is only one of either");
+            Err(Trouble::new(
+                message,
+                format!("give all target columns of {file} with --target, separated by commas"),
+            ))
+        }
+    }
 }
 
 /// The ID column and the target of a folder without a training table: the given ones, otherwise the first column of the
@@ -92,7 +133,8 @@ pub(super) fn of_sample(
     guesses.extend(guessed);
     let others: Vec<&&str> = columns.iter().filter(|name| Some(**name) != id.as_deref()).collect();
     let target = match (&given.target, others.as_slice()) {
-        (Some(name), _) => Target::Given(name.clone()),
+        (Some(given), _) if given.all().len() > 1 => Target::Several(given.all().to_vec()),
+        (Some(given), _) => Target::Given(given.to_string()),
         (None, [only]) => Target::Guessed(guess(
             "target_column",
             only,

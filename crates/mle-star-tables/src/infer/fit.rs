@@ -6,6 +6,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::{Kind, Metric};
 
 use super::MOST_CLASSES;
+use crate::description::{spaced, words};
 use crate::profile::{Column, ColumnKind, Profile};
 
 /// Characters between the labels of a cell.
@@ -13,12 +14,38 @@ const SEPARATORS: [char; 4] = [' ', ',', ';', '|'];
 /// The largest number of labels of which some or all are in each cell.
 const MOST_LABELS: usize = 1_000;
 
+/// Refuses to take logarithms of what may be logarithms.
+///
+/// # Errors
+/// The description's metric is about logarithms, and the target is called one.
+pub(super) fn check_logarithm(target: &str, metric: Option<Metric>) -> Result<(), Trouble> {
+    let is_log = words(&spaced(target))
+        .iter()
+        .any(|word| matches!(word.text.as_str(), "log" | "ln" | "log1p" | "log10"));
+    if metric != Some(Metric::Rmsle) || !is_log {
+        return Ok(());
+    }
+    let message = format!(
+        "the description scores by the error of logarithms, and the column \"{target}\" may hold logarithms already"
+    );
+    Err(Trouble::new(
+        message,
+        "give --metric RMSE if it does, or --metric RMSLE if its logarithms are taken again",
+    ))
+}
+
 /// Refuses a metric whose score of this target is always the same, an error, or of something else.
 ///
 /// # Errors
 /// The target's values do not fit the metric; the message names both.
 pub(super) fn check(profile: &Profile, target: &str, metric: Option<Metric>) -> Result<(), Trouble> {
-    let (Some(column), Some(metric)) = (profile.train.column(target), metric) else { return Ok(()) };
+    match (profile.train.column(target), metric) {
+        (Some(column), Some(metric)) => check_column(column, metric),
+        _ => Ok(()),
+    }
+}
+
+fn check_column(column: &Column, metric: Metric) -> Result<(), Trouble> {
     let refuse = |why: String| {
         Err(Trouble::new(
             why,
@@ -102,6 +129,79 @@ fn several_labels(column: &Column) -> Option<&str> {
             beside.entry(label).or_default().insert(value);
         }
     }
+    // Blanks stand between words of names, too: "low", "very low", "high", "very high".
+    let are_many = if separator == ' ' {
+        column.distinct * 2 >= beside.len() * 3
+    } else {
+        column.distinct > beside.len()
+    };
     let is_shared = beside.values().filter(|cells| cells.len() > 1).count() * 2 > beside.len();
-    (beside.len() <= MOST_LABELS && column.distinct > beside.len() && is_shared).then_some(example).flatten()
+    (beside.len() <= MOST_LABELS && are_many && is_shared).then_some(example).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_with_several_labels_are_no_names_of_several_words() {
+        let check = |values: &[&str], distinct: usize, expected: bool| {
+            let top_values = values.iter().map(|value| ((*value).to_owned(), 3)).collect();
+            let column = Column { top_values, distinct, ..Column::default() };
+            assert_eq!(several_labels(&column).is_some(), expected, "{values:?}");
+        };
+        check(&["hot wet", "hot", "wet dry", "hot wet dry", "dry", "hot dry"], 7, true);
+        check(&["a,b", "b,c", "a", "a,c"], 4, true);
+        check(&["a|b", "b|a", "c|a", "a|c"], 4, true);
+        check(&["Sleep Apnea", "Insomnia", "None"], 3, false);
+        check(&["very high", "high", "low", "very low"], 4, false);
+        check(&["New York", "New Jersey", "Los Angeles"], 3, false);
+        check(&["Fully Paid", "Charged Off"], 2, false);
+        check(&["ash-2", "lime-7-7", "oak"], 3, false);
+        check(&["1 1", "2 1"], 2, false);
+    }
+
+    #[test]
+    fn metrics_that_a_target_cannot_have_are_named() {
+        let check = |column: Column, metric: &str, says: Option<&str>| {
+            let train =
+                crate::profile::Table { columns: vec![Column { name: "y".to_owned(), ..column }], ..table() };
+            let found = check_column(train.column("y").unwrap(), Metric::parse(metric).unwrap());
+            assert_eq!(
+                found.as_ref().err().map(|trouble| trouble.message.contains("\"y\"")),
+                says.map(|_| true),
+                "{metric}"
+            );
+            if let (Some(says), Err(trouble)) = (says, found) {
+                assert!(trouble.message.contains(says), "{trouble}");
+            }
+        };
+        let values =
+            |values: &[&str]| values.iter().map(|value| ((*value).to_owned(), 1)).collect::<Vec<_>>();
+        let amounts = |low| Column {
+            kind: ColumnKind::Float,
+            range: Some((low, 9.5)),
+            distinct: 500,
+            top_values: values(&["1.5", "2.25"]),
+            ..Column::default()
+        };
+        check(amounts(-4.5), "RMSLE", Some("-4.5"));
+        check(amounts(-0.5), "RMSLE", None);
+        check(amounts(-4.5), "RMSE", None);
+        check(amounts(0.0), "log loss", Some("log loss"));
+        check(amounts(0.0), "accuracy", Some("accuracy"));
+        let colours = || Column {
+            kind: ColumnKind::Category,
+            distinct: 2,
+            top_values: values(&["red", "blue"]),
+            ..Column::default()
+        };
+        check(colours(), "RMSE", Some("numbers"));
+        check(colours(), "log loss", None);
+        check(colours(), "normalized Gini", None);
+    }
+
+    fn table() -> crate::profile::Table {
+        crate::profile::Table { file: "train.csv".into(), rows: 9, columns: Vec::new(), row_key: Vec::new() }
+    }
 }

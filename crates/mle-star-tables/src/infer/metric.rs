@@ -17,7 +17,7 @@ pub(super) fn name(
     guesses: &mut Vec<Guess>,
 ) -> Result<String, Trouble> {
     if let Some(name) = &given.metric {
-        return Ok(name.clone());
+        return given_name(name, given).map(str::to_owned);
     }
     match description::metric(description, given.roles.weight.is_some()) {
         MetricReading::Known { metric, from } => {
@@ -42,6 +42,24 @@ pub(super) fn name(
         }
         MetricReading::None => Err(nothing(description)),
     }
+}
+
+/// The given metric, if it says all that it must.
+fn given_name<'a>(name: &'a str, given: &Given) -> Result<&'a str, Trouble> {
+    if let Some(lacks) = Metric::lacks(name) {
+        return Err(Trouble::new(
+            format!("the metric \"{name}\" does not say {lacks}"),
+            "give it in full with --metric",
+        ));
+    }
+    if Metric::is_weighted(name) && given.roles.weight.is_none() {
+        let message = format!("the metric \"{name}\" needs a weight for each row");
+        return Err(Trouble::new(
+            message,
+            "name the column of the weights with --weight-column (weight_column in the task file)",
+        ));
+    }
+    Ok(name)
 }
 
 fn nothing(description: &Description) -> Trouble {

@@ -74,7 +74,7 @@ pub(super) fn find(data: &Path) -> Result<Files, Trouble> {
             found.extend(candidate(data, &name));
         }
     }
-    found.sort_by_key(|found| (found.is_rare(), !found.is_csv(), found.file.clone()));
+    found.sort_by_key(|found| (found.is_packed(), found.is_rare(), !found.is_csv(), found.file.clone()));
     for found in found {
         files.place(found)?;
     }
@@ -172,6 +172,7 @@ impl Files {
         };
         match slot {
             None => *slot = Some(found),
+            Some(first) if first.is_rare() && !found.is_rare() && !first.packs(&found) => *slot = Some(found),
             Some(first) if found.is_rare() || first.packs(&found) || are_equal(&folder, first, &found) => {
                 self.copies.push(found.file);
             }
@@ -226,9 +227,24 @@ impl Found {
     }
 
     fn is_rare(&self) -> bool {
-        let name = self.file.to_string_lossy().to_lowercase();
-        let plain = PACKED.iter().find_map(|ending| name.strip_suffix(ending)).unwrap_or(&name);
-        RARELY_TABLES.iter().any(|ending| plain.ends_with(ending))
+        RARELY_TABLES.iter().any(|ending| self.unpacked().to_lowercase().ends_with(ending))
+    }
+
+    fn is_packed(&self) -> bool {
+        self.unpacked() != self.file.to_string_lossy()
+    }
+
+    /// Whether the plain table has another name than the file, its packing aside.
+    pub(super) fn is_renamed(&self) -> bool {
+        let plain = self.plain.to_string_lossy();
+        self.unpacked() != plain && self.unpacked() != self.stem()
+    }
+
+    /// The name of the file without the ending of its packing.
+    fn unpacked(&self) -> String {
+        let name = self.file.to_string_lossy().into_owned();
+        let ending = PACKED.iter().find(|ending| name.to_lowercase().ends_with(*ending));
+        ending.map_or(name.clone(), |ending| name[..name.len() - ending.len()].to_owned())
     }
 
     /// Whether the other file is this one, packed.

@@ -62,7 +62,7 @@ pub(super) fn find(look: &mut Look, asked: &Asked<'_>) -> Result<(), Trouble> {
             quoted(&name),
             look.file(Role::Test)
         ));
-    } else {
+    } else if look.of(Role::Train).is_none_or(|train| train.columns.find(&name).is_none()) {
         let message = format!(
             "{} of {} names rows, such as {}, but {} has no such column, and no columns that make it together",
             quoted(&name),

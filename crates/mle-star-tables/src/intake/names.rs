@@ -269,6 +269,7 @@ fn check_names(path: &Path, names: &[String]) -> Result<(), Trouble> {
         .filter(|(_, name)| *name == twice)
         .map(|(at, _)| (at + 1).to_string())
         .collect();
-    let message = format!("columns {} of {} are all called `{twice}`", places.join(" and "), path.display());
+    let (file, places) = (path.display(), places.join(" and "));
+    let message = format!("{file}: columns {places} are both called `{twice}`");
     Err(Trouble::new(message, "rename or remove one of them; column names must be unique"))
 }

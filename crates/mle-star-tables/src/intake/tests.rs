@@ -77,21 +77,23 @@ fn plain_data_stays_where_it_is() {
     check(&[("labels.csv", TRAIN.1), ("test.csv", TEST.1)]);
 }
 
+/// The plain tables that become of these files, and parts of what is told.
+fn becomes(files: &[(&str, &str)], expected: &[(&str, &str)], told: &[&str]) {
+    let (made, look) = taken(files).unwrap();
+    let made = made.expect("it is not plain");
+    for (name, text) in expected {
+        assert_eq!(read(made.path(), name), *text, "{name} of {files:?}");
+    }
+    for part in told {
+        assert!(look.told().iter().any(|told| told.contains(part)), "{part}: {:?}", look.told());
+    }
+}
+
 #[test]
 fn other_data_becomes_plain_tables() {
-    let check = |files: &[(&str, &str)], expected: &[(&str, &str)], told: &[&str]| {
-        let (made, look) = taken(files).unwrap();
-        let made = made.expect("it is not plain");
-        for (name, text) in expected {
-            assert_eq!(read(made.path(), name), *text, "{name} of {files:?}");
-        }
-        for part in told {
-            assert!(look.told().iter().any(|told| told.contains(part)), "{part}: {:?}", look.told());
-        }
-    };
     let plain = [TRAIN, TEST, SAMPLE];
     let tabs = |text: &str| text.replace(',', "\t");
-    check(
+    becomes(
         &[
             ("train.tsv", &tabs(TRAIN.1)),
             ("test.tsv", &tabs(TEST.1)),
@@ -100,26 +102,31 @@ fn other_data_becomes_plain_tables() {
         &plain,
         &["train.tsv is read as train.csv", "tab"],
     );
-    check(&[("train.csv", &TRAIN.1.replace(',', ";")), TEST, SAMPLE], &plain, &["`;`"]);
-    check(
+    becomes(&[("train.csv", &TRAIN.1.replace(',', ";")), TEST, SAMPLE], &plain, &["`;`"]);
+    becomes(
         &[("train.csv/train.csv", TRAIN.1), TEST, SAMPLE],
         &plain,
         &["train.csv/train.csv is read as train.csv"],
     );
-    check(&[("train.csv/part-0001.csv", TRAIN.1), ("train.csv/_SUCCESS", ""), TEST, SAMPLE], &plain, &[]);
-    check(
+    becomes(&[("train.csv/part-0001.csv", TRAIN.1), ("train.csv/_SUCCESS", ""), TEST, SAMPLE], &plain, &[]);
+    becomes(
         &[("train.jsonl", "{\"id\":1,\"a\":5,\"y\":0}\n{\"id\":2,\"a\":6,\"y\":1}\n"), TEST, SAMPLE],
         &plain,
         &[],
     );
-    check(&[("train.csv", "id,a,y,,\n1,5,0,,\n2,6,1,,\n,,,,\n"), TEST, SAMPLE], &plain, &["empty"]);
-    check(
+    becomes(&[("train.csv", "id,a,y,,\n1,5,0,,\n2,6,1,,\n,,,,\n"), TEST, SAMPLE], &plain, &["empty"]);
+    becomes(
         &[TRAIN, TEST, SAMPLE, ("stores.tsv", "a\tb\n1\t2\n")],
         &[TRAIN, ("stores.csv", "a,b\n1,2\n")],
         &[],
     );
+}
+
+#[test]
+fn columns_of_all_tables_get_the_same_names() {
+    let plain = [TRAIN, TEST, SAMPLE];
     // An unnamed column that numbers rows.
-    check(
+    becomes(
         &[
             ("train.csv", ",id,a,y\n0,1,5,0\n1,2,6,1\n"),
             ("test.csv", ",id,a\n0,3,7\n1,4,8\n"),
@@ -128,14 +135,18 @@ fn other_data_becomes_plain_tables() {
         &plain,
         &["the unnamed first column of train.csv, test.csv, sample_submission.csv"],
     );
-    check(&[("train.csv", ",id,a,y\n17,1,5,0\n4,2,6,1\n"), TEST, SAMPLE], &plain, &["of train.csv numbers"]);
+    becomes(
+        &[("train.csv", ",id,a,y\n17,1,5,0\n4,2,6,1\n"), TEST, SAMPLE],
+        &plain,
+        &["of train.csv numbers"],
+    );
     // Names that differ in case and blanks.
-    check(
+    becomes(
         &[TRAIN, ("test.csv", " ID,A \n3,7\n4,8\n"), ("sample_submission.csv", "Id,Y\n3,0\n4,0\n")],
         &plain,
         &["` ID`, `A ` of test.csv are `id`, `a` of train.csv", "`Id`, `Y` of sample_submission.csv"],
     );
-    check(
+    becomes(
         &[
             ("train.csv", "id,a,A,y\n1,5,6,0\n"),
             ("test.csv", "id,a,A\n3,7,8\n"),
@@ -234,7 +245,7 @@ fn what_cannot_be_right_is_named() {
         &[SAMPLE, ("sampleSubmission.csv", "id,y\n3,1\n")],
         &["sample_submission.csv", "sampleSubmission.csv"],
     );
-    check(&[("train.csv", "id,a,a\n1,2,3\n"), TEST], &["columns 2 and 3", "train.csv", "`a`"]);
+    check(&[("train.csv", "id,a,a\n1,2,3\n"), TEST], &["train.csv: columns 2 and 3 are both called `a`"]);
     check(&[("train.tsv", "id\ta\ta\n1\t2\t3\n"), TEST], &["2 and 3", "train.tsv", "`a`"]);
     check(&[("train.parquet", "no parquet"), TEST], &["train.parquet"]);
 }

@@ -99,7 +99,7 @@ const EXPECTED: [Expected; 22] = [
         target: Some("requester_received_pizza"), targets: 1, id: Some("request_id"), told: &[
             "- `train.csv` (`./input` has it instead of `train.json`): 60 rows, 12 columns",
             "| `request_text_edit_aware` | text |", "Only in `train.csv`: `request_number_of_comments_at_retrieval`",
-            "2 classes: `False` 45 (75%), `True` 15 (25%)", "- `train.zip` (archive): 1 .json file",
+            "2 classes: `False` 45 (75%), `True` 15 (25%)",
         ] },
     Expected { name: "ranzcr-clip-catheter-line-classification", data: (Image, ImageClassification),
         metric: "ROC-AUC", target: Some("ETT - Abnormal"), targets: 11, id: Some("StudyInstanceUID"), told: &[

@@ -95,7 +95,7 @@ fn facts(ctx: &Ctx<'_>) -> Facts {
     let split = ctx.protocol().and_then(|protocol| protocol.split.as_ref());
     let further = ctx.protocol().map_or(&[][..], |protocol| &protocol.targets);
     Facts {
-        targets: ctx.task().target_column.iter().chain(further).cloned().collect(),
+        targets: ctx.task().target().map(str::to_owned).into_iter().chain(further.iter().cloned()).collect(),
         ids: ctx.task().id_column.clone().into_iter().collect(),
         split: split.and_then(split_for_checker),
     }

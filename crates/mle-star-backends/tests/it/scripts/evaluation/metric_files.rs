@@ -107,7 +107,7 @@ async fn what_a_file_refuses_is_the_mistake_of_the_script() {
             evaluation.metric_file = Some(file(text, Answers::Targets));
         }
         let outcome = world.run(&script(predictions, "1.0")).await;
-        assert_eq!(outcome.measured.as_ref(), None, "{text}");
+        assert_eq!((outcome.measured.as_ref(), outcome.score), (None, Some(1.0)), "{text}");
         let name = "./final/validation_predictions.csv cannot be scored: ";
         assert_eq!(outcome.mismatch.as_deref(), Some(format!("{name}{expected}").as_str()), "{text}");
     };
@@ -144,7 +144,8 @@ async fn measured(text: &str, predictions: &str) -> Measurement {
     if let Some(evaluation) = &mut world.setup.evaluation {
         evaluation.metric_file = Some(file(text, Answers::Targets));
     }
-    let outcome = world.run(&script(predictions, "1.0")).await;
+    let outcome = world.run(&script(predictions, "7.0")).await;
+    assert_eq!(outcome.score, outcome.measured.as_ref().map(|measured| measured.score));
     outcome.measured.clone().unwrap_or_else(|| panic!("{}", said(&outcome)))
 }
 
