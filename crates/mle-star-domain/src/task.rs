@@ -272,7 +272,10 @@ impl Task {
             )
         });
         let texts = self.text_columns.iter().map(TextColumn::rule);
-        ignored.into_iter().chain(weight).chain(texts).collect()
+        let positive = self.positive_class.as_ref().map(|label| {
+            format!("A predicted probability or score is that of the label `{label}`: higher means `{label}`, in validation and in the submission.")
+        });
+        ignored.into_iter().chain(weight).chain(positive).chain(texts).collect()
     }
 
     /// The roles of its columns beside target and row ID.

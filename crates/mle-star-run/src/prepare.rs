@@ -43,7 +43,7 @@ use crate::runtime::wait_for;
 use crate::settings::{Environment, Invocation, Setting, process_environment};
 use configure::Configured;
 use infer_task::CompleteTask;
-use intake::{Intake, Known, Place, lost_columns, no_target, take_in};
+use intake::{Intake, Known, Place, lost_classes, lost_columns, no_target, take_in};
 use task_source::TaskSource;
 
 pub use configure::settings_of;
@@ -271,7 +271,9 @@ fn sources(
     lines.extend(data.note.clone());
     lines.extend(intake.lines());
     if let (Some(profile), Some(target)) = (&data.profile, complete.task.target()) {
-        lines.extend(lost_columns(profile, &profile.targets(target, complete.task.id_column.as_deref())));
+        let id = complete.task.id_column.as_deref();
+        lines.extend(lost_columns(profile, &profile.targets(target, id)));
+        lines.extend(lost_classes(profile, target, id));
     }
     lines
 }

@@ -9,6 +9,7 @@ mod kinds;
 mod metric;
 mod positive;
 mod roles;
+mod sample_classes;
 
 use std::fmt;
 
@@ -21,6 +22,7 @@ use super::profile::{Profile, Unlabelled};
 use mle_star_metrics::names::Metric;
 
 pub(crate) use kinds::MOST_CLASSES;
+pub use sample_classes::classes_only_in_sample;
 
 /// The values that the user gave; every `None` is inferred.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -222,6 +224,23 @@ mod tests {
             &given,
         );
         assert_eq!(found.unwrap().target.as_deref(), Some("kind"));
+    }
+
+    #[test]
+    fn classes_that_only_the_sample_has_are_found() {
+        let check = |kinds: &[&str], sample: &str, expected: &[&str]| {
+            let rows: String = kinds.iter().enumerate().map(|(id, kind)| format!("{id},{kind}\n")).collect();
+            let files = [
+                ("train.csv", format!("id,kind\n{rows}")),
+                ("sample_submission.csv", format!("{sample}\n8,0,0,0\n")),
+            ];
+            let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
+            assert_eq!(classes_only_in_sample(&profile_of(&files), "kind", Some("id")), expected, "{sample}");
+        };
+        check(&["cat", "dog", "cat"], "id,cat,dog,emu", &["emu"]);
+        check(&["cat", "dog", "cat"], "id,p_emu,p_cat,p_dog", &["emu"]);
+        check(&["cat", "dog", "emu"], "id,p_emu,p_cat,p_dog", &[]);
+        check(&["cat", "dog", "cat"], "id,a,b,c", &[]);
     }
 
     #[test]

@@ -32,6 +32,8 @@ const UTILITIES: (&str, &str) =
 pub const LIMIT: Duration = Duration::from_secs(60);
 /// How long the replicates of a score may take together.
 const REPLICATES_TAKE: Duration = Duration::from_secs(10);
+/// The signal that ends a file that takes longer.
+const ALARM: i32 = nix::libc::SIGALRM;
 /// The name of the column with row numbers, if no column names the rows.
 const ROW_ID: &str = "row_id";
 /// The most rows that all replicates have together.
@@ -48,6 +50,8 @@ pub struct Grader {
     closed: Arc<[PathBuf]>,
     /// The folder for what it is given.
     folder: PathBuf,
+    /// How long it may take for one score.
+    limit: Duration,
     calls: AtomicU64,
 }
 
@@ -89,7 +93,13 @@ pub(crate) struct TextTable {
 impl Grader {
     /// Calls of this file run with this executor; what it is given lies in `folder` meanwhile.
     pub fn new(file: MetricFile, executor: Arc<Executor>, closed: Arc<[PathBuf]>, folder: PathBuf) -> Self {
-        Self { file, executor, closed, folder, calls: AtomicU64::new(0) }
+        Self { file, executor, closed, folder, limit: LIMIT, calls: AtomicU64::new(0) }
+    }
+
+    /// With another limit than [`LIMIT`] for the time of one score.
+    #[must_use]
+    pub fn with_limit(self, limit: Duration) -> Self {
+        Self { limit, ..self }
     }
 
     /// The file.
@@ -155,7 +165,8 @@ impl Grader {
         predictions.write(&data.join("predictions.csv"))?;
         fs::write(data.join("draws.bin"), draws)?;
         let id = truth.header.first().map_or(ROW_ID, String::as_str);
-        let request = json!({ "id": id, "seconds": REPLICATES_TAKE.as_secs() });
+        let request =
+            json!({ "id": id, "limit": self.limit.as_secs(), "seconds": REPLICATES_TAKE.as_secs() });
         fs::write(data.join("request.json"), request.to_string())
     }
 
@@ -165,7 +176,7 @@ impl Grader {
             stem: stem.to_owned(),
             script: SCRIPT.to_owned(),
             // One score, its replicates, and the start of Python.
-            timeout: LIMIT + REPLICATES_TAKE * 3,
+            timeout: self.limit + REPLICATES_TAKE * 3,
             slot: 0,
             may_be_warm: false,
             modules: vec![(UTILITIES.0.to_owned(), UTILITIES.1.to_owned())],
@@ -180,7 +191,9 @@ impl Grader {
             file.take(LARGEST).read_to_string(&mut text).map_err(|error| error.to_string())?;
         }
         match serde_json::from_str(&text) {
-            Ok(Said::Score { score, seconds, .. }) if seconds > LIMIT.as_secs_f64() || !score.is_finite() => {
+            Ok(Said::Score { score, seconds, .. })
+                if seconds > self.limit.as_secs_f64() || !score.is_finite() =>
+            {
                 Err(self.too_slow())
             }
             Ok(Said::Score { score, seconds, replicates }) => Ok(Scored { score, seconds, replicates }),
@@ -193,6 +206,7 @@ impl Grader {
             }
             Err(_) => match executed.outcome.end {
                 ScriptEnd::TimedOut => Err(self.too_slow()),
+                ScriptEnd::Signalled { signal } if signal == ALARM => Err(self.too_slow()),
                 _ => {
                     let said =
                         executed.outcome.stderr.tail.lines().last().unwrap_or_default().trim().to_owned();
@@ -203,7 +217,7 @@ impl Grader {
     }
 
     fn too_slow(&self) -> String {
-        format!("{} takes longer than {} s for a score", self.file.name, LIMIT.as_secs())
+        format!("{} takes longer than {} s for a score", self.file.name, self.limit.as_secs())
     }
 }
 

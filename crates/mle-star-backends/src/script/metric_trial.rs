@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use mle_star_domain::task::{Answers, MetricFile};
 use mle_star_metrics::labels::paired::KnownRows;
@@ -40,6 +41,8 @@ pub struct MetricTrial {
     pub machine: Machine,
     /// How the file is isolated.
     pub isolation: Isolation,
+    /// How long it may take for a score.
+    pub limit: Duration,
 }
 
 /// What a trial has shown.
@@ -134,6 +137,7 @@ impl MetricTrial {
             warm_start: None,
         };
         let executor = Executor::new(setup, &[]).map_err(|trouble| trouble.message)?;
-        Ok(Grader::new(self.file.clone(), Arc::new(executor), Arc::from([]), folder.to_owned()))
+        let grader = Grader::new(self.file.clone(), Arc::new(executor), Arc::from([]), folder.to_owned());
+        Ok(grader.with_limit(self.limit))
     }
 }

@@ -183,7 +183,10 @@ fn task_text(
     field("data_modality", Some(word(&inferred.data_modality)), reason("data_modality"));
     match metric_file {
         Some(file) => {
-            let file = file.strip_prefix(dir).unwrap_or(file).display().to_string();
+            // A task file's paths start from its folder.
+            let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            let (file, dir) = (whole(file), whole(dir));
+            let file = file.strip_prefix(&dir).unwrap_or(&file).display().to_string();
             field("metric_file", Some(quoted(&file)), format!("computes {}", inferred.metric));
         }
         None => field("evaluation_metric", Some(quoted(&inferred.metric)), reason("evaluation_metric")),

@@ -130,7 +130,7 @@ const MISTAKES: &[Mistake] = &[
     Mistake {
         what: "unknown metric",
         files: &[],
-        line: "run data --agents offline --metric error_of_words",
+        line: "run data --agents offline --metric error_of_words --direction minimize",
         error: "do not know the metric",
         hint: "RMSE",
     },

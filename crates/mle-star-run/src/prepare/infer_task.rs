@@ -13,7 +13,7 @@ use mle_star_tables::agreement;
 use mle_star_tables::infer::{Given, Guess, Inferred, infer};
 use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
 
-use super::intake::{Intake, Known, Place, lost_columns, no_target, take_in};
+use super::intake::{Intake, Known, Place, lost_classes, lost_columns, no_target, take_in};
 use super::metric_file::{OwnMetric, own_metric};
 use super::profile_data::ProfiledData;
 use super::task_source::TaskSource;
@@ -114,7 +114,11 @@ impl InferredFolder {
     pub fn lines(&self) -> Vec<String> {
         let (target, id) = (self.inferred.target.as_deref(), self.inferred.id.as_deref());
         let lost = self.profile.as_ref().zip(target);
-        let lost = lost.map(|(profile, target)| lost_columns(profile, &profile.targets(target, id)));
+        let lost = lost.map(|(profile, target)| {
+            let mut lines = lost_columns(profile, &profile.targets(target, id));
+            lines.extend(lost_classes(profile, target, id));
+            lines
+        });
         self.intake.lines().into_iter().chain(lost.unwrap_or_default()).collect()
     }
 }
@@ -261,13 +265,14 @@ impl Description {
 }
 
 fn one_sentence(inferred: &Inferred) -> String {
-    let target = inferred.target.as_deref().unwrap_or("the target");
+    let targets: Vec<String> = inferred.targets.iter().map(|name| format!("`{name}`")).collect();
+    let target = if targets.is_empty() { "the target".to_owned() } else { targets.join(", ") };
     let better = match inferred.direction {
         Direction::Maximize => "larger",
         Direction::Minimize => "smaller",
     };
     format!(
-        "Predict `{target}` for every row of the test data. Submissions are evaluated by {} ({better} is better).",
+        "Predict {target} for every row of the test data. Submissions are evaluated by {} ({better} is better).",
         inferred.metric
     )
 }

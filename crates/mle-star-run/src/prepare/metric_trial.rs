@@ -1,6 +1,7 @@
 //! Tries the metric file of a task before anything is paid.
 
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
+use mle_star_backends::script::grader::LIMIT;
 use mle_star_backends::script::metric_trial::{MetricTrial, Tried, try_metric};
 use mle_star_backends::script::network;
 use mle_star_domain::config::Config;
@@ -63,6 +64,7 @@ async fn tried(
         environment,
         machine: machine().await,
         isolation: Isolation::new(network(config.network)),
+        limit: LIMIT,
         file,
     };
     let hint = "correct the file, or name a metric with --metric instead";

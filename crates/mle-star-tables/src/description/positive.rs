@@ -212,7 +212,8 @@ fn named(words: &[Word], names: &Names, from: usize, until: usize) -> Vec<(usize
 
 /// Whether a word is a form of a label: `churn`, `churns`, `churned` and `churning`.
 fn is_form_of(word: &str, label: &str) -> bool {
-    const ENDINGS: &str = "s es e d ed ing er ers ly n en ion ions al";
+    const ENDINGS: &str =
+        "s es e d ed ing er ers ly n en ion ions al t ce cy y ure ures ment ation ations tion ulent";
     if word == label {
         return true;
     }
@@ -222,7 +223,8 @@ fn is_form_of(word: &str, label: &str) -> bool {
         .take_while(|(one, other)| one == other)
         .map(|(one, _)| one.len_utf8())
         .sum::<usize>();
-    if common < 4 {
+    // "wins" is a form of "win", and "winter" is none.
+    if common < label.len().clamp(3, 4) {
         return false;
     }
     let ending = |text: &str| {
@@ -263,19 +265,20 @@ fn stop_at_zero(words: &[Word], from: usize) -> usize {
 mod tests {
     use super::*;
 
+    fn check(labels: [&str; 2], text: &str, expected: Option<&str>) {
+        let found = match positive(&Description::read(text), labels) {
+            PositiveReading::Said(label, from) => {
+                assert!(!from.is_empty());
+                Some(labels[label])
+            }
+            PositiveReading::Both(..) => Some("both"),
+            PositiveReading::None => None,
+        };
+        assert_eq!(found, expected, "{text}");
+    }
+
     #[test]
     fn a_sentence_tells_whose_probability_is_asked() {
-        let check = |labels: [&str; 2], text: &str, expected: Option<&str>| {
-            let found = match positive(&Description::read(text), labels) {
-                PositiveReading::Said(label, from) => {
-                    assert!(!from.is_empty());
-                    Some(labels[label])
-                }
-                PositiveReading::Both(..) => Some("both"),
-                PositiveReading::None => None,
-            };
-            assert_eq!(found, expected, "{text}");
-        };
         let credit = ["default", "repaid"];
         check(
             credit,
@@ -296,6 +299,11 @@ mod tests {
         check(credit, "Predict the risk of default. The positive class is repaid.", Some("repaid"));
         check(credit, "Give the probability of default. The chance of being repaid counts.", Some("both"));
         check(credit, "# Baseline\nIt predicts the probability of default.", None);
+        check(credit, "Predict the probability of no default.", Some("repaid"));
+    }
+
+    #[test]
+    fn labels_are_named_in_any_form() {
         check(["churned", "stayed"], "Estimate the churn probability of each customer.", Some("churned"));
         check(["churned", "stayed"], "Estimate how likely each customer is to churn.", Some("churned"));
         check(["bad", "good"], "Predict the probability that it is bad.", Some("bad"));
@@ -312,13 +320,17 @@ mod tests {
             "The probability that a pump is non functional.",
             Some("non functional"),
         );
+        check(["lose", "win"], "The probability that the home team wins.", Some("win"));
+        check(["lose", "win"], "The probability of winter.", None);
+        check(["cancelled", "kept"], "The probability of a cancellation.", Some("cancelled"));
+        check(["fraud", "legit"], "How likely is a fraudulent payment?", Some("fraud"));
         check(["A", "B"], "A probability of a prize.", None);
         check(["no", "yes"], "The probability that no one comes.", None);
         check(["no", "yes"], "The positive class is `no`.", Some("no"));
         check(["no_show", "show"], "The probability of a no-show.", Some("no_show"));
-        check(credit, "Submit P(default) for each credit.", Some("default"));
-        check(credit, "Predict which credits end in default.", Some("default"));
-        check(credit, "A prediction near 1 should mean default.", Some("default"));
+        check(["default", "repaid"], "Submit P(default) for each credit.", Some("default"));
+        check(["default", "repaid"], "Predict which credits end in default.", Some("default"));
+        check(["default", "repaid"], "A prediction near 1 should mean default.", Some("default"));
         check(["left", "stayed"], "The likelihood that a customer left, as opposed to stayed.", Some("left"));
         check(["A", "B"], "The probability of class `B`.", Some("B"));
     }

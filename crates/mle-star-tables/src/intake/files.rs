@@ -5,7 +5,7 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_formats::{Format, Packing, Table, detect, is_plain, is_table_name, stem};
+use mle_star_formats::{Format, Packing, Table, detect, is_plain, is_table_name, stem, tables_in};
 
 use super::{Asked, opened, shown};
 use crate::folder::{self, Role, roles};
@@ -16,6 +16,9 @@ const FURTHER: u64 = 256 << 20;
 const RARELY_TABLES: [&str; 2] = [".txt", ".json"];
 /// Endings of a file that holds another one, packed.
 const PACKED: [&str; 4] = [".gz", ".zst", ".zstd", ".zip"];
+
+/// So many tables in an archive are data of another kind, such as a series for each row.
+const MANY_TABLES: usize = 10;
 
 /// A table file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -58,7 +61,7 @@ pub fn has_tables(folder: &Path) -> bool {
 /// The tables of a folder, or the table in a file.
 ///
 /// # Errors
-/// Two files have one role.
+/// Two files have one role, or the training table can be one of several in an archive.
 pub(super) fn find(data: &Path) -> Result<Files, Trouble> {
     if data.is_file() {
         let folder = data.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
@@ -79,7 +82,22 @@ pub(super) fn find(data: &Path) -> Result<Files, Trouble> {
         files.place(found)?;
     }
     files.fill();
+    if files.train.is_none() {
+        check_archive(data)?;
+    }
     Ok(files)
+}
+
+/// Refuses an archive that is called like the training table and holds a few tables: one of them could be it.
+fn check_archive(folder: &Path) -> Result<(), Trouble> {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let is_train = |name: &str| {
+        let stem = name.strip_suffix(".zip");
+        stem.is_some_and(|stem| roles::usual(stem) == Some(Role::Train))
+    };
+    let archives = names.filter(|name| is_train(&name.to_string_lossy())).map(|name| folder.join(name));
+    let mut refused = archives.filter(|path| (2..MANY_TABLES).contains(&tables_in(path).len()));
+    refused.try_for_each(|path| detect(&path).map(drop))
 }
 
 /// The table that an entry of a folder is, if its name says that it is one.
@@ -271,4 +289,36 @@ fn are_equal(folder: &Path, one: &Found, other: &Found) -> bool {
     };
     let size = |found: &Found| fs::metadata(folder.join(&found.file)).map_or(0, |about| about.len());
     size(one) == size(other) && size(one) <= FURTHER && read(one) == read(other)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use zip::ZipWriter;
+    use zip::write::SimpleFileOptions;
+
+    use super::*;
+
+    #[test]
+    fn an_archive_with_a_few_tables_is_refused_by_name() {
+        let check = |others: &[(&str, &str)], tables: usize, expected: Option<&str>| {
+            let given = crate::testing::folder(others);
+            let mut archive = ZipWriter::new(fs::File::create(given.path().join("train.zip")).unwrap());
+            for table in 0..tables {
+                archive.start_file(format!("part{table}.csv"), SimpleFileOptions::default()).unwrap();
+                archive.write_all(b"id,a,y\n1,5,0\n").unwrap();
+            }
+            archive.finish().unwrap();
+            let refused = find(given.path()).err().map(|trouble| trouble.message);
+            let refused = refused.map(|message| message.replace(&format!("{}/", given.path().display()), ""));
+            assert_eq!(refused.as_deref(), expected, "{tables} {others:?}");
+        };
+        let (train, test) = (("train.csv", "id,a,y\n1,5,0\n"), ("test.csv", "id,a\n2,6\n"));
+        let message = "train.zip: the archive holds 2 tables, `part0.csv` and `part1.csv` among them";
+        check(&[test], 2, Some(message));
+        check(&[test], 1, None);
+        check(&[train, test], 2, None);
+        check(&[test], 12, None);
+    }
 }

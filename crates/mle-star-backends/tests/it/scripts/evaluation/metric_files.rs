@@ -1,5 +1,7 @@
 //! Scores by Python files of users.
 
+use std::time::Duration;
+
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::metric_trial::{MetricTrial, Tried, try_metric};
 use mle_star_domain::measure::Measurement;
@@ -161,6 +163,7 @@ fn trial(world: &World, text: &str, header: &str) -> MetricTrial {
         environment: world.setup.environment.clone(),
         machine: world.setup.machine.clone(),
         isolation: world.setup.isolation.clone(),
+        limit: Duration::from_secs(30),
     }
 }
 
@@ -208,6 +211,12 @@ async fn a_file_is_tried_with_labelled_rows() {
         Err("mine.py, line 1, returned 'good', which is no number"),
     )
     .await;
+    for endless in ["while True: pass", "import time; time.sleep(1000)"] {
+        let endless = format!("def grade(s, a):\n    {endless}");
+        let trial = MetricTrial { limit: Duration::from_secs(3), ..trial(&world, &endless, "id,y") };
+        let refused = try_metric(&trial).await.unwrap_err();
+        assert_eq!(refused, "mine.py takes longer than 3 s for a score");
+    }
     // It cannot write where scripts cannot.
     let outside = world.folder.path().join("outside").display().to_string();
     let writes = format!("def grade(s, a):\n    open({outside:?}, 'w')\n    return 1.0");
