@@ -207,6 +207,8 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub parallel: Option<u16>,
     #[command(flatten)]
+    pub task: TaskArgs,
+    #[command(flatten)]
     pub settings: SettingsArgs,
     #[command(flatten)]
     pub task: TaskArgs,

@@ -95,6 +95,21 @@ impl ColumnRoles {
     }
 }
 
+/// What a run takes a column for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnRole {
+    /// Its name.
+    pub column: String,
+    /// `target`, `id`, `group`, `time`, `weight`, `ignored`, `feature`, `only in train` or `only in test`.
+    pub role: String,
+    /// The kind of its values: `integer`, `number`, `boolean`, `date`, `category`, `text` or `empty`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// The reason for its role.
+    pub why: String,
+}
+
 /// A column whose cells are read as text, letter by letter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -199,6 +214,9 @@ pub struct Task {
     /// Columns that are read as text, and words in them that look missing but are values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub text_columns: Vec<TextColumn>,
+    /// What the columns of the tables are taken for, the features of wide tables in part.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<ColumnRole>,
     /// The Python file that computes the metric; `None` for a metric that the program knows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metric_file: Option<MetricFile>,

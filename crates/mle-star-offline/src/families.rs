@@ -14,6 +14,7 @@ pub(crate) enum Family {
     Linear,
     TfidfLinear,
     NeuralNetwork,
+    Discriminant,
 }
 
 /// A model in a script: its title, and the suffix of its functions.
@@ -38,6 +39,7 @@ impl Family {
             Self::Linear => "Linear model",
             Self::TfidfLinear => "TF-IDF linear model",
             Self::NeuralNetwork => "Neural network",
+            Self::Discriminant => "Linear discriminant analysis",
         }
     }
 
@@ -53,6 +55,7 @@ impl Family {
             Self::Linear => "linear",
             Self::TfidfLinear => "tfidf_linear",
             Self::NeuralNetwork => "neural_network",
+            Self::Discriminant => "discriminant",
         }
     }
 
@@ -60,7 +63,7 @@ impl Family {
     pub(crate) fn encoding(self) -> &'static str {
         match self {
             Self::CatBoost => "encoding_catboost",
-            Self::Linear | Self::TfidfLinear | Self::NeuralNetwork => "encoding_scaled",
+            Self::Linear | Self::TfidfLinear | Self::NeuralNetwork | Self::Discriminant => "encoding_scaled",
             _ => "encoding_trees",
         }
     }
@@ -69,7 +72,8 @@ impl Family {
     pub(crate) fn by_model_name(name: &str) -> Option<Self> {
         let name = name.to_lowercase();
         let means = |words: &[&str]| words.iter().any(|word| name.contains(word));
-        let table: [(&[&str], Self); 9] = [
+        let table: [(&[&str], Self); 10] = [
+            (&["discriminant"], Self::Discriminant),
             (&["tf-idf", "tfidf", "bag of words", "naive bayes"], Self::TfidfLinear),
             (&["lightgbm", "lgbm"], Self::LightGbm),
             (&["xgb"], Self::XgBoost),
@@ -93,6 +97,10 @@ impl Family {
             Self::ExtraTrees => ("sklearn.ensemble", "ExtraTrees"),
             Self::RandomForest => ("sklearn.ensemble", "RandomForest"),
             Self::NeuralNetwork => ("sklearn.neural_network", "MLP"),
+            Self::Discriminant => {
+                let module = "sklearn.discriminant_analysis";
+                return (module, "LinearDiscriminantAnalysis".to_owned());
+            }
             Self::Linear | Self::TfidfLinear if classification => {
                 return ("sklearn.linear_model", "LogisticRegression".to_owned());
             }

@@ -31,7 +31,7 @@ const fn plain(family: Family) -> Model {
 /// the columns.
 const EARLY: &[&str] = &["early stopping"];
 
-static MODELS: [Model; 18] = [
+static MODELS: [Model; 21] = [
     plain(Family::TfidfLinear),
     Model {
         title: "TF-IDF linear model of characters",
@@ -48,6 +48,19 @@ static MODELS: [Model; 18] = [
     plain(Family::RandomForest),
     plain(Family::Linear),
     plain(Family::NeuralNetwork),
+    plain(Family::Discriminant),
+    Model {
+        title: "Extra trees of single rows",
+        slug: "small_extra_trees",
+        parameters: &[("n_estimators", "300"), ("min_samples_leaf", "1")],
+        ..plain(Family::ExtraTrees)
+    },
+    Model {
+        title: "Linear model with a small penalty",
+        slug: "linear_firm",
+        parameters: &[("C", "1.0")],
+        ..plain(Family::Linear)
+    },
     Model {
         title: "LightGBM with random splits",
         slug: "lightgbm_random",
@@ -122,7 +135,7 @@ static MODELS: [Model; 18] = [
 
 /// The first models are of different families; variants of a family come later. The first one is quick and seldom poor: in
 /// a short run it may be the only one.
-const WITHOUT_TEXTS: [&str; 16] = [
+const WITHOUT_TEXTS: [&str; 19] = [
     "lightgbm",
     "catboost",
     "linear_indicators",
@@ -136,6 +149,9 @@ const WITHOUT_TEXTS: [&str; 16] = [
     "extra_trees",
     "xgboost",
     "linear",
+    "discriminant",
+    "small_extra_trees",
+    "linear_firm",
     "xgboost_deep",
     "random_forest",
     "hist_gradient_boosting",
@@ -194,6 +210,8 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
     let fits = |model: &&Model| match model.slug {
         // More curves than this are slow, and the strategy leaves them out.
         "linear_curves" => (1..=40).contains(&columns.numeric.len()),
+        "discriminant" => has_small_classes(problem) && problem.weight.is_none(),
+        "small_extra_trees" | "linear_firm" => has_small_classes(problem),
         "linear_indicators" => !columns.many_levels.is_empty(),
         "catboost_selected" | "lightgbm_selected" => selects_columns(problem),
         _ => true,
@@ -208,6 +226,11 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
     if !texts && !stops_early(problem) && problem.classes <= 2 && !problem.is_wide() {
         models.sort_by_key(|model| model.slug != "lightgbm_large");
     }
+    // With few rows of each class, these are seldom poor, and each takes seconds.
+    if has_small_classes(problem) && !texts {
+        let first = ["discriminant", "small_extra_trees", "linear_firm"];
+        models.sort_by_key(|model| first.iter().position(|slug| *slug == model.slug).unwrap_or(first.len()));
+    }
     // Boosted trees fit one tree per class in each round.
     if problem.classes > 20 {
         models.sort_by_key(|model| {
@@ -215,6 +238,13 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
         });
     }
     models
+}
+
+/// Whether there are many classes with few rows each.
+pub(crate) fn has_small_classes(problem: &Problem) -> bool {
+    const MANY: usize = 10;
+    const FEW_ROWS: usize = 50;
+    problem.classes >= MANY && problem.used_rows <= problem.classes * FEW_ROWS && problem.several.is_empty()
 }
 
 /// Whether a table has many numeric columns, and a target by which trees can choose among them quickly. With fewer columns,

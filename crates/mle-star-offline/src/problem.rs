@@ -25,6 +25,8 @@ use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Tabl
 
 /// The shares of more classes would be too many columns.
 const MOST_CLASSES: usize = 15;
+/// From this number of classes on, random folds often lack one.
+const MANY_CLASSES: usize = 20;
 
 /// Templates of blends and postprocessing that take one column of predictions for each target.
 const FOR_SEVERAL: [&str; 3] = ["blends/mean", "blends/weights", "posts/plain"];
@@ -131,7 +133,9 @@ impl Shares {
     /// Those of a target with this number of classes, in a sample of this many rows.
     fn of(target: &Column, classes: usize, used: usize, several: &[String]) -> Self {
         let rarest = if classes == 0 { 1.0 } else { target.rarest };
-        let stratified = several.is_empty() && classes > 0 && rarest * used as f64 >= 10.0;
+        // Of many classes, each fold has a row of each at least.
+        let fewest = if classes >= MANY_CLASSES { 5.0 } else { 10.0 };
+        let stratified = several.is_empty() && classes > 0 && rarest * used as f64 >= fewest;
         Self { rarest, stratified, unequal_classes: stratified && rarest * classes as f64 <= 0.8 }
     }
 }

@@ -35,6 +35,7 @@ const SOURCES: &[(&str, &str)] = templates![
     "members/linear",
     "members/tfidf_linear",
     "members/neural_network",
+    "members/discriminant",
     "cross_validation",
     "cross_validation_in_time",
     "cross_validation_of_targets",

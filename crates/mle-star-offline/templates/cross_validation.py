@@ -1,4 +1,13 @@
 # === Cross-validation ===
+{% if p.classification and (p.grouping or not p.stratified) %}
+def spread(values, present, share, rest):
+    """Probabilities of all classes: those without fitting rows get a small share."""
+    spread_out = np.full((len(values), len(CLASSES)), share)
+    spread_out[:, present] = rest * np.asarray(values)
+    return spread_out
+
+
+{% endif %}
 def out_of_fold(features, encode, fit_predict):
     """Out-of-fold predictions for the training rows, and the mean over folds for the test rows."""
     x_train, x_test = features(train), features(test)
@@ -11,7 +20,11 @@ def out_of_fold(features, encode, fit_predict):
 {% endif %}
     for fit_rows, valid_rows in FOLDS:
 {% if p.classification %}
-        # A rare class may be missing in the fitting rows of a fold; its probability is 0 then.
+{% if p.stratified and not p.grouping %}
+        # Every class has fitting rows in every fold.
+{% else %}
+        # A rare class may be missing in the fitting rows of a fold; it gets the share of half a row then.
+{% endif %}
         present, y_fit = np.unique(y[fit_rows], return_inverse=True)
 {% if p.grouping or not p.stratified %}
         # If all rows of the other classes are held out, there is nothing to learn.
@@ -26,8 +39,16 @@ def out_of_fold(features, encode, fit_predict):
         fit, valid, rest = encode(x_train.iloc[fit_rows], y_fit, [x_train.iloc[valid_rows], x_test])
         on_valid, on_test = fit_predict(fit, y_fit, [valid, rest]{{ ", WEIGHTS[fit_rows]" if p.weight }})
 {% if p.classification %}
+{% if p.grouping or not p.stratified %}
+        share = 0.5 / (len(y_fit) + len(CLASSES))
+        rest = 1.0 - share * (len(CLASSES) - len(present))
+        on_valid, on_test = [spread(values, present, share, rest) for values in (on_valid, on_test)]
+        oof[valid_rows] = on_valid
+        predicted += on_test / len(FOLDS)
+{% else %}
         oof[np.ix_(valid_rows, present)] = on_valid
         predicted[:, present] += on_test / len(FOLDS)
+{% endif %}
 {% else %}
         oof[valid_rows] = on_valid
         predicted += on_test / len(FOLDS)

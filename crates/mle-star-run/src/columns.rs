@@ -1,8 +1,14 @@
 //! What a run takes the columns of its tables for, in lines for people.
 
-use mle_star_domain::task::{ColumnRoles, Task, TaskType, TextColumn};
+use mle_star_domain::protocol::{Split, SplitKind};
+use mle_star_domain::task::{ColumnRole, ColumnRoles, Task, TaskType, TextColumn};
 use mle_star_tables::infer::Inferred;
-use mle_star_tables::profile::Profile;
+use mle_star_tables::profile::{Column, ColumnKind, Profile};
+
+/// Columns of a wide table that are told.
+pub const MOST: usize = 200;
+/// Characters of the widest column of a table in lines.
+const WIDEST: usize = 40;
 
 /// The columns whose roles are told: the targets, the ID and those that the user named.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +63,92 @@ fn words(told: &Told<'_>, text: &TextColumn) -> Option<String> {
     (!quoted.is_empty()).then(|| format!("words: {} {what} `{column}` ({why})", quoted.join(", ")))
 }
 
+/// The columns of training and test table with their roles: those with a part in the task first, then the features. Of wide
+/// tables, the first [`MOST`] are told.
+pub fn table(
+    told: &Told<'_>,
+    profile: &Profile,
+    split: Option<&Split>,
+    reasons: &dyn Fn(&str) -> Option<String>,
+) -> Vec<ColumnRole> {
+    let in_train = profile.train.columns.iter().map(|column| (column, true));
+    let only_in_test = profile.test.iter().flat_map(|test| &test.columns);
+    let only_in_test = only_in_test.filter(|column| profile.train.column(&column.name).is_none());
+    let all = in_train.chain(only_in_test.map(|column| (column, false)));
+    let mut found: Vec<(usize, ColumnRole)> = all
+        .map(|(column, is_in_train)| {
+            let (rank, role, why) = role(told, profile, split, (column, is_in_train), reasons);
+            let kind = kind(column.kind).to_owned();
+            (rank, ColumnRole { column: column.name.clone(), role: role.to_owned(), kind, why })
+        })
+        .collect();
+    found.sort_by_key(|(rank, _)| *rank);
+    found.truncate(MOST);
+    found.into_iter().map(|(_, column)| column).collect()
+}
+
+/// The table in lines, aligned.
+pub fn table_lines(columns: &[ColumnRole]) -> Vec<String> {
+    let cell = |text: &str| text.replace(['\n', '\r'], " ");
+    let width = |of: fn(&ColumnRole) -> &str| {
+        columns.iter().map(|column| cell(of(column)).chars().count().min(WIDEST)).max().unwrap_or_default()
+    };
+    let widths = [width(|c| &c.column), width(|c| &c.role), width(|c| &c.kind)];
+    let line = |column: &ColumnRole| {
+        let [a, b, c] = widths;
+        let (name, role, kind) = (cell(&column.column), &column.role, &column.kind);
+        format!("{name:<a$}  {role:<b$}  {kind:<c$}  {}", cell(&column.why)).trim_end().to_owned()
+    };
+    columns.iter().map(line).collect()
+}
+
+/// A column's place in the order, its role and the reason.
+fn role(
+    told: &Told<'_>,
+    profile: &Profile,
+    split: Option<&Split>,
+    (column, is_in_train): (&Column, bool),
+    reasons: &dyn Fn(&str) -> Option<String>,
+) -> (usize, &'static str, String) {
+    let name = column.name.as_str();
+    let is = |role: &Option<String>| role.as_deref() == Some(name);
+    let given = || "as given".to_owned();
+    let because = |field: &str| reasons(field).unwrap_or_else(given);
+    let targets = told.target.map(|target| profile.targets(target, told.id)).unwrap_or_default();
+    let of_split = split.filter(|split| split.column.as_deref() == Some(name));
+    let roles = told.roles;
+    match of_split.map(|split| split.kind) {
+        _ if targets.contains(&name) => (0, "target", because("target_column")),
+        _ if told.id == Some(name) => (1, "id", because("id_column")),
+        _ if is(&roles.group) => (2, "group", given()),
+        _ if is(&roles.time) => (3, "time", given()),
+        _ if is(&roles.weight) => (4, "weight", given()),
+        _ if roles.ignored.iter().any(|ignored| ignored == name) => (5, "ignored", given()),
+        Some(SplitKind::Groups) => (2, "group", of_split.map_or_else(String::new, |split| split.why.clone())),
+        Some(SplitKind::Time) => (3, "time", of_split.map_or_else(String::new, |split| split.why.clone())),
+        _ if !is_in_train => (7, "only in test", format!("{} lacks it", profile.train.file.display())),
+        _ => match &profile.test {
+            Some(test) if test.column(name).is_none() => {
+                (6, "only in train", format!("{} lacks it", test.file.display()))
+            }
+            Some(_) => (8, "feature", "both tables have it".to_owned()),
+            None => (8, "feature", "it has no other role".to_owned()),
+        },
+    }
+}
+
+fn kind(kind: ColumnKind) -> &'static str {
+    match kind {
+        ColumnKind::Integer => "integer",
+        ColumnKind::Float => "number",
+        ColumnKind::Boolean => "boolean",
+        ColumnKind::Date => "date",
+        ColumnKind::Category => "category",
+        ColumnKind::Text => "text",
+        ColumnKind::Empty => "empty",
+    }
+}
+
 /// The training rows without target, and what their cells hold.
 fn dropped(told: &Told<'_>, profile: &Profile) -> Option<String> {
     let cells = profile.missing_cells(told.target?);
@@ -79,6 +171,35 @@ mod tests {
     use mle_star_tables::profile;
 
     use super::*;
+
+    #[test]
+    fn columns_have_roles_types_and_reasons() {
+        let dir = tempfile::tempdir().unwrap();
+        let train = "id,site,day,w,x,old,y\n1,a,2024-01-01,1,0.5,1,u\n2,b,2024-01-02,1,1.5,2,v\n";
+        for (name, text) in [("train", train), ("test", "id,site,day,x,new\n3,a,2024-01-03,2.5,7\n")] {
+            fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
+        }
+        let profile = profile::read(dir.path()).unwrap();
+        let roles = ColumnRoles { weight: Some("w".to_owned()), ..ColumnRoles::default() };
+        let told = Told { target: Some("y"), id: Some("id"), classes: true, roles: &roles };
+        let column = Some("day".to_owned());
+        let split = Split { kind: SplitKind::Time, column, why: "it runs on".to_owned(), ..Split::default() };
+        let reasons = |field: &str| (field == "target_column").then(|| "the sample has it".to_owned());
+        let found = table(&told, &profile, Some(&split), &reasons);
+        assert_eq!(
+            table_lines(&found),
+            [
+                "y     target         category  the sample has it",
+                "id    id             integer   as given",
+                "day   time           date      it runs on",
+                "w     weight         integer   as given",
+                "old   only in train  integer   test.csv lacks it",
+                "new   only in test   integer   train.csv lacks it",
+                "site  feature        category  both tables have it",
+                "x     feature        number    both tables have it",
+            ]
+        );
+    }
 
     #[test]
     fn words_and_dropped_rows_are_told() {

@@ -188,7 +188,7 @@ pub fn prepare_for(
     complete.task.data_dir = absolute(&intake.folder())?;
     let mut sources = sources(&source, &configured, &choice, &complete, &data, &intake);
     sources.extend(unmatched.map(|trouble| format!("note: {}", trouble.message)));
-    let CompleteTask { task, guesses, .. } = complete;
+    let CompleteTask { mut task, guesses, .. } = complete;
     let Configured { config, invocation, prompts, retrieved_models, learned, .. } = configured;
     let (chosen, profile) = (choice.chosen, data.profile);
     let decided = protocol::decide(&task, &config, profile.as_ref());
@@ -198,6 +198,12 @@ pub fn prepare_for(
         .flatten();
     let (protocol, held_out) =
         decided.map_or((None, None), |Decided { protocol, held_out }| (Some(protocol), held_out));
+    task.columns = profile.as_ref().map_or_else(Vec::new, |profile| {
+        let reason =
+            |field: &str| guesses.iter().find(|guess| guess.field == field).map(|guess| guess.reason.clone());
+        let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
+        columns::table(&Told::of(&task, &task.column_roles()), profile, split, &reason)
+    });
     sources.extend(columns::lines(&Told::of(&task, &task.column_roles()), profile.as_ref()));
     sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));
     Ok(Prepared {

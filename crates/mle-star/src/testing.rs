@@ -493,6 +493,7 @@ pub fn frozen() -> Frozen {
         ignore_columns: Vec::new(),
         positive_class: None,
         text_columns: Vec::new(),
+        columns: Vec::new(),
         metric_file: None,
         reference_discussions: Vec::new(),
         baseline_solution: None,

@@ -72,9 +72,19 @@ fn evaluation(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Re
     let task = Evaluated::inferred(&folder.inferred).with_file(by_file);
     let drawn = folder.profile.as_ref().zip(folder.intake.drawn.as_ref());
     let decided = protocol::of_drawn(protocol::decide(task, &config, folder.profile.as_ref()), task, drawn);
-    let told = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, &config));
-    let roles = columns::lines(&Told::inferred(&folder.inferred), folder.profile.as_ref());
-    Ok(folder.lines().into_iter().chain(roles).chain(told).collect())
+    let lines = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, &config));
+    let told = Told::inferred(&folder.inferred);
+    let roles = columns::lines(&told, folder.profile.as_ref());
+    let split = decided.as_ref().and_then(|decided| decided.protocol.split.as_ref());
+    let reason = |field: &str| {
+        let guess = folder.inferred.guesses.iter().find(|guess| guess.field == field);
+        guess.map(|guess| guess.reason.clone())
+    };
+    let table = folder.profile.iter().flat_map(|profile| {
+        let rows = columns::table_lines(&columns::table(&told, profile, split, &reason));
+        std::iter::once("columns:".to_owned()).chain(rows.into_iter().map(|row| format!("  {row}")))
+    });
+    Ok(folder.lines().into_iter().chain(roles).chain(lines).chain(table).collect())
 }
 
 fn exists(path: &Path) -> Trouble {

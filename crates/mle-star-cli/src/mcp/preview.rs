@@ -32,9 +32,9 @@ pub struct Preview {
     agents: String,
     /// What was inferred, and why.
     guesses: Vec<Guessed>,
-    /// Columns of the training table.
+    /// Columns, each with role and type.
     columns: Vec<String>,
-    /// How many further columns it has.
+    /// How many further columns there are.
     columns_left_out: usize,
     /// Where the task, its settings and agents come from, and how solutions are evaluated.
     notes: Vec<String>,
@@ -60,8 +60,9 @@ pub fn preview(hub: &Hub, input: RunInput) -> Result<Answer<Preview>, Trouble> {
     let estimated = estimate::lines(&estimate, prepared.config.max_debug_attempts);
     // Without the rows of single agents, which are part of the data.
     lines.extend(estimated.into_iter().filter(|line| !line.starts_with("    ")));
-    let columns = prepared.profile.iter().flat_map(|profile| &profile.train.columns);
-    let mut columns: Vec<String> = columns.map(|column| column.name.clone()).collect();
+    let columns = prepared.task.columns.iter();
+    let columns = columns.map(|column| format!("{} ({}, {})", column.column, column.role, column.kind));
+    let mut columns: Vec<String> = columns.collect();
     let columns_left_out = columns.len().saturating_sub(MOST_COLUMNS);
     columns.truncate(MOST_COLUMNS);
     let preview = Preview {

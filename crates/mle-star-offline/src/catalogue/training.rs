@@ -84,6 +84,8 @@ fn stronger(family: Family) -> Preset {
         Family::ExtraTrees | Family::RandomForest => &[("min_samples_leaf", Set("5"))],
         Family::Linear | Family::TfidfLinear => &[("C", Times(0.2)), ("alpha", Times(10.0))],
         Family::NeuralNetwork => &[("alpha", Times(30.0)), ("max_iter", Times(0.6))],
+        // Between the estimated shrinkage and no correlations at all.
+        Family::Discriminant => &[("shrinkage", Set("0.5"))],
     }
 }
 
@@ -148,7 +150,7 @@ fn class_weights(block: &Block<'_>) -> Option<String> {
         return None;
     }
     match block.family()? {
-        Family::XgBoost | Family::NeuralNetwork => None,
+        Family::XgBoost | Family::NeuralNetwork | Family::Discriminant => None,
         Family::CatBoost => preset(block, &[("auto_class_weights", Set("\"Balanced\""))]),
         _ => preset(block, &[("class_weight", Set("\"balanced\""))]),
     }

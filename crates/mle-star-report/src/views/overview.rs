@@ -2,6 +2,7 @@
 
 use mle_star::journal::{EffectRecord, EffectState, Kind};
 use mle_star_domain::place::{Phase, Place};
+use mle_star_domain::task::ColumnRole;
 use serde::Serialize;
 
 use super::context::Context;
@@ -32,6 +33,8 @@ pub struct Overview {
     pub work: Work,
     /// The submission's path.
     pub submission: Option<String>,
+    /// What the columns of the tables are taken for.
+    pub columns: Vec<ColumnRole>,
     /// Notes to read first.
     pub notes: Vec<String>,
     /// The phases that have begun.
@@ -113,6 +116,7 @@ pub fn overview(context: &Context<'_>) -> Overview {
         score: score(context),
         work: work(context),
         submission: summary.answer.submission.clone(),
+        columns: run.snapshot.frozen.task.columns.clone(),
         notes: report.notes(),
         phases: phases(context),
         now: now(context),

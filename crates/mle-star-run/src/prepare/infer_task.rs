@@ -303,6 +303,7 @@ fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<
         ignore_columns: inferred.roles.ignored,
         positive_class: inferred.roles.positive_class,
         text_columns: Vec::new(),
+        columns: Vec::new(),
         metric_file: None,
         reference_discussions: file.reference_discussions,
         baseline_solution: file.baseline_solution,
