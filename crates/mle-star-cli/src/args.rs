@@ -210,8 +210,6 @@ pub struct BenchArgs {
     pub task: TaskArgs,
     #[command(flatten)]
     pub settings: SettingsArgs,
-    #[command(flatten)]
-    pub task: TaskArgs,
     /// Print the longest time and the expected calls and cost, and exit
     #[arg(long)]
     pub estimate: bool,
