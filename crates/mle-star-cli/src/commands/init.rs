@@ -37,10 +37,10 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(own) = own {
         inferred.inferred.metric = own.name;
     }
-    let evaluation = evaluation(&source, &inferred, file.is_some())?;
+    let told = said(&source, &inferred, file.is_some())?;
     let folder = folder_of(&args.dir);
     let path = folder.join("task.yaml");
-    let text = task_text(folder, &source, &inferred, file.as_deref(), &evaluation);
+    let text = task_text(folder, &source, &inferred, file.as_deref(), &told);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(&path),
@@ -51,7 +51,11 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     })?;
     output::data(&path.display().to_string());
     inferred.inferred.guesses.iter().for_each(|guess| output::talk(&format!("  {guess}")));
-    evaluation.iter().for_each(|line| output::talk(line));
+    told.evaluation.iter().for_each(|line| output::talk(line));
+    if !told.columns.is_empty() {
+        output::talk("columns:");
+        told.columns.iter().for_each(|line| output::talk(&format!("  {line}")));
+    }
     output::talk(&format!("check the guesses in it, then run: mle-star run {}", shell::quoted(&args.dir)));
     Ok(Exit::Done)
 }
@@ -65,8 +69,16 @@ fn folder_of(given: &Path) -> &Path {
     }
 }
 
-/// How a run of the task would evaluate solutions, a line each.
-fn evaluation(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Result<Vec<String>, Trouble> {
+/// What a run of the task would say, in lines.
+struct Said {
+    /// How it would read the data and evaluate solutions.
+    evaluation: Vec<String>,
+    /// The columns with role, type and reason.
+    columns: Vec<String>,
+}
+
+/// What a run of the task would say.
+fn said(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Result<Said, Trouble> {
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
     let task = Evaluated::inferred(&folder.inferred).with_file(by_file);
@@ -80,11 +92,10 @@ fn evaluation(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Re
         let guess = folder.inferred.guesses.iter().find(|guess| guess.field == field);
         guess.map(|guess| guess.reason.clone())
     };
-    let table = folder.profile.iter().flat_map(|profile| {
-        let rows = columns::table_lines(&columns::table(&told, profile, split, &reason));
-        std::iter::once("columns:".to_owned()).chain(rows.into_iter().map(|row| format!("  {row}")))
-    });
-    Ok(folder.lines().into_iter().chain(roles).chain(lines).chain(table).collect())
+    let table = folder.profile.as_ref().map(|profile| columns::table(&told, profile, split, &reason));
+    let columns = table.map(|table| columns::table_lines(&table)).unwrap_or_default();
+    let evaluation = folder.lines().into_iter().chain(roles).chain(lines).collect();
+    Ok(Said { evaluation, columns })
 }
 
 fn exists(path: &Path) -> Trouble {
@@ -146,12 +157,10 @@ fn role_fields(roles: &ColumnRoles) -> impl Iterator<Item = (&'static str, Strin
     fields.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 
-/// How solutions are evaluated, as comments.
-fn comments(evaluation: &[String]) -> String {
-    let head =
-        "# How solutions are evaluated. A run decides this again; `holdout` is a key of config.yaml.\n";
-    let lines = evaluation.iter().map(|line| format!("#   {}\n", line.replace('\n', " ")));
-    if evaluation.is_empty() { String::new() } else { lines.fold(head.to_owned(), |text, line| text + &line) }
+/// Lines below a heading, as comments; empty without lines.
+fn comments(heading: &str, lines: &[String]) -> String {
+    let lines: String = lines.iter().map(|line| format!("#   {}\n", line.replace('\n', " "))).collect();
+    if lines.is_empty() { lines } else { format!("# {heading}\n{lines}") }
 }
 
 fn task_text(
@@ -159,7 +168,7 @@ fn task_text(
     source: &TaskSource,
     folder: &InferredFolder,
     metric_file: Option<&Path>,
-    evaluation: &[String],
+    said: &Said,
 ) -> String {
     let InferredFolder { inferred, description, .. } = folder;
     let reason = |field: &str| {
@@ -218,6 +227,8 @@ fn task_text(
     };
     field("description", None, words.to_owned());
     field("output_dir", None, "a folder that also receives submission.csv".to_owned());
-    text.push_str(&comments(evaluation));
+    let heading = "How solutions are evaluated. A run decides this again; `holdout` is a key of config.yaml.";
+    text.push_str(&comments(heading, &said.evaluation));
+    text.push_str(&comments("Columns, with role, type and reason.", &said.columns));
     text
 }
