@@ -104,7 +104,7 @@ pub fn infer(
     let mut roles = roles::named(profile, &given.roles)?;
     let (id, found) = match profile {
         Some(profile) => {
-            let id = columns::id(profile, given.id.as_deref(), &mut guesses)?;
+            let id = columns::id(profile, given, &mut guesses)?;
             let others = columns::Others { id: id.as_deref(), roles: &roles };
             let found = columns::target(profile, &text, given.target.as_ref(), others)?;
             (id, found)
@@ -224,6 +224,29 @@ mod tests {
             &given,
         );
         assert_eq!(found.unwrap().target.as_deref(), Some("kind"));
+    }
+
+    #[test]
+    fn without_a_sample_the_first_column_can_name_the_rows() {
+        let check = |header: &str, first: &dyn Fn(usize) -> String, expected: Option<&str>| {
+            let rows = |range: std::ops::Range<usize>, label: &str| {
+                range.map(|row| format!("{},{}{label}\n", first(row), row % 3)).collect::<String>()
+            };
+            let train = format!("{header},a,target\n{}", rows(0..30, ",1"));
+            let test = format!("{header},a\n{}", rows(30..60, ""));
+            let files = [("train.csv", train.as_str()), ("test.csv", test.as_str())];
+            for files in [&files[..], &files[..1]] {
+                let found = infer(Some(&profile_of(files)), &Unlabelled::default(), "", &given(|_| ()));
+                assert_eq!(found.unwrap().id.as_deref(), expected, "{header} {files:?}");
+            }
+        };
+        check("flat", &|row| format!("F{}", 1000 + row), Some("flat"));
+        check("code", &|row| (500 + row).to_string(), Some("code"));
+        check("code", &|row| (500 + row / 2).to_string(), None);
+        check("area", &|row| (row * row * 40).to_string(), None);
+        check("price", &|row| format!("{row}.5"), None);
+        check("year", &|row| (1960 + row).to_string(), None);
+        check("note", &|row| format!("a note {row}"), None);
     }
 
     #[test]

@@ -4,9 +4,12 @@ use mle_star_domain::task::{ColumnRoles, Targets};
 use mle_star_domain::trouble::Trouble;
 
 use super::{Given, Guess};
+use crate::column_names::says_time;
 use crate::description::{self, Description};
-use crate::profile::{Column, Profile, ROWS_LOOKED_AT, Table};
+use crate::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
+/// A first column with fewer values may have no two equal ones by chance.
+const FEWEST_IDS: usize = 20;
 const USUAL_TARGETS: [&str; 6] = ["target", "label", "labels", "class", "y", "outcome"];
 
 /// The columns that cannot be the target.
@@ -26,13 +29,13 @@ pub(super) enum Target {
 }
 
 /// The given ID column, otherwise the sample's first column, otherwise a column of unique values whose name says
-/// that it is an ID.
+/// that it is an ID. Without a sample, the first column of the tables can be the ID, too.
 pub(super) fn id(
     profile: &Profile,
-    given: Option<&str>,
+    given: &Given,
     guesses: &mut Vec<Guess>,
 ) -> Result<Option<String>, Trouble> {
-    if let Some(name) = given {
+    if let Some(name) = given.id.as_deref() {
         let tables = [profile.sample.as_ref(), profile.test.as_ref()];
         for table in tables.into_iter().flatten() {
             check_column(table, name, "id", "--id-column")?;
@@ -42,7 +45,8 @@ pub(super) fn id(
         }
         return Ok(Some(name.to_owned()));
     }
-    let guess = id_of_sample(profile).or_else(|| id_by_name(profile));
+    let guess =
+        id_of_sample(profile).or_else(|| id_by_name(profile)).or_else(|| id_by_position(profile, given));
     let name = guess.as_ref().map(|guess| guess.value.clone());
     guesses.extend(guess);
     Ok(name)
@@ -179,6 +183,32 @@ fn id_by_name(profile: &Profile) -> Option<Guess> {
     let column = profile.train.columns.iter().filter(is_id).find(in_test)?;
     let reason = "its name says so, and no two training rows share a value".to_owned();
     Some(Guess { field: "id_column", value: column.name.clone(), reason })
+}
+
+/// Without a sample, the first column if it counts or names rows: codes without blanks, or whole numbers that lie close
+/// together, of which no two rows share one.
+fn id_by_position(profile: &Profile, given: &Given) -> Option<Guess> {
+    let tables = [Some(&profile.train), profile.test.as_ref()];
+    let rows: usize = tables.iter().flatten().map(|table| table.rows).sum();
+    let names_rows = |table: &Table| {
+        let Some(column) = table.columns.first().filter(|column| column.missing == 0) else { return false };
+        let is_unique = table.rows >= FEWEST_IDS && column.distinct == table.rows.min(ROWS_LOOKED_AT);
+        let is_close = |(low, high): (f64, f64)| high - low < 2.0 * rows as f64;
+        let is_id = match column.kind {
+            ColumnKind::Integer => column.range.is_some_and(is_close),
+            ColumnKind::Category => !column.top_values.iter().any(|(value, _)| value.contains(' ')),
+            _ => false,
+        };
+        is_unique && is_id
+    };
+    let is_target = |name: &str| given.target.iter().flat_map(Targets::all).any(|target| target == name);
+    let is_other = |name: &str| given.roles.has(name) || is_target(name) || says_time(name);
+    let name = profile.train.columns.first()?.name.as_str();
+    let is_first = |table: &Table| table.columns.first().is_some_and(|column| column.name == name);
+    let all = profile.sample.is_none()
+        && tables.into_iter().flatten().all(|table| is_first(table) && names_rows(table));
+    let reason = "the first column, and no two rows share a value".to_owned();
+    (all && !is_other(name)).then(|| Guess { field: "id_column", value: name.to_owned(), reason })
 }
 
 /// Columns of the training table that can be the target: those without another role that are not in the test table.
