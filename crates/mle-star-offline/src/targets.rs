@@ -83,14 +83,6 @@ fn check_target(target: &Column, metric: Metric) -> Result<(), Trouble> {
             "set another `evaluation_metric` (`--metric`) or `target_column` (`--target`)",
         ));
     }
-    if let (Metric::Rmsle, Some((low, _))) = (metric, target.range)
-        && low <= -1.0
-    {
-        return Err(Trouble::new(
-            format!("RMSLE needs targets above -1, but the smallest value of `{}` is {low}", target.name),
-            "set another `evaluation_metric` (`--metric`) or `target_column` (`--target`)",
-        ));
-    }
     if target.distinct < 2 {
         let missing = match target.missing {
             0 => String::new(),

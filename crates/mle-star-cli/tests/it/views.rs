@@ -107,13 +107,19 @@ fn the_command_that_repeats_a_run_repeats_it() {
     let line = "run runs/r/task.json --config runs/r/config.json --run-id again";
     let said = say(&sealed, line, &[KEY]);
     assert_eq!(said.code, 0, "{said:?}");
-    for file in ["task.json", "config.json", "prompts/coder.md"] {
-        assert_eq!(
-            sealed.read(&format!("runs/again/{file}")),
-            sealed.read(&format!("runs/r/{file}")),
-            "{file}"
-        );
+    let read = |run: &str, file: &str| sealed.read(&format!("runs/{run}/{file}"));
+    for file in ["config.json", "prompts/coder.md"] {
+        assert_eq!(read("again", file), read("r", file), "{file}");
     }
+    // What the first run inferred is given to the second one.
+    let task = |run: &str| {
+        let mut task: serde_json::Value = serde_json::from_str(&read(run, "task.json")).unwrap();
+        for column in task["columns"].as_array_mut().unwrap() {
+            column["why"] = "".into();
+        }
+        task
+    };
+    assert_eq!(task("again"), task("r"));
 }
 
 #[test]

@@ -504,21 +504,6 @@ fn a_column_of_one_value_with_gaps_is_a_feature() {
 }
 
 #[test]
-fn targets_without_a_logarithm_are_refused_for_rmsle() {
-    let folder = Folder {
-        metric: "RMSLE",
-        labels: |row, [a, _]| if row == 7 { "-3".to_owned() } else { format!("{a:.3}") },
-        wanted: ("y", "0"),
-        ..PLAIN
-    };
-    let dir = tempfile::tempdir().unwrap();
-    folder.write(dir.path());
-    let profile = profile::read(dir.path()).unwrap();
-    let trouble = OfflineAgents::new(&folder.task(dir.path()), &profile, 30_000, None).unwrap_err();
-    assert_eq!(trouble.message, "RMSLE needs targets above -1, but the smallest value of `y` is -3");
-}
-
-#[test]
 fn labels_and_ids_keep_their_spelling() {
     let folder = Folder {
         cells: |row, [a, b]| format!("{row:06},{a:.3},{b:.3}"),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{DataModality, Targets, TaskType};
 use mle_star_domain::trouble::Trouble;
@@ -58,12 +59,20 @@ pub struct TaskFile {
     pub baseline_solution: Option<String>,
 }
 
-/// Reads a task file and the files that it names; relative paths start from its folder.
+/// Fields of a run's `task.json` that a new run finds out again.
+const FOUND_AGAIN: [&str; 2] = ["columns", "text_columns"];
+
+/// Reads a task file, or the `task.json` of a run, and the files that it names; relative paths start from its folder.
 ///
 /// # Errors
 /// A file that cannot be read or parsed, an unknown key, or a value of the wrong type.
 pub fn read(path: &Path) -> Result<TaskFile, Trouble> {
-    let document = Document::read(path)?;
+    let mut document = Document::read(path)?;
+    document.values.retain(|key, _| !FOUND_AGAIN.contains(&key.as_str()));
+    // A run keeps the file beside its task.
+    if let Some(file @ Value::Object(_)) = document.values.get_mut("metric_file") {
+        *file = layout::METRIC_FILE.into();
+    }
     check_keys::<TaskFile>(&document, "task")?;
     let mut task: TaskFile =
         serde_json::from_value(Value::Object(document.values.clone())).map_err(|error| {
