@@ -1,6 +1,6 @@
 //! Table files as rows of text: CSV in all dialects, Parquet, Arrow, Excel and JSON.
 //!
-//! [`detect`] says what a file is. [`open`] finds a table's columns, the notation of its numbers and its size, and
+//! [`detect()`] says what a file is. [`open`] finds a table's columns, the notation of its numbers and its size, and
 //! [`Table::each_row`] reads its rows. [`write_csv`] writes it as plain CSV, and [`is_plain`] says cheaply that a file is
 //! plain CSV already. The crate knows nothing of tasks.
 //!

@@ -27,7 +27,7 @@ const PARTS: u64 = 16;
 /// among them, so what only stands elsewhere is not seen. `false` means that [`open`](crate::open) must be asked.
 ///
 /// # Errors
-/// As [`detect`].
+/// As [`detect()`].
 pub fn is_plain(path: &Path) -> Result<bool, Trouble> {
     let detected = detect(path)?;
     if (detected.format, detected.packing) != (Format::Delimited, Packing::None) {

@@ -243,7 +243,7 @@ impl Source {
 /// Opens a table: finds its format, header and notation. All formats but Parquet and Arrow are read once for it.
 ///
 /// # Errors
-/// As [`detect`]; or the file cannot be read, is damaged, has no header, two columns of one name, or a row with more or
+/// As [`detect()`]; or the file cannot be read, is damaged, has no header, two columns of one name, or a row with more or
 /// fewer cells than the header; a workbook has no such sheet, merged cells, or cells outside its header; a column holds
 /// lists or structures; a row is larger than 64 MB. The message names file, row, column or cell.
 pub fn open(path: &Path, options: &Options<'_>) -> Result<Table, Trouble> {
