@@ -3,6 +3,7 @@
 //! [`Description::read`] turns Markdown, HTML or plain text into sentences that know the heading above them. Rules read
 //! whole sentences, since descriptions wrap their lines, and words around a metric change what it means.
 
+mod amount;
 mod direction;
 mod markup;
 mod metric;
@@ -59,3 +60,6 @@ pub(crate) fn quoted(sentence: &Sentence, word: usize) -> String {
     let (before, after) = (if start > 0 { "…" } else { "" }, if end < letters.len() { "…" } else { "" });
     format!("\"{before}{}{after}\"", part.trim())
 }
+
+#[cfg(test)]
+mod mutations;

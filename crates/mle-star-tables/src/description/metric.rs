@@ -362,7 +362,10 @@ fn phrase_of(one: &Assertion, modifiers: &[String]) -> String {
         .iter()
         .map(String::as_str)
         .filter(|modifier| {
-            !modifier.split(' ').next().is_some_and(|word| phrase.contains(&word[..word.len().min(5)]))
+            !modifier
+                .split(' ')
+                .next()
+                .is_some_and(|word| phrase.contains(&word.chars().take(5).collect::<String>()))
         })
         .collect();
     if missing.is_empty() { one.phrase.clone() } else { format!("{} ({})", one.phrase, missing.join(", ")) }

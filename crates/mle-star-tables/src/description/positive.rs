@@ -1,5 +1,6 @@
 //! Which of two labels a probability is asked for.
 
+use super::amount::{label_words, with_limits};
 use super::sentence::{Section, Sentence, Word, among, spaced, words};
 use super::{Description, quoted};
 
@@ -24,16 +25,22 @@ const INSTEAD: &str = "rather instead versus vs against unlike opposed otherwise
 
 /// The label that a sentence asks the probability of. A clear sentence wins over one that only names what is predicted.
 pub fn positive(description: &Description, labels: [&str; 2]) -> PositiveReading {
-    let names =
-        labels.map(|label| words(&spaced(label)).into_iter().map(|word| word.text).collect::<Vec<_>>());
-    let sentences: Vec<&Sentence> =
-        description.sentences().iter().filter(|sentence| sentence.section != Section::Aside).collect();
+    let names = labels.map(label_words);
+    if names[0] == names[1] {
+        return PositiveReading::None;
+    }
+    let sentences: Vec<(&Sentence, Vec<Word>)> = description
+        .sentences()
+        .iter()
+        .filter(|sentence| sentence.section != Section::Aside)
+        .map(|sentence| (sentence, with_limits(&sentence.words)))
+        .collect();
     let rules: [fn(&[Word], &Names) -> Found; 3] = [by_role, by_probability, by_question];
     for rule in rules {
         let found: Vec<(usize, String)> = sentences
             .iter()
-            .filter_map(|sentence| {
-                rule(&sentence.words, &names).map(|(label, at)| (label, quoted(sentence, at)))
+            .filter_map(|(sentence, words)| {
+                rule(words, &names).map(|(label, at)| (label, quoted(sentence, at)))
             })
             .collect();
         if let Some((first, others)) = found.split_first() {
@@ -49,8 +56,7 @@ pub fn positive(description: &Description, labels: [&str; 2]) -> PositiveReading
 /// The label, of two, that a name contains, for example `churned` in `p_churned`.
 pub fn named_in(name: &str, labels: [&str; 2]) -> Option<usize> {
     let parts = words(&spaced(name));
-    let names =
-        labels.map(|label| words(&spaced(label)).into_iter().map(|word| word.text).collect::<Vec<_>>());
+    let names = labels.map(label_words);
     only(&parts, &names, 0, parts.len()).map(|(label, _)| label)
 }
 
@@ -149,7 +155,8 @@ fn first(words: &[Word], names: &Names, from: usize, until: usize) -> Found {
     let found = named(words, names, from, until);
     let (label, at) = *found.first()?;
     if let Some((_, second)) = found.iter().find(|(other, _)| *other != label) {
-        let between = &words[at + 1..*second];
+        // One word that may be a form of either names neither.
+        let between = words.get(at + 1..*second)?;
         let is_instead = between.iter().any(|word| among(INSTEAD, &word.text) && word.text != "and")
             || between.iter().any(|word| among(NEGATIONS, &word.text));
         let is_list = between.iter().any(|word| matches!(word.text.as_str(), "or" | "and"))
@@ -333,6 +340,26 @@ mod tests {
         check(["default", "repaid"], "A prediction near 1 should mean default.", Some("default"));
         check(["left", "stayed"], "The likelihood that a customer left, as opposed to stayed.", Some("left"));
         check(["A", "B"], "The probability of class `B`.", Some("B"));
+    }
+
+    #[test]
+    fn limits_of_an_amount_are_labels() {
+        let income = ["<=50K", ">50K"];
+        check(
+            income,
+            "Predict the probability that a person makes more than 50K a year. Submissions are evaluated by ROC-AUC.",
+            Some(">50K"),
+        );
+        check(income, "Predict whether income exceeds $50K/yr.", Some(">50K"));
+        check(income, "The probability of an income over $50,000.", Some(">50K"));
+        check(income, "The probability of an income of at most 50,000.", Some("<=50K"));
+        check(income, "The probability that someone makes >50K.", Some(">50K"));
+        check(income, "The probability that someone makes no more than 50K.", Some("<=50K"));
+        check(income, "Predict the probability that a person makes 50K.", None);
+        check(["- 50000.", "50000+."], "The probability to earn above 50,000 a year.", Some("50000+."));
+        check(["+", "-"], "The probability that someone makes more than 50K.", None);
+        check(["a-b", "a_b"], "The probability of a b.", None);
+        check(["defaulted", "defaults"], "The probability of default.", None);
     }
 
     #[test]
