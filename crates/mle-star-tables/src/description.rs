@@ -4,6 +4,7 @@
 //! whole sentences, since descriptions wrap their lines, and words around a metric change what it means.
 
 mod amount;
+mod citation;
 mod direction;
 mod markup;
 mod metric;
@@ -14,6 +15,7 @@ mod target;
 pub use direction::{DirectionReading, direction};
 pub use metric::{MetricReading, metric};
 pub use positive::{PositiveReading, named_in, positive};
+use sentence::Section;
 pub(crate) use sentence::{Sentence, spaced, words};
 pub(crate) use target::target;
 
@@ -27,8 +29,9 @@ impl Description {
     /// The sentences of a text in Markdown, HTML or neither.
     pub fn read(text: &str) -> Self {
         let mut sentences = Vec::new();
-        for block in markup::blocks(text) {
-            let new = sentence::sentences(&block.text);
+        let is_own = |block: &markup::Block| block.section != Section::References || block.is_heading;
+        for block in markup::blocks(text).into_iter().filter(is_own) {
+            let new = citation::without_citations(&sentence::sentences(&block.text));
             sentences
                 .extend(new.into_iter().map(|text| Sentence::new(text, block.section, block.is_heading)));
         }

@@ -36,6 +36,13 @@ pub enum MetricReading {
         /// The sentence, in quotation marks.
         from: String,
     },
+    /// One metric, named only by what it is not: `not by accuracy but by log loss`.
+    Contrast {
+        /// The words from `not` to the metric.
+        phrase: String,
+        /// The sentence, in quotation marks.
+        from: String,
+    },
     /// Several metrics, each with its sentence in quotation marks.
     Several(Vec<(String, String)>),
     /// Nothing.
@@ -68,6 +75,11 @@ pub fn metric(description: &Description, has_weights: bool) -> MetricReading {
         return in_words(sentences);
     };
     let agreed = agreed(&decisive);
+    if let [one] = agreed.as_slice()
+        && let Some(contrast) = by_contrast(one, &decisive, sentences)
+    {
+        return contrast;
+    }
     let readings: Vec<(Assertion, Result<Metric, String>)> = agreed
         .into_iter()
         .map(|one| refined(one, &all, sentences))
@@ -84,6 +96,19 @@ pub fn metric(description: &Description, has_weights: bool) -> MetricReading {
         },
         several => different(several, sentences),
     }
+}
+
+/// A metric that every decisive sentence names as `not by A but by B`.
+fn by_contrast(one: &Assertion, decisive: &[Assertion], sentences: &[Sentence]) -> Option<MetricReading> {
+    let contrast = |one: &Assertion| contrast::contrasted(&sentences[one.sentence], one.word);
+    let (start, end) = contrast(one)?;
+    let sentence = &sentences[one.sentence];
+    let phrase = joined_raw(sentence, start, end);
+    decisive
+        .iter()
+        .filter(|other| is_same(one, other))
+        .all(|other| contrast(other).is_some())
+        .then(|| MetricReading::Contrast { phrase, from: quoted(sentence, one.word) })
 }
 
 /// Several readings, unless they are the same metric under several names.
