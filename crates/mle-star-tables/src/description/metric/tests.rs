@@ -132,6 +132,28 @@ fn what_does_not_count_is_no_reading() {
 }
 
 #[test]
+fn explanations_change_nothing() {
+    check(&[
+        (
+            "Submissions are evaluated by the mean column-wise ROC AUC: the score is the average of the AUCs of each predicted column.",
+            "mean column-wise ROC-AUC",
+        ),
+        (
+            "Submissions are evaluated on mean column-wise ROC AUC. In other words, the score is the average of the individual AUCs of each predicted column.",
+            "mean column-wise ROC-AUC",
+        ),
+        (
+            "Submissions are scored by MCRMSE: the RMSE of each target column, averaged over the columns.",
+            "MCRMSE",
+        ),
+        (
+            "Scored by mean column-wise log loss: the log loss of each column is computed, and the mean of them is the score.",
+            "mean column-wise log loss",
+        ),
+    ]);
+}
+
+#[test]
 fn literature_names_no_metric() {
     check(&[
         ("Predict the price.\n\n## References\n\nThe RMSE of prices: a study.", ""),
