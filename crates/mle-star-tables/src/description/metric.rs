@@ -8,6 +8,7 @@ mod contrast;
 mod cue;
 mod levels;
 mod mention;
+mod phrases;
 mod vocabulary;
 
 use mle_star_metrics::names::Metric;
@@ -72,7 +73,10 @@ pub fn metric(description: &Description, has_weights: bool) -> MetricReading {
         .into_iter()
         .map(|level| all.iter().filter(|one| one.level == level).cloned().collect::<Vec<_>>());
     let Some(decisive) = decisive.into_iter().find(|found| !found.is_empty()) else {
-        return in_words(sentences);
+        return match in_words(sentences) {
+            MetricReading::None => phrases::described(sentences).unwrap_or(MetricReading::None),
+            reading => reading,
+        };
     };
     let agreed = agreed(&decisive);
     if let [one] = agreed.as_slice()

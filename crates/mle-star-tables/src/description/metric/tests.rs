@@ -154,6 +154,38 @@ fn explanations_change_nothing() {
 }
 
 #[test]
+fn unknown_metrics_are_told_in_their_words() {
+    check(&[
+        ("Submissions are scored with the square root of the mean of (log(p + 1) - log(a + 1))^2.", "RMSLE"),
+        (
+            "The evaluation metric is the approximate median significance (AMS), computed from the signal and the background.",
+            "\"approximate median significance (AMS)\"",
+        ),
+        ("Submissions are evaluated using the Foo-Bar significance.", "\"Foo-Bar significance\""),
+        ("The evaluation metric is the profit in euros.", "\"profit\""),
+        ("Submissions are scored by the expected cost of maintenance.", "\"expected cost of maintenance\""),
+        ("Submissions are evaluated by experts.", ""),
+        ("Submissions are evaluated on the test set.", ""),
+        ("Submissions are evaluated by comparing them with the truth.", ""),
+    ]);
+}
+
+#[test]
+fn formulas_are_quoted_whole() {
+    let formula = "the square root of the mean of (log(p + 1) - log(a + 1))^2";
+    let text = format!("# Evaluation\nSubmissions are scored by {formula}.");
+    let MetricReading::Known { metric: Metric::Rmsle, from } = metric(&Description::read(&text), false)
+    else {
+        panic!("{text}");
+    };
+    assert!(from.contains(formula), "{from}");
+    check(&[(
+        "Submissions are scored by the square root of the mean of (log(p) - log(a))^2.",
+        "\"square root of the mean of (log(p) - log(a))^2\"",
+    )]);
+}
+
+#[test]
 fn literature_names_no_metric() {
     check(&[
         ("Predict the price.\n\n## References\n\nThe RMSE of prices: a study.", ""),
