@@ -78,6 +78,12 @@ pub fn metric(description: &Description, has_weights: bool) -> MetricReading {
             reading => reading,
         };
     };
+    // "The metric is the profit" counts more than a metric that is only named.
+    if decisive.iter().all(|one| one.level == Level::Named)
+        && let Some(unknown) = phrases::stated(sentences)
+    {
+        return unknown;
+    }
     let agreed = agreed(&decisive);
     if let [one] = agreed.as_slice()
         && let Some(contrast) = by_contrast(one, &decisive, sentences)

@@ -16,8 +16,12 @@ const OTHERS: &str = "expert experts people panel jury judges humans test set da
 
 /// The error of logarithms as a formula, or the name of an unknown metric.
 pub(super) fn described(sentences: &[Sentence]) -> Option<MetricReading> {
-    let own = || sentences.iter().filter(|sentence| is_own(sentence));
-    own().find_map(formula).or_else(|| own().find_map(unknown))
+    sentences.iter().filter(|sentence| is_own(sentence)).find_map(formula).or_else(|| stated(sentences))
+}
+
+/// The name of an unknown metric, where a sentence says that submissions are scored by it.
+pub(super) fn stated(sentences: &[Sentence]) -> Option<MetricReading> {
+    sentences.iter().filter(|sentence| is_own(sentence)).find_map(unknown)
 }
 
 fn is_own(sentence: &Sentence) -> bool {

@@ -164,6 +164,7 @@ fn unknown_metrics_are_told_in_their_words() {
         ("Submissions are evaluated using the Foo-Bar significance.", "\"Foo-Bar significance\""),
         ("The evaluation metric is the profit in euros.", "\"profit\""),
         ("Submissions are scored by the expected cost of maintenance.", "\"expected cost of maintenance\""),
+        ("The evaluation metric is the net profit. The sensors have a high accuracy.", "\"net profit\""),
         ("Submissions are evaluated by experts.", ""),
         ("Submissions are evaluated on the test set.", ""),
         ("Submissions are evaluated by comparing them with the truth.", ""),
