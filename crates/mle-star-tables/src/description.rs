@@ -3,6 +3,8 @@
 //! [`Description::read`] turns Markdown, HTML or plain text into sentences that know the heading above them. Rules read
 //! whole sentences, since descriptions wrap their lines, and words around a metric change what it means.
 
+mod amount;
+mod citation;
 mod direction;
 mod markup;
 mod metric;
@@ -13,6 +15,7 @@ mod target;
 pub use direction::{DirectionReading, direction};
 pub use metric::{MetricReading, metric};
 pub use positive::{PositiveReading, named_in, positive};
+use sentence::Section;
 pub(crate) use sentence::{Sentence, spaced, words};
 pub(crate) use target::target;
 
@@ -26,8 +29,9 @@ impl Description {
     /// The sentences of a text in Markdown, HTML or neither.
     pub fn read(text: &str) -> Self {
         let mut sentences = Vec::new();
-        for block in markup::blocks(text) {
-            let new = sentence::sentences(&block.text);
+        let is_own = |block: &markup::Block| block.section != Section::References || block.is_heading;
+        for block in markup::blocks(text).into_iter().filter(is_own) {
+            let new = citation::without_citations(&sentence::sentences(&block.text));
             sentences
                 .extend(new.into_iter().map(|text| Sentence::new(text, block.section, block.is_heading)));
         }
@@ -59,3 +63,6 @@ pub(crate) fn quoted(sentence: &Sentence, word: usize) -> String {
     let (before, after) = (if start > 0 { "…" } else { "" }, if end < letters.len() { "…" } else { "" });
     format!("\"{before}{}{after}\"", part.trim())
 }
+
+#[cfg(test)]
+mod mutations;

@@ -2,6 +2,7 @@
 
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
+use super::citation::begins_citation;
 use super::sentence::Section;
 
 /// A heading, a paragraph, an item of a list or a row of a table.
@@ -101,6 +102,15 @@ impl Reader {
             self.heading(7);
             return;
         }
+        if let [line] = lines[..]
+            && words(line) <= 3
+            && line.ends_with(':')
+            && Section::below(line) == Some(Section::References)
+        {
+            self.text = text;
+            self.heading(7);
+            return;
+        }
         let mut joined = String::new();
         for (at, line) in lines.iter().enumerate() {
             if at == 0 && lines.len() > 1 && is_title(line, lines[1]) {
@@ -155,7 +165,7 @@ fn words(text: &str) -> usize {
 /// Whether a paragraph's first line is a heading without a mark: a few words without an end, and a new start after them.
 fn is_title(line: &str, next: &str) -> bool {
     let ends = line.ends_with(['.', '!', '?', ',', ';']);
-    let is_new = next.starts_with(|c: char| c.is_uppercase() || c.is_numeric());
+    let is_new = next.starts_with(|c: char| c.is_uppercase() || c.is_numeric() || c == '[');
     words(line) <= LONGEST_HEADING
         && !ends
         && is_new
@@ -163,10 +173,11 @@ fn is_title(line: &str, next: &str) -> bool {
         && !line.contains(": ")
 }
 
-/// Whether a line begins with a name and a colon, as in `Metric: RMSE`, or follows an empty line.
+/// Whether a line begins with a name and a colon, as in `Metric: RMSE`, or with authors, or follows an empty line.
 fn begins_anew(line: &str) -> bool {
     let key = line.split_once(':').map(|(key, _)| key);
     line.is_empty()
+        || begins_citation(line)
         || key.is_some_and(|key| words(key) <= 3 && key.starts_with(char::is_uppercase) && !key.contains('.'))
 }
 

@@ -8,6 +8,7 @@ mod contrast;
 mod cue;
 mod levels;
 mod mention;
+mod phrases;
 mod vocabulary;
 
 use mle_star_metrics::names::Metric;
@@ -32,6 +33,13 @@ pub enum MetricReading {
     /// One metric without a formula.
     Unknown {
         /// Its name with the words that change it.
+        phrase: String,
+        /// The sentence, in quotation marks.
+        from: String,
+    },
+    /// One metric, named only by what it is not: `not by accuracy but by log loss`.
+    Contrast {
+        /// The words from `not` to the metric.
         phrase: String,
         /// The sentence, in quotation marks.
         from: String,
@@ -65,9 +73,23 @@ pub fn metric(description: &Description, has_weights: bool) -> MetricReading {
         .into_iter()
         .map(|level| all.iter().filter(|one| one.level == level).cloned().collect::<Vec<_>>());
     let Some(decisive) = decisive.into_iter().find(|found| !found.is_empty()) else {
-        return in_words(sentences);
+        return match in_words(sentences) {
+            MetricReading::None => phrases::described(sentences).unwrap_or(MetricReading::None),
+            reading => reading,
+        };
     };
+    // "The metric is the profit" counts more than a metric that is only named.
+    if decisive.iter().all(|one| one.level == Level::Named)
+        && let Some(unknown) = phrases::stated(sentences)
+    {
+        return unknown;
+    }
     let agreed = agreed(&decisive);
+    if let [one] = agreed.as_slice()
+        && let Some(contrast) = by_contrast(one, &decisive, sentences)
+    {
+        return contrast;
+    }
     let readings: Vec<(Assertion, Result<Metric, String>)> = agreed
         .into_iter()
         .map(|one| refined(one, &all, sentences))
@@ -84,6 +106,19 @@ pub fn metric(description: &Description, has_weights: bool) -> MetricReading {
         },
         several => different(several, sentences),
     }
+}
+
+/// A metric that every decisive sentence names as `not by A but by B`.
+fn by_contrast(one: &Assertion, decisive: &[Assertion], sentences: &[Sentence]) -> Option<MetricReading> {
+    let contrast = |one: &Assertion| contrast::contrasted(&sentences[one.sentence], one.word);
+    let (start, end) = contrast(one)?;
+    let sentence = &sentences[one.sentence];
+    let phrase = joined_raw(sentence, start, end);
+    decisive
+        .iter()
+        .filter(|other| is_same(one, other))
+        .all(|other| contrast(other).is_some())
+        .then(|| MetricReading::Contrast { phrase, from: quoted(sentence, one.word) })
 }
 
 /// Several readings, unless they are the same metric under several names.
@@ -362,7 +397,10 @@ fn phrase_of(one: &Assertion, modifiers: &[String]) -> String {
         .iter()
         .map(String::as_str)
         .filter(|modifier| {
-            !modifier.split(' ').next().is_some_and(|word| phrase.contains(&word[..word.len().min(5)]))
+            !modifier
+                .split(' ')
+                .next()
+                .is_some_and(|word| phrase.contains(&word.chars().take(5).collect::<String>()))
         })
         .collect();
     if missing.is_empty() { one.phrase.clone() } else { format!("{} ({})", one.phrase, missing.join(", ")) }

@@ -1,5 +1,6 @@
 //! Which of two labels a probability is asked for.
 
+use super::amount::{label_words, with_limits};
 use super::sentence::{Section, Sentence, Word, among, spaced, words};
 use super::{Description, quoted};
 
@@ -24,16 +25,22 @@ const INSTEAD: &str = "rather instead versus vs against unlike opposed otherwise
 
 /// The label that a sentence asks the probability of. A clear sentence wins over one that only names what is predicted.
 pub fn positive(description: &Description, labels: [&str; 2]) -> PositiveReading {
-    let names =
-        labels.map(|label| words(&spaced(label)).into_iter().map(|word| word.text).collect::<Vec<_>>());
-    let sentences: Vec<&Sentence> =
-        description.sentences().iter().filter(|sentence| sentence.section != Section::Aside).collect();
+    let names = labels.map(label_words);
+    if names[0] == names[1] {
+        return PositiveReading::None;
+    }
+    let sentences: Vec<(&Sentence, Vec<Word>)> = description
+        .sentences()
+        .iter()
+        .filter(|sentence| sentence.section != Section::Aside)
+        .map(|sentence| (sentence, with_limits(&sentence.words)))
+        .collect();
     let rules: [fn(&[Word], &Names) -> Found; 3] = [by_role, by_probability, by_question];
     for rule in rules {
         let found: Vec<(usize, String)> = sentences
             .iter()
-            .filter_map(|sentence| {
-                rule(&sentence.words, &names).map(|(label, at)| (label, quoted(sentence, at)))
+            .filter_map(|(sentence, words)| {
+                rule(words, &names).map(|(label, at)| (label, quoted(sentence, at)))
             })
             .collect();
         if let Some((first, others)) = found.split_first() {
@@ -49,8 +56,7 @@ pub fn positive(description: &Description, labels: [&str; 2]) -> PositiveReading
 /// The label, of two, that a name contains, for example `churned` in `p_churned`.
 pub fn named_in(name: &str, labels: [&str; 2]) -> Option<usize> {
     let parts = words(&spaced(name));
-    let names =
-        labels.map(|label| words(&spaced(label)).into_iter().map(|word| word.text).collect::<Vec<_>>());
+    let names = labels.map(label_words);
     only(&parts, &names, 0, parts.len()).map(|(label, _)| label)
 }
 
@@ -63,7 +69,10 @@ type Found = Option<(usize, usize)>;
 /// `the positive class is X`, `1 means X`, `1 if X`, `higher values mean X`.
 fn by_role(words: &[Word], names: &Names) -> Found {
     (0..words.len()).find_map(|at| {
-        by_class(words, names, at).or_else(|| by_one(words, names, at)).or_else(|| by_size(words, names, at))
+        by_class(words, names, at)
+            .or_else(|| by_one(words, names, at))
+            .or_else(|| as_one(words, names, at))
+            .or_else(|| by_size(words, names, at))
     })
 }
 
@@ -100,6 +109,58 @@ fn by_one(words: &[Word], names: &Names, at: usize) -> Found {
     is_one.then(|| first(words, names, at + 1, (at + 10).min(stop_at_zero(words, at + 1)))).flatten()
 }
 
+/// `X counts as 1`, `X is coded as 1`, `X (1)`, `X = 1`.
+fn as_one(words: &[Word], names: &Names, at: usize) -> Found {
+    if !matches!(text(words, at), "1" | "one") {
+        return None;
+    }
+    let before = words[at].before.as_str();
+    if before.contains(['(', '=', ':']) && text(words, at) == "1" {
+        return directly_before(words, names, at);
+    }
+    let link = at.checked_sub(1).filter(|link| matches!(text(words, *link), "as" | "a" | "by"))?;
+    let link = if text(words, link) == "a" { link.checked_sub(1)? } else { link };
+    let zero = words[..link].iter().rposition(|word| matches!(word.text.as_str(), "0" | "zero"));
+    let from = zero.map_or(0, |zero| zero + 1).max(link.saturating_sub(7));
+    let is_coded = text(words, link) == "as"
+        && (words[from..link].iter().any(|word| {
+            among(
+                "count counts counted code coded codes encode encoded codified marked treated taken regarded",
+                &word.text,
+            )
+        }) || zero.is_some()
+            || directly_before(words, names, link).is_some());
+    is_coded.then(|| directly_before(words, names, link).or_else(|| last(words, names, from, link))).flatten()
+}
+
+/// The label whose words end right before this place.
+fn directly_before(words: &[Word], names: &Names, at: usize) -> Found {
+    let ends = |name: &[String]| {
+        let start = at.checked_sub(name.len()).filter(|_| !name.is_empty())?;
+        words[start..at].iter().zip(name).all(|(word, name)| word.text == *name).then_some(start)
+    };
+    (0..2).find_map(|label| ends(&names[label]).map(|start| (label, start)))
+}
+
+/// `the probability of yes`, where the label is all that follows.
+fn directly_behind(words: &[Word], names: &Names, at: usize) -> Found {
+    if text(words, at) != "of" {
+        return None;
+    }
+    let start = (at + 1..words.len())
+        .find(|at| !among("a an the class label answer value outcome category", text(words, *at)))?;
+    (0..2).find_map(|label| {
+        let end = start + names[label].len();
+        let is_named = end > start
+            && words.get(start..end)?.iter().zip(&names[label]).all(|(word, name)| word.text == *name);
+        let is_end = words.get(end).is_none_or(|next| {
+            next.before.contains(['.', ',', ';', ':', '(', ')', '!', '?'])
+                || among("for in at on per as to with is", &next.text)
+        });
+        (is_named && is_end).then_some((label, start))
+    })
+}
+
 /// `higher values mean X`.
 fn by_size(words: &[Word], names: &Names, at: usize) -> Found {
     const MEANS: &str = "mean means indicate indicates for correspond corresponds point points imply implies to suggest suggests likely";
@@ -121,7 +182,7 @@ fn by_probability(words: &[Word], names: &Names) -> Found {
     };
     (0..words.len()).filter(|at| among(PROBABILITIES, &words[*at].text) || is_function(*at)).find_map(|at| {
         let end = clause_end(words, at + 1);
-        first(words, names, at + 1, end).or_else(|| {
+        first(words, names, at + 1, end).or_else(|| directly_behind(words, names, at + 1)).or_else(|| {
             // "default probability", "how likely a customer churns".
             let is_compound = at > 0 && words[at].text != "scores";
             is_compound.then(|| first(words, names, at - 1, at)).flatten()
@@ -149,7 +210,8 @@ fn first(words: &[Word], names: &Names, from: usize, until: usize) -> Found {
     let found = named(words, names, from, until);
     let (label, at) = *found.first()?;
     if let Some((_, second)) = found.iter().find(|(other, _)| *other != label) {
-        let between = &words[at + 1..*second];
+        // One word that may be a form of either names neither.
+        let between = words.get(at + 1..*second)?;
         let is_instead = between.iter().any(|word| among(INSTEAD, &word.text) && word.text != "and")
             || between.iter().any(|word| among(NEGATIONS, &word.text));
         let is_list = between.iter().any(|word| matches!(word.text.as_str(), "or" | "and"))
@@ -333,6 +395,45 @@ mod tests {
         check(["default", "repaid"], "A prediction near 1 should mean default.", Some("default"));
         check(["left", "stayed"], "The likelihood that a customer left, as opposed to stayed.", Some("left"));
         check(["A", "B"], "The probability of class `B`.", Some("B"));
+    }
+
+    #[test]
+    fn labels_are_coded_as_numbers() {
+        let client = ["BAD", "GOOD"];
+        check(client, "Submit one probability for each client: BAD counts as 1 and GOOD as 0.", Some("BAD"));
+        check(client, "Submit one probability for each client: GOOD counts as 0 and BAD as 1.", Some("BAD"));
+        check(client, "1 stands for GOOD and 0 for BAD.", Some("GOOD"));
+        check(client, "Each client is BAD (1) or GOOD (0).", Some("BAD"));
+        check(client, "Each client is BAD (0) or GOOD (1).", Some("GOOD"));
+        check(client, "GOOD is coded as 1.", Some("GOOD"));
+        check(client, "BAD = 1, GOOD = 0", Some("BAD"));
+        check(client, "Use a BAD or GOOD client as a one.", None);
+        let answers = ["no", "yes"];
+        check(answers, "Submit the probability of yes.", Some("yes"));
+        check(answers, "Submit the probability of no for each client.", Some("no"));
+        check(answers, "Submit the probability of no rain.", None);
+        check(answers, "The answer is yes (1) or no (0).", Some("yes"));
+        check(["false", "true"], "Give the probability of the class true.", Some("true"));
+    }
+
+    #[test]
+    fn limits_of_an_amount_are_labels() {
+        let income = ["<=50K", ">50K"];
+        check(
+            income,
+            "Predict the probability that a person makes more than 50K a year. Submissions are evaluated by ROC-AUC.",
+            Some(">50K"),
+        );
+        check(income, "Predict whether income exceeds $50K/yr.", Some(">50K"));
+        check(income, "The probability of an income over $50,000.", Some(">50K"));
+        check(income, "The probability of an income of at most 50,000.", Some("<=50K"));
+        check(income, "The probability that someone makes >50K.", Some(">50K"));
+        check(income, "The probability that someone makes no more than 50K.", Some("<=50K"));
+        check(income, "Predict the probability that a person makes 50K.", None);
+        check(["- 50000.", "50000+."], "The probability to earn above 50,000 a year.", Some("50000+."));
+        check(["+", "-"], "The probability that someone makes more than 50K.", None);
+        check(["a-b", "a_b"], "The probability of a b.", None);
+        check(["defaulted", "defaults"], "The probability of default.", None);
     }
 
     #[test]

@@ -7,6 +7,8 @@ pub(crate) enum Section {
     Evaluation,
     /// Other work, baselines, prizes: what is said there does not decide.
     Aside,
+    /// Literature, of which only the heading is a sentence.
+    References,
     /// Anything else.
     Other,
 }
@@ -46,8 +48,9 @@ const WEAKLY: &str = "scoring score scored scores ranking ranked judging judged 
 const BESIDE: &str = "and the of how criteria criterion submission submissions are is we your you final measure function \
     rules method rule will be for";
 /// Beginnings of words in headings about other things.
-const ASIDE: &str = "referenc citation related background baseline benchmark previous histor acknowledg paper literature \
-    prize timeline licen bibliograph starter past";
+const ASIDE: &str = "related background baseline benchmark previous histor acknowledg paper prize timeline licen starter past";
+/// Beginnings of words in headings about literature.
+const REFERENCES: &str = "referenc citation literature bibliograph cite citing";
 
 impl Section {
     /// What a heading says about the text below it; `None` if nothing.
@@ -58,6 +61,9 @@ impl Section {
         let is = |list: &str, word: &Word| among(list, &word.text);
         let weakly = words.iter().any(|word| is(WEAKLY, word))
             && words.iter().all(|word| is(WEAKLY, word) || is(BESIDE, word));
+        if begins(REFERENCES) {
+            return Some(Self::References);
+        }
         if begins(ASIDE) {
             return Some(Self::Aside);
         }

@@ -30,6 +30,11 @@ pub(super) fn name(
             Ok(value)
         }
         MetricReading::Unknown { phrase, from } => Err(unknown(&phrase, &from)),
+        MetricReading::Contrast { phrase, from } => {
+            let message =
+                format!("the description names a metric only by what it is not, \"{phrase}\": {from}");
+            Err(Trouble::new(message, format!("say which metric counts with --metric, {FILE}")))
+        }
         MetricReading::Several(readings) => {
             let readings: Vec<String> =
                 readings.iter().map(|(name, from)| format!("{name} in {from}")).collect();

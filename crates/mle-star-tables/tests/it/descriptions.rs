@@ -135,7 +135,9 @@ fn metrics_of_mle_bench_are_read_right_or_refused() {
                 wrong.push(format!("{name}: {metric} from {from}, not {computes}"));
                 continue;
             }
-            MetricReading::Unknown { phrase, .. } => format!("refused: \"{phrase}\""),
+            MetricReading::Unknown { phrase, .. } | MetricReading::Contrast { phrase, .. } => {
+                format!("refused: \"{phrase}\"")
+            }
             MetricReading::Several(readings) => format!("refused: {} readings", readings.len()),
             MetricReading::None => "refused: no metric".to_owned(),
         };

@@ -230,6 +230,14 @@ impl Right<'_> {
 
     /// `averaged over the columns`, `per store`, `macro`, `sample-averaged`.
     fn average(&self, at: usize) -> Found {
+        // "Mean column-wise AUC: the average of the AUCs of each column" explains the name.
+        let is_of_columns = matches!(
+            self.mention.metric,
+            Some(Metric::ColumnRocAuc | Metric::ColumnRmse | Metric::ColumnLogLoss)
+        );
+        if is_of_columns && self.words[self.mention.end..=at].iter().any(|word| word.before.contains(':')) {
+            return None;
+        }
         let (word, next, distance) = (self.text(at), self.text(at + 1), self.distance(at));
         let over = |from: usize| {
             averaged(self.words, from, self.stop, self.mention.metric).map(|modifier| (modifier, from + 1))

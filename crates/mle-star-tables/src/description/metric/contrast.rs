@@ -1,7 +1,7 @@
 //! Metrics that a sentence mentions without scoring by them.
 
 use super::super::sentence::{Sentence, Word, among};
-use super::mention::Mention;
+use super::mention::{Mention, mentions};
 use super::vocabulary::{DISMISSED, ELSEWHERE, ELSEWHERE_PAIRS, SECONDARY};
 
 /// Words that end the reach of `not` to the right.
@@ -19,6 +19,28 @@ pub(super) fn is_dismissed(sentence: &Sentence, mention: &Mention) -> bool {
         || is_for_ties(words, mention)
         || is_elsewhere(words, mention)
         || is_purpose(words, mention)
+}
+
+/// From `not` to the end of the metric that begins at this word, in `not by A but by B`.
+pub(super) fn contrasted(sentence: &Sentence, start: usize) -> Option<(usize, usize)> {
+    const SMALL: &str = "by on with using via the a an its their in terms of rather instead for mean average";
+    let words = &sentence.words;
+    let found = mentions(sentence);
+    let other = found.iter().find(|mention| mention.start >= start)?;
+    // A word before the name may belong to it, as in "the macro F1".
+    let small_until = |from: usize, until: usize| {
+        let near = words.get(from..until).unwrap_or_default();
+        near.len() <= 4 && near.iter().all(|word| among(SMALL, &word.text))
+    };
+    let but = words[..start].iter().rposition(|word| word.text == "but")?;
+    let denied = found.iter().rev().find(|mention| mention.end <= but)?;
+    let not = words[..denied.start].iter().rposition(|word| word.text == "not")?;
+    let is_only = words.get(not + 1).is_some_and(|word| matches!(word.text.as_str(), "only" | "just"));
+    let is_contrast = !is_only
+        && small_until(but + 1, start)
+        && small_until(not + 1, denied.start)
+        && but <= denied.end + 1;
+    is_contrast.then_some((not, other.end))
 }
 
 /// Whether a mark before this word ends a clause.

@@ -36,7 +36,9 @@ pub(super) fn level(sentence: &Sentence, cue: Option<&Cue>) -> Level {
             || matches!(begins, "this" | "it")
                 && sentence.words.get(1).is_some_and(|word| word.text.starts_with("metric"));
     match cue {
-        _ if sentence.section == Section::Aside || begins == "where" => Level::Named,
+        _ if matches!(sentence.section, Section::Aside | Section::References) || begins == "where" => {
+            Level::Named
+        }
         Some(_) if is_evaluation && sentence.is_heading => Level::Stated,
         Some(cue) if cue.has_object && (cue.is_metric || is_ours || cue.at <= 3) && !is_definition => {
             Level::Stated

@@ -3,7 +3,9 @@ use super::*;
 fn read(text: &str) -> String {
     match metric(&Description::read(text), false) {
         MetricReading::Known { metric, .. } => metric.name().into_owned(),
-        MetricReading::Unknown { phrase, .. } => format!("\"{phrase}\""),
+        MetricReading::Unknown { phrase, .. } | MetricReading::Contrast { phrase, .. } => {
+            format!("\"{phrase}\"")
+        }
         MetricReading::Several(readings) => {
             readings.into_iter().map(|(name, _)| name).collect::<Vec<_>>().join(" / ")
         }
@@ -104,7 +106,11 @@ fn words_around_a_metric_change_it() {
 #[test]
 fn what_does_not_count_is_no_reading() {
     check(&[
-        ("Submissions are scored not by accuracy but by macro F1.", "macro F1"),
+        ("Submissions are scored not by accuracy but by macro F1.", "\"not by accuracy but by macro F1\""),
+        ("Entries are ranked not by accuracy but by log loss.", "\"not by accuracy but by log loss\""),
+        ("The metric is not the RMSE, but rather the MAE.", "\"not the RMSE, but rather the MAE\""),
+        ("Not by accuracy but by F1 are entries ranked. The metric is F1.", "F1"),
+        ("Submissions are scored not by accuracy, which is high, but judged by F1 here.", "F1"),
         ("We use macro F1 instead of accuracy.", "macro F1"),
         ("Instead of accuracy, we use log loss.", "log loss"),
         ("Submissions are ranked by log loss rather than accuracy.", "log loss"),
@@ -122,6 +128,77 @@ fn what_does_not_count_is_no_reading() {
         ("Submissions are scored by AUC, and the accuracy is shown for information.", "ROC-AUC"),
         ("# Baseline\nScored by accuracy: 0.8.\n# Evaluation\nScored by MCC.", "MCC"),
         ("Models may be trained with log loss; predictions are evaluated by Brier score.", "Brier score"),
+    ]);
+}
+
+#[test]
+fn explanations_change_nothing() {
+    check(&[
+        (
+            "Submissions are evaluated by the mean column-wise ROC AUC: the score is the average of the AUCs of each predicted column.",
+            "mean column-wise ROC-AUC",
+        ),
+        (
+            "Submissions are evaluated on mean column-wise ROC AUC. In other words, the score is the average of the individual AUCs of each predicted column.",
+            "mean column-wise ROC-AUC",
+        ),
+        (
+            "Submissions are scored by MCRMSE: the RMSE of each target column, averaged over the columns.",
+            "MCRMSE",
+        ),
+        (
+            "Scored by mean column-wise log loss: the log loss of each column is computed, and the mean of them is the score.",
+            "mean column-wise log loss",
+        ),
+    ]);
+}
+
+#[test]
+fn unknown_metrics_are_told_in_their_words() {
+    check(&[
+        ("Submissions are scored with the square root of the mean of (log(p + 1) - log(a + 1))^2.", "RMSLE"),
+        (
+            "The evaluation metric is the approximate median significance (AMS), computed from the signal and the background.",
+            "\"approximate median significance (AMS)\"",
+        ),
+        ("Submissions are evaluated using the Foo-Bar significance.", "\"Foo-Bar significance\""),
+        ("The evaluation metric is the profit in euros.", "\"profit\""),
+        ("Submissions are scored by the expected cost of maintenance.", "\"expected cost of maintenance\""),
+        ("The evaluation metric is the net profit. The sensors have a high accuracy.", "\"net profit\""),
+        ("Submissions are evaluated by experts.", ""),
+        ("Submissions are evaluated on the test set.", ""),
+        ("Submissions are evaluated by comparing them with the truth.", ""),
+    ]);
+}
+
+#[test]
+fn formulas_are_quoted_whole() {
+    let formula = "the square root of the mean of (log(p + 1) - log(a + 1))^2";
+    let text = format!("# Evaluation\nSubmissions are scored by {formula}.");
+    let MetricReading::Known { metric: Metric::Rmsle, from } = metric(&Description::read(&text), false)
+    else {
+        panic!("{text}");
+    };
+    assert!(from.contains(formula), "{from}");
+    check(&[(
+        "Submissions are scored by the square root of the mean of (log(p) - log(a))^2.",
+        "\"square root of the mean of (log(p) - log(a))^2\"",
+    )]);
+}
+
+#[test]
+fn literature_names_no_metric() {
+    check(&[
+        ("Predict the price.\n\n## References\n\nThe RMSE of prices: a study.", ""),
+        (
+            "Predict the price.\n\nReferences:\n- Willmott, C. J. (2005). Advantages of the MAE. Climate Research.",
+            "",
+        ),
+        (
+            "Predict the price.\nHanley JA, McNeil BJ. The area under the ROC curve. Radiology 1982;143:29-36.",
+            "",
+        ),
+        ("Scored by RMSE.\n\n# Bibliography\n\nThe metric is MAE.", "RMSE"),
     ]);
 }
 
