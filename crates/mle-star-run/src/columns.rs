@@ -3,7 +3,7 @@
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::task::{ColumnRole, ColumnRoles, Task, TaskType, TextColumn};
 use mle_star_tables::infer::Inferred;
-use mle_star_tables::profile::{Column, ColumnKind, Profile};
+use mle_star_tables::profile::{Column, Profile};
 
 /// Columns of a wide table that are told.
 pub const MOST: usize = 200;
@@ -78,7 +78,7 @@ pub fn table(
     let mut found: Vec<(usize, ColumnRole)> = all
         .map(|(column, is_in_train)| {
             let (rank, role, why) = role(told, profile, split, (column, is_in_train), reasons);
-            let kind = kind(column.kind).to_owned();
+            let kind = column.kind.name().to_owned();
             (rank, ColumnRole { column: column.name.clone(), role: role.to_owned(), kind, why })
         })
         .collect();
@@ -134,18 +134,6 @@ fn role(
             Some(_) => (8, "feature", "both tables have it".to_owned()),
             None => (8, "feature", "it has no other role".to_owned()),
         },
-    }
-}
-
-fn kind(kind: ColumnKind) -> &'static str {
-    match kind {
-        ColumnKind::Integer => "integer",
-        ColumnKind::Float => "number",
-        ColumnKind::Boolean => "boolean",
-        ColumnKind::Date => "date",
-        ColumnKind::Category => "category",
-        ColumnKind::Text => "text",
-        ColumnKind::Empty => "empty",
     }
 }
 

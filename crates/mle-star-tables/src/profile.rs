@@ -171,6 +171,21 @@ pub enum ColumnKind {
     Empty,
 }
 
+impl ColumnKind {
+    /// Its name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Integer => "integer",
+            Self::Float => "number",
+            Self::Boolean => "boolean",
+            Self::Date => "date",
+            Self::Category => "category",
+            Self::Text => "text",
+            Self::Empty => "empty",
+        }
+    }
+}
+
 /// Reads every table of a data folder.
 ///
 /// # Errors

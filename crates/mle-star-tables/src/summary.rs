@@ -160,7 +160,7 @@ fn in_sample(column: &Column) -> String {
     let name = words::name(&column.name);
     match column.top_values.as_slice() {
         [(only, _)] if column.missing == 0 => format!("{name} (always {})", words::value(only)),
-        _ => format!("{name} ({})", columns::kind(column.kind)),
+        _ => format!("{name} ({})", column.kind.name()),
     }
 }
 
@@ -234,7 +234,7 @@ fn in_table(column: &Column) -> String {
     match column.top_values.as_slice() {
         [] => name,
         [(only, _)] if column.missing == 0 => format!("{name} (always {})", words::value(only)),
-        _ => format!("{name} ({}, such as {})", columns::kind(column.kind), values.join(", ")),
+        _ => format!("{name} ({}, such as {})", column.kind.name(), values.join(", ")),
     }
 }
 

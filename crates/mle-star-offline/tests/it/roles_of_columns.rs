@@ -98,7 +98,8 @@ fn words_that_are_values_are_read_as_such() {
 fn scripts_with_weights_run() {
     needs!(Campaign("offline"), Libraries);
     let mut batch = Batch::new();
-    let metrics = [("RMSE", 0), ("MAE", 0), ("Spearman correlation", 0), ("SMAPE", 0), ("F1", 2), ("log loss", 3)];
+    let metrics =
+        [("RMSE", 0), ("MAE", 0), ("Spearman correlation", 0), ("SMAPE", 0), ("F1", 2), ("log loss", 3)];
     for (metric, classes) in metrics {
         let shape = Shape { per_class: classes == 3, ..shape(metric, Minimize, classes) };
         let agents = agents(&shape, |task| task.weight_column = Some("size".to_owned()), None);

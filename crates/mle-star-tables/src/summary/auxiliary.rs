@@ -6,7 +6,7 @@ use std::io;
 use mle_star_domain::protocol::SplitKind;
 
 use super::tables::{Keys, TableFacts, digest_of_key};
-use super::{AUXILIARY, Asked, columns, words};
+use super::{AUXILIARY, Asked, words};
 use crate::cutoff::{Cutoff, cutoffs};
 use crate::folder::{Listing, Source};
 use crate::links::Link;
@@ -64,7 +64,7 @@ pub(super) fn section(
 }
 
 fn columns_of(table: &Table) -> String {
-    let one = |column: &Column| format!("{} {}", words::name(&column.name), columns::kind(column.kind));
+    let one = |column: &Column| format!("{} {}", words::name(&column.name), column.kind.name());
     let columns: Vec<String> = table.columns.iter().map(one).collect();
     words::list(&columns, SHOWN)
 }

@@ -181,7 +181,7 @@ fn row(role: Role, at: usize, facts: &TableFacts) -> Option<String> {
     Some(format!(
         "| {} | {}{role} | {} | {} | {} |\n",
         words::name(&column.name),
-        kind(column.kind),
+        column.kind.name(),
         missing(train, facts.train.sampled, test),
         words::count(column.distinct as u64),
         values.join("; ")
@@ -274,19 +274,6 @@ fn group(columns: &[&Column]) -> Option<String> {
         0 => String::new(),
         constant => format!(", {constant} constant"),
     };
-    let number = words::counted(columns.len(), &format!("more {} column", kind(first.kind)));
+    let number = words::counted(columns.len(), &format!("more {} column", first.kind.name()));
     Some(format!("- {number}: {names}{missing}{constant}"))
-}
-
-/// The name of a kind.
-pub(super) fn kind(kind: ColumnKind) -> &'static str {
-    match kind {
-        ColumnKind::Integer => "integer",
-        ColumnKind::Float => "number",
-        ColumnKind::Boolean => "boolean",
-        ColumnKind::Date => "date",
-        ColumnKind::Category => "category",
-        ColumnKind::Text => "text",
-        ColumnKind::Empty => "empty",
-    }
 }
