@@ -10,8 +10,9 @@ use mle_star_domain::protocol::{Holdout, Split};
 use mle_star_domain::trouble::Trouble;
 
 use super::sample::Sample;
-use crate::holdout::choice::{Chosen, Labelled, choose};
+use crate::holdout::choice::{Chosen, choose};
 use crate::holdout::{Off, Share};
+use crate::labelled::Labelled;
 use crate::profile::Profile;
 use crate::records::{self, add_row, value};
 use crate::table::Table;
