@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use blake3::Hasher;
 use mle_star_domain::protocol::{Split, SplitKind};
 
+use super::off::{Off, off, unreadable};
 use super::seeded::{RowSet, Seeded};
-use super::tables::{off, unreadable};
-use super::{Off, Share};
 use crate::profile::{HUGE, Profile};
 use crate::records::digest;
 use crate::split::times::{self, Clock};
@@ -29,6 +28,18 @@ const LARGEST_AUTO: f64 = 0.3;
 const FEWEST_GROUPS: usize = 10;
 /// The numbers of further classes are computed again for each row.
 const MOST_KNOWN: usize = 1_000;
+
+/// How many of the labelled rows are held out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Share {
+    /// The usual share of a large training table; none of a small one.
+    Auto {
+        /// The greatest number of rows.
+        most: u64,
+    },
+    /// This share, between 0 and 1, but not more than this number of rows.
+    Of(f64, u64),
+}
 
 /// The rows that are held out.
 pub(crate) struct Chosen {
