@@ -64,6 +64,10 @@ pub const RESULT: &str = "result.json";
 pub const REPORT: &str = "report.html";
 /// What belongs to held-out rows, a folder that scripts cannot read.
 pub const HOLDOUT: &str = "holdout";
+/// The folds in the data that scripts see: the row ID and `fold`.
+pub const FOLDS: &str = "folds.csv";
+/// The original data with [`FOLDS`], a folder.
+pub const ALL_ROWS: &str = "all_rows";
 /// The labels of the held-out rows, in [`HOLDOUT`].
 pub const LABELS: &str = "labels.csv";
 /// The tables that are compared before the search, a folder in [`HOLDOUT`].

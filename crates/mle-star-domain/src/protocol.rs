@@ -34,6 +34,44 @@ pub struct Protocol {
     /// The columns to predict; none if the task's target column is all that is known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
+    /// For a split by time, the periods that validation and held-out rows lie in; `None` otherwise, or if the training time
+    /// is too short for one period beside the first training rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub periods: Option<Periods>,
+    /// Whether scripts find the folds in `input/folds.csv`: the row ID and `fold`, from 0. Rows that no fold validates are
+    /// not in it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub has_folds_file: bool,
+}
+
+/// The training time in periods like that of the test table: as long, and with the same gap before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Periods {
+    /// The period of the test table.
+    pub test: Period,
+    /// The held-out period, which is the test table of the search; `None` if no rows are held out.
+    pub held_out: Option<Period>,
+    /// The periods that are validated, the earliest first: fold 0, 1, and so on. Each is validated by models of rows that are
+    /// earlier by at least the gap.
+    pub folds: Vec<Period>,
+    /// How long a period is, in words, such as `28 days` or `12 steps of week`.
+    pub length: String,
+    /// The time between the last training row and the first row of a period beyond the usual step, in words; empty if there is
+    /// none.
+    pub gap: String,
+    /// The same in the column's unit, in seconds for dates; 0 if there is none.
+    pub gap_size: f64,
+}
+
+/// A stretch of time.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Period {
+    /// The first time of its rows, as in the table.
+    pub from: String,
+    /// The last time of its rows, as in the table.
+    pub to: String,
+    /// The number of its rows.
+    pub rows: u64,
 }
 
 /// How the test rows differ from the training rows.
@@ -87,6 +125,10 @@ pub enum Holdout {
         seed: u64,
         /// A digest of their IDs.
         digest: String,
+        /// Whether they are the whole test table of the search: a period of time that is as far from the remaining training
+        /// rows as the real test rows are from all. Otherwise the real test rows are in that table, too.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        period: bool,
     },
     /// All rows of the test table, which the program took from a single table. Their labels are known to the program alone,
     /// and the submission predicts them.
@@ -264,6 +306,11 @@ impl Holdout {
     /// Whether rows of the training table are held out, beside the test table.
     pub fn is_on(&self) -> bool {
         matches!(self, Self::On { .. })
+    }
+
+    /// Whether scripts of the search predict an earlier period instead of the real test rows.
+    pub fn is_period(&self) -> bool {
+        matches!(self, Self::On { period: true, .. })
     }
 
     /// Whether the labels of the test table are known to the program.

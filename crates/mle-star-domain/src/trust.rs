@@ -31,6 +31,13 @@ pub struct Trust {
     /// for other rows of the same ones.
     #[serde(default)]
     pub holdout_clusters: Option<u64>,
+    /// For a split by time, the scores of the submitted solution by period, the earliest first: the validated ones, then the
+    /// held-out one.
+    #[serde(default)]
+    pub periods: Vec<PeriodScore>,
+    /// Why there is no interval, in one sentence; `None` if there is one, or if nothing is known.
+    #[serde(default)]
+    pub no_interval: Option<String>,
     /// The score on rows that no script saw before.
     pub holdout_score: Option<f64>,
     /// Its 95 % interval for a score on the test rows.
@@ -66,6 +73,19 @@ impl Trust {
         let suspect = self.probes.iter().find(|probe| probe.verdict == ProbeVerdict::Suspect);
         suspect.map(|probe| probe.detail.as_str())
     }
+}
+
+/// The score of a period of time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PeriodScore {
+    /// The first time of its rows, as in the table.
+    pub from: String,
+    /// The last time of its rows, as in the table.
+    pub to: String,
+    /// The number of rows that were scored.
+    pub rows: u64,
+    /// The score, in the metric's unit.
+    pub score: f64,
 }
 
 /// A finding in a script.

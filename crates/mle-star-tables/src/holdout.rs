@@ -112,7 +112,13 @@ impl Plan {
 
     /// The rows as the evaluation protocol names them.
     pub fn holdout(&self) -> Holdout {
-        Holdout::On { rows: self.rows, of: self.labelled, seed: self.seed, digest: self.digest.clone() }
+        Holdout::On {
+            rows: self.rows,
+            of: self.labelled,
+            seed: self.seed,
+            digest: self.digest.clone(),
+            period: false,
+        }
     }
 }
 

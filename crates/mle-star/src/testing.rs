@@ -469,6 +469,8 @@ pub fn protocol() -> Protocol {
         verifies: true,
         unverified: None,
         class_scores: false,
+        periods: None,
+        has_folds_file: false,
         comparison: String::new(),
         targets: Vec::new(),
     }

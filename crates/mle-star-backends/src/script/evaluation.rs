@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use mle_star_domain::effects::CombinedBy;
 use mle_star_domain::layout;
 use mle_star_domain::measure::{Chance, Measurement};
-use mle_star_domain::protocol::{HoldoutPart, Split, SplitKind};
+use mle_star_domain::protocol::{HoldoutPart, Periods, Split, SplitKind};
 use mle_star_domain::score::Printed;
 use mle_star_domain::task::MetricFile;
 use mle_star_metrics::average::{class_columns, weighted_average, weighted_labels};
@@ -62,6 +62,10 @@ pub struct EvaluationSetup {
     pub verifies: bool,
     /// The held-out rows, if there are any.
     pub holdout: Option<HoldoutSetup>,
+    /// The folds that scripts of the search find with their data, if they do.
+    pub folds: Option<PathBuf>,
+    /// For a split by time, the periods.
+    pub periods: Option<Periods>,
     /// The labels of the test table, if the program knows them.
     pub test_labels: Option<PathBuf>,
     /// Folders and files that contain labels of held-out rows or of the test table and are therefore hidden from the
@@ -76,6 +80,9 @@ pub struct HoldoutSetup {
     pub data_dir: PathBuf,
     /// The original sample submission.
     pub sample: PathBuf,
+    /// Whether the held-out rows are the whole test table of the search. Scripts of the search then predict none of the
+    /// original test rows.
+    pub is_period: bool,
     /// The labels of the held-out rows.
     pub labels: PathBuf,
     /// Folder with the training and the test table, which the program's own script compares before the search, to find
@@ -437,7 +444,13 @@ mod tests {
             let (train, labels) = (write("train.csv", train), write("labels.csv", held_out));
             let predicted = write("predicted.csv", &["1", "4"]);
             let whole = || folder.path().to_owned();
-            let holdout = HoldoutSetup { data_dir: whole(), sample: whole(), labels, compared: whole() };
+            let holdout = HoldoutSetup {
+                data_dir: whole(),
+                sample: whole(),
+                is_period: false,
+                labels,
+                compared: whole(),
+            };
             let (id, target) = ("id".to_owned(), "y".to_owned());
             let evaluation = Evaluator::new(
                 EvaluationSetup {
@@ -452,6 +465,8 @@ mod tests {
                     test_rows: None,
                     verifies: true,
                     holdout: Some(holdout),
+                    folds: None,
+                    periods: None,
                     test_labels: None,
                     closed: Vec::new(),
                 },

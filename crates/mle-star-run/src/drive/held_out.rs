@@ -54,7 +54,8 @@ pub fn folder(run: &OpenRun, all_rows: &Path) -> Result<Option<HeldOut>, Trouble
     let tables = [(&profile.train.file, input.as_path()), (test, all_rows)];
     link_tables(&compared, &tables).map_err(|error| Trouble::io("create", &compared, &error))?;
     let (data_dir, sample) = (all_rows.to_owned(), all_rows.join(sample));
-    let setup = HoldoutSetup { data_dir, sample, labels, compared };
+    let is_period = protocol.holdout.is_period();
+    let setup = HoldoutSetup { data_dir, sample, is_period, labels, compared };
     Ok(Some(HeldOut { input, setup }))
 }
 
@@ -93,6 +94,8 @@ pub fn evaluation(run: &OpenRun, data_dir: &Path, held_out: Option<HeldOut>) -> 
         split: protocol.split.clone(),
         test_rows: profile.test.as_ref().map(|test| test.rows as u64),
         verifies: protocol.verifies,
+        folds: None,
+        periods: protocol.periods.clone(),
         test_labels: protocol.holdout.is_test().then(|| run.folder.join(layout::TEST_LABELS)),
         holdout: held_out.map(|held_out| held_out.setup),
         closed: given.into_iter().chain([task.data_dir.clone()]).filter(|path| path.exists()).collect(),

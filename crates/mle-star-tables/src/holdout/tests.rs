@@ -70,7 +70,7 @@ fn rows_are_drawn_by_seed_and_id() {
     assert_eq!(first, draw(1));
     assert_ne!(held(&first), held(&draw(2)));
     assert_ne!(first.digest(), draw(2).digest());
-    let Holdout::On { rows, of, seed, digest } = first.holdout() else { panic!() };
+    let Holdout::On { rows, of, seed, digest, .. } = first.holdout() else { panic!() };
     assert_eq!((rows, of, seed, digest.as_str()), (20, 100, 1, first.digest()));
 
     // The same IDs are held out if the rows have another order.

@@ -17,7 +17,7 @@ fn limits(total: u64, config: Config) -> (Limits, Config) {
 fn limits_of_table(rows: u64, holds_out: bool, num_parallel_solutions: u32) -> Limits {
     let config = Config { time_limit_seconds: 100, num_parallel_solutions, ..Config::default() };
     let holdout = match holds_out {
-        true => Holdout::On { rows: 10, of: 100, seed: 0, digest: String::new() },
+        true => Holdout::On { rows: 10, of: 100, seed: 0, digest: String::new(), period: false },
         false => Holdout::Off { why: String::new() },
     };
     let protocol = crate::testing::protocol();

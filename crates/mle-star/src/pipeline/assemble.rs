@@ -89,6 +89,8 @@ fn trust(
         unverified: protocol.unverified.clone(),
         validation_clusters: search.and_then(|measured| measured.clusters),
         holdout_clusters: held_out.and_then(|measured| measured.clusters),
+        periods: Vec::new(),
+        no_interval: None,
         holdout_score: held_out.map(|measured| measured.score),
         holdout_interval: held_out.map(|measured| measured.interval),
         holdout_rows,

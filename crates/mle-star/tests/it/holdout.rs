@@ -18,7 +18,7 @@ pub fn held_out() -> Frozen {
         why: "`week` is later in test.csv".to_owned(),
         ..Split::default()
     };
-    let holdout = Holdout::On { rows: 100, of: 1000, seed: 1, digest: "d".to_owned() };
+    let holdout = Holdout::On { rows: 100, of: 1000, seed: 1, digest: "d".to_owned(), period: false };
     let protocol = Protocol {
         split: Some(split),
         holdout,
@@ -26,6 +26,8 @@ pub fn held_out() -> Frozen {
         verifies: true,
         unverified: None,
         class_scores: false,
+        periods: None,
+        has_folds_file: false,
         is_papers: false,
         comparison: "compare()".to_owned(),
         targets: Vec::new(),

@@ -40,6 +40,8 @@ async fn world(train: &str, metric: Metric, id: Option<&str>) -> World {
         test_rows: None,
         verifies: true,
         holdout: None,
+        folds: None,
+        periods: None,
         test_labels: None,
         closed: Vec::new(),
     });

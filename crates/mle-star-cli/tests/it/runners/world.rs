@@ -92,7 +92,7 @@ impl World {
         holdout::labels(&profile, &plan, &labels).unwrap();
         let (data_dir, sample) = (original.clone(), original.join("sample_submission.csv"));
         let closed = vec![original.clone()];
-        let held_out = HoldoutSetup { data_dir, sample, labels, compared };
+        let held_out = HoldoutSetup { data_dir, sample, is_period: false, labels, compared };
         let evaluation = Self::evaluation(input.join("train.csv"));
         self.setup.evaluation = Some(EvaluationSetup { holdout: Some(held_out), closed, ..evaluation });
         self.setup.sample_submission = Some(input.join("sample_submission.csv"));
@@ -115,6 +115,8 @@ impl World {
             test_rows: None,
             verifies: true,
             holdout: None,
+            folds: None,
+            periods: None,
             test_labels: None,
             closed: Vec::new(),
         }

@@ -84,7 +84,15 @@ impl HeldOut {
             split: None,
             test_rows: None,
             verifies: true,
-            holdout: Some(HoldoutSetup { data_dir: original.clone(), sample, labels: secret, compared }),
+            holdout: Some(HoldoutSetup {
+                data_dir: original.clone(),
+                sample,
+                is_period: false,
+                labels: secret,
+                compared,
+            }),
+            folds: None,
+            periods: None,
             test_labels: None,
             closed: vec![original.clone()],
         });
