@@ -120,11 +120,10 @@ fn of_rows(protocol: &Protocol) -> Option<(Vec<Part>, Vec<PeriodRow>, String)> {
     if held > 0 && !is_test {
         parts.push(part(PartKind::HeldOut, "held out", held));
     }
-    #[expect(clippy::cast_precision_loss, reason = "a width in a picture")]
     let test = Part { begin: String::new(), ..part(PartKind::Test, "test", (of / 5).max(1)) };
     parts.push(if is_test { part(PartKind::Test, "test", held) } else { test });
-    let caption = "The numbers are rows. The test table is not to scale.".to_owned();
-    Some((parts, Vec::new(), caption))
+    let scale = if is_test { "" } else { " The test table is not to scale." };
+    Some((parts, Vec::new(), format!("The numbers are rows.{scale}")))
 }
 
 fn row(name: &str, period: &Period, score: Option<&PeriodScore>) -> PeriodRow {
