@@ -13,7 +13,7 @@ use std::io::Read;
 use csv::StringRecord;
 use thiserror::Error;
 
-pub use self::columns::classes_of_columns;
+pub use self::columns::{classes_of_columns, places_of_columns};
 use self::weights::Weights;
 use crate::bootstrap::{self, Rows};
 use crate::names::{Kind, Metric};
