@@ -88,19 +88,9 @@ pub(crate) fn task(shape: &Shape) -> Task {
         metric_direction: shape.direction,
         description: "Predict the target.".to_owned(),
         data_dir: "/data".into(),
-        output_dir: None,
         target_column: Some("target".to_owned().into()),
         id_column: Some("id".to_owned()),
-        group_column: None,
-        time_column: None,
-        weight_column: None,
-        ignore_columns: Vec::new(),
-        positive_class: None,
-        text_columns: Vec::new(),
-        columns: Vec::new(),
-        metric_file: None,
-        reference_discussions: Vec::new(),
-        baseline_solution: None,
+        ..mle_star::testing::task()
     }
 }
 
@@ -204,6 +194,13 @@ fn patients() -> GroupColumn {
     GroupColumn { column: "patient_id".to_owned(), groups: ROWS / PATIENT_ROWS, ordered: true }
 }
 
+/// Writes the training table, the test table and the sample submission.
+pub(crate) fn write_tables(folder: &Path, tables: [&str; 3]) {
+    for (name, text) in ["train", "test", "sample_submission"].into_iter().zip(tables) {
+        std::fs::write(folder.join(format!("{name}.csv")), text).unwrap();
+    }
+}
+
 /// Writes the tables that [`profile`] describes.
 pub(crate) fn write(shape: &Shape, folder: &Path) {
     let header: Vec<String> = features(shape).into_iter().map(|column| column.name).collect();
@@ -235,9 +232,7 @@ pub(crate) fn write(shape: &Shape, folder: &Path) {
         let without_id = |line: &str| format!("{}\n", line.split_once(',').unwrap().1);
         train = train.lines().map(without_id).collect();
     }
-    std::fs::write(folder.join("train.csv"), train).unwrap();
-    std::fs::write(folder.join("test.csv"), test).unwrap();
-    std::fs::write(folder.join("sample_submission.csv"), sample).unwrap();
+    write_tables(folder, [&train, &test, &sample]);
     let places: String = (0..40).map(|place| format!("p{place},{place}.5,r{}\n", place % 3)).collect();
     if shape.auxiliary {
         std::fs::write(folder.join("places.csv"), format!("place,height,region\n{places}")).unwrap();
