@@ -47,6 +47,8 @@ pub struct Protocol {
 /// The training time in periods like that of the test table: as long, and with the same gap before.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Periods {
+    /// The whole time of the training table.
+    pub train: Period,
     /// The period of the test table.
     pub test: Period,
     /// The held-out period, which is the test table of the search; `None` if no rows are held out.
@@ -64,12 +66,15 @@ pub struct Periods {
 }
 
 /// A stretch of time.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Period {
     /// The first time of its rows, as in the table.
     pub from: String,
     /// The last time of its rows, as in the table.
     pub to: String,
+    /// The same times as numbers: seconds for dates, else the column's values.
+    #[serde(default)]
+    pub at: [f64; 2],
     /// The number of its rows.
     pub rows: u64,
 }

@@ -9,7 +9,7 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use arrow_ipc::{Block, Message, root_as_footer, root_as_message};
 
-use crate::detect::Format;
+use crate::formats::Format;
 
 /// Buffers are not compressed better than this, apart from small ones.
 const MOST_TIMES: u64 = 65_536;

@@ -19,7 +19,7 @@ use crate::canonical::{
     MOST_EXACT, Precision, digits_of, is_midnight, push_date, push_decimal, push_duration, push_f32,
     push_f64, push_time, push_time_of_day, push_whole, push_zoned,
 };
-use crate::table::Kind;
+use crate::shape::Kind;
 
 type Half = <Float16Type as ArrowPrimitiveType>::Native;
 

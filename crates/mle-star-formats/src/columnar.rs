@@ -19,13 +19,14 @@ use parquet::file::metadata::RowGroupMetaData;
 use crate::buffers::{self, Verdict, are_too_large};
 use crate::canonical;
 use crate::cells::{self, Cells, Seen, Style};
-use crate::detect::{Detected, Format};
+use crate::detect::Detected;
+use crate::formats::Format;
 use crate::guard::shielded;
 use crate::notation::Notation;
 use crate::packing::Packing;
 use crate::records::LONGEST_ROW;
-use crate::shape::check_names;
-use crate::table::{Column, Shape, Source, Table, Visit};
+use crate::shape::{Column, Shape, check_names};
+use crate::table::{Source, Table, Visit};
 use crate::trouble::{File, quoted};
 
 /// The rows of a Parquet file that are in memory at a time.
@@ -35,7 +36,7 @@ const PANDAS_INDEX: &str = "__index_level_";
 
 /// A Parquet or Arrow file.
 #[derive(Debug)]
-pub(crate) struct Columnar {
+struct Columnar {
     /// The unpacked file, if it was packed.
     unpacked: Option<Opened>,
     layout: Layout,
@@ -94,14 +95,13 @@ pub(crate) fn open(path: &Path, detected: Detected) -> Result<Table, Trouble> {
     };
     let columns_with_style = positions.into_iter().zip(seen).map(style).collect();
     let unpacked = (detected.packing != Packing::None).then_some(opened);
-    let source = Source::Columnar(Columnar { unpacked, layout, columns: columns_with_style });
+    let source = Box::new(Columnar { unpacked, layout, columns: columns_with_style });
     let shape = Shape { columns, rows, notes, ..Shape::default() };
     Ok(Table { path: path.to_owned(), detected, shape, notation: Notation::default(), source })
 }
 
-impl Columnar {
-    /// Reads the rows of a table that was opened: all columns, or the `chosen` ones, in their order.
-    pub(crate) fn each_row(
+impl Source for Columnar {
+    fn each_row(
         &self,
         table: &Table,
         chosen: Option<&[usize]>,

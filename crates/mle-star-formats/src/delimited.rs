@@ -11,8 +11,8 @@ use crate::notation::{Encoding, LineEnd, Notation, decide};
 use crate::numbers::Tally;
 use crate::packing::{Packing, read_full};
 use crate::records::Records;
-use crate::shape::{check_names, is_blank, untyped};
-use crate::table::{Options, Shape, Source, Table, Visit};
+use crate::shape::{Shape, check_names, is_blank, untyped};
+use crate::table::{Options, Source, Table, Visit};
 use crate::text::{self, Utf8};
 use crate::trouble::File;
 
@@ -21,10 +21,10 @@ const HEAD: usize = 1 << 20;
 
 /// Delimited text.
 #[derive(Debug)]
-pub(crate) struct Delimited {
+struct Delimited {
     dialect: Dialect,
     /// Whether some row has empty cells after those of the header.
-    pub(crate) has_extra_cells: bool,
+    has_extra_cells: bool,
 }
 
 /// How the bytes of a file become rows.
@@ -91,13 +91,12 @@ pub(crate) fn open(path: &Path, detected: Detected, options: &Options<'_>) -> Re
     let names: Vec<String> = shape.columns.iter().map(|column| column.name.clone()).collect();
     let mut notation = decide(&names, &tallies, delimiter, options.like);
     (notation.encoding, notation.line_end) = (layout.encoding, layout.line_end);
-    let source = Source::Delimited(Delimited { dialect: layout.dialect, has_extra_cells });
+    let source = Box::new(Delimited { dialect: layout.dialect, has_extra_cells });
     Ok(Table { path: path.to_owned(), detected, shape, notation, source })
 }
 
-impl Delimited {
-    /// Reads the rows of a table that was opened.
-    pub(crate) fn each_row(&self, table: &Table, visit: &mut Visit<'_>) -> Result<(), Trouble> {
+impl Source for Delimited {
+    fn each_row(&self, table: &Table, _: Option<&[usize]>, visit: &mut Visit<'_>) -> Result<(), Trouble> {
         let Notation { encoding, line_end, .. } = table.notation;
         let layout = Layout { dialect: self.dialect, encoding, line_end };
         let (mut row, mut left) = (StringRecord::new(), table.shape.rows);
@@ -120,6 +119,10 @@ impl Delimited {
             Stopped::Trouble(trouble) => trouble,
             Stopped::OtherBytes => File(&table.path).damaged("the file was changed while it was read"),
         })
+    }
+
+    fn has_extra_cells(&self) -> bool {
+        self.has_extra_cells
     }
 }
 

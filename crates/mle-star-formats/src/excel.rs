@@ -16,8 +16,8 @@ use crate::notation::Notation;
 use crate::numbers::is_marked;
 use crate::packing::Packing;
 use crate::records::LONGEST_ROW;
-use crate::shape::{check_names, is_blank, untyped};
-use crate::table::{Options, Shape, Source, Table, Visit};
+use crate::shape::{Shape, check_names, is_blank, untyped};
+use crate::table::{Options, Source, Table, Visit};
 use crate::trouble::{File, quoted};
 
 /// The size of a sheet.
@@ -32,7 +32,7 @@ type Workbook = Xlsx<BufReader<Opened>>;
 
 /// A sheet of a workbook.
 #[derive(Debug)]
-pub(crate) struct Sheet {
+struct Sheet {
     /// The unpacked file, if it was packed.
     unpacked: Option<Opened>,
     name: String,
@@ -116,13 +116,12 @@ pub(crate) fn open(path: &Path, detected: Detected, options: &Options<'_>) -> Re
         ..Shape::default()
     };
     let unpacked = (detected.packing != Packing::None).then_some(opened);
-    let source = Source::Excel(Sheet { unpacked, name, header, first, styles });
+    let source = Box::new(Sheet { unpacked, name, header, first, styles });
     Ok(Table { path: path.to_owned(), detected, shape, notation: Notation::default(), source })
 }
 
-impl Sheet {
-    /// Reads the rows of a table that was opened.
-    pub(crate) fn each_row(&self, table: &Table, visit: &mut Visit<'_>) -> Result<(), Trouble> {
+impl Source for Sheet {
+    fn each_row(&self, table: &Table, _: Option<&[usize]>, visit: &mut Visit<'_>) -> Result<(), Trouble> {
         let file = File(&table.path);
         let opened = match &self.unpacked {
             Some(unpacked) => unpacked.try_clone(),

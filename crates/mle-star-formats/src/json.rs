@@ -14,13 +14,14 @@ use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor}
 use serde_json::value::RawValue;
 
 use crate::canonical::push_f64;
-use crate::detect::{Detected, Format};
+use crate::detect::Detected;
+use crate::formats::Format;
 use crate::notation::{LineEnd, Notation};
 use crate::numbers::is_marked;
 use crate::packing::{Packing, read_full};
 use crate::records::LONGEST_ROW;
-use crate::shape::untyped;
-use crate::table::{Shape, Source, Table, Visit};
+use crate::shape::{Shape, untyped};
+use crate::table::{Source, Table, Visit};
 use crate::text::{self, Utf8};
 use crate::trouble::{File, quoted};
 
@@ -29,6 +30,10 @@ const MOST_FIELDS: usize = 65_536;
 
 /// Infinity as a number of JSON.
 const INFINITE: &[u8] = b"1e99999";
+
+/// Objects of JSON. Fields that an object lacks are empty cells; lists and objects within it are JSON text.
+#[derive(Debug)]
+struct Json;
 
 /// The fields of an object in their order.
 struct Fields(Vec<(String, Box<RawValue>)>);
@@ -69,34 +74,32 @@ pub(crate) fn open(path: &Path, detected: Detected) -> Result<Table, Trouble> {
     }
     let marked = marked.into_iter().collect();
     let shape = Shape { columns: untyped(names), rows, marked, ..Shape::default() };
-    Ok(Table { path: path.to_owned(), detected, shape, notation, source: Source::Json })
+    Ok(Table { path: path.to_owned(), detected, shape, notation, source: Box::new(Json) })
 }
 
-/// Reads the rows of a table that was opened. Fields that an object lacks are empty cells; lists and objects are JSON text.
-///
-/// # Errors
-/// See [`Table::each_row`].
-pub(crate) fn each_row(table: &Table, visit: &mut Visit<'_>) -> Result<(), Trouble> {
-    let file = File(&table.path);
-    let names = table.shape.columns.iter().enumerate();
-    let places: FxHashMap<&str, usize> = names.map(|(at, column)| (column.name.as_str(), at)).collect();
-    let mut cells = vec![String::new(); places.len()];
-    let mut row = StringRecord::new();
-    each(&table.path, &table.detected, &table.notation, &mut |number, fields| {
-        cells.iter_mut().for_each(String::clear);
-        for (name, value) in &fields.0 {
-            let changed = || file.damaged("the file was changed while it was read");
-            let at = *places.get(name.as_str()).ok_or_else(changed)?;
-            push_value(value.get(), &mut cells[at]);
-            if memchr::memchr(0, cells[at].as_bytes()).is_some() {
-                let place = place(table.detected.format, number);
-                return Err(file.damaged(format!("{place} has a NUL character in {}", quoted(name))));
+impl Source for Json {
+    fn each_row(&self, table: &Table, _: Option<&[usize]>, visit: &mut Visit<'_>) -> Result<(), Trouble> {
+        let file = File(&table.path);
+        let names = table.shape.columns.iter().enumerate();
+        let places: FxHashMap<&str, usize> = names.map(|(at, column)| (column.name.as_str(), at)).collect();
+        let mut cells = vec![String::new(); places.len()];
+        let mut row = StringRecord::new();
+        each(&table.path, &table.detected, &table.notation, &mut |number, fields| {
+            cells.iter_mut().for_each(String::clear);
+            for (name, value) in &fields.0 {
+                let changed = || file.damaged("the file was changed while it was read");
+                let at = *places.get(name.as_str()).ok_or_else(changed)?;
+                push_value(value.get(), &mut cells[at]);
+                if memchr::memchr(0, cells[at].as_bytes()).is_some() {
+                    let place = place(table.detected.format, number);
+                    return Err(file.damaged(format!("{place} has a NUL character in {}", quoted(name))));
+                }
             }
-        }
-        row.clear();
-        cells.iter().for_each(|cell| row.push_field(cell));
-        visit(&row)
-    })
+            row.clear();
+            cells.iter().for_each(|cell| row.push_field(cell));
+            visit(&row)
+        })
+    }
 }
 
 fn place(format: Format, number: u64) -> String {

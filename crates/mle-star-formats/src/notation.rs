@@ -1,8 +1,6 @@
 //! How a file writes its table: delimiter, encoding, line ends, and the marks in its numbers.
 
-use std::fmt;
-
-use crate::numbers::Tally;
+use crate::numbers::{Decimal, Tally};
 
 /// The fewest numbers with a mark from which those without one say something.
 const ENOUGH: u64 = 10;
@@ -48,15 +46,6 @@ pub enum LineEnd {
     CrLf,
     /// `\r`
     Cr,
-}
-
-/// The character between a number's whole part and its fraction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decimal {
-    /// `1.5`
-    Point,
-    /// `1,5`
-    Comma,
 }
 
 /// A column whose numbers have marks, and how they were read.
@@ -124,15 +113,6 @@ impl LineEnd {
             Self::CrLf => "CRLF",
             Self::Cr => "CR",
         }
-    }
-}
-
-impl fmt::Display for Decimal {
-    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
-        text.write_str(match self {
-            Self::Point => ".",
-            Self::Comma => ",",
-        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Numbers as people write them: with a decimal comma, with thousands separators.
 
-use crate::notation::Decimal;
+use std::fmt;
 
 /// The marks that may stand between groups of three digits, besides point and comma.
 const BLANKS: [char; 6] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}'];
@@ -35,6 +35,15 @@ const MISSING: [&str; 18] = [
     "infinity",
     "-infinity",
 ];
+
+/// The character between a number's whole part and its fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Decimal {
+    /// `1.5`
+    Point,
+    /// `1,5`
+    Comma,
+}
 
 /// How the numbers of one column can be read: what all of its cells have in common.
 #[derive(Clone, Debug)]
@@ -177,6 +186,15 @@ impl Tally {
             Decimal::Point => self.has_comma.then_some(','),
             Decimal::Comma => self.has_point.then_some('.'),
         }
+    }
+}
+
+impl fmt::Display for Decimal {
+    fn fmt(&self, text: &mut fmt::Formatter<'_>) -> fmt::Result {
+        text.write_str(match self {
+            Self::Point => ".",
+            Self::Comma => ",",
+        })
     }
 }
 

@@ -8,7 +8,7 @@ use flate2::read::MultiGzDecoder;
 use mle_star_domain::trouble::Trouble;
 use zip::ZipArchive;
 
-use crate::detect::is_table_name;
+use crate::formats::is_table_name;
 use crate::trouble::{File, quoted};
 
 /// The first bytes that say how a file is packed.

@@ -6,8 +6,9 @@ use std::path::Path;
 
 use mle_star_domain::trouble::Trouble;
 
-use crate::detect::{Format, detect};
+use crate::detect::detect;
 use crate::dialect::Dialect;
+use crate::formats::Format;
 use crate::notation::{Encoding, LineEnd, decide};
 use crate::numbers::Tally;
 use crate::packing::{Packing, read_full};

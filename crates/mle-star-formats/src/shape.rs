@@ -1,9 +1,55 @@
-//! Headers and the ends of tables.
+//! Columns, headers and the ends of tables.
 
 use mle_star_domain::trouble::Trouble;
 
-use crate::table::{Column, Kind};
 use crate::trouble::{File, quoted};
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name as in the file. One column may have an empty name.
+    pub name: String,
+    /// What the file says about its cells.
+    pub kind: Kind,
+}
+
+/// What a file says about the cells of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Nothing, as in delimited text, JSON and Excel: the cells must be looked at.
+    Untyped,
+    /// Text, also where all of it are digits.
+    Text,
+    /// Whole numbers.
+    Integer,
+    /// Floating-point or decimal numbers.
+    Number,
+    /// `True` and `False`.
+    Boolean,
+    /// Dates, `2024-01-31`.
+    Date,
+    /// Points in time, `2024-01-31 13:45:00`, or times of day, `13:45:00`.
+    Time,
+    /// Lengths of time, `1 days 02:03:04`.
+    Duration,
+}
+
+/// Columns, rows, and what was left out.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Shape {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: u64,
+    /// Columns without name and content after the last one.
+    pub(crate) empty_columns: usize,
+    /// Rows without content after the last one.
+    pub(crate) empty_rows: u64,
+    /// Whether all rows have one cell more than the header, so that the first column has no name.
+    pub(crate) has_row_names: bool,
+    /// In Excel and JSON, the columns that hold a text which is a number with a comma, a blank or an apostrophe.
+    pub(crate) marked: Vec<usize>,
+    /// Further notes for people.
+    pub(crate) notes: Vec<String>,
+}
 
 /// Refuses two columns of one name.
 ///

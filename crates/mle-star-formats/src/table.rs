@@ -1,19 +1,17 @@
 //! A table in a file.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use csv::StringRecord;
 use mle_star_domain::trouble::Trouble;
 
-use crate::columnar::{self, Columnar};
-use crate::delimited::{self, Delimited};
-use crate::detect::{Detected, Format, detect};
-use crate::excel::{self, Sheet};
-use crate::json;
-use crate::notation::{Decimal, Encoding, LineEnd, Notation, NumberColumn};
-use crate::numbers::translate;
+use crate::detect::Detected;
+use crate::formats::Format;
+use crate::notation::{Encoding, LineEnd, Notation, NumberColumn};
+use crate::numbers::{Decimal, translate};
 use crate::packing::Packing;
-use crate::texts;
+use crate::shape::{Column, Shape};
 use crate::trouble::quoted;
 
 /// What is called for each row. An error ends the reading.
@@ -35,63 +33,23 @@ pub struct Table {
     pub(crate) detected: Detected,
     pub(crate) shape: Shape,
     pub(crate) notation: Notation,
-    pub(crate) source: Source,
+    pub(crate) source: Box<dyn Source>,
 }
 
-/// A column of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Column {
-    /// Its name as in the file. One column may have an empty name.
-    pub name: String,
-    /// What the file says about its cells.
-    pub kind: Kind,
-}
+/// What the rows of a table are read from: the reader of a format.
+pub(crate) trait Source: fmt::Debug + Send + Sync {
+    /// Calls `visit` with the cells of each row of `table`, which was opened with this reader, before numbers are
+    /// translated. A reader that can read some columns alone reads the `chosen` ones, in their order; others read all.
+    ///
+    /// # Errors
+    /// See [`Table::each_row`].
+    fn each_row(&self, table: &Table, chosen: Option<&[usize]>, visit: &mut Visit<'_>)
+    -> Result<(), Trouble>;
 
-/// What a file says about the cells of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Nothing, as in delimited text, JSON and Excel: the cells must be looked at.
-    Untyped,
-    /// Text, also where all of it are digits.
-    Text,
-    /// Whole numbers.
-    Integer,
-    /// Floating-point or decimal numbers.
-    Number,
-    /// `True` and `False`.
-    Boolean,
-    /// Dates, `2024-01-31`.
-    Date,
-    /// Points in time, `2024-01-31 13:45:00`, or times of day, `13:45:00`.
-    Time,
-    /// Lengths of time, `1 days 02:03:04`.
-    Duration,
-}
-
-/// Columns, rows, and what was left out.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Shape {
-    pub(crate) columns: Vec<Column>,
-    pub(crate) rows: u64,
-    /// Columns without name and content after the last one.
-    pub(crate) empty_columns: usize,
-    /// Rows without content after the last one.
-    pub(crate) empty_rows: u64,
-    /// Whether all rows have one cell more than the header, so that the first column has no name.
-    pub(crate) has_row_names: bool,
-    /// In Excel and JSON, the columns that hold a text which is a number with a comma, a blank or an apostrophe.
-    pub(crate) marked: Vec<usize>,
-    /// Further notes for people.
-    pub(crate) notes: Vec<String>,
-}
-
-/// What rows are read from.
-#[derive(Debug)]
-pub(crate) enum Source {
-    Delimited(Delimited),
-    Columnar(Columnar),
-    Excel(Sheet),
-    Json,
+    /// Whether some row has empty cells after those of the header.
+    fn has_extra_cells(&self) -> bool {
+        false
+    }
 }
 
 impl Table {
@@ -222,40 +180,6 @@ impl Table {
     /// Calls `visit` with the cells of each row before numbers are translated. Formats that can read some columns alone read
     /// the `chosen` ones; others read all.
     pub(crate) fn each_raw(&self, chosen: Option<&[usize]>, visit: &mut Visit<'_>) -> Result<(), Trouble> {
-        match &self.source {
-            Source::Delimited(source) => source.each_row(self, visit),
-            Source::Columnar(source) => source.each_row(self, chosen, visit),
-            Source::Excel(source) => source.each_row(self, visit),
-            Source::Json => json::each_row(self, visit),
-        }
-    }
-}
-
-impl Source {
-    fn has_extra_cells(&self) -> bool {
-        match self {
-            Self::Delimited(source) => source.has_extra_cells,
-            Self::Columnar(_) | Self::Excel(_) | Self::Json => false,
-        }
-    }
-}
-
-/// Opens a table: finds its format, header and notation. All formats but Parquet and Arrow are read once for it.
-///
-/// # Errors
-/// As [`detect()`]; or the file cannot be read, is damaged, has no header, two columns of one name, or a row with more or
-/// fewer cells than the header; a workbook has no such sheet, merged cells, or cells outside its header; a column holds
-/// lists or structures; a row is larger than 64 MB. The message names file, row, column or cell.
-pub fn open(path: &Path, options: &Options<'_>) -> Result<Table, Trouble> {
-    let detected = detect(path)?;
-    match detected.format {
-        Format::Delimited => delimited::open(path, detected, options),
-        Format::Parquet | Format::ArrowFile | Format::ArrowStream => {
-            texts::with_notation(columnar::open(path, detected)?, options.like)
-        }
-        Format::Excel => texts::with_notation(excel::open(path, detected, options)?, options.like),
-        Format::JsonLines | Format::JsonList => {
-            texts::with_notation(json::open(path, detected)?, options.like)
-        }
+        self.source.each_row(self, chosen, visit)
     }
 }

@@ -4,7 +4,8 @@ use mle_star_domain::trouble::Trouble;
 
 use crate::notation::{Notation, decide};
 use crate::numbers::Tally;
-use crate::table::{Kind, Source, Table};
+use crate::shape::Kind;
+use crate::table::Table;
 
 /// The notation of a typed table: that of its columns of text. One pass over them finds it, which ends where no column can
 /// hold numbers.
@@ -12,10 +13,8 @@ use crate::table::{Kind, Source, Table};
 /// # Errors
 /// As [`Table::each_row`].
 pub(crate) fn with_notation(mut table: Table, like: Option<&Notation>) -> Result<Table, Trouble> {
-    let chosen = match &table.source {
-        Source::Columnar(_) => of_kind(&table, Kind::Text),
-        _ => table.shape.marked.clone(),
-    };
+    // Formats that say which columns are text mark none.
+    let chosen = [of_kind(&table, Kind::Text), table.shape.marked.clone()].concat();
     if chosen.is_empty() {
         return Ok(table);
     }

@@ -167,7 +167,7 @@ pub(crate) fn on_other_rows(metric: Metric, measured: Measurement, rows: Option<
     widened(metric.range(), measured, rows)
 }
 
-/// As [`on_other_rows`], for the score of another program.
+/// The score of another program with the interval that a score on this many other rows would have. The score has no known range.
 pub fn of_other_program(measured: Measurement, rows: Option<u64>) -> Measurement {
     widened((f64::NEG_INFINITY, f64::INFINITY), measured, rows)
 }

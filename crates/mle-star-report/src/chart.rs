@@ -4,6 +4,7 @@
 //! chart has a title and a description for screen readers; its figures belong in a table beside it.
 
 mod intervals;
+mod split;
 
 use plotters::coord::Shift;
 use plotters::prelude::*;
@@ -14,6 +15,7 @@ use crate::markup::escaped;
 use crate::sanitize::{plain, shortened};
 
 pub use intervals::{Band, Measured, intervals, outside};
+pub use split::{Part, PartKind, split};
 
 /// The colours; the style sheet refers to these values.
 mod ink {

@@ -90,7 +90,7 @@ pub fn write(profile: &Profile, by: &By<'_>, plan: Option<&Plan>, folder: &Path)
         _ => None,
     };
     let mut file = BufWriter::new(File::create(folder.join(layout::FOLDS))?);
-    let name = id.and_then(|_| by.id).unwrap_or(ROW);
+    let name = id.and(by.id).unwrap_or(ROW);
     let mut line = Vec::new();
     add_row([name.as_bytes(), FOLD.as_bytes()].into_iter(), &mut line)?;
     line.push(b'\n');

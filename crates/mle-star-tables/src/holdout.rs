@@ -7,6 +7,7 @@
 mod checks;
 pub(crate) mod choice;
 mod copies;
+mod off;
 mod period;
 mod places;
 pub(crate) mod seeded;
@@ -21,38 +22,14 @@ use super::profile::Profile;
 use choice::Chosen;
 use seeded::RowSet;
 
+pub use choice::Share;
+pub use off::Off;
+pub use tables::Roles;
 pub use trim::trim;
 pub use write::{labels, write, write_with};
 
 /// The usual greatest number of rows that are held out.
 pub const MOST: u64 = 20_000;
-
-/// The columns with a role.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Roles<'a> {
-    /// The column to predict, or one of several.
-    pub target: Option<&'a str>,
-    /// The column with the row IDs.
-    pub id: Option<&'a str>,
-    /// The column with the weights of rows.
-    pub weight: Option<&'a str>,
-}
-
-/// How many of the labelled rows are held out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Share {
-    /// The usual share of a large training table; none of a small one.
-    Auto {
-        /// The greatest number of rows.
-        most: u64,
-    },
-    /// This share, between 0 and 1, but not more than this number of rows.
-    Of(f64, u64),
-}
-
-/// The reason why no rows can be held out, in one sentence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Off(pub String);
 
 /// The rows that are held out.
 #[derive(Clone, Debug, PartialEq, Eq)]

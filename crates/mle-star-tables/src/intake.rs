@@ -8,9 +8,11 @@
 //!
 //! Nothing is written into the user's folder, and plain files are linked, not copied.
 
+mod columns;
 mod files;
 mod ids;
 mod names;
+mod row_ids;
 mod sample;
 mod single;
 mod submission;
@@ -24,13 +26,14 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_formats::{Options, Table, open};
 
 use crate::folder::Role;
+use columns::Columns;
 use files::Files;
-use names::Columns;
 
 pub use files::{has_tables, is_table};
 pub use mle_star_formats::stem;
+pub use row_ids::ROW_ID;
 pub use sample::{Made, make_sample};
-pub use single::{Draw, Drawn, ROW_ID, draw};
+pub use single::{Draw, Drawn, draw};
 pub use submission::Submission;
 
 /// How data is to be read.
@@ -101,6 +104,7 @@ pub fn look(data: &Path, asked: &Asked<'_>) -> Result<Look, Trouble> {
     look.tell_notes();
     look.check_ambiguous()?;
     look.match_columns(asked)?;
+    ids::find(&mut look, asked)?;
     look.submission = look.of(Role::Sample).and_then(|sample| Submission::of(&sample.columns));
     Ok(look)
 }

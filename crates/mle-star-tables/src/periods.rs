@@ -131,16 +131,17 @@ impl Timeline {
         let folds = self.stretches(held_out.is_some());
         let last = self.last().filter(|_| held_out.is_some());
         let all = || folds.iter().chain(&last);
-        let ends: Vec<f64> =
-            all().flat_map(|stretch| [self.times[stretch.from], self.times[stretch.to - 1]]).collect();
+        let whole = Stretch { learn: 0, from: 0, to: self.times.len() };
+        let ends: Vec<f64> = all().chain([&whole]).flat_map(|stretch| self.ends(*stretch)).collect();
         let column = self.by.column.as_deref().unwrap_or_default();
         let texts = texts(profile.tables.train()?, column, self.clock, &ends)?;
         let told = |stretch: &Stretch| {
-            let Bounds { from, to, .. } = self.bounds(*stretch);
+            let [from, to] = self.ends(*stretch);
             Period { rows: (stretch.to - stretch.from) as u64, ..period(&texts, from, to) }
         };
         let gap_size = self.shape.gap_beyond_step();
         Ok(Periods {
+            train: told(&whole),
             test: self.test.clone(),
             held_out: last.as_ref().zip(held_out).map(|(last, rows)| Period { rows, ..told(last) }),
             folds: folds.iter().map(told).collect(),
@@ -178,8 +179,12 @@ impl Timeline {
     }
 
     fn bounds(&self, stretch: Stretch) -> Bounds {
-        let at = |place: usize| self.times[place];
-        Bounds { learn: at(stretch.learn - 1), from: at(stretch.from), to: at(stretch.to - 1) }
+        let [from, to] = self.ends(stretch);
+        Bounds { learn: self.times[stretch.learn - 1], from, to }
+    }
+
+    fn ends(&self, stretch: Stretch) -> [f64; 2] {
+        [self.times[stretch.from], self.times[stretch.to - 1]]
     }
 }
 
@@ -250,5 +255,5 @@ fn texts(table: &Table, column: &str, clock: Clock, times: &[f64]) -> io::Result
 
 fn period(texts: &HashMap<u64, String>, from: f64, to: f64) -> Period {
     let text = |time: f64| texts.get(&time.to_bits()).cloned().unwrap_or_default();
-    Period { from: text(from), to: text(to), rows: 0 }
+    Period { from: text(from), to: text(to), at: [from, to], rows: 0 }
 }

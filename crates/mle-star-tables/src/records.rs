@@ -1,7 +1,7 @@
 //! Reads a table row by row and keeps each row's text as it is in the file.
 
 use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher, Hash};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 use csv::{ByteRecord, Reader, ReaderBuilder, Terminator, WriterBuilder};
@@ -189,6 +189,21 @@ pub(super) fn add_row<'a>(cells: impl Iterator<Item = &'a [u8]>, into: &mut Vec<
     let end = into.len().max(start + 1) - 1;
     into.truncate(end);
     Ok(())
+}
+
+/// Writes these cells as one row that ends with `\n`. `line` is memory that is used again for each row.
+///
+/// # Errors
+/// `file` cannot be written.
+pub(super) fn write_row<'a>(
+    line: &mut Vec<u8>,
+    file: &mut impl Write,
+    cells: impl Iterator<Item = &'a [u8]>,
+) -> io::Result<()> {
+    line.clear();
+    add_row(cells, line)?;
+    line.push(b'\n');
+    file.write_all(line)
 }
 
 impl Kept<'_> {

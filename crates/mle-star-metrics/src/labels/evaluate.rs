@@ -7,7 +7,8 @@ use csv::{StringRecord, Writer};
 use mle_star_domain::measure::Measurement;
 
 use super::columns::{Cells, cells, positive};
-use super::{Labels, Layout, Others, OwnedTruth, in_order};
+use super::known::{Labels, OwnedTruth, in_order};
+use super::layout::{Layout, Others};
 use crate::bootstrap::{Rows, mean, measure, on_other_rows};
 use crate::cell::{canonical_set, guesses, separator};
 use crate::names::Metric;

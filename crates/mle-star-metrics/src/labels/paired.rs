@@ -5,9 +5,10 @@ use std::io::Read;
 
 use csv::StringRecord;
 
-use super::{Columns, Layout, Others, row_key};
+use super::evaluate::MOST_UNKNOWN;
+use super::layout::{Columns, Layout, Others};
+use super::rows::row_key;
 use crate::bootstrap::{self, Rows};
-use crate::labels::evaluate::MOST_UNKNOWN;
 use crate::score::Unscorable;
 use crate::table::{Table, key, listed, shown};
 

@@ -4,7 +4,8 @@ use std::io::Read;
 
 use csv::StringRecord;
 
-use super::{Labels, ONE_CLASS, OwnedTruth, in_order, row_key, sorted};
+use super::known::{Labels, ONE_CLASS, OwnedTruth, in_order};
+use super::rows::{row_key, sorted};
 use crate::names::{Kind, Metric};
 use crate::table::{Table, canonical, is_missing, listed, shown};
 

@@ -1,4 +1,6 @@
+use super::known::ONE_CLASS;
 use super::*;
+use crate::names::Metric;
 use crate::score::Unscorable;
 
 fn labels(table: &str, metric: Metric) -> Labels {

@@ -2,6 +2,7 @@
 
 mod picture;
 mod shift;
+mod split;
 
 use mle_star::journal::Kind;
 use mle_star_domain::config::LeakageGate;
@@ -17,6 +18,7 @@ use crate::score_report::{Figure, ScoreReport};
 use crate::words::place_name;
 use picture::Picture;
 use shift::Shift;
+use split::SplitPicture;
 
 /// Fewer held-out rows than this get a note.
 const FEW_ROWS: u64 = 1000;
@@ -38,6 +40,8 @@ pub struct TrustView {
     pub picture: Option<Picture>,
     /// How test rows differ from training rows, and what that means for validation.
     pub split: Option<String>,
+    /// The split, as a picture and a table.
+    pub split_picture: Option<SplitPicture>,
     /// How well they can be told apart.
     pub shift: Option<Shift>,
     /// How the final solution was chosen.
@@ -142,7 +146,8 @@ pub fn trust(context: &Context<'_>) -> Option<TrustView> {
         holdout: holdout(trust, score),
         few: few_rows(trust).into_iter().chain(few).collect(),
         picture: picture::picture(context, trust),
-        split: trust.split.as_ref().map(split),
+        split: trust.split.as_ref().map(split_words),
+        split_picture: split::picture(context, trust),
         shift: trust.shift.as_ref().map(shift::shift),
         choice: choice(context, &trust.choice, &trust.equivalence),
         findings: trust.findings.iter().map(|one| finding(context, one)).collect(),
@@ -187,7 +192,7 @@ fn few_rows(trust: &trust::Trust) -> Option<String> {
     })
 }
 
-fn split(split: &Split) -> String {
+fn split_words(split: &Split) -> String {
     format!("{} {}", quoted(&split.why), quoted(&cut(&split.instruction(), PROSE)))
 }
 

@@ -5,9 +5,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::Off;
 use super::copies::Copies;
-use super::tables::{Tables, off, unreadable};
+use super::off::{Off, off, unreadable};
+use super::tables::Tables;
 use crate::records::digest;
 use crate::table;
 use crate::walk::walk;

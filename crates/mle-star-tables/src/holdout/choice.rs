@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet};
 use blake3::Hasher;
 use mle_star_domain::protocol::{Split, SplitKind};
 
+use super::off::{Off, off, unreadable};
 use super::seeded::{RowSet, Seeded};
-use super::tables::{off, unreadable};
-use super::{Off, Share};
 use crate::labelled::{Labelled, LabelledRow, Parts};
 use crate::profile::Profile;
 use crate::split::times::{self, Clock};
@@ -28,6 +27,18 @@ const LARGEST_AUTO: f64 = 0.3;
 const FEWEST_GROUPS: usize = 10;
 /// The numbers of further classes are computed again for each row.
 const MOST_KNOWN: usize = 1_000;
+
+/// How many of the labelled rows are held out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Share {
+    /// The usual share of a large training table; none of a small one.
+    Auto {
+        /// The greatest number of rows.
+        most: u64,
+    },
+    /// This share, between 0 and 1, but not more than this number of rows.
+    Of(f64, u64),
+}
 
 /// The rows that are held out.
 pub(crate) struct Chosen {
@@ -50,9 +61,9 @@ enum Rule {
 }
 
 /// The labelled rows, and the numbers that are drawn for them.
-pub(crate) struct Train<'a> {
-    pub(crate) of: &'a Labelled<'a>,
-    pub(crate) seeded: Seeded,
+struct Train<'a> {
+    of: &'a Labelled<'a>,
+    seeded: Seeded,
 }
 
 /// The rows of a class.
@@ -64,7 +75,7 @@ struct Class {
 }
 
 /// The numbers of classes by their labels.
-pub(crate) type Classes = HashMap<String, u64>;
+type Classes = HashMap<String, u64>;
 
 /// Chooses labelled rows as `split` says that test rows differ from training rows.
 pub(crate) fn choose(
@@ -89,7 +100,7 @@ pub(crate) fn choose(
 }
 
 /// The column of the split.
-pub(crate) fn known_column<'a>(profile: &Profile, split: &'a Split) -> Result<&'a str, Off> {
+fn known_column<'a>(profile: &Profile, split: &'a Split) -> Result<&'a str, Off> {
     match &split.column {
         Some(column) if profile.train.column(column).is_some() => Ok(column.as_str()),
         _ => off("the column that tells test rows from training rows is not known"),
@@ -240,11 +251,11 @@ impl Class {
 
 impl Train<'_> {
     /// Calls `take` with each labelled row. Returns the number of labelled rows.
-    pub(crate) fn each(&self, by: &Parts, take: impl FnMut(LabelledRow<'_>)) -> Result<u64, Off> {
+    fn each(&self, by: &Parts, take: impl FnMut(LabelledRow<'_>)) -> Result<u64, Off> {
         self.of.each(by, take).map_err(|error| unreadable(self.of.train, &error))
     }
 
-    pub(crate) fn class(&self, row: &LabelledRow<'_>, by_class: bool, known: &mut Classes) -> u64 {
+    fn class(&self, row: &LabelledRow<'_>, by_class: bool, known: &mut Classes) -> u64 {
         if !by_class {
             return 0;
         }

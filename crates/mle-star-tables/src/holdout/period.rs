@@ -4,10 +4,9 @@ use std::collections::HashSet;
 
 use blake3::Hasher;
 
-use super::choice::{Chosen, FEWEST_HELD, check};
+use super::choice::{Chosen, FEWEST_HELD, Share, check};
+use super::off::{Off, off, unreadable};
 use super::seeded::{RowSet, Seeded};
-use super::tables::{off, unreadable};
-use super::{Off, Share};
 use crate::labelled::{Labelled, Parts};
 use crate::periods::Timeline;
 

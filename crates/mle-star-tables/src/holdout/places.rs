@@ -7,8 +7,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::Off;
-use super::tables::{Tables, off, unreadable};
+use super::off::{Off, off, unreadable};
+use super::tables::Tables;
 use crate::archives;
 use crate::profile::{ColumnKind, Profile};
 use crate::table::Table;

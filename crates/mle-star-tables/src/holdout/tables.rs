@@ -1,11 +1,20 @@
 //! The tables and the columns that holding rows out needs.
 
-use std::io;
-
-use super::{Off, Roles};
+use super::off::{Off, off, unreadable};
 use crate::labelled::Labelled;
 use crate::profile::{Profile, Table};
 use crate::table;
+
+/// The columns with a role.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Roles<'a> {
+    /// The column to predict, or one of several.
+    pub target: Option<&'a str>,
+    /// The column with the row IDs.
+    pub id: Option<&'a str>,
+    /// The column with the weights of rows.
+    pub weight: Option<&'a str>,
+}
 
 /// The tables and the columns that holding rows out needs.
 #[derive(Clone, Debug)]
@@ -24,16 +33,6 @@ impl<'a> Tables<'a> {
     pub(super) fn labelled(&self) -> Labelled<'a> {
         Labelled { train: self.train, targets: self.targets.clone(), id: Some(self.id) }
     }
-}
-
-/// The reason as [`Off`].
-pub(super) fn off<T>(why: impl Into<String>) -> Result<T, Off> {
-    Err(Off(why.into()))
-}
-
-/// Names a table that cannot be read.
-pub(super) fn unreadable(table: &table::Table, error: &io::Error) -> Off {
-    Off(format!("{} cannot be read: {error}", table.source().file.display()))
 }
 
 /// The tables, if their columns fit together.

@@ -6,8 +6,8 @@ use csv::StringRecord;
 use mle_star_domain::trouble::Trouble;
 use mle_star_formats::Table;
 
-use super::names::{Cells, Columns, key};
-use super::single::ROW_ID;
+use super::columns::{Cells, Columns, Index, key};
+use super::row_ids::ROW_ID;
 use super::{Asked, Look, quoted};
 use crate::folder::Role;
 
@@ -115,7 +115,7 @@ impl Ids {
     }
 
     /// Whether these are the numbers of an unnamed column.
-    fn are(&self, index: &super::names::Index) -> bool {
+    fn are(&self, index: &Index) -> bool {
         self.all.len() == index.numbers().count()
             && index.numbers().all(|value| self.all.contains(&value.to_string()))
     }

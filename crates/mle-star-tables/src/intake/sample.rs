@@ -8,9 +8,9 @@ use std::path::Path;
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::{Kind, Metric};
 
-use super::single::{free_name, put};
+use super::row_ids::free_name;
 use crate::profile::{Column, Profile};
-use crate::records;
+use crate::records::{self, write_row};
 use crate::table::Table;
 
 /// The columns of a sample submission after the row ID, each with the value of all rows.
@@ -90,13 +90,13 @@ pub fn make_sample(
         let name = id.map_or_else(|| free_name(train), str::to_owned);
         let (mut file, mut line) =
             (BufWriter::new(File::create(folder.join("sample_submission.csv"))?), Vec::new());
-        put(&mut line, &mut file, [name.as_bytes()].into_iter().chain(sample.names()))?;
+        write_row(&mut line, &mut file, [name.as_bytes()].into_iter().chain(sample.names()))?;
         let column = id.map(|id| test.position(id)).transpose()?;
         records::read(test.folder(), test.source(), |mut rows| {
             while rows.next()? {
                 let number = rows.number().to_string();
                 let id = column.map_or(number.as_bytes(), |column| &rows.row()[column]);
-                put(&mut line, &mut file, [id].into_iter().chain(sample.values()))?;
+                write_row(&mut line, &mut file, [id].into_iter().chain(sample.values()))?;
             }
             Ok(())
         })?;
@@ -118,10 +118,10 @@ fn number_rows(table: &Table, name: &str, first: u64, folder: &Path) -> io::Resu
     let (plain, partial) = (table.source().file.as_path(), folder.join(".numbered.part"));
     let (mut file, mut line) = (BufWriter::new(File::create(&partial)?), Vec::new());
     records::read(table.folder(), table.source(), |mut rows| {
-        put(&mut line, &mut file, [name.as_bytes()].into_iter().chain(rows.header()))?;
+        write_row(&mut line, &mut file, [name.as_bytes()].into_iter().chain(rows.header()))?;
         while rows.next()? {
             let number = (first + rows.number()).to_string();
-            put(&mut line, &mut file, [number.as_bytes()].into_iter().chain(rows.row()))?;
+            write_row(&mut line, &mut file, [number.as_bytes()].into_iter().chain(rows.row()))?;
         }
         file.flush()
     })?;

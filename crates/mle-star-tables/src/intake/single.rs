@@ -9,16 +9,14 @@ use std::path::Path;
 use mle_star_domain::protocol::{Holdout, Split};
 use mle_star_domain::trouble::Trouble;
 
+use super::row_ids::free_name;
 use super::sample::Sample;
 use crate::holdout::choice::{Chosen, choose};
 use crate::holdout::{Off, Share};
 use crate::labelled::Labelled;
 use crate::profile::Profile;
-use crate::records::{self, add_row, value};
+use crate::records::{self, value, write_row};
 use crate::table::Table;
-
-/// The name of the ID column of a table that has none: its values are the 0-based row numbers.
-pub const ROW_ID: &str = "row_id";
 
 /// By which rules test rows are taken from a single table.
 #[derive(Clone, Copy, Debug)]
@@ -96,15 +94,6 @@ pub fn draw(profile: &Profile, draw: &Draw<'_>, folder: &Path, labels: &Path) ->
         unlabelled,
         words,
     })
-}
-
-/// The name of a column with row numbers, which no column has.
-pub(super) fn free_name(table: &Table) -> String {
-    let mut name = ROW_ID.to_owned();
-    while table.find(&name).is_some() {
-        name.push('_');
-    }
-    name
 }
 
 fn check_ids(train: &Table, draw: &Draw<'_>) -> Result<(), Trouble> {
@@ -191,17 +180,21 @@ impl Files {
     ) -> io::Result<()> {
         self.train_row(header, made.map(str::as_bytes))?;
         let id = id.as_bytes();
-        put(
+        write_row(
             &mut self.line,
             &mut self.test,
             made.map(str::as_bytes).into_iter().chain(without(header, targets)),
         )?;
-        put(&mut self.line, &mut self.sample, [id].into_iter().chain(sample.names()))?;
-        put(&mut self.line, &mut self.labels, [id].into_iter().chain(of_labels.iter().map(|at| &header[*at])))
+        write_row(&mut self.line, &mut self.sample, [id].into_iter().chain(sample.names()))?;
+        write_row(
+            &mut self.line,
+            &mut self.labels,
+            [id].into_iter().chain(of_labels.iter().map(|at| &header[*at])),
+        )
     }
 
     fn train_row(&mut self, row: &csv::ByteRecord, made: Option<&[u8]>) -> io::Result<()> {
-        put(&mut self.line, &mut self.train, made.into_iter().chain(row))
+        write_row(&mut self.line, &mut self.train, made.into_iter().chain(row))
     }
 
     fn test_row(
@@ -211,9 +204,13 @@ impl Files {
         (targets, of_labels): (&[usize], &[usize]),
         (id, sample): (&[u8], &Sample),
     ) -> io::Result<()> {
-        put(&mut self.line, &mut self.test, made.into_iter().chain(without(row, targets)))?;
-        put(&mut self.line, &mut self.sample, [id].into_iter().chain(sample.values()))?;
-        put(&mut self.line, &mut self.labels, [id].into_iter().chain(of_labels.iter().map(|at| &row[*at])))
+        write_row(&mut self.line, &mut self.test, made.into_iter().chain(without(row, targets)))?;
+        write_row(&mut self.line, &mut self.sample, [id].into_iter().chain(sample.values()))?;
+        write_row(
+            &mut self.line,
+            &mut self.labels,
+            [id].into_iter().chain(of_labels.iter().map(|at| &row[*at])),
+        )
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -225,17 +222,6 @@ impl Files {
 
 fn without<'a>(row: &'a csv::ByteRecord, targets: &'a [usize]) -> impl Iterator<Item = &'a [u8]> {
     row.iter().enumerate().filter(|(at, _)| !targets.contains(at)).map(|(_, cell)| cell)
-}
-
-pub(super) fn put<'a>(
-    line: &mut Vec<u8>,
-    file: &mut impl Write,
-    cells: impl Iterator<Item = &'a [u8]>,
-) -> io::Result<()> {
-    line.clear();
-    add_row(cells, line)?;
-    line.push(b'\n');
-    file.write_all(line)
 }
 
 fn unwritable(folder: &Path, error: &io::Error) -> Trouble {

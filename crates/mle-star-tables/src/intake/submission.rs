@@ -7,7 +7,7 @@ use std::path::Path;
 use csv::{ReaderBuilder, StringRecord, Writer};
 use serde::{Deserialize, Serialize};
 
-use super::names::Columns;
+use super::columns::{Column, Columns};
 
 /// How the user's sample submission differs from the one that scripts see.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ impl Submission {
     /// How a sample submission differs; `None` if it does not.
     pub(super) fn of(columns: &Columns) -> Option<Self> {
         let index = columns.index.as_ref().and_then(|index| Some((index.given.clone(), index.from?)));
-        let field = |column: &super::names::Column| Field {
+        let field = |column: &Column| Field {
             name: column.name.clone(),
             given: column.given.clone(),
             has_comma: column.has_comma,

@@ -8,7 +8,7 @@ use csv::{ByteRecord, StringRecord, Writer};
 use mle_star_domain::trouble::Trouble;
 use mle_star_formats::{Table, write_csv};
 
-use super::names::{Cells, Columns};
+use super::columns::{Cells, Columns};
 use super::{Look, Taken, opened};
 use crate::walk;
 

@@ -6,6 +6,7 @@ use mle_star::testing::{World, frozen, ran};
 use mle_star_domain::config::{AgentsChoice, LeakageGate, Switch};
 use mle_star_domain::effects::ScriptOutcome;
 use mle_star_domain::measure::Measurement;
+use mle_star_domain::protocol::Protocol;
 use mle_star_domain::role::AgentType;
 use mle_star_domain::trust::Trust;
 use serde_json::{Value, json};
@@ -326,4 +327,82 @@ async fn hostile_texts_and_figures_are_shown_as_text() {
     for raw in ["<script>", "<img", "<svg onload", "\u{202e}", "\u{0}", "\u{1b}", "49{%", "NaN"] {
         assert!(!section.contains(raw), "{raw:?}");
     }
+}
+
+/// A protocol of a split by time with two validated periods of four weeks, a held-out one, and this gap in days.
+fn in_periods(gap: u32) -> Protocol {
+    const DAY: f64 = 86_400.0;
+    let days = f64::from(gap);
+    let period = |from: &str, to: &str, first: f64| json!({"from": from, "to": to, "rows": 280, "at": [first * DAY, (first + 27.0) * DAY]});
+    let periods = json!({
+        "train": {"from": "2023-01-01", "to": "2024-03-30", "rows": 4550, "at": [0.0, 454.0 * DAY]},
+        "test": period("2024-03-31", "2024-04-27", 455.0 + days),
+        "held_out": period("2024-03-03", "2024-03-30", 427.0),
+        "folds": [
+            period("2024-01-07", "2024-02-03", 371.0 - days), period("2024-02-04", "2024-03-02", 399.0 - days),
+        ],
+        "length": "28 days",
+        "gap": if gap > 0 { format!("{gap} days") } else { String::new() },
+        "gap_size": days * DAY,
+    });
+    let protocol = json!({
+        "split": {"kind": "time", "column": "day", "why": "`day` goes on in test.csv"},
+        "holdout": {"state": "on", "rows": 280, "of": 4550, "seed": 42, "digest": "5f0c", "period": true},
+        "rows": 4550, "verifies": true, "comparison": "", "periods": periods,
+    });
+    serde_json::from_value(protocol).unwrap()
+}
+
+#[tokio::test]
+async fn the_split_is_a_picture() {
+    let shown = async |name: &str, protocol: Protocol, changes: Value| {
+        let mut made = with(&changes).await;
+        made.view.snapshot.frozen.protocol = Some(protocol);
+        section(&format!("split-{name}"), &made)
+    };
+    let check = |section: &str, expected: &[&str], absent: &[&str]| {
+        for text in expected {
+            assert!(section.contains(text), "{text} is not in {section}");
+        }
+        for text in absent {
+            assert!(!section.contains(text), "{text} is in {section}");
+        }
+    };
+    let scored =
+        |from: &str, to: &str, score: f64| json!({"from": from, "to": to, "rows": 280, "score": score});
+    let scores = json!({"periods": [
+        scored("2024-01-07", "2024-02-03", 12.25), scored("2024-02-04", "2024-03-02", 13.5),
+        scored("2024-03-03", "2024-03-30", 12.75),
+    ], "holdout_interval": [10.1, 15.6]});
+    let parts = ["earlier", "fold 0", "fold 1", "held out", "test"];
+    let with_scores = [
+        "as long as that of the test table, 28 days, and is predicted",
+        "<th scope=\"row\">fold 1</th><td>2024-02-04</td><td>2024-03-02</td><td class=\"n\">280</td><td class=\"n\">13.5",
+        "interval for the score of one more period",
+    ];
+    let section = shown("time", in_periods(0), scores).await;
+    check(&section, &[&parts[..], &with_scores].concat(), &["gap"]);
+    let unknown = json!({
+        "periods": [], "holdout_interval": null, "validation_interval": null,
+        "no_interval": "two periods are too few to tell how much their scores differ",
+    });
+    let words = ["There is no interval: two periods are too few", "each after a gap of 7 days"];
+    check(&shown("gap", in_periods(7), unknown).await, &words, &[]);
+    let by_group = Protocol {
+        periods: None,
+        holdout: serde_json::from_value(
+            json!({"state": "on", "rows": 1500, "of": 10_000, "seed": 42, "digest": "5"}),
+        )
+        .unwrap(),
+        ..in_periods(0)
+    };
+    let words = ["training and validation", "8,500", "for other groups of &quot;customer&quot;"];
+    let split = serde_json::from_value(
+        json!({"kind": "groups", "column": "customer", "why": "No customer is in both"}),
+    );
+    check(
+        &shown("groups", Protocol { split: split.unwrap(), ..by_group }, json!({})).await,
+        &words,
+        &["fold 0"],
+    );
 }

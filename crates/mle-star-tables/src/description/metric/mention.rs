@@ -97,7 +97,19 @@ pub(super) fn is_one_name(words: &[Word]) -> bool {
     })
 }
 
+/// The words as names of metrics are written, with blanks between them.
 pub(super) fn joined(words: &[Word]) -> String {
     let text = |word: &'_ Word| if word.text == "percent" { "%".to_owned() } else { word.text.clone() };
     words.iter().map(text).collect::<Vec<_>>().join(" ")
+}
+
+/// Words from one place to another as they are written.
+pub(super) fn joined_raw(sentence: &Sentence, start: usize, end: usize) -> String {
+    let words = &sentence.words;
+    let (Some(first), Some(last)) = (words.get(start), words.get(end.saturating_sub(1).max(start))) else {
+        return String::new();
+    };
+    sentence.text[first.at..(last.at + last.raw.len()).min(sentence.text.len())]
+        .replace('`', "")
+        .replace("**", "")
 }

@@ -4,10 +4,11 @@ use mle_star_metrics::names::Metric;
 
 use super::super::quoted;
 use super::super::sentence::{Section, Sentence, among};
+use super::cue;
 use super::levels::{self, Level};
-use super::mention::{is_one_name, mentions};
+use super::mention::{is_one_name, joined_raw, mentions};
+use super::reading::MetricReading;
 use super::vocabulary::{BOUNDARIES, ELSEWHERE, HARMLESS, SECONDARY, SUBMISSIONS};
-use super::{MetricReading, cue, joined_raw};
 
 /// Words of what scores, but is no metric.
 const OTHERS: &str = "expert experts people panel jury judges humans test set data script leaderboard comparing comparison \

@@ -1,4 +1,7 @@
-use super::*;
+use mle_star_metrics::names::Metric;
+
+use super::super::Description;
+use super::{MetricReading, metric};
 
 fn read(text: &str) -> String {
     match metric(&Description::read(text), false) {
