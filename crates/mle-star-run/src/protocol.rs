@@ -399,7 +399,7 @@ fn period_lines(periods: &Periods) -> Vec<String> {
         gap => format!(", after a gap of {gap}"),
     };
     let line =
-        |name: &str, Period { from, to, rows }: &Period| format!("{name}: {from} to {to}, {rows} rows");
+        |name: &str, Period { from, to, rows, .. }: &Period| format!("{name}: {from} to {to}, {rows} rows");
     let start = format!("periods: {} each, as in the test table{gap}", periods.length);
     let folds = periods.folds.iter().enumerate().map(|(fold, period)| line(&format!("fold {fold}"), period));
     let held_out = periods.held_out.iter().map(|period| line("held out", period));
