@@ -30,6 +30,8 @@ pub(crate) struct Shape {
     pub(crate) rich: bool,
     /// One sample column for every class.
     pub(crate) per_class: bool,
+    /// Sample columns for classes that no training row has.
+    pub(crate) absent: usize,
     /// A second table that joins by `place`.
     pub(crate) auxiliary: bool,
     /// Rows of four belong to one patient; the test table has other patients.
@@ -50,6 +52,7 @@ pub(crate) fn shape(metric: &'static str, direction: Direction, classes: usize) 
         text_labels: false,
         rich: true,
         per_class: false,
+        absent: 0,
         auxiliary: false,
         grouped: false,
         time: None,
@@ -164,7 +167,7 @@ pub(crate) fn profile(shape: &Shape) -> Profile {
     let id = column("id", ColumnKind::Integer, NEW_ROWS);
     let wanted: Vec<Column> = if shape.per_class {
         let name = |class| format!("p_{}", label(shape, class));
-        (0..shape.classes).map(|class| column(&name(class), ColumnKind::Float, 1)).collect()
+        (0..shape.classes + shape.absent).map(|class| column(&name(class), ColumnKind::Float, 1)).collect()
     } else {
         vec![column("target", ColumnKind::Float, 1)]
     };

@@ -104,6 +104,15 @@ fn targets_are_described_by_their_distribution() {
 }
 
 #[test]
+fn classes_without_rows_are_told() {
+    let train = table("id,x,y", 100, |at| format!("{at},{},{}", at % 7, ["ash", "elm"][at % 2]));
+    let test = table("id,x", 50, |at| format!("{},{}", at + 100, at % 7));
+    let sample = table("id,p_ash,p_elm,p_yew", 50, |at| format!("{},0.4,0.4,0.2", at + 100));
+    let told = "- No training row has these classes of `sample_submission.csv`: `p_yew`; together they get the probability";
+    check(&[("train.csv", &train), ("test.csv", &test), ("sample_submission.csv", &sample)], &[told]);
+}
+
+#[test]
 fn further_targets_are_those_of_the_sample_submission() {
     let train = table("id,x,y,z", 20, |at| format!("{at},1,{},{}", at % 2, at % 3));
     let files = [
