@@ -13,6 +13,7 @@ mod formulas;
 pub mod labels;
 pub mod names;
 mod parameters;
+pub mod refit;
 pub mod score;
 pub mod selection;
 pub mod spellings;
