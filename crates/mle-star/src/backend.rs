@@ -4,8 +4,8 @@
 
 use async_trait::async_trait;
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, CombinationRequest, Look, LookRequest, ScriptOutcome, ScriptRequest, Selection,
-    SelectionRequest,
+    AgentReply, AgentRequest, CombinationRequest, Look, LookRequest, Refit, RefitRequest, ScriptOutcome,
+    ScriptRequest, Selection, SelectionRequest,
 };
 
 use crate::event::EventSink;
@@ -35,6 +35,9 @@ pub trait ScriptRunner: Send + Sync {
 
     /// Chooses weights for the kept predictions of earlier runs.
     async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop>;
+
+    /// Compares what two fits of a solution predicted for the same rows of the test table.
+    async fn compare(&self, request: &RefitRequest) -> Result<Refit, Stop>;
 
     /// Combines the kept predictions of earlier runs, as the script at a place would if it ran.
     async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop>;
