@@ -12,7 +12,8 @@ use mle_star::backend::ScriptRunner;
 use mle_star::stop::Stop;
 use mle_star_domain::config::Switch;
 use mle_star_domain::effects::{
-    CombinationRequest, Look, LookRequest, Purpose, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+    CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest, Member, Purpose, ScriptOutcome,
+    ScriptRequest, Selection, SelectionRequest,
 };
 use mle_star_domain::layout;
 use mle_star_domain::slot::Host;
@@ -319,6 +320,19 @@ impl ScriptRunner for ScriptBackend {
         Ok(match in_background(work).await? {
             Ok(measured) => Look { measured: Some(measured), failure: String::new() },
             Err(failure) => Look { measured: None, failure },
+        })
+    }
+
+    async fn compare(&self, request: &ComparisonRequest) -> Result<Comparison, Stop> {
+        let file = |one: &Member| self.kept_validation(&one.run.file_stem(), &one.script);
+        let (one, other, evaluation) = (file(&request.one), file(&request.other), self.evaluation.clone());
+        let work = move || match evaluation {
+            Some(evaluation) => evaluation.compare(&one, &other),
+            None => Err("the program cannot compute the metric".to_owned()),
+        };
+        Ok(match in_background(work).await? {
+            Ok((rows, difference)) => Comparison { rows: rows as u64, difference, failure: String::new() },
+            Err(failure) => Comparison { failure, ..Comparison::default() },
         })
     }
 

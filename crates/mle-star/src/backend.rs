@@ -4,8 +4,8 @@
 
 use async_trait::async_trait;
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, CombinationRequest, Look, LookRequest, ScriptOutcome, ScriptRequest, Selection,
-    SelectionRequest,
+    AgentReply, AgentRequest, CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest,
+    ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 
 use crate::event::EventSink;
@@ -32,6 +32,9 @@ pub trait ScriptRunner: Send + Sync {
 
     /// Scores the predictions for held-out rows in the submission of an earlier run.
     async fn look(&self, request: &LookRequest) -> Result<Look, Stop>;
+
+    /// Compares the kept validation predictions of two earlier runs on the rows that both have.
+    async fn compare(&self, request: &ComparisonRequest) -> Result<Comparison, Stop>;
 
     /// Chooses weights for the kept predictions of earlier runs.
     async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop>;

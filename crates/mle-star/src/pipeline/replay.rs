@@ -13,8 +13,8 @@ use crate::prompts::Prompts;
 use crate::slots::Slots;
 use crate::stop::Stop;
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, CombinationRequest, Look, LookRequest, ScriptOutcome, ScriptRequest, Selection,
-    SelectionRequest,
+    AgentReply, AgentRequest, CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest,
+    ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 
 /// The number of times that a run is polled without progress before nothing more is expected.
@@ -77,6 +77,10 @@ impl ScriptRunner for Nobody {
     }
 
     async fn look(&self, _request: &LookRequest) -> Result<Look, Stop> {
+        std::future::pending().await
+    }
+
+    async fn compare(&self, _request: &ComparisonRequest) -> Result<Comparison, Stop> {
         std::future::pending().await
     }
 

@@ -17,8 +17,8 @@ use mle_star::stop::Stop;
 use mle_star::testing::{World, failed, frozen, measurement, protocol, ran, scored_with_submission};
 use mle_star_domain::config::{Context, LeakageCheck};
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, Answer, CombinationRequest, Look, LookRequest, Purpose, ScriptEnd,
-    ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+    AgentReply, AgentRequest, Answer, CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest,
+    Purpose, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::role::AgentType;
@@ -134,6 +134,10 @@ impl ScriptRunner for Drawn {
             self.answer(what);
         }
         Ok(ScriptOutcome { duration_seconds: seconds, ..outcome })
+    }
+
+    async fn compare(&self, _request: &ComparisonRequest) -> Result<Comparison, Stop> {
+        Ok(Comparison::default())
     }
 
     async fn look(&self, request: &LookRequest) -> Result<Look, Stop> {
