@@ -86,6 +86,11 @@ pub(crate) struct Problem {
     pub(crate) time: Option<TimeOrder>,
     /// The series whose earlier targets are features, if any.
     pub(crate) history: Option<History>,
+    /// The file with the folds, if the program has written one.
+    pub(crate) folds_file: Option<FoldsFile>,
+    /// The column that names the rows of the training table, if any.
+    #[serde(skip)]
+    pub(crate) train_id: Option<String>,
     /// Two columns of many categories whose values go together in a way to learn, if any.
     pub(crate) pair: Option<[String; 2]>,
     #[serde(flatten)]
@@ -114,6 +119,16 @@ struct Shares {
     rarest: f64,
     stratified: bool,
     unequal_classes: bool,
+}
+
+/// The file `input/folds.csv`, as scripts read it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct FoldsFile {
+    /// The column that names rows; `None` if the file has their numbers.
+    pub(crate) id: Option<String>,
+    /// How much earlier than a validated period the rows that its models learn from are, beyond the usual step: in seconds for
+    /// dates, else in the unit of the time; 0 for splits other than time.
+    pub(crate) gap: f64,
 }
 
 /// Python expressions that depend on how folds are chosen.
@@ -199,6 +214,8 @@ impl Problem {
             grouping,
             time,
             history: None,
+            folds_file: None,
+            train_id: id.filter(|id| profile.train.column(id).is_some()).map(str::to_owned),
             pair: None,
             dropped: None,
             unusual,
@@ -237,7 +254,7 @@ impl Problem {
     pub(crate) fn with_history(self, profile: &Profile) -> Self {
         let time = self.time.as_ref().filter(|_| self.classes <= MOST_CLASSES && self.several.is_empty());
         let taken = |name: &str| self.no_features.has(name);
-        let history = time.and_then(|time| History::of(profile, &time.column, taken));
+        let history = time.and_then(|time| History::of(profile, time, taken));
         Self { history, ..self }
     }
 
