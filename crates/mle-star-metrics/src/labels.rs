@@ -10,7 +10,7 @@ mod read;
 mod rows;
 mod weights;
 
-pub use columns::classes_of_columns;
+pub use columns::{classes_of_columns, places_of_columns};
 pub use known::Labels;
 pub use layout::{Columns, Layout, Others};
 pub use read::Unusable;

@@ -219,7 +219,7 @@ impl Metric {
     }
 
     /// Whether the order of predictions counts alone, not how large they are.
-    pub(crate) fn is_by_order(self) -> bool {
+    pub fn is_by_order(self) -> bool {
         matches!(self.of_column(), Self::RocAuc | Self::AveragePrecision | Self::Spearman | Self::Gini)
     }
 

@@ -224,8 +224,8 @@ impl Problem {
             target_range: target.range.unwrap_or((f64::NEG_INFINITY, f64::INFINITY)),
             integer_target: target.kind == ColumnKind::Integer,
             scale: default_scale(target, metric_id),
+            metric: of_layout(metric, task, classes, &layout),
             layout,
-            metric,
         }
         .with_joins(tables))
     }
@@ -271,6 +271,14 @@ impl Problem {
         let (derived, gives) = self.offered.derived(&columns, &summarised, &twins(&self.joins));
         columns.append(&gives);
         Self { columns, derived, ..self }.with_pair()
+    }
+}
+
+/// The metric of the classes that the submission has columns for. An order of rows is that of one class against the rest.
+fn of_layout(metric: Metric, task: &Task, classes: usize, layout: &Layout) -> Metric {
+    match layout.absent.len() {
+        absent if absent > 0 && !metric.id.is_by_order() => Metric::of(task, metric.id, classes + absent),
+        _ => metric,
     }
 }
 

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::columns::input_path;
 use crate::metric_code::Metric;
-use mle_star_metrics::class_columns::{bounds, matched};
+use mle_star_metrics::class_columns::bounds;
+use mle_star_tables::infer::{ClassColumn, class_columns};
 use mle_star_tables::profile::{Column, Profile, Table};
 
 /// The layout of the submission.
@@ -25,6 +26,8 @@ pub(crate) struct Layout {
     pub(crate) prefix: String,
     /// The class label of each of `class_columns`, if they are not a prefix and the label.
     pub(crate) class_labels: Vec<String>,
+    /// Those of `class_labels` that no training row has; they are called like their columns.
+    pub(crate) absent: Vec<String>,
     /// Whether the training table has the column that names rows; if not, rows are numbered.
     pub(crate) named: bool,
     /// The columns of validation predictions that are not predicted: first the row's name.
@@ -76,13 +79,14 @@ pub(crate) fn layout(
         class_columns: Vec::new(),
         prefix: String::new(),
         class_labels: Vec::new(),
+        absent: Vec::new(),
         named: false,
         names_rows: false,
         class_scores: false,
         copied: Vec::new(),
         order: None,
     };
-    layout.kind = fill_in(&mut layout, &wanted, target, metric, classes, several)?;
+    layout.kind = fill_in(&mut layout, (profile, &wanted), target, metric, classes, several)?;
     copy_columns(&mut layout, profile, id, &wanted);
     let rows = &layout.copied[0];
     layout.names_rows =
@@ -98,7 +102,7 @@ pub(crate) fn layout(
 /// The columns are not what the metric needs.
 fn fill_in(
     layout: &mut Layout,
-    wanted: &[&str],
+    (profile, wanted): (&Profile, &[&str]),
     target: &Column,
     metric: &Metric,
     classes: usize,
@@ -138,16 +142,22 @@ fn fill_in(
         (count, classes) if count == classes && !metric.labels => {
             layout.column = String::new();
             layout.class_columns = wanted.iter().map(|name| (*name).to_owned()).collect();
-            let labels: Vec<&str> = target.top_values.iter().map(|(label, _)| label.as_str()).collect();
             if let Some(prefix) = class_prefix(&layout.class_columns, target) {
                 layout.prefix = prefix;
                 LayoutKind::PerClass
-            } else if let Some(order) = matched(&layout.class_columns, &labels) {
-                layout.class_labels = order.into_iter().map(|at| labels[at].to_owned()).collect();
+            } else if let Some(columns) = class_columns(profile, &target.name, &layout.class_columns) {
+                label_columns(layout, columns);
                 LayoutKind::PerClass
             } else {
                 LayoutKind::PerClassInOrder
             }
+        }
+        (count, classes) if count > classes && classes > 1 && !metric.labels => {
+            layout.column = String::new();
+            layout.class_columns = wanted.iter().map(|name| (*name).to_owned()).collect();
+            let columns = class_columns(profile, &target.name, &layout.class_columns);
+            label_columns(layout, columns.ok_or_else(|| several_targets(wanted))?);
+            LayoutKind::PerClass
         }
         _ if wanted.contains(&target.name.as_str()) && metric.labels => {
             layout.column = target.name.clone();
@@ -155,6 +165,16 @@ fn fill_in(
         }
         _ => return Err(several_targets(wanted)),
     })
+}
+
+/// Fills in the class of each column.
+fn label_columns(layout: &mut Layout, columns: Vec<ClassColumn>) {
+    let is_absent = |column: &&ClassColumn| column.class.is_none();
+    layout.absent = columns.iter().filter(is_absent).map(|column| column.column.clone()).collect();
+    layout.class_labels = columns
+        .into_iter()
+        .map(|ClassColumn { column, class }| class.map_or(column, |class| class.trim().to_owned()))
+        .collect();
 }
 
 /// Fills in the columns of validation predictions that are copied from the training table.

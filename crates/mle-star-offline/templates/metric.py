@@ -24,5 +24,5 @@ def metric(truth, scores{{ ", weight" if p.weight }}):
 {% else %}
 def metric(truth, predicted{{ ", weight" if p.weight }}):
     """{{ p.metric.words }}."""
-    return {{ p.metric.expression }}
+    return {{ p.metric.expression | replace("len(CLASSES)", "predicted.shape[1]") if p.layout.absent else p.metric.expression }}
 {% endif %}

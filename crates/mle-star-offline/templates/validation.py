@@ -1,4 +1,16 @@
 # === Validation ===
+{% if p.layout.absent %}
+# Columns of the submission for classes that no training row has.
+ABSENT = {{ p.layout.absent | py_list }}
+
+
+def with_absent(values):
+    """The probabilities of all classes of the submission: those without rows share that of one row more."""
+    share = 1.0 / (len(train) + 1.0)
+    return np.hstack([values * (1.0 - share), np.full((len(values), len(ABSENT)), share / len(ABSENT))])
+
+
+{% endif %}
 def answers(values):
     """The columns of the submission with these predictions."""
 {% if p.layout.kind == "label" %}
@@ -14,7 +26,7 @@ def answers(values):
     return {{ "{" }}{{ p.layout.column | py }}: values[:, 1]}
 {% elif p.layout.kind == "per_class" %}
 {% if p.layout.class_labels %}
-    positions = {str(label).strip(): position for position, label in enumerate(CLASSES)}
+    positions = {str(label).strip(): position for position, label in enumerate({{ "[*CLASSES, *ABSENT]" if p.layout.absent else "CLASSES" }})}
     return {column: values[:, positions[label]] for column, label in zip({{ p.layout.class_columns | py_list }}, {{ p.layout.class_labels | py_list }})}
 {% elif p.layout.class_columns %}
     positions = {{ "{" }}{{ p.layout.prefix | py }} + str(label).strip(): position for position, label in enumerate(CLASSES)}
@@ -34,6 +46,9 @@ def answers(values):
 
 
 validated, final = postprocess(oof, predicted)
+{% if p.layout.absent %}
+validated, final = with_absent(validated), with_absent(final)
+{% endif %}
 score = metric({{ p.truth }}, validated{{ ", " ~ p.weights if p.weight }})
 print(f"Final Validation Performance: {score}")
 

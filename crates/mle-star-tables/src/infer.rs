@@ -22,7 +22,7 @@ use super::profile::{Profile, Unlabelled};
 use mle_star_metrics::names::Metric;
 
 pub(crate) use kinds::MOST_CLASSES;
-pub use sample_classes::classes_only_in_sample;
+pub use sample_classes::{CLASSES_WITHOUT_ROWS, ClassColumn, class_columns, columns_without_rows};
 
 /// The values that the user gave; every `None` is inferred.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -258,10 +258,12 @@ mod tests {
                 ("sample_submission.csv", format!("{sample}\n8,0,0,0\n")),
             ];
             let files: Vec<(&str, &str)> = files.iter().map(|(name, text)| (*name, text.as_str())).collect();
-            assert_eq!(classes_only_in_sample(&profile_of(&files), "kind", Some("id")), expected, "{sample}");
+            assert_eq!(columns_without_rows(&profile_of(&files), "kind", Some("id")), expected, "{sample}");
         };
         check(&["cat", "dog", "cat"], "id,cat,dog,emu", &["emu"]);
-        check(&["cat", "dog", "cat"], "id,p_emu,p_cat,p_dog", &["emu"]);
+        check(&["cat", "dog", "cat"], "id,p_emu,p_cat,p_dog", &["p_emu"]);
+        check(&["cat", "dog", "cat"], "id,Emu share,Cat share,Dog share", &["Emu share"]);
+        check(&["1", "2", "1"], "id,class_1,class_2,class_3", &["class_3"]);
         check(&["cat", "dog", "emu"], "id,p_emu,p_cat,p_dog", &[]);
         check(&["cat", "dog", "cat"], "id,a,b,c", &[]);
     }

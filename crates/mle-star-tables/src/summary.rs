@@ -21,6 +21,7 @@ use mle_star_domain::task::ColumnRoles;
 
 use super::folder::{self, Listing};
 use super::holdout::Plan;
+use super::infer::{CLASSES_WITHOUT_ROWS, columns_without_rows};
 use super::links::links;
 use super::profile::{self, Column, Profile, Table};
 use tables::TableFacts;
@@ -87,7 +88,7 @@ fn with_profile(asked: &Asked<'_>, profile: &Profile, listing: &Listing) -> Stri
         Err(error) => return format!("The tables cannot be read: {}.", words::sentence(&error.to_string())),
     };
     let named = files::named(profile, &facts.first_rows);
-    let before = [tables_section(asked, profile, &facts), target_section(&facts.labels)];
+    let before = [tables_section(asked, profile, &facts), target_section(asked, profile, &facts.labels)];
     let after = [
         first_rows_section(profile, &facts.first_rows),
         auxiliary::section(asked, profile, listing, (&links, &facts)),
@@ -180,9 +181,21 @@ fn only_in_one(asked: &Asked<'_>, profile: &Profile) -> Vec<String> {
     only(&profile.train, test).into_iter().chain(only(test, &profile.train)).collect()
 }
 
-fn target_section(labels: &[Labels]) -> String {
-    let lines: Vec<String> = labels.iter().map(|labels| format!("- {}", labels.line())).collect();
+fn target_section(asked: &Asked<'_>, profile: &Profile, labels: &[Labels]) -> String {
+    let lines = labels.iter().map(|labels| format!("- {}", labels.line()));
+    let lines: Vec<String> = lines.chain(without_rows(asked, profile)).collect();
     section("Target", &lines, TARGETS)
+}
+
+/// The columns of the sample submission for classes that no training row has, and what to write there.
+fn without_rows(asked: &Asked<'_>, profile: &Profile) -> Option<String> {
+    let found = columns_without_rows(profile, asked.target?, asked.id);
+    let names: Vec<String> = found.iter().map(|name| words::name(name)).collect();
+    let sample = words::path(&profile.sample.as_ref()?.file);
+    (!names.is_empty()).then(|| {
+        let names = words::list(&names, NAMES);
+        format!("- No training row has these classes of {sample}: {names}; {CLASSES_WITHOUT_ROWS}.")
+    })
 }
 
 /// The first rows of the training table, with as many columns as fit.

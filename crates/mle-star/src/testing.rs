@@ -476,9 +476,9 @@ pub fn protocol() -> Protocol {
     }
 }
 
-/// The inputs of a run with a maximized metric and small counts: M=2, T=1, K=2, L=2, R=2.
-pub fn frozen() -> Frozen {
-    let task = Task {
+/// A task with tables and a maximized metric: the column `y` is predicted.
+pub fn task() -> Task {
+    Task {
         competition_id: "toy".to_owned(),
         task_type: TaskType::Tabular,
         data_modality: DataModality::Tabular,
@@ -499,7 +499,11 @@ pub fn frozen() -> Frozen {
         metric_file: None,
         reference_discussions: Vec::new(),
         baseline_solution: None,
-    };
+    }
+}
+
+/// The inputs of a run with a maximized metric and small counts: M=2, T=1, K=2, L=2, R=2.
+pub fn frozen() -> Frozen {
     let config = Config {
         num_retrieved_models: 2,
         outer_loop_steps: 1,
@@ -519,7 +523,7 @@ pub fn frozen() -> Frozen {
     let (run_id, data_id) = ("toy-run".to_owned(), "data".to_owned());
     Frozen {
         run_id,
-        task,
+        task: task(),
         config,
         prompts,
         retrieved_models: None,

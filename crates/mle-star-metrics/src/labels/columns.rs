@@ -1,5 +1,7 @@
 //! What the columns of a file of predictions stand for.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::class_columns::{bounds, matched};
 use crate::names::{Kind, Metric};
 use crate::table::{canonical, listed};
@@ -103,9 +105,10 @@ pub(super) fn positive(names: &[String], given: Option<&str>) -> u32 {
     said.unwrap_or(names.len().saturating_sub(1)) as u32
 }
 
-/// The class that each column is about, if every known class has one.
+/// The class that each column is about, if every known class has one. Some may be about classes that no label has.
 pub fn classes_of_columns(columns: &[String], classes: &[String]) -> Option<Vec<String>> {
-    let (ordered, names) = per_class(columns, classes)?;
+    let classes: Vec<String> = classes.iter().map(|class| canonical(class).into_owned()).collect();
+    let (ordered, names) = per_class(columns, &classes)?;
     let class = |column: &String| {
         let place = ordered.iter().position(|other| other == column)?;
         names.get(place).cloned()
@@ -113,11 +116,18 @@ pub fn classes_of_columns(columns: &[String], classes: &[String]) -> Option<Vec<
     columns.iter().map(class).collect()
 }
 
+/// For each column, the place among `classes` of the class that its name is about, if every one of them has a column; `None`
+/// for a class that no label has.
+pub fn places_of_columns(columns: &[String], classes: &[String]) -> Option<Vec<Option<usize>>> {
+    let names: Vec<String> = classes.iter().map(|class| canonical(class).into_owned()).collect();
+    let about = by_name(columns, &names)?;
+    let places: HashMap<&String, usize> = names.iter().zip(0..).collect();
+    Some(about.iter().map(|class| places.get(class).copied()).collect())
+}
+
 /// The columns and their classes: the known ones in order, then those that no label has.
 fn per_class(columns: &[String], names: &[String]) -> Option<(Vec<String>, Vec<String>)> {
-    let exactly = prefixes(columns, names).find_map(|prefix| classes_after(prefix, columns, names));
-    let loosely = || Some(matched(columns, names)?.into_iter().map(|class| names[class].clone()).collect());
-    let about = match exactly.or_else(loosely) {
+    let about = match by_name(columns, names) {
         Some(about) => about,
         None if columns.len() == names.len() && !columns.iter().any(|column| is_named(column, names)) => {
             return Some((columns.to_vec(), names.to_vec()));
@@ -129,6 +139,13 @@ fn per_class(columns: &[String], names: &[String]) -> Option<(Vec<String>, Vec<S
     let place = |name: &String| about.iter().position(|class| class == name);
     let ordered = all.iter().filter_map(place).map(|place| columns[place].clone()).collect();
     Some((ordered, all))
+}
+
+/// The class that each column is about by its name, if every known class has one.
+fn by_name(columns: &[String], names: &[String]) -> Option<Vec<String>> {
+    let exactly = prefixes(columns, names).find_map(|prefix| classes_after(prefix, columns, names));
+    let loosely = || Some(matched(columns, names)?.into_iter().map(|class| names[class].clone()).collect());
+    exactly.or_else(loosely).or_else(|| between(columns, names))
 }
 
 /// The prefixes that turn the name of a class into a column; the shortest first.
@@ -147,6 +164,34 @@ fn classes_after(prefix: &str, columns: &[String], names: &[String]) -> Option<V
     let times = |name: &String| classes.iter().filter(|class| *class == name).count();
     (names.iter().all(|name| times(name) == 1) && classes.iter().all(|class| times(class) == 1))
         .then_some(classes)
+}
+
+/// The class of each column between one beginning and one end, whatever its capitals, if every known class has one and there
+/// are more columns than that.
+fn between(columns: &[String], names: &[String]) -> Option<Vec<String>> {
+    let more = columns.len().checked_sub(names.len()).filter(|more| *more > 0 && names.len() > 1)?;
+    let lower = |texts: &[String]| texts.iter().map(|text| text.to_lowercase()).collect::<Vec<_>>();
+    let (columns_lower, names_lower) = (lower(columns), lower(names));
+    let known: HashMap<&str, &String> = names_lower.iter().map(String::as_str).zip(names).collect();
+    if known.len() < names.len() {
+        return None;
+    }
+    // One of the first columns is about a known class.
+    let frames = columns_lower
+        .iter()
+        .take(more + 1)
+        .flat_map(|column| names_lower.iter().filter_map(|name| column.split_once(name.as_str())));
+    let inside = |(start, end): (&str, &str)| {
+        let class = |column: &String| {
+            let inner = column.strip_prefix(start)?.strip_suffix(end)?.trim();
+            (!inner.is_empty())
+                .then(|| known.get(inner).map_or_else(|| inner.to_owned(), |name| (*name).clone()))
+        };
+        let found: Vec<String> = columns_lower.iter().map(class).collect::<Option<_>>()?;
+        let all: HashSet<&String> = found.iter().collect();
+        (all.len() == found.len() && names.iter().all(|name| all.contains(name))).then_some(found)
+    };
+    frames.into_iter().find_map(inside)
 }
 
 fn is_named(column: &str, names: &[String]) -> bool {
@@ -181,6 +226,12 @@ mod tests {
         check(&["False", "True"], &["false", "true"], Some((&["False", "True"], &["false", "true"])));
         check(&["a", "x"], &["a", "b"], None);
         check(&["x", "y", "z"], &["a", "b"], None);
+        check(
+            &["Tin_share", "Iron_share", "Lead_share"],
+            &["iron", "lead"],
+            Some((&["Iron_share", "Lead_share", "Tin_share"], &["iron", "lead", "tin"])),
+        );
+        check(&["Tin_share", "Iron_share", "Lead"], &["iron", "lead"], None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
 use mle_star_domain::task::Task;
 use mle_star_leakage::Facts;
@@ -12,7 +13,9 @@ use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::infer::{Given, infer};
 use mle_star_tables::profile::{self, Unlabelled};
+use serde_json::json;
 
+use super::ask::{Asked, ensembles, merged, refinements};
 use super::python::{Batch, Done, assert_faultless, fault, initial, interpreter, with_few_trees};
 use super::tasks::Random;
 
@@ -103,19 +106,9 @@ impl Folder {
             metric_direction: found.direction,
             description: String::new(),
             data_dir: data_dir.to_owned(),
-            output_dir: None,
             target_column: found.target.map(Into::into),
             id_column: found.id,
-            group_column: None,
-            time_column: None,
-            weight_column: None,
-            ignore_columns: Vec::new(),
-            positive_class: None,
-            text_columns: Vec::new(),
-            columns: Vec::new(),
-            metric_file: None,
-            reference_discussions: Vec::new(),
-            baseline_solution: None,
+            ..mle_star::testing::task()
         }
     }
 
@@ -126,6 +119,14 @@ impl Folder {
         let mut profile = profile::read(dir.path()).unwrap();
         profile.train.rows = self.counted_rows.unwrap_or(self.rows);
         OfflineAgents::new(&self.task(dir.path()), &profile, self.limit, None).unwrap()
+    }
+
+    /// Why the agents refuse the task.
+    pub(super) fn refusal(&self) -> String {
+        let dir = tempfile::tempdir().unwrap();
+        self.write(dir.path());
+        let profile = profile::read(dir.path()).unwrap();
+        OfflineAgents::new(&self.task(dir.path()), &profile, self.limit, None).unwrap_err().message
     }
 
     /// What is wrong with a finished script; empty if nothing is.
@@ -188,6 +189,37 @@ pub(super) fn check(folders: &[Folder]) {
     }
     let done = batch.run(&interpreter());
     assert_faultless(of.iter().zip(&done).map(|(folder, done)| folder.faults(done)));
+}
+
+/// Merged, changed, combined and ablation scripts of these folders run and do what they should. Each folder has many
+/// changes.
+pub(super) fn check_changed(folders: &[Folder]) {
+    let mut batch = Batch::new();
+    let mut of = Vec::new();
+    for folder in folders {
+        let agents = folder.agents();
+        let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
+        let families = [folder.families[0], folder.families[1]];
+        let script = merged(&asked, families);
+        let changed = refinements(&asked, &script);
+        let combined = ensembles(&asked, &[&script, &initial(&agents, families[0])]);
+        let (changes, combinations) = (changed.len(), combined.len());
+        assert!(changes > 8 && combinations > 0, "{}: {changes} {combinations}", folder.name);
+        let inputs = json!({ "solution_script": script, "previous_ablations": [] });
+        let ablation = asked.code(AgentType::Ablation, None, inputs);
+        let all = [("merged".to_owned(), script), ("ablation".to_owned(), ablation)];
+        for (label, script) in all.into_iter().chain(changed).chain(combined) {
+            batch.add_alone(format!("{} {label}", folder.name), &with_few_trees(&script), |input| {
+                folder.write(input);
+            });
+            of.push(folder);
+        }
+    }
+    let check = |(folder, done): (&&Folder, &Done)| {
+        let studied = done.label.ends_with("ablation") && done.stdout.matches("Without ").count() >= 3;
+        if studied && done.stderr.is_empty() { String::new() } else { folder.faults(done) }
+    };
+    assert_faultless(of.iter().zip(&batch.run(&interpreter())).map(check));
 }
 
 /// Runs the first scripts of these folders with a check at their end.

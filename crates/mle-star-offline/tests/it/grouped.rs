@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements, with_data};
 use super::python::{Batch, Done, FAMILIES, assert_faultless, fault, faults, initial, interpreter};
-use super::tasks::{ROWS, Random, Shape, agents, column, shape, task};
+use super::tasks::{ROWS, Random, Shape, agents, column, shape, task, write_tables};
 
 const BY_GROUP: &str = "GroupKFold(n_splits=5).split(train, groups=train[GROUP])";
 
@@ -233,9 +233,7 @@ fn write_fingerprints(folder: &Path, classes: bool) -> Vec<f64> {
             }
         }
     }
-    std::fs::write(folder.join("train.csv"), &tables[0]).unwrap();
-    std::fs::write(folder.join("test.csv"), &tables[1]).unwrap();
-    std::fs::write(folder.join("sample_submission.csv"), sample).unwrap();
+    write_tables(folder, [&tables[0], &tables[1], &sample]);
     truth
 }
 

@@ -18,7 +18,7 @@ use super::grouped::section;
 use super::python::{
     Batch, Done, assert_faultless, fault, initial, interpreter, is_recomputed, with_few_trees,
 };
-use super::tasks::{NEW_ROWS, Random, Shape, by, shape, task};
+use super::tasks::{NEW_ROWS, Random, Shape, by, shape, task, write_tables};
 
 /// Stores of the tables of [`write`].
 const STORES: usize = 8;
@@ -116,9 +116,7 @@ fn write(folder: &Path, rows: Rows) {
             }
         }
     }
-    std::fs::write(folder.join("train.csv"), &tables[0]).unwrap();
-    std::fs::write(folder.join("test.csv"), &tables[1]).unwrap();
-    std::fs::write(folder.join("sample_submission.csv"), sample).unwrap();
+    write_tables(folder, [&tables[0], &tables[1], &sample]);
 }
 
 /// The agents for these tables, with this split.

@@ -1,14 +1,8 @@
 //! Scripts for metrics of guesses, orders, quantiles, intervals and columns.
 
-use mle_star_domain::role::AgentType;
 use mle_star_needs::needs;
-use mle_star_offline::OfflineAgents;
-use mle_star_tables::profile;
-use serde_json::json;
 
-use super::ask::{Asked, ensembles, merged, refinements};
-use super::folders::{Folder, PLAIN, THREE_LABELS, TWO_NUMBERS, check};
-use super::python::{Batch, Done, assert_faultless, initial, interpreter, with_few_trees};
+use super::folders::{Folder, PLAIN, THREE_LABELS, TWO_NUMBERS, check, check_changed};
 
 /// Five classes with dashes and a blank in their names.
 const GUESSES: Folder = Folder {
@@ -83,42 +77,12 @@ fn scripts_answer_every_kind_of_metric() {
 #[test]
 fn scripts_for_these_metrics_can_be_changed_and_combined() {
     needs!(Campaign("offline"), Libraries);
-    let mut batch = Batch::new();
-    let mut of = Vec::new();
-    let folders = [GUESSES, AMOUNTS, INTERVALS];
-    for folder in &folders {
-        let agents = folder.agents();
-        let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
-        let families = [folder.families[0], folder.families[1]];
-        let script = merged(&asked, families);
-        let changed = refinements(&asked, &script);
-        let combined = ensembles(&asked, &[&script, &initial(&agents, families[0])]);
-        let inputs = json!({ "solution_script": script, "previous_ablations": [] });
-        let ablation = asked.code(AgentType::Ablation, None, inputs);
-        let all = [("merged".to_owned(), script), ("ablation".to_owned(), ablation)];
-        for (label, script) in all.into_iter().chain(changed).chain(combined) {
-            batch.add_alone(format!("{} {label}", folder.name), &with_few_trees(&script), |input| {
-                folder.write(input);
-            });
-            of.push(folder);
-        }
-    }
-    let check = |(folder, done): (&&Folder, &Done)| {
-        let studied = done.label.ends_with("ablation") && done.stdout.matches("Without ").count() >= 3;
-        if studied && done.stderr.is_empty() { String::new() } else { folder.faults(done) }
-    };
-    assert_faultless(of.iter().zip(&batch.run(&interpreter())).map(check));
+    check_changed(&[GUESSES, AMOUNTS, INTERVALS]);
 }
 
 #[test]
 fn what_the_agents_cannot_answer_is_named() {
-    let refused = |folder: Folder| {
-        let dir = tempfile::tempdir().unwrap();
-        folder.write(dir.path());
-        let profile = profile::read(dir.path()).unwrap();
-        OfflineAgents::new(&folder.task(dir.path()), &profile, 30_000, None).unwrap_err().message
-    };
-    let check = |folder: Folder, expected: &str| assert_eq!(refused(folder), expected);
+    let check = |folder: Folder, expected: &str| assert_eq!(folder.refusal(), expected);
     check(
         Folder { name: "sets", metric: "sample-averaged F1", ..GUESSES },
         "the metric is sample-averaged F1, and `y` has several labels in a cell",

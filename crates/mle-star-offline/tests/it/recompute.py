@@ -59,14 +59,17 @@ def score(metric, truth, table, classes):
             return ranked[metric](positions, second)
         # The sample has the classes in their order.
         shares = table.drop(columns="id").to_numpy()
-        is_class = np.eye(len(classes))[positions]
+        # Classes that no training row has come last.
+        width = shares.shape[1]
+        is_class = np.eye(width)[positions]
         if metric == "log loss":
-            return metrics.log_loss(positions, shares, labels=np.arange(len(classes)))
+            return metrics.log_loss(positions, shares, labels=np.arange(width))
         if metric == "Brier score":
             return ((shares - is_class) ** 2).sum(axis=1).mean()
+        shares, is_class = shares[:, : len(classes)], is_class[:, : len(classes)]
         if metric == "average precision":
             return metrics.average_precision_score(is_class, shares)
-        return metrics.roc_auc_score(positions, shares, multi_class="ovr")
+        return metrics.roc_auc_score(is_class, shares)
     predicted = table["target"]
     assert set(predicted) <= set(classes), set(predicted)
     if metric == "F1":

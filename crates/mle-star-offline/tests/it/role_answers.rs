@@ -422,6 +422,9 @@ fn submissions_follow_sample_and_metric() {
     let per_class = Shape { per_class: true, ..shape("log loss", Minimize, 3) };
     check(&per_class, "{\"p_\" + str(label).strip(): position for position, label in enumerate(CLASSES)}");
     check(&per_class, "for column in [\"p_0\", \"p_1\", \"p_2\"]}");
+    let absent = Shape { absent: 1, ..per_class };
+    check(&absent, "ABSENT = [\"p_3\"]\n");
+    check(&absent, "zip([\"p_0\", \"p_1\", \"p_2\", \"p_3\"], [\"0\", \"1\", \"2\", \"p_3\"])}");
 }
 
 #[test]

@@ -1,14 +1,8 @@
 //! Scripts for data folders with several targets.
 
-use mle_star_domain::role::AgentType;
 use mle_star_needs::needs;
-use mle_star_offline::OfflineAgents;
-use mle_star_tables::profile;
-use serde_json::json;
 
-use super::ask::{Asked, ensembles, merged, refinements};
-use super::folders::{Folder, THREE_LABELS, TWO_NUMBERS, check};
-use super::python::{Batch, Done, assert_faultless, initial, interpreter, with_few_trees};
+use super::folders::{Folder, THREE_LABELS, TWO_NUMBERS, check, check_changed};
 
 #[test]
 fn one_script_predicts_several_targets() {
@@ -42,45 +36,14 @@ fn one_script_predicts_several_targets() {
 #[test]
 fn scripts_for_several_targets_can_be_changed_and_combined() {
     needs!(Campaign("offline"), Libraries);
-    let mut batch = Batch::new();
-    let mut of = Vec::new();
-    let folders = [TWO_NUMBERS, THREE_LABELS];
-    for folder in &folders {
-        let agents = folder.agents();
-        let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
-        let families = [folder.families[0], folder.families[1]];
-        let script = merged(&asked, families);
-        let changed = refinements(&asked, &script);
-        let combined = ensembles(&asked, &[&script, &initial(&agents, families[0])]);
-        assert!(changed.len() > 8 && !combined.is_empty(), "{} {}", changed.len(), combined.len());
-        let inputs = json!({ "solution_script": script, "previous_ablations": [] });
-        let ablation = asked.code(AgentType::Ablation, None, inputs);
-        let all = [("merged".to_owned(), script), ("ablation".to_owned(), ablation)];
-        for (label, script) in all.into_iter().chain(changed).chain(combined) {
-            batch.add_alone(format!("{} {label}", folder.name), &with_few_trees(&script), |input| {
-                folder.write(input);
-            });
-            of.push(folder);
-        }
-    }
-    let check = |(folder, done): (&&Folder, &Done)| {
-        let studied = done.label.ends_with("ablation") && done.stdout.matches("Without ").count() >= 3;
-        if studied && done.stderr.is_empty() { String::new() } else { folder.faults(done) }
-    };
-    assert_faultless(of.iter().zip(&batch.run(&interpreter())).map(check));
+    check_changed(&[TWO_NUMBERS, THREE_LABELS]);
 }
 
 #[test]
 fn what_several_targets_cannot_be_is_named() {
-    let refused = |folder: Folder| {
-        let dir = tempfile::tempdir().unwrap();
-        folder.write(dir.path());
-        let profile = profile::read(dir.path()).unwrap();
-        OfflineAgents::new(&folder.task(dir.path()), &profile, 30_000, None).unwrap_err().message
-    };
     let three =
         Folder { labels: |row, _| format!("{},{}", row % 3, row % 2), metric: "accuracy", ..TWO_NUMBERS };
-    assert_eq!(refused(three), "there are 2 targets, and `energy` has more than two classes");
+    assert_eq!(three.refusal(), "there are 2 targets, and `energy` has more than two classes");
     let unknown = Folder { wanted: ("energy,gap,odd", "1,1,1"), ..TWO_NUMBERS };
-    assert!(refused(unknown).contains("the column `odd`, which no table has"));
+    assert!(unknown.refusal().contains("the column `odd`, which no table has"));
 }

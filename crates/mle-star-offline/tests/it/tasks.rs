@@ -30,6 +30,8 @@ pub(crate) struct Shape {
     pub(crate) rich: bool,
     /// One sample column for every class.
     pub(crate) per_class: bool,
+    /// Sample columns for classes that no training row has.
+    pub(crate) absent: usize,
     /// A second table that joins by `place`.
     pub(crate) auxiliary: bool,
     /// Rows of four belong to one patient; the test table has other patients.
@@ -50,6 +52,7 @@ pub(crate) fn shape(metric: &'static str, direction: Direction, classes: usize) 
         text_labels: false,
         rich: true,
         per_class: false,
+        absent: 0,
         auxiliary: false,
         grouped: false,
         time: None,
@@ -85,19 +88,9 @@ pub(crate) fn task(shape: &Shape) -> Task {
         metric_direction: shape.direction,
         description: "Predict the target.".to_owned(),
         data_dir: "/data".into(),
-        output_dir: None,
         target_column: Some("target".to_owned().into()),
         id_column: Some("id".to_owned()),
-        group_column: None,
-        time_column: None,
-        weight_column: None,
-        ignore_columns: Vec::new(),
-        positive_class: None,
-        text_columns: Vec::new(),
-        columns: Vec::new(),
-        metric_file: None,
-        reference_discussions: Vec::new(),
-        baseline_solution: None,
+        ..mle_star::testing::task()
     }
 }
 
@@ -174,7 +167,7 @@ pub(crate) fn profile(shape: &Shape) -> Profile {
     let id = column("id", ColumnKind::Integer, NEW_ROWS);
     let wanted: Vec<Column> = if shape.per_class {
         let name = |class| format!("p_{}", label(shape, class));
-        (0..shape.classes).map(|class| column(&name(class), ColumnKind::Float, 1)).collect()
+        (0..shape.classes + shape.absent).map(|class| column(&name(class), ColumnKind::Float, 1)).collect()
     } else {
         vec![column("target", ColumnKind::Float, 1)]
     };
@@ -199,6 +192,13 @@ pub(crate) fn profile(shape: &Shape) -> Profile {
 
 fn patients() -> GroupColumn {
     GroupColumn { column: "patient_id".to_owned(), groups: ROWS / PATIENT_ROWS, ordered: true }
+}
+
+/// Writes the training table, the test table and the sample submission.
+pub(crate) fn write_tables(folder: &Path, tables: [&str; 3]) {
+    for (name, text) in ["train", "test", "sample_submission"].into_iter().zip(tables) {
+        std::fs::write(folder.join(format!("{name}.csv")), text).unwrap();
+    }
 }
 
 /// Writes the tables that [`profile`] describes.
@@ -232,9 +232,7 @@ pub(crate) fn write(shape: &Shape, folder: &Path) {
         let without_id = |line: &str| format!("{}\n", line.split_once(',').unwrap().1);
         train = train.lines().map(without_id).collect();
     }
-    std::fs::write(folder.join("train.csv"), train).unwrap();
-    std::fs::write(folder.join("test.csv"), test).unwrap();
-    std::fs::write(folder.join("sample_submission.csv"), sample).unwrap();
+    write_tables(folder, [&train, &test, &sample]);
     let places: String = (0..40).map(|place| format!("p{place},{place}.5,r{}\n", place % 3)).collect();
     if shape.auxiliary {
         std::fs::write(folder.join("places.csv"), format!("place,height,region\n{places}")).unwrap();

@@ -15,7 +15,7 @@ use serde_json::json;
 use super::ask::{Asked, ensembles, merged, refinements, with_data};
 use super::grouped::{error, section};
 use super::python::{Batch, FAMILIES, assert_faultless, fault, faults, initial, interpreter, is_recomputed};
-use super::tasks::{Random, Shape, agents, by, column, shape, task};
+use super::tasks::{Random, Shape, agents, by, column, shape, task, write_tables};
 
 fn timed(column: &'static str, shape: Shape) -> Shape {
     Shape { time: Some(column), rich: column == "day", ..shape }
@@ -269,9 +269,7 @@ fn write_drift(folder: &Path, classes: bool) -> Vec<f64> {
             truth.push(target);
         }
     }
-    std::fs::write(folder.join("train.csv"), &tables[0]).unwrap();
-    std::fs::write(folder.join("test.csv"), &tables[1]).unwrap();
-    std::fs::write(folder.join("sample_submission.csv"), sample).unwrap();
+    write_tables(folder, [&tables[0], &tables[1], &sample]);
     truth
 }
 

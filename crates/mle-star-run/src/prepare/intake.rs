@@ -12,7 +12,7 @@ use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::task::{ColumnRoles, Targets, Task};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
-use mle_star_tables::infer::{Given, Inferred, classes_only_in_sample};
+use mle_star_tables::infer::{CLASSES_WITHOUT_ROWS, Given, Inferred, columns_without_rows};
 use mle_star_tables::intake::{Asked, Draw, Drawn, Look, ROW_ID, Submission, draw, look, make_sample};
 use mle_star_tables::profile::{self, Column, Context, Profile, Table};
 use mle_star_tables::split;
@@ -380,14 +380,15 @@ pub fn no_target() -> Trouble {
     Trouble::new("the column to predict is not known", "give it with --target")
 }
 
-/// The classes that only the sample submission has, in a line.
+/// The columns of the sample submission for classes that no training row has, in a line.
 pub fn lost_classes(profile: &Profile, target: &str, id: Option<&str>) -> Option<String> {
     let names: Vec<String> =
-        classes_only_in_sample(profile, target, id).into_iter().map(|name| format!("`{name}`")).collect();
+        columns_without_rows(profile, target, id).into_iter().map(|name| format!("`{name}`")).collect();
     let shown = names.get(..NAMED).unwrap_or(&names).join(", ");
     let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
-    (!names.is_empty())
-        .then(|| format!("data: the sample submission has classes that no training row has: {shown}{more}"))
+    (!names.is_empty()).then(|| {
+        format!("data: the sample submission has classes that no training row has: {shown}{more}; {CLASSES_WITHOUT_ROWS}")
+    })
 }
 
 /// The columns that only one of the tables has, a line for each table. Those to predict are not meant.

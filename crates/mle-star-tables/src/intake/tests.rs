@@ -275,6 +275,11 @@ fn submissions_get_the_form_of_the_sample_back() {
     );
 }
 
+/// A fifth of the rows, which the column `y` labels, is the test table.
+fn fifth<'a>(name: &'a str, split: &'a Split, id: Option<&'a str>) -> Draw<'a> {
+    Draw { name, targets: &["y"], id, metric: "accuracy", weight: None, split, share: 0.2, seed: 7 }
+}
+
 /// The parts that a single table was divided into.
 fn drawn(table: &str, by: Draw<'_>) -> Result<(tempfile::TempDir, Drawn), Trouble> {
     let given = folder(&[("customers.csv", table)]);
@@ -303,16 +308,7 @@ fn a_single_table_is_divided_by_the_rules_of_the_holdout() {
         let rows = (0..400).map(|row| format!("k{row},{},{},{}\n", row / 8, 2_000 + row, row % 4 / 3));
         let table: String = ["key,group,year,y\n".to_owned()].into_iter().chain(rows).collect();
         let split = Split { kind, column: column.map(str::to_owned), ..Split::default() };
-        let by = Draw {
-            name: "customers.csv",
-            targets: &["y"],
-            id,
-            metric: "accuracy",
-            weight: None,
-            split: &split,
-            share: 0.2,
-            seed: 7,
-        };
+        let by = fifth("customers.csv", &split, id);
         let (root, drawn) = drawn(&table, by).unwrap();
         let Holdout::Test { rows, of: 400, seed: 7, .. } = drawn.holdout else { panic!("{drawn:?}") };
         let [train, test, sample, labels] =
@@ -365,16 +361,7 @@ fn rows_without_a_target_are_in_neither_table() {
         .map(|row| format!("{row},{}\n", if row % 3 == 0 { String::new() } else { format!("{row}.5") }));
     let table: String = ["x,y\n".to_owned()].into_iter().chain(rows).collect();
     let split = Split { kind: SplitKind::Rows, ..Split::default() };
-    let by = Draw {
-        name: "t.csv",
-        targets: &["y"],
-        id: None,
-        metric: "RMSE",
-        weight: None,
-        split: &split,
-        share: 0.5,
-        seed: 7,
-    };
+    let by = Draw { metric: "RMSE", share: 0.5, ..fifth("t.csv", &split, None) };
     let (root, drawn) = drawn(&table, by).unwrap();
     assert_eq!((drawn.unlabelled, drawn.holdout.rows()), (40, Some(40)));
     let found = lines(root.path(), "data/train.csv");
@@ -401,16 +388,7 @@ fn a_table_that_cannot_be_divided_is_named() {
         let text = (0..rows).map(|row| format!("{},{}\n", row / 2, row % 2));
         let table: String = ["x,y\n".to_owned()].into_iter().chain(text).collect();
         let split = Split { kind: SplitKind::Stratified, ..Split::default() };
-        let by = Draw {
-            name: "t.csv",
-            targets: &["y"],
-            id,
-            metric: "accuracy",
-            weight: None,
-            split: &split,
-            share: 0.2,
-            seed: 7,
-        };
+        let by = fifth("t.csv", &split, id);
         let trouble = drawn(&table, by).map(|(_, drawn)| drawn).unwrap_err();
         for part in parts {
             assert!(

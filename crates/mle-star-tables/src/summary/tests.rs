@@ -36,7 +36,11 @@ fn table(header: &str, rows: usize, row: impl Fn(usize) -> String) -> String {
 
 /// Checks that the summary of these files has these parts.
 fn check(files: &[(&str, &str)], parts: &[&str]) {
-    let summary = summary_of(folder(files).path());
+    contains(&summary_of(folder(files).path()), parts);
+}
+
+/// Checks that a summary has these parts.
+fn contains(summary: &str, parts: &[&str]) {
     for part in parts {
         assert!(summary.contains(part), "{part} in\n{summary}");
     }
@@ -96,6 +100,15 @@ fn targets_are_described_by_their_distribution() {
 }
 
 #[test]
+fn classes_without_rows_are_told() {
+    let train = table("id,x,y", 100, |at| format!("{at},{},{}", at % 7, ["ash", "elm"][at % 2]));
+    let test = table("id,x", 50, |at| format!("{},{}", at + 100, at % 7));
+    let sample = table("id,p_ash,p_elm,p_yew", 50, |at| format!("{},0.4,0.4,0.2", at + 100));
+    let told = "- No training row has these classes of `sample_submission.csv`: `p_yew`; together they get the probability";
+    check(&[("train.csv", &train), ("test.csv", &test), ("sample_submission.csv", &sample)], &[told]);
+}
+
+#[test]
 fn further_targets_are_those_of_the_sample_submission() {
     let train = table("id,x,y,z", 20, |at| format!("{at},1,{},{}", at % 2, at % 3));
     let files = [
@@ -118,14 +131,15 @@ fn wide_tables_stay_short() {
     let test = table(&format!("id,{header},town"), 60, |at| format!("{},{},a", at + 60, cells(at)));
     let dir = folder(&[("train.csv", &train), ("test.csv", &test)]);
     let summary = summary_of(dir.path());
-    for part in [
-        "| `id` | integer, row ID |",
-        "| `town` | category |",
-        "\n- 497 more number columns: `feature_3` … `feature_499`, no missing values, 5 constant\n",
-        " of 503 columns\n\n|",
-    ] {
-        assert!(summary.contains(part), "{part} in\n{summary}");
-    }
+    contains(
+        &summary,
+        &[
+            "| `id` | integer, row ID |",
+            "| `town` | category |",
+            "\n- 497 more number columns: `feature_3` … `feature_499`, no missing values, 5 constant\n",
+            " of 503 columns\n\n|",
+        ],
+    );
     assert!(summary.lines().count() < 40, "{summary}");
 }
 
@@ -236,13 +250,14 @@ fn other_files_are_counted_by_folder_and_ending() {
         fs::write(dir.path().join(format!("images/low/a{at}.png")), png).unwrap();
     }
     let summary = summary_of(dir.path());
-    for part in [
-        "- `images`: 60 .png files, 2.4 kB; such as `images/low/a0.png`; 5 of them: 96×32 RGB; values of `id` name them, without their ending\n",
-        "- 1 .json file, 2 bytes; such as `more.json`; begins with the lines `{}`\n",
-        "- `notes`: 1 .txt file, 10 bytes; such as `notes/b.txt`",
-    ] {
-        assert!(summary.contains(part), "{part} in\n{summary}");
-    }
+    contains(
+        &summary,
+        &[
+            "- `images`: 60 .png files, 2.4 kB; such as `images/low/a0.png`; 5 of them: 96×32 RGB; values of `id` name them, without their ending\n",
+            "- 1 .json file, 2 bytes; such as `more.json`; begins with the lines `{}`\n",
+            "- `notes`: 1 .txt file, 10 bytes; such as `notes/b.txt`",
+        ],
+    );
 }
 
 #[test]
@@ -325,14 +340,15 @@ fn held_out_rows_are_rows_of_the_test_table() {
     let summary = summarize(&asked);
     let held: Vec<u64> = (0..3_000).filter(|row| plan.holds(*row)).collect();
     assert_eq!(held.len(), 1_500);
-    for part in [
-        "`train.csv`: 1,500 rows",
-        "`test.csv`: 1,550 rows",
-        "`sample_submission.csv`: 1,550 rows",
-        "(1,500 rows)",
-    ] {
-        assert!(summary.contains(part), "{part} in\n{summary}");
-    }
+    contains(
+        &summary,
+        &[
+            "`train.csv`: 1,500 rows",
+            "`test.csv`: 1,550 rows",
+            "`sample_submission.csv`: 1,550 rows",
+            "(1,500 rows)",
+        ],
+    );
     // Five first rows and some labels and IDs are there, and none of them is held out.
     let words: Vec<&str> = summary.split(|letter: char| !letter.is_alphanumeric()).collect();
     let number = |word: &str| word.strip_prefix("label").and_then(|number| number.parse::<u64>().ok());
@@ -371,7 +387,7 @@ fn differences_of_test_rows_are_said_without_held_out_dates() {
         };
         let summary = summarize(&asked);
         assert!(!summary.contains(&split.why), "{summary}");
-        parts.iter().for_each(|part| assert!(summary.contains(part), "{part} in\n{summary}"));
+        contains(&summary, parts);
     };
     check(
         SplitKind::Time,

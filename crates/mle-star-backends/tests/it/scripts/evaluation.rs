@@ -12,7 +12,7 @@ use mle_star_domain::effects::ScriptOutcome;
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
 
-use super::world::World;
+use super::world::{World, evaluation};
 
 /// Three rows with labels and one without.
 const NUMBERS: &str = "id,x,y\n11,a,1\n12,b,2\n13,c,\n14,d,3.0\n";
@@ -23,28 +23,8 @@ async fn world(train: &str, metric: Metric, id: Option<&str>) -> World {
     let mut world = World::new().await;
     let table = world.setup.data_dir.join("train.csv");
     fs::write(&table, train).unwrap();
-    world.setup.evaluation = Some(EvaluationSetup {
-        metric,
-        metric_file: None,
-        train: table,
-        columns: Columns {
-            id: id.map(str::to_owned),
-            target: "y".to_owned(),
-            further: Vec::new(),
-            ..Columns::default()
-        },
-        header: vec!["id".to_owned(), "y".to_owned()],
-        id_column: Some("id".to_owned()),
-        subsample_limit: 30_000,
-        split: None,
-        test_rows: None,
-        verifies: true,
-        holdout: None,
-        folds: None,
-        periods: None,
-        test_labels: None,
-        closed: Vec::new(),
-    });
+    let columns = Columns::new(id.map(str::to_owned), "y");
+    world.setup.evaluation = Some(EvaluationSetup { columns, ..evaluation(table, metric) });
     world
 }
 

@@ -10,9 +10,12 @@ use std::time::{Duration, Instant};
 use mle_star::backend::ScriptRunner;
 use mle_star_backends::backend::{ScriptBackend, ScriptSetup};
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
+use mle_star_backends::script::evaluation::EvaluationSetup;
 use mle_star_domain::effects::{DataView, Purpose, ScriptOutcome, ScriptRequest};
 use mle_star_domain::place::Place;
 use mle_star_domain::slot::Slot;
+use mle_star_metrics::labels::Columns;
+use mle_star_metrics::names::Metric;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
@@ -40,6 +43,27 @@ pub const IS_WARM: &str = "b'worker-' in open('/proc/self/environ', 'rb').read()
 pub fn warm_start(modules: &[&str]) -> WarmStart {
     let modules = modules.iter().map(|name| (*name).to_owned()).collect();
     WarmStart { modules, stall: Duration::from_secs(60) }
+}
+
+/// Scores by this metric and the labels of the column `y` in this table, whose rows have IDs.
+pub fn evaluation(train: PathBuf, metric: Metric) -> EvaluationSetup {
+    EvaluationSetup {
+        metric,
+        metric_file: None,
+        train,
+        columns: Columns::new(Some("id".to_owned()), "y"),
+        header: vec!["id".to_owned(), "y".to_owned()],
+        id_column: Some("id".to_owned()),
+        subsample_limit: 30_000,
+        split: None,
+        test_rows: None,
+        verifies: true,
+        holdout: None,
+        folds: None,
+        periods: None,
+        test_labels: None,
+        closed: Vec::new(),
+    }
 }
 
 pub struct World {

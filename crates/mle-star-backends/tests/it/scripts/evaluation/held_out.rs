@@ -13,12 +13,11 @@ use mle_star_domain::effects::{DataView, Look, LookRequest, ScriptOutcome, Scrip
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{HoldoutPart, Split, SplitKind};
-use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::holdout::{Roles, Share, labels, plan, write};
 use mle_star_tables::profile;
 
-use crate::scripts::world::{PLACE, STEM, World, request};
+use crate::scripts::world::{PLACE, STEM, World, evaluation, request};
 
 /// The training rows have the IDs below this, the test rows those from here on.
 const ROWS: usize = 3_000;
@@ -72,29 +71,12 @@ impl HeldOut {
         fs::create_dir(&compared).unwrap();
         symlink(input.join("train.csv"), compared.join("train.csv")).unwrap();
         symlink(original.join("test.csv"), compared.join("test.csv")).unwrap();
-        let (id, target) = (Some("id".to_owned()), "y".to_owned());
+        let held_out =
+            HoldoutSetup { data_dir: original.clone(), sample, is_period: false, labels: secret, compared };
         world.setup.evaluation = Some(EvaluationSetup {
-            metric: Metric::Mae,
-            metric_file: None,
-            train: input.join("train.csv"),
-            columns: Columns { id, target, ..Columns::default() },
-            header: vec!["id".to_owned(), "y".to_owned()],
-            id_column: Some("id".to_owned()),
-            subsample_limit: 30_000,
-            split: None,
-            test_rows: None,
-            verifies: true,
-            holdout: Some(HoldoutSetup {
-                data_dir: original.clone(),
-                sample,
-                is_period: false,
-                labels: secret,
-                compared,
-            }),
-            folds: None,
-            periods: None,
-            test_labels: None,
+            holdout: Some(held_out),
             closed: vec![original.clone()],
+            ..evaluation(input.join("train.csv"), Metric::Mae)
         });
         world.setup.id_column = Some("id".to_owned());
         world.setup.sample_submission = Some(input.join("sample_submission.csv"));
