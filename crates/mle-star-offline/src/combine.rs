@@ -43,13 +43,17 @@ pub(crate) fn merger(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Te
 /// Gives the base what the history of the reference's models needs.
 fn take_history(base: &mut Script, reference: &Script) {
     let missing = |heading: &&&str| base.section(heading).is_none();
-    let wanted: Vec<Section> =
-        writer::OF_SERIES.iter().filter(missing).filter_map(|heading| reference.section(heading).cloned()).collect();
+    let wanted: Vec<Section> = writer::OF_SERIES
+        .iter()
+        .filter(missing)
+        .filter_map(|heading| reference.section(heading).cloned())
+        .collect();
     if base.section("Series").is_none() && !wanted.is_empty() {
         let validation = reference.section("Cross-validation").map(|section| section.text.clone());
         base.replace("Cross-validation", validation.unwrap_or_default());
     }
-    let in_order = |section: &Section| writer::OF_SERIES.iter().position(|heading| *heading == section.heading);
+    let in_order =
+        |section: &Section| writer::OF_SERIES.iter().position(|heading| *heading == section.heading);
     for section in wanted {
         let later = |other: &Section| in_order(other) > in_order(&section) || other.kind() == "Features";
         let at = base.sections.iter().position(later).unwrap_or(base.sections.len());
@@ -67,8 +71,11 @@ fn free_name(taken: &[Member], member: &Member) -> Member {
     let mut named = member.clone();
     let mut number = 2;
     while taken.iter().any(|other| other.slug == named.slug || other.title == named.title) {
-        named =
-            Member::new(format!("{} {number}", member.title), format!("{}_{number}", member.slug), member.has_history);
+        named = Member::new(
+            format!("{} {number}", member.title),
+            format!("{}_{number}", member.slug),
+            member.has_history,
+        );
         number += 1;
     }
     named

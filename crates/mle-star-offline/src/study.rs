@@ -71,7 +71,7 @@ pub(crate) fn ablation(
                 stays
             });
         } else if let Some(after) = script.sections.iter().position(|section| section.heading == "Data") {
-            let sample = render("sample", &json!({ "rows": sampled_rows(problem, share) }))?;
+            let sample = render("sample", &json!({ "p": problem, "rows": sampled_rows(problem, share) }))?;
             script.sections.insert(after + 1, Section::new(sample));
         }
     }
@@ -150,7 +150,8 @@ fn parts(problem: &Problem, script: &Script) -> Vec<Part> {
             if possible && script.section(&heading).is_some() {
                 let mut made = plain_part(part, &heading);
                 (made.title, made.slug) = (member.title.clone(), member.slug.clone());
-                made.history = if member.has_history { format!(", history_{}", member.slug) } else { String::new() };
+                made.history =
+                    if member.has_history { format!(", history_{}", member.slug) } else { String::new() };
                 made.defaults = defaults(&member.slug, problem.classification);
                 parts.push(made);
             }

@@ -70,12 +70,12 @@ PASTS = [[Past(codes, to_scale(targets)) for to_scale, _ in SCALES] for codes in
 
 def repeats(cycle):
     """How much the changes of all series together are like those a cycle earlier."""
-    with np.errstate(all="ignore"):
-        changes = np.diff(np.nanmean(PASTS[-1][0].values, axis=1))
-        both = np.isfinite(changes[cycle:]) & np.isfinite(changes[:-cycle])
-        if both.sum() < cycle:
-            return 0.0
-        return np.nan_to_num(np.corrcoef(changes[cycle:][both], changes[:-cycle][both])[0, 1])
+    changes = np.diff(PASTS[-1][0].values[:, 0])
+    now, before = changes[cycle:], changes[:-cycle]
+    both = np.isfinite(now) & np.isfinite(before)
+    if both.sum() < cycle or np.ptp(now[both]) == 0 or np.ptp(before[both]) == 0:
+        return 0.0
+    return np.corrcoef(now[both], before[both])[0, 1]
 
 
 # Nobody knows how long a step is, so the values say which usual cycles there are: the clearest, and the longest.
@@ -122,9 +122,11 @@ def with_forecasts(fit, others, fit_rows, other_rows):
     """
     rows = np.concatenate([fit_rows, other_rows])
     fitted, steps = np.arange(len(rows)) < len(fit_rows), STEPS[rows]
+    end = STEPS[fit_rows].max(initial=-1) + 1
     later = STEPS[other_rows][STEPS[other_rows] >= 0]
-    end = min(STEPS[fit_rows].max(initial=-1) + 1, later.min(initial=STEPS.max()))
-    ahead, length = later.min(initial=end) - end, np.ptp(later) + 1 if len(later) else 1
+    first, last = (later.min(), later.max()) if len(later) else (end, end)
+    end = min(end, first)
+    ahead, length = first - end, last - first + 1
     periods = np.where(fitted, (steps - end) // length, 0)
     ends = np.where(fitted, end + periods * length - ahead, end)
 
