@@ -127,7 +127,8 @@ impl ScriptBackend {
         self.executor.warmed_up(slot).await;
     }
 
-    /// The submission that `script` wrote when it ran at the place with the file stem `stem`; `None` if it wrote none.
+    /// The submission that `script` wrote when it ran at the place with the file stem `stem`; `None` if it wrote none, or
+    /// predicted an earlier period instead of the rows of the test table.
     pub fn submission(&self, stem: &str, script: &str) -> Option<PathBuf> {
         Some(self.kept_submission(stem, script)).filter(|file| file.exists())
     }

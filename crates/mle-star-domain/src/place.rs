@@ -349,10 +349,13 @@ mod tests {
             (Step::Merge(1), "phase1/merge-1"),
             (Step::DataCheck, "phase1/data"),
             (Step::LeakageCheck, "phase1/final"),
+            (Step::Provisional(Phase::Phase1), "phase1/provisional"),
             (Step::Outer { path, outer }, "phase2/path-1/t0"),
             (Step::Attempt { path, outer, inner }, "phase2/path-1/t0/k2"),
             (Step::Outer { path, outer: 1 }, "phase2/path-1/t1"),
+            (Step::Provisional(Phase::Phase2), "phase2/provisional"),
             (Step::Round(0), "phase3/r0"),
+            (Step::Provisional(Phase::Phase3), "phase3/provisional"),
             (Step::Finalization, "finalization"),
         ];
         in_order.iter().for_each(|(step, text)| check(*step, text));

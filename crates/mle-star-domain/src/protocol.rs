@@ -1,7 +1,11 @@
 //! The evaluation protocol of a run: how validation rows are chosen, and which rows the program keeps from scripts.
 
+mod validation;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+pub use validation::Detail;
 
 /// The ROC-AUC from which training and test rows are said to differ.
 const NOTABLE: f64 = 0.6;
@@ -207,6 +211,13 @@ impl SplitKind {
     }
 }
 
+impl Period {
+    /// The period in a few words.
+    pub fn words(&self) -> String {
+        if self.from == self.to { self.from.clone() } else { format!("{} to {}", self.from, self.to) }
+    }
+}
+
 impl Split {
     /// The split in a few words.
     pub fn words(&self) -> String {
@@ -225,74 +236,6 @@ impl Split {
     /// The column whose equal values make rows dependent: that of the groups, else that of the time.
     pub fn cluster(&self) -> Option<&str> {
         self.groups.as_deref().or(self.column.as_deref())
-    }
-
-    /// The folds that all scripts of a run with this seed use, so that their scores can be compared.
-    pub fn folds(&self, seed: u32) -> String {
-        let column = self.column.as_deref().unwrap_or_default();
-        match self.kind {
-            SplitKind::Rows => {
-                format!("Use five folds: `KFold(n_splits=5, shuffle=True, random_state={seed})`.")
-            }
-            SplitKind::Stratified => format!(
-                "Use five folds with the same share of each class: `StratifiedKFold(n_splits=5, shuffle=True, random_state={seed})`."
-            ),
-            SplitKind::Groups => format!(
-                "{}. Use five folds of whole groups, or as many as there are groups if these are fewer: `GroupKFold(n_splits=min(5, train[\"{column}\"].nunique()))` with the groups of `{column}`. Do not use `{column}` as a feature.",
-                self.premise()
-            ),
-            SplitKind::Time if let Some(groups) = &self.groups => format!(
-                "{}. Give each row the time of the first row of its group: `first = train.groupby(\"{groups}\")[\"{column}\"].transform(\"min\")`, with `{column}` read as numbers or dates. Sort the rows by it and use three folds: train on the first 55, 70 and 85 % of the rows, validate each time on the next 15 %. All rows of a group stay together. Do not use `{groups}` as a feature.",
-                self.premise()
-            ),
-            SplitKind::Time => format!(
-                "{}. Sort the rows by `{column}` and use three folds: train on the first 55, 70 and 85 % of the rows, validate each time on the next 15 %. Rows of the same time stay together. For the score, never train on rows that are later than the validation rows.",
-                self.premise()
-            ),
-        }
-    }
-
-    /// What a script has to do to validate like the test, in one or two sentences.
-    pub fn instruction(&self) -> String {
-        let column = self.column.as_deref().unwrap_or_default();
-        match self.kind {
-            SplitKind::Rows => "Choose the validation rows at random.".to_owned(),
-            SplitKind::Stratified => {
-                "Choose the validation rows at random, with the same share of each class.".to_owned()
-            }
-            SplitKind::Groups => format!(
-                "{}: keep all rows with the same `{column}` on the same side of a split, and do not use `{column}` as a feature.",
-                self.premise()
-            ),
-            SplitKind::Time if let Some(groups) = &self.groups => format!(
-                "{}: train on groups whose first row is earlier and validate on groups whose first row is later. Keep all rows with the same `{groups}` on the same side of a split, and do not use `{groups}` as a feature.",
-                self.premise()
-            ),
-            SplitKind::Time => format!(
-                "{}: train on earlier rows and validate on later rows. Do not split at random.",
-                self.premise()
-            ),
-        }
-    }
-
-    /// Why rows are divided by a column, in one sentence.
-    fn premise(&self) -> String {
-        let column = self.column.as_deref().unwrap_or_default();
-        match (self.kind, &self.groups) {
-            (SplitKind::Time, Some(groups)) => format!(
-                "Rows with the same `{groups}` depend on each other, and rows to predict count as later in `{column}` than the training rows"
-            ),
-            (SplitKind::Groups, _) if self.given => {
-                format!("Rows with the same `{column}` depend on each other")
-            }
-            (SplitKind::Groups, _) => {
-                format!("The test rows belong to other values of `{column}` than the training rows")
-            }
-            _ if self.given => {
-                format!("Rows to predict count as later in `{column}` than the training rows")
-            }
-            _ => format!("The test rows are later in `{column}` than the training rows"),
-        }
     }
 }
 
@@ -397,13 +340,6 @@ mod tests {
         check("{\"auc\": 7.0}\n{\"auc\": NaN}\n[0.5]\n", None);
         let full = shift(0.9, &["week"], &[("scan_no", "It is constant in test.csv.")]);
         assert_eq!(Shift::parse(&serde_json::to_string(&full).unwrap()), Some(full));
-    }
-
-    #[test]
-    fn few_groups_are_few_folds() {
-        let split = Split { kind: SplitKind::Groups, column: Some("patient".to_owned()), ..Split::default() };
-        let folds = split.folds(42);
-        assert!(folds.contains("`GroupKFold(n_splits=min(5, train[\"patient\"].nunique()))`"), "{folds}");
     }
 
     #[test]

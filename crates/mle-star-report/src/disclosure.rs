@@ -81,8 +81,9 @@ fn validated(score: &ScoreReport, rows: Option<u64>) -> String {
     };
     let rows = rows.map(|rows| format!(" on {} rows that the script chose", grouped(rows)));
     let few = score.few.iter().map(FewClusters::words);
+    let periods = [score.by_period(), score.without_interval()].into_iter().flatten();
     let sentences: Vec<String> =
-        [score.verification()].into_iter().chain(few).map(|words| sentence(&words)).collect();
+        [score.verification()].into_iter().chain(periods).chain(few).map(|words| sentence(&words)).collect();
     format!(
         "Validation score of the final solution{}: {}. {}",
         rows.unwrap_or_default(),

@@ -165,7 +165,12 @@ fn stopped_line(diagnostics: &Diagnostics) -> String {
     let exists = match (solution, submission) {
         (None, _) => "no solution yet".to_owned(),
         (Some(best), None) => {
-            format!("solution of {}, score {}; no submission yet", best.step, number(best.score))
+            let instead = diagnostics
+                .predicts
+                .as_ref()
+                .map(|period| format!(", its scripts predict {}", period.words()));
+            let instead = instead.unwrap_or_default();
+            format!("solution of {}, score {}; no submission yet{instead}", best.step, number(best.score))
         }
         (Some(best), Some(made)) => {
             format!("solution of {}, score {}; submission of {}", best.step, number(best.score), made.step)
@@ -177,14 +182,12 @@ fn stopped_line(diagnostics: &Diagnostics) -> String {
 fn step_line(step: Step, verdict: &Verdict, ended: StepSummary) -> String {
     let score =
         verdict.score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
-    let score = if matches!(step, Step::DataCheck | Step::LeakageCheck) && verdict.score.is_none() {
-        String::new()
-    } else {
-        score
-    };
+    let needs_none = matches!(step, Step::DataCheck | Step::LeakageCheck | Step::Provisional(_));
+    let score = if needs_none && verdict.score.is_none() { String::new() } else { score };
     let fate = match (ended.is_best, verdict.kept) {
         (true, true) => "best so far",
         (false, true) => "kept",
+        (_, false) if matches!(step, Step::Provisional(_)) => "none",
         (_, false) if matches!(step, Step::DataCheck | Step::LeakageCheck) => "unchanged",
         (_, false) if verdict.limit.is_some() => "cut short",
         (_, false) => "not kept",

@@ -146,6 +146,8 @@ impl RunReport {
             return vec![format!("no final result yet; best validation score so far: {best}")];
         }
         let mut lines: Vec<String> = self.score.line(&self.run.metric).into_iter().collect();
+        lines.extend(self.score.by_period());
+        lines.extend(self.score.without_interval());
         lines.extend(self.score.not_held_out());
         lines.extend(self.score.few.first().map(|few| format!("note: {}", few.words())));
         lines
@@ -400,6 +402,26 @@ mod tests {
         check(
             json!({"validation_interval": null, "verified": null}),
             &["ROC-AUC: 0.81230 validated", "no held-out rows"],
+        );
+        let period = |score: f64| json!({"from": "a", "to": "b", "rows": 9, "score": score});
+        let held_out = "ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out";
+        check(
+            json!({"holdout_score": 0.8098, "periods": [period(0.79), period(0.83), period(0.8098)]}),
+            &[
+                held_out,
+                "by period, the last one held out: 0.79000, 0.83000, 0.80980; the interval is for one more period",
+            ],
+        );
+        let why = "only 2 periods have a score";
+        check(
+            json!({"validation_interval": null, "holdout": {"state": "off", "why": "none"}, "no_interval": why,
+                "periods": [period(0.79), period(0.83)]}),
+            &[
+                "ROC-AUC: 0.81230 validated",
+                "by period: 0.79000, 0.83000",
+                "no interval: only 2 periods have a score",
+                "no held-out rows: none",
+            ],
         );
     }
 

@@ -6,7 +6,7 @@ use std::fmt;
 
 use mle_star::result::FinalResult;
 use mle_star_domain::protocol::Holdout;
-use mle_star_domain::trust::Trust;
+use mle_star_domain::trust::{PeriodScore, Trust};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -40,6 +40,10 @@ pub struct ScoreReport {
     /// Groups or times that are too few to tell how they differ.
     #[serde(skip)]
     pub few: Vec<FewClusters>,
+    /// For a split by time, the scores of the submitted solution by period, the earliest first.
+    pub periods: Vec<PeriodScore>,
+    /// Why there is no interval; null if there is one, or if nothing is known.
+    pub no_interval: Option<String>,
 }
 
 /// Rows of few groups or times.
@@ -82,12 +86,29 @@ impl ScoreReport {
             unverified: trust.unverified.clone(),
             holdout: trust.holdout.clone(),
             few: few_clusters(trust),
+            periods: trust.periods.clone(),
+            no_interval: trust.no_interval.clone(),
         }
     }
 
     /// The validation score.
     pub fn validated(&self) -> Option<Figure> {
         self.validation_score.map(|score| Figure::of(score, self.validation_interval))
+    }
+
+    /// The scores by period in one line, and what the interval is for: `by period, the last one held out: 12.25, 13.50,
+    /// 12.75; the interval is for one more period`. `None` for other splits than those by time.
+    pub fn by_period(&self) -> Option<String> {
+        let scores: Vec<String> = self.periods.iter().map(|period| number(period.score)).collect();
+        let last = if self.held_out_score.is_some() { ", the last one held out" } else { "" };
+        let has_interval = self.held_out_interval.or(self.validation_interval).is_some();
+        let aim = if has_interval { "; the interval is for one more period" } else { "" };
+        (!scores.is_empty()).then(|| format!("by period{last}: {}{aim}", scores.join(", ")))
+    }
+
+    /// Why there is no interval.
+    pub fn without_interval(&self) -> Option<String> {
+        self.no_interval.as_ref().map(|why| format!("no interval: {}", first_line(why, LONGEST_CAUSE)))
     }
 
     /// The score on held-out rows.

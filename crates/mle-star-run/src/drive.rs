@@ -99,6 +99,7 @@ pub async fn drive_with(
         }
         Err(stop) => {
             observer.stopped(&run.folder).await.iter().for_each(|note| say(note));
+            provisional::unanswered(run).iter().for_each(|note| say(note));
             run.cost_so_far().iter().for_each(|line| say(line));
             Err(error(run, stop))
         }

@@ -1,14 +1,16 @@
 //! The evaluation protocol: how the test rows differ, and which rows no script sees before the final choice.
 
 use mle_star_domain::config::{Acceptance, Config, FinalChoice, HoldoutShare, Preset};
-use mle_star_domain::protocol::{Holdout, Protocol, Split};
+use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split, SplitKind};
 use mle_star_domain::task::{Task, TextColumn};
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::{Kind, Metric};
 use mle_star_tables::comparison;
-use mle_star_tables::holdout::{Off, Plan, Roles, Share, plan};
+use mle_star_tables::folds;
+use mle_star_tables::holdout::{Off, Plan, Roles, Share, plan, plan_period};
 use mle_star_tables::infer::Inferred;
 use mle_star_tables::intake::Drawn;
+use mle_star_tables::periods::Timeline;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 use mle_star_tables::split::{Known, describe};
 
@@ -90,26 +92,37 @@ pub fn decide<'a>(
     let known = task.known();
     let has_split = profile.test.is_some() || task.group.or(task.time).is_some();
     let split = has_split.then(|| describe(profile, &known, classification));
+    let (split, timeline) = with_timeline(task, profile, split);
     let verified = verified_columns(task, profile, split.as_ref());
-    let planned = planned(task, config, profile, split.as_ref(), verified.as_ref().err());
+    let sought = Sought { task, profile, split: split.as_ref(), timeline: timeline.as_ref() };
+    let planned = planned(&sought, config, verified.as_ref().err());
     let holdout = match &planned {
         Ok(plan) => plan.holdout(),
         Err(off) => off.clone().into(),
     };
     let script = target.zip(split.as_ref()).and_then(|(target, split)| {
         let left_out: Vec<&str> = task.ignored.iter().map(String::as_str).chain(task.weight).collect();
-        comparison::script(&compared(profile, &holdout), target, id, split, (classification, &left_out))
+        comparison::script(
+            &compared(profile, planned.as_ref().ok()),
+            target,
+            id,
+            split,
+            (classification, &left_out),
+        )
     });
     let targets = target.map(|target| profile.targets(target, id)).unwrap_or_default();
     let targets = targets.into_iter().map(str::to_owned).collect();
+    let held_rows = planned.as_ref().ok().map(Plan::rows);
+    let has_folds_file =
+        config.preset != Preset::Paper && target.is_some() && split.is_some() && !folds::has_file(profile);
     let protocol = Protocol {
         split,
         holdout,
         rows: profile.train.rows as u64,
         verifies: verified.is_ok(),
         class_scores: verified.as_ref().is_ok_and(|columns| has_class_scores(metric, columns, profile)),
-        periods: None,
-        has_folds_file: false,
+        periods: timeline.and_then(|timeline| timeline.periods(profile, held_rows).ok()),
+        has_folds_file,
         unverified: verified.err(),
         comparison: script.unwrap_or_default(),
         is_papers: false,
@@ -126,14 +139,18 @@ pub fn of_drawn<'a>(
     drawn: Option<(&Profile, &Drawn)>,
 ) -> Option<Decided> {
     let Some((profile, drawn)) = drawn else { return decided };
+    let task = task.into();
     let unverified = verified_columns(task, profile, Some(&drawn.split)).err();
-    let split = Some(drawn.split.clone());
+    let (split, timeline) = with_timeline(task, profile, Some(drawn.split.clone()));
     let holdout = match &unverified {
         None => drawn.holdout.clone(),
         Some(why) => Holdout::Off { why: why.clone() },
     };
     let protocol = match decided {
-        Some(decided) => Protocol { split, holdout, comparison: String::new(), ..decided.protocol },
+        Some(decided) => {
+            let periods = timeline.and_then(|timeline| timeline.periods(profile, None).ok());
+            Protocol { split, holdout, periods, comparison: String::new(), ..decided.protocol }
+        }
         None => Protocol {
             split,
             holdout,
@@ -151,21 +168,48 @@ pub fn of_drawn<'a>(
     Some(Decided { protocol, held_out: None })
 }
 
-fn planned(
+/// A split with the periods of its time, if it has some. The reason why not is added to that of the split.
+fn with_timeline(
     task: Evaluated<'_>,
-    config: &Config,
+    profile: &Profile,
+    split: Option<Split>,
+) -> (Option<Split>, Option<Timeline>) {
+    match timeline(task, profile, split.as_ref()) {
+        None => (split, None),
+        Some(Ok(timeline)) => (split, Some(timeline)),
+        Some(Err(why)) => (split.map(|split| Split { why: format!("{}; {why}", split.why), ..split }), None),
+    }
+}
+
+/// The times of a task that is split by time, or why they have no periods; `None` for other splits.
+pub fn timeline<'a>(
+    task: impl Into<Evaluated<'a>>,
     profile: &Profile,
     split: Option<&Split>,
-    unverified: Option<&String>,
-) -> Result<Plan, Off> {
+) -> Option<Result<Timeline, String>> {
+    let task = task.into();
+    let split = split.filter(|split| split.kind == SplitKind::Time)?;
+    let target = task.target.filter(|target| profile.train.column(target).is_some())?;
+    Some(Timeline::read(profile, target, task.id, split))
+}
+
+/// What held-out rows are chosen by.
+struct Sought<'a> {
+    task: Evaluated<'a>,
+    profile: &'a Profile,
+    split: Option<&'a Split>,
+    /// The times, if a period is to be held out.
+    timeline: Option<&'a Timeline>,
+}
+
+fn planned(sought: &Sought<'_>, config: &Config, unverified: Option<&String>) -> Result<Plan, Off> {
+    let Sought { task, profile, split, .. } = *sought;
     let off = |why: &str| Err(Off(why.to_owned()));
     let plan = match (split, config.holdout) {
         (_, HoldoutShare::Off) => return off("`holdout` is off"),
         (None, _) => return off("there is no test table"),
         _ if let (None, Some(why)) = (task.built_in(), unverified) => return off(why),
-        (Some(split), share) => {
-            plan_rows(task, profile, split, share, config.holdout_rows, u64::from(config.seed))
-        }
+        (Some(split), _) => plan_rows(sought, split, config, u64::from(config.seed)),
     };
     match plan {
         Ok(_) if let Some(why) = unverified => off(why),
@@ -200,42 +244,43 @@ fn is_papers(config: &Config) -> bool {
 }
 
 /// The profile of the tables that are compared.
-fn compared(profile: &Profile, holdout: &Holdout) -> Profile {
+fn compared(profile: &Profile, held_out: Option<&Plan>) -> Profile {
     let mut compared = profile.clone();
-    if let Holdout::On { rows, .. } = holdout {
-        compared.train.rows -= usize::try_from(*rows).unwrap_or_default().min(compared.train.rows);
-    }
+    let removed = held_out.map_or(0, Plan::removed);
+    compared.train.rows -= usize::try_from(removed).unwrap_or_default().min(compared.train.rows);
     compared
 }
 
-/// The held-out rows of a run, chosen again.
+/// The held-out rows of a run, chosen again. Runs of earlier versions have none by periods.
 ///
 /// # Errors
 /// No rows can be held out.
 pub fn planned_again(
     task: &Task,
     config: &Config,
-    split: &Split,
-    seed: u64,
+    (protocol, timeline): (&Protocol, Option<&Timeline>),
     profile: &Profile,
 ) -> Result<Plan, Off> {
-    plan_rows(task.into(), profile, split, config.holdout, config.holdout_rows, seed)
+    let (Holdout::On { seed, period, .. }, Some(split)) = (&protocol.holdout, &protocol.split) else {
+        return Err(Off("no rows are held out".to_owned()));
+    };
+    let timeline = timeline.filter(|_| *period);
+    let sought = Sought { task: task.into(), profile, split: Some(split), timeline };
+    plan_rows(&sought, split, config, *seed)
 }
 
-fn plan_rows(
-    task: Evaluated<'_>,
-    profile: &Profile,
-    split: &Split,
-    share: HoldoutShare,
-    most: u32,
-    seed: u64,
-) -> Result<Plan, Off> {
-    let share = match share {
-        HoldoutShare::Share(share) => Share::Of(share, u64::from(most)),
-        HoldoutShare::Auto | HoldoutShare::Off => Share::Auto { most: u64::from(most) },
+fn plan_rows(sought: &Sought<'_>, split: &Split, config: &Config, seed: u64) -> Result<Plan, Off> {
+    let Sought { task, profile, timeline, .. } = *sought;
+    let most = u64::from(config.holdout_rows);
+    let share = match config.holdout {
+        HoldoutShare::Share(share) => Share::Of(share, most),
+        HoldoutShare::Auto | HoldoutShare::Off => Share::Auto { most },
     };
     let roles = Roles { target: task.target, id: task.id, weight: task.weight };
-    plan(profile, &roles, split, share, seed)
+    match timeline {
+        Some(timeline) => plan_period(profile, &roles, (split, timeline), share, seed),
+        None => plan(profile, &roles, split, share, seed),
+    }
 }
 
 /// Whether a column may hold classes, rather than amounts.
@@ -342,7 +387,24 @@ pub fn lines(protocol: &Protocol, config: &Config) -> Vec<String> {
     // It is not said twice.
     let scores = protocol.unverified.as_ref().filter(|why| *why != off);
     let scores = scores.map(|why| format!("scores: as scripts print them ({why})"));
-    split.into_iter().chain([holdout]).chain(scores).chain(without_effect(protocol, config)).collect()
+    let periods = protocol.periods.iter().flat_map(period_lines);
+    let notes = without_effect(protocol, config);
+    split.into_iter().chain(periods).chain([holdout]).chain(scores).chain(notes).collect()
+}
+
+/// The periods, a line each, the latest last.
+fn period_lines(periods: &Periods) -> Vec<String> {
+    let gap = match periods.gap.as_str() {
+        "" => String::new(),
+        gap => format!(", after a gap of {gap}"),
+    };
+    let line =
+        |name: &str, Period { from, to, rows, .. }: &Period| format!("{name}: {from} to {to}, {rows} rows");
+    let start = format!("periods: {} each, as in the test table{gap}", periods.length);
+    let folds = periods.folds.iter().enumerate().map(|(fold, period)| line(&format!("fold {fold}"), period));
+    let held_out = periods.held_out.iter().map(|period| line("held out", period));
+    let test = line("test table", &periods.test);
+    [start].into_iter().chain(folds).chain(held_out).chain([test]).collect()
 }
 
 /// The settings that need rows which this task does not have.
@@ -416,7 +478,6 @@ mod tests {
     use std::fmt::Write as _;
     use std::fs;
 
-    use mle_star_domain::protocol::SplitKind;
     use mle_star_tables::profile;
 
     use super::*;

@@ -8,22 +8,25 @@ mod checks;
 pub(crate) mod choice;
 mod copies;
 mod off;
+mod period;
 mod places;
 pub(crate) mod seeded;
 mod tables;
 mod trim;
-mod write;
+pub(crate) mod write;
 
 use mle_star_domain::protocol::{Holdout, Split, SplitKind};
 
+use super::periods::Timeline;
 use super::profile::Profile;
+use choice::Chosen;
 use seeded::RowSet;
 
 pub use choice::Share;
 pub use off::Off;
 pub use tables::Roles;
 pub use trim::trim;
-pub use write::{labels, write};
+pub use write::{labels, write, write_with};
 
 /// The usual greatest number of rows that are held out.
 pub const MOST: u64 = 20_000;
@@ -42,8 +45,12 @@ pub struct Plan {
     seed: u64,
     digest: String,
     held: RowSet,
+    /// Rows that are in no table of the search.
+    left_out: RowSet,
     /// Held-out rows are earlier than all test rows.
     come_first: bool,
+    /// The held-out rows are the whole test table of the search.
+    is_period: bool,
     test_rows: u64,
 }
 
@@ -59,27 +66,61 @@ pub fn plan(
     share: Share,
     seed: u64,
 ) -> Result<Plan, Off> {
+    let tables = checked(profile, roles)?;
+    let chosen = choice::choose(profile, &tables.labelled(), split, share, seed)?;
+    Ok(Plan::new(&tables, chosen, (roles, split), seed))
+}
+
+/// Chooses the rows of the last period of the training time, which become the whole test table of the search. The share only
+/// says whether rows are held out.
+///
+/// # Errors
+/// No rows can be held out, or the training table has too few labelled rows.
+pub fn plan_period(
+    profile: &Profile,
+    roles: &Roles<'_>,
+    (split, timeline): (&Split, &Timeline),
+    share: Share,
+    seed: u64,
+) -> Result<Plan, Off> {
+    let tables = checked(profile, roles)?;
+    let chosen = period::choose(&tables.labelled(), timeline, share, (seed, tables.test_rows))?;
+    Ok(Plan { is_period: true, ..Plan::new(&tables, chosen, (roles, split), seed) })
+}
+
+/// The tables, if their rows can be held out.
+fn checked<'a>(profile: &'a Profile, roles: &Roles<'a>) -> Result<tables::Tables<'a>, Off> {
     let tables = tables::tables(profile, roles)?;
     checks::files(&profile.tables, &tables)?;
     checks::ids(&tables)?;
     places::check(profile, &tables)?;
-    let chosen = choice::choose(profile, &tables.labelled(), split, share, seed)?;
-    Ok(Plan {
-        targets: tables.targets.iter().map(|(name, _)| (*name).to_owned()).collect(),
-        id: tables.id.to_owned(),
-        by: split.cluster().map(str::to_owned),
-        weight: roles.weight.map(str::to_owned),
-        rows: chosen.rows,
-        labelled: chosen.labelled,
-        seed,
-        digest: chosen.digest,
-        held: chosen.held,
-        come_first: split.kind == SplitKind::Time,
-        test_rows: tables.test_rows,
-    })
+    Ok(tables)
 }
 
 impl Plan {
+    fn new(
+        tables: &tables::Tables<'_>,
+        chosen: Chosen,
+        (roles, split): (&Roles<'_>, &Split),
+        seed: u64,
+    ) -> Self {
+        Self {
+            targets: tables.targets.iter().map(|(name, _)| (*name).to_owned()).collect(),
+            id: tables.id.to_owned(),
+            by: split.cluster().map(str::to_owned),
+            weight: roles.weight.map(str::to_owned),
+            rows: chosen.rows,
+            labelled: chosen.labelled,
+            seed,
+            digest: chosen.digest,
+            held: chosen.held,
+            left_out: chosen.left_out,
+            come_first: split.kind == SplitKind::Time,
+            is_period: false,
+            test_rows: tables.test_rows,
+        }
+    }
+
     /// The number of rows that are held out.
     pub fn rows(&self) -> u64 {
         self.rows
@@ -105,6 +146,21 @@ impl Plan {
         self.held.rows().collect()
     }
 
+    /// The number of rows that the training table of the search lacks.
+    pub fn removed(&self) -> u64 {
+        self.rows + self.left_out.rows().count() as u64
+    }
+
+    /// Whether the held-out rows are the whole test table of the search.
+    pub fn is_period(&self) -> bool {
+        self.is_period
+    }
+
+    /// Whether scripts of the search have the row with this number, from 0, in their training table.
+    pub(crate) fn leaves(&self, row: u64) -> bool {
+        !self.held.contains(row) && !self.left_out.contains(row)
+    }
+
     /// Whether the row with this number, from 0, is held out.
     pub(crate) fn holds(&self, row: u64) -> bool {
         self.held.contains(row)
@@ -117,7 +173,7 @@ impl Plan {
             of: self.labelled,
             seed: self.seed,
             digest: self.digest.clone(),
-            period: false,
+            period: self.is_period,
         }
     }
 }

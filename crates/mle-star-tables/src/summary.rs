@@ -134,7 +134,8 @@ fn tables_section(asked: &Asked<'_>, profile: &Profile, facts: &TableFacts) -> S
     }
     if let Some(sample) = &profile.sample {
         let columns: Vec<String> = sample.columns.iter().map(in_sample).collect();
-        let rows = sample.rows + whole(held);
+        let own = if asked.held_out.is_some_and(Plan::is_period) { 0 } else { sample.rows };
+        let rows = own + whole(held);
         lines.push(format!("{}: {}", size(sample, rows), words::list(&columns, NAMES)));
     }
     lines.extend(only_in_one(asked, profile));
@@ -261,6 +262,11 @@ impl<'a> Asked<'a> {
             Some(name) == self.target || Some(name) != self.id && asked(name) && !in_test(name)
         };
         profile.train.columns.iter().filter(is_target).collect()
+    }
+
+    /// Whether scripts have a row in their training table.
+    fn leaves(&self, row: u64) -> bool {
+        self.held_out.is_none_or(|plan| plan.leaves(row))
     }
 
     fn is_held(&self, row: u64) -> bool {

@@ -7,6 +7,7 @@ pub(crate) mod earlier_answer;
 pub(crate) mod further_models;
 pub(crate) mod gate;
 pub(crate) mod probes;
+pub(crate) mod provisional;
 mod rehearsal;
 pub(crate) mod selection;
 pub(crate) mod submission;

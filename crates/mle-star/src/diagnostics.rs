@@ -7,6 +7,7 @@ use crate::record::{EffectRecord, Kind};
 use crate::verdict::Best;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::{Phase, Place};
+use mle_star_domain::protocol::Period;
 
 /// Progress and results of a run that ended early.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -27,6 +28,9 @@ pub struct Diagnostics {
     pub solution: Option<Best>,
     /// The best solution whose run left a valid submission.
     pub submission: Option<Best>,
+    /// The period that scripts of the search predict instead of the rows of the test table; `None` if they predict these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub predicts: Option<Period>,
 }
 
 impl Diagnostics {
@@ -45,6 +49,7 @@ impl Diagnostics {
             scored: 0,
             solution: None,
             submission: None,
+            predicts: None,
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! [`estimate`] counts the steps of each phase; the table of steps says what each of them does. *Fewest* is a run in which everything succeeds the
 //! first time, every merge helps and no attempt does. *Most* is a run that makes every repair, corrects one leak in every check,
-//! repeats every call that can be repeated, and finds unused data and subsampling. Further models of the offline agents and
-//! checks of the members of a combination are not counted.
+//! repeats every call that can be repeated, and finds unused data and subsampling. Further models of the offline agents,
+//! checks of the members of a combination, and answers at the ends of phases are not counted.
 
 use std::collections::BTreeMap;
 use std::ops::{AddAssign, Mul};

@@ -14,7 +14,7 @@ use crate::scored::{Evidence, Scored};
 use crate::solution::Solution;
 use crate::stop::Stop;
 
-pub(crate) use execute::{Execution, Ran, attempt, execute};
+pub(crate) use execute::{Execution, attempt, execute};
 use execute::{failure, no_score};
 use leakage::check;
 pub(crate) use leakage::without_leakage;

@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::verdict::Verdict;
 use mle_star_domain::config::{Config, Switch};
 use mle_star_domain::effects::{Limit, Purpose, ScriptEnd, ScriptOutcome};
-use mle_star_domain::place::{Expected, Phase, Place, Until};
+use mle_star_domain::place::{Expected, Phase, Place, Step, Until};
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::role::AgentType;
 
@@ -47,6 +47,8 @@ const STUDIED: f64 = 3.0;
 const COMPARISON: f64 = 20.0;
 /// The largest share of the remaining time that a probe of the final solution takes.
 const PROBE: f64 = 0.1;
+/// The largest share of the remaining time that an answer at the end of a phase takes.
+const PROVISIONAL: f64 = 0.1;
 /// The number of latest scripts that tell how long a script takes.
 const LATEST: usize = 5;
 
@@ -215,6 +217,9 @@ impl Limits {
             Purpose::Ablation => self.ablation_timeout,
             Purpose::Comparison => self.comparison_timeout,
             Purpose::Probe => self.probe_time(now),
+            Purpose::Submission if matches!(place.step(), Some(Step::Provisional(_))) => {
+                self.provisional_time(place, now)
+            }
             Purpose::Score | Purpose::Submission => f64::INFINITY,
         };
         let cap = self.script_timeout.min(own);
@@ -227,6 +232,11 @@ impl Limits {
     /// How long one probe of the final solution may take, in seconds.
     pub fn probe_time(&self, now: f64) -> f64 {
         (self.total - now).max(0.0) * PROBE
+    }
+
+    /// How long the script of an answer at the end of a phase may take, in seconds.
+    pub fn provisional_time(&self, place: &Place, now: f64) -> f64 {
+        ((self.total - now) * PROVISIONAL).min(self.left(place, now)).max(0.0)
     }
 
     /// Counts the script time of a path.

@@ -50,7 +50,7 @@ pub(super) struct KeptFiles {
 
 /// Where the files of a script are kept.
 pub(super) struct Places {
-    /// What can be submitted.
+    /// What can be submitted; nothing, if the held-out rows are all that the script predicts.
     submission: PathBuf,
     /// The whole submission, if it has predictions for held-out rows. They stay apart from what can be submitted.
     with_held_out: Option<PathBuf>,
@@ -199,7 +199,8 @@ impl Places {
         Ok(verified)
     }
 
-    /// Keeps and checks a submission; without held-out rows too, if nothing is wrong with it.
+    /// Keeps and checks a submission. If nothing is wrong with it, what is left without held-out rows can be submitted, unless
+    /// they are all that it predicts.
     pub(super) fn keep(
         &self,
         written: File,
@@ -216,6 +217,7 @@ impl Places {
             let _ = fs::remove_file(whole);
         } else if let Some(evaluation) = evaluation
             && let Some(holdout) = &evaluation.setup.holdout
+            && !holdout.is_period
         {
             let id = evaluation.setup.id_column.as_deref();
             trim(whole, &holdout.sample, id.unwrap_or_default(), &self.submission)?;

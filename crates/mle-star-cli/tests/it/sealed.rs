@@ -46,6 +46,14 @@ impl Sealed {
         fs::write(path, bytes).unwrap();
     }
 
+    /// Writes the files of [`TASK`] into this folder.
+    pub fn write_task(&self, folder: &str) {
+        for (name, text) in TASK {
+            let file = Path::new(name).file_name().unwrap();
+            self.write(&format!("{folder}/{}", file.display()), text.as_bytes());
+        }
+    }
+
     pub fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }

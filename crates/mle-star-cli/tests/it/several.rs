@@ -6,16 +6,13 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
-use crate::sealed::{Sealed, TASK};
+use crate::sealed::Sealed;
 
 /// Three tasks and something else in `tasks/`; the last has no target that can be inferred.
 fn tasks() -> Sealed {
     let sealed = Sealed::with(&[("tasks/notes.txt", "none of these")]);
-    for (file, text) in TASK {
-        let file = file.strip_prefix("data/").unwrap();
-        for task in ["one", "two/prepared/public"] {
-            sealed.write(&format!("tasks/{task}/{file}"), text.as_bytes());
-        }
+    for task in ["one", "two/prepared/public"] {
+        sealed.write_task(&format!("tasks/{task}"));
     }
     sealed.write("tasks/wrong/train.csv", b"a,b\n1,2\n");
     sealed.write("tasks/drafts/idea.txt", b"not a task");

@@ -50,6 +50,8 @@ pub enum Step {
     Selection,
     /// The comparison of the best solutions on held-out rows, counted from 0.
     Choice(u32),
+    /// The answer so far, at the end of a phase: the best script runs on the original files.
+    Provisional(Phase),
     /// The submission script.
     Finalization,
 }
@@ -92,6 +94,8 @@ pub enum StepKind {
     Attempt,
     /// One ensemble.
     Round,
+    /// The best solution so far on the original files.
+    Provisional,
     /// The submission script.
     Submission,
 }
@@ -204,6 +208,7 @@ const ROUND: &str = "r";
 const EXTRA: &str = "extra-";
 const SELECTION: &str = "selection";
 const CHOICE: &str = "choice-";
+const PROVISIONAL: &str = "provisional";
 
 /// The step at a place of this phase, below which these names follow.
 pub(super) fn parse<'a>(phase: Phase, mut names: impl Iterator<Item = &'a str>) -> Option<Step> {
@@ -212,6 +217,7 @@ pub(super) fn parse<'a>(phase: Phase, mut names: impl Iterator<Item = &'a str>) 
             let choice = name.and_then(|name| counter(name, CHOICE)).map(Step::Choice);
             Some(choice.unwrap_or(Step::Finalization))
         }
+        (phase, Some(PROVISIONAL)) => Some(Step::Provisional(phase)),
         (Phase::Phase1, Some(DATA_CHECK)) => Some(Step::DataCheck),
         (Phase::Phase1, Some(LEAKAGE_CHECK)) => Some(Step::LeakageCheck),
         (Phase::Phase1, Some(name)) => {
@@ -275,6 +281,7 @@ impl Step {
             Self::Extra(index) => phase.join(format_args!("{EXTRA}{index}")),
             Self::Selection => phase.join(SELECTION),
             Self::Choice(index) => phase.join(format_args!("{CHOICE}{index}")),
+            Self::Provisional(_) => phase.join(PROVISIONAL),
             Self::Finalization => phase,
         }
     }
@@ -379,6 +386,13 @@ impl Step {
                 ..StepRow::LAST
             },
             Self::Choice(_) => StepRow::LAST,
+            Self::Provisional(phase) => StepRow {
+                phase,
+                kind: StepKind::Provisional,
+                expected: Expected::AsBefore,
+                until: Until::Search,
+                ..StepRow::LAST
+            },
             Self::Finalization => StepRow {
                 calls: const {
                     &[
@@ -422,7 +436,11 @@ impl Step {
             Self::Round(round) => {
                 vec![more(round, Self::Round(round + 1)).unwrap_or(Self::Finalization)]
             }
-            Self::Extra(_) | Self::Selection | Self::Choice(_) | Self::Finalization => Vec::new(),
+            Self::Extra(_)
+            | Self::Selection
+            | Self::Choice(_)
+            | Self::Provisional(_)
+            | Self::Finalization => Vec::new(),
         }
     }
 
@@ -441,6 +459,7 @@ impl Step {
             Self::Extra(index) => format!("further model {}", index + 1),
             Self::Selection => "ensemble selection".to_owned(),
             Self::Choice(index) => format!("finalist {}", index + 1),
+            Self::Provisional(phase) => format!("answer after {}", phase.title()),
             Self::Finalization => "finalization".to_owned(),
         }
     }
@@ -452,7 +471,11 @@ impl Step {
             Self::Merge(count) => count.saturating_sub(1),
             Self::Outer { outer, .. } => outer,
             Self::Attempt { inner, .. } => inner,
-            Self::DataCheck | Self::LeakageCheck | Self::Selection | Self::Finalization => 0,
+            Self::DataCheck
+            | Self::LeakageCheck
+            | Self::Selection
+            | Self::Provisional(_)
+            | Self::Finalization => 0,
         }
     }
 
@@ -469,9 +492,12 @@ impl Step {
             Self::Outer { .. } => config.outer_loop_steps,
             Self::Attempt { .. } => config.inner_loop_steps,
             Self::Round(_) => config.ensemble_rounds,
-            Self::DataCheck | Self::LeakageCheck | Self::Selection | Self::Choice(_) | Self::Finalization => {
-                1
-            }
+            Self::DataCheck
+            | Self::LeakageCheck
+            | Self::Selection
+            | Self::Choice(_)
+            | Self::Provisional(_)
+            | Self::Finalization => 1,
         }
     }
 
@@ -495,7 +521,11 @@ impl Step {
             Self::Round(round) => (6, round, 0, None),
             Self::Selection => (7, 0, 0, None),
             Self::Choice(index) => (8, index, 0, None),
-            Self::Finalization => (9, 0, 0, None),
+            // After all steps of its phase.
+            Self::Provisional(Phase::Phase1) => (3, 1, 0, None),
+            Self::Provisional(Phase::Phase2) => (4, u32::MAX, 0, None),
+            Self::Provisional(Phase::Phase3) => (7, 1, 0, None),
+            Self::Finalization | Self::Provisional(Phase::Finalization) => (9, 0, 0, None),
         }
     }
 }

@@ -25,7 +25,7 @@ pub fn picture(context: &Context<'_>) -> Option<String> {
 /// The names of the columns and the positions of the solutions.
 fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>) {
     let steps: Vec<&Step<'_>> =
-        context.steps.iter().filter(|step| step.kind != StepKind::Study && !step.runs.is_empty()).collect();
+        context.steps.iter().filter(|step| makes_solution(step.kind) && !step.runs.is_empty()).collect();
     let columns: BTreeMap<Column, usize> = {
         let mut found: Vec<Column> = steps.iter().map(|step| column(step)).collect();
         found.sort();
@@ -45,6 +45,11 @@ fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>) {
     };
     let dots = steps.iter().map(dot).collect();
     (columns.keys().map(Column::name).collect(), dots)
+}
+
+/// Whether a step of this kind makes a solution of its own.
+fn makes_solution(kind: StepKind) -> bool {
+    !matches!(kind, StepKind::Study | StepKind::Provisional)
 }
 
 /// The horizontal order of a step: a rank, and a number within it.
@@ -73,7 +78,7 @@ fn column(step: &Step<'_>) -> Column {
         StepKind::LeakageCheck => Column(3, 0),
         StepKind::Study | StepKind::Attempt => Column(4, outer(step)),
         StepKind::Round => Column(5, 0),
-        StepKind::Submission => Column(6, 0),
+        StepKind::Provisional | StepKind::Submission => Column(6, 0),
     }
 }
 
@@ -83,7 +88,7 @@ fn row(step: &Step<'_>, lanes: usize) -> usize {
         StepKind::Attempt => step.place.path().unwrap_or_default() * (lanes + 1) + counter(step),
         // Solutions that were not kept do not block the lines.
         StepKind::Merge | StepKind::Data | StepKind::LeakageCheck => usize::from(!step.is_kept()),
-        StepKind::Study | StepKind::Submission => 0,
+        StepKind::Study | StepKind::Provisional | StepKind::Submission => 0,
     }
 }
 

@@ -28,7 +28,8 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
     }
     match (step.kind, last, step.score()) {
         (StepKind::Study, Some(_), _) => ("done", "measured".to_owned()),
-        (StepKind::Submission, Some(run), _) => submission_status(run),
+        (StepKind::Submission | StepKind::Provisional, Some(run), _) => submission_status(run),
+        (StepKind::Provisional, None, _) => ("skipped", "skipped: no time for it".to_owned()),
         (StepKind::Submission, None, _) if step.is_kept() => {
             ("kept", "valid submission, written by the solution itself".to_owned())
         }

@@ -209,6 +209,7 @@ fn kind(kind: StepKind) -> &'static str {
         StepKind::Study => "ablation study",
         StepKind::Attempt => "attempt",
         StepKind::Round => "ensemble",
+        StepKind::Provisional => "answer so far",
         StepKind::Submission => "submission",
     }
 }
@@ -236,7 +237,11 @@ pub fn plan(context: &Context<'_>, step: &Step<'_>) -> Option<String> {
             _ => prose(AgentType::Planner),
         },
         StepKind::Round => prose(AgentType::EnsPlanner).or_else(note),
-        StepKind::Data | StepKind::LeakageCheck | StepKind::Study | StepKind::Submission => None,
+        StepKind::Data
+        | StepKind::LeakageCheck
+        | StepKind::Study
+        | StepKind::Provisional
+        | StepKind::Submission => None,
     }
 }
 

@@ -21,7 +21,6 @@ use super::held_out;
 use super::shared::Shared;
 use crate::error::RunError;
 use crate::open_run::OpenRun;
-use crate::runs;
 use mle_star_report::figures::count;
 
 /// How long the first runner may take to tell what its machine is. It may wait in a queue.
@@ -83,7 +82,7 @@ impl Backends {
         }
         let isolation = Isolation::new(mle_star_backends::script::network(config.network));
         say(&format!("isolation: {}", isolation.line()));
-        let all_rows = runs::data_dir(&run.folder, &run.frozen.task);
+        let all_rows = held_out::all_rows(run)?;
         let kept_from =
             KeptFrom { network: isolation.closes_network(), other_files: isolation.closes_reads() };
         let held_out = held_out::folder(run, &all_rows)?;

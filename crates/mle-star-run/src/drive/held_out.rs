@@ -7,14 +7,18 @@ use std::path::{Path, PathBuf};
 
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::layout;
-use mle_star_domain::protocol::{Holdout, Protocol};
+use mle_star_domain::protocol::Protocol;
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
+use mle_star_tables::folds::{self, By};
 use mle_star_tables::holdout;
+use mle_star_tables::periods::Timeline;
+use mle_star_tables::profile::Profile;
 
 use crate::open_run::OpenRun;
 use crate::prepare::intake::Record;
-use crate::protocol::{id_column, planned_again, verified_columns};
+use crate::protocol::{self, id_column, planned_again, verified_columns};
+use crate::runs;
 
 /// The folder of a run with held-out rows.
 pub struct HeldOut {
@@ -23,19 +27,31 @@ pub struct HeldOut {
     setup: HoldoutSetup,
 }
 
+/// Makes the data with all rows as scripts see it, once per run: the task's own folder or, with folds, links to it and the folds.
+///
+/// # Errors
+/// The tables cannot be read, or the folder cannot be written.
+pub fn all_rows(run: &OpenRun) -> Result<PathBuf, Trouble> {
+    let (data_dir, profile) = (runs::data_dir(&run.folder, &run.frozen.task), run.profile.as_ref());
+    let Some((protocol, profile)) = with_folds(run).zip(profile) else { return Ok(data_dir) };
+    let folder = run.folder.join(layout::ALL_ROWS);
+    // A run that was moved has links that lead nowhere.
+    if !folder.join(&profile.train.file).exists() {
+        let timeline = timeline(run, protocol, profile)?;
+        let by = by(run, protocol, timeline.as_ref()).ok_or_else(other)?;
+        folds::link_all_rows(profile, &by, &folder)?;
+    }
+    Ok(folder)
+}
+
 /// Makes the data that scripts of the search see, once per run; `None` if no rows are held out.
 ///
 /// # Errors
 /// The tables cannot be read or written, or other rows would be held out than those of the run.
 pub fn folder(run: &OpenRun, all_rows: &Path) -> Result<Option<HeldOut>, Trouble> {
     let (frozen, profile) = (&run.frozen, run.profile.as_ref());
-    let Some(protocol) = &frozen.protocol else { return Ok(None) };
-    let (Holdout::On { seed, .. }, Some(split)) = (&protocol.holdout, &protocol.split) else {
+    let Some(protocol) = frozen.protocol.as_ref().filter(|protocol| protocol.holdout.is_on()) else {
         return Ok(None);
-    };
-    let other = || {
-        let message = "the rows that the run keeps from its scripts cannot be found again".to_owned();
-        Trouble::new(message, "use the version of mle-star that started the run")
     };
     let profile = profile.ok_or_else(other)?;
     let sample = &profile.sample.as_ref().ok_or_else(other)?.file;
@@ -43,12 +59,17 @@ pub fn folder(run: &OpenRun, all_rows: &Path) -> Result<Option<HeldOut>, Trouble
     let (input, labels) = (folder.join(layout::INPUT), folder.join(layout::LABELS));
     let compared = folder.join(layout::COMPARED);
     if !(input.is_dir() && labels.is_file()) {
-        let again = || planned_again(&frozen.task, &frozen.config, split, *seed, profile).ok();
+        let timeline = timeline(run, protocol, profile)?;
+        let again =
+            || planned_again(&frozen.task, &frozen.config, (protocol, timeline.as_ref()), profile).ok();
         let plan = run.held_out.clone().or_else(again);
         let plan = plan.filter(|plan| plan.holdout() == protocol.holdout).ok_or_else(other)?;
         fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
         holdout::labels(profile, &plan, &labels)?;
-        holdout::write(profile, &plan, &input)?;
+        let by = by(run, protocol, timeline.as_ref()).filter(|_| protocol.has_folds_file);
+        holdout::write_with(profile, &plan, &input, |folder| {
+            by.iter().try_for_each(|by| folds::write(profile, by, Some(&plan), folder))
+        })?;
     }
     let test = &profile.test.as_ref().ok_or_else(other)?.file;
     let tables = [(&profile.train.file, input.as_path()), (test, all_rows)];
@@ -57,6 +78,31 @@ pub fn folder(run: &OpenRun, all_rows: &Path) -> Result<Option<HeldOut>, Trouble
     let is_period = protocol.holdout.is_period();
     let setup = HoldoutSetup { data_dir, sample, is_period, labels, compared };
     Ok(Some(HeldOut { input, setup }))
+}
+
+fn with_folds(run: &OpenRun) -> Option<&Protocol> {
+    run.frozen.protocol.as_ref().filter(|protocol| protocol.has_folds_file)
+}
+
+/// What the folds of a run depend on.
+fn by<'a>(run: &'a OpenRun, protocol: &'a Protocol, timeline: Option<&'a Timeline>) -> Option<By<'a>> {
+    let task = &run.frozen.task;
+    let (target, id, seed) = (task.target()?, task.id_column.as_deref(), u64::from(run.frozen.config.seed));
+    Some(By { target, id, split: protocol.split.as_ref()?, timeline, seed })
+}
+
+/// The times of a run with periods.
+fn timeline(run: &OpenRun, protocol: &Protocol, profile: &Profile) -> Result<Option<Timeline>, Trouble> {
+    if protocol.periods.is_none() {
+        return Ok(None);
+    }
+    let read = protocol::timeline(&run.frozen.task, profile, protocol.split.as_ref());
+    read.and_then(Result::ok).map(Some).ok_or_else(other)
+}
+
+fn other() -> Trouble {
+    let message = "the rows that the run validates or keeps from its scripts cannot be found again";
+    Trouble::new(message.to_owned(), "use the version of mle-star that started the run")
 }
 
 /// Makes a folder of links to these tables, each given with the folder that it is in.
@@ -94,7 +140,7 @@ pub fn evaluation(run: &OpenRun, data_dir: &Path, held_out: Option<HeldOut>) -> 
         split: protocol.split.clone(),
         test_rows: profile.test.as_ref().map(|test| test.rows as u64),
         verifies: protocol.verifies,
-        folds: None,
+        folds: protocol.has_folds_file.then(|| data_dir.join(layout::FOLDS)),
         periods: protocol.periods.clone(),
         test_labels: protocol.holdout.is_test().then(|| run.folder.join(layout::TEST_LABELS)),
         holdout: held_out.map(|held_out| held_out.setup),

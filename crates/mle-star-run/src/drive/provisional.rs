@@ -16,6 +16,7 @@ use tokio::task::JoinHandle;
 
 use super::backends::Backends;
 use super::delivery::{Form, link_data, replace};
+use crate::open_run::OpenRun;
 use crate::runs::inputs::{write_atomically, write_json};
 
 /// The answer of a run at a moment.
@@ -35,6 +36,21 @@ pub struct Writer {
 pub struct Beside<'a> {
     latest: &'a watch::Sender<Option<Answer>>,
     others: &'a dyn EventSink,
+}
+
+/// That a run which ends early has no predictions for the rows of the test table yet, if its scripts predict an earlier
+/// period and none has run on the original files.
+pub fn unanswered(run: &OpenRun) -> Option<String> {
+    let protocol = run.frozen.protocol.as_ref().filter(|protocol| protocol.holdout.is_period())?;
+    let last = run.folder.join(layout::FINAL);
+    if last.join(layout::SUBMISSION).exists() || !last.join(layout::SOLUTION).exists() {
+        return None;
+    }
+    let held_out = protocol.periods.as_ref().and_then(|periods| periods.held_out.as_ref());
+    let period = held_out.map_or_else(String::new, |period| format!(", {}", period.words()));
+    Some(format!(
+        "note: no predictions for the test rows yet: what scripts have predicted is the held-out period{period}"
+    ))
 }
 
 impl Writer {

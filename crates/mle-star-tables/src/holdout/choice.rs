@@ -7,10 +7,9 @@ use mle_star_domain::protocol::{Split, SplitKind};
 
 use super::off::{Off, off, unreadable};
 use super::seeded::{RowSet, Seeded};
-use crate::profile::{HUGE, Profile};
-use crate::records::digest;
+use crate::labelled::{Labelled, LabelledRow, Parts};
+use crate::profile::Profile;
 use crate::split::times::{self, Clock};
-use crate::table;
 
 /// The usual share.
 const AUTO: f64 = 0.15;
@@ -19,7 +18,7 @@ const AUTO_FROM: u64 = 2_000;
 /// With fewer labelled rows, none is held out.
 const FEWEST_LABELLED: u64 = 50;
 /// Fewer rows tell too little.
-const FEWEST_HELD: u64 = 20;
+pub(super) const FEWEST_HELD: u64 = 20;
 /// The rows of smaller classes all remain.
 const SMALLEST_CLASS: usize = 5;
 /// With a larger share of rows at the last time, none is held out unless a share is given.
@@ -47,6 +46,8 @@ pub(crate) struct Chosen {
     pub(crate) labelled: u64,
     pub(crate) digest: String,
     pub(crate) held: RowSet,
+    /// Rows that are in neither table of the search.
+    pub(crate) left_out: RowSet,
 }
 
 /// Which labelled rows are held out.
@@ -57,25 +58,6 @@ enum Rule {
     Groups { column: String, groups: HashSet<u64> },
     /// Those from this time on. Rows of a group have the time of its first row.
     From { by: Parts, clock: Clock, time: f64, firsts: HashMap<u64, f64> },
-}
-
-/// The columns by which rows are chosen.
-#[derive(Clone, Default)]
-struct Parts {
-    /// The column of the groups or of the times.
-    column: Option<String>,
-    /// For times, the column whose groups stay whole.
-    groups: Option<String>,
-}
-
-/// The columns of the training table that the choice needs.
-#[derive(Clone, Debug)]
-pub(crate) struct Labelled<'a> {
-    pub(crate) train: &'a table::Table,
-    /// All columns with labels, and whether they hold numbers.
-    pub(crate) targets: Vec<(&'a str, bool)>,
-    /// The column with the row IDs; without one, rows have numbers.
-    pub(crate) id: Option<&'a str>,
 }
 
 /// The labelled rows, and the numbers that are drawn for them.
@@ -94,17 +76,6 @@ struct Class {
 
 /// The numbers of classes by their labels.
 type Classes = HashMap<String, u64>;
-
-/// A labelled row.
-struct LabelledRow<'a> {
-    number: u64,
-    id: &'a str,
-    label: &'a str,
-    /// The group or the time.
-    part: Option<&'a str>,
-    /// The group, where times have groups.
-    group: Option<&'a str>,
-}
 
 /// Chooses labelled rows as `split` says that test rows differ from training rows.
 pub(crate) fn choose(
@@ -136,11 +107,11 @@ fn known_column<'a>(profile: &Profile, split: &'a Split) -> Result<&'a str, Off>
     }
 }
 
-/// The number of rows to hold out, and the greatest number.
-fn wanted(share: Share, labelled: u64) -> Result<(u64, u64), Off> {
-    let (share, most, fewest) = match share {
-        Share::Auto { most } => (AUTO, most, AUTO_FROM),
-        Share::Of(share, most) => (share, most, FEWEST_LABELLED),
+/// Checks that enough rows are labelled for this share.
+pub(super) fn check(share: Share, labelled: u64) -> Result<(), Off> {
+    let (share, fewest) = match share {
+        Share::Auto { .. } => (AUTO, AUTO_FROM),
+        Share::Of(share, _) => (share, FEWEST_LABELLED),
     };
     if !(share > 0.0 && share < 1.0) {
         return off(format!("the share of held-out rows is {share}, not between 0 and 1"));
@@ -148,6 +119,16 @@ fn wanted(share: Share, labelled: u64) -> Result<(u64, u64), Off> {
     if labelled < fewest {
         return off(format!("only {labelled} rows are labelled; {fewest} are needed"));
     }
+    Ok(())
+}
+
+/// The number of rows to hold out, and the greatest number.
+fn wanted(share: Share, labelled: u64) -> Result<(u64, u64), Off> {
+    check(share, labelled)?;
+    let (share, most) = match share {
+        Share::Auto { most } => (AUTO, most),
+        Share::Of(share, most) => (share, most),
+    };
     let wanted = rounded(share * labelled as f64).min(most);
     if wanted < FEWEST_HELD {
         return off(format!("only {wanted} rows would be held out; {FEWEST_HELD} are needed"));
@@ -217,15 +198,7 @@ fn by_time(train: &Train<'_>, profile: &Profile, share: Share, split: &Split) ->
         return off(format!("the values of `{column}` have no order of time"));
     };
     let by = Parts { column: Some(column.to_owned()), groups: split.groups.clone() };
-    let mut firsts = HashMap::new();
-    if by.groups.is_some() {
-        train.each(&by, |row| {
-            if let (Some(group), Some(time)) = (row.group, row.part.and_then(|time| clock.read(time))) {
-                let first = firsts.entry(digest(group)).or_insert(time);
-                *first = time.min(*first);
-            }
-        })?;
-    }
+    let firsts = train.of.firsts(&by, clock).map_err(|error| unreadable(train.of.train, &error))?;
     let mut times = Vec::new();
     let labelled = train.each(&by, |row| times.extend(row.time(clock, &firsts)))?;
     let wanted = wanted(share, labelled)?;
@@ -278,38 +251,8 @@ impl Class {
 
 impl Train<'_> {
     /// Calls `take` with each labelled row. Returns the number of labelled rows.
-    fn each(&self, by: &Parts, mut take: impl FnMut(LabelledRow<'_>)) -> Result<u64, Off> {
-        let Labelled { train, targets, id } = self.of;
-        let names = targets.iter().map(|(name, _)| *name);
-        let names = names.chain(by.column.as_deref()).chain(by.groups.as_deref()).chain(*id);
-        let read = train.positions(names).and_then(|columns| {
-            let (mut labelled, mut number) = (0, String::new());
-            train.each(&columns, |row| {
-                let label =
-                    |at: usize, numeric: bool| row.value(at).filter(|label| !(numeric && is_huge(label)));
-                // Rows are labelled if they have all labels, and the first one is their class.
-                let mut labels = targets.iter().zip(0..).map(|((_, numeric), at)| label(at, *numeric));
-                if let Some(first) = labels.next().flatten()
-                    && labels.all(|label| label.is_some())
-                {
-                    labelled += 1;
-                    let part = by.column.as_ref().and_then(|_| row.value(targets.len()));
-                    let before = targets.len() + usize::from(by.column.is_some());
-                    let group = by.groups.as_ref().and_then(|_| row.value(before));
-                    let id = match id {
-                        Some(_) => row.value(columns.len() - 1).unwrap_or_default(),
-                        None => {
-                            number = row.number.to_string();
-                            number.as_str()
-                        }
-                    };
-                    take(LabelledRow { number: row.number, id, label: first, part, group });
-                }
-                true
-            })?;
-            Ok(labelled)
-        });
-        read.map_err(|error| unreadable(train, &error))
+    fn each(&self, by: &Parts, take: impl FnMut(LabelledRow<'_>)) -> Result<u64, Off> {
+        self.of.each(by, take).map_err(|error| unreadable(self.of.train, &error))
     }
 
     fn class(&self, row: &LabelledRow<'_>, by_class: bool, known: &mut Classes) -> u64 {
@@ -328,11 +271,7 @@ impl Train<'_> {
 
     /// The order of the column's values; of several, the one in which the test table is later.
     fn clock(&self, profile: &Profile, column: &str) -> Result<Option<Clock>, Off> {
-        let column = profile.train.column(column);
-        let courses = times::courses(&profile.tables, column.as_slice());
-        let courses = courses.map_err(|error| unreadable(self.of.train, &error))?;
-        let later = courses.iter().find(|course| course.is_later());
-        Ok(later.or(courses.first()).map(|course| course.clock))
+        times::clock(profile, column).map_err(|error| unreadable(self.of.train, &error))
     }
 
     fn mark(&self, labelled: u64, rule: &Rule) -> Result<Chosen, Off> {
@@ -350,7 +289,8 @@ impl Train<'_> {
                 hasher.update(row.id.as_bytes()).update(b"\n");
             }
         })?;
-        Ok(Chosen { rows, labelled, digest: hasher.finalize().to_hex().to_string(), held })
+        let digest = hasher.finalize().to_hex().to_string();
+        Ok(Chosen { rows, labelled, digest, held, left_out: RowSet::default() })
     }
 
     fn is_held(&self, rule: &Rule, row: &LabelledRow<'_>, known: &mut Classes) -> bool {
@@ -366,19 +306,6 @@ impl Train<'_> {
             Rule::From { clock, time, firsts, .. } => row.time(*clock, firsts).is_some_and(|at| at >= *time),
         }
     }
-}
-
-impl LabelledRow<'_> {
-    /// Its time, or that of the first row of its group.
-    fn time(&self, clock: Clock, firsts: &HashMap<u64, f64>) -> Option<f64> {
-        let of_group = self.group.and_then(|group| firsts.get(&digest(group)).copied());
-        of_group.or_else(|| self.part.and_then(|time| clock.read(time)))
-    }
-}
-
-/// Whether a label is a number that no score should depend on.
-fn is_huge(label: &str) -> bool {
-    label.parse::<f64>().is_ok_and(|number| number.abs() >= HUGE)
 }
 
 #[expect(

@@ -27,7 +27,7 @@ impl Seeded {
     }
 
     /// The number of a text.
-    pub(super) fn of(self, text: &[u8]) -> u64 {
+    pub(crate) fn of(self, text: &[u8]) -> u64 {
         let [a, b, c, d, e, f, g, h, ..] = *blake3::keyed_hash(&self.0, text).as_bytes();
         u64::from_le_bytes([a, b, c, d, e, f, g, h])
     }
@@ -40,7 +40,7 @@ impl Seeded {
 
 impl RowSet {
     /// Adds a row.
-    pub(super) fn insert(&mut self, row: u64) {
+    pub(crate) fn insert(&mut self, row: u64) {
         let (word, bit) = place(row);
         if word >= self.0.len() {
             self.0.resize(word + 1, 0);

@@ -1,7 +1,7 @@
 //! The tables and the columns that holding rows out needs.
 
-use super::choice::Labelled;
-use super::off::{Off, off};
+use super::off::{Off, off, unreadable};
+use crate::labelled::Labelled;
 use crate::profile::{Profile, Table};
 use crate::table;
 
@@ -54,12 +54,9 @@ pub(super) fn tables<'a>(profile: &'a Profile, roles: &Roles<'a>) -> Result<Tabl
         let names = all.map(|table| table.file.display().to_string()).join(", ");
         return off(format!("no column with row IDs is common to {names}"));
     };
-    let mut targets = profile.targets(target, Some(id));
+    let targets = profile.targets(target, Some(id));
     columns(&profile.train, test_table, sample_table, &targets, id)?;
-    let is_number = |name: &str| profile.train.column(name).is_some_and(|column| column.kind.is_number());
-    // The classes of the given target keep their shares.
-    targets.sort_by_key(|name| *name != target);
-    let targets = targets.into_iter().map(|name| (name, is_number(name))).collect();
+    let targets = Labelled::of(profile, target, Some(id)).map_err(|error| unreadable(train, &error))?.targets;
     let test_rows = test_table.rows as u64;
     Ok(Tables { train, test, sample, targets, id, test_rows })
 }

@@ -33,14 +33,27 @@ struct Template {
 }
 
 /// Makes `into` the data folder that scripts see. The training table lacks the held-out rows; the test table and the
-/// sample submission have them without labels. Everything else is linked. Replaces an
-/// earlier folder; `into` is complete whenever it exists.
+/// sample submission have them without labels: beside their own rows or, if the held-out rows are a period, instead of them.
+/// Everything else is linked. Replaces an earlier folder; `into` is complete whenever it exists.
 ///
 /// # Errors
 /// A table cannot be read or is another one than when the rows were chosen, or the folder cannot be written.
 pub fn write(profile: &Profile, plan: &Plan, into: &Path) -> Result<(), Trouble> {
+    write_with(profile, plan, into, |_| Ok(()))
+}
+
+/// As [`write()`], and `further` adds to the folder before it has its name.
+///
+/// # Errors
+/// A table cannot be read or is another one than when the rows were chosen, or the folder cannot be written.
+pub fn write_with(
+    profile: &Profile,
+    plan: &Plan,
+    into: &Path,
+    further: impl FnOnce(&Path) -> io::Result<()>,
+) -> Result<(), Trouble> {
     let partial = beside(into);
-    let written = fill(&profile.tables, plan, &partial);
+    let written = fill(&profile.tables, plan, &partial).and_then(|()| further(&partial));
     replace(written, &partial, into).map_err(|error| {
         Trouble::new(format!("cannot write the data without the held-out rows: {error}"), HINT)
     })
@@ -102,7 +115,7 @@ fn reduce(train: &Table, plan: &Plan, into: &Path) -> io::Result<()> {
         line(train.header_text())?;
         for number in 0.. {
             let Some(text) = rows.next()? else { break };
-            if !plan.held.contains(number) {
+            if plan.leaves(number) {
                 line(text)?;
             }
         }
@@ -161,7 +174,8 @@ fn merge(
 ) -> io::Result<()> {
     let mut made = Vec::new();
     // The test table and the sample submission have the same turns, so that their orders agree as before.
-    for is_held in Turns::new(plan.seed, plan.rows, plan.test_rows, plan.come_first) {
+    let own = if plan.is_period { 0 } else { plan.test_rows };
+    for is_held in Turns::new(plan.seed, plan.rows, own, plan.come_first) {
         if is_held {
             let (number, row) = held.next()?.ok_or_else(changed)?;
             made.clear();
@@ -196,7 +210,7 @@ impl Template {
 }
 
 /// The temporary name of a file or folder, in the same folder.
-pub(super) fn beside(path: &Path) -> PathBuf {
+pub(crate) fn beside(path: &Path) -> PathBuf {
     let mut name = OsString::from(".");
     name.push(path.file_name().unwrap_or_default());
     name.push(".part");
@@ -204,7 +218,7 @@ pub(super) fn beside(path: &Path) -> PathBuf {
 }
 
 /// Gives what was written its name, or removes it if it is not complete.
-pub(super) fn replace(written: io::Result<()>, partial: &Path, into: &Path) -> io::Result<()> {
+pub(crate) fn replace(written: io::Result<()>, partial: &Path, into: &Path) -> io::Result<()> {
     if written.is_err() {
         // The first error is the one to report.
         let _ = remove(partial);

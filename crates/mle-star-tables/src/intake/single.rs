@@ -11,8 +11,9 @@ use mle_star_domain::trouble::Trouble;
 
 use super::row_ids::free_name;
 use super::sample::Sample;
-use crate::holdout::choice::{Chosen, Labelled, choose};
+use crate::holdout::choice::{Chosen, choose};
 use crate::holdout::{Off, Share};
+use crate::labelled::Labelled;
 use crate::profile::Profile;
 use crate::records::{self, value, write_row};
 use crate::table::Table;

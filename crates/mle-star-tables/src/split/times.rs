@@ -93,6 +93,16 @@ pub(crate) fn courses(tables: &Tables, columns: &[&Column]) -> io::Result<Vec<Co
     Ok(courses)
 }
 
+/// The order of the column's values; of several, the one in which the test table is later.
+///
+/// # Errors
+/// A table cannot be read.
+pub(crate) fn clock(profile: &Profile, column: &str) -> io::Result<Option<Clock>> {
+    let courses = courses(&profile.tables, profile.train.column(column).as_slice())?;
+    let later = courses.iter().find(|course| course.is_later());
+    Ok(later.or(courses.first()).map(|course| course.clock))
+}
+
 /// The orders of time that the values of this column may have; none if they are neither numbers nor dates.
 pub(crate) fn clocks(column: &Column) -> &'static [Clock] {
     match column.kind {

@@ -97,7 +97,7 @@ pub(super) fn read(
     // Half of the memory is free before the training table is looked at.
     let test = test.map(Side::facts);
     let mut labels: Vec<Labels> = asked.targets(profile).into_iter().map(Labels::new).collect();
-    let mut shown: Vec<u64> = (0..train.rows()).filter(|row| !asked.is_held(*row)).take(FIRST_ROWS).collect();
+    let mut shown: Vec<u64> = (0..train.rows()).filter(|row| asked.leaves(*row)).take(FIRST_ROWS).collect();
     shown.sort_unstable();
     let mut first_rows = Vec::new();
     train.picked(shown, |picked| {
@@ -107,7 +107,7 @@ pub(super) fn read(
         Ok(())
     })?;
     let mut side = Side::new(columns.iter().map(|column| Watched::new(column)).collect(), keys);
-    side.look(train, |row| !asked.is_held(row), train.rows() - asked.held_out.map_or(0, Plan::rows))?;
+    side.look(train, |row| asked.leaves(row), train.rows() - asked.held_out.map_or(0, Plan::removed))?;
     labels_and_levels(asked, train, &side.sample, &mut labels, &mut unknown)?;
     let unseen = unknown.into_iter().map(|unknown| unknown.map(|unknown| unknown.share())).collect();
     Ok(TableFacts { train: side.facts(), test, unseen, labels, first_rows })
@@ -127,7 +127,7 @@ fn labels_and_levels(
     let columns = train.positions(names)?;
     let mut sample = sample.iter().copied().peekable();
     train.each(&columns, |row| {
-        if !asked.is_held(row.number) {
+        if asked.leaves(row.number) {
             let is_sampled = sample.next_if_eq(&row.number).is_some();
             labels.iter_mut().enumerate().for_each(|(at, labels)| labels.take(row.value(at), is_sampled));
             let values = unknown.iter_mut().zip(labels.len()..);
@@ -137,7 +137,8 @@ fn labels_and_levels(
     })
 }
 
-/// Looks at the rows of the test table, and those of the training table that are held out.
+/// Looks at the rows of the test table, and those of the training table that are held out. A held-out period stands instead of
+/// the test table.
 fn read_test(
     asked: &Asked<'_>,
     profile: &Profile,
@@ -149,8 +150,9 @@ fn read_test(
     let watched = columns.iter().map(|column| Watched::in_test(column, (&profile.train, test))).collect();
     let mut side = Side::new(watched, keys);
     let table = profile.tables.test()?;
-    let all = table.rows() + held;
-    side.look(table, |_| true, all)?;
+    let own = if asked.held_out.is_some_and(Plan::is_period) { 0 } else { table.rows() };
+    let all = own + held;
+    side.look(table, |row| row < own, all)?;
     if held > 0 {
         side.look(profile.tables.train()?, |row| asked.is_held(row), all)?;
     }

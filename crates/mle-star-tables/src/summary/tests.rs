@@ -8,19 +8,23 @@ use crate::testing::folder;
 const TARGET: &str = "y";
 const ID: &str = "id";
 
-fn summary_of(dir: &Path) -> String {
-    let profile = profile::read(dir).ok();
-    let asked = Asked {
+/// Asks for the summary of the tables in this folder.
+fn asked<'a>(dir: &'a Path, profile: Option<&'a Profile>) -> Asked<'a> {
+    Asked {
         data_dir: dir,
-        profile: profile.as_ref(),
+        profile,
         target: Some(TARGET),
         id: Some(ID),
         roles: None,
         split: None,
         held_out: None,
         instead: &[],
-    };
-    let summary = summarize(&asked);
+    }
+}
+
+fn summary_of(dir: &Path) -> String {
+    let profile = profile::read(dir).ok();
+    let summary = summarize(&asked(dir, profile.as_ref()));
     // A summary that was cut has exactly as many characters as it may have.
     assert!(summary.chars().count() < MOST, "{summary}");
     summary
@@ -274,17 +278,7 @@ fn data_that_cannot_be_read_is_said_in_sentences() {
     let dir = folder(&[("train.csv", "id,y\n1,0\n2,1\n")]);
     let profile = profile::read(dir.path()).unwrap();
     fs::write(dir.path().join("train.csv"), "id,y\n1,0\n2\n").unwrap();
-    let asked = Asked {
-        data_dir: dir.path(),
-        profile: Some(&profile),
-        target: Some(TARGET),
-        id: None,
-        roles: None,
-        split: None,
-        held_out: None,
-        instead: &[],
-    };
-    let summary = summarize(&asked);
+    let summary = summarize(&Asked { id: None, ..asked(dir.path(), Some(&profile)) });
     assert!(summary.starts_with("The tables cannot be read: "), "{summary}");
 }
 
@@ -327,16 +321,7 @@ fn held_out_rows_are_rows_of_the_test_table() {
     };
     let roles = Roles { target: Some(TARGET), id: Some(ID), weight: None };
     let plan = plan(&profile, &roles, &split, Share::Of(0.5, 10_000), 1).unwrap();
-    let asked = Asked {
-        data_dir: dir.path(),
-        profile: Some(&profile),
-        target: Some(TARGET),
-        id: Some(ID),
-        roles: None,
-        split: Some(&split),
-        held_out: Some(&plan),
-        instead: &[],
-    };
+    let asked = Asked { split: Some(&split), held_out: Some(&plan), ..asked(dir.path(), Some(&profile)) };
     let summary = summarize(&asked);
     let held: Vec<u64> = (0..3_000).filter(|row| plan.holds(*row)).collect();
     assert_eq!(held.len(), 1_500);
@@ -375,17 +360,7 @@ fn differences_of_test_rows_are_said_without_held_out_dates() {
             why: "it ends with 6".to_owned(),
             ..Split::default()
         };
-        let asked = Asked {
-            data_dir: dir.path(),
-            profile: Some(&profile),
-            target: Some(TARGET),
-            id: Some(ID),
-            roles: None,
-            split: Some(&split),
-            held_out: None,
-            instead: &[],
-        };
-        let summary = summarize(&asked);
+        let summary = summarize(&Asked { split: Some(&split), ..asked(dir.path(), Some(&profile)) });
         assert!(!summary.contains(&split.why), "{summary}");
         contains(&summary, parts);
     };

@@ -6,11 +6,12 @@
 
 use super::choice::{Chosen, Predictions};
 use super::probes::leaks;
+use super::provisional::Provisional;
 use super::rehearsal::{Rehearsal, rehearse, warn_if_worse};
 use crate::agents;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
-use crate::evaluate::{Execution, Ran, attempt, execute, without_leakage};
+use crate::evaluate::{Execution, attempt, execute, without_leakage};
 use crate::evaluation::{Script, StepEnd};
 use crate::paper::finalize::without_subsampling;
 use crate::result::SolutionScript;
@@ -21,7 +22,6 @@ use crate::verdict::{Best, Verdict};
 use mle_star_domain::answers::Contamination;
 use mle_star_domain::effects::{Limit, Purpose};
 use mle_star_domain::measure::Measurement;
-use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::protocol::HoldoutPart;
 use mle_star_domain::trust::{Choice, Probe};
@@ -51,13 +51,19 @@ pub(crate) struct Last {
 }
 
 /// Section 3.4 and Figures 25 to 28: turns the chosen solution into a submission.
-pub(crate) async fn finalize(ctx: &Ctx<'_>, chosen: Chosen) -> Result<Last, Stop> {
-    let (ctx, best) = (&ctx.at(Step::Finalization, []), &chosen.best);
-    let last = ctx.step_always(submit(ctx, &chosen), |end| closed(ctx, end, best)).await?;
+///
+/// If scripts of the search predict an earlier period, `before` is the answer from before finalization.
+pub(crate) async fn finalize(
+    ctx: &Ctx<'_>,
+    chosen: Chosen,
+    before: Option<&Provisional>,
+) -> Result<Last, Stop> {
+    let ctx = &ctx.at(Step::Finalization, []);
+    let end = |end| closed(ctx, end, &chosen.best, before);
+    let last = ctx.step_always(submit(ctx, &chosen, before), end).await?;
     let contamination = agents::compare(ctx, &last.solution).await?;
-    let leakage_suspected = last.leakage_suspected || leaks(ctx, best);
-    let Chosen { choice, probes, .. } = chosen;
-    Ok(Last { contamination, leakage_suspected, choice, probes, ..last })
+    let leakage_suspected = last.leakage_suspected || leaks(ctx, &last.chosen);
+    Ok(Last { contamination, leakage_suspected, ..last }.chosen_by(chosen))
 }
 
 /// Scores the submission, if the labels of the test table are known to the program. Nothing is decided by this score.
@@ -79,7 +85,7 @@ struct Submitted {
 }
 
 /// Writes and runs the submission script.
-async fn submit(ctx: &Ctx<'_>, chosen: &Chosen) -> Result<Submitted, Stop> {
+async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Provisional>) -> Result<Submitted, Stop> {
     let best = &chosen.best;
     let seconds = best.facts().seconds;
     let (solution, uses_all_rows) = match best.composition() {
@@ -103,18 +109,26 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen) -> Result<Submitted, Stop> {
     let (last, limit) = match &rehearsal {
         // The script of a combination has not run yet.
         None if is_complete && !combines && !ctx.holds_out() => (as_it_ran(best), None),
-        _ => on_all_rows(ctx, script, best, rehearsal.as_ref()).await?,
+        _ => on_all_rows(ctx, script, best, rehearsal.as_ref(), before).await?,
     };
+    // The scores are of the script that is submitted.
+    let is_other = ctx.predicts_period() && last.chosen.text() != best.text();
+    let rehearsal = rehearsal.filter(|_| !is_other);
     Ok(Submitted { last: Last { rehearsal, ..last }, limit, subsampled: solution != *best.solution() })
 }
 
 /// The outcome of finalization, and its verdict.
-fn closed(ctx: &Ctx<'_>, end: StepEnd<Submitted>, best: &Scored) -> (Last, Verdict) {
+fn closed(
+    ctx: &Ctx<'_>,
+    end: StepEnd<Submitted>,
+    best: &Scored,
+    before: Option<&Provisional>,
+) -> (Last, Verdict) {
     let submitted = |last, limit| Submitted { last, limit, subsampled: false };
     let Submitted { last, limit, subsampled } = match end {
         StepEnd::Done(done) => done,
-        StepEnd::LeftOut(limit) => submitted(fall_back(ctx, best, limit.name()), Some(limit)),
-        StepEnd::Broken(cause) => submitted(fall_back(ctx, best, &cause), None),
+        StepEnd::LeftOut(limit) => submitted(fall_back(ctx, best, limit.name(), before), Some(limit)),
+        StepEnd::Broken(cause) => submitted(fall_back(ctx, best, &cause, before), None),
     };
     let more_rows = if ctx.holds_out() && last.completed && last.solution.score.is_some() {
         "; its score is of more rows and cannot be compared with earlier ones"
@@ -131,11 +145,15 @@ fn closed(ctx: &Ctx<'_>, end: StepEnd<Submitted>, best: &Scored) -> (Last, Verdi
 }
 
 /// The outcome after a failed finalization: the chosen validation script.
-pub(crate) fn after_failure(ctx: &Ctx<'_>, chosen: Chosen, cause: String) -> Result<Last, Stop> {
-    let Chosen { best, choice, probes, .. } = chosen;
-    let last = fall_back(ctx, &best, &cause);
-    ctx.close_after_failure(Verdict::default().made_from([&best]).note(cause))?;
-    Ok(Last { choice, probes, ..last })
+pub(crate) fn after_failure(
+    ctx: &Ctx<'_>,
+    chosen: Chosen,
+    before: Option<&Provisional>,
+    cause: String,
+) -> Result<Last, Stop> {
+    let last = fall_back(ctx, &chosen.best, &cause, before);
+    ctx.close_after_failure(Verdict::default().made_from([&chosen.best]).note(cause))?;
+    Ok(last.chosen_by(chosen))
 }
 
 /// Runs the submission script on the original files, or the chosen solution as it is if that one predicts better. If that
@@ -145,9 +163,18 @@ async fn on_all_rows(
     checked: Script,
     best: &Scored,
     rehearsal: Option<&Rehearsal>,
+    before: Option<&Provisional>,
 ) -> Result<(Last, Option<Limit>), Stop> {
     let on_all_rows = ctx.on_all_rows(rehearsal.map(|rehearsal| rehearsal.seconds));
     let instead = rehearsal.and_then(|rehearsal| rehearsal.instead.as_ref());
+    let (script, leaks) = match instead {
+        Some(known) => (known.script.as_str(), known.leaks),
+        None => (checked.solution.text(), checked.leaks),
+    };
+    if let Some(known) = before.filter(|known| known.solution.content == script) {
+        ctx.info(format!("the script ran on the original files at {}, so it does not run again", known.run));
+        return Ok((submitted(best, known.solution.clone(), known.run.clone(), leaks), None));
+    }
     let execution = match instead {
         Some(known) => attempt(&on_all_rows, known.checked(), Purpose::Submission).await?,
         None => execute(&on_all_rows, checked, Purpose::Submission).await?,
@@ -155,13 +182,14 @@ async fn on_all_rows(
     let Execution { solution, leaks, result, .. } = execution;
     let failure = match result {
         Ok(ran) => {
-            let solution = executed(ctx, &solution, &ran);
+            let direction = ctx.task().metric_direction;
+            let solution = SolutionScript::ran(&solution, &ran.outcome, ran.at, direction);
             return Ok((submitted(best, solution, ran.place, leaks), None));
         }
         Err(failure) => failure,
     };
     let (headline, score) = (failure.headline(), best.score().value());
-    if let Some(rehearsal) = rehearsal {
+    if let Some(rehearsal) = rehearsal.filter(|_| !ctx.predicts_period()) {
         ctx.warn(format!("the submission is made without the held-out rows: {headline}"));
         let predicted = instead.unwrap_or(&rehearsal.predictions);
         return Ok((as_predicted(best, predicted, headline), failure.limit));
@@ -170,7 +198,7 @@ async fn on_all_rows(
     ctx.warn(format!(
         "no submission script could be made: {headline}; the solution of {step} stands, score {score}"
     ));
-    Ok((fall_back(ctx, best, headline), failure.limit))
+    Ok((fall_back(ctx, best, headline, before), failure.limit))
 }
 
 /// The solution with the submission of its own run, which had seen all rows.
@@ -194,15 +222,6 @@ fn as_predicted(best: &Scored, predicted: &Predictions, failure: &str) -> Last {
     Last { completed: false, not_run: Some(not_run), ..last }
 }
 
-fn executed(ctx: &Ctx<'_>, solution: &Solution, ran: &Ran) -> SolutionScript {
-    SolutionScript {
-        score: ran.outcome.score.and_then(|value| ctx.score(value)).map(Score::value),
-        is_executable: true,
-        created_at: ran.at.to_string(),
-        ..SolutionScript::failed(solution)
-    }
-}
-
 fn submitted(chosen: &Scored, solution: SolutionScript, run: Place, leaks: bool) -> Last {
     Last {
         solution,
@@ -215,8 +234,12 @@ fn submitted(chosen: &Scored, solution: SolutionScript, run: Place, leaks: bool)
     }
 }
 
-/// The validation script after a finalization that failed. It has seen the original files if no rows are held out.
-fn fall_back(ctx: &Ctx<'_>, best: &Scored, failure: &str) -> Last {
+/// The validation script after a finalization that failed. It has seen the original files if no rows are held out. If it
+/// predicted an earlier period, the answer from before stands.
+fn fall_back(ctx: &Ctx<'_>, best: &Scored, failure: &str, before: Option<&Provisional>) -> Last {
+    if ctx.predicts_period() {
+        return earlier(ctx, best, failure, before);
+    }
     let last = validated(best);
     let why = match &last.submission {
         Some(_) if best.composition().is_some() => "the submission is what its members predicted",
@@ -227,6 +250,22 @@ fn fall_back(ctx: &Ctx<'_>, best: &Scored, failure: &str) -> Last {
     let solution = SolutionScript { is_executable: false, ..last.solution };
     let not_run = Some(format!("it did not run on the original files ({failure}); {why}"));
     Last { solution, not_run, ..last }
+}
+
+/// The answer from before finalization; without one, the validation script, which predicted no row of the test table.
+fn earlier(ctx: &Ctx<'_>, best: &Scored, failure: &str, before: Option<&Provisional>) -> Last {
+    if let Some(Provisional { best, solution, run }) = before {
+        ctx.warn(format!("finalization failed ({failure}), so the answer of {run} stands"));
+        let last = submitted(best, solution.clone(), run.clone(), best.leaks());
+        return Last { step: best.step(), completed: false, ..last };
+    }
+    let period = ctx.predicted_period().map_or_else(String::new, |period| format!(", {}", period.words()));
+    let not_run = format!(
+        "it did not run on the original files ({failure}); it predicted the held-out period{period}, not the test rows"
+    );
+    let last = validated(best);
+    let solution = SolutionScript { is_executable: false, ..last.solution };
+    Last { solution, submission: None, not_run: Some(not_run), ..last }
 }
 
 /// The unchanged best validation script, with the submission of its own run if that was valid.
@@ -260,6 +299,18 @@ async fn of_members_on_all_rows(
         members.push(member);
     }
     Ok((composition.of(members).script(), use_all_rows))
+}
+
+impl Last {
+    /// With what is known about the choice of its solution.
+    fn chosen_by(self, chosen: Chosen) -> Self {
+        let Chosen { best, choice, probes, .. } = chosen;
+        if self.chosen.text() == best.text() {
+            return Self { choice, probes, ..self };
+        }
+        let rule = "the answer from before finalization, which failed".to_owned();
+        Self { choice: Choice { rule, ..self.choice }, ..self }
+    }
 }
 
 /// How the submission script differs from the solution it was made from.

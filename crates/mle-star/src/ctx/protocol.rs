@@ -18,7 +18,7 @@ use mle_star_domain::effects::{
 };
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::{Name, Place};
-use mle_star_domain::protocol::{Holdout, HoldoutPart, Protocol, Shift, Split};
+use mle_star_domain::protocol::{Detail, Holdout, HoldoutPart, Period, Protocol, Shift};
 use mle_star_domain::trust::{Finding, Severity};
 
 /// The time of a later run, in seconds.
@@ -51,6 +51,17 @@ impl<'a> Ctx<'a> {
     /// Whether rows are held out from the scripts of the search.
     pub(crate) fn holds_out(&self) -> bool {
         self.run.protocol.is_some_and(|protocol| protocol.holdout.is_on())
+    }
+
+    /// Whether scripts of the search predict an earlier period instead of the rows of the test table.
+    pub(crate) fn predicts_period(&self) -> bool {
+        self.run.protocol.is_some_and(|protocol| protocol.holdout.is_period())
+    }
+
+    /// The period that scripts of the search predict, if it is known.
+    pub(crate) fn predicted_period(&self) -> Option<&'a Period> {
+        let protocol = self.run.protocol.filter(|protocol| protocol.holdout.is_period())?;
+        protocol.periods.as_ref()?.held_out.as_ref()
     }
 
     /// Whether the labels of the test table are known to the program.
@@ -167,14 +178,29 @@ impl<'a> Ctx<'a> {
     /// Whether there is time for a probe with a script that took this many seconds before. `Err` says why not.
     pub(crate) async fn time_for_probe(&self, seconds: f64) -> Result<Result<(), String>, Stop> {
         let allowed = self.run.limits.probe_time(self.run.journal.elapsed());
-        // With more time, a probe that was left out may run.
-        let input = json!({"seconds": seconds, "time_limit_seconds": self.config().time_limit_seconds});
-        let TimePlan { seconds, allowed } = self.plan(&input, TimePlan { seconds, allowed }).await?;
+        let TimePlan { seconds, allowed } = self.plan_within_limit(TimePlan { seconds, allowed }).await?;
         Ok(if seconds <= allowed {
             Ok(())
         } else {
             Err(format!("the script takes {seconds:.1} s, and a probe may take {allowed:.1} s"))
         })
+    }
+
+    /// Whether there is time for the answer so far with a script that took this many seconds before. `Err` says why not.
+    pub(crate) async fn time_for_provisional(&self, seconds: f64) -> Result<Result<(), String>, Stop> {
+        let allowed = self.run.limits.provisional_time(&self.place, self.run.journal.elapsed());
+        let TimePlan { seconds, allowed } = self.plan_within_limit(TimePlan { seconds, allowed }).await?;
+        Ok(if seconds <= allowed {
+            Ok(())
+        } else {
+            Err(format!("the script takes {seconds:.1} s, and the answer so far may take {allowed:.1} s"))
+        })
+    }
+
+    /// The plan, or the one that was made at this place with the same time limit: with more time, what was left out may run.
+    async fn plan_within_limit(&self, plan: TimePlan) -> Result<TimePlan, Stop> {
+        let limit = self.config().time_limit_seconds;
+        self.plan(&json!({"seconds": plan.seconds, "time_limit_seconds": limit}), plan).await
     }
 
     /// The time for a submission script that repeats a run of this many seconds with more rows; `None` if the agents are
@@ -264,11 +290,11 @@ impl<'a> Ctx<'a> {
     pub(super) fn validation_rules(&self) -> Value {
         let rules = self.protocol().map(|protocol| {
             let found = self.shift().map(Shift::sentences).unwrap_or_default();
-            let split = |split: &Split| match self.tells_more() {
-                true => split.folds(self.config().seed),
-                false => split.instruction(),
+            let detail = match self.tells_more() {
+                true => Detail::Folds { seed: self.config().seed },
+                false => Detail::Brief,
             };
-            protocol.split.iter().map(split).chain(found).collect::<Vec<_>>()
+            protocol.validation_rules(detail).into_iter().chain(found).collect::<Vec<_>>()
         });
         json!(rules.unwrap_or_default())
     }

@@ -239,7 +239,8 @@ impl<'a> Ctx<'a> {
         let mut history = self.history();
         history.scored += 1;
         let is_better = |than: Option<Score>| than.is_none_or(|best| score.beats_or_ties(best));
-        if scored.wrote_submission() {
+        // What predicts an earlier period is no answer.
+        if scored.wrote_submission() && !self.predicts_period() {
             history.submitted.insert(scored.place().clone());
             if !scored.leaks()
                 && scored.is_checked()
@@ -255,6 +256,12 @@ impl<'a> Ctx<'a> {
             let (place, score, from) = (scored.step().place(), score.value(), before.map(Score::value));
             self.emit(Event::Best { place, score, from });
         }
+    }
+
+    /// Keeps the submission that a scored solution wrote at `run` on the original files as the answer so far.
+    pub(crate) fn hold_submission(&self, scored: &Scored, run: &Place) {
+        let best = Best { run: run.clone(), ..Best::from(scored) };
+        self.history().submission = Some((best, scored.score()));
     }
 
     /// Whether this is the first such finding in this block.
@@ -409,7 +416,8 @@ impl<'a> Ctx<'a> {
         let solution = verdict::answer(&history.verdicts, self.run.task.metric_direction).cloned();
         let scored = history.scored;
         drop(history);
-        let diagnostics = Diagnostics { solution, submission, scored, ..known };
+        let predicts = self.predicted_period().cloned();
+        let diagnostics = Diagnostics { solution, submission, scored, predicts, ..known };
         if let Err(error) = journal.note_stop(Some(&diagnostics)) {
             self.warn(error.to_string());
         }

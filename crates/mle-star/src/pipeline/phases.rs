@@ -6,6 +6,7 @@ use mle_star_domain::place::{Line, Step};
 
 use super::search::{Ensemble, Search};
 use crate::beyond::further_models::{further_models, try_further_models};
+use crate::beyond::provisional::answer_so_far;
 use crate::beyond::submission::{self, Last};
 use crate::beyond::{choice, probes, selection};
 use crate::ctx::Ctx;
@@ -26,8 +27,10 @@ pub(super) async fn initial(ctx: &Ctx<'_>) -> Result<Search, Stop> {
     merges.iter().filter_map(|merge| merge.scored.as_ref()).for_each(|scored| library.add(scored));
     ctx.rest_on(Line::Checks, [&best])?;
     let initial = checks::check(ctx, best, &mut library).await?;
+    let provisional = answer_so_far(ctx, &initial.best, None).await?;
     ctx.end_phase(Some(&initial.best))?;
-    Ok(Search { retrieved, candidates, merges, initial, paths: Vec::new(), ensemble: None, library })
+    let (paths, ensemble) = (Vec::new(), None);
+    Ok(Search { retrieved, candidates, merges, initial, paths, ensemble, library, provisional })
 }
 
 /// Phase 2: Algorithm 2 on L paths in parallel. A failed path keeps its best solution, and the others continue.
@@ -47,7 +50,9 @@ pub(super) async fn refinement(ctx: &Ctx<'_>, mut search: Search) -> Result<Sear
     for (path, _) in &mut search.paths {
         search.library.extend(std::mem::take(&mut path.library));
     }
-    ctx.end_phase(Some(&search.solution_of(ctx.answer())))?;
+    let best = search.solution_of(ctx.answer());
+    search.provisional = answer_so_far(ctx, &best, search.provisional).await?;
+    ctx.end_phase(Some(&best))?;
     Ok(search)
 }
 
@@ -95,6 +100,8 @@ pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Searc
     let made = last_best(further.into_iter().chain(made), Scored::score);
     let rounds = all_rounds(ctx, rounds.attempts);
     search.ensemble = selected.or(made).map(|best| Ensemble { rounds, best });
+    let best = search.solution_of(ctx.answer());
+    search.provisional = answer_so_far(ctx, &best, search.provisional).await?;
     ctx.end_phase(search.ensemble.as_ref().map(|ensemble| &ensemble.best))?;
     Ok(search)
 }
@@ -144,10 +151,11 @@ pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<Last,
         let chosen = choice::choose(ctx, best, &search.answers(), &search.library).await?;
         let chosen = probes::probe(ctx, chosen).await?;
         stands = chosen.clone();
-        submission::finalize(ctx, chosen).await
+        submission::finalize(ctx, chosen, search.provisional.as_ref()).await
     });
     let last = ctx.isolated(last).await?;
-    let last = last.or_else(|cause| submission::after_failure(ctx, stands, cause))?;
+    let last =
+        last.or_else(|cause| submission::after_failure(ctx, stands, search.provisional.as_ref(), cause))?;
     let last = submission::test(ctx, last).await?;
     ctx.end_phase(Some(&last.chosen))?;
     Ok(last)

@@ -1,6 +1,7 @@
 //! What the search has found so far: the value that the phases take and return.
 
 use crate::agents::Retrieved;
+use crate::beyond::provisional::Provisional;
 use crate::closing::Merged;
 use crate::evaluation::Evaluation;
 use crate::library::Library;
@@ -23,6 +24,8 @@ pub(super) struct Search {
     pub ensemble: Option<Ensemble>,
     /// All solutions that can be combined and chosen.
     pub library: Library,
+    /// The answer so far for the rows of the test table, if scripts of the search predict an earlier period.
+    pub provisional: Option<Provisional>,
 }
 
 /// The result of Phase 3.

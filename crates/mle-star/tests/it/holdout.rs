@@ -6,7 +6,7 @@ use mle_star::pipeline::FinishedRun;
 use mle_star::testing::{World, failed, frozen, measured, ran, submitted};
 use mle_star_domain::config::{Acceptance, Context, FinalChoice, LeakageCheck, Probes};
 use mle_star_domain::effects::{DataView, ScriptOutcome};
-use mle_star_domain::protocol::{Holdout, Protocol, Split, SplitKind};
+use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split, SplitKind};
 
 use crate::{run, warnings};
 
@@ -33,6 +33,17 @@ pub fn held_out() -> Frozen {
         targets: Vec::new(),
     };
     Frozen { protocol: Some(protocol), ..frozen() }
+}
+
+/// The same inputs, but the rows are the period before that of the test table, which no script of the search sees.
+pub fn earlier_period() -> Frozen {
+    let mut inputs = held_out();
+    let protocol = inputs.protocol.as_mut().unwrap();
+    protocol.holdout = Holdout::On { rows: 100, of: 1000, seed: 1, digest: "d".to_owned(), period: true };
+    let held_out =
+        Period { from: "2020-05-01".to_owned(), to: "2020-05-28".to_owned(), rows: 100, ..Period::default() };
+    protocol.periods = Some(Periods { held_out: Some(held_out), ..Periods::default() });
+    inputs
 }
 
 /// A run in which the first round is best, and wrote a submission.

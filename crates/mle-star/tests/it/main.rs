@@ -20,6 +20,7 @@ mod memory;
 mod money;
 mod prefetch;
 mod prompts;
+mod provisional;
 mod refinement;
 mod resume;
 mod retrieval;

@@ -11,7 +11,7 @@ use mle_star_domain::config::{Context, FinalChoice, LeakageCheck};
 use mle_star_domain::effects::ScriptOutcome;
 use mle_star_needs::needs;
 
-use crate::holdout::held_out;
+use crate::holdout::{earlier_period, held_out};
 use crate::{Folder, go_on, run};
 
 /// A world with repairs, improvements, ties and failures.
@@ -171,6 +171,22 @@ async fn a_run_killed_in_the_final_choice_looks_at_nothing_twice() {
     let trust = run(&world, &inputs).await.unwrap().result.trust.unwrap();
     assert!(trust.choice.candidates.len() > 4, "{:?}", trust.choice);
     world.forget();
+    every_cut_leads_to_the_same_end(&world, &inputs, timeless).await;
+}
+
+#[tokio::test]
+async fn a_run_killed_between_answers_makes_none_twice() {
+    needs!(Campaign("killed"));
+    let mut inputs = earlier_period();
+    inputs.config.outer_loop_steps = 2;
+    let predicted =
+        |scores: &[f64]| ScriptOutcome { submission: submitted(&[]).submission, ..measured(scores) };
+    let world = eventful()
+        .script("phase1/merge-1/run", predicted(&[0.7, 0.69, 0.71]))
+        .script("phase2/path-0/t0/k0/run", predicted(&[0.8, 0.79, 0.81]))
+        .script("phase3/r1/run", predicted(&[0.9, 0.89, 0.91]))
+        .fails("phase2/provisional/run")
+        .held_out("finalization/holdout/run", &[0.9, 0.89, 0.91]);
     every_cut_leads_to_the_same_end(&world, &inputs, timeless).await;
 }
 

@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use super::{Connection, Hope, NotStarted, RunnerEntry};
+use super::super::connection::{Connection, Hope, NotStarted};
+use super::super::entry::RunnerEntry;
 
 /// A runner that waits longer than this may wait in a queue, and others are started meanwhile.
 const QUEUED: Duration = Duration::from_secs(10);

@@ -8,7 +8,7 @@ use mle_star::journal::hold;
 
 use super::served::Served;
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
-use crate::sealed::{Sealed, TASK};
+use crate::sealed::Sealed;
 
 /// Waits for as many scripts to start as there are runs.
 fn running(sealed: &Sealed, line: &str, runs: usize) -> Child {
@@ -22,10 +22,8 @@ fn running(sealed: &Sealed, line: &str, runs: usize) -> Child {
 #[test]
 fn stopping_one_of_several_runs_says_that_it_stops_them_all() {
     let sealed = Sealed::with(&[]);
-    for (file, text) in TASK {
-        for task in ["one", "two"] {
-            sealed.write(&format!("tasks/{task}/{}", file.strip_prefix("data/").unwrap()), text.as_bytes());
-        }
+    for task in ["one", "two"] {
+        sealed.write_task(&format!("tasks/{task}"));
     }
     let python = interpreter(&sealed, "exec sleep 600");
     let mut run = running(&sealed, &format!("run tasks --json --jobs 2 --set python={python} {SMALL}"), 2);

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use mle_star::backend::ScriptRunner;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
-use mle_star_domain::effects::{DataView, Look, LookRequest, ScriptOutcome, ScriptRequest};
+use mle_star_domain::effects::{
+    CombinationRequest, CombinedBy, DataView, Look, LookRequest, Member, ScriptOutcome, ScriptRequest,
+};
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{HoldoutPart, Split, SplitKind};
@@ -40,21 +42,7 @@ impl HeldOut {
         let mut world = World::new().await;
         let root = world.folder.path().canonicalize().unwrap();
         let (original, run) = (root.join("data"), root.join("run"));
-        let rows = |from: usize, to: usize, cells: &dyn Fn(usize) -> String, header: &str| {
-            (from..to).fold(format!("{header}\n"), |mut text, n| {
-                writeln!(text, "{}", cells(n)).unwrap();
-                text
-            })
-        };
-        let (all, test) = (ROWS + TEST_ROWS, |n: usize| format!("{n},{}", n % 7));
-        let train = rows(0, ROWS, &|n| format!("{},{}", test(n), LABEL + n as u64), "id,x,y");
-        // The sample is in another order than the test table.
-        let sample = rows(ROWS, all, &|n| format!("{},0.5", ROWS + all - 1 - n), "id,y");
-        let tables =
-            [("train", train), ("test", rows(ROWS, all, &test, "id,x")), ("sample_submission", sample)];
-        for (name, text) in tables {
-            fs::write(original.join(format!("{name}.csv")), text).unwrap();
-        }
+        write_tables(&original);
         add(&original, &root);
         let roles = Roles { target: Some("y"), id: Some("id"), weight: None };
         let split = Split { kind: SplitKind::Rows, column: None, ..Split::default() };
@@ -84,6 +72,24 @@ impl HeldOut {
         Self { world, original, ids }
     }
 
+    /// The same world, but the held-out rows are the whole test table of the search.
+    pub fn earlier_period(mut self) -> Self {
+        let input = self.world.setup.data_dir.clone();
+        for name in ["test.csv", "sample_submission.csv"] {
+            let text = fs::read_to_string(input.join(name)).unwrap();
+            let is_kept = |line: &&str| {
+                let id = line.split(',').next().unwrap();
+                id == "id" || self.ids.contains(&id.parse().unwrap())
+            };
+            let kept: String = text.lines().filter(is_kept).map(|line| format!("{line}\n")).collect();
+            fs::remove_file(input.join(name)).unwrap();
+            fs::write(input.join(name), kept).unwrap();
+        }
+        let evaluation = self.world.setup.evaluation.as_mut().unwrap();
+        evaluation.holdout.as_mut().unwrap().is_period = true;
+        self
+    }
+
     async fn run_on(&self, data: DataView, script: &str) -> ScriptOutcome {
         let request = ScriptRequest { data, ..request(script, Duration::from_secs(60)) };
         self.world.runner().run(&request).await.unwrap()
@@ -93,6 +99,23 @@ impl HeldOut {
         let (run, script) = (Place::from(place), script.to_owned());
         let request = LookRequest { place: Place::from("finalization/look"), run, script, part };
         self.world.runner().look(&request).await.unwrap()
+    }
+}
+
+/// Writes the original tables. The sample is in another order than the test table.
+fn write_tables(folder: &Path) {
+    let rows = |from: usize, to: usize, cells: &dyn Fn(usize) -> String, header: &str| {
+        (from..to).fold(format!("{header}\n"), |mut text, n| {
+            writeln!(text, "{}", cells(n)).unwrap();
+            text
+        })
+    };
+    let (all, test) = (ROWS + TEST_ROWS, |n: usize| format!("{n},{}", n % 7));
+    let train = rows(0, ROWS, &|n| format!("{},{}", test(n), LABEL + n as u64), "id,x,y");
+    let sample = rows(ROWS, all, &|n| format!("{},0.5", ROWS + all - 1 - n), "id,y");
+    let tables = [("train", train), ("test", rows(ROWS, all, &test, "id,x")), ("sample_submission", sample)];
+    for (name, text) in tables {
+        fs::write(folder.join(format!("{name}.csv")), text).unwrap();
     }
 }
 
@@ -164,6 +187,55 @@ async fn a_submission_is_kept_without_the_held_out_rows_and_scored_on_them() {
     assert!((sums(choosing) + sums(reporting) - sum).abs() < 1e-6 * sum);
     assert_eq!(choosing.rows + reporting.rows, 450);
     assert!(choosing.rows.abs_diff(225) < 50 && choosing.rows_digest != reporting.rows_digest);
+}
+
+/// What a script predicts for an earlier period is scored, alone and combined, and never submitted.
+#[tokio::test]
+async fn predictions_for_an_earlier_period_are_scored_and_are_no_answer() {
+    let held = HeldOut::new(|_, _| ()).await.earlier_period();
+    let script = format!("{PREDICT}submit(rows)");
+    let outcome = held.world.run(&script).await;
+    assert_eq!(outcome.submission.map(|found| (found.rows, found.findings.len())), Some((Some(450), 0)));
+    let sum = held.ids.iter().sum::<usize>() as f64;
+    let looked = held.look(PLACE, &script, HoldoutPart::Whole).await.measured.unwrap();
+    assert_eq!((looked.score, looked.rows), (sum / 450.0, 450));
+    assert_eq!(held.world.runner().submission(STEM, &script), None);
+    assert_eq!(fs::read_dir(held.world.file(layout::SUBMISSIONS)).unwrap().count(), 0);
+    // It is checked against the rows that it sees.
+    let test_rows = "submit([(id, 0) for id in range(3000, 3400)])";
+    for (submit, data) in [(test_rows, DataView::Search), ("submit(rows[1:])", DataView::Search)] {
+        let outcome = held.run_on(data, &format!("{PREDICT}{submit}")).await;
+        assert!(outcome.submission.is_some_and(|found| !found.findings.is_empty()), "{submit}");
+    }
+    // The same script on the original files answers.
+    let outcome = held.run_on(DataView::Whole, &script).await;
+    assert_eq!(outcome.submission.map(|found| (found.rows, found.findings.len())), Some((Some(400), 0)));
+    let kept = held.world.runner().submission(STEM, &script).unwrap();
+    let sample = fs::read_to_string(held.original.join("sample_submission.csv")).unwrap();
+    assert_eq!(column(&fs::read_to_string(kept).unwrap(), 0), column(&sample, 0));
+}
+
+#[tokio::test]
+async fn combined_predictions_for_an_earlier_period_are_no_answer() {
+    let held = HeldOut::new(|_, _| ()).await.earlier_period();
+    let validate = "train = list(csv.reader(open('input/train.csv')))[1:]\n\
+                    text = 'id,y\\n' + ''.join(f'{id},{y}\\n' for id, _, y in train)\n\
+                    open('final/validation_predictions.csv', 'w').write(text)\n\
+                    print('Final Validation Performance: 0')";
+    let script = format!("{PREDICT}submit(rows)\n{validate}");
+    let outcome = held.world.run(&script).await;
+    let measured = outcome.measured.clone().unwrap_or_else(|| panic!("{outcome:?}"));
+    let member = Member { run: Place::from(PLACE), script, seconds: 1.0 };
+    let (place, script) = (Place::from("phase3/selection/run"), "combined".to_owned());
+    let members = vec![(member, 1.0)];
+    let by = CombinedBy::Mean;
+    let request = CombinationRequest { place: place.clone(), script: script.clone(), members, by, measured };
+    let runner = held.world.runner();
+    let outcome = runner.combine(&request).await.unwrap();
+    assert_eq!(outcome.submission.map(|found| (found.rows, found.findings.len())), Some((Some(450), 0)));
+    let looked = held.look(place.as_str(), &script, HoldoutPart::Whole).await;
+    assert_eq!(looked.measured.map(|found| found.rows), Some(450), "{}", looked.failure);
+    assert_eq!(runner.submission(&place.file_stem(), &script), None);
 }
 
 /// What the check of submissions accepts can be trimmed.

@@ -1,0 +1,279 @@
+//! What scripts have to do to validate like the test, in the words of prompts.
+
+use super::{Period, Periods, Protocol, Split, SplitKind};
+use crate::layout;
+
+/// How precisely scripts are told how to validate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Detail {
+    /// What the split has to be like.
+    Brief,
+    /// The folds that all scripts of a run with this seed use, so that their scores can be compared.
+    Folds {
+        /// The seed of the run.
+        seed: u32,
+    },
+}
+
+impl Protocol {
+    /// How scripts have to validate, a few sentences each; none if there is no split.
+    pub fn validation_rules(&self, detail: Detail) -> Vec<String> {
+        let Some(split) = &self.split else { return Vec::new() };
+        if let Some(periods) = &self.periods {
+            let folds = self.folds_of_periods(split, periods);
+            let more = matches!(detail, Detail::Folds { .. }).then(|| self.known_in_advance(periods));
+            return [self.period_to_predict(split, periods), folds].into_iter().chain(more).collect();
+        }
+        if self.has_folds_file && split.kind != SplitKind::Time {
+            return vec![split.folds_of_file()];
+        }
+        vec![match detail {
+            Detail::Brief => split.instruction(),
+            Detail::Folds { seed } => split.folds(seed),
+        }]
+    }
+
+    /// The period that the rows to predict are in, and that a script derives it from its data.
+    fn period_to_predict(&self, split: &Split, periods: &Periods) -> String {
+        let Period { from, to, .. } = periods.held_out.as_ref().unwrap_or(&periods.test);
+        let gap = match periods.gap.as_str() {
+            "" => String::new(),
+            gap => format!("; between the last training row and its first row, {gap} are missing"),
+        };
+        let later = match periods.held_out {
+            Some(_) => {
+                " The script runs again on the original files, in which `train.csv` and `test.csv` reach one such period further."
+            }
+            None => "",
+        };
+        format!(
+            "{}. `test.csv` is a period of {}, from {from} to {to}{gap}.{later} Compute horizons, windows, lags and dates from the tables, and never write them as constants.",
+            split.premise(),
+            periods.length
+        )
+    }
+
+    /// The earlier periods that are validated.
+    fn folds_of_periods(&self, split: &Split, periods: &Periods) -> String {
+        let (column, count) = (split.column.as_deref().unwrap_or_default(), periods.folds.len());
+        let folds = if self.has_folds_file {
+            format!(
+                "{}; rows that no fold validates are not in it. The {count} folds are earlier periods of that length, fold 0 the earliest.",
+                folds_file()
+            )
+        } else {
+            let fold =
+                |(k, period): (usize, &Period)| format!("fold {k} from {} to {}", period.from, period.to);
+            let folds: Vec<String> = periods.folds.iter().enumerate().map(fold).collect();
+            format!(
+                "Validate on {count} earlier periods of that length, by `{column}`: {}.",
+                folds.join(", ")
+            )
+        };
+        let before = match periods.gap.as_str() {
+            "" => String::new(),
+            gap => format!(" by more than the missing {gap}"),
+        };
+        let groups = match &split.groups {
+            Some(groups) => format!(
+                " A row is as late as the first row of its `{groups}`, so all rows of a group are on the same side. Do not use `{groups}` as a feature."
+            ),
+            None => String::new(),
+        };
+        format!(
+            "{folds} Predict each fold as if its period were `test.csv`: train on all rows with a `{column}` earlier than its first row{before}, and on no others.{groups} Do not split at random. If you use a sample of the training rows, take the latest ones or whole series, because random rows break lags and windows."
+        )
+    }
+
+    /// What is known of the rows to predict, and what is not.
+    fn known_in_advance(&self, periods: &Periods) -> String {
+        let targets: Vec<String> = self.targets.iter().map(|target| format!("`{target}`")).collect();
+        let targets = if targets.is_empty() { "the target".to_owned() } else { targets.join(", ") };
+        format!(
+            "Known in advance of the rows to predict are the columns of `test.csv`. Not known are {targets} and the columns that only `train.csv` has: for a fold, use their values from its training rows only, such as lags that are not shorter than the distance to the row that is predicted, up to {}. Print the score of the first, second and last third of the periods as well, because the error may grow with that distance.",
+            periods.length
+        )
+    }
+}
+
+/// Where the folds are.
+fn folds_file() -> String {
+    format!(
+        "Use the folds in `./input/{}`: a row ID of `train.csv` (or `row`, the 0-based number of the row, if that file has no ID column) and `fold`, from 0",
+        layout::FOLDS
+    )
+}
+
+impl Split {
+    /// What to do with the folds of the file, if rows are not divided by time.
+    fn folds_of_file(&self) -> String {
+        let column = self.column.as_deref().unwrap_or_default();
+        let rule = "Validate the rows of each fold with models of the rows of all other folds";
+        match self.kind {
+            SplitKind::Groups => format!(
+                "{}. {}. {rule}. All rows of a group have the same fold. Do not use `{column}` as a feature.",
+                self.premise(),
+                folds_file()
+            ),
+            _ => format!("{}. {rule}.", folds_file()),
+        }
+    }
+
+    /// The folds that all scripts of a run with this seed use, so that their scores can be compared.
+    pub fn folds(&self, seed: u32) -> String {
+        let column = self.column.as_deref().unwrap_or_default();
+        match self.kind {
+            SplitKind::Rows => {
+                format!("Use five folds: `KFold(n_splits=5, shuffle=True, random_state={seed})`.")
+            }
+            SplitKind::Stratified => format!(
+                "Use five folds with the same share of each class: `StratifiedKFold(n_splits=5, shuffle=True, random_state={seed})`."
+            ),
+            SplitKind::Groups => format!(
+                "{}. Use five folds of whole groups, or as many as there are groups if these are fewer: `GroupKFold(n_splits=min(5, train[\"{column}\"].nunique()))` with the groups of `{column}`. Do not use `{column}` as a feature.",
+                self.premise()
+            ),
+            SplitKind::Time if let Some(groups) = &self.groups => format!(
+                "{}. Give each row the time of the first row of its group: `first = train.groupby(\"{groups}\")[\"{column}\"].transform(\"min\")`, with `{column}` read as numbers or dates. Sort the rows by it and use three folds: train on the first 55, 70 and 85 % of the rows, validate each time on the next 15 %. All rows of a group stay together. Do not use `{groups}` as a feature.",
+                self.premise()
+            ),
+            SplitKind::Time => format!(
+                "{}. Sort the rows by `{column}` and use three folds: train on the first 55, 70 and 85 % of the rows, validate each time on the next 15 %. Rows of the same time stay together. For the score, never train on rows that are later than the validation rows.",
+                self.premise()
+            ),
+        }
+    }
+
+    /// What a script has to do to validate like the test, in one or two sentences.
+    pub fn instruction(&self) -> String {
+        let column = self.column.as_deref().unwrap_or_default();
+        match self.kind {
+            SplitKind::Rows => "Choose the validation rows at random.".to_owned(),
+            SplitKind::Stratified => {
+                "Choose the validation rows at random, with the same share of each class.".to_owned()
+            }
+            SplitKind::Groups => format!(
+                "{}: keep all rows with the same `{column}` on the same side of a split, and do not use `{column}` as a feature.",
+                self.premise()
+            ),
+            SplitKind::Time if let Some(groups) = &self.groups => format!(
+                "{}: train on groups whose first row is earlier and validate on groups whose first row is later. Keep all rows with the same `{groups}` on the same side of a split, and do not use `{groups}` as a feature.",
+                self.premise()
+            ),
+            SplitKind::Time => format!(
+                "{}: train on earlier rows and validate on later rows. Do not split at random.",
+                self.premise()
+            ),
+        }
+    }
+
+    /// Why rows are divided by a column, in one sentence.
+    fn premise(&self) -> String {
+        let column = self.column.as_deref().unwrap_or_default();
+        match (self.kind, &self.groups) {
+            (SplitKind::Time, Some(groups)) => format!(
+                "Rows with the same `{groups}` depend on each other, and rows to predict count as later in `{column}` than the training rows"
+            ),
+            (SplitKind::Groups, _) if self.given => {
+                format!("Rows with the same `{column}` depend on each other")
+            }
+            (SplitKind::Groups, _) => {
+                format!("The test rows belong to other values of `{column}` than the training rows")
+            }
+            _ if self.given => {
+                format!("Rows to predict count as later in `{column}` than the training rows")
+            }
+            _ => format!("The test rows are later in `{column}` than the training rows"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::protocol::Holdout;
+
+    fn protocol(kind: SplitKind, has_folds_file: bool, periods: Option<Periods>) -> Protocol {
+        let column = matches!(kind, SplitKind::Groups | SplitKind::Time).then(|| "day".to_owned());
+        Protocol {
+            split: Some(Split { kind, column, ..Split::default() }),
+            holdout: Holdout::Off { why: String::new() },
+            rows: 100,
+            verifies: true,
+            unverified: None,
+            class_scores: false,
+            comparison: String::new(),
+            is_papers: false,
+            targets: vec!["visits".to_owned()],
+            periods,
+            has_folds_file,
+        }
+    }
+
+    fn period(from: &str, to: &str) -> Period {
+        Period { from: from.to_owned(), to: to.to_owned(), ..Period::default() }
+    }
+
+    fn periods(gap: &str, held_out: bool) -> Periods {
+        Periods {
+            test: period("2021-05-01", "2021-05-28"),
+            held_out: held_out.then(|| period("2021-04-03", "2021-04-30")),
+            folds: vec![period("2021-02-06", "2021-03-05"), period("2021-03-06", "2021-04-02")],
+            length: "28 days".to_owned(),
+            gap: gap.to_owned(),
+            ..Periods::default()
+        }
+    }
+
+    /// Checks that the rules have these parts, and none of the others.
+    fn check(protocol: &Protocol, detail: Detail, says: &[&str], not: &[&str]) {
+        let rules = protocol.validation_rules(detail).join("\n");
+        for part in says {
+            assert!(rules.contains(part), "no {part:?} in {rules}");
+        }
+        for part in not {
+            assert!(!rules.contains(part), "{part:?} in {rules}");
+        }
+    }
+
+    const FULL: Detail = Detail::Folds { seed: 42 };
+    const FILE: &str = "`./input/folds.csv`";
+
+    #[test]
+    fn periods_are_told_with_their_folds_and_what_is_known() {
+        let time = |file, gap, held_out| protocol(SplitKind::Time, file, Some(periods(gap, held_out)));
+        let period = "a period of 28 days, from 2021-04-03 to 2021-04-30";
+        let known = ["Known in advance", "`visits` and the columns that only `train.csv` has"];
+        let again = "runs again on the original files";
+        let all = [&[period, FILE, "The 2 folds", again][..], &known].concat();
+        check(&time(true, "", true), FULL, &all, &["missing", "55", "2021-05"]);
+        check(&time(true, "", true), Detail::Brief, &[period, FILE], &known);
+        let gap = ["7 days are missing", "earlier than its first row by more than the missing 7 days"];
+        check(&time(true, "7 days", true), FULL, &gap, &[]);
+        let folds = "fold 0 from 2021-02-06 to 2021-03-05, fold 1 from 2021-03-06 to 2021-04-02";
+        check(&time(false, "", true), FULL, &[folds], &[FILE]);
+        check(&time(true, "", false), FULL, &["from 2021-05-01 to 2021-05-28"], &[again]);
+        let mut groups = time(true, "", true);
+        groups.split.as_mut().unwrap().groups = Some("user".to_owned());
+        check(&groups, FULL, &["as late as the first row of its `user`"], &[]);
+    }
+
+    #[test]
+    fn folds_are_read_from_their_file() {
+        let seeded = "random_state=42";
+        check(&protocol(SplitKind::Rows, true, None), FULL, &[FILE, "all other folds"], &[seeded]);
+        check(&protocol(SplitKind::Rows, false, None), FULL, &[seeded], &[FILE]);
+        check(&protocol(SplitKind::Stratified, true, None), Detail::Brief, &[FILE], &["at random"]);
+        let groups = ["Do not use `day` as a feature", FILE];
+        check(&protocol(SplitKind::Groups, true, None), FULL, &groups, &["GroupKFold"]);
+        // The training time is too short for periods.
+        check(&protocol(SplitKind::Time, true, None), FULL, &["55, 70 and 85 %"], &[FILE]);
+    }
+
+    #[test]
+    fn few_groups_are_few_folds() {
+        let split = Split { kind: SplitKind::Groups, column: Some("patient".to_owned()), ..Split::default() };
+        let folds = split.folds(42);
+        assert!(folds.contains("`GroupKFold(n_splits=min(5, train[\"patient\"].nunique()))`"), "{folds}");
+    }
+}

@@ -1,0 +1,259 @@
+//! The training time in periods like that of the test table: as long, and as far from the rows that models learn from.
+//!
+//! [`Timeline::read`] reads the times of both tables. A model that is validated on such a period solves the task of the test
+//! table, only earlier.
+
+mod shape;
+#[cfg(test)]
+mod tests;
+mod words;
+
+use std::collections::HashMap;
+use std::io;
+
+use mle_star_domain::protocol::{Period, Periods, Split};
+
+use super::dates::DAY;
+use super::labelled::{Labelled, Parts, RowTimes};
+use super::profile::Profile;
+use super::records::digest;
+use super::split::times::{self, Clock};
+use super::table::Table;
+use shape::{Shape, Stretch};
+
+/// Periods that are at least so long, in seconds, have whole days: nights without rows do not shift them.
+const SHORTEST_OF_DAYS: f64 = 5.0 * DAY;
+
+/// The times of the training rows and of the test rows.
+#[derive(Debug)]
+pub struct Timeline {
+    by: Parts,
+    clock: Clock,
+    shape: Shape,
+    test: Period,
+    rows: RowTimes,
+    /// The times of the labelled rows, in ascending order.
+    times: Vec<f64>,
+    /// The days of these times where periods have whole days, else nothing.
+    days: Vec<f64>,
+}
+
+/// The first and the last time of a period, and the last time of the rows that its models learn from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bounds {
+    pub(crate) learn: f64,
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+}
+
+impl Timeline {
+    /// Reads the times of a task that is split by time.
+    ///
+    /// # Errors
+    /// Why there are no periods, in one sentence: no times that can be read, none in the test table, only one, or too short a
+    /// training time.
+    pub fn read(profile: &Profile, target: &str, id: Option<&str>, split: &Split) -> Result<Self, String> {
+        let column = split.column.clone().unwrap_or_default();
+        let unreadable = |error: io::Error| format!("the times cannot be read: {error}");
+        let Some(clock) = times::clock(profile, &column).map_err(unreadable)? else {
+            return Err(format!("the values of `{column}` have no order of time"));
+        };
+        let by = Parts { column: Some(column.clone()), groups: split.groups.clone() };
+        let labelled = Labelled::of(profile, target, id).map_err(unreadable)?;
+        let rows = labelled.times(&by, clock).map_err(unreadable)?;
+        let times = rows.sorted();
+        let Some(last) = times.last() else {
+            return Err(format!("no labelled row has a value of `{column}`"));
+        };
+        let test = profile.tables.test.as_ref().filter(|test| test.find(&column).is_some());
+        let test = test.ok_or_else(|| format!("the test table has no `{column}`"))?;
+        let test_times = test_times(test, &by, clock).map_err(unreadable)?;
+        let Some((first, end)) = span(&test_times, *last) else {
+            return Err(format!("no row of the test table has a value of `{column}`"));
+        };
+        let one = || format!("all labelled rows have the same value of `{column}`");
+        let mut shape = Shape::of(&times, first, end).ok_or_else(one)?;
+        let mut days = Vec::new();
+        if clock != Clock::Number && shape.step < DAY && shape.span >= SHORTEST_OF_DAYS {
+            days.extend(times.iter().copied().map(day));
+            shape = Shape::of(&days, day(first), last_day(&test_times, first, end)).ok_or_else(one)?;
+        }
+        let texts = texts(test, &column, clock, &[first, end]).map_err(unreadable)?;
+        let test = Period { rows: test.rows(), ..period(&texts, first, end) };
+        let timeline = Self { by, clock, shape, test, rows, times, days };
+        match timeline.stretches(false).is_empty() {
+            true => {
+                let length = timeline.length();
+                Err(format!("the training time is too short for periods of {length} as in the test table"))
+            }
+            false => Ok(timeline),
+        }
+    }
+
+    /// The period that ends with the last labelled row, if one is left to validate before it.
+    ///
+    /// # Errors
+    /// Why there is none, in one sentence.
+    pub(crate) fn held_out(&self) -> Result<Bounds, String> {
+        self.last().map(|stretch| self.bounds(stretch)).ok_or_else(|| {
+            format!(
+                "the training time is too short for a held-out period of {} beside a validated one",
+                self.length()
+            )
+        })
+    }
+
+    /// The periods that are validated, the earliest first. Beside a held-out period, they are earlier.
+    pub(crate) fn folds(&self, beside_held_out: bool) -> Vec<Bounds> {
+        self.stretches(beside_held_out).into_iter().map(|stretch| self.bounds(stretch)).collect()
+    }
+
+    /// The time of a row of the training table; `None` if it has none.
+    pub(crate) fn time(&self, row: u64) -> Option<f64> {
+        self.rows.of(row)
+    }
+
+    /// Whether a row of the training table has labels.
+    pub(crate) fn is_labelled(&self, row: u64) -> bool {
+        self.rows.labelled.contains(row)
+    }
+
+    /// The number of labelled rows with a time.
+    pub(crate) fn labelled(&self) -> u64 {
+        self.times.len() as u64
+    }
+
+    /// The periods for people, with the number of held-out rows if the last period is held out.
+    ///
+    /// # Errors
+    /// The training table cannot be read.
+    pub fn periods(&self, profile: &Profile, held_out: Option<u64>) -> io::Result<Periods> {
+        let folds = self.stretches(held_out.is_some());
+        let last = self.last().filter(|_| held_out.is_some());
+        let all = || folds.iter().chain(&last);
+        let whole = Stretch { learn: 0, from: 0, to: self.times.len() };
+        let ends: Vec<f64> = all().chain([&whole]).flat_map(|stretch| self.ends(*stretch)).collect();
+        let column = self.by.column.as_deref().unwrap_or_default();
+        let texts = texts(profile.tables.train()?, column, self.clock, &ends)?;
+        let told = |stretch: &Stretch| {
+            let [from, to] = self.ends(*stretch);
+            Period { rows: (stretch.to - stretch.from) as u64, ..period(&texts, from, to) }
+        };
+        let gap_size = self.shape.gap_beyond_step();
+        Ok(Periods {
+            train: told(&whole),
+            test: self.test.clone(),
+            held_out: last.as_ref().zip(held_out).map(|(last, rows)| Period { rows, ..told(last) }),
+            folds: folds.iter().map(told).collect(),
+            length: self.length(),
+            gap: if gap_size > 0.0 { self.words(gap_size) } else { String::new() },
+            gap_size,
+        })
+    }
+
+    fn length(&self) -> String {
+        self.words(self.shape.length())
+    }
+
+    fn words(&self, size: f64) -> String {
+        words::size(self.clock, self.by.column.as_deref().unwrap_or_default(), self.shape.step, size)
+    }
+
+    /// The period that ends with the last labelled row, if another one is left before it.
+    fn last(&self) -> Option<Stretch> {
+        let last = self.shape.before(self.ordered())?;
+        (!self.shape.folds(&self.ordered()[..last.learn]).is_empty()).then_some(last)
+    }
+
+    fn stretches(&self, beside_held_out: bool) -> Vec<Stretch> {
+        let end = match self.last().filter(|_| beside_held_out) {
+            Some(held_out) => held_out.learn,
+            None => self.times.len(),
+        };
+        self.shape.folds(&self.ordered()[..end])
+    }
+
+    /// The times of the labelled rows as periods count them.
+    fn ordered(&self) -> &[f64] {
+        if self.days.is_empty() { &self.times } else { &self.days }
+    }
+
+    fn bounds(&self, stretch: Stretch) -> Bounds {
+        let [from, to] = self.ends(stretch);
+        Bounds { learn: self.times[stretch.learn - 1], from, to }
+    }
+
+    fn ends(&self, stretch: Stretch) -> [f64; 2] {
+        [self.times[stretch.from], self.times[stretch.to - 1]]
+    }
+}
+
+/// The beginning of the day of a date.
+fn day(time: f64) -> f64 {
+    (time / DAY).floor() * DAY
+}
+
+/// The last day of a test table. One with less than a quarter of the usual rows, such as the first hour after midnight, does not
+/// count.
+fn last_day(times: &[f64], first: f64, end: f64) -> f64 {
+    let days = (day(end) - day(first)) / DAY + 1.0;
+    let on_last = times.iter().filter(|time| **time >= day(end)).count();
+    let is_short = (on_last * 4) as f64 * days < times.len() as f64;
+    if is_short { day(end) - DAY } else { day(end) }
+}
+
+/// The first and the last time of the test table. If nearly all of its rows are later than the training rows, those few that
+/// are not do not count.
+fn span(times: &[f64], last: f64) -> Option<(f64, f64)> {
+    let later = times.iter().filter(|time| **time > last).count();
+    let counts = |time: &&f64| later * 100 < times.len() * 99 || **time > last;
+    let counted = times.iter().filter(counts).copied();
+    counted.fold(None, |span, time| {
+        let (first, end) = span.unwrap_or((time, time));
+        Some((time.min(first), time.max(end)))
+    })
+}
+
+/// The times of the rows of a test table that have one, or those of the first rows of their groups.
+fn test_times(test: &Table, by: &Parts, clock: Clock) -> io::Result<Vec<f64>> {
+    let group = by.groups.as_deref().and_then(|group| test.find(group));
+    let columns: Vec<usize> =
+        by.column.as_deref().and_then(|column| test.find(column)).into_iter().chain(group).collect();
+    let (mut times, mut firsts) = (Vec::new(), HashMap::<u64, f64>::new());
+    test.each(&columns, |row| {
+        if let Some(time) = row.value(0).and_then(|time| clock.read(time)) {
+            match group.and_then(|_| row.value(1)) {
+                Some(group) => {
+                    let first = firsts.entry(digest(group)).or_insert(time);
+                    *first = time.min(*first);
+                }
+                None => times.push(time),
+            }
+        }
+        true
+    })?;
+    times.extend(firsts.into_values());
+    Ok(times)
+}
+
+/// The texts of these times in a column.
+fn texts(table: &Table, column: &str, clock: Clock, times: &[f64]) -> io::Result<HashMap<u64, String>> {
+    let mut open: Vec<u64> = times.iter().map(|time| time.to_bits()).collect();
+    let mut texts = HashMap::new();
+    table.each(&[table.position(column)?], |row| {
+        if let Some(text) = row.value(0)
+            && let Some(time) = clock.read(text).map(f64::to_bits)
+            && open.contains(&time)
+        {
+            texts.insert(time, text.to_owned());
+            open.retain(|other| *other != time);
+        }
+        !open.is_empty()
+    })?;
+    Ok(texts)
+}
+
+fn period(texts: &HashMap<u64, String>, from: f64, to: f64) -> Period {
+    let text = |time: f64| texts.get(&time.to_bits()).cloned().unwrap_or_default();
+    Period { from: text(from), to: text(to), at: [from, to], rows: 0 }
+}

@@ -1,0 +1,73 @@
+//! The answer so far, where scripts of the search predict an earlier period: at the end of a phase, the best script runs
+//! once on the original files.
+//!
+//! Why: then no script of the search predicts the rows of the test table, so a run that ends early would leave no predictions,
+//! and a finalization that fails would have nothing to fall back on. What it may change: what lies in `final/` while the run
+//! goes on, and the answer if finalization fails.
+
+use crate::ctx::Ctx;
+use crate::evaluate::{Execution, attempt};
+use crate::evaluation::{Script, StepEnd};
+use crate::result::SolutionScript;
+use crate::scored::Scored;
+use crate::stop::Stop;
+use crate::verdict::Verdict;
+use mle_star_domain::effects::Purpose;
+use mle_star_domain::place::{Place, Step};
+
+/// An answer for the rows of the test table.
+#[derive(Clone)]
+pub(crate) struct Provisional {
+    /// The solution of the search.
+    pub best: Scored,
+    /// Its script, as it ran on the original files.
+    pub solution: SolutionScript,
+    /// That run, which wrote the submission.
+    pub run: Place,
+}
+
+/// Runs the best solution of the phase at this place on the original files, if there is time and its script is another one
+/// than that of the answer `before`. Returns the latest answer.
+pub(crate) async fn answer_so_far(
+    ctx: &Ctx<'_>,
+    best: &Scored,
+    before: Option<Provisional>,
+) -> Result<Option<Provisional>, Stop> {
+    let is_same = before.as_ref().is_some_and(|known| known.best.text() == best.text());
+    let Some(phase) = ctx.place().phase().filter(|_| ctx.predicts_period() && !is_same) else {
+        return Ok(before);
+    };
+    // A script that predicts no test rows cannot answer before an agent has made a submission script of it.
+    if !best.wrote_submission() {
+        return Ok(before);
+    }
+    let ctx = &ctx.at(Step::Provisional(phase), []).on_all_rows(Some(best.facts().seconds));
+    let made = ctx.step_always(answer(ctx, best), |end| closed(end, best));
+    Ok(ctx.isolated(made).await?.ok().flatten().or(before))
+}
+
+/// The answer of this solution; `Err` says why there is none.
+async fn answer(ctx: &Ctx<'_>, best: &Scored) -> Result<Result<Provisional, String>, Stop> {
+    if let Err(why) = ctx.time_for_provisional(best.facts().seconds).await? {
+        return Ok(Err(why));
+    }
+    let Execution { solution, result, .. } = attempt(ctx, Script::of(best), Purpose::Submission).await?;
+    match result {
+        Ok(ran) => {
+            ctx.hold_submission(best, &ran.place);
+            let script = SolutionScript::ran(&solution, &ran.outcome, ran.at, ctx.task().metric_direction);
+            Ok(Ok(Provisional { best: best.clone(), solution: script, run: ran.place }))
+        }
+        Err(failure) => Ok(Err(failure.headline().to_owned())),
+    }
+}
+
+fn closed(end: StepEnd<Result<Provisional, String>>, best: &Scored) -> (Option<Provisional>, Verdict) {
+    let (made, note) = match end {
+        StepEnd::Done(Ok(made)) => (Some(made), format!("{} on the original files", best.step())),
+        StepEnd::Done(Err(why)) | StepEnd::Broken(why) => (None, why),
+        StepEnd::LeftOut(limit) => return (None, Verdict::skipped(limit)),
+    };
+    let verdict = Verdict { kept: made.is_some(), ..Verdict::default() };
+    (made, verdict.made_from([best]).note(note))
+}
