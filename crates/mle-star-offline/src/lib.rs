@@ -86,7 +86,7 @@ impl OfflineAgents {
     /// validated period by at least `gap`, in seconds for dates, else in the unit of the time.
     #[must_use]
     pub fn with_folds_file(mut self, gap: f64) -> Self {
-        self.problem.folds_file = Some(FoldsFile { id: self.problem.train_id.clone(), gap });
+        self.problem.names.folds_file = Some(FoldsFile { id: self.problem.layout.train_id.clone(), gap });
         self
     }
 

@@ -86,11 +86,6 @@ pub(crate) struct Problem {
     pub(crate) time: Option<TimeOrder>,
     /// The series whose earlier targets are features, if any.
     pub(crate) history: Option<History>,
-    /// The file with the folds, if the program has written one.
-    pub(crate) folds_file: Option<FoldsFile>,
-    /// The column that names the rows of the training table, if any.
-    #[serde(skip)]
-    pub(crate) train_id: Option<String>,
     /// Two columns of many categories whose values go together in a way to learn, if any.
     pub(crate) pair: Option<[String; 2]>,
     #[serde(flatten)]
@@ -131,7 +126,7 @@ pub(crate) struct FoldsFile {
     pub(crate) gap: f64,
 }
 
-/// Python expressions that depend on how folds are chosen.
+/// How folds are chosen, and Python expressions that depend on it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Names {
     /// The targets of the rows that have out-of-fold predictions.
@@ -140,6 +135,8 @@ pub(crate) struct Names {
     pub(crate) weights: &'static str,
     /// The folds of these rows, for what is tuned on out-of-fold predictions.
     pub(crate) tuning: &'static str,
+    /// The file with the folds, if the program has written one.
+    pub(crate) folds_file: Option<FoldsFile>,
     /// The folds within fitting rows, for cross-fitted target means.
     pub(crate) inner_folds: &'static str,
 }
@@ -182,8 +179,7 @@ impl Problem {
         let (columns, offered) = useful_columns(profile, test, &links, grouping.as_ref(), taken);
         let unusual = unusual(profile, id, target, &metric, time.as_ref(), &columns);
         let tables = joins(&no_features.without(profile), &links, &targets, time.as_ref(), &unusual.as_text);
-        check_features(&columns, &tables, &offered)?;
-        Ok(Self {
+        Self {
             name: task.competition_id.clone(),
             classification: classes > 0,
             classes,
@@ -214,8 +210,6 @@ impl Problem {
             grouping,
             time,
             history: None,
-            folds_file: None,
-            train_id: id.filter(|id| profile.train.column(id).is_some()).map(str::to_owned),
             pair: None,
             dropped: None,
             unusual,
@@ -227,7 +221,22 @@ impl Problem {
             metric: of_layout(metric, task, classes, &layout),
             layout,
         }
-        .with_joins(tables))
+        .with_joins(tables)
+        .checked()
+    }
+
+    /// This problem if there is anything to learn from.
+    ///
+    /// # Errors
+    /// There is not.
+    fn checked(self) -> Result<Self, Trouble> {
+        if self.own.is_empty() && self.tables.is_empty() && self.offered.is_empty() {
+            return Err(Trouble::new(
+                "train and test have no usable feature column in common",
+                "the offline agents need tables; use `--agents claude` for images, audio and other data",
+            ));
+        }
+        Ok(self)
     }
 
     /// Number of feature columns of every kind.
@@ -311,16 +320,6 @@ fn known_test(profile: &Profile) -> Result<&Table, Trouble> {
     profile.test.as_ref().ok_or_else(|| {
         Trouble::new("the data folder has no test table", "put the rows to predict into `test.csv`")
     })
-}
-
-fn check_features(columns: &Columns, joins: &[Join], offered: &DerivableColumns) -> Result<(), Trouble> {
-    if columns.is_empty() && joins.is_empty() && offered.is_empty() {
-        return Err(Trouble::new(
-            "train and test have no usable feature column in common",
-            "the offline agents need tables; use `--agents claude` for images, audio and other data",
-        ));
-    }
-    Ok(())
 }
 
 /// The metric that scripts compute. With a metric file, which they cannot call, it is one for predictions of the same kind; the
@@ -452,19 +451,13 @@ fn folds(used: usize, grouping: Option<&Grouping>) -> usize {
 }
 
 fn names(by_group: bool, in_time: bool) -> Names {
-    match (by_group, in_time) {
-        (true, _) => {
-            Names { truth: "y", weights: "WEIGHTS", tuning: "FOLDS", inner_folds: "inner_folds(fit)" }
-        }
+    let (truth, weights, tuning, inner_folds) = match (by_group, in_time) {
+        (true, _) => ("y", "WEIGHTS", "FOLDS", "inner_folds(fit)"),
         // Without shuffling, the inner folds are stretches of time.
-        (false, true) => {
-            Names { truth: "TRUTH", weights: "WEIGHTS[VALIDATED]", tuning: "TUNING", inner_folds: "KFold(5)" }
-        }
-        (false, false) => {
-            let inner_folds = "KFold(5, shuffle=True, random_state=SEED)";
-            Names { truth: "y", weights: "WEIGHTS", tuning: "FOLDS", inner_folds }
-        }
-    }
+        (false, true) => ("TRUTH", "WEIGHTS[VALIDATED]", "TUNING", "KFold(5)"),
+        (false, false) => ("y", "WEIGHTS", "FOLDS", "KFold(5, shuffle=True, random_state=SEED)"),
+    };
+    Names { truth, weights, tuning, folds_file: None, inner_folds }
 }
 
 /// An absolute error wants the median, which stays the median on any scale. Products of columns are easier to learn as

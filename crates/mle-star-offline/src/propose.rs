@@ -42,7 +42,7 @@ pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>) -> String {
 /// decide on the folds.
 fn again(problem: &Problem, ending: &str) -> Option<Problem> {
     const FOLDS: usize = 10;
-    let given = problem.grouping.is_some() || problem.time.is_some() || problem.folds_file.is_some();
+    let given = problem.grouping.is_some() || problem.time.is_some() || problem.names.folds_file.is_some();
     let chooses = !given && problem.used_rows >= 10 * FOLDS;
     match ending {
         OTHER_SEED => Some(Problem { seed: problem.seed + FARTHER, ..problem.clone() }),
