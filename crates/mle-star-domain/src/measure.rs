@@ -3,8 +3,13 @@
 //! Each row has a random weight in each of a fixed number of bootstrap replicates, which depends only on the row and
 //! the replicate. So the replicates of two scripts are paired, whatever rows they have in common.
 
+pub mod interval;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use self::interval::{Bounds, Spread, error_of_one_more_period, of_one_more_period};
+use crate::metric::Direction;
 
 /// A score computed from predictions and labels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -21,10 +26,34 @@ pub struct Measurement {
     pub rows_digest: String,
     /// The standard error of the score.
     pub standard_error: f64,
-    /// The 95 % interval of the score on as many other rows as the test table has: low, high.
-    pub interval: [f64; 2],
+    /// The 95 % interval of the score on rows like those of the test table: as many other rows, other groups, or one more
+    /// period of time. Low, high.
+    pub interval: Option<[f64; 2]>,
+    /// Why there is no interval, in one sentence; `None` if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub no_interval: Option<String>,
+    /// For a split by time, the scores of the periods that were validated, the earliest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub periods: Vec<FoldScore>,
+    /// For a split by groups, how their scores differ, if they are enough to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spread: Option<Spread>,
+    /// The smallest and the largest possible score.
+    #[serde(default)]
+    pub bounds: Bounds,
     /// The score in each bootstrap replicate.
     pub replicates: Vec<f64>,
+}
+
+/// The score of the rows of a fold.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoldScore {
+    /// The fold, from 0.
+    pub fold: u32,
+    /// The number of its rows that were scored.
+    pub rows: u64,
+    /// Their score, in the metric's unit.
+    pub score: f64,
 }
 
 /// The score of predictions, and what the same predictions score by chance: with the labels permuted.
@@ -48,11 +77,57 @@ pub struct Difference {
 }
 
 impl Measurement {
+    /// A score of rows with this digest, of which nothing else is known.
+    pub fn of(score: f64, rows_digest: String) -> Self {
+        Self {
+            score,
+            rows: 0,
+            clusters: None,
+            rows_digest,
+            standard_error: 0.0,
+            interval: None,
+            no_interval: None,
+            periods: Vec::new(),
+            spread: None,
+            bounds: Bounds::default(),
+            replicates: Vec::new(),
+        }
+    }
+
     /// The difference to another measurement, by the replicates that both have; `None` if there are fewer than two.
     pub fn difference(&self, other: &Self) -> Option<Difference> {
         let differences: Vec<f64> =
             self.replicates.iter().zip(&other.replicates).map(|(one, two)| one - two).collect();
         Some(Difference { by: self.score - other.score, standard_error: standard_deviation(&differences)? })
+    }
+
+    /// The interval of this score of held-out rows. Where rows are periods or groups, those that were validated tell how far
+    /// scores are apart, too.
+    pub fn interval_beside(&self, validated: Option<&Self>, direction: Direction) -> Option<[f64; 2]> {
+        let periods = validated.map(|validated| validated.periods.as_slice()).unwrap_or_default();
+        if !periods.is_empty() {
+            let scores: Vec<f64> = periods.iter().map(|one| one.score).chain([self.score]).collect();
+            return of_one_more_period(&scores, self.bounds, direction);
+        }
+        match self.spread {
+            Some(spread) => {
+                let others = validated.and_then(|validated| validated.spread.as_ref());
+                spread.interval(self.score, others, self.bounds)
+            }
+            None => self.interval,
+        }
+    }
+
+    /// The standard error of the difference of these scores of different rows, by what rows, groups and periods tell of it.
+    pub fn error_of_gap(&self, validated: &Self) -> f64 {
+        let periods: Vec<f64> = validated.periods.iter().map(|period| period.score).collect();
+        let by_rows = self.standard_error.hypot(validated.standard_error);
+        let by_groups = self.spread.zip(validated.spread).map(|(own, others)| {
+            let known = own.pooled(&others);
+            (known.variance(own.of) + known.variance(others.of)).sqrt()
+        });
+        let by_periods = error_of_one_more_period(&periods);
+        [by_groups, by_periods].into_iter().flatten().fold(by_rows, f64::max)
     }
 }
 
@@ -73,15 +148,11 @@ mod tests {
     use super::*;
 
     fn measurement(score: f64, replicates: &[f64]) -> Measurement {
-        let (rows_digest, replicates) = (String::new(), replicates.to_vec());
         Measurement {
-            score,
             rows: 10,
-            clusters: None,
-            rows_digest,
             standard_error: 1.0,
-            interval: [0.0, 1.0],
-            replicates,
+            replicates: replicates.to_vec(),
+            ..Measurement::of(score, String::new())
         }
     }
 

@@ -7,6 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use blake3::Hasher;
+use mle_star_domain::measure::interval::{Bounds, HALF_WIDTH};
 use mle_star_domain::measure::{Measurement, standard_deviation};
 
 use crate::names::Metric;
@@ -16,8 +17,6 @@ use crate::score::{Predictions, Truth, Unscorable, prepare, score_with};
 const FEW_REPLICATES: usize = 40;
 /// Of fewer clusters than this, the spread of a bootstrap says little: with one cluster, every replicate has the same score.
 const FEWEST_CLUSTERS: usize = 8;
-/// The half width of a 95 % interval, in standard errors.
-const HALF_WIDTH: f64 = 1.96;
 
 /// The rows of a score.
 #[derive(Clone, Copy, Debug)]
@@ -97,9 +96,10 @@ pub fn measure(
     let standard_error = standard_deviation(&defined).ok_or_else(|| {
         Unscorable::new(format!("{metric} has no standard error, since there are too few rows"))
     })?;
-    let interval = interval(metric.range(), score, standard_error, &mut defined);
-    let (clusters, rows, rows_digest) = (rows.few_clusters(), keys.len() as u64, digest(keys.to_vec()));
-    Ok(Measurement { score, rows, clusters, rows_digest, standard_error, interval, replicates: all })
+    let interval = Some(interval(metric.range(), score, standard_error, &mut defined));
+    let (clusters, rows, bounds) = (rows.few_clusters(), keys.len() as u64, Bounds::new(metric.range()));
+    let measured = Measurement::of(score, digest(keys.to_vec()));
+    Ok(Measurement { rows, clusters, standard_error, interval, bounds, replicates: all, ..measured })
 }
 
 /// How often each row is drawn in so many replicates, one replicate after another, each in the order of the rows.
@@ -123,18 +123,11 @@ pub fn of_replicates(
     let mut defined: Vec<f64> = replicates.iter().flatten().copied().collect();
     let standard_error = standard_deviation(&defined)
         .ok_or_else(|| Unscorable::new("the score has no standard error, since there are too few rows"))?;
-    let interval = interval((f64::NEG_INFINITY, f64::INFINITY), score, standard_error, &mut defined);
-    let (clusters, rows_digest) = (rows.few_clusters(), digest(rows.keys.to_vec()));
+    let interval = Some(interval((f64::NEG_INFINITY, f64::INFINITY), score, standard_error, &mut defined));
+    let measured = Measurement::of(score, digest(rows.keys.to_vec()));
     let replicates = replicates.iter().map(|drawn| drawn.unwrap_or(score)).collect();
-    Ok(Measurement {
-        score,
-        rows: rows.keys.len() as u64,
-        clusters,
-        rows_digest,
-        standard_error,
-        interval,
-        replicates,
-    })
+    let (clusters, rows) = (rows.few_clusters(), rows.keys.len() as u64);
+    Ok(Measurement { rows, clusters, standard_error, interval, replicates, ..measured })
 }
 
 /// The mean of the scores of several targets, which are about the same rows and have as many replicates.
@@ -157,7 +150,8 @@ pub(crate) fn mean(metric: Metric, scores: &[Measurement]) -> Result<Measurement
     all.standard_error = standard_deviation(&all.replicates).ok_or_else(|| {
         Unscorable::new(format!("{metric} has no standard error, since there are too few rows"))
     })?;
-    all.interval = interval(metric.range(), all.score, all.standard_error, &mut all.replicates.clone());
+    let mut replicates = all.replicates.clone();
+    all.interval = Some(interval(metric.range(), all.score, all.standard_error, &mut replicates));
     Ok(all)
 }
 
@@ -176,7 +170,7 @@ fn widened((least, most): (f64, f64), measured: Measurement, rows: Option<u64>) 
     let Some(rows @ 1..) = rows else { return measured };
     let factor = (1.0 + measured.rows as f64 / rows as f64).sqrt();
     let wider = |end: f64| (measured.score + (end - measured.score) * factor).clamp(least, most);
-    Measurement { interval: measured.interval.map(wider), ..measured }
+    Measurement { interval: measured.interval.map(|ends| ends.map(wider)), ..measured }
 }
 
 /// The weight of a row in a replicate, for any program that must draw the same.
@@ -306,7 +300,7 @@ mod tests {
         let errors: Vec<f64> = truth.iter().zip(predicted).map(|(y, p)| (y - p).abs()).collect();
         let expected = standard_deviation(&errors).unwrap() / f64::sqrt(2_000.0);
         assert!((measured.standard_error / expected - 1.0).abs() < 0.1, "{measured:?}, {expected}");
-        let [low, high] = measured.interval;
+        let [low, high] = measured.interval.unwrap();
         let half = (high - low) / 2.0 / measured.standard_error;
         assert!(low < measured.score && measured.score < high && (half - HALF_WIDTH).abs() < 0.2, "{half}");
     }
@@ -324,7 +318,7 @@ mod tests {
         let covered = |test: Option<u64>| {
             let pairs = (0..200).map(|pair| pair * 200);
             let is_covered = |from: usize| {
-                let [low, high] = score_of(from..from + 100, test).interval;
+                let [low, high] = score_of(from..from + 100, test).interval.unwrap();
                 (low..=high).contains(&score_of(from + 100..from + 200, None).score)
             };
             pairs.filter(|from| is_covered(*from)).count()
@@ -333,14 +327,14 @@ mod tests {
         assert!((180..=198).contains(&wide) && narrow < 178, "{wide} and {narrow} of 200");
         // Bounds of the metric stay.
         let measured = |score, interval| {
-            let (rows_digest, replicates) = (String::new(), Vec::new());
-            let (rows, clusters, standard_error) = (100, None, 0.1);
-            Measurement { score, rows, clusters, rows_digest, standard_error, interval, replicates }
+            let interval = Some(interval);
+            Measurement { rows: 100, interval, ..Measurement::of(score, String::new()) }
         };
         let wide = on_other_rows(Metric::Accuracy, measured(0.9, [0.8, 0.97]), Some(33));
-        assert!((wide.interval[0] - 0.699).abs() < 0.001 && wide.interval[1] == 1.0, "{wide:?}");
+        let [low, high] = wide.interval.unwrap();
+        assert!((low - 0.699).abs() < 0.001 && high == 1.0, "{wide:?}");
         let same = on_other_rows(Metric::Accuracy, measured(0.9, [0.8, 0.97]), Some(0));
-        assert_eq!(same.interval, [0.8, 0.97]);
+        assert_eq!(same.interval, Some([0.8, 0.97]));
     }
 
     #[test]

@@ -4,6 +4,7 @@ mod columns;
 pub(crate) mod evaluate;
 mod known;
 mod layout;
+mod measured;
 pub mod paired;
 mod per_class;
 mod read;

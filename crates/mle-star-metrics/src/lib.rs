@@ -10,6 +10,7 @@ mod cell;
 pub mod chance;
 pub mod class_columns;
 mod formulas;
+pub mod intervals;
 pub mod labels;
 pub mod names;
 mod parameters;

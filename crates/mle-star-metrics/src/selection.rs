@@ -11,7 +11,6 @@ use std::mem::take;
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::metric::Direction;
 
-use crate::bootstrap::mean;
 use crate::formulas::ranking::Ranking;
 use crate::labels::evaluate::Predicted;
 use crate::labels::{Labels, Layout, Others};
@@ -108,11 +107,10 @@ impl Labels {
         let best = library.cross_fitted(Library::best);
         let (Some(combined), Some(best)) = (combined, best) else { return Ok(None) };
         let is_better = goodness(&library.targets, &combined) > goodness(&library.targets, &best);
-        let of_target = |(target, values): (&Target<'_>, &Vec<f64>)| {
-            target.rows.with_values(target.decide(values)).measure(replicates)
-        };
-        let measured = library.targets.iter().zip(&combined).map(of_target).collect::<Result<Vec<_>, _>>()?;
-        let measured = self.on_test_rows(mean(self.metric(), &measured)?);
+        let of_target =
+            |(target, values): (&Target<'_>, &Vec<f64>)| target.rows.with_values(target.decide(values));
+        let predicted: Vec<Predicted> = library.targets.iter().zip(&combined).map(of_target).collect();
+        let measured = self.measured(&predicted, replicates)?;
         Ok(Some(Selection { weights, measured, is_better }))
     }
 }

@@ -1,5 +1,6 @@
 //! The tables of a data folder, each read once.
 
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +24,22 @@ impl Tables {
     pub fn forget(&self) {
         let tables = [&self.train, &self.test, &self.sample].into_iter().flatten();
         tables.chain(&self.auxiliary).for_each(Table::forget);
+    }
+
+    /// How many rows each group of the test table has, by a column with its values; empty if the table or the column is
+    /// missing or cannot be read.
+    pub fn sizes_of_test_groups(&self, column: &str) -> Vec<u64> {
+        let mut sizes: HashMap<Vec<u8>, u64> = HashMap::new();
+        let count = |table: &Table| -> io::Result<()> {
+            table.each(&[table.position(column)?], |row| {
+                *sizes.entry(row.cell(0).to_vec()).or_default() += 1;
+                true
+            })
+        };
+        match self.test().and_then(count) {
+            Ok(()) => sizes.into_values().collect(),
+            Err(_) => Vec::new(),
+        }
     }
 
     /// Says where the data folder is now.

@@ -402,9 +402,9 @@ pub fn measurement(scores: &[f64]) -> Measurement {
     let (score, replicates) =
         (scores.first().copied().unwrap_or_default(), scores.get(1..).unwrap_or_default());
     let standard_error = standard_deviation(replicates).unwrap_or_default();
-    let interval = [score - 1.96 * standard_error, score + 1.96 * standard_error];
-    let (rows_digest, replicates) = ("rows".to_owned(), replicates.to_vec());
-    Measurement { score, rows: 100, clusters: None, rows_digest, standard_error, interval, replicates }
+    let interval = Some([score - 1.96 * standard_error, score + 1.96 * standard_error]);
+    let (replicates, measured) = (replicates.to_vec(), Measurement::of(score, "rows".to_owned()));
+    Measurement { rows: 100, standard_error, interval, replicates, ..measured }
 }
 
 /// A script that ran, and whose predictions have this measured score and replicates.

@@ -3,16 +3,18 @@
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use mle_star_domain::effects::CombinedBy;
 use mle_star_domain::layout;
+use mle_star_domain::measure::interval::Grouped;
 use mle_star_domain::measure::{Chance, Measurement};
 use mle_star_domain::protocol::{HoldoutPart, Periods, Split, SplitKind};
 use mle_star_domain::score::Printed;
 use mle_star_domain::task::MetricFile;
 use mle_star_metrics::average::{class_columns, weighted_average, weighted_labels};
 use mle_star_metrics::chance::PermutedLabels;
+use mle_star_metrics::intervals::{Folds, IntervalFor};
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::{Kind, Metric};
 use mle_star_metrics::selection::{Member, Selection};
@@ -58,6 +60,8 @@ pub struct EvaluationSetup {
     pub split: Option<Split>,
     /// The number of test rows, without held-out ones.
     pub test_rows: Option<u64>,
+    /// For a split by groups, how many rows each group of the test table has; empty if that is not known.
+    pub test_groups: Vec<u64>,
     /// Whether the scores of scripts are computed from their validation predictions.
     pub verifies: bool,
     /// The held-out rows, if there are any.
@@ -133,6 +137,26 @@ impl EvaluationSetup {
     /// The file with the labels of held-out rows, or else with those of the test table.
     pub(crate) fn labels(&self) -> Option<&Path> {
         self.holdout.as_ref().map(|rows| &rows.labels).or(self.test_labels.as_ref()).map(PathBuf::as_path)
+    }
+
+    /// What intervals are for.
+    pub(super) fn interval_for(&self) -> IntervalFor {
+        match self.split.as_ref().map(|split| split.kind) {
+            Some(SplitKind::Time) => IntervalFor::Period,
+            Some(SplitKind::Groups) => IntervalFor::Groups {
+                groups: Some(Grouped::of(self.test_groups.iter().copied())),
+                rows: self.test_rows,
+            },
+            Some(SplitKind::Rows | SplitKind::Stratified) | None => IntervalFor::Rows(self.test_rows),
+        }
+    }
+
+    /// The periods of the rows of the search; none if the split is another one, or if its times are too few.
+    pub(super) fn folds(&self) -> Result<Folds, String> {
+        let Some(file) = self.folds.as_ref().filter(|_| self.periods.is_some()) else {
+            return Ok(Folds::default());
+        };
+        Folds::read(table(file)?).map_err(|error| format!("scores are not recomputed: {error}"))
     }
 }
 
@@ -377,6 +401,10 @@ impl Evaluator {
 impl LabelledRows {
     fn read(setup: &EvaluationSetup) -> Result<Self, String> {
         let rows = read(setup, &setup.train, &setup.columns)?;
+        let rows = match setup.interval_for() {
+            IntervalFor::Period => rows.in_periods(Arc::new(setup.folds()?)),
+            interval_for => rows.with_intervals_for(interval_for),
+        };
         let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
         let holdout = match setup.labels() {
             Some(labels) => read(setup, labels, &columns),
@@ -415,7 +443,7 @@ fn opened(file: &Path) -> Result<io::Take<File>, String> {
 fn read(setup: &EvaluationSetup, file: &Path, columns: &Columns) -> Result<Labels, String> {
     let labels = Labels::read(table(file)?, columns, setup.metric);
     let labels = labels.map_err(|error| format!("scores are not recomputed: {error}"))?;
-    Ok(labels.for_test_rows(setup.test_rows))
+    Ok(labels.with_intervals_for(setup.interval_for()))
 }
 
 fn table(file: &Path) -> Result<File, String> {
@@ -463,6 +491,7 @@ mod tests {
                     subsample_limit: 30,
                     split: None,
                     test_rows: None,
+                    test_groups: Vec::new(),
                     verifies: true,
                     holdout: Some(holdout),
                     folds: None,

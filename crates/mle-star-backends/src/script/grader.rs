@@ -3,7 +3,7 @@
 //! It runs like a script: isolated, with limits, in its own folder. `python/grader.py` calls it with the true and the predicted
 //! table, and again with resampled rows, as often as the time allows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -14,9 +14,15 @@ use std::time::Duration;
 use csv::StringRecord;
 use mle_star_domain::effects::ScriptEnd;
 use mle_star_domain::layout;
-use mle_star_domain::measure::Measurement;
+use mle_star_domain::measure::interval::Bounds;
+use mle_star_domain::measure::{FoldScore, Measurement};
+use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{Answers, MetricFile};
 use mle_star_metrics::bootstrap::{Rows, draws, of_other_program, of_replicates};
+use mle_star_metrics::intervals::{
+    FEW_GROUPS, Folds, GroupErrors, IntervalFor, Scale, for_one_more_period, for_other_groups,
+    jackknife_error, places_of_groups,
+};
 use mle_star_metrics::labels::paired::{KnownRows, PairedRows};
 use mle_star_metrics::labels::{Columns, Layout, classes_of_columns};
 use serde::Deserialize;
@@ -64,6 +70,15 @@ pub(crate) struct Graded<'a> {
     pub(crate) layout: Layout<'a>,
 }
 
+/// The rows that an interval is for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unknown<'a> {
+    /// How they differ from those with a score.
+    pub(crate) interval_for: IntervalFor,
+    /// The folds of those with a score; none if they are no periods of time.
+    pub(crate) folds: &'a Folds,
+}
+
 /// What `python/grader.py` leaves.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
@@ -107,7 +122,7 @@ impl Grader {
         &self.file
     }
 
-    /// The score of predictions with its uncertainty, for a test table with so many rows.
+    /// The score of predictions with its uncertainty.
     ///
     /// # Errors
     /// Why there is no score, in one sentence.
@@ -115,15 +130,62 @@ impl Grader {
         &self,
         graded: Graded<'_>,
         replicates: usize,
-        test_rows: Option<u64>,
+        unknown: Unknown<'_>,
     ) -> Result<Measurement, String> {
-        let truth = graded.answers(self.file.answers, &self.file)?;
+        let (truth, predictions) = (graded.answers(self.file.answers, &self.file)?, graded.predictions());
         let rows = graded.paired.drawn();
-        let scored = self.score(&truth, &graded.predictions(), rows, replicates).await?;
+        let scored = self.score(&truth, &predictions, rows, replicates).await?;
         // A file may have no score for other rows than all. Then nothing is known about the uncertainty.
         let measured = of_replicates(scored.score, &scored.replicates, rows)
             .or_else(|_| of_replicates(scored.score, &[Some(scored.score); 2], rows));
-        Ok(of_other_program(measured.map_err(|error| error.to_string())?, test_rows))
+        let measured = measured.map_err(|error| error.to_string())?;
+        let scale = Scale { bounds: Bounds::default(), direction: Direction::Minimize };
+        match unknown.interval_for {
+            IntervalFor::Rows(test_rows) => Ok(of_other_program(measured, test_rows)),
+            IntervalFor::Period => {
+                let places = unknown.folds.places(rows.keys);
+                let scores =
+                    self.scores_at(&truth, &predictions, rows, places.iter().map(|(_, at)| at)).await?;
+                let of_fold = |((fold, places), score): (&(u32, Vec<usize>), Option<f64>)| {
+                    Some(FoldScore { fold: *fold, rows: places.len() as u64, score: score? })
+                };
+                let periods = places.iter().zip(scores).filter_map(of_fold).collect();
+                Ok(for_one_more_period(measured, periods, scale))
+            }
+            IntervalFor::Groups { groups, rows: test_rows } => {
+                let places = places_of_groups(rows.units);
+                let sizes: Vec<u64> = places.iter().map(|places| places.len() as u64).collect();
+                let by_groups = if sizes.len() > FEW_GROUPS {
+                    measured.standard_error
+                } else {
+                    let without = without_each(&places, rows.keys.len());
+                    let scores = self.scores_at(&truth, &predictions, rows, &without).await?;
+                    jackknife_error(&scores.into_iter().flatten().collect::<Vec<f64>>())
+                };
+                let errors = GroupErrors { sizes, by_groups, by_rows: None };
+                Ok(for_other_groups(measured, &errors, (groups, test_rows), scale))
+            }
+        }
+    }
+
+    /// The scores of the rows at each of these places, as many as the time allows.
+    async fn scores_at(
+        &self,
+        truth: &TextTable,
+        predictions: &TextTable,
+        rows: Rows<'_>,
+        places: impl IntoIterator<Item = &Vec<usize>>,
+    ) -> Result<Vec<Option<f64>>, String> {
+        let mut counts = Vec::new();
+        for places in places {
+            let first = counts.len();
+            counts.resize(first + rows.keys.len(), 0);
+            places.iter().for_each(|place| counts[first + place] = 1);
+        }
+        if counts.is_empty() {
+            return Ok(Vec::new());
+        }
+        Ok(self.score_with(truth, predictions, &counts).await?.replicates)
     }
 
     /// The score of two tables with the same rows in the same order, which the column with row IDs names first.
@@ -137,11 +199,21 @@ impl Grader {
         rows: Rows<'_>,
         replicates: usize,
     ) -> Result<Scored, String> {
+        let replicates = replicates.min(MOST_DRAWN / rows.keys.len().max(1)).max(2);
+        self.score_with(truth, predictions, &draws(rows, replicates)).await
+    }
+
+    /// As [`Grader::score`], with how often each row counts in each replicate, one replicate after another.
+    async fn score_with(
+        &self,
+        truth: &TextTable,
+        predictions: &TextTable,
+        counts: &[u8],
+    ) -> Result<Scored, String> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         let stem = format!("metric-{}-{call}", std::process::id());
         let data = self.folder.join(format!("{stem}.data"));
-        let replicates = replicates.min(MOST_DRAWN / rows.keys.len().max(1)).max(2);
-        let written = self.write(&data, truth, predictions, &draws(rows, replicates));
+        let written = self.write(&data, truth, predictions, counts);
         let scored = match written {
             Ok(()) => self.run(&stem, &data).await,
             Err(error) => Err(format!("cannot write {}: {error}", data.display())),
@@ -219,6 +291,15 @@ impl Grader {
     fn too_slow(&self) -> String {
         format!("{} takes longer than {} s for a score", self.file.name, self.limit.as_secs())
     }
+}
+
+/// The places of all rows but those of each group.
+fn without_each(groups: &[Vec<usize>], rows: usize) -> Vec<Vec<usize>> {
+    let without = |group: &Vec<usize>| {
+        let left_out: HashSet<usize> = group.iter().copied().collect();
+        (0..rows).filter(|place| !left_out.contains(place)).collect()
+    };
+    groups.iter().map(without).collect()
 }
 
 impl Graded<'_> {

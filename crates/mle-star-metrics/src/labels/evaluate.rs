@@ -9,7 +9,7 @@ use mle_star_domain::measure::Measurement;
 use super::columns::{Cells, cells, positive};
 use super::known::{Labels, OwnedTruth, in_order};
 use super::layout::{Layout, Others};
-use crate::bootstrap::{Rows, mean, measure, on_other_rows};
+use crate::bootstrap::{Rows, measure};
 use crate::cell::{canonical_set, guesses, separator};
 use crate::names::Metric;
 use crate::score::{NO_GUESS, Predictions, Truth, Unscorable, score};
@@ -38,45 +38,6 @@ impl Labels {
         let columns = predicted_columns(layout);
         let cells = cells(self.metric, &self.target, &columns, names, self.positive.as_deref());
         cells.map(drop).map_err(Unscorable::new)
-    }
-
-    /// The score of a CSV file of predictions with its uncertainty, by [`measure`]. The interval is for the score on the
-    /// test rows, if their number is known.
-    ///
-    /// The file has the columns of the layout, in any order; further columns do not count. Rows are matched by ID.
-    ///
-    /// - One column holds numbers, labels, or the probability of the positive class, as the metric needs. It is about
-    ///   another class if it is named like that class.
-    /// - Several columns are the probabilities of the classes, by their names, which may have a common prefix. If no
-    ///   column is named like a class, and there are as many columns as classes, they are in the classes' order. A
-    ///   metric of labels compares the most probable class. If the columns are not about classes, the one named like
-    ///   the target counts alone.
-    /// - Guesses stand in one column, the best first, with blanks, commas, semicolons or `|` between them. So do the labels of a
-    ///   set. An empty cell is an empty set.
-    /// - Two columns are the lower and the upper bound of an interval.
-    /// - With several targets, each has the one column that is named like it. The score is the mean over the targets, and
-    ///   so is that of each replicate.
-    ///
-    /// # Errors
-    /// The file does not have this form, or its predictions have no score. The text is one sentence.
-    pub fn evaluate(
-        &self,
-        predictions: impl Read,
-        layout: &Layout<'_>,
-        others: Others,
-        replicates: usize,
-    ) -> Result<Measurement, Unscorable> {
-        let predicted = self.predicted(predictions, layout, others)?;
-        let of_target = |(labels, predicted): (&Self, &Predicted)| {
-            predicted.measure(replicates).map_err(|error| self.about(labels, error))
-        };
-        let measured = self.targets().zip(&predicted).map(of_target).collect::<Result<Vec<_>, _>>()?;
-        Ok(self.on_test_rows(mean(self.metric, &measured)?))
-    }
-
-    /// The score with the interval of a score on the test rows.
-    pub(crate) fn on_test_rows(&self, measured: Measurement) -> Measurement {
-        on_other_rows(self.metric, measured, self.test_rows)
     }
 
     /// The score alone of a CSV file of predictions, read as in [`Labels::evaluate`]. It exists for few rows as well, whose
@@ -138,12 +99,12 @@ impl Labels {
     }
 
     /// The labels of each target.
-    fn targets(&self) -> impl Iterator<Item = &Self> {
+    pub(super) fn targets(&self) -> impl Iterator<Item = &Self> {
         std::iter::once(self).chain(&self.further)
     }
 
     /// The error of a target, which is named if there are several.
-    fn about(&self, target: &Self, error: Unscorable) -> Unscorable {
+    pub(super) fn about(&self, target: &Self, error: Unscorable) -> Unscorable {
         match self.further.as_slice() {
             [] => error,
             _ => Unscorable::new(format!("{error} (target {})", shown(&target.target))),
@@ -230,6 +191,12 @@ impl Predicted {
         self.read(&self.values, |truth, predicted| measure(self.metric, truth, predicted, rows, replicates))
     }
 
+    /// The score with its uncertainty if each row is drawn alone.
+    pub(crate) fn measure_rows(&self, replicates: usize) -> Result<Measurement, Unscorable> {
+        let rows = Rows { units: &self.keys, ..self.rows_drawn() };
+        self.read(&self.values, |truth, predicted| measure(self.metric, truth, predicted, rows, replicates))
+    }
+
     /// The score of other values for the same rows.
     pub(crate) fn score(&self, values: &[f64]) -> Result<f64, Unscorable> {
         self.read(values, |truth, predicted| score(self.metric, truth, predicted, self.weights.as_deref()))
@@ -248,6 +215,11 @@ impl Predicted {
     /// The number of rows.
     pub(crate) fn rows(&self) -> usize {
         self.keys.len()
+    }
+
+    /// The keys of the rows, in ascending order.
+    pub(crate) fn keys(&self) -> &[u64] {
+        &self.keys
     }
 
     /// What makes rows dependent, for each row: a hash of its cluster, or else its key.

@@ -1,8 +1,10 @@
 //! Known labels of rows in memory.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use crate::bootstrap::{self, Rows};
+use crate::intervals::{Folds, IntervalFor};
 use crate::names::Metric;
 
 /// Why labels of one class are of no use.
@@ -28,8 +30,10 @@ pub struct Labels {
     pub(super) known: OwnedTruth,
     /// These rows with the labels of each further target.
     pub(super) further: Vec<Self>,
-    /// The number of rows of the test table, if it is known.
-    pub(super) test_rows: Option<u64>,
+    /// What intervals are for.
+    pub(super) interval_for: IntervalFor,
+    /// The folds of the rows, for an interval of one more period.
+    pub(super) folds: Arc<Folds>,
 }
 
 /// The labels, in the order of the keys.
@@ -40,10 +44,32 @@ pub(super) enum OwnedTruth {
 }
 
 impl Labels {
-    /// Labels whose scores get the interval of a score on this many rows of a test table.
+    /// Labels of one target without a name and without weights.
+    pub(super) fn of(metric: Metric, keys: Vec<u64>, units: Vec<u64>, known: OwnedTruth) -> Self {
+        Self {
+            metric,
+            target: String::new(),
+            keys,
+            units,
+            weights: None,
+            positive: None,
+            known,
+            further: Vec::new(),
+            interval_for: IntervalFor::default(),
+            folds: Arc::default(),
+        }
+    }
+
+    /// Labels whose scores get the interval of a score on such rows.
     #[must_use]
-    pub fn for_test_rows(self, test_rows: Option<u64>) -> Self {
-        Self { test_rows, ..self }
+    pub fn with_intervals_for(self, interval_for: IntervalFor) -> Self {
+        Self { interval_for, ..self }
+    }
+
+    /// Labels of rows in these folds, which are periods of time, the earliest first.
+    #[must_use]
+    pub fn in_periods(self, folds: Arc<Folds>) -> Self {
+        Self { interval_for: IntervalFor::Period, folds, ..self }
     }
 
     /// These labels among the classes of both, so that a class which none of these rows has keeps its place between the
@@ -118,7 +144,7 @@ impl Labels {
         let (keys, units, known) = (pick(&self.keys), pick(&self.units), self.known.at(places));
         let further = self.further.iter().map(|labels| labels.at(places)).collect();
         let weights = self.weights.as_ref().map(|all| places.iter().map(|place| all[*place]).collect());
-        let (metric, target, test_rows) = (self.metric, self.target.clone(), self.test_rows);
+        let (metric, target, interval_for) = (self.metric, self.target.clone(), self.interval_for);
         Self {
             metric,
             target,
@@ -128,7 +154,8 @@ impl Labels {
             positive: self.positive.clone(),
             known,
             further,
-            test_rows,
+            interval_for,
+            folds: Arc::clone(&self.folds),
         }
     }
 

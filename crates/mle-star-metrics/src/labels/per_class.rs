@@ -50,9 +50,8 @@ pub(super) fn read(
     let (names, places) = in_order(&names);
     let rows = order.iter().map(|row| places[rows[*row]]).collect();
     let known = OwnedTruth::Classes { rows, names };
-    let (target, units) = (String::new(), keys.clone());
-    let (further, weights, positive) = (Vec::new(), None, None);
-    Ok(Labels { metric, target, units, keys, weights, positive, known, further, test_rows: None })
+    let units = keys.clone();
+    Ok(Labels::of(metric, keys, units, known))
 }
 
 /// The position of the one cell that is 1, where all others are 0.

@@ -106,10 +106,9 @@ fn read(
     for (target, collected) in names.into_iter().zip(collected) {
         let positive = columns.positive.as_deref().map(|label| canonical(label).into_owned());
         let known = collected.finish(metric, positive.as_deref())?.at(&places);
-        let (target, keys, units, weights) =
-            (target.to_owned(), keys.clone(), units.clone(), weights.clone());
-        let further = Vec::new();
-        all.push(Labels { metric, target, keys, units, weights, positive, known, further, test_rows: None });
+        let (target, weights) = (target.to_owned(), weights.clone());
+        let labels = Labels::of(metric, keys.clone(), units.clone(), known);
+        all.push(Labels { target, weights, positive, ..labels });
     }
     let mut first = all.remove(0);
     first.further = all;

@@ -1,5 +1,10 @@
+use std::sync::Arc;
+
+use mle_star_domain::measure::interval::Grouped;
+
 use super::known::ONE_CLASS;
 use super::*;
+use crate::intervals::{Folds, IntervalFor};
 use crate::names::Metric;
 use crate::score::Unscorable;
 
@@ -125,7 +130,8 @@ fn the_score_of_several_targets_is_their_mean() {
         (mean - measured.score).abs() < measured.standard_error && measured.standard_error < 0.2,
         "{measured:?}"
     );
-    assert!(measured.interval[0] < measured.score && measured.score < measured.interval[1], "{measured:?}");
+    let [low, high] = measured.interval.unwrap();
+    assert!(low < measured.score && measured.score < high, "{measured:?}");
 }
 
 #[test]
@@ -311,7 +317,7 @@ fn rows_are_drawn_if_there_are_few_clusters() {
         let file = format!("id,y\n{predicted}");
         let measured = labels.evaluate(file.as_bytes(), &layout, Others::Reject, 200).unwrap();
         assert_eq!(measured.clusters, clusters, "{sizes:?}");
-        let [low, high] = measured.interval;
+        let [low, high] = measured.interval.unwrap();
         assert!(measured.standard_error > 0.01 && high - low > 0.04, "{sizes:?}: {measured:?}");
         assert_eq!(labels.halves().map(|half| half.rows()), halves, "{sizes:?}");
     };
@@ -368,7 +374,7 @@ fn intervals_have_row_weights() {
     let layout = Layout { header: &header, id_column: Some("id") };
     let file = format!("id,y\n{predicted}");
     let measured = labels.evaluate(file.as_bytes(), &layout, Others::Reject, 200).unwrap();
-    let [low, high] = measured.interval;
+    let [low, high] = measured.interval.unwrap();
     assert!(low > 1.5 && high < 2.0 && low < measured.score && measured.score < high, "{measured:?}");
     assert_eq!(measured.rows, 400);
 }
@@ -456,4 +462,49 @@ fn cells_with_several_labels_are_scored() {
     check(level, numbers, "id,upper,lower", "id,upper,lower\n1,12,8\n2,19,18\n", Ok((4.0 + 21.0) / 2.0));
     let one = "interval score 0.9 needs two columns, with the lower and the upper bound, but there are `y`";
     check(level, numbers, "id,y", "id,y\n1,1\n2,2\n", Err(one));
+}
+
+/// Rows whose error is their fold or group plus one, or plus two.
+#[test]
+fn periods_and_groups_are_scored_apart() {
+    let rows = || (0..40).map(|row| (row, row / 10 + 1 + row % 2));
+    let table =
+        format!("id,y,g\n{}", rows().map(|(row, _)| format!("{row},0,{}\n", row / 10)).collect::<String>());
+    let predicted = format!("id,y\n{}", rows().map(|(row, at)| format!("{row},{at}\n")).collect::<String>());
+    let folds =
+        format!("id,fold\n{}", rows().map(|(row, _)| format!("{row},{}\n", row / 10)).collect::<String>());
+    let folds = Arc::new(Folds::read(folds.as_bytes()).unwrap());
+    let header = ["id".to_owned(), "y".to_owned()];
+    let layout = Layout { header: &header, id_column: Some("id") };
+    let columns = Columns { cluster: Some("g".to_owned()), ..Columns::new(Some("id".to_owned()), "y") };
+    let labels = Labels::read(table.as_bytes(), &columns, Metric::Mae).unwrap();
+    let measure = |labels: &Labels, predicted: &str| {
+        labels.evaluate(predicted.as_bytes(), &layout, Others::Reject, 200).unwrap()
+    };
+    let by_time = labels.clone().in_periods(folds);
+    let all = measure(&by_time, &predicted);
+    let scores: Vec<(u32, u64, f64)> =
+        all.periods.iter().map(|one| (one.fold, one.rows, one.score)).collect();
+    assert_eq!(scores, [(0, 10, 1.5), (1, 10, 2.5), (2, 10, 3.5), (3, 10, 4.5)]);
+    let [low, high] = all.interval.unwrap();
+    assert!(low < 1.0 && high > 8.0 && all.no_interval.is_none(), "{low} {high}");
+    let some: String = predicted.lines().take(26).map(|line| format!("{line}\n")).collect();
+    let some = measure(&by_time, &some);
+    assert_eq!((some.periods.len(), some.interval.is_some()), (3, true));
+    let two: String = predicted.lines().take(21).map(|line| format!("{line}\n")).collect();
+    let two = measure(&by_time, &two);
+    assert_eq!(two.interval, None);
+    assert!(two.no_interval.unwrap().contains("only 2 periods"));
+
+    let groups =
+        |sizes: &[u64]| IntervalFor::Groups { groups: Some(Grouped::of(sizes.iter().copied())), rows: None };
+    let width = |interval_for| {
+        let measured = measure(&labels.clone().with_intervals_for(interval_for), &predicted);
+        let [low, high] = measured.interval.unwrap();
+        (high - low, measured.spread.unwrap())
+    };
+    let ((few, spread), (many, _)) = (width(groups(&[100])), width(groups(&[10; 40])));
+    // The groups' scores have a variance of 5 / 3, and that within them is 0.25.
+    assert!((spread.between - 5.0 / 3.0).abs() < 0.2 && (0.0..0.7).contains(&spread.within), "{spread:?}");
+    assert!(few > 1.5 * many && many > 2.0, "{few} {many}");
 }

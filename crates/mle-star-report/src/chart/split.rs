@@ -80,6 +80,11 @@ fn strip(area: &Area<'_>, top: i32, parts: &[Part], edges: &[(i32, i32)]) -> Dra
     const LETTER: i32 = 7;
     let centre = label(TextSize::Small).pos(Pos::new(HPos::Center, VPos::Center));
     let left = label(TextSize::Small).pos(Pos::new(HPos::Left, VPos::Center));
+    let fits = |(part, (from, to)): (&Part, &(i32, i32))| {
+        usize::try_from((to - from - 2) / (LETTER - 1)).is_ok_and(|room| part.name.chars().count() <= room)
+    };
+    let is_narrow = |kind| parts.iter().zip(edges).any(|one| one.0.kind == kind && !fits(one));
+    let end = i32::try_from(WIDTH).unwrap_or_default();
     let mut free = LEFT;
     for (part, (from, to)) in parts.iter().zip(edges) {
         let corners = [(*from, top), ((*to - 1).max(*from + 1), top + STRIP)];
@@ -87,15 +92,17 @@ fn strip(area: &Area<'_>, top: i32, parts: &[Part], edges: &[(i32, i32)]) -> Dra
             PartKind::Gap => area.draw(&Rectangle::new(corners, ink::EDGE.stroke_width(1)))?,
             kind => area.draw(&Rectangle::new(corners, colour(kind).mix(0.35).filled()))?,
         }
-        let room = usize::try_from((to - from - 4) / (LETTER - 1)).unwrap_or_default();
-        if part.name.chars().count() <= room {
+        // Parts of a kind all have a name, or none.
+        if !is_narrow(part.kind) {
             area.draw(&Text::new(part.name.as_str(), ((from + to) / 2, top + STRIP / 2), centre.clone()))?;
         }
         // A text that would cover the one before is left out.
         let begin = shortened(&plain(&part.begin), 10);
-        if *from >= free {
-            area.draw(&Text::new(begin.clone(), (*from, top + STRIP + NAMES / 2), left.clone()))?;
-            free = from + LETTER * i32::try_from(begin.chars().count() + 1).unwrap_or_default();
+        let length = LETTER * i32::try_from(begin.chars().count() + 1).unwrap_or_default();
+        let at = (*from).min(end - length);
+        if at >= free {
+            area.draw(&Text::new(begin, (at, top + STRIP + NAMES / 2), left.clone()))?;
+            free = at + length;
         }
     }
     Ok(())

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::layout;
-use mle_star_domain::protocol::Protocol;
+use mle_star_domain::protocol::{Protocol, Split, SplitKind};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::folds::{self, By};
@@ -129,6 +129,8 @@ pub fn evaluation(run: &OpenRun, data_dir: &Path, held_out: Option<HeldOut>) -> 
         Some(_) => Metric::Rmse,
         None => Metric::parse(&task.evaluation_metric)?,
     };
+    let group =
+        protocol.split.as_ref().filter(|split| split.kind == SplitKind::Groups).and_then(Split::cluster);
     Some(EvaluationSetup {
         metric,
         metric_file: task.metric_file.clone(),
@@ -139,6 +141,7 @@ pub fn evaluation(run: &OpenRun, data_dir: &Path, held_out: Option<HeldOut>) -> 
         subsample_limit: run.frozen.config.subsample_limit as usize,
         split: protocol.split.clone(),
         test_rows: profile.test.as_ref().map(|test| test.rows as u64),
+        test_groups: group.map(|column| profile.tables.sizes_of_test_groups(column)).unwrap_or_default(),
         verifies: protocol.verifies,
         folds: protocol.has_folds_file.then(|| data_dir.join(layout::FOLDS)),
         periods: protocol.periods.clone(),

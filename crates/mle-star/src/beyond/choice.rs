@@ -148,7 +148,7 @@ fn with_all(library: &Library, finalists: &[Scored]) -> Vec<Scored> {
 /// Whether a held-out score is worse than a validation score by more than this many standard errors of the difference.
 pub(super) fn is_worse(ctx: &Ctx<'_>, held_out: &Measurement, validated: &Measurement, errors: f64) -> bool {
     let scores = ctx.score(held_out.score).zip(ctx.score(validated.score));
-    let error = held_out.standard_error.hypot(validated.standard_error);
+    let error = held_out.error_of_gap(validated);
     scores.is_some_and(|(now, then)| then.gain_over(now) > errors * error)
 }
 

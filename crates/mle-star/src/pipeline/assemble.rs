@@ -15,9 +15,11 @@ use crate::spending::{Calls, Spending, spending};
 use crate::stop::Stop;
 use crate::verdict::Lineage;
 use mle_star_domain::effects::Usage;
+use mle_star_domain::measure::interval::few_periods;
+use mle_star_domain::measure::{FoldScore, Measurement};
 use mle_star_domain::place::{Phase, Place, Step};
-use mle_star_domain::protocol::Protocol;
-use mle_star_domain::trust::{Finding, Trust};
+use mle_star_domain::protocol::{Period, Protocol, SplitKind};
+use mle_star_domain::trust::{Finding, PeriodScore, Trust};
 
 pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<FinishedRun, Stop> {
     let (refined, ensemble) = (&search.paths, search.ensemble.as_ref());
@@ -80,19 +82,21 @@ fn trust(
     let held_out = rehearsal.and_then(|rehearsal| rehearsal.measured.as_ref()).or(last.tested.as_ref());
     let holdout_rows = protocol.holdout.rows();
     // Also those that a larger limit set aside: somebody has seen them.
+    let direction = ctx.task().metric_direction;
+    let reported = held_out.and_then(|held_out| held_out.interval_beside(search, direction));
     let looks = effects.iter().filter(|effect| effect.kind == Kind::Look && effect.outcome.is_some());
     Trust {
         validation_score: Some(last.chosen.score().value()),
-        validation_interval: search.map(|measured| measured.interval),
+        validation_interval: search.and_then(|measured| measured.interval),
         validation_rows: search.map(|measured| measured.rows),
         verified: search.map(|_| true),
         unverified: protocol.unverified.clone(),
         validation_clusters: search.and_then(|measured| measured.clusters),
         holdout_clusters: held_out.and_then(|measured| measured.clusters),
-        periods: Vec::new(),
-        no_interval: None,
+        periods: periods(protocol, search, held_out),
+        no_interval: no_interval(protocol, search, held_out, reported),
         holdout_score: held_out.map(|measured| measured.score),
-        holdout_interval: held_out.map(|measured| measured.interval),
+        holdout_interval: reported,
         holdout_rows,
         holdout_looks: looks.count() as u64,
         split: protocol.split.clone(),
@@ -103,6 +107,46 @@ fn trust(
         choice: last.choice.clone(),
         equivalence: rehearsal.map(|rehearsal| rehearsal.comparison.clone()).unwrap_or_default(),
     }
+}
+
+/// Why there is no interval of the score to report.
+fn no_interval(
+    protocol: &Protocol,
+    validated: Option<&Measurement>,
+    held_out: Option<&Measurement>,
+    reported: Option<[f64; 2]>,
+) -> Option<String> {
+    let by_time = protocol.split.as_ref().is_some_and(|split| split.kind == SplitKind::Time);
+    match (held_out, reported) {
+        (Some(_), Some(_)) => None,
+        (Some(_), None) if by_time => {
+            Some(few_periods(validated.map_or(0, |validated| validated.periods.len()) + 1))
+        }
+        (Some(held_out), None) => held_out.no_interval.clone(),
+        (None, _) => validated?.no_interval.clone(),
+    }
+}
+
+/// The scores by period: those that were validated, then the held-out one.
+fn periods(
+    protocol: &Protocol,
+    validated: Option<&Measurement>,
+    held_out: Option<&Measurement>,
+) -> Vec<PeriodScore> {
+    let Some(periods) = &protocol.periods else { return Vec::new() };
+    let score = |period: &Period, rows, score| PeriodScore {
+        from: period.from.clone(),
+        to: period.to.clone(),
+        rows,
+        score,
+    };
+    let of_fold = |one: &FoldScore| {
+        let period = periods.folds.get(usize::try_from(one.fold).ok()?)?;
+        Some(score(period, one.rows, one.score))
+    };
+    let folds = validated.map(|validated| validated.periods.as_slice()).unwrap_or_default();
+    let last = periods.held_out.as_ref().zip(held_out).map(|(at, of)| score(at, of.rows, of.score));
+    folds.iter().filter_map(of_fold).chain(last).collect()
 }
 
 fn report_lineage(ctx: &Ctx<'_>, step: Step) {

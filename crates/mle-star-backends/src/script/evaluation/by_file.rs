@@ -7,12 +7,13 @@ use std::sync::OnceLock;
 
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::protocol::HoldoutPart;
+use mle_star_metrics::intervals::Folds;
 use mle_star_metrics::labels::paired::KnownRows;
 use mle_star_metrics::labels::{Columns, Layout, Others};
 use tokio::runtime::Handle;
 
 use super::{EvaluationSetup, HOLDOUT_REPLICATES, LARGEST, REPLICATES, ValidationCheck, fewest_rows, table};
-use crate::script::grader::{Graded, Grader};
+use crate::script::grader::{Graded, Grader, Unknown};
 
 /// Computes scores with a metric file.
 #[derive(Debug)]
@@ -20,11 +21,12 @@ pub(super) struct ByFile {
     grader: Grader,
     search: OnceLock<Result<KnownRows, String>>,
     holdout: OnceLock<Result<KnownRows, String>>,
+    folds: OnceLock<Result<Folds, String>>,
 }
 
 impl ByFile {
     pub(super) fn new(grader: Grader) -> Self {
-        Self { grader, search: OnceLock::new(), holdout: OnceLock::new() }
+        Self { grader, search: OnceLock::new(), holdout: OnceLock::new(), folds: OnceLock::new() }
     }
 
     /// Why the program leaves something out.
@@ -41,14 +43,17 @@ impl ByFile {
         predictions: File,
     ) -> ValidationCheck {
         let read = || known(&setup.train, &setup.columns);
-        let known = match self.search.get_or_init(read) {
+        let folds = || self.folds.get_or_init(|| setup.folds()).as_ref();
+        let known = self.search.get_or_init(read).as_ref().and_then(|known| Ok((known, folds()?)));
+        let (known, folds) = match known {
             Ok(known) => known,
             Err(why) => {
                 let note = Some(format!("scores are not recomputed: {why}"));
                 return ValidationCheck { note, ..ValidationCheck::default() };
             }
         };
-        let rows = Scored { known, columns: &setup.columns, wanted: None, test_rows: setup.test_rows };
+        let unknown = Unknown { interval_for: setup.interval_for(), folds };
+        let rows = Scored { known, columns: &setup.columns, wanted: None, unknown };
         let measured = match self.measure(&rows, layout, predictions, Others::Reject, REPLICATES) {
             Ok(measured) => measured,
             Err(why) => return ValidationCheck::mismatch(format!("{name} cannot be scored: {why}")),
@@ -88,7 +93,8 @@ impl ByFile {
             }
         };
         let file = File::open(submission).map_err(|error| format!("it left no valid submission: {error}"))?;
-        let rows = Scored { known, columns: &columns, wanted: wanted.as_deref(), test_rows: setup.test_rows };
+        let unknown = Unknown { interval_for: setup.interval_for(), folds: &Folds::default() };
+        let rows = Scored { known, columns: &columns, wanted: wanted.as_deref(), unknown };
         self.measure(&rows, layout, file, Others::Ignore, HOLDOUT_REPLICATES)
     }
 
@@ -104,7 +110,7 @@ impl ByFile {
         let paired = paired.map_err(|error| error.to_string())?;
         let graded = Graded { known: rows.known, columns: rows.columns, paired: &paired, layout: *layout };
         // Scores are computed on threads for blocking work.
-        Handle::current().block_on(self.grader.measure(graded, replicates, rows.test_rows))
+        Handle::current().block_on(self.grader.measure(graded, replicates, rows.unknown))
     }
 }
 
@@ -114,7 +120,7 @@ struct Scored<'a> {
     columns: &'a Columns,
     /// Which of them count; `None` for all.
     wanted: Option<&'a [bool]>,
-    test_rows: Option<u64>,
+    unknown: Unknown<'a>,
 }
 
 fn known(file: &Path, columns: &Columns) -> Result<KnownRows, String> {

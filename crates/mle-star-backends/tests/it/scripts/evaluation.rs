@@ -48,7 +48,7 @@ async fn scores_are_computed_from_predictions() {
         let measured = outcome.measured.as_ref().unwrap_or_else(|| panic!("{outcome:?}"));
         assert!((measured.score - expected.0).abs() < 1e-12, "{predictions:?}: {}", measured.score);
         assert_eq!((measured.rows, said(&outcome)), (expected.1, String::new()), "{predictions:?}");
-        let [low, high] = measured.interval;
+        let [low, high] = measured.interval.unwrap();
         assert!(low <= measured.score && measured.score <= high, "{predictions:?}: {:?}", measured.interval);
         assert!(!outcome.is_error() && outcome.score.is_some(), "{outcome:?}");
     };

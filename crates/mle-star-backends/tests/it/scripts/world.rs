@@ -57,6 +57,7 @@ pub fn evaluation(train: PathBuf, metric: Metric) -> EvaluationSetup {
         subsample_limit: 30_000,
         split: None,
         test_rows: None,
+        test_groups: Vec::new(),
         verifies: true,
         holdout: None,
         folds: None,

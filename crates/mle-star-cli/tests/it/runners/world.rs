@@ -113,6 +113,7 @@ impl World {
             subsample_limit: 30_000,
             split: None,
             test_rows: None,
+            test_groups: Vec::new(),
             verifies: true,
             holdout: None,
             folds: None,

@@ -31,13 +31,10 @@ fn world() -> World {
     ];
     scores.iter().fold(World::new(), |world, (place, score)| {
         let measured = Measurement {
-            score: *score,
             rows: 2000,
-            clusters: None,
-            rows_digest: "rows".to_owned(),
             standard_error: 0.006,
-            interval: [score - 0.0113, score + 0.0107],
-            replicates: Vec::new(),
+            interval: Some([score - 0.0113, score + 0.0107]),
+            ..Measurement::of(*score, "rows".to_owned())
         };
         let measured = Some(measured).filter(|_| *place != "phase1/candidate-1");
         world.script(&format!("{place}/run"), ScriptOutcome { measured, ..ran(Some(*score)) })

@@ -68,7 +68,7 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Picture> {
 fn measured(context: &Context<'_>, trust: &Trust) -> Vec<(Place, Measured)> {
     let runs = context.steps.iter().flat_map(|step| &step.runs);
     let interval =
-        |run: &crate::views::steps::ScriptRun<'_>| Some(run.outcome.as_ref()?.measured.as_ref()?.interval);
+        |run: &crate::views::steps::ScriptRun<'_>| run.outcome.as_ref()?.measured.as_ref()?.interval;
     let intervals: BTreeMap<&Place, [f64; 2]> =
         runs.filter_map(|run| Some((run.place, interval(run)?))).collect();
     let candidates = &trust.choice.candidates;
