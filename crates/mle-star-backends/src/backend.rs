@@ -12,8 +12,8 @@ use mle_star::backend::ScriptRunner;
 use mle_star::stop::Stop;
 use mle_star_domain::config::Switch;
 use mle_star_domain::effects::{
-    CombinationRequest, Look, LookRequest, Purpose, Refit, RefitRequest, ScriptOutcome, ScriptRequest,
-    Selection, SelectionRequest,
+    CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest, Member, Purpose, Refit,
+    RefitRequest, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
@@ -324,16 +324,29 @@ impl ScriptRunner for ScriptBackend {
         })
     }
 
-    async fn compare(&self, request: &RefitRequest) -> Result<Refit, Stop> {
+    async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop> {
         let kept = |(run, script): &(Place, String)| self.kept_submission(&run.file_stem(), script);
         let (first, second, evaluation) =
             (kept(&request.first), kept(&request.second), self.evaluation.clone());
         let work = move || match evaluation {
-            Some(evaluation) => evaluation.compare(&first, &second),
+            Some(evaluation) => evaluation.compare_fits(&first, &second),
             None => Err("the form of the predictions is not known".to_owned()),
         };
         let failed = |failure| Refit { failure, ..Refit::default() };
         Ok(in_background(work).await?.unwrap_or_else(failed))
+    }
+
+    async fn compare(&self, request: &ComparisonRequest) -> Result<Comparison, Stop> {
+        let file = |one: &Member| self.kept_validation(&one.run.file_stem(), &one.script);
+        let (one, other, evaluation) = (file(&request.one), file(&request.other), self.evaluation.clone());
+        let work = move || match evaluation {
+            Some(evaluation) => evaluation.compare(&one, &other),
+            None => Err("the program cannot compute the metric".to_owned()),
+        };
+        Ok(match in_background(work).await? {
+            Ok((rows, difference)) => Comparison { rows: rows as u64, difference, failure: String::new() },
+            Err(failure) => Comparison { failure, ..Comparison::default() },
+        })
     }
 
     async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop> {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::Measurement;
+use crate::measure::{Difference, Measurement};
 use crate::place::Place;
 use crate::protocol::HoldoutPart;
 
@@ -63,6 +63,29 @@ pub struct Member {
     pub script: String,
     /// How long it ran, in seconds.
     pub seconds: f64,
+}
+
+/// The comparison of two runs on the validation rows that both predicted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparisonRequest {
+    /// The place of the comparison.
+    pub place: Place,
+    /// A run.
+    pub one: Member,
+    /// The run that it is compared with.
+    pub other: Member,
+}
+
+/// The comparison of two runs on the validation rows that both predicted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The number of these rows.
+    pub rows: u64,
+    /// How much larger the first score is on them; `None` if they are too few.
+    pub difference: Option<Difference>,
+    /// Why they cannot be compared, whatever the rows are; empty if they can.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failure: String,
 }
 
 /// The choice of weights for the predictions of earlier runs.

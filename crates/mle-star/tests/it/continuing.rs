@@ -17,8 +17,8 @@ use mle_star::stop::Stop;
 use mle_star::testing::{World, failed, frozen, measurement, protocol, ran, scored_with_submission};
 use mle_star_domain::config::{Context, LeakageCheck};
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, Answer, CombinationRequest, Look, LookRequest, Purpose, Refit, RefitRequest,
-    ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+    AgentReply, AgentRequest, Answer, CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest,
+    Purpose, Refit, RefitRequest, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::role::AgentType;
@@ -136,6 +136,10 @@ impl ScriptRunner for Drawn {
         Ok(ScriptOutcome { duration_seconds: seconds, ..outcome })
     }
 
+    async fn compare(&self, _request: &ComparisonRequest) -> Result<Comparison, Stop> {
+        Ok(Comparison::default())
+    }
+
     async fn look(&self, request: &LookRequest) -> Result<Look, Stop> {
         // As on the validation rows: held-out rows contradict no score.
         let score = self.draw(&format!("score {}", json!([request.run, request.script])));
@@ -146,8 +150,8 @@ impl ScriptRunner for Drawn {
         self.world.select(request).await
     }
 
-    async fn compare(&self, request: &RefitRequest) -> Result<Refit, Stop> {
-        self.world.compare(request).await
+    async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop> {
+        self.world.compare_fits(request).await
     }
 
     async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {

@@ -209,7 +209,7 @@ async fn two_fits_are_compared_by_what_they_predict_for_the_test_rows() {
             first: (Place::from(PLACE), first),
             second: (place, second),
         };
-        let refit = held.world.runner().compare(&request).await.unwrap();
+        let refit = held.world.runner().compare_fits(&request).await.unwrap();
         match expected {
             Ok(is_jump) => assert_eq!(
                 (refit.is_jump, refit.rows, refit.failure.as_str()),
