@@ -12,10 +12,11 @@ use mle_star::backend::ScriptRunner;
 use mle_star::stop::Stop;
 use mle_star_domain::config::Switch;
 use mle_star_domain::effects::{
-    CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest, Member, Purpose, ScriptOutcome,
-    ScriptRequest, Selection, SelectionRequest,
+    CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest, Member, Purpose, Refit,
+    RefitRequest, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 use mle_star_domain::layout;
+use mle_star_domain::place::Place;
 use mle_star_domain::slot::Host;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
@@ -321,6 +322,18 @@ impl ScriptRunner for ScriptBackend {
             Ok(measured) => Look { measured: Some(measured), failure: String::new() },
             Err(failure) => Look { measured: None, failure },
         })
+    }
+
+    async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop> {
+        let kept = |(run, script): &(Place, String)| self.kept_submission(&run.file_stem(), script);
+        let (first, second, evaluation) =
+            (kept(&request.first), kept(&request.second), self.evaluation.clone());
+        let work = move || match evaluation {
+            Some(evaluation) => evaluation.compare_fits(&first, &second),
+            None => Err("the form of the predictions is not known".to_owned()),
+        };
+        let failed = |failure| Refit { failure, ..Refit::default() };
+        Ok(in_background(work).await?.unwrap_or_else(failed))
     }
 
     async fn compare(&self, request: &ComparisonRequest) -> Result<Comparison, Stop> {

@@ -41,6 +41,8 @@ pub enum Name {
     Look(HoldoutPart),
     /// The choice of weights for predictions.
     Weights,
+    /// The comparison of two fits.
+    Refit,
     /// The comparison of two solutions on the validation rows that both predicted.
     Common,
     /// What the program finds in the step's script, counted from 1.
@@ -257,6 +259,7 @@ impl fmt::Display for Name {
             Self::Run => f.write_str("run"),
             Self::Look(part) => write!(f, "look-{}", part.name()),
             Self::Weights => f.write_str("weights"),
+            Self::Refit => f.write_str("refit"),
             Self::Common => f.write_str("common"),
             Self::Plan => f.write_str("plan"),
             Self::Gate(count) => write!(f, "gate-{count}"),

@@ -4,8 +4,8 @@
 
 use async_trait::async_trait;
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest,
-    ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+    AgentReply, AgentRequest, CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest, Refit,
+    RefitRequest, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 
 use crate::event::EventSink;
@@ -38,6 +38,9 @@ pub trait ScriptRunner: Send + Sync {
 
     /// Chooses weights for the kept predictions of earlier runs.
     async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop>;
+
+    /// Compares what two fits of a solution predicted for the same rows of the test table.
+    async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop>;
 
     /// Combines the kept predictions of earlier runs, as the script at a place would if it ran.
     async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop>;

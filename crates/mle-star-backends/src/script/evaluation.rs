@@ -5,7 +5,7 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use mle_star_domain::effects::CombinedBy;
+use mle_star_domain::effects::{CombinedBy, Refit};
 use mle_star_domain::layout;
 use mle_star_domain::measure::interval::Grouped;
 use mle_star_domain::measure::{Chance, Difference, Measurement};
@@ -17,6 +17,7 @@ use mle_star_metrics::chance::PermutedLabels;
 use mle_star_metrics::intervals::{Folds, IntervalFor};
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::{Kind, Metric};
+use mle_star_metrics::refit;
 use mle_star_metrics::selection::{Member, Selection};
 use mle_star_tables::altered::Shuffled;
 
@@ -283,6 +284,18 @@ impl Evaluator {
         });
         let file = File::open(submission).map_err(|error| format!("it left no valid submission: {error}"))?;
         self.evaluate(half.as_ref().unwrap_or(labels), file, Others::Ignore, HOLDOUT_REPLICATES)
+    }
+
+    /// Compares what two fits predicted for the rows of the test table.
+    ///
+    /// # Errors
+    /// Why the files are not compared.
+    pub(crate) fn compare_fits(&self, first: &Path, second: &Path) -> Result<Refit, String> {
+        let (first, second) = (opened(first)?, opened(second)?);
+        let metric = self.by_file.is_none().then_some(self.setup.metric);
+        let found = refit::compare(metric, first, second, &self.layout());
+        let refit::Refit { rows, words, is_jump } = found.map_err(|why| why.to_string())?;
+        Ok(Refit { rows, words, is_jump, failure: String::new() })
     }
 
     /// Compares two files of validation predictions on the rows that both have.

@@ -31,16 +31,15 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     }
     let invocation = invocation(args)?;
     let own = own_metric(&source, &invocation)?;
-    let file = invocation.metric_file.clone();
     let given = given_with(given(invocation.clone()), own.as_ref());
     let mut inferred = prepare::infer_folder(&source, &given, &invocation)?;
     if let Some(own) = own {
         inferred.inferred.metric = own.name;
     }
-    let told = said(&source, &inferred, file.is_some())?;
+    let told = said(&source, &inferred, invocation.metric_file.is_some())?;
     let folder = folder_of(&args.dir);
     let path = folder.join("task.yaml");
-    let text = task_text(folder, &source, &inferred, file.as_deref(), &told);
+    let text = task_text(folder, &source, &inferred, &invocation, &told);
     let written = OpenOptions::new().write(true).create_new(true).open(&path);
     written.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => exists(&path),
@@ -157,6 +156,13 @@ fn role_fields(roles: &ColumnRoles) -> impl Iterator<Item = (&'static str, Strin
     fields.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 
+/// The fields that say how the data is read, if they were given.
+fn reading_fields(invocation: &Invocation) -> impl Iterator<Item = (&'static str, String)> {
+    let sheet = invocation.sheet.as_deref().map(|sheet| ("sheet", quoted(sheet)));
+    let share = invocation.test_share.map(|share| ("test_share", share.to_string()));
+    [sheet, share].into_iter().flatten()
+}
+
 /// Lines below a heading, as comments; empty without lines.
 fn comments(heading: &str, lines: &[String]) -> String {
     let lines: String = lines.iter().map(|line| format!("#   {}\n", line.replace('\n', " "))).collect();
@@ -167,7 +173,7 @@ fn task_text(
     dir: &Path,
     source: &TaskSource,
     folder: &InferredFolder,
-    metric_file: Option<&Path>,
+    invocation: &Invocation,
     said: &Said,
 ) -> String {
     let InferredFolder { inferred, description, .. } = folder;
@@ -190,7 +196,7 @@ fn task_text(
     field("competition_id", Some(quoted(&source.name)), "the folder's name".to_owned());
     field("task_type", Some(word(&inferred.task_type)), reason("task_type"));
     field("data_modality", Some(word(&inferred.data_modality)), reason("data_modality"));
-    match metric_file {
+    match invocation.metric_file.as_deref() {
         Some(file) => {
             // A task file's paths start from its folder.
             let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -212,7 +218,7 @@ fn task_text(
     field("target_column", columns, target);
     let id = if inferred.id.is_some() { reason("id_column") } else { "no ID column was found".to_owned() };
     field("id_column", inferred.id.as_deref().map(quoted), id);
-    for (name, value) in role_fields(&inferred.roles) {
+    for (name, value) in role_fields(&inferred.roles).chain(reading_fields(invocation)) {
         field(name, Some(value), reason(name));
     }
     field(

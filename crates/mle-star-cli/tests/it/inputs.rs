@@ -1,4 +1,5 @@
-//! Input is checked before anything runs: exit 2, one sentence, a hint, and no run folder left behind.
+//! Settings and task files are checked before anything runs: exit 2, one sentence, a hint, and no run folder left behind.
+//! Data is in `corpus.rs`.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -37,118 +38,6 @@ const MISTAKES: &[Mistake] = &[
         hint: "path",
     },
     Mistake {
-        what: "no train file",
-        files: &[("only/test.csv", "id\n1\n")],
-        line: "run only",
-        error: "no train.csv in only",
-        hint: "train.csv",
-    },
-    Mistake {
-        what: "binary CSV",
-        files: &[("data/train.csv", "id,price\n\0\0\u{1},\0\n")],
-        line: RUN,
-        error: "train.csv: a NUL character stands in the row at line 2",
-        hint: "",
-    },
-    Mistake {
-        what: "ragged CSV",
-        files: &[("data/train.csv", "id,price\n1,2\n1,2,3\n")],
-        line: RUN,
-        error: "train.csv: the row at line 3 has 3 cells, but the header has 2",
-        hint: "quote",
-    },
-    Mistake {
-        what: "duplicate header",
-        files: &[("data/train.csv", "id,id,price\n1,1,2\n")],
-        line: RUN,
-        error: "train.csv: columns 1 and 2 are both called `id`",
-        hint: "rename",
-    },
-    Mistake {
-        what: "two training tables",
-        files: &[("data/train.tsv", "id\tprice\n1\t2\n")],
-        line: RUN,
-        error: "both train.csv and train.tsv can be the training table",
-        hint: "rename",
-    },
-    Mistake {
-        what: "no table",
-        files: &[("data/old.doc", "words")],
-        line: "run data/old.doc",
-        error: "data/old.doc is neither a folder, a table nor a task file",
-        hint: ".parquet",
-    },
-    Mistake {
-        what: "share of a single table",
-        files: &[],
-        line: "run data/train.csv --target price --metric RMSE --test-share 0.7",
-        error: "test_share is 0.7",
-        hint: "--test-share",
-    },
-    Mistake {
-        what: "single table with few rows",
-        files: &[],
-        line: "run data/train.csv --target price --metric RMSE",
-        error: "no test rows can be taken from train.csv: only 4 rows are labelled",
-        hint: "a folder with train and test",
-    },
-    Mistake {
-        what: "single table without a target",
-        files: &[("t.csv", "a,b\n1,2\n3,4\n")],
-        line: "run t.csv --metric RMSE",
-        error: "column to predict",
-        hint: "--target",
-    },
-    Mistake {
-        what: "target not in train",
-        files: &[],
-        line: "run data --target prize",
-        error: "\"prize\" is not in train.csv",
-        hint: "--target: id, size, town, price",
-    },
-    Mistake {
-        what: "id not in sample",
-        files: &[],
-        line: "run data --id-column size",
-        error: "\"size\" is not in sample_submission.csv",
-        hint: "--id-column: id, price",
-    },
-    Mistake {
-        what: "fewer sample rows than test rows",
-        files: &[("data/sample_submission.csv", "id,price\n5,0\n")],
-        line: RUN,
-        error: "disagree",
-        hint: "same data set",
-    },
-    Mistake {
-        what: "other sample ids than test ids",
-        files: &[("data/sample_submission.csv", "id,price\n5,0\n7,0\n")],
-        line: RUN,
-        error: "id 7 is only in sample_submission.csv",
-        hint: "same data set",
-    },
-    Mistake {
-        what: "unknown metric",
-        files: &[],
-        line: "run data --agents offline --metric error_of_words --direction minimize",
-        error: "do not know the metric",
-        hint: "RMSE",
-    },
-    Mistake {
-        what: "no metric",
-        files: &[("data/description.md", "Predict.")],
-        line: RUN,
-        error: "metric is not given",
-        hint: "--metric",
-    },
-    Mistake {
-        what: "no target",
-        files: &[("one/train.csv", "a,b\n1,2\n3,4\n"), ("one/description.md", "RMSE")],
-        line: "run one",
-        error: "column to predict",
-        hint: "--target",
-    },
-    Mistake {
         what: "metric beside a metric file",
         files: &[("m.py", "DIRECTION = 'maximize'\n")],
         line: "run data --agents offline --set metric=RMSE --metric-file m.py",
@@ -182,13 +71,6 @@ const MISTAKES: &[Mistake] = &[
         line: "run data --agents offline --metric-file m.py",
         error: "m.py, line 1: DIRECTION is \"up\"",
         hint: "\"maximize\" or \"minimize\"",
-    },
-    Mistake {
-        what: "metric against direction",
-        files: &[],
-        line: "run data --direction maximize",
-        error: "RMSE and direction maximize contradict",
-        hint: "--direction minimize",
     },
     Mistake {
         what: "unknown task key",

@@ -25,6 +25,17 @@ pub struct Said {
     pub stderr: String,
 }
 
+impl Said {
+    fn of(command: &mut Command) -> Self {
+        let output = command.output().unwrap();
+        Self {
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+}
+
 impl Sealed {
     /// A folder with [`TASK`] in `data/`, with `files` added or replaced.
     pub fn with(files: &[(&str, &str)]) -> Self {
@@ -64,12 +75,19 @@ impl Sealed {
     }
 
     pub fn run_with(&self, line: &str, environment: &[(&str, &str)]) -> Said {
-        let output = self.command(line).envs(environment.iter().copied()).output().unwrap();
-        Said {
-            code: output.status.code().unwrap_or(-1),
-            stdout: String::from_utf8(output.stdout).unwrap(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
+        Said::of(self.command(line).envs(environment.iter().copied()))
+    }
+
+    /// Runs the binary; parts of the command line in double quotes stay together.
+    pub fn say(&self, line: &str) -> Said {
+        let mut command = self.command("");
+        for (at, part) in line.split('"').enumerate() {
+            match at % 2 {
+                0 => command.args(part.split_whitespace()),
+                _ => command.arg(part),
+            };
         }
+        Said::of(&mut command)
     }
 
     /// The binary with a command line, not started yet.

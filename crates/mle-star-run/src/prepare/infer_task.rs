@@ -15,7 +15,7 @@ use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
 
 use super::intake::{Intake, Known, Place, lost_classes, lost_columns, no_target, take_in};
 use super::metric_file::{OwnMetric, own_metric};
-use super::profile_data::ProfiledData;
+use super::profile_data::{ProfiledData, not_profiled};
 use super::task_source::TaskSource;
 use crate::provider::Chosen;
 use crate::runs::absolute;
@@ -101,6 +101,8 @@ pub fn complete(
 pub struct InferredFolder {
     /// Its tables; `None` without a training table.
     pub profile: Option<Profile>,
+    /// Why its tables were not read, in a line.
+    pub unread: Option<String>,
     /// Its task.
     pub inferred: Inferred,
     /// The description; empty without any.
@@ -119,7 +121,8 @@ impl InferredFolder {
             lines.extend(lost_classes(profile, target, id));
             lines
         });
-        self.intake.lines().into_iter().chain(lost.unwrap_or_default()).collect()
+        let note = self.unread.clone();
+        self.intake.lines().into_iter().chain(note).chain(lost.unwrap_or_default()).collect()
     }
 }
 
@@ -140,11 +143,13 @@ pub fn infer_folder(
     let read = intake
         .damaged()
         .map_or_else(|| profile::read_with(&folder, &context), |trouble| Err(trouble.clone()));
-    let (profile, unlabelled) = match read {
-        Ok(profile) => (Some(profile), Unlabelled::default()),
+    let (profile, unlabelled, unread) = match read {
+        Ok(profile) => (Some(profile), Unlabelled::default(), None),
         // A sample submission or files with labels in their names can stand for the table.
         Err(trouble) => match profile::read_unlabelled(&folder) {
-            unlabelled if unlabelled != Unlabelled::default() => (None, unlabelled),
+            unlabelled if unlabelled != Unlabelled::default() => {
+                (None, unlabelled, Some(not_profiled(&trouble)))
+            }
             _ => return Err(trouble),
         },
     };
@@ -159,7 +164,7 @@ pub fn infer_folder(
         }
         None => None,
     };
-    Ok(InferredFolder { profile, inferred, description, intake })
+    Ok(InferredFolder { profile, unread, inferred, description, intake })
 }
 
 /// Infers a task as `run` does, also from data for which nothing names a metric. The profile reads the tables of the intake.

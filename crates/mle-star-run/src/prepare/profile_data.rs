@@ -39,11 +39,16 @@ pub fn profile_data(
         }
         (Err(trouble), Chosen::Offline) => Err(for_offline(trouble)),
         (Err(trouble), Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_) | Chosen::Codex(_)) => {
-            let note = format!("note: the tables were not profiled: {}", trouble.message);
+            let note = not_profiled(&trouble);
             let unlabelled = profile::read_unlabelled(data_dir);
             Ok(ProfiledData { profile: None, unlabelled, note: Some(note) })
         }
     }
+}
+
+/// That the tables were not read, and why, in a line.
+pub fn not_profiled(trouble: &Trouble) -> String {
+    format!("note: the tables were not profiled: {}", trouble.message)
 }
 
 /// A folder without a training table may still be a task for a model.

@@ -183,7 +183,8 @@ pub(crate) fn sentences(paragraph: &str) -> Vec<String> {
                     .rsplit(|c: char| c.is_whitespace() || c == '(')
                     .next()
                     .unwrap_or_default();
-                let is_short = among(ABBREVIATIONS, last.to_lowercase().as_str())
+                let is_answer = last == "no" && next.is_some_and(char::is_alphabetic);
+                let is_short = !is_answer && among(ABBREVIATIONS, last.to_lowercase().as_str())
                     || last.chars().count() == 1 && last.chars().all(char::is_alphabetic);
                 rest.starts_with(char::is_whitespace)
                     && !(letter == '.' && is_short)

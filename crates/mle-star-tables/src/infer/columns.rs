@@ -1,8 +1,11 @@
 //! Infers the column to predict and the column with the row IDs.
 
+use std::cmp::Ordering;
+
 use mle_star_domain::task::{ColumnRoles, Targets};
 use mle_star_domain::trouble::Trouble;
 
+use super::sample_classes::class_columns;
 use super::{Given, Guess};
 use crate::column_names::says_time;
 use crate::description::{self, Description};
@@ -10,6 +13,8 @@ use crate::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
 /// A first column with fewer values may have no two equal ones by chance.
 const FEWEST_IDS: usize = 20;
+/// Targets that are named.
+const NAMED: usize = 10;
 const USUAL_TARGETS: [&str; 6] = ["target", "label", "labels", "class", "y", "outcome"];
 
 /// The columns that cannot be the target.
@@ -254,10 +259,12 @@ fn first_of_several<'a>(
     let both: Vec<&&Column> = asked.iter().filter_map(find).collect();
     let [first, _, ..] = both.as_slice() else { return None };
     let (file, train) = (profile.sample.as_ref()?.file.display(), profile.train.file.display());
-    let count = both.len();
+    let names: Vec<String> = both.iter().map(|column| format!("`{}`", column.name)).collect();
+    let shown = names.get(..NAMED).unwrap_or(&names).join(", ");
+    let more = if names.len() > NAMED { format!(" and {} more", names.len() - NAMED) } else { String::new() };
     Some((
         &first.name,
-        format!("the first of {count} columns of {file} that {train} also has; all are targets"),
+        format!("the first of the columns of {file} that {train} also has; all are targets: {shown}{more}"),
     ))
 }
 
@@ -277,7 +284,13 @@ fn by_classes<'a>(
     let asked = sample_columns(profile, id);
     let holds_classes = |column: &&&Column| {
         let known = |(value, _): &(String, usize)| asked.iter().any(|name| name.ends_with(value.as_str()));
-        column.distinct >= 2 && column.distinct == asked.len() && column.top_values.iter().all(known)
+        let columns = || asked.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        column.distinct >= 2
+            && match column.distinct.cmp(&asked.len()) {
+                Ordering::Equal => column.top_values.iter().all(known),
+                Ordering::Less => class_columns(profile, &column.name, &columns()).is_some(),
+                Ordering::Greater => false,
+            }
     };
     let column = candidates.iter().find(holds_classes)?;
     Some((&column.name, "its values are the columns of the sample submission".to_owned()))

@@ -9,6 +9,7 @@ mod described;
 use std::io;
 
 use mle_star_domain::task::TextColumn;
+use mle_star_metrics::labels::places_of_columns;
 
 use super::{Column, ROWS_LOOKED_AT, Table};
 use crate::missing::{MISSING, Words, place};
@@ -164,18 +165,21 @@ impl Known<'_> {
         Ok((present.iter().copied().filter(|word| used.contains(word)).collect(), file))
     }
 
-    /// The words that are the names of classes: the sample submission has a column for each of them and for the other values,
-    /// perhaps with a prefix.
+    /// The words that are the names of classes: the sample submission has a column for each of them and for the other values.
     fn class_columns<'a>(&self, sample: &Table, column: &Column, present: &[&'a str]) -> Vec<&'a str> {
-        let names = || sample.columns.iter().map(|column| column.name.as_str());
-        let is_asked = |prefix: &str, value: &str| {
-            names().any(|name| name.strip_prefix(prefix).is_some_and(|rest| rest.trim() == value))
+        let is_copied = |name: &str| self.test.is_some_and(|test| test.profile.column(name).is_some());
+        let names = sample.columns.iter().map(|column| column.name.as_str());
+        let asked: Vec<String> = names.filter(|name| !is_copied(name)).map(str::to_owned).collect();
+        let values = || column.top_values.iter().map(|(value, _)| value.clone());
+        let is_class = |word: &str| {
+            let classes: Vec<String> = values().chain([word.to_owned()]).collect();
+            // The test table may lack the ID in the first column.
+            let behind_id = asked.get(1..).unwrap_or_default();
+            classes.len() > 1
+                && [asked.as_slice(), behind_id]
+                    .iter()
+                    .any(|asked| places_of_columns(asked, &classes).is_some())
         };
-        let all = |prefix: &str| {
-            !column.top_values.is_empty()
-                && column.top_values.iter().all(|(value, _)| is_asked(prefix, value))
-        };
-        let is_class = |word: &str| names().filter_map(|name| name.strip_suffix(word)).any(all);
         present.iter().copied().filter(|word| is_class(word)).collect()
     }
 }

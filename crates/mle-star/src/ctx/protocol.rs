@@ -14,7 +14,7 @@ use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::effects::{
     CombinationRequest, CombinedBy, Comparison, ComparisonRequest, DataView, Look, LookRequest, Member,
-    Purpose, ScriptOutcome, Selection, SelectionRequest,
+    Purpose, Refit, RefitRequest, ScriptOutcome, Selection, SelectionRequest,
 };
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::{Name, Place};
@@ -31,6 +31,8 @@ pub(crate) struct TimePlan {
 }
 
 impl Outcome for TimePlan {}
+
+impl Outcome for Refit {}
 
 impl Outcome for Comparison {}
 
@@ -265,6 +267,35 @@ impl<'a> Ctx<'a> {
         let request = SelectionRequest { place, members, seconds };
         let selection = self.or_interrupted(self.run.outside.scripts.select(&request));
         Ok(self.run.journal.once(entry, async { selection.await? }).await?.value)
+    }
+
+    /// How what the script of `second` predicted for the rows of the test table differs from what that of `first` did, which
+    /// had seen fewer rows. `None` in a step that ended before the program compared them.
+    pub(crate) async fn compare_fits(
+        &self,
+        first: (&Place, &str),
+        second: (&Place, &str),
+    ) -> Result<Option<Refit>, Stop> {
+        let place = self.place.named(Name::Refit);
+        let run = |(run, script): (&Place, &str)| json!({"run": run, "script": script});
+        let input = json!({"first": run(first), "second": run(second)});
+        let at = place.clone();
+        let entry = Entry::new(&at, Kind::Probe, &input, &json!({"first": first.0, "second": second.0}))?;
+        if !self.run.journal.has(&entry)? && self.run.journal.is_closed(self.current_step()?)? {
+            return Ok(None);
+        }
+        self.fence_unless_recorded(&entry)?;
+        let owned = |(run, script): (&Place, &str)| (run.clone(), script.to_owned());
+        let request = RefitRequest { place, first: owned(first), second: owned(second) };
+        let compared = self.or_interrupted(self.run.outside.scripts.compare_fits(&request));
+        let refit = self.run.journal.once(entry, async { compared.await? }).await?.value;
+        if !refit.failure.is_empty() {
+            self.info(format!(
+                "the predictions of {} and {} are not compared: {}",
+                first.0, second.0, refit.failure
+            ));
+        }
+        Ok(Some(refit).filter(|refit| refit.failure.is_empty()))
     }
 
     /// The outcome of the script that combines these solutions by weights, without running it.

@@ -18,7 +18,7 @@ use mle_star::testing::{World, failed, frozen, measurement, protocol, ran, score
 use mle_star_domain::config::{Context, LeakageCheck};
 use mle_star_domain::effects::{
     AgentReply, AgentRequest, Answer, CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest,
-    Purpose, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+    Purpose, Refit, RefitRequest, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::role::AgentType;
@@ -26,7 +26,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::holdout::held_out;
+use crate::holdout::{earlier_period, held_out};
 use crate::{Folder, go_on};
 
 /// A world whose times, costs, scores and failures are drawn from a seed and from what is asked.
@@ -150,18 +150,23 @@ impl ScriptRunner for Drawn {
         self.world.select(request).await
     }
 
+    async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop> {
+        self.world.compare_fits(request).await
+    }
+
     async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {
         self.world.combine(request).await
     }
 }
 
 fn inputs(kind: u8, direction: Direction) -> Frozen {
-    let mut inputs = match kind % 3 {
+    let mut inputs = match kind % 4 {
         0 => frozen(),
         1 => Frozen { protocol: Some(protocol()), ..frozen() },
-        _ => held_out(),
+        2 => held_out(),
+        _ => earlier_period(),
     };
-    if kind % 2 == 1 {
+    if kind >= 4 {
         (inputs.config.context, inputs.config.leakage_check) = (Context::Full, LeakageCheck::Accepted);
     }
     inputs.task.metric_direction = direction;
@@ -246,7 +251,7 @@ proptest! {
     #[test]
     fn more_time_and_money_never_cost_anything(
         seed: u64,
-        kind in 0_u8..6,
+        kind in 0_u8..8,
         maximize: bool,
         first in 20_u64..200,
         (second, third) in (1.0_f64..3.0, 1.0_f64..10.0),

@@ -129,11 +129,16 @@ fn is_value(words: &[Word], mention: &Mention) -> bool {
     let value = first
         .filter(|word| among(BETWEEN, &word.text))
         .and_then(|_| after.find(|word| !among(BETWEEN, &word.text)));
+    // "Above 80 % true positive rate" says which part of the curve counts.
+    let is_of_rate =
+        after.take(4).any(|word| among("rate tpr fpr sensitivity specificity recall", &word.text));
     let is_equation = first.is_some_and(|word| is_number(word) && word.before.contains(['=', ':', '≈', '~']));
     let before = mention.start.checked_sub(1).map(|at| &words[at]);
     let is_percent =
         before.is_some_and(|word| word.text == "percent" || word.raw.contains('.') && is_number(word));
-    is_equation || is_percent || value.is_some_and(|word| is_number(word) && !first.is_some_and(ends_clause))
+    is_equation
+        || is_percent
+        || value.is_some_and(|word| is_number(word) && !is_of_rate && !first.is_some_and(ends_clause))
 }
 
 /// `ties are broken by X`, `X breaks ties`.

@@ -90,6 +90,8 @@ fn words_around_a_metric_change_it() {
         ("Submissions are scored by the weighted RMSE.", "\"weighted RMSE\""),
         ("Submissions are scored by MAE, weighted by sales.", "\"MAE, weighted\""),
         ("Submissions are scored by the partial AUC up to an FPR of 0.1.", "\"partial AUC up\""),
+        ("Submissions are scored by the partial AUC above 80% true positive rate.", "\"partial AUC above\""),
+        ("Predict the probability of no. The score is the ROC AUC.", "ROC-AUC"),
         ("Submissions are evaluated by the normalized Gini coefficient.", "normalized Gini"),
         ("Submissions are scored by the pinball loss at the 0.9 quantile.", "pinball loss 0.9"),
         ("Submissions are scored by the quantile loss for the 90th percentile.", "pinball loss 0.9"),

@@ -1,5 +1,4 @@
-//! What people give as a task: one table, tables in other formats, tables that differ in names. Scripts are shell scripts, as
-//! in `exits.rs`.
+//! A single table as a task. Scripts are shell scripts, as in `exits.rs`; other inputs are in `corpus.rs`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use serde_json::{Value, json};
 
-use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
+use crate::exits::{SMALL, SUBMIT, interpreter};
 use crate::held_out::PREDICT;
 use crate::sealed::Sealed;
 
@@ -89,81 +88,4 @@ fn a_single_table_gives_the_rows_that_are_predicted_and_scored() {
     };
     check("default", "");
     check("paper", "--set preset=paper");
-}
-
-#[test]
-fn the_same_rows_in_another_format_are_the_same_task() {
-    let table = |text: &str| text.to_owned();
-    type Rewrite = fn(&str) -> String;
-    let ways: [(&str, Rewrite); 4] = [
-        ("csv", |text| text.to_owned()),
-        ("tsv", |text| text.replace(',', "\t")),
-        ("csv", |text| format!("\u{feff}{}", text.replace(',', ";").replace('\n', "\r\n"))),
-        ("jsonl", |text| {
-            let mut lines = text.lines();
-            let names: Vec<&str> = lines.next().unwrap().split(',').collect();
-            let cell = |cell: &str| {
-                cell.parse::<f64>().map_or_else(|_| json!(cell).to_string(), |_| cell.to_owned())
-            };
-            let row = |line: &str| {
-                let cells = names.iter().zip(line.split(','));
-                let cells = cells.map(|(name, text)| format!("{}:{}", json!(name), cell(text)));
-                format!("{{{}}}\n", cells.collect::<Vec<_>>().join(","))
-            };
-            lines.map(row).collect()
-        }),
-    ];
-    let task = Sealed::with(&[]);
-    let outcomes = ways.map(|(ending, rewrite)| {
-        let sealed = Sealed::empty();
-        for name in ["train", "test", "sample_submission"] {
-            let text = table(&task.read(&format!("data/{name}.csv")));
-            sealed.write(&format!("data/{name}.{ending}"), rewrite(&text).as_bytes());
-        }
-        sealed.write("data/description.md", task.read("data/description.md").as_bytes());
-        let before = sealed.names("data");
-        let python = interpreter(&sealed, &format!("{SUBMIT}; cat input/train.csv | tr -d '\\r'; {SCORE}"));
-        let said = sealed.run(&format!("run data --run-id r --agents offline --set python={python} {SMALL}"));
-        assert_eq!(said.code, 0, "{ending}: {said:?}");
-        assert_eq!(sealed.names("data"), before);
-        let mut task: Value = serde_json::from_str(&sealed.read("runs/r/task.json")).unwrap();
-        (task["data_dir"], task["competition_id"]) = (Value::Null, Value::Null);
-        let seen = sealed.read("runs/r/logs/phase1.candidate-0.run.stdout");
-        (task, sealed.read("runs/r/final/submission.csv"), seen)
-    });
-    for other in &outcomes[1..] {
-        assert_eq!(*other, outcomes[0]);
-    }
-}
-
-#[test]
-fn a_submission_has_the_form_of_the_sample() {
-    let check = |sample: &str, expected: &str| {
-        let sealed = Sealed::with(&[("data/sample_submission.csv", sample)]);
-        let python = interpreter(&sealed, &format!("{SUBMIT}; cat input/sample_submission.csv; {SCORE}"));
-        let said = sealed.run(&format!("run data --run-id r --agents offline --set python={python} {SMALL}"));
-        assert_eq!(said.code, 0, "{said:?}");
-        let seen = sealed.read("runs/r/logs/phase1.candidate-0.run.stdout");
-        assert!(seen.starts_with("id,price\n5,0"), "{seen}");
-        assert_eq!(sealed.read("runs/r/final/submission.csv"), expected);
-    };
-    check(",id,price\n0,5,0\n1,6,0\n", ",id,price\n0,5,0\n1,6,0\n");
-    check("ID, Price\n5,0\n6,0\n", "ID, Price\n5,0\n6,0\n");
-    check("id,price\n5,\"0,5\"\n6,\"0,5\"\n", "id,price\n5,\"0,5\"\n6,\"0,5\"\n");
-}
-
-#[test]
-fn init_takes_a_single_table() {
-    let sealed = one_table();
-    let said = sealed.run("init home/prices.csv --target price --metric RMSE");
-    assert_eq!(said.code, 0, "{said:?}");
-    assert!(said.stderr.contains("holdout: the 60 rows of the test table"), "{said:?}");
-    let file = sealed.read("home/task.yaml");
-    for line in ["data_dir: \"prices.csv\"", "target_column: price", "id_column: row_id"] {
-        assert!(file.contains(line), "{line}: {file}");
-    }
-    assert_eq!(sealed.names("home"), ["letter.txt", "prices.csv", "task.yaml"]);
-    let said = sealed.run("run home --agents offline --estimate");
-    assert!(said.code == 0 && said.stderr.contains("60 rows of the test table"), "{said:?}");
-    assert!(sealed.names("runs").is_empty());
 }
