@@ -5,11 +5,11 @@
 //! which most tests compare. [`worlds`] contains worlds that several crates use, [`called`] is for tests of backends.
 
 pub mod called;
+mod inputs;
 mod outcomes;
 pub mod worlds;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
-use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -27,7 +27,6 @@ use crate::scored::{Evidence, Scored};
 use crate::slots::Slots;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
-use mle_star_domain::config::{Config, Context, LeakageCheck, LeakageGate, Probes};
 use mle_star_domain::effects::{
     AgentReply, AgentRequest, CombinationRequest, CombinedBy, Comparison, ComparisonRequest, Look,
     LookRequest, Purpose, Refit, RefitRequest, RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, Selection,
@@ -35,12 +34,11 @@ use mle_star_domain::effects::{
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Place, Step};
-use mle_star_domain::protocol::{Holdout, Protocol, Split, SplitKind};
 use mle_star_domain::role::{AgentType, Variant};
-use mle_star_domain::task::{DataModality, Task, TaskType};
 use mle_star_domain::trouble::Trouble;
 
-pub use self::outcomes::{failed, measured, measurement, ran, scored_with_submission, submitted};
+pub use inputs::{frozen, protocol};
+pub use outcomes::{failed, measured, measurement, ran, scored_with_submission, submitted};
 
 /// What the call at a place uses.
 type Used = Box<dyn Fn(&Place) -> Usage + Send + Sync>;
@@ -447,81 +445,6 @@ pub(crate) fn scored_as(text: &str, score: f64) -> Option<Scored> {
     };
     let solution = Solution::new(text.to_owned(), SolutionPhase::Refined);
     Some(Scored::new(solution, Score::new(score, Direction::Maximize)?, evidence))
-}
-
-/// The evaluation of a run whose scores the program computes, without held-out rows.
-pub fn protocol() -> Protocol {
-    Protocol {
-        split: Some(Split { kind: SplitKind::Stratified, column: None, ..Split::default() }),
-        holdout: Holdout::Off { why: String::new() },
-        is_papers: false,
-        rows: 1000,
-        verifies: true,
-        unverified: None,
-        class_scores: false,
-        periods: None,
-        has_folds_file: false,
-        comparison: String::new(),
-        targets: Vec::new(),
-    }
-}
-
-/// A task with tables and a maximized metric: the column `y` is predicted.
-pub fn task() -> Task {
-    Task {
-        competition_id: "toy".to_owned(),
-        task_type: TaskType::Tabular,
-        data_modality: DataModality::Tabular,
-        evaluation_metric: "accuracy".to_owned(),
-        metric_direction: Direction::Maximize,
-        description: "Predict y from x.".to_owned(),
-        data_dir: PathBuf::from("/data"),
-        output_dir: None,
-        target_column: Some("y".to_owned().into()),
-        id_column: None,
-        group_column: None,
-        time_column: None,
-        weight_column: None,
-        ignore_columns: Vec::new(),
-        positive_class: None,
-        text_columns: Vec::new(),
-        columns: Vec::new(),
-        metric_file: None,
-        reference_discussions: Vec::new(),
-        baseline_solution: None,
-    }
-}
-
-/// The inputs of a run with a maximized metric and small counts: M=2, T=1, K=2, L=2, R=2.
-pub fn frozen() -> Frozen {
-    let config = Config {
-        num_retrieved_models: 2,
-        outer_loop_steps: 1,
-        inner_loop_steps: 2,
-        num_parallel_solutions: 2,
-        ensemble_rounds: 2,
-        // The calls of the paper, which most traces follow.
-        context: Context::Paper,
-        leakage_check: LeakageCheck::Each,
-        // Scripts of tests print scores that nothing computes.
-        leakage_gate: LeakageGate::Off,
-        probes: Probes::Off,
-        ..Config::default()
-    };
-    let prompts = Prompts::new(BTreeMap::new());
-    let prompts = prompts.map(|prompts| prompts.texts().clone()).unwrap_or_default();
-    let (run_id, data_id) = ("toy-run".to_owned(), "data".to_owned());
-    Frozen {
-        run_id,
-        task: task(),
-        config,
-        prompts,
-        retrieved_models: None,
-        learned: Vec::new(),
-        data_id,
-        protocol: None,
-        data_summary: None,
-    }
 }
 
 fn usual_answer(request: &AgentRequest) -> String {

@@ -21,7 +21,7 @@ impl Protocol {
         let Some(split) = &self.split else { return Vec::new() };
         if let Some(periods) = &self.periods {
             let folds = self.folds_of_periods(split, periods);
-            let more = matches!(detail, Detail::Folds { .. }).then(|| self.known_in_advance(periods));
+            let more = matches!(detail, Detail::Folds { .. }).then(|| self.known_in_advance());
             return [self.period_to_predict(split, periods), folds].into_iter().chain(more).collect();
         }
         if self.has_folds_file && split.kind != SplitKind::Time {
@@ -86,12 +86,11 @@ impl Protocol {
     }
 
     /// What is known of the rows to predict, and what is not.
-    fn known_in_advance(&self, periods: &Periods) -> String {
+    fn known_in_advance(&self) -> String {
         let targets: Vec<String> = self.targets.iter().map(|target| format!("`{target}`")).collect();
         let targets = if targets.is_empty() { "the target".to_owned() } else { targets.join(", ") };
         format!(
-            "Known in advance of the rows to predict are the columns of `test.csv`. Not known are {targets} and the columns that only `train.csv` has: for a fold, use their values from its training rows only, such as lags that are not shorter than the distance to the row that is predicted, up to {}. Print the score of the first, second and last third of the periods as well, because the error may grow with that distance.",
-            periods.length
+            "Known in advance of the rows to predict are the columns of `test.csv`. Not known are {targets} and the columns that only `train.csv` has: for a fold, use their values from its training rows only, such as lags that are not shorter than the distance from the last training row to the row that is predicted. Print the score of the first, second and last third of the periods as well, because the error may grow with that distance."
         )
     }
 }

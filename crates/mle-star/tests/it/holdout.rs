@@ -68,8 +68,7 @@ async fn the_submission_script_is_scored_before_it_sees_the_held_out_labels() {
         .held_out("phase3/r0/run", &[0.86, 0.85, 0.87]);
     let finished = finish(&world, &held_out()).await;
     let calls = ["look-choosing", "subsampling_extract", "test", "leakage"];
-    let runs =
-        ["holdout/run", "holdout/look-choosing", "holdout/look-reporting", "look-reporting", "run", "refit"];
+    let runs = ["holdout/run", "holdout/look-choosing", "holdout/look-reporting", "run", "refit"];
     assert_eq!(finalization(&world), [&calls[..], &runs].concat());
     let view = |place: &str| world.script_run(place).unwrap().data;
     assert_eq!(view("tables/run"), DataView::Compared);
