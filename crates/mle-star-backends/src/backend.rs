@@ -12,9 +12,11 @@ use mle_star::backend::ScriptRunner;
 use mle_star::stop::Stop;
 use mle_star_domain::config::Switch;
 use mle_star_domain::effects::{
-    CombinationRequest, Look, LookRequest, Purpose, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+    CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest, Member, Purpose, Refit,
+    RefitRequest, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 use mle_star_domain::layout;
+use mle_star_domain::place::Place;
 use mle_star_domain::slot::Host;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
@@ -319,6 +321,31 @@ impl ScriptRunner for ScriptBackend {
         Ok(match in_background(work).await? {
             Ok(measured) => Look { measured: Some(measured), failure: String::new() },
             Err(failure) => Look { measured: None, failure },
+        })
+    }
+
+    async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop> {
+        let kept = |(run, script): &(Place, String)| self.kept_submission(&run.file_stem(), script);
+        let (first, second, evaluation) =
+            (kept(&request.first), kept(&request.second), self.evaluation.clone());
+        let work = move || match evaluation {
+            Some(evaluation) => evaluation.compare_fits(&first, &second),
+            None => Err("the form of the predictions is not known".to_owned()),
+        };
+        let failed = |failure| Refit { failure, ..Refit::default() };
+        Ok(in_background(work).await?.unwrap_or_else(failed))
+    }
+
+    async fn compare(&self, request: &ComparisonRequest) -> Result<Comparison, Stop> {
+        let file = |one: &Member| self.kept_validation(&one.run.file_stem(), &one.script);
+        let (one, other, evaluation) = (file(&request.one), file(&request.other), self.evaluation.clone());
+        let work = move || match evaluation {
+            Some(evaluation) => evaluation.compare(&one, &other),
+            None => Err("the program cannot compute the metric".to_owned()),
+        };
+        Ok(match in_background(work).await? {
+            Ok((rows, difference)) => Comparison { rows: rows as u64, difference, failure: String::new() },
+            Err(failure) => Comparison { failure, ..Comparison::default() },
         })
     }
 

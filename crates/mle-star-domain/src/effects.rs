@@ -20,7 +20,8 @@ use crate::slot::Slot;
 
 pub use fits::{Fits, Fitted};
 pub use predictions::{
-    CombinationRequest, CombinedBy, Look, LookRequest, Member, Selection, SelectionRequest,
+    CombinationRequest, CombinedBy, Comparison, ComparisonRequest, Look, LookRequest, Member, Refit,
+    RefitRequest, Selection, SelectionRequest,
 };
 pub use usage::Usage;
 

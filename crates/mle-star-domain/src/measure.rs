@@ -22,6 +22,9 @@ pub struct Measurement {
     /// rows that do not depend on each other.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<u64>,
+    /// Whether the rows are all that the program's folds validate.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub on_folds: bool,
     /// A digest of the rows' IDs; equal for equal sets of rows.
     pub rows_digest: String,
     /// The standard error of the score.
@@ -83,6 +86,7 @@ impl Measurement {
             score,
             rows: 0,
             clusters: None,
+            on_folds: false,
             rows_digest,
             standard_error: 0.0,
             interval: None,

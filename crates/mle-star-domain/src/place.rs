@@ -41,6 +41,10 @@ pub enum Name {
     Look(HoldoutPart),
     /// The choice of weights for predictions.
     Weights,
+    /// The comparison of two fits.
+    Refit,
+    /// The comparison of two solutions on the validation rows that both predicted.
+    Common,
     /// What the program finds in the step's script, counted from 1.
     Gate(u32),
     /// The time for the probe or the submission script at this place.
@@ -255,6 +259,8 @@ impl fmt::Display for Name {
             Self::Run => f.write_str("run"),
             Self::Look(part) => write!(f, "look-{}", part.name()),
             Self::Weights => f.write_str("weights"),
+            Self::Refit => f.write_str("refit"),
+            Self::Common => f.write_str("common"),
             Self::Plan => f.write_str("plan"),
             Self::Gate(count) => write!(f, "gate-{count}"),
             Self::GateCorrection(count) => write!(f, "gate-fix-{count}"),

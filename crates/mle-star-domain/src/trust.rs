@@ -62,7 +62,8 @@ pub struct Trust {
     pub probes: Vec<Probe>,
     /// How the final solution was chosen.
     pub choice: Choice,
-    /// Whether the finalized script predicts like the chosen one, in one sentence; empty if it was not compared.
+    /// Whether the finalized script predicts like the chosen one, and with the held-out rows as without, in a sentence each; empty
+    /// if it was not compared.
     #[serde(default)]
     pub equivalence: String,
 }

@@ -95,6 +95,11 @@ impl Folds {
         Ok(folds)
     }
 
+    /// Whether a row is in any fold.
+    pub fn has(&self, key: u64) -> bool {
+        self.of.contains_key(&key)
+    }
+
     /// The places of the rows of each fold that is predicted for the most part, the first fold first.
     pub fn places(&self, keys: &[u64]) -> Vec<(u32, Vec<usize>)> {
         let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();

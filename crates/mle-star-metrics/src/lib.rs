@@ -14,6 +14,7 @@ pub mod intervals;
 pub mod labels;
 pub mod names;
 mod parameters;
+pub mod refit;
 pub mod score;
 pub mod selection;
 pub mod spellings;

@@ -29,6 +29,7 @@ pub(crate) fn merger(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Te
             base.sections.iter().position(|s| s.heading == "Cross-validation").unwrap_or(base.sections.len());
         base.sections.splice(at..at, sections);
     }
+    take_history(&mut base, &reference);
     let members = base.members();
     base.replace("Training", writer::training(&members)?.text);
     if base.section("Blend").is_none() {
@@ -37,6 +38,27 @@ pub(crate) fn merger(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Te
     }
     base.preamble = writer::docstring(problem, &titles(&members));
     Ok(fenced(&base.text()))
+}
+
+/// Gives the base what the history of the reference's models needs.
+fn take_history(base: &mut Script, reference: &Script) {
+    let missing = |heading: &&&str| base.section(heading).is_none();
+    let wanted: Vec<Section> = writer::OF_SERIES
+        .iter()
+        .filter(missing)
+        .filter_map(|heading| reference.section(heading).cloned())
+        .collect();
+    if base.section("Series").is_none() && !wanted.is_empty() {
+        let validation = reference.section("Cross-validation").map(|section| section.text.clone());
+        base.replace("Cross-validation", validation.unwrap_or_default());
+    }
+    let in_order =
+        |section: &Section| writer::OF_SERIES.iter().position(|heading| *heading == section.heading);
+    for section in wanted {
+        let later = |other: &Section| in_order(other) > in_order(&section) || other.kind() == "Features";
+        let at = base.sections.iter().position(later).unwrap_or(base.sections.len());
+        base.sections.insert(at, section);
+    }
 }
 
 fn titles(members: &[Member]) -> String {
@@ -49,8 +71,11 @@ fn free_name(taken: &[Member], member: &Member) -> Member {
     let mut named = member.clone();
     let mut number = 2;
     while taken.iter().any(|other| other.slug == named.slug || other.title == named.title) {
-        named =
-            Member { title: format!("{} {number}", member.title), slug: format!("{}_{number}", member.slug) };
+        named = Member::new(
+            format!("{} {number}", member.title),
+            format!("{}_{number}", member.slug),
+            member.has_history,
+        );
         number += 1;
     }
     named
@@ -61,7 +86,7 @@ fn renamed(section: &Section, from: &Member, to: &Member) -> Section {
         return section.clone();
     }
     let mut text = section.text.replacen(&format!(": {} ===", from.title), &format!(": {} ===", to.title), 1);
-    for start in ["features_", "encode_", "fit_predict_"] {
+    for start in ["features_", "encode_", "fit_predict_", "history_"] {
         text = text.replace(&format!("def {start}{}(", from.slug), &format!("def {start}{}(", to.slug));
     }
     let parameters = |member: &Member| format!("PARAMS_{}", member.slug.to_uppercase());

@@ -15,6 +15,8 @@ pub(crate) enum Family {
     TfidfLinear,
     NeuralNetwork,
     Discriminant,
+    /// Forecasts from the past of each series alone.
+    Seasons,
 }
 
 /// A model in a script: its title, and the suffix of its functions.
@@ -24,6 +26,19 @@ pub(crate) struct Member {
     pub(crate) title: String,
     /// For example `lightgbm`.
     pub(crate) slug: String,
+    /// Whether it has a function for the past of each row's series.
+    pub(crate) has_history: bool,
+    /// Its functions, as arguments of cross-validation.
+    pub(crate) functions: String,
+}
+
+impl Member {
+    /// A model with these names.
+    pub(crate) fn new(title: String, slug: String, has_history: bool) -> Self {
+        let history = if has_history { format!(", history_{slug}") } else { String::new() };
+        let functions = format!("features_{slug}, encode_{slug}, fit_predict_{slug}{history}");
+        Self { title, slug, has_history, functions }
+    }
 }
 
 impl Family {
@@ -40,6 +55,7 @@ impl Family {
             Self::TfidfLinear => "TF-IDF linear model",
             Self::NeuralNetwork => "Neural network",
             Self::Discriminant => "Linear discriminant analysis",
+            Self::Seasons => "Seasons and levels",
         }
     }
 
@@ -56,6 +72,7 @@ impl Family {
             Self::TfidfLinear => "tfidf_linear",
             Self::NeuralNetwork => "neural_network",
             Self::Discriminant => "discriminant",
+            Self::Seasons => "seasons",
         }
     }
 
@@ -63,9 +80,15 @@ impl Family {
     pub(crate) fn encoding(self) -> &'static str {
         match self {
             Self::CatBoost => "encoding_catboost",
+            Self::Seasons => "encoding_none",
             Self::Linear | Self::TfidfLinear | Self::NeuralNetwork | Self::Discriminant => "encoding_scaled",
             _ => "encoding_trees",
         }
+    }
+
+    /// The template of its features.
+    pub(crate) fn features(self) -> &'static str {
+        if self == Self::Seasons { "features_none" } else { "features" }
     }
 
     /// The family that a model name means, including names by other authors.
@@ -101,6 +124,7 @@ impl Family {
                 let module = "sklearn.discriminant_analysis";
                 return (module, "LinearDiscriminantAnalysis".to_owned());
             }
+            Self::Seasons => return ("sklearn.dummy", "DummyRegressor".to_owned()),
             Self::Linear | Self::TfidfLinear if classification => {
                 return ("sklearn.linear_model", "LogisticRegression".to_owned());
             }

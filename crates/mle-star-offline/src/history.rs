@@ -1,21 +1,55 @@
-//! Columns of earlier targets, for tasks whose test rows are later rows of the same series (the days of a store).
+//! What the past of a series says about its later rows, for tasks whose test rows are later rows of the same series (the days
+//! of a store).
 
-use mle_star_tables::profile::Profile;
+use mle_star_tables::profile::{Profile, ROWS_LOOKED_AT};
 use mle_star_tables::series;
 use serde::Serialize;
 
-/// Earlier targets of the series that rows belong to.
+use crate::time_order::TimeOrder;
+
+/// The series that rows belong to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct History {
-    /// The columns that name a series.
+    /// The columns that name a series; none if all rows are one series.
     pub(crate) series: Vec<String>,
 }
 
+/// What a model gets of the past of a row's series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Past {
+    /// Nothing.
+    None,
+    /// Means over windows, as columns.
+    Windows,
+    /// Simple forecasts, as columns.
+    Forecasts,
+    /// The same columns, and it predicts the distance from their weighted mean.
+    Distance,
+}
+
 impl History {
-    /// The history of the series in a table ordered by the column `time`; `None` if no columns name series. `taken` are the
-    /// columns that name none.
-    pub(crate) fn of(profile: &Profile, time: &str, taken: impl Fn(&str) -> bool) -> Option<Self> {
-        let series = series::columns(profile, time, taken);
-        (!series.is_empty()).then_some(Self { series })
+    /// The history of the series in a table ordered by time; `None` if no columns name series and several rows have the
+    /// same time. `taken` are the columns that name none.
+    pub(crate) fn of(profile: &Profile, time: &TimeOrder, taken: impl Fn(&str) -> bool) -> Option<Self> {
+        let series = series::columns(profile, &time.column, taken);
+        (!series.is_empty() || is_one_series(profile, time)).then_some(Self { series })
     }
+}
+
+impl Past {
+    /// The template of its function; `None` if it has none.
+    pub(crate) fn template(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Windows => Some("history/windows"),
+            Self::Forecasts | Self::Distance => Some("history/forecast"),
+        }
+    }
+}
+
+/// Whether hardly any two rows have the same time.
+fn is_one_series(profile: &Profile, time: &TimeOrder) -> bool {
+    let rows = profile.train.rows.min(ROWS_LOOKED_AT);
+    let times = profile.train.column(&time.column).map_or(0, |column| column.distinct);
+    time.groups.is_none() && times * 20 >= rows * 19
 }

@@ -47,7 +47,7 @@ use mle_star_domain::trouble::Trouble;
 use inputs::{Inputs, fenced};
 use joins::Join;
 use mle_star_tables::profile::Profile;
-use problem::Problem;
+use problem::{FoldsFile, Problem};
 use templates::TemplateError;
 
 /// Rule-based agents for one task.
@@ -82,11 +82,20 @@ impl OfflineAgents {
         self
     }
 
+    /// The agents whose scripts read their folds from `input/folds.csv`. Models learn from rows that are earlier than a
+    /// validated period by at least `gap`, in seconds for dates, else in the unit of the time.
+    #[must_use]
+    pub fn with_folds_file(mut self, gap: f64) -> Self {
+        self.problem.names.folds_file = Some(FoldsFile { id: self.problem.layout.train_id.clone(), gap });
+        self
+    }
+
     /// What models get beside the columns of the training table, in one line; `None` if it is nothing.
     pub fn features(&self) -> Option<String> {
         let problem = &self.problem;
-        let history = problem.history.iter().map(|history| {
-            format!("earlier values of {} for each {}", problem.target, history.series.join(" and "))
+        let history = problem.history.iter().map(|history| match history.series.as_slice() {
+            [] => format!("earlier values of {}", problem.target),
+            series => format!("earlier values of {} for each {}", problem.target, series.join(" and ")),
         });
         let pair = problem.pair.iter().map(|[one, other]| format!("factors of {one} and {other}"));
         let joins = problem.joins.iter().map(Join::words);

@@ -19,10 +19,12 @@ impl NoFeatures {
     /// Those of a task.
     pub(crate) fn of(task: &Task, time: Option<&TimeOrder>, others: [Option<&str>; 3]) -> Self {
         let grouped = time.and_then(|time| time.groups.clone());
+        let is_time = |name: &str| time.is_some_and(|time| time.column == name);
         let of_roles = task.ignore_columns.iter().chain(&task.weight_column).chain(&grouped);
         Self {
             of_roles: of_roles.cloned().collect(),
-            others: others.into_iter().flatten().map(str::to_owned).collect(),
+            // The time may name rows, too.
+            others: others.into_iter().flatten().filter(|name| !is_time(name)).map(str::to_owned).collect(),
         }
     }
 

@@ -4,6 +4,7 @@
 //! knows beforehand, so both kinds are among the first.
 
 use crate::families::{Family, Member};
+use crate::history::Past;
 use crate::problem::Problem;
 
 /// The strategy that gives models a part of many columns.
@@ -21,17 +22,32 @@ pub(crate) struct Model {
     pub(crate) parameters: &'static [(&'static str, &'static str)],
     /// The names of the strategies that are carried out from the start.
     pub(crate) strategies: &'static [&'static str],
+    /// What it gets of the past of a row's series, if rows have series.
+    pub(crate) past: Past,
+    /// The models whose mean it is, by their names in identifiers; none if it is a model itself.
+    pub(crate) mean_of: &'static [&'static str],
 }
 
 const fn plain(family: Family) -> Model {
-    Model { title: family.title(), slug: family.slug(), family, parameters: &[], strategies: &[] }
+    Model {
+        title: family.title(),
+        slug: family.slug(),
+        family,
+        parameters: &[],
+        strategies: &[],
+        past: Past::None,
+        mean_of: &[],
+    }
 }
 
 /// The data decide on the number of trees: a few dozen where noise prevails, a thousand where the target follows from
 /// the columns.
 const EARLY: &[&str] = &["early stopping"];
 
-static MODELS: [Model; 21] = [
+/// Seasons and holidays.
+const DATES: &[&str] = &["calendar parts of dates"];
+
+static MODELS: [Model; 33] = [
     plain(Family::TfidfLinear),
     Model {
         title: "TF-IDF linear model of characters",
@@ -131,7 +147,100 @@ static MODELS: [Model; 21] = [
         strategies: &["piecewise curves of numbers", "indicators of many categories"],
         ..plain(Family::Linear)
     },
+    Model { past: Past::Distance, ..plain(Family::Seasons) },
+    Model {
+        title: "LightGBM with forecasts",
+        slug: "lightgbm_forecasts",
+        strategies: DATES,
+        past: Past::Forecasts,
+        ..plain(Family::LightGbm)
+    },
+    Model {
+        title: "Mean of seasons and LightGBM",
+        slug: "mean_of_forecasts",
+        mean_of: &["seasons", "lightgbm_forecasts"],
+        ..plain(Family::LightGbm)
+    },
+    Model {
+        title: "LightGBM with dates",
+        slug: "lightgbm_dates",
+        strategies: DATES,
+        ..plain(Family::LightGbm)
+    },
+    Model {
+        title: "LightGBM of distances",
+        slug: "lightgbm_distance",
+        strategies: DATES,
+        past: Past::Distance,
+        ..plain(Family::LightGbm)
+    },
+    Model {
+        title: "Mean of seasons and distances",
+        slug: "mean_of_distances",
+        mean_of: &["seasons", "lightgbm_distance", "linear_distance"],
+        ..plain(Family::LightGbm)
+    },
+    Model {
+        title: "LightGBM of ratios",
+        slug: "lightgbm_ratio",
+        strategies: &["calendar parts of dates", "logarithm of the target"],
+        past: Past::Distance,
+        ..plain(Family::LightGbm)
+    },
+    Model {
+        title: "LightGBM with windows",
+        slug: "lightgbm_windows",
+        past: Past::Windows,
+        ..plain(Family::LightGbm)
+    },
+    Model {
+        title: "CatBoost with windows",
+        slug: "catboost_windows",
+        past: Past::Windows,
+        ..plain(Family::CatBoost)
+    },
+    Model {
+        title: "CatBoost with forecasts",
+        slug: "catboost_forecasts",
+        strategies: DATES,
+        past: Past::Forecasts,
+        ..plain(Family::CatBoost)
+    },
+    Model {
+        title: "Extra trees of distances",
+        slug: "extra_trees_distance",
+        strategies: DATES,
+        past: Past::Distance,
+        ..plain(Family::ExtraTrees)
+    },
+    Model {
+        title: "Linear model of distances",
+        slug: "linear_distance",
+        strategies: DATES,
+        past: Past::Distance,
+        ..plain(Family::Linear)
+    },
 ];
+
+/// For numbers that go on in time, before the other models. What a series was is a matter of variants: with and without it
+/// are both among the first.
+const IN_TIME: [&str; 12] = [
+    "seasons",
+    "lightgbm_forecasts",
+    "mean_of_forecasts",
+    "lightgbm_dates",
+    "lightgbm_distance",
+    "linear_distance",
+    "mean_of_distances",
+    "lightgbm_windows",
+    "catboost_forecasts",
+    "catboost",
+    "lightgbm_ratio",
+    "extra_trees_distance",
+];
+
+/// For classes that go on in time.
+const CLASSES_IN_TIME: [&str; 4] = ["lightgbm_windows", "lightgbm", "catboost_windows", "catboost"];
 
 /// The first models are of different families; variants of a family come later. The first one is quick and seldom poor: in
 /// a short run it may be the only one.
@@ -173,9 +282,26 @@ const WITH_TEXTS: [&str; 12] = [
 ];
 
 impl Model {
-    /// Title and slug.
-    pub(crate) fn member(&self) -> Member {
-        Member { title: self.title.to_owned(), slug: self.slug.to_owned() }
+    /// Its names and functions.
+    pub(crate) fn member(&self, problem: &Problem) -> Member {
+        Member::new(self.title.to_owned(), self.slug.to_owned(), self.past_in(problem) != Past::None)
+    }
+
+    /// The models of a script.
+    pub(crate) fn models(&'static self) -> Vec<&'static Self> {
+        match self.mean_of {
+            [] => vec![self],
+            slugs => slugs.iter().filter_map(|slug| Self::by_slug(slug)).collect(),
+        }
+    }
+
+    /// What it gets of the past in this problem.
+    pub(crate) fn past_in(&self, problem: &Problem) -> Past {
+        match (self.past, problem.classification) {
+            _ if problem.history.is_none() => Past::None,
+            (Past::Forecasts | Past::Distance, true) => Past::Windows,
+            (past, _) => past,
+        }
     }
 
     /// The plain model of a family.
@@ -237,7 +363,23 @@ pub(crate) fn ranked(problem: &Problem) -> Vec<&'static Model> {
             matches!(model.family, Family::LightGbm | Family::CatBoost | Family::XgBoost)
         });
     }
-    models
+    with_those_in_time(problem, models)
+}
+
+/// The models after those for series, if rows have series.
+fn with_those_in_time(problem: &Problem, models: Vec<&'static Model>) -> Vec<&'static Model> {
+    let first: &[&str] = match (&problem.history, problem.classification) {
+        (None, _) => return models,
+        (Some(_), true) => &CLASSES_IN_TIME,
+        (Some(_), false) => &IN_TIME,
+    };
+    // Ratios need a target that can be a logarithm, and another one than the target itself.
+    let fits = |model: &&Model| {
+        model.slug != "lightgbm_ratio" || problem.scale == "plain" && problem.target_range.0 >= 0.0
+    };
+    let mut all: Vec<_> = first.iter().filter_map(|slug| Model::by_slug(slug)).filter(fits).collect();
+    all.extend(models.into_iter().filter(|model| !first.contains(&model.slug)));
+    all
 }
 
 /// Whether there are many classes with few rows each.

@@ -116,7 +116,17 @@ struct Shares {
     unequal_classes: bool,
 }
 
-/// Python expressions that depend on how folds are chosen.
+/// The file `input/folds.csv`, as scripts read it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct FoldsFile {
+    /// The column that names rows; `None` if the file has their numbers.
+    pub(crate) id: Option<String>,
+    /// How much earlier than a validated period the rows that its models learn from are, beyond the usual step: in seconds for
+    /// dates, else in the unit of the time; 0 for splits other than time.
+    pub(crate) gap: f64,
+}
+
+/// How folds are chosen, and Python expressions that depend on it.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Names {
     /// The targets of the rows that have out-of-fold predictions.
@@ -125,6 +135,8 @@ pub(crate) struct Names {
     pub(crate) weights: &'static str,
     /// The folds of these rows, for what is tuned on out-of-fold predictions.
     pub(crate) tuning: &'static str,
+    /// The file with the folds, if the program has written one.
+    pub(crate) folds_file: Option<FoldsFile>,
     /// The folds within fitting rows, for cross-fitted target means.
     pub(crate) inner_folds: &'static str,
 }
@@ -167,8 +179,7 @@ impl Problem {
         let (columns, offered) = useful_columns(profile, test, &links, grouping.as_ref(), taken);
         let unusual = unusual(profile, id, target, &metric, time.as_ref(), &columns);
         let tables = joins(&no_features.without(profile), &links, &targets, time.as_ref(), &unusual.as_text);
-        check_features(&columns, &tables, &offered)?;
-        Ok(Self {
+        Self {
             name: task.competition_id.clone(),
             classification: classes > 0,
             classes,
@@ -210,7 +221,22 @@ impl Problem {
             metric: of_layout(metric, task, classes, &layout),
             layout,
         }
-        .with_joins(tables))
+        .with_joins(tables)
+        .checked()
+    }
+
+    /// This problem if there is anything to learn from.
+    ///
+    /// # Errors
+    /// There is not.
+    fn checked(self) -> Result<Self, Trouble> {
+        if self.own.is_empty() && self.tables.is_empty() && self.offered.is_empty() {
+            return Err(Trouble::new(
+                "train and test have no usable feature column in common",
+                "the offline agents need tables; use `--agents claude` for images, audio and other data",
+            ));
+        }
+        Ok(self)
     }
 
     /// Number of feature columns of every kind.
@@ -237,7 +263,7 @@ impl Problem {
     pub(crate) fn with_history(self, profile: &Profile) -> Self {
         let time = self.time.as_ref().filter(|_| self.classes <= MOST_CLASSES && self.several.is_empty());
         let taken = |name: &str| self.no_features.has(name);
-        let history = time.and_then(|time| History::of(profile, &time.column, taken));
+        let history = time.and_then(|time| History::of(profile, time, taken));
         Self { history, ..self }
     }
 
@@ -294,16 +320,6 @@ fn known_test(profile: &Profile) -> Result<&Table, Trouble> {
     profile.test.as_ref().ok_or_else(|| {
         Trouble::new("the data folder has no test table", "put the rows to predict into `test.csv`")
     })
-}
-
-fn check_features(columns: &Columns, joins: &[Join], offered: &DerivableColumns) -> Result<(), Trouble> {
-    if columns.is_empty() && joins.is_empty() && offered.is_empty() {
-        return Err(Trouble::new(
-            "train and test have no usable feature column in common",
-            "the offline agents need tables; use `--agents claude` for images, audio and other data",
-        ));
-    }
-    Ok(())
 }
 
 /// The metric that scripts compute. With a metric file, which they cannot call, it is one for predictions of the same kind; the
@@ -435,19 +451,13 @@ fn folds(used: usize, grouping: Option<&Grouping>) -> usize {
 }
 
 fn names(by_group: bool, in_time: bool) -> Names {
-    match (by_group, in_time) {
-        (true, _) => {
-            Names { truth: "y", weights: "WEIGHTS", tuning: "FOLDS", inner_folds: "inner_folds(fit)" }
-        }
+    let (truth, weights, tuning, inner_folds) = match (by_group, in_time) {
+        (true, _) => ("y", "WEIGHTS", "FOLDS", "inner_folds(fit)"),
         // Without shuffling, the inner folds are stretches of time.
-        (false, true) => {
-            Names { truth: "TRUTH", weights: "WEIGHTS[VALIDATED]", tuning: "TUNING", inner_folds: "KFold(5)" }
-        }
-        (false, false) => {
-            let inner_folds = "KFold(5, shuffle=True, random_state=SEED)";
-            Names { truth: "y", weights: "WEIGHTS", tuning: "FOLDS", inner_folds }
-        }
-    }
+        (false, true) => ("TRUTH", "WEIGHTS[VALIDATED]", "TUNING", "KFold(5)"),
+        (false, false) => ("y", "WEIGHTS", "FOLDS", "KFold(5, shuffle=True, random_state=SEED)"),
+    };
+    Names { truth, weights, tuning, folds_file: None, inner_folds }
 }
 
 /// An absolute error wants the median, which stays the median on any scale. Products of columns are easier to learn as

@@ -38,11 +38,12 @@ pub(crate) fn retriever(problem: &Problem, inputs: Inputs<'_>) -> String {
     json!({ "models": models }).to_string()
 }
 
-/// The problem for models that are tried again under names that end like this; `None` if groups or times decide on the
-/// folds.
+/// The problem for models that are tried again under names that end like this; `None` if a file, groups or times
+/// decide on the folds.
 fn again(problem: &Problem, ending: &str) -> Option<Problem> {
     const FOLDS: usize = 10;
-    let chooses = problem.grouping.is_none() && problem.time.is_none() && problem.used_rows >= 10 * FOLDS;
+    let given = problem.grouping.is_some() || problem.time.is_some() || problem.names.folds_file.is_some();
+    let chooses = !given && problem.used_rows >= 10 * FOLDS;
     match ending {
         OTHER_SEED => Some(Problem { seed: problem.seed + FARTHER, ..problem.clone() }),
         _ => chooses.then(|| Problem { folds: FOLDS, ..problem.clone() }),

@@ -1,7 +1,7 @@
 //! Repairs by rules: of a missing library, text among numbers, missing values, a missing column, a time or memory
 //! limit, and a call that ends the process. Other scripts are returned unchanged.
 
-use crate::families::{Family, Member};
+use crate::families::Family;
 use crate::inputs::{Inputs, fenced};
 use crate::portfolio::Model;
 use crate::problem::Problem;
@@ -68,9 +68,9 @@ fn without_library(
         }
         let model = Model::of(Family::HistGradientBoosting);
         // With the old slug, other sections can still call the functions.
-        let named = Member { title: member.title.clone(), slug: member.slug.clone() };
+        let named = member.clone();
         for section in writer::member_sections(problem, model, &named)? {
-            if section.kind() != "Features" {
+            if !["Features", "History"].contains(&section.kind()) {
                 script.replace(&section.heading, section.text);
             }
         }

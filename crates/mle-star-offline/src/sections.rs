@@ -87,7 +87,8 @@ impl Script {
                 let title = section.heading.strip_prefix("Model: ")?.to_owned();
                 let at = section.text.find("def fit_predict_")? + "def fit_predict_".len();
                 let slug = section.text[at..].split('(').next()?.to_owned();
-                Some(Member { title, slug })
+                let has_history = self.section(&format!("History: {title}")).is_some();
+                Some(Member::new(title, slug, has_history))
             })
             .collect()
     }

@@ -34,6 +34,8 @@ struct Part {
     scale: &'static str,
     /// The Python expression for all members.
     members: String,
+    /// Python: one more argument of cross-validation, if the model has a history.
+    history: String,
     /// The alternative postprocessing, for a docstring and the printed line.
     words: &'static str,
     change: &'static str,
@@ -69,7 +71,7 @@ pub(crate) fn ablation(
                 stays
             });
         } else if let Some(after) = script.sections.iter().position(|section| section.heading == "Data") {
-            let sample = render("sample", &json!({ "rows": sampled_rows(problem, share) }))?;
+            let sample = render("sample", &json!({ "p": problem, "rows": sampled_rows(problem, share) }))?;
             script.sections.insert(after + 1, Section::new(sample));
         }
     }
@@ -134,17 +136,13 @@ fn parts(problem: &Problem, script: &Script) -> Vec<Part> {
         !(columns.categorical.is_empty() && columns.many_levels.is_empty() && columns.texts.is_empty());
     let members = script.members();
     let mut parts = Vec::new();
-    // Series depend on their history more than on anything else.
-    if script.section("History").is_some() {
-        let mut history = plain_part("History", "History");
-        history.members = in_dictionary(&members);
-        parts.push(history);
-    }
     for (position, member) in members.iter().enumerate() {
-        for part in ["Features", "Model", "Encoding"] {
+        // Series depend on their history more than on anything else.
+        for part in ["History", "Features", "Model", "Encoding"] {
             let heading = format!("{part}: {}", member.title);
             // CatBoost encodes categories itself, and without numbers there would be nothing to fit.
             let possible = match part {
+                _ if is_forecast_alone(member) => false,
                 "Features" => !columns.numeric.is_empty() || !columns.dates.is_empty(),
                 "Encoding" => encodes,
                 _ => true,
@@ -152,6 +150,8 @@ fn parts(problem: &Problem, script: &Script) -> Vec<Part> {
             if possible && script.section(&heading).is_some() {
                 let mut made = plain_part(part, &heading);
                 (made.title, made.slug) = (member.title.clone(), member.slug.clone());
+                made.history =
+                    if member.has_history { format!(", history_{}", member.slug) } else { String::new() };
                 made.defaults = defaults(&member.slug, problem.classification);
                 parts.push(made);
             }
@@ -187,12 +187,14 @@ fn shared_parts(problem: &Problem, script: &Script) -> Vec<Part> {
     parts
 }
 
+/// Whether nothing of a model can be left out, because it is the forecast of each series.
+fn is_forecast_alone(member: &Member) -> bool {
+    Model::by_slug(&member.slug).is_some_and(|model| model.family == Family::Seasons)
+}
+
 /// The Python dictionary of all members and their functions.
 fn in_dictionary(members: &[Member]) -> String {
-    let entry = |member: &Member| {
-        let slug = &member.slug;
-        format!("{:?}: (features_{slug}, encode_{slug}, fit_predict_{slug})", member.title)
-    };
+    let entry = |member: &Member| format!("{:?}: ({})", member.title, member.functions);
     format!("{{{}}}", members.iter().map(entry).collect::<Vec<_>>().join(", "))
 }
 
@@ -205,6 +207,7 @@ fn plain_part(kind: &str, heading: &str) -> Part {
         defaults: "{}",
         scale: "plain",
         members: String::new(),
+        history: String::new(),
         words: "",
         change: "",
     }

@@ -28,6 +28,9 @@ pub(crate) struct Layout {
     pub(crate) class_labels: Vec<String>,
     /// Those of `class_labels` that no training row has; they are called like their columns.
     pub(crate) absent: Vec<String>,
+    /// The ID column, if the training table has it.
+    #[serde(skip)]
+    pub(crate) train_id: Option<String>,
     /// Whether the training table has the column that names rows; if not, rows are numbered.
     pub(crate) named: bool,
     /// The columns of validation predictions that are not predicted: first the row's name.
@@ -80,6 +83,7 @@ pub(crate) fn layout(
         prefix: String::new(),
         class_labels: Vec::new(),
         absent: Vec::new(),
+        train_id: None,
         named: false,
         names_rows: false,
         class_scores: false,
@@ -184,6 +188,7 @@ fn copy_columns(layout: &mut Layout, profile: &Profile, id: Option<&str>, wanted
     let others: Vec<&str> = sample.clone().filter(|name| !wanted.contains(name)).collect();
     let row = id.or(others.first().copied()).unwrap_or("row");
     layout.named = known(row);
+    layout.train_id = id.filter(|id| known(id)).map(str::to_owned);
     let copied = others.into_iter().filter(|name| *name != row && known(name));
     layout.copied = std::iter::once(row).chain(copied).map(str::to_owned).collect();
     let predicted = match layout.class_columns.as_slice() {

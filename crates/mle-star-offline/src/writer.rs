@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::catalogue::{self, Block};
 use crate::families::{Family, Member};
+use crate::history::Past;
 use crate::portfolio::{self, Model};
 use crate::problem::Problem;
 use crate::sections;
@@ -11,29 +12,58 @@ use crate::sections::{Script, Section};
 use crate::templates::{TemplateError, render};
 use mle_star_metrics::names::Metric;
 
-/// A complete solution with one model.
+/// The headings of the sections that models with a history need, in their order.
+pub(crate) const OF_SERIES: [&str; 4] = ["Series", "Levels", "Windows", "Seasons"];
+
+/// A complete solution with one model, or with the mean of several.
 ///
 /// # Errors
 /// A template is broken.
-pub(crate) fn solution(problem: &Problem, model: &Model) -> Result<Script, TemplateError> {
-    let member = model.member();
-    let mut sections = head(problem)?;
-    sections.extend(member_sections(problem, model, &member)?);
-    let validation = match &problem.time {
+pub(crate) fn solution(problem: &Problem, model: &'static Model) -> Result<Script, TemplateError> {
+    let models = model.models();
+    let members: Vec<Member> = models.iter().map(|model| model.member(problem)).collect();
+    let mut sections = head(problem, model)?;
+    sections.extend(of_series(problem, &models)?);
+    for (model, member) in models.iter().zip(&members) {
+        sections.extend(member_sections(problem, model, member)?);
+    }
+    if problem.pair.is_some() {
+        sections.push(section(problem, "pair")?);
+    }
+    sections.push(validation(problem, &members)?);
+    sections.push(training(&members)?);
+    if members.len() > 1 {
+        sections.push(section(problem, "blends/mean")?);
+    }
+    sections.extend(tail(problem)?);
+    Ok(Script { preamble: docstring(problem, model.title), sections })
+}
+
+/// What the models with a history need, beside their own sections.
+fn of_series(problem: &Problem, models: &[&Model]) -> Result<Vec<Section>, TemplateError> {
+    let uses = |wanted: &[Past]| models.iter().any(|model| wanted.contains(&model.past_in(problem)));
+    let with_forecasts = uses(&[Past::Forecasts, Past::Distance]);
+    let any = with_forecasts || uses(&[Past::Windows]);
+    [
+        ("series", any),
+        ("levels", any && !problem.classification),
+        ("windows", uses(&[Past::Windows])),
+        ("seasons", with_forecasts),
+    ]
+    .into_iter()
+    .filter(|(_, used)| *used)
+    .map(|(name, _)| section(problem, name))
+    .collect()
+}
+
+fn validation(problem: &Problem, members: &[Member]) -> Result<Section, TemplateError> {
+    let name = match &problem.time {
         _ if !problem.several.is_empty() => "cross_validation_of_targets",
         Some(_) => "cross_validation_in_time",
         None => "cross_validation",
     };
-    if problem.pair.is_some() {
-        sections.push(section(problem, "pair")?);
-    }
-    if problem.history.is_some() {
-        sections.push(section(problem, "history")?);
-    }
-    sections.push(section(problem, validation)?);
-    sections.push(training(std::slice::from_ref(&member))?);
-    sections.extend(tail(problem)?);
-    Ok(Script { preamble: docstring(problem, &member.title), sections })
+    let past = members.iter().any(|member| member.has_history);
+    render(name, &json!({ "p": problem, "past": past })).map(Section::new)
 }
 
 /// The script's docstring.
@@ -49,13 +79,14 @@ pub(crate) fn docstring(problem: &Problem, models: &str) -> String {
 }
 
 /// Setup, data, folds, metric and, for numbers, the target's scale.
-fn head(problem: &Problem) -> Result<Vec<Section>, TemplateError> {
+fn head(problem: &Problem, model: &Model) -> Result<Vec<Section>, TemplateError> {
     let mut sections = Vec::new();
     for name in ["setup", "data", "folds", "metric"] {
         sections.push(section(problem, name)?);
     }
     if !problem.classification {
-        sections.push(sections::target(problem.scale)?);
+        let target = sections::target(problem.scale)?;
+        sections.push(Section::new(configured(problem, model, target.text)));
     }
     Ok(sections)
 }
@@ -98,9 +129,14 @@ pub(crate) fn member_sections(
 ) -> Result<Vec<Section>, TemplateError> {
     let template = format!("members/{}", model.family.slug());
     let indicators = matches!(model.family, Family::LightGbm | Family::XgBoost);
-    let values = json!({ "p": problem, "m": member, "t": sizes(problem), "indicators": indicators });
-    ["features", model.family.encoding(), &template]
+    let past = model.past_in(problem);
+    let distance = past == Past::Distance;
+    let values = json!({
+        "p": problem, "m": member, "t": sizes(problem), "indicators": indicators, "distance": distance,
+    });
+    [Some(model.family.features()), past.template(), Some(model.family.encoding()), Some(&template)]
         .into_iter()
+        .flatten()
         .map(|name| {
             let text = render(name, &values)?;
             Ok(Section::new(configured(problem, model, text)))

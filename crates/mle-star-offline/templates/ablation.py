@@ -33,7 +33,7 @@ def fewer_{{ part.slug }}(frame):
 
 
 changed = dict(trained)
-changed[{{ part.title | py }}] = out_of_fold(fewer_{{ part.slug }}, encode_{{ part.slug }}, fit_predict_{{ part.slug }})
+changed[{{ part.title | py }}] = out_of_fold(fewer_{{ part.slug }}, encode_{{ part.slug }}, fit_predict_{{ part.slug }}{{ part.history }})
 show({{ part.heading | py }}, "derived columns, or half of the given ones, left out", score_of(changed))
 {% elif part.kind == "Encoding" %}
 def shuffled_{{ part.slug }}(fit, y_fit, others):
@@ -46,13 +46,13 @@ def shuffled_{{ part.slug }}(fit, y_fit, others):
 
 
 changed = dict(trained)
-changed[{{ part.title | py }}] = out_of_fold(features_{{ part.slug }}, shuffled_{{ part.slug }}, fit_predict_{{ part.slug }})
+changed[{{ part.title | py }}] = out_of_fold(features_{{ part.slug }}, shuffled_{{ part.slug }}, fit_predict_{{ part.slug }}{{ part.history }})
 show({{ part.heading | py }}, "categories and texts shuffled", score_of(changed))
 {% elif part.kind == "Model" %}
 tuned = PARAMS_{{ part.slug | upper }}
 PARAMS_{{ part.slug | upper }} = {{ part.defaults }}
 changed = dict(trained)
-changed[{{ part.title | py }}] = out_of_fold(features_{{ part.slug }}, encode_{{ part.slug }}, fit_predict_{{ part.slug }})
+changed[{{ part.title | py }}] = out_of_fold(features_{{ part.slug }}, encode_{{ part.slug }}, fit_predict_{{ part.slug }}{{ part.history }})
 PARAMS_{{ part.slug | upper }} = tuned
 show({{ part.heading | py }}, "the library's own defaults", score_of(changed))
 {% elif part.kind == "Blend" %}
@@ -72,10 +72,9 @@ def from_model_scale(values):
 changed = {name: out_of_fold(*parts) for name, parts in {{ part.members }}.items()}
 show("Target", "models learn on {{ "the plain" if part.scale == "log" else "a logarithmic" }} scale", score_of(changed))
 {% elif part.kind == "History" %}
-used, WINDOWS = WINDOWS, []
-changed = {name: out_of_fold(*parts) for name, parts in {{ part.members }}.items()}
-WINDOWS = used
-show("History", "no columns of earlier targets", score_of(changed))
+changed = dict(trained)
+changed[{{ part.title | py }}] = out_of_fold(features_{{ part.slug }}, encode_{{ part.slug }}, fit_predict_{{ part.slug }})
+show({{ part.heading | py }}, "no columns of earlier targets", score_of(changed))
 {% elif part.kind == "Postprocessing" %}
 def other_rule(values, rest):
     """{{ part.words }}."""

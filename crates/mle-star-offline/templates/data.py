@@ -131,7 +131,7 @@ if len(train) > {{ p.subsample }}:
 {% if p.subsample and p.history %}
 left_out = every_row.drop(index=train.index)
 {% endif %}
-{% if not p.layout.named %}
+{% if not p.layout.named or p.folds_file and not p.folds_file.id %}
 
 # Without an ID column, rows are named by their number in the file.
 ROWS = train.index.to_numpy()

@@ -28,7 +28,7 @@ def features_{{ m.slug }}(frame):
         x[column + "_weekday"] = moment.dt.day_of_week.astype(float)
 {% if p.columns.with_hours %}
         if column in WITH_HOURS:
-            x[column + "_hour"] = moment.dt.hour.astype(float)
+            x[column + "_hour"] = moment.dt.hour + moment.dt.minute / 60
 {% endif %}
 {% endif %}
 {% if p.columns.texts %}

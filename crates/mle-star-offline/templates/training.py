@@ -1,10 +1,10 @@
 # === Training ===
 {% if members | length == 1 %}
-oof, predicted = out_of_fold(features_{{ members[0].slug }}, encode_{{ members[0].slug }}, fit_predict_{{ members[0].slug }})
+oof, predicted = out_of_fold({{ members[0].functions }})
 {% else %}
 MEMBERS = {
 {% for m in members %}
-    {{ m.title | py }}: (features_{{ m.slug }}, encode_{{ m.slug }}, fit_predict_{{ m.slug }}),
+    {{ m.title | py }}: ({{ m.functions }}),
 {% endfor %}
 }
 trained = {name: out_of_fold(*parts) for name, parts in MEMBERS.items()}

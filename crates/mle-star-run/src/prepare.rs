@@ -128,8 +128,7 @@ impl Prepared {
     /// # Errors
     /// The rules cannot solve the task.
     pub fn rules(&self) -> Result<Option<OfflineAgents>, Trouble> {
-        let split = self.protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
-        provider::rules(&self.chosen, &self.task, &self.config, self.profile.as_ref(), split)
+        provider::rules(&self.chosen, &self.task, &self.config, self.profile.as_ref(), self.protocol.as_ref())
     }
 }
 

@@ -1,7 +1,9 @@
 //! The evaluation protocol: how the test rows differ, and which rows no script sees before the final choice.
 
-use mle_star_domain::config::{Acceptance, Config, FinalChoice, HoldoutShare, Preset};
-use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split, SplitKind};
+mod told;
+
+use mle_star_domain::config::{Acceptance, Config, HoldoutShare, Preset};
+use mle_star_domain::protocol::{Holdout, Protocol, Split, SplitKind};
 use mle_star_domain::task::{Task, TextColumn};
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::{Kind, Metric};
@@ -13,6 +15,8 @@ use mle_star_tables::intake::Drawn;
 use mle_star_tables::periods::Timeline;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 use mle_star_tables::split::{Known, describe};
+
+pub use told::lines;
 
 /// What the protocol of a task depends on, beside its tables.
 #[derive(Clone, Copy, Debug, Default)]
@@ -67,20 +71,7 @@ pub fn decide<'a>(
         return None;
     }
     let Some(profile) = profile else {
-        let why = "there is no training table".to_owned();
-        let protocol = Protocol {
-            split: None,
-            holdout: Holdout::Off { why: why.clone() },
-            rows: 0,
-            verifies: false,
-            unverified: Some(why),
-            class_scores: false,
-            periods: None,
-            has_folds_file: false,
-            comparison: String::new(),
-            is_papers: false,
-            targets: Vec::new(),
-        };
+        let protocol = without_scores("there is no training table");
         return Some(Decided { protocol, held_out: None });
     };
     let metric = task.built_in();
@@ -113,8 +104,8 @@ pub fn decide<'a>(
     let targets = target.map(|target| profile.targets(target, id)).unwrap_or_default();
     let targets = targets.into_iter().map(str::to_owned).collect();
     let held_rows = planned.as_ref().ok().map(Plan::rows);
-    let has_folds_file =
-        config.preset != Preset::Paper && target.is_some() && split.is_some() && !folds::has_file(profile);
+    let is_known = split.is_some() && target.is_some_and(|target| profile.train.column(target).is_some());
+    let has_folds_file = is_known && config.preset != Preset::Paper && !folds::has_file(profile);
     let protocol = Protocol {
         split,
         holdout,
@@ -151,21 +142,29 @@ pub fn of_drawn<'a>(
             let periods = timeline.and_then(|timeline| timeline.periods(profile, None).ok());
             Protocol { split, holdout, periods, comparison: String::new(), ..decided.protocol }
         }
-        None => Protocol {
-            split,
-            holdout,
-            rows: 0,
-            verifies: false,
-            unverified: Some("solutions are evaluated as in the paper".to_owned()),
-            class_scores: false,
-            periods: None,
-            has_folds_file: false,
-            comparison: String::new(),
-            is_papers: true,
-            targets: Vec::new(),
-        },
+        None => {
+            let own = without_scores("solutions are evaluated as in the paper");
+            Protocol { split, holdout, is_papers: true, ..own }
+        }
     };
     Some(Decided { protocol, held_out: None })
+}
+
+/// The protocol without scores that the program computes, and the reason.
+fn without_scores(why: &str) -> Protocol {
+    Protocol {
+        split: None,
+        holdout: Holdout::Off { why: why.to_owned() },
+        rows: 0,
+        verifies: false,
+        unverified: Some(why.to_owned()),
+        class_scores: false,
+        periods: None,
+        has_folds_file: false,
+        comparison: String::new(),
+        is_papers: false,
+        targets: Vec::new(),
+    }
 }
 
 /// A split with the periods of its time, if it has some. The reason why not is added to that of the split.
@@ -364,57 +363,6 @@ pub fn id_column(task: &Task, header: &[String]) -> Option<String> {
 fn repeats(table: &Table, column: &str) -> bool {
     let column = table.column(column);
     column.is_some_and(|column| column.distinct + column.missing < table.rows.min(ROWS_LOOKED_AT))
-}
-
-/// What was decided, in lines for the terminal and for a task file.
-pub fn lines(protocol: &Protocol, config: &Config) -> Vec<String> {
-    let split = protocol.split.as_ref().map(|split| format!("split: {} ({})", split.words(), split.why));
-    let holdout = match &protocol.holdout {
-        Holdout::On { rows, of, .. } => {
-            format!("holdout: {rows} of {of} labelled rows are kept from all scripts until the final choice")
-        }
-        Holdout::Test { rows, of, .. } => {
-            format!(
-                "holdout: the {rows} rows of the test table, taken from {of} labelled rows; no script sees their labels"
-            )
-        }
-        Holdout::Off { why } => format!("holdout: off ({why})"),
-    };
-    let off = match &protocol.holdout {
-        Holdout::Off { why } => why.as_str(),
-        Holdout::On { .. } | Holdout::Test { .. } => "",
-    };
-    // It is not said twice.
-    let scores = protocol.unverified.as_ref().filter(|why| *why != off);
-    let scores = scores.map(|why| format!("scores: as scripts print them ({why})"));
-    let periods = protocol.periods.iter().flat_map(period_lines);
-    let notes = without_effect(protocol, config);
-    split.into_iter().chain(periods).chain([holdout]).chain(scores).chain(notes).collect()
-}
-
-/// The periods, a line each, the latest last.
-fn period_lines(periods: &Periods) -> Vec<String> {
-    let gap = match periods.gap.as_str() {
-        "" => String::new(),
-        gap => format!(", after a gap of {gap}"),
-    };
-    let line =
-        |name: &str, Period { from, to, rows, .. }: &Period| format!("{name}: {from} to {to}, {rows} rows");
-    let start = format!("periods: {} each, as in the test table{gap}", periods.length);
-    let folds = periods.folds.iter().enumerate().map(|(fold, period)| line(&format!("fold {fold}"), period));
-    let held_out = periods.held_out.iter().map(|period| line("held out", period));
-    let test = line("test table", &periods.test);
-    [start].into_iter().chain(folds).chain(held_out).chain([test]).collect()
-}
-
-/// The settings that need rows which this task does not have.
-fn without_effect(protocol: &Protocol, config: &Config) -> impl Iterator<Item = String> {
-    let by_error = config.acceptance == Acceptance::OneSigma && !protocol.verifies;
-    let by_holdout = config.final_choice == FinalChoice::Holdout && !protocol.holdout.is_on();
-    let acceptance = "note: `acceptance: one_sigma` works like `paper` here: the program cannot compute scores itself, so standard errors are unknown";
-    let choice = "note: `final_choice: holdout` works like `validation` here: no rows are held out";
-    let notes = [(by_error, acceptance), (by_holdout, choice)].into_iter();
-    notes.filter(|(applies, _)| *applies).map(|(_, note)| note.to_owned())
 }
 
 impl<'a> From<&'a Task> for Evaluated<'a> {

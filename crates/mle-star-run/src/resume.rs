@@ -89,8 +89,8 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
         keep_limits(folder, &journal, &frozen, result.as_ref())?;
     }
     let profile = data.profile;
-    let split = frozen.protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
-    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), split)?;
+    let protocol = frozen.protocol.as_ref();
+    let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), protocol)?;
     let mut opening = vec![
         choice.line(),
         format!("task: {}", frozen.task.competition_id),

@@ -4,8 +4,6 @@
 //! table, only earlier.
 
 mod shape;
-#[cfg(test)]
-mod tests;
 mod words;
 
 use std::collections::HashMap;

@@ -4,8 +4,8 @@
 
 use async_trait::async_trait;
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, CombinationRequest, Look, LookRequest, ScriptOutcome, ScriptRequest, Selection,
-    SelectionRequest,
+    AgentReply, AgentRequest, CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest, Refit,
+    RefitRequest, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 
 use crate::event::EventSink;
@@ -33,8 +33,14 @@ pub trait ScriptRunner: Send + Sync {
     /// Scores the predictions for held-out rows in the submission of an earlier run.
     async fn look(&self, request: &LookRequest) -> Result<Look, Stop>;
 
+    /// Compares the kept validation predictions of two earlier runs on the rows that both have.
+    async fn compare(&self, request: &ComparisonRequest) -> Result<Comparison, Stop>;
+
     /// Chooses weights for the kept predictions of earlier runs.
     async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop>;
+
+    /// Compares what two fits of a solution predicted for the same rows of the test table.
+    async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop>;
 
     /// Combines the kept predictions of earlier runs, as the script at a place would if it ran.
     async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop>;

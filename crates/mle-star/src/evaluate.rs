@@ -35,9 +35,11 @@ pub(crate) async fn evaluate(
     // A check that costs nothing is made of every text.
     if ctx.agents().are_free || ctx.config().leakage_check == LeakageCheck::Each {
         let checked = without_leakage(ctx, solution).await?;
-        return evaluate_checked(ctx, checked).await;
+        let evaluation = evaluate_checked(ctx, checked).await?;
+        return compared(ctx, evaluation, rival).await;
     }
     let evaluation = score(ctx, Script::new(solution)).await?;
+    let evaluation = compared(ctx, evaluation, rival).await?;
     let replaces = |scored: &&Scored| rival.is_none_or(|rival| scored.replaces(rival, rule));
     let Some(scored) = evaluation.scored.as_ref().ok().filter(replaces) else {
         announce(ctx, &evaluation);
@@ -51,7 +53,9 @@ pub(crate) async fn evaluate(
     }
     if checked.solution != *scored.solution() {
         let leak = format!("it scored {} with a leak, which was removed", number(scored.score().value()));
-        let corrected = evaluate_checked(&ctx.corrected(), checked).await?;
+        let ctx = &ctx.corrected();
+        let corrected = evaluate_checked(ctx, checked).await?;
+        let corrected = compared(ctx, corrected, rival).await?;
         let mishaps = evaluation.mishaps.into_iter().chain([leak]).chain(corrected.mishaps).collect();
         return Ok(Evaluation { mishaps, ..corrected });
     }
@@ -59,6 +63,14 @@ pub(crate) async fn evaluate(
         Evaluation { scored: evaluation.scored.map(|scored| scored.checked(checked.leaks)), ..evaluation };
     announce(ctx, &evaluation);
     Ok(evaluation)
+}
+
+/// The evaluation, compared with the solution that it competes with if that validated on other rows.
+async fn compared(ctx: &Ctx<'_>, evaluation: Evaluation, rival: Option<&Scored>) -> Result<Evaluation, Stop> {
+    let Some((scored, rival)) = evaluation.scored.as_ref().ok().zip(rival) else { return Ok(evaluation) };
+    let Some(comparison) = ctx.compare_on_common_rows(scored, rival).await? else { return Ok(evaluation) };
+    let scored = evaluation.scored.map(|scored| scored.against(rival, comparison));
+    Ok(Evaluation { scored, ..evaluation })
 }
 
 /// h(s) of a solution after its leakage check.
@@ -84,9 +96,19 @@ async fn score(ctx: &Ctx<'_>, solution: Script) -> Result<Evaluation, Stop> {
         let wrote_submission =
             ran.outcome.submission.is_some_and(|submission| submission.findings.is_empty());
         let (place, ran_at) = (ran.place, ran.at);
-        let composition = None;
-        let evidence =
-            Evidence { step, place, ran_at, wrote_submission, leaks, checked, facts, measured, composition };
+        let (composition, against) = (None, None);
+        let evidence = Evidence {
+            step,
+            place,
+            ran_at,
+            wrote_submission,
+            leaks,
+            checked,
+            facts,
+            measured,
+            composition,
+            against,
+        };
         Ok(Scored::new(solution.clone(), score, evidence))
     });
     Ok(Evaluation { solution, scored, mishaps })
@@ -120,6 +142,7 @@ pub(crate) async fn combine(
         facts: RunFacts { seconds, ..RunFacts::default() },
         measured: outcome.measured.map(Arc::new),
         composition: Some(composition),
+        against: None,
     };
     let scored = Scored::new(solution, score, evidence);
     ctx.scored(&scored);

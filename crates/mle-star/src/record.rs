@@ -69,7 +69,7 @@ pub enum Kind {
     Selection,
     /// What the program found in a script.
     Gate,
-    /// The time for a probe or for the submission script.
+    /// The time for a probe or for the submission script, or a comparison of solutions on the rows of both.
     Probe,
     /// A decision that depends on the time or the budget.
     Decision,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use mle_star_domain::config::Acceptance;
-use mle_star_domain::effects::{Member, RunFacts};
+use mle_star_domain::effects::{Comparison, Member, RunFacts};
 use mle_star_domain::measure::{Difference, Measurement};
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Place, Step};
@@ -42,6 +42,16 @@ pub(crate) struct Evidence {
     pub measured: Option<Arc<Measurement>>,
     /// The solutions that the text combines by weights, if it does.
     pub composition: Option<Arc<Composition>>,
+    /// How it compares with the solution that it competes with, if that validated on other rows.
+    pub against: Option<Arc<Against>>,
+}
+
+/// The comparison with a solution that validated on other rows.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Against {
+    /// The run of that solution.
+    run: Place,
+    comparison: Comparison,
 }
 
 impl Scored {
@@ -114,14 +124,44 @@ impl Scored {
         self.evidence.measured.as_deref()
     }
 
-    /// Whether it replaces `incumbent` by this rule. Without known rows, every rule is the paper's.
+    /// With its comparison with a solution that validated on other rows.
+    #[must_use]
+    pub(crate) fn against(mut self, other: &Self, comparison: Comparison) -> Self {
+        self.evidence.against = Some(Arc::new(Against { run: other.place().clone(), comparison }));
+        self
+    }
+
+    /// Whether it replaces `incumbent` by this rule. Without known rows, every rule is the paper's. If `incumbent` validated on
+    /// other rows, those that both predicted decide; if they are too few, the solution stays that validated on the folds of
+    /// the program.
     pub fn replaces(&self, incumbent: &Self, rule: Acceptance) -> bool {
+        if let Some(comparison) = self.comparison_with(incumbent) {
+            let Some(difference) = comparison.difference else {
+                return self.is_on_folds() && !incumbent.is_on_folds();
+            };
+            let (gain, none) = (self.score.of_value(difference.by), self.score.of_value(0.0));
+            return match rule {
+                Acceptance::OneSigma => gain.gain_over(none) > difference.standard_error,
+                Acceptance::Paper => gain.beats_or_ties(none),
+            };
+        }
         match (rule, self.difference(incumbent)) {
             (Acceptance::OneSigma, Some(difference)) => {
                 self.score.gain_over(incumbent.score) > difference.standard_error
             }
             _ => self.score.beats_or_ties(incumbent.score),
         }
+    }
+
+    /// The comparison with this solution, if it validated on other rows and the program could compare the two.
+    fn comparison_with(&self, incumbent: &Self) -> Option<&Comparison> {
+        let against = self.evidence.against.as_ref().filter(|against| against.run == *incumbent.place())?;
+        Some(&against.comparison).filter(|comparison| comparison.failure.is_empty())
+    }
+
+    /// Whether it validated on the rows of the program's folds.
+    pub(crate) fn is_on_folds(&self) -> bool {
+        self.measured().is_some_and(|measured| measured.on_folds)
     }
 
     /// The paired difference of the scores; `None` if predictions are not known.
@@ -132,10 +172,21 @@ impl Scored {
     /// That the two scores are of different validation rows, in a few words; `None` if they are not, or are not known.
     pub(crate) fn other_rows(&self, other: &Self) -> Option<String> {
         let (own, others) = self.measured().zip(other.measured())?;
+        let common = self.comparison_with(other).map(|comparison| match comparison.difference {
+            Some(difference) => format!(
+                "; on the {} rows of both, its score is {} by {:.6}",
+                comparison.rows,
+                if difference.by < 0.0 { "smaller" } else { "larger" },
+                difference.by.abs()
+            ),
+            None => "; they have too few rows in common".to_owned(),
+        });
         (own.rows_digest != others.rows_digest).then(|| {
             format!(
-                "validated on other rows ({}) than the solution that it is compared with ({})",
-                own.rows, others.rows
+                "validated on other rows ({}) than the solution that it is compared with ({}){}",
+                own.rows,
+                others.rows,
+                common.unwrap_or_default()
             )
         })
     }

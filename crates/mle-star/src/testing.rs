@@ -28,8 +28,9 @@ use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use mle_star_domain::config::{Config, Context, LeakageCheck, LeakageGate, Probes};
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, Captured, CombinationRequest, CombinedBy, Look, LookRequest, Purpose, RunFacts,
-    ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest, Submission, Usage,
+    AgentReply, AgentRequest, Captured, CombinationRequest, CombinedBy, Comparison, ComparisonRequest, Look,
+    LookRequest, Purpose, Refit, RefitRequest, RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, Selection,
+    SelectionRequest, Submission, Usage,
 };
 use mle_star_domain::measure::{Measurement, standard_deviation};
 use mle_star_domain::metric::{Direction, Score};
@@ -58,6 +59,8 @@ pub struct World {
     used: Option<Used>,
     held_out: HashMap<String, Vec<f64>>,
     selections: HashMap<String, Selection>,
+    refits: HashMap<String, Refit>,
+    comparisons: HashMap<String, Comparison>,
     only_traces: bool,
     log: Mutex<Log>,
 }
@@ -115,6 +118,20 @@ impl World {
     #[must_use]
     pub fn selects(mut self, place: &str, selection: Selection) -> Self {
         self.selections.insert(place.to_owned(), selection);
+        self
+    }
+
+    /// What the comparison of two fits at `place` finds.
+    #[must_use]
+    pub fn refits(mut self, place: &str, refit: Refit) -> Self {
+        self.refits.insert(place.to_owned(), refit);
+        self
+    }
+
+    /// What two solutions score on the validation rows of both, at `place`.
+    #[must_use]
+    pub fn compares(mut self, place: &str, comparison: Comparison) -> Self {
+        self.comparisons.insert(place.to_owned(), comparison);
         self
     }
 
@@ -365,6 +382,12 @@ impl ScriptRunner for World {
         Ok(Look { measured, failure })
     }
 
+    async fn compare(&self, request: &ComparisonRequest) -> Result<Comparison, Stop> {
+        self.log().trace.push(request.place.clone());
+        self.stop(&request.place)?;
+        Ok(self.comparisons.get(request.place.as_str()).cloned().unwrap_or_default())
+    }
+
     async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop> {
         self.log().trace.push(request.place.clone());
         self.stop(&request.place)?;
@@ -373,6 +396,13 @@ impl ScriptRunner for World {
             failure: "no combination is better than one solution".to_owned(),
             ..Selection::default()
         }))
+    }
+
+    async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop> {
+        self.log().trace.push(request.place.clone());
+        self.stop(&request.place)?;
+        let alike = || Refit { rows: 2, words: "rank correlation 1.00".to_owned(), ..Refit::default() };
+        Ok(self.refits.get(request.place.as_str()).cloned().unwrap_or_else(alike))
     }
 
     async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {
@@ -454,6 +484,7 @@ pub(crate) fn scored_as(text: &str, score: f64) -> Option<Scored> {
         facts: RunFacts::default(),
         measured: None,
         composition: None,
+        against: None,
     };
     let solution = Solution::new(text.to_owned(), SolutionPhase::Refined);
     Some(Scored::new(solution, Score::new(score, Direction::Maximize)?, evidence))

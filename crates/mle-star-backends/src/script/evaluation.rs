@@ -5,10 +5,10 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use mle_star_domain::effects::CombinedBy;
+use mle_star_domain::effects::{CombinedBy, Refit};
 use mle_star_domain::layout;
 use mle_star_domain::measure::interval::Grouped;
-use mle_star_domain::measure::{Chance, Measurement};
+use mle_star_domain::measure::{Chance, Difference, Measurement};
 use mle_star_domain::protocol::{HoldoutPart, Periods, Split, SplitKind};
 use mle_star_domain::score::Printed;
 use mle_star_domain::task::MetricFile;
@@ -17,6 +17,7 @@ use mle_star_metrics::chance::PermutedLabels;
 use mle_star_metrics::intervals::{Folds, IntervalFor};
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::{Kind, Metric};
+use mle_star_metrics::refit;
 use mle_star_metrics::selection::{Member, Selection};
 use mle_star_tables::altered::Shuffled;
 
@@ -112,6 +113,8 @@ struct LabelledRows {
     search_with_visible_classes: Option<Labels>,
     /// The held-out rows, or why they cannot be used.
     holdout: Result<Labels, String>,
+    /// A digest of the rows that the folds validate, if there are folds.
+    folds_digest: Option<String>,
 }
 
 /// The files of a script's predictions for the same rows.
@@ -151,12 +154,15 @@ impl EvaluationSetup {
         }
     }
 
-    /// The periods of the rows of the search; none if the split is another one, or if its times are too few.
-    pub(super) fn folds(&self) -> Result<Folds, String> {
-        let Some(file) = self.folds.as_ref().filter(|_| self.periods.is_some()) else {
-            return Ok(Folds::default());
-        };
+    /// The folds of the rows of the search, which scripts find with their data; none if they do not.
+    pub(super) fn all_folds(&self) -> Result<Folds, String> {
+        let Some(file) = &self.folds else { return Ok(Folds::default()) };
         Folds::read(table(file)?).map_err(|error| format!("scores are not recomputed: {error}"))
+    }
+
+    /// The periods of the rows of the search; none if the split is another one, or if its times are too few.
+    pub(super) fn periods_of_rows(&self) -> Result<Folds, String> {
+        if self.periods.is_some() { self.all_folds() } else { Ok(Folds::default()) }
     }
 }
 
@@ -225,7 +231,11 @@ impl Evaluator {
                     printed.value
                 ))
             }
-            _ => ValidationCheck { measured: Some(measured), ..ValidationCheck::default() },
+            _ => {
+                let on_folds = known.folds_digest.as_ref() == Some(&measured.rows_digest);
+                let measured = Some(Measurement { on_folds, ..measured });
+                ValidationCheck { measured, ..ValidationCheck::default() }
+            }
         }
     }
 
@@ -274,6 +284,32 @@ impl Evaluator {
         });
         let file = File::open(submission).map_err(|error| format!("it left no valid submission: {error}"))?;
         self.evaluate(half.as_ref().unwrap_or(labels), file, Others::Ignore, HOLDOUT_REPLICATES)
+    }
+
+    /// Compares what two fits predicted for the rows of the test table.
+    ///
+    /// # Errors
+    /// Why the files are not compared.
+    pub(crate) fn compare_fits(&self, first: &Path, second: &Path) -> Result<Refit, String> {
+        let (first, second) = (opened(first)?, opened(second)?);
+        let metric = self.by_file.is_none().then_some(self.setup.metric);
+        let found = refit::compare(metric, first, second, &self.layout());
+        let refit::Refit { rows, words, is_jump } = found.map_err(|why| why.to_string())?;
+        Ok(Refit { rows, words, is_jump, failure: String::new() })
+    }
+
+    /// Compares two files of validation predictions on the rows that both have.
+    ///
+    /// # Errors
+    /// Why they cannot be compared.
+    pub(crate) fn compare(&self, one: &Path, other: &Path) -> Result<(usize, Option<Difference>), String> {
+        if let Some(by_file) = &self.by_file {
+            return Err(by_file.computes_no("scores of the rows that two scripts predict"));
+        }
+        let labels = &self.known()?.search;
+        let fewest = fewest_rows(labels.rows(), self.setup.subsample_limit, self.setup.split.as_ref());
+        let files = [opened(one)?, opened(other)?];
+        labels.difference(files, &self.layout(), fewest, REPLICATES).map_err(|error| error.to_string())
     }
 
     /// Chooses weights for files of validation predictions, each with the seconds of its script.
@@ -401,8 +437,10 @@ impl Evaluator {
 impl LabelledRows {
     fn read(setup: &EvaluationSetup) -> Result<Self, String> {
         let rows = read(setup, &setup.train, &setup.columns)?;
+        let folds = setup.all_folds()?;
+        let folds_digest = setup.folds.as_ref().map(|_| rows.digest_in(&folds));
         let rows = match setup.interval_for() {
-            IntervalFor::Period => rows.in_periods(Arc::new(setup.folds()?)),
+            IntervalFor::Period if setup.periods.is_some() => rows.in_periods(Arc::new(folds)),
             interval_for => rows.with_intervals_for(interval_for),
         };
         let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
@@ -416,7 +454,7 @@ impl LabelledRows {
         };
         let holdout = holdout.map(|labels| labels.among_classes_of(&search));
         let search_with_visible_classes = (!rows.has_classes_of(&search)).then_some(rows);
-        Ok(Self { search, search_with_visible_classes, holdout })
+        Ok(Self { search, search_with_visible_classes, holdout, folds_digest })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::measure::Measurement;
+use crate::measure::{Difference, Measurement};
 use crate::place::Place;
 use crate::protocol::HoldoutPart;
 
@@ -29,6 +29,31 @@ pub struct Look {
     pub failure: String,
 }
 
+/// The comparison of what two runs predicted for the same rows of the test table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RefitRequest {
+    /// The place of the comparison.
+    pub place: Place,
+    /// The run that had seen fewer rows, and its script.
+    pub first: (Place, String),
+    /// The run on the original files, and its script.
+    pub second: (Place, String),
+}
+
+/// How two fits of a solution differ in their predictions for the same rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Refit {
+    /// The number of rows.
+    pub rows: u64,
+    /// How alike they are, in a few words.
+    pub words: String,
+    /// Whether they differ by more than fits do.
+    pub is_jump: bool,
+    /// Why they were not compared; empty if they were.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failure: String,
+}
+
 /// A run whose predictions are kept.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Member {
@@ -38,6 +63,29 @@ pub struct Member {
     pub script: String,
     /// How long it ran, in seconds.
     pub seconds: f64,
+}
+
+/// The comparison of two runs on the validation rows that both predicted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ComparisonRequest {
+    /// The place of the comparison.
+    pub place: Place,
+    /// A run.
+    pub one: Member,
+    /// The run that it is compared with.
+    pub other: Member,
+}
+
+/// The comparison of two runs on the validation rows that both predicted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The number of these rows.
+    pub rows: u64,
+    /// How much larger the first score is on them; `None` if they are too few.
+    pub difference: Option<Difference>,
+    /// Why they cannot be compared, whatever the rows are; empty if they can.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failure: String,
 }
 
 /// The choice of weights for the predictions of earlier runs.

@@ -159,6 +159,11 @@ impl Labels {
         }
     }
 
+    /// A digest of the IDs of the rows in these folds.
+    pub fn digest_in(&self, folds: &Folds) -> String {
+        bootstrap::digest(self.keys.iter().copied().filter(|key| folds.has(*key)).collect())
+    }
+
     /// A digest of the rows' IDs, equal to the `rows_digest` of a measurement of all of them.
     pub fn digest(&self) -> String {
         bootstrap::digest(self.keys.clone())

@@ -1,8 +1,9 @@
 //! The score of a file of predictions with its uncertainty.
 
+use std::collections::HashSet;
 use std::io::Read;
 
-use mle_star_domain::measure::{FoldScore, Measurement};
+use mle_star_domain::measure::{Difference, FoldScore, Measurement};
 
 use super::evaluate::Predicted;
 use super::known::Labels;
@@ -56,11 +57,7 @@ impl Labels {
         replicates: usize,
     ) -> Result<Measurement, Unscorable> {
         let metric = self.metric();
-        let of_target = |(labels, predicted): (&Self, &Predicted)| {
-            predicted.measure(replicates).map_err(|error| self.about(labels, error))
-        };
-        let measured = self.targets().zip(predicted).map(of_target).collect::<Result<Vec<_>, _>>()?;
-        let measured = mean(metric, &measured)?;
+        let measured = self.measured_by_rows(predicted, replicates)?;
         Ok(match self.interval_for {
             IntervalFor::Rows(rows) => on_other_rows(metric, measured, rows),
             IntervalFor::Period => for_one_more_period(measured, self.periods(predicted), Scale::of(metric)),
@@ -69,6 +66,50 @@ impl Labels {
                 for_other_groups(measured, &errors, (groups, rows), Scale::of(metric))
             }
         })
+    }
+
+    /// The difference of two files of predictions on the rows that both have, and the number of these rows. There is none for fewer
+    /// rows than `fewest`.
+    ///
+    /// # Errors
+    /// As [`Labels::evaluate`].
+    pub fn difference(
+        &self,
+        files: [impl Read; 2],
+        layout: &Layout<'_>,
+        fewest: usize,
+        replicates: usize,
+    ) -> Result<(usize, Option<Difference>), Unscorable> {
+        let [one, other] = files.map(|file| self.predicted(file, layout, Others::Reject));
+        let (one, other) = (one?, other?);
+        let keys = |all: &[Predicted]| -> HashSet<u64> {
+            all.first().map(Predicted::keys).unwrap_or_default().iter().copied().collect()
+        };
+        let common: HashSet<u64> = keys(&one).intersection(&keys(&other)).copied().collect();
+        if common.len() < fewest.max(1) {
+            return Ok((common.len(), None));
+        }
+        let measure = |all: &[Predicted]| {
+            let at = |one: &Predicted| {
+                let places = (0..one.rows()).filter(|place| common.contains(&one.keys()[*place]));
+                one.at(&places.collect::<Vec<_>>())
+            };
+            self.measured_by_rows(&all.iter().map(at).collect::<Vec<_>>(), replicates)
+        };
+        Ok((common.len(), measure(&one)?.difference(&measure(&other)?)))
+    }
+
+    /// The mean score over the targets, with the uncertainty of rows like these.
+    fn measured_by_rows(
+        &self,
+        predicted: &[Predicted],
+        replicates: usize,
+    ) -> Result<Measurement, Unscorable> {
+        let of_target = |(labels, predicted): (&Self, &Predicted)| {
+            predicted.measure(replicates).map_err(|error| self.about(labels, error))
+        };
+        let measured = self.targets().zip(predicted).map(of_target).collect::<Result<Vec<_>, _>>()?;
+        mean(self.metric(), &measured)
     }
 
     /// The scores of the periods that are predicted.

@@ -84,7 +84,8 @@ fn insert_at(
     values: &Value,
     place: impl Fn(&str) -> Option<String>,
 ) -> Option<String> {
-    if !wanted {
+    // Models without columns of their own have nothing to add to.
+    if !wanted || block.kind == "Features" && !block.text.contains("    return x") {
         return None;
     }
     let step = render(template, &json!({ "p": &*block.problem, "s": values })).ok()?;

@@ -141,16 +141,20 @@ fn of_classes(classes: usize) -> Shape {
 #[test]
 fn later_rows_of_the_same_series_get_a_history() {
     for rows in [DATED].into_iter().chain(ODD) {
-        let script = initial(&agents(&of_days("MAE"), rows, SplitKind::Time), "LightGBM");
-        let history = section(&script, "History");
-        assert!(history.contains("SERIES = [\"store\"]"), "{}\n{history}", rows.name);
+        let agents = agents(&of_days("MAE"), rows, SplitKind::Time);
+        let script = initial(&agents, "LightGBM with windows");
+        let series = section(&script, "Series");
+        assert!(series.contains("SERIES = [\"store\"]"), "{}\n{series}", rows.name);
         let is_date = !["numbers", "irregular times"].contains(&rows.name);
-        assert_eq!(history.contains("pd.to_datetime"), is_date, "{}", rows.name);
-        assert_eq!(history.contains("recent_same_hour"), is_date, "{}", rows.name);
+        assert_eq!(series.contains("pd.to_datetime"), is_date, "{}", rows.name);
+        assert_eq!(script.contains("recent_same_hour"), is_date, "{}", rows.name);
+        // It is a variant: the plain model has none.
+        let plain = initial(&agents, "LightGBM");
+        assert!(!plain.contains("SERIES") && !plain.contains("history"), "{}\n{plain}", rows.name);
     }
     let no_history = |shape: &Shape, rows: Rows, kind| {
-        let script = initial(&agents(shape, rows, kind), "LightGBM");
-        assert!(!script.contains("History") && !script.contains("with_history"), "{}\n{script}", rows.name);
+        let script = initial(&agents(shape, rows, kind), "LightGBM with windows");
+        assert!(!script.contains("SERIES") && !script.contains("history"), "{}\n{script}", rows.name);
     };
     no_history(&of_days("MAE"), DATED, SplitKind::Rows);
     let others = Rows { name: "others", store: |store, training| format!("{store} {training}"), ..DATED };
@@ -181,15 +185,15 @@ fn scripts_with_a_history_pass_the_rules_against_leakage() {
     let others = ["no earlier targets", "more windows of earlier targets", "time beside earlier targets"];
     for (shape, rows) in [(of_classes(2), LABELLED), (of_classes(3), THREE), (of_days("RMSLE"), DATED)] {
         let of_sample = agents(&Shape { subsample: 100, ..shape }, rows, SplitKind::Time);
-        let solo = initial(&of_sample, "LightGBM");
+        let solo = initial(&of_sample, "LightGBM with windows");
         assert!(solo.contains("left_out"), "{solo}");
         assert!(check(&solo, &facts).unwrap().is_empty(), "{:#?}", check(&solo, &facts));
         let agents = agents(&shape, rows, SplitKind::Time);
         let mut strategies = BTreeSet::new();
-        for (label, script) in scripts(&agents, ["LightGBM", "CatBoost"]) {
+        for (label, script) in scripts(&agents, ["LightGBM with windows", "CatBoost with forecasts"]) {
             let findings = check(&script, &facts).unwrap();
             assert!(findings.is_empty(), "{label}\n{findings:#?}\n{script}");
-            assert!(label == "ablation" || script.contains("with_history("), "{label}\n{script}");
+            assert!(label == "ablation" || script.contains("with_windows("), "{label}\n{script}");
             let from = Asked { agents: &agents, place: "phase2/path-0/t0" };
             let found = from.json(AgentType::Leakage, None, json!({ "code": script }));
             assert_eq!(found["answers"][0]["leakage_status"], "No Data Leakage", "{label}");
@@ -205,21 +209,24 @@ fn scripts_with_a_history_pass_the_rules_against_leakage() {
 fn history_can_be_left_out_and_taken_back() {
     let agents = agents(&of_days("MAE"), DATED, SplitKind::Time);
     let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
-    let script = initial(&agents, "LightGBM");
-    let block = section(&script, "History");
+    let script = initial(&agents, "LightGBM with windows");
+    let block = section(&script, "History: LightGBM with windows");
     let follow = |block: &str, name: &str| {
         let plan = format!("Strategy: {name}. It is tried.");
         ask.code(AgentType::Coder, None, json!({ "code_block": block, "plan": plan }))
     };
     let without = follow(block, "no earlier targets");
-    assert!(without.contains("\nWINDOWS = []\n"), "{without}");
+    assert!(without.contains("\n    windows = []\n"), "{without}");
     assert_eq!(follow(&without, "no earlier targets"), without.trim_end());
     assert_eq!(follow(&without, "earlier targets again"), block.trim_end());
-    assert!(follow(block, "time beside earlier targets").contains("\nTIME_LEFT_OUT = []\n"));
+    assert!(follow(block, "time beside earlier targets").contains("\n    left_out = []\n"));
     let from_last = follow(block, "distance from the last value");
-    assert!(from_last.contains("\nLEVEL = [\"recent_last\"]\n"), "{from_last}");
+    assert!(from_last.contains("\n    level = [\"recent_last\"]\n"), "{from_last}");
     let from_mean = follow(&from_last, "distance from the recent mean");
-    assert!(from_mean.contains("\nLEVEL = [\"recent_0.25\", \"recent_1\", \"recent_4\"]\n"), "{from_mean}");
+    assert!(
+        from_mean.contains("\n    level = [\"recent_0.25\", \"recent_1\", \"recent_4\"]\n"),
+        "{from_mean}"
+    );
     assert_eq!(follow(&without, "distance from the last value"), without.trim_end());
 }
 
@@ -227,13 +234,14 @@ fn history_can_be_left_out_and_taken_back() {
 fn a_study_begins_with_the_history() {
     let agents = agents(&of_days("MAE"), DATED, SplitKind::Time);
     let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
-    let inputs = json!({ "solution_script": initial(&agents, "LightGBM"), "previous_ablations": [] });
+    let inputs =
+        json!({ "solution_script": initial(&agents, "LightGBM with windows"), "previous_ablations": [] });
     let study = |told| code_of(&ask.ask_telling(AgentType::Ablation, None, inputs.clone(), told));
     assert_eq!(study(json!({})).matches("\nshow(").count(), 3);
     // There is time for the solution and one variant.
     let short = study(json!({ "current": { "seconds": 10.0 }, "study_limit": 26.0 }));
     assert_eq!(short.matches("\nshow(").count(), 1, "{short}");
-    assert!(short.contains("\nshow(\"History\""), "{short}");
+    assert!(short.contains("\nshow(\"History: LightGBM with windows\""), "{short}");
 }
 
 /// Appended to a script: compares a column with plain loops, and checks that no row depends on later targets.
@@ -241,7 +249,7 @@ const CHECKS: &str = r#"
 
 def columns_of(targets, fit_rows, rows):
     empty = pd.DataFrame(index=fit_rows), pd.DataFrame(index=rows)
-    return with_history(*empty, targets[fit_rows], fit_rows, rows)
+    return with_windows(*empty, targets[fit_rows], fit_rows, rows, [0.25, 1.0, 4.0])
 
 
 def are_latest(mean, last, row, start, fit_rows):
@@ -297,18 +305,19 @@ fn a_history_ends_before_the_period_of_its_row() {
     for rows in [DATED].into_iter().chain(ODD) {
         let shape = of_days("MAE");
         let agents = agents(&shape, rows, SplitKind::Time);
-        for family in ["LightGBM", "Linear model"] {
+        for family in ["LightGBM with windows", "CatBoost with windows"] {
             let script = with_few_trees(&initial(&agents, family));
             let label = format!("{family}, {}", rows.name);
             batch.add_with(&shape, label, &format!("{script}{CHECKS}"), |input| write(input, rows));
         }
     }
     let shape = of_classes(2);
-    let script = with_few_trees(&initial(&agents(&shape, LABELLED, SplitKind::Time), "LightGBM"));
+    let script =
+        with_few_trees(&initial(&agents(&shape, LABELLED, SplitKind::Time), "LightGBM with windows"));
     let script = format!("{script}\ny = y.astype(float)\n{CHECKS}");
     batch.add_with(&shape, "classes".to_owned(), &script, |input| write(input, LABELLED));
     let shape = of_classes(3);
-    let script = with_few_trees(&initial(&agents(&shape, THREE, SplitKind::Time), "LightGBM"));
+    let script = with_few_trees(&initial(&agents(&shape, THREE, SplitKind::Time), "LightGBM with windows"));
     batch.add_with(&shape, "three classes".to_owned(), &format!("{script}{OF_CLASSES}"), |input| {
         write(input, THREE);
     });
@@ -320,7 +329,7 @@ const OF_CLASSES: &str = r#"
 found = 0
 for fit_rows, rows in [*FOLDS, (ORDER, len(train) + np.arange(len(test)))]:
     empty = pd.DataFrame(index=fit_rows), pd.DataFrame(index=rows)
-    for numbers, frame in zip((fit_rows, rows), with_history(*empty, y[fit_rows].astype(float), fit_rows, rows)):
+    for numbers, frame in zip((fit_rows, rows), with_windows(*empty, y[fit_rows].astype(float), fit_rows, rows, [0.25, 1.0, 4.0])):
         starts = CLOCK[numbers] - frame["recent_distance"].to_numpy()
         assert (starts <= CLOCK[rows].min() + 1e-6).all()
         for start, row, (_, columns) in zip(starts, numbers, frame.iterrows()):
@@ -345,7 +354,7 @@ days = (pd.to_datetime(whole[TIME], utc=True) - pd.Timestamp("2000-01-01", tz="U
 stores = pd.concat([train["store"], test["store"]]).to_numpy()
 for fit_rows, rows in [*FOLDS, (ORDER, len(train) + np.arange(len(test)))]:
     empty = pd.DataFrame(index=fit_rows), pd.DataFrame(index=rows)
-    for numbers, frame in zip((fit_rows, rows), with_history(*empty, to_model_scale(y[fit_rows]), fit_rows, rows)):
+    for numbers, frame in zip((fit_rows, rows), with_windows(*empty, to_model_scale(y[fit_rows]), fit_rows, rows, [0.25, 1.0, 4.0])):
         starts = CLOCK[numbers] - frame["recent_distance"].to_numpy()
         assert (starts <= CLOCK[rows].min() + 1e-6).all()
         for start, row, value in zip(starts, numbers, frame["recent_4"]):
@@ -360,7 +369,7 @@ fn a_sample_has_the_history_of_all_rows() {
     let mut batch = Batch::new();
     let named = Rows { target: |store, day, _| ["c0", "c1"][(store + day / 9) % 2].to_owned(), ..DATED };
     let classes = Shape { subsample: 100, text_labels: true, ..of_classes(2) };
-    let script = with_few_trees(&initial(&agents(&classes, named, SplitKind::Time), "LightGBM"));
+    let script = with_few_trees(&initial(&agents(&classes, named, SplitKind::Time), "LightGBM with windows"));
     let scale = "def to_model_scale(values):\n    \
                  return values if values.dtype.kind in 'if' else (values == CLASSES[1]).astype(float)\n";
     let script = format!("{script}\n{scale}\n{OF_SAMPLE}");
@@ -369,7 +378,7 @@ fn a_sample_has_the_history_of_all_rows() {
     let shape = Shape { subsample: 100, ..of_days("MAE") };
     let agents = agents(&shape, DATED, SplitKind::Time);
     let ask = Asked { agents: &agents, place: "finalization/test" };
-    let script = with_few_trees(&initial(&agents, "LightGBM"));
+    let script = with_few_trees(&initial(&agents, "LightGBM with windows"));
     let inputs = json!({ "final_solution": script });
     let block = ask.code(AgentType::Test, Some(Variant::SubsamplingExtract), inputs);
     let inputs = json!({ "code_block_with_subsampling": block });
@@ -391,12 +400,14 @@ fn scripts_with_a_history_run() {
     let mut batch = Batch::new();
     let numbered = Rows { name: "numbered days", day: |day| day.to_string(), ..DATED };
     for (shape, families, rows) in [
-        (of_days("RMSLE"), ["LightGBM", "CatBoost"], DATED),
-        (of_days("MAE"), ["Linear model", "Extra trees"], DATED),
-        (of_days("MAE"), ["LightGBM", "Extra trees"], numbered),
-        (of_classes(2), ["LightGBM", "Linear model"], LABELLED),
-        (of_classes(3), ["CatBoost", "Linear model"], THREE),
-        (Shape { subsample: 100, ..of_classes(2) }, ["CatBoost", "XGBoost"], LABELLED),
+        (of_days("RMSLE"), ["LightGBM with windows", "CatBoost with forecasts"], DATED),
+        (of_days("MAE"), ["Linear model of distances", "Extra trees of distances"], DATED),
+        (of_days("MAE"), ["LightGBM", "Mean of seasons and distances"], numbered),
+        (of_days("RMSE"), ["Seasons and levels", "LightGBM with windows"], ODD[2]),
+        (of_classes(2), ["LightGBM with windows", "Linear model"], LABELLED),
+        (of_classes(3), ["CatBoost with windows", "Linear model"], THREE),
+        (Shape { subsample: 100, ..of_classes(2) }, ["CatBoost with windows", "XGBoost"], LABELLED),
+        (Shape { subsample: 100, ..of_days("MAE") }, ["Seasons and levels", "LightGBM of ratios"], DATED),
     ] {
         let agents = agents(&shape, rows, SplitKind::Time);
         for (label, script) in scripts(&agents, families) {
@@ -417,15 +428,15 @@ fn faults(done: &Done) -> String {
 #[test]
 fn a_few_classes_have_a_history_and_many_have_none() {
     let script = |classes: usize, rows: Rows| {
-        initial(&agents(&of_classes(classes), rows, SplitKind::Time), "LightGBM")
+        initial(&agents(&of_classes(classes), rows, SplitKind::Time), "LightGBM with windows")
     };
     let two = script(2, LABELLED);
     assert!(
-        two.contains("with_history(") && !two.contains("LEVEL") && !two.contains("recent_last_"),
+        two.contains("with_windows(") && !two.contains("level") && !two.contains("recent_last_"),
         "{two}"
     );
     let three = script(3, THREE);
     assert!(three.contains("recent_last_{label}") && !three.contains("recent_trend"), "{three}");
     let many = Rows { target: |store, day, _| ((store + day) % 16).to_string(), ..DATED };
-    assert!(!script(16, many).contains("History"));
+    assert!(!script(16, many).contains("SERIES"));
 }

@@ -13,6 +13,8 @@ mod dropped;
 #[cfg(test)]
 mod folders;
 #[cfg(test)]
+mod forecasts;
+#[cfg(test)]
 mod gate;
 #[cfg(test)]
 mod grouped;

@@ -82,10 +82,9 @@ impl Backends {
         }
         let isolation = Isolation::new(mle_star_backends::script::network(config.network));
         say(&format!("isolation: {}", isolation.line()));
-        let all_rows = held_out::all_rows(run)?;
         let kept_from =
             KeptFrom { network: isolation.closes_network(), other_files: isolation.closes_reads() };
-        let held_out = held_out::folder(run, &all_rows)?;
+        let (all_rows, held_out) = held_out::folders(run)?;
         // From here on, scripts look at the rows.
         run.profile.iter().for_each(|profile| profile.tables.forget());
         let knows_test = run.frozen.protocol.as_ref().is_some_and(|protocol| protocol.holdout.is_test());

@@ -1,5 +1,6 @@
 //! The data without the held-out rows, in the run folder, and what the program needs to compute scores itself.
 
+use std::cell::OnceCell;
 use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
@@ -27,28 +28,37 @@ pub struct HeldOut {
     setup: HoldoutSetup,
 }
 
-/// Makes the data with all rows as scripts see it, once per run: the task's own folder or, with folds, links to it and the folds.
+/// The times of a run's rows, once they are read.
+#[derive(Default)]
+struct Times(OnceCell<Timeline>);
+
+/// Makes the folder with all rows as scripts see them, and the one that scripts of the search see, once per run; the latter is
+/// `None` if no rows are held out.
 ///
 /// # Errors
-/// The tables cannot be read, or the folder cannot be written.
-pub fn all_rows(run: &OpenRun) -> Result<PathBuf, Trouble> {
+/// The tables cannot be read or written, or other rows would be held out or validated than those of the run.
+pub fn folders(run: &OpenRun) -> Result<(PathBuf, Option<HeldOut>), Trouble> {
+    let times = Times::default();
+    let all_rows = all_rows(run, &times)?;
+    let held_out = folder(run, &times, &all_rows)?;
+    Ok((all_rows, held_out))
+}
+
+/// Makes the data with all rows as scripts see it, once per run: the task's own folder or, with folds, links to it and the folds.
+fn all_rows(run: &OpenRun, times: &Times) -> Result<PathBuf, Trouble> {
     let (data_dir, profile) = (runs::data_dir(&run.folder, &run.frozen.task), run.profile.as_ref());
     let Some((protocol, profile)) = with_folds(run).zip(profile) else { return Ok(data_dir) };
     let folder = run.folder.join(layout::ALL_ROWS);
     // A run that was moved has links that lead nowhere.
     if !folder.join(&profile.train.file).exists() {
-        let timeline = timeline(run, protocol, profile)?;
-        let by = by(run, protocol, timeline.as_ref()).ok_or_else(other)?;
+        let by = by(run, protocol, times.of(run, protocol, profile)?).ok_or_else(other)?;
         folds::link_all_rows(profile, &by, &folder)?;
     }
     Ok(folder)
 }
 
 /// Makes the data that scripts of the search see, once per run; `None` if no rows are held out.
-///
-/// # Errors
-/// The tables cannot be read or written, or other rows would be held out than those of the run.
-pub fn folder(run: &OpenRun, all_rows: &Path) -> Result<Option<HeldOut>, Trouble> {
+fn folder(run: &OpenRun, times: &Times, all_rows: &Path) -> Result<Option<HeldOut>, Trouble> {
     let (frozen, profile) = (&run.frozen, run.profile.as_ref());
     let Some(protocol) = frozen.protocol.as_ref().filter(|protocol| protocol.holdout.is_on()) else {
         return Ok(None);
@@ -59,14 +69,13 @@ pub fn folder(run: &OpenRun, all_rows: &Path) -> Result<Option<HeldOut>, Trouble
     let (input, labels) = (folder.join(layout::INPUT), folder.join(layout::LABELS));
     let compared = folder.join(layout::COMPARED);
     if !(input.is_dir() && labels.is_file()) {
-        let timeline = timeline(run, protocol, profile)?;
-        let again =
-            || planned_again(&frozen.task, &frozen.config, (protocol, timeline.as_ref()), profile).ok();
+        let timeline = times.of(run, protocol, profile)?;
+        let again = || planned_again(&frozen.task, &frozen.config, (protocol, timeline), profile).ok();
         let plan = run.held_out.clone().or_else(again);
         let plan = plan.filter(|plan| plan.holdout() == protocol.holdout).ok_or_else(other)?;
         fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
         holdout::labels(profile, &plan, &labels)?;
-        let by = by(run, protocol, timeline.as_ref()).filter(|_| protocol.has_folds_file);
+        let by = by(run, protocol, timeline).filter(|_| protocol.has_folds_file);
         holdout::write_with(profile, &plan, &input, |folder| {
             by.iter().try_for_each(|by| folds::write(profile, by, Some(&plan), folder))
         })?;
@@ -91,13 +100,21 @@ fn by<'a>(run: &'a OpenRun, protocol: &'a Protocol, timeline: Option<&'a Timelin
     Some(By { target, id, split: protocol.split.as_ref()?, timeline, seed })
 }
 
-/// The times of a run with periods.
-fn timeline(run: &OpenRun, protocol: &Protocol, profile: &Profile) -> Result<Option<Timeline>, Trouble> {
-    if protocol.periods.is_none() {
-        return Ok(None);
+impl Times {
+    /// The times of a run with periods, which are read once.
+    fn of(
+        &self,
+        run: &OpenRun,
+        protocol: &Protocol,
+        profile: &Profile,
+    ) -> Result<Option<&Timeline>, Trouble> {
+        if self.0.get().is_none() && protocol.periods.is_some() {
+            let read = protocol::timeline(&run.frozen.task, profile, protocol.split.as_ref());
+            let timeline = read.and_then(Result::ok).ok_or_else(other)?;
+            return Ok(Some(self.0.get_or_init(|| timeline)));
+        }
+        Ok(self.0.get())
     }
-    let read = protocol::timeline(&run.frozen.task, profile, protocol.split.as_ref());
-    read.and_then(Result::ok).map(Some).ok_or_else(other)
 }
 
 fn other() -> Trouble {

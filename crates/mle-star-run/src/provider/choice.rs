@@ -9,7 +9,7 @@ use std::time::Duration;
 use mle_star::agents::definitions;
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_domain::config::{AgentsChoice, Config};
-use mle_star_domain::protocol::Split;
+use mle_star_domain::protocol::Protocol;
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_offline::OfflineAgents;
@@ -157,13 +157,20 @@ pub fn rules(
     task: &Task,
     config: &Config,
     profile: Option<&Profile>,
-    split: Option<&Split>,
+    protocol: Option<&Protocol>,
 ) -> Result<Option<OfflineAgents>, Trouble> {
     match (chosen, profile) {
         (Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_) | Chosen::Codex(_), _) => Ok(None),
         (Chosen::Offline, Some(profile)) => {
+            let split = protocol.and_then(|protocol| protocol.split.as_ref());
             let agents = OfflineAgents::new(task, profile, config.subsample_limit, split)?;
-            Ok(Some(agents.with_seed(config.seed)))
+            let agents = agents.with_seed(config.seed);
+            let gap = |protocol: &Protocol| protocol.periods.as_ref().map_or(0.0, |periods| periods.gap_size);
+            let folds = protocol.filter(|protocol| protocol.has_folds_file).map(gap);
+            Ok(Some(match folds {
+                Some(gap) => agents.with_folds_file(gap),
+                None => agents,
+            }))
         }
         (Chosen::Offline, None) => Err(Trouble::new(
             "the offline agents need a training table",

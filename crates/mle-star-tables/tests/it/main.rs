@@ -8,3 +8,5 @@ mod descriptions;
 mod layouts;
 #[cfg(test)]
 mod miniatures;
+#[cfg(test)]
+mod periods;

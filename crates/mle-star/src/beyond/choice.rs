@@ -1,9 +1,9 @@
 //! The final choice: which of the best solutions is submitted.
 //!
 //! Why: the best validation score is the one that a leak made best, if one did. What it may change: which solution becomes
-//! the answer. It is the one with the best validation score, as in the paper, unless rows that no script has seen contradict this
-//! score. Then, one half of these rows chooses among all solutions of the run, since the next best may have the same
-//! leak. With `final_choice: holdout`, it always chooses, among the few best.
+//! the answer. It is the one with the best validation score, as in the paper, unless one half of the rows that no script has
+//! seen contradicts this score. Then, that half chooses among all solutions of the run, since the next best may have the
+//! same leak. Either way, the other half reports. With `final_choice: holdout`, it always chooses, among the few best.
 
 use crate::agents;
 use crate::ctx::Ctx;
@@ -36,6 +36,8 @@ pub(crate) struct Chosen {
     pub best: Scored,
     /// Its predictions for the held-out rows, if it has any.
     pub predictions: Option<Predictions>,
+    /// Its score on the choosing half of the held-out rows, if it was looked at.
+    pub looked: Option<Measurement>,
     /// The part of the held-out rows that reports the score.
     pub reports: HoldoutPart,
     pub choice: Choice,
@@ -62,6 +64,12 @@ struct Finalist {
     measured: Option<Measurement>,
 }
 
+/// The best solution by validation with its score on the choosing half.
+struct Looked {
+    finalist: Finalist,
+    is_contradicted: bool,
+}
+
 /// Gives the places of the finalists, the best first.
 type Ranking = fn(&Ctx<'_>, &[Finalist]) -> Vec<usize>;
 
@@ -74,20 +82,31 @@ pub(crate) async fn choose(
 ) -> Result<Chosen, Stop> {
     let finalists = finalists(best, solutions);
     let all = with_all(library, &finalists);
+    let looked = match ctx.config().final_choice {
+        FinalChoice::Auto if ctx.holds_out() && all.len() > 1 => look_at_half(ctx, best).await?,
+        _ => None,
+    };
     let (known, solutions, rule, ranking): (_, _, _, Ranking) = match ctx.config().final_choice {
         FinalChoice::Holdout if ctx.holds_out() && finalists.len() > 1 => {
             let rule = "held-out score; within one standard error, validation score";
             (None, finalists, rule, by_held_out_and_validation)
         }
         FinalChoice::Auto
-            if ctx.holds_out()
-                && all.len() > 1
-                && let Some(contradicted) = contradicted(ctx, best).await? =>
+            if let Some(contradicted) = looked
+                .as_ref()
+                .filter(|looked| looked.is_contradicted)
+                .map(|looked| looked.finalist.clone()) =>
         {
             let rule = "score on one half of the held-out rows, which contradicts the best validation score; the other half is reported";
             (Some(contradicted), all, rule, by_held_out)
         }
-        _ => return Ok(Chosen::by_validation(best, &finalists)),
+        _ => {
+            // The half that did not contradict has decided, so the other one reports.
+            let chosen = Chosen::by_validation(best, &finalists);
+            let looked = looked.and_then(|looked| looked.finalist.measured);
+            let reports = if looked.is_some() { HoldoutPart::Reporting } else { chosen.reports };
+            return Ok(Chosen { reports, looked, ..chosen });
+        }
     };
     compare(ctx, known, solutions, rule, ranking).await
 }
@@ -117,23 +136,26 @@ async fn compare(
     let ranked = || ranking.iter().map(|place| &compared[*place]);
     let choice = Choice { rule: rule.to_owned(), candidates: ranked().map(Finalist::candidate).collect() };
     let others = ranked().skip(1).take(FINALISTS - 1).map(|one| one.solution.clone()).collect();
-    let Finalist { solution: best, predictions, .. } = compared[ranking[0]].clone();
-    Ok(Chosen { best, predictions, reports: HoldoutPart::Reporting, choice, others, probes: Vec::new() })
+    let Finalist { solution: best, predictions, measured: looked } = compared[ranking[0]].clone();
+    let (reports, probes) = (HoldoutPart::Reporting, Vec::new());
+    Ok(Chosen { best, predictions, looked, reports, choice, others, probes })
 }
 
-/// The best solution with its score on the choosing half, if that is far worse than its validation score. A solution
-/// without predictions is not looked at.
-async fn contradicted(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Finalist>, Stop> {
+/// The best solution with its score on the choosing half, and whether that is far worse than its validation score; `None` if it
+/// has no score there. A solution without predictions is not looked at.
+async fn look_at_half(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Looked>, Stop> {
     let Some((validated, predictions)) = best.measured().zip(Predictions::of(best)) else { return Ok(None) };
     let held_out = ctx.look(&predictions.run, &predictions.script, HoldoutPart::Choosing).await?;
-    let Some(held_out) = held_out.filter(|held_out| is_worse(ctx, held_out, validated, CONTRADICTED)) else {
-        return Ok(None);
-    };
-    ctx.warn(format!(
-        "the best solution scores {:.6} validated but {:.6} on half of the held-out rows, so this half chooses",
-        validated.score, held_out.score
-    ));
-    Ok(Some(Finalist { solution: best.clone(), predictions: Some(predictions), measured: Some(held_out) }))
+    let Some(held_out) = held_out else { return Ok(None) };
+    let is_contradicted = is_worse(ctx, &held_out, validated, CONTRADICTED);
+    if is_contradicted {
+        ctx.warn(format!(
+            "the best solution scores {:.6} validated but {:.6} on half of the held-out rows, so this half chooses",
+            validated.score, held_out.score
+        ));
+    }
+    let (solution, predictions, measured) = (best.clone(), Some(predictions), Some(held_out));
+    Ok(Some(Looked { finalist: Finalist { solution, predictions, measured }, is_contradicted }))
 }
 
 /// The finalists, then the other solutions of the run that left predictions, from the first: the later ones may all have the
@@ -236,8 +258,8 @@ impl Chosen {
         let predictions = Predictions::of(best);
         let is_other = |other: &&Scored| other.text() != best.text();
         let others = finalists.iter().filter(is_other).cloned().collect();
-        let (reports, probes) = (HoldoutPart::Whole, Vec::new());
-        Self { best: best.clone(), predictions, reports, choice, others, probes }
+        let (looked, reports, probes) = (None, HoldoutPart::Whole, Vec::new());
+        Self { best: best.clone(), predictions, looked, reports, choice, others, probes }
     }
 }
 

@@ -11,8 +11,10 @@ use crate::evaluation::Script;
 use crate::scored::Scored;
 use crate::solution::Solution;
 use crate::stop::Stop;
+use mle_star_domain::config::FinalChoice;
 use mle_star_domain::effects::Purpose;
 use mle_star_domain::measure::Measurement;
+use mle_star_domain::protocol::HoldoutPart;
 
 /// A score that is worse by more than this many standard errors of the difference is a mistake. The standard error
 /// is about the rows alone: other seeds and other training rows may add as much again.
@@ -45,10 +47,9 @@ pub(super) async fn rehearse(
     let Some((script, predictions, seconds)) = predict(&ctx.without_labels(), &checked, chosen).await? else {
         return Ok((checked, None));
     };
-    let measured = ctx.without_labels().look(&predictions.run, script.text(), chosen.reports).await?;
-    let comparison = String::new();
+    let (measured, comparison) = (None, String::new());
     let mut rehearsal = Rehearsal { seconds, predictions, measured, comparison, instead: None };
-    compare(ctx, &mut rehearsal, chosen).await?;
+    decide(ctx, &mut rehearsal, chosen).await?;
     warn_if_worse(ctx, rehearsal.measured.as_ref(), &chosen.best);
     let leaks = rehearsal.predictions.leaks;
     Ok((Script { leaks, checked: true, ..Script::new(script) }, Some(rehearsal)))
@@ -92,14 +93,76 @@ pub(super) fn warn_if_worse(ctx: &Ctx<'_>, held_out: Option<&Measurement>, best:
     }
 }
 
-/// Compares the script with the chosen solution. If it is worse, the chosen solution's score is the one to report.
-async fn compare(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Result<(), Stop> {
-    let differs = |known: &&Predictions| known.script != rehearsal.predictions.script;
-    let Some(known) = chosen.predictions.as_ref().filter(differs) else { return Ok(()) };
-    let before = ctx.look(&known.run, &known.script, chosen.reports).await?;
-    let (Some(before), Some(after)) = (before, rehearsal.measured.as_ref()) else { return Ok(()) };
+/// Which held-out rows decide whether the script is submitted, and which report.
+struct Parts {
+    decide: HoldoutPart,
+    report: HoldoutPart,
+}
+
+impl Parts {
+    /// Two halves, unless only the validation score chooses. A journal of an earlier version decided by the rows that it
+    /// reports, and goes on with them.
+    fn of(ctx: &Ctx<'_>) -> Result<Self, Stop> {
+        if ctx.config().final_choice == FinalChoice::Validation {
+            return Ok(Self { decide: HoldoutPart::Whole, report: HoldoutPart::Whole });
+        }
+        let known = |part| ctx.without_labels().has_looked(part);
+        for part in [HoldoutPart::Whole, HoldoutPart::Reporting] {
+            if known(part)? && !known(HoldoutPart::Choosing)? {
+                return Ok(Self { decide: part, report: part });
+            }
+        }
+        Ok(Self { decide: HoldoutPart::Choosing, report: HoldoutPart::Reporting })
+    }
+}
+
+/// Compares the script with the chosen solution, and scores the one that is submitted on rows that decided nothing.
+async fn decide(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> Result<(), Stop> {
+    let at = &ctx.without_labels();
+    let own = rehearsal.predictions.clone();
+    let Some(known) = chosen.predictions.as_ref().filter(|known| known.script != own.script) else {
+        // An earlier version reported all rows.
+        let was_whole = at.has_looked(HoldoutPart::Whole)?;
+        let report = if was_whole { HoldoutPart::Whole } else { chosen.reports };
+        rehearsal.measured = at.look(&own.run, &own.script, report).await?;
+        return Ok(());
+    };
+    let Parts { decide, report } = Parts::of(ctx)?;
+    let after = at.look(&own.run, &own.script, decide).await?;
+    let before = match &chosen.looked {
+        Some(looked) if decide == HoldoutPart::Choosing => Some(looked.clone()),
+        // The place of the step itself may have a look at another solution.
+        None if decide == HoldoutPart::Choosing => {
+            at.corrected().look(&known.run, &known.script, decide).await?
+        }
+        _ => ctx.look(&known.run, &known.script, decide).await?,
+    };
+    if let (Some(before), Some(after)) = (&before, &after) {
+        let rows = match decide {
+            HoldoutPart::Whole => "held-out rows",
+            HoldoutPart::Choosing | HoldoutPart::Reporting => "one half of the held-out rows",
+        };
+        compare(ctx, rehearsal, known, (before, after), rows);
+    }
+    rehearsal.measured = match (decide == report, rehearsal.instead.is_some()) {
+        (true, true) => before,
+        (true, false) => after,
+        (false, true) => ctx.look(&known.run, &known.script, report).await?,
+        (false, false) => at.look(&own.run, &own.script, report).await?,
+    };
+    Ok(())
+}
+
+/// Compares the script with the chosen solution. If it is worse, the chosen solution is submitted.
+fn compare(
+    ctx: &Ctx<'_>,
+    rehearsal: &mut Rehearsal,
+    known: &Predictions,
+    (before, after): (&Measurement, &Measurement),
+    rows: &str,
+) {
     let scores = ctx.score(after.score).zip(ctx.score(before.score));
-    let Some((difference, (now, then))) = after.difference(&before).zip(scores) else { return Ok(()) };
+    let Some((difference, (now, then))) = after.difference(before).zip(scores) else { return };
     let error = difference.standard_error;
     let (is_worse, is_better) =
         (then.gain_over(now) > TOO_FAR * error, now.gain_over(then) > TOO_FAR * error);
@@ -113,14 +176,13 @@ async fn compare(ctx: &Ctx<'_>, rehearsal: &mut Rehearsal, chosen: &Chosen) -> R
         _ => "the difference is within what chance in the rows explains",
     };
     rehearsal.comparison = format!(
-        "On held-out rows the submission script scores {:.6} and the chosen solution {:.6} (standard error of the difference {error:.6}); {words}.",
+        "On {rows} the submission script scores {:.6} and the chosen solution {:.6} (standard error of the difference {error:.6}); {words}.",
         after.score, before.score
     );
     if is_worse || is_better {
         ctx.warn(rehearsal.comparison.clone());
     }
     if is_worse {
-        (rehearsal.measured, rehearsal.instead) = (Some(before), Some(known.clone()));
+        rehearsal.instead = Some(known.clone());
     }
-    Ok(())
 }

@@ -46,6 +46,9 @@ pub(crate) struct Last {
     pub probes: Vec<Probe>,
     /// What is known about the held-out rows.
     pub rehearsal: Option<Rehearsal>,
+    /// How its predictions for the test rows differ from those without the held-out rows, in one sentence; empty if they were
+    /// not compared.
+    pub refit: String,
     /// The score of the submission, if the labels of the test table are known to the program.
     pub tested: Option<Measurement>,
 }
@@ -184,7 +187,9 @@ async fn on_all_rows(
         Ok(ran) => {
             let direction = ctx.task().metric_direction;
             let solution = SolutionScript::ran(&solution, &ran.outcome, ran.at, direction);
-            return Ok((submitted(best, solution, ran.place, leaks), None));
+            let last = submitted(best, solution, ran.place, leaks);
+            let predicted = rehearsal.map(|rehearsal| instead.unwrap_or(&rehearsal.predictions));
+            return Ok((unless_it_jumps(ctx, last, best, predicted).await?, None));
         }
         Err(failure) => failure,
     };
@@ -192,13 +197,42 @@ async fn on_all_rows(
     if let Some(rehearsal) = rehearsal.filter(|_| !ctx.predicts_period()) {
         ctx.warn(format!("the submission is made without the held-out rows: {headline}"));
         let predicted = instead.unwrap_or(&rehearsal.predictions);
-        return Ok((as_predicted(best, predicted, headline), failure.limit));
+        let failure_words = format!("it did not run on the original files ({headline})");
+        return Ok((as_predicted(best, predicted, &failure_words), failure.limit));
     }
     let step = best.step();
     ctx.warn(format!(
         "no submission script could be made: {headline}; the solution of {step} stands, score {score}"
     ));
     Ok((fall_back(ctx, best, headline, before), failure.limit))
+}
+
+/// The answer of the run on the original files, unless its predictions for the test rows differ from those without the held-out
+/// rows by more than fits do: then these are submitted, which have been scored.
+async fn unless_it_jumps(
+    ctx: &Ctx<'_>,
+    last: Last,
+    best: &Scored,
+    predicted: Option<&Predictions>,
+) -> Result<Last, Stop> {
+    // The earlier period has other rows.
+    let Some((predicted, run)) = predicted.filter(|_| !ctx.predicts_period()).zip(last.submission.as_ref())
+    else {
+        return Ok(last);
+    };
+    let (first, second) =
+        ((&predicted.run, predicted.script.as_str()), (run, last.solution.content.as_str()));
+    let Some(refit) = ctx.compare_fits(first, second).await? else { return Ok(last) };
+    let words = format!("With the held-out rows, its predictions for {} test rows", refit.rows);
+    if !refit.is_jump {
+        let refit = format!("{words} are like those without ({}).", refit.words);
+        return Ok(Last { refit, ..last });
+    }
+    let differ = format!("differ from those without by more than fits do ({})", refit.words);
+    let refit = format!("{words} {differ}, so those without are submitted.");
+    ctx.warn(refit.clone());
+    let why = format!("its predictions on the original files {differ}");
+    Ok(Last { refit, ..as_predicted(best, predicted, &why) })
 }
 
 /// The solution with the submission of its own run, which had seen all rows.
@@ -208,16 +242,14 @@ fn as_it_ran(best: &Scored) -> Last {
 }
 
 /// A script with the submission that it, or the members that it combines, wrote without the held-out rows' labels.
-fn as_predicted(best: &Scored, predicted: &Predictions, failure: &str) -> Last {
+fn as_predicted(best: &Scored, predicted: &Predictions, why: &str) -> Last {
     let Predictions { script, run, at, leaks } = predicted;
     let is_combined = best.composition().is_some() && run == best.place();
     let solution = Solution::new(script.clone(), SolutionPhase::Final);
     let created_at = if is_combined { String::new() } else { at.to_string() };
     let solution = SolutionScript { created_at, ..SolutionScript::failed(&solution) };
     let whose = if is_combined { "its members" } else { "it" };
-    let not_run = format!(
-        "it did not run on the original files ({failure}), so the submission is what {whose} predicted without the held-out rows"
-    );
+    let not_run = format!("{why}, so the submission is what {whose} predicted without the held-out rows");
     let last = submitted(best, solution, run.clone(), *leaks);
     Last { completed: false, not_run: Some(not_run), ..last }
 }
@@ -282,6 +314,7 @@ fn validated(best: &Scored) -> Last {
         choice: Chosen::by_validation(best, std::slice::from_ref(best)).choice,
         probes: Vec::new(),
         rehearsal: None,
+        refit: String::new(),
         tested: None,
     }
 }

@@ -44,6 +44,8 @@ impl Ctx<'_> {
     ) -> Result<(Scored, Vec<Scored>), Stop> {
         let mut ranked: Vec<Scored> = candidates.iter().filter_map(|one| one.scored.clone().ok()).collect();
         sort_best_first(&mut ranked, Scored::score);
+        // Scores of other rows cannot be compared with these.
+        ranked.sort_by_key(|one| !one.is_on_folds());
         let one = |scored: &Scored| {
             let model = scored.solution().source_model().unwrap_or_default();
             format!("{model} {}", scored.score().value())

@@ -13,8 +13,8 @@ use crate::scored::Scored;
 use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::effects::{
-    CombinationRequest, CombinedBy, DataView, Look, LookRequest, Member, Purpose, ScriptOutcome, Selection,
-    SelectionRequest,
+    CombinationRequest, CombinedBy, Comparison, ComparisonRequest, DataView, Look, LookRequest, Member,
+    Purpose, Refit, RefitRequest, ScriptOutcome, Selection, SelectionRequest,
 };
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::{Name, Place};
@@ -31,6 +31,10 @@ pub(crate) struct TimePlan {
 }
 
 impl Outcome for TimePlan {}
+
+impl Outcome for Refit {}
+
+impl Outcome for Comparison {}
 
 impl<'a> Ctx<'a> {
     /// How solutions are evaluated; `None` for the paper's way.
@@ -112,6 +116,11 @@ impl<'a> Ctx<'a> {
         let (run, replayed) = (run.clone(), look.replayed);
         self.emit(Event::Look { place, run, part, score, replayed });
         Ok(measured)
+    }
+
+    /// Whether an earlier process scored predictions for this part of the held-out rows at this place.
+    pub(crate) fn has_looked(&self, part: HoldoutPart) -> Result<bool, Stop> {
+        Ok(self.run.journal.has_any(&self.place.named(Name::Look(part)), Kind::Look)?)
     }
 
     /// What `examine` finds in a script before its run at this place, the first time or after a correction.
@@ -221,6 +230,29 @@ impl<'a> Ctx<'a> {
         Ok(self.run.journal.once(entry, async { Ok::<_, Stop>(plan) }).await?.value)
     }
 
+    /// Compares two solutions that validated on other rows, on the rows that both predicted; `None` if they validated on the
+    /// same rows, if these are not known, or if scripts do not find the program's folds.
+    pub(crate) async fn compare_on_common_rows(
+        &self,
+        one: &Scored,
+        other: &Scored,
+    ) -> Result<Option<Comparison>, Stop> {
+        let has_folds = self.protocol().is_some_and(|protocol| protocol.has_folds_file);
+        if !has_folds || one.other_rows(other).is_none() {
+            return Ok(None);
+        }
+        let place = self.place.named(Name::Common);
+        let of = |one: &Scored| json!({"run": one.place(), "script": one.text()});
+        let input = json!({"one": of(one), "other": of(other)});
+        let kept = json!({"one": one.place(), "other": other.place()});
+        let at = place.clone();
+        let entry = Entry::new(&at, Kind::Probe, &input, &kept)?;
+        self.fence_unless_recorded(&entry)?;
+        let request = ComparisonRequest { place, one: Member::from(one), other: Member::from(other) };
+        let comparison = self.or_interrupted(self.run.outside.scripts.compare(&request));
+        Ok(Some(self.run.journal.once(entry, async { comparison.await? }).await?.value))
+    }
+
     /// Chooses weights for the predictions of these solutions, which may run this many seconds together.
     pub(crate) async fn select(&self, members: &[Scored], seconds: f64) -> Result<Selection, Stop> {
         let place = self.place.named(Name::Weights);
@@ -235,6 +267,35 @@ impl<'a> Ctx<'a> {
         let request = SelectionRequest { place, members, seconds };
         let selection = self.or_interrupted(self.run.outside.scripts.select(&request));
         Ok(self.run.journal.once(entry, async { selection.await? }).await?.value)
+    }
+
+    /// How what the script of `second` predicted for the rows of the test table differs from what that of `first` did, which
+    /// had seen fewer rows. `None` in a step that ended before the program compared them.
+    pub(crate) async fn compare_fits(
+        &self,
+        first: (&Place, &str),
+        second: (&Place, &str),
+    ) -> Result<Option<Refit>, Stop> {
+        let place = self.place.named(Name::Refit);
+        let run = |(run, script): (&Place, &str)| json!({"run": run, "script": script});
+        let input = json!({"first": run(first), "second": run(second)});
+        let at = place.clone();
+        let entry = Entry::new(&at, Kind::Probe, &input, &json!({"first": first.0, "second": second.0}))?;
+        if !self.run.journal.has(&entry)? && self.run.journal.is_closed(self.current_step()?)? {
+            return Ok(None);
+        }
+        self.fence_unless_recorded(&entry)?;
+        let owned = |(run, script): (&Place, &str)| (run.clone(), script.to_owned());
+        let request = RefitRequest { place, first: owned(first), second: owned(second) };
+        let compared = self.or_interrupted(self.run.outside.scripts.compare_fits(&request));
+        let refit = self.run.journal.once(entry, async { compared.await? }).await?.value;
+        if !refit.failure.is_empty() {
+            self.info(format!(
+                "the predictions of {} and {} are not compared: {}",
+                first.0, second.0, refit.failure
+            ));
+        }
+        Ok(Some(refit).filter(|refit| refit.failure.is_empty()))
     }
 
     /// The outcome of the script that combines these solutions by weights, without running it.

@@ -105,8 +105,15 @@ fn trust(
         findings,
         probes: last.probes.clone(),
         choice: last.choice.clone(),
-        equivalence: rehearsal.map(|rehearsal| rehearsal.comparison.clone()).unwrap_or_default(),
+        equivalence: equivalence(last),
     }
+}
+
+/// How the submission script compares with the chosen solution, and its fits with each other.
+fn equivalence(last: &Last) -> String {
+    let comparison = last.rehearsal.as_ref().map(|rehearsal| rehearsal.comparison.as_str());
+    let sentences = [comparison.unwrap_or_default(), &last.refit];
+    sentences.into_iter().filter(|one| !one.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// Why there is no interval of the score to report.

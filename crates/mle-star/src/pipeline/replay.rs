@@ -13,8 +13,8 @@ use crate::prompts::Prompts;
 use crate::slots::Slots;
 use crate::stop::Stop;
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, CombinationRequest, Look, LookRequest, ScriptOutcome, ScriptRequest, Selection,
-    SelectionRequest,
+    AgentReply, AgentRequest, CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest, Refit,
+    RefitRequest, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 
 /// The number of times that a run is polled without progress before nothing more is expected.
@@ -80,7 +80,15 @@ impl ScriptRunner for Nobody {
         std::future::pending().await
     }
 
+    async fn compare(&self, _request: &ComparisonRequest) -> Result<Comparison, Stop> {
+        std::future::pending().await
+    }
+
     async fn select(&self, _request: &SelectionRequest) -> Result<Selection, Stop> {
+        std::future::pending().await
+    }
+
+    async fn compare_fits(&self, _request: &RefitRequest) -> Result<Refit, Stop> {
         std::future::pending().await
     }
 

@@ -17,8 +17,8 @@ use mle_star::stop::Stop;
 use mle_star::testing::{World, failed, frozen, measurement, protocol, ran, scored_with_submission};
 use mle_star_domain::config::{Context, LeakageCheck};
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, Answer, CombinationRequest, Look, LookRequest, Purpose, ScriptEnd,
-    ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+    AgentReply, AgentRequest, Answer, CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest,
+    Purpose, Refit, RefitRequest, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::role::AgentType;
@@ -26,7 +26,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use tokio::sync::Notify;
 
-use crate::holdout::held_out;
+use crate::holdout::{earlier_period, held_out};
 use crate::{Folder, go_on};
 
 /// A world whose times, costs, scores and failures are drawn from a seed and from what is asked.
@@ -136,6 +136,10 @@ impl ScriptRunner for Drawn {
         Ok(ScriptOutcome { duration_seconds: seconds, ..outcome })
     }
 
+    async fn compare(&self, _request: &ComparisonRequest) -> Result<Comparison, Stop> {
+        Ok(Comparison::default())
+    }
+
     async fn look(&self, request: &LookRequest) -> Result<Look, Stop> {
         // As on the validation rows: held-out rows contradict no score.
         let score = self.draw(&format!("score {}", json!([request.run, request.script])));
@@ -146,18 +150,23 @@ impl ScriptRunner for Drawn {
         self.world.select(request).await
     }
 
+    async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop> {
+        self.world.compare_fits(request).await
+    }
+
     async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {
         self.world.combine(request).await
     }
 }
 
 fn inputs(kind: u8, direction: Direction) -> Frozen {
-    let mut inputs = match kind % 3 {
+    let mut inputs = match kind % 4 {
         0 => frozen(),
         1 => Frozen { protocol: Some(protocol()), ..frozen() },
-        _ => held_out(),
+        2 => held_out(),
+        _ => earlier_period(),
     };
-    if kind % 2 == 1 {
+    if kind >= 4 {
         (inputs.config.context, inputs.config.leakage_check) = (Context::Full, LeakageCheck::Accepted);
     }
     inputs.task.metric_direction = direction;
@@ -242,7 +251,7 @@ proptest! {
     #[test]
     fn more_time_and_money_never_cost_anything(
         seed: u64,
-        kind in 0_u8..6,
+        kind in 0_u8..8,
         maximize: bool,
         first in 20_u64..200,
         (second, third) in (1.0_f64..3.0, 1.0_f64..10.0),

@@ -5,7 +5,7 @@ use mle_star::journal::Frozen;
 use mle_star::pipeline::FinishedRun;
 use mle_star::testing::{World, failed, frozen, measured, ran, submitted};
 use mle_star_domain::config::{Acceptance, Context, FinalChoice, LeakageCheck, Probes};
-use mle_star_domain::effects::{DataView, ScriptOutcome};
+use mle_star_domain::effects::{DataView, Refit, ScriptOutcome};
 use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split, SplitKind};
 
 use crate::{run, warnings};
@@ -68,7 +68,8 @@ async fn the_submission_script_is_scored_before_it_sees_the_held_out_labels() {
         .held_out("phase3/r0/run", &[0.86, 0.85, 0.87]);
     let finished = finish(&world, &held_out()).await;
     let calls = ["look-choosing", "subsampling_extract", "test", "leakage"];
-    let runs = ["holdout/run", "holdout/look-whole", "look-whole", "run"];
+    let runs =
+        ["holdout/run", "holdout/look-choosing", "holdout/look-reporting", "look-reporting", "run", "refit"];
     assert_eq!(finalization(&world), [&calls[..], &runs].concat());
     let view = |place: &str| world.script_run(place).unwrap().data;
     assert_eq!(view("tables/run"), DataView::Compared);
@@ -149,6 +150,35 @@ async fn a_submission_script_worse_than_the_chosen_solution_is_not_submitted() {
 }
 
 #[tokio::test]
+async fn predictions_that_jump_with_the_held_out_rows_are_not_submitted() {
+    let check = async |refit: Refit, submission: &str, words: &str| {
+        let world = with_ensemble()
+            .held_out("finalization/holdout/run", &[0.85, 0.86, 0.84])
+            .held_out("phase3/r0/run", &[0.86, 0.85, 0.87])
+            .refits("finalization/refit", refit.clone());
+        let finished = finish(&world, &held_out()).await;
+        assert_eq!(finished.submission.unwrap().to_string(), submission);
+        let trust = finished.result.trust.unwrap();
+        assert!(trust.equivalence.contains(words), "{}", trust.equivalence);
+        assert_eq!(trust.holdout_score, Some(0.85));
+        let jumps = refit.is_jump;
+        assert_eq!(warnings(&world, "finalization", "so those without are submitted"), usize::from(jumps));
+        let solution = finished.result.final_solution;
+        assert_eq!(solution.content, world.script_run("finalization/run").unwrap().script);
+        let not_run = finished.result.not_run.unwrap_or_default();
+        assert_eq!((solution.is_executable, not_run.contains(words)), (!jumps, jumps), "{not_run}");
+    };
+    let refit =
+        |is_jump| Refit { rows: 2, words: "mean 9 instead of 8".to_owned(), is_jump, failure: String::new() };
+    let alike = "its predictions for 2 test rows are like those without (mean 9 instead of 8).";
+    check(refit(false), "finalization/run", alike).await;
+    let jump = "differ from those without by more than fits do (mean 9 instead of 8)";
+    check(refit(true), "finalization/holdout/run", jump).await;
+    let failed = Refit { failure: "no rows".to_owned(), ..Refit::default() };
+    check(failed, "finalization/run", "within what chance in the rows explains").await;
+}
+
+#[tokio::test]
 async fn a_held_out_score_far_worse_than_the_validation_score_is_a_warning() {
     let warned = async |held_out_score: [f64; 3]| {
         let world = World::new()
@@ -156,7 +186,8 @@ async fn a_held_out_score_far_worse_than_the_validation_score_is_a_warning() {
             .scores("phase3/r1/run", 0.8)
             .held_out("finalization/holdout/run", &held_out_score);
         let trust = finish(&world, &held_out()).await.result.trust.unwrap();
-        assert_eq!((trust.holdout_score, trust.equivalence.as_str()), (Some(held_out_score[0]), ""));
+        assert_eq!(trust.holdout_score, Some(held_out_score[0]));
+        assert!(!trust.equivalence.contains("On held-out rows"), "{}", trust.equivalence);
         warnings(&world, "finalization", "is worse than the validation score, 0.900000, by more than chance")
     };
     assert_eq!(warned([0.2, 0.19, 0.21]).await, 1);
@@ -266,7 +297,7 @@ async fn the_held_out_score_chooses_beyond_one_standard_error() {
 
 #[tokio::test]
 async fn held_out_rows_choose_if_they_contradict_the_validation_score() {
-    let check = async |rule: FinalChoice, held_out_score: &[f64], chosen: &str, reports: &str| {
+    let check = async |rule: FinalChoice, held_out_score: &[f64], chosen: &str, chooses: bool| {
         let mut inputs = held_out();
         inputs.config.final_choice = rule;
         let world = with_ensemble()
@@ -277,17 +308,20 @@ async fn held_out_rows_choose_if_they_contradict_the_validation_score() {
         let trust = finish(&world, &inputs).await.result.trust.unwrap();
         assert_eq!(trust.choice.candidates[0].place.to_string(), chosen, "{rule:?} {held_out_score:?}");
         let trace = finalization(&world);
-        assert!(trace.contains(&format!("holdout/look-{reports}")), "{trace:?}");
+        // What decides whether anything is chosen does not report either.
+        let reports = if rule == FinalChoice::Validation { "whole" } else { "reporting" };
+        let last = trace.iter().rfind(|place| place.contains("look-"));
+        assert!(last.is_some_and(|place| place.ends_with(&format!("look-{reports}"))), "{trace:?}");
         let is_choice = |place: &String| place.starts_with("choice-");
-        assert_eq!(trace.iter().any(is_choice), reports == "reporting", "{trace:?}");
+        assert_eq!(trace.iter().any(is_choice), chooses, "{trace:?}");
         let warned = warnings(&world, "finalization", "so this half chooses");
-        assert_eq!(warned, usize::from(reports == "reporting"));
+        assert_eq!(warned, usize::from(chooses));
     };
     // The validation score is 0.9. The standard errors of the differences are 0.014 and 0.1.
-    check(FinalChoice::Auto, &[0.8, 0.79, 0.81], "phase2/path-0/t0/k0/run", "reporting").await;
-    check(FinalChoice::Auto, &[0.8, 0.7, 0.9], "phase3/r0/run", "whole").await;
-    check(FinalChoice::Auto, &[0.99, 0.98, 1.0], "phase3/r0/run", "whole").await;
-    check(FinalChoice::Validation, &[0.8, 0.79, 0.81], "phase3/r0/run", "whole").await;
+    check(FinalChoice::Auto, &[0.8, 0.79, 0.81], "phase2/path-0/t0/k0/run", true).await;
+    check(FinalChoice::Auto, &[0.8, 0.7, 0.9], "phase3/r0/run", false).await;
+    check(FinalChoice::Auto, &[0.99, 0.98, 1.0], "phase3/r0/run", false).await;
+    check(FinalChoice::Validation, &[0.8, 0.79, 0.81], "phase3/r0/run", false).await;
 }
 
 /// A script that left predictions for every row.

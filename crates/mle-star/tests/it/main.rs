@@ -13,6 +13,7 @@ mod gate;
 mod holdout;
 mod initial;
 mod journal;
+mod like_rows;
 mod limits;
 mod logging;
 mod lost;

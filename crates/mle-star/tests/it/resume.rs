@@ -63,7 +63,7 @@ fn cut(folder: &Folder, moment: f64) -> usize {
                      ended_at = NULL, elapsed_ended = NULL, ended_seal = NULL WHERE elapsed_ended > ?1";
     db.execute(under_way, [moment]).unwrap();
     db.execute("DELETE FROM meta WHERE key = 'elapsed'", []).unwrap();
-    let kept = "SELECT count(*) FROM effects WHERE state = 'ended' AND kind IN ('agent', 'script', 'look', 'selection', 'failure') AND limit_hit IS NULL";
+    let kept = "SELECT count(*) FROM effects WHERE state = 'ended' AND (kind IN ('agent', 'script', 'look', 'selection', 'failure') OR place LIKE '%/refit') AND limit_hit IS NULL";
     db.query_row(kept, [], |row| row.get::<_, i64>(0)).unwrap().try_into().unwrap()
 }
 

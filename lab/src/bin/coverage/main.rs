@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p mle-star-lab --bin coverage [WORLDS]` prints a table. In each of the worlds (200), three simple models
 //! are validated, the best one by validation is scored on held-out rows, and then fitted to all known rows and scored on the hidden
-//! ones. Scores and intervals are those of the program: its own code reads tables of labels and of predictions.
+//! ones. Optimism is how much better the held-out score is than the hidden one, as a share of the validation score. Scores and intervals are those of the program: its own code reads tables of labels and of predictions.
 
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
@@ -12,8 +12,9 @@ mod worlds;
 use std::error::Error;
 use std::sync::Arc;
 
-use mle_star_domain::measure::Measurement;
 use mle_star_domain::measure::interval::Grouped;
+use mle_star_domain::measure::{Measurement, standard_deviation};
+use mle_star_domain::metric::Direction;
 use mle_star_metrics::intervals::{Folds, IntervalFor};
 use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
 use mle_star_metrics::names::Metric;
@@ -40,6 +41,7 @@ fn main() -> Result<(), Failure> {
 
 /// What one world came to.
 struct Case {
+    validated: f64,
     held_out: f64,
     held_out_interval: Option<[f64; 2]>,
     validation_interval: Option<[f64; 2]>,
@@ -59,8 +61,8 @@ fn case(kind: &Kind, seed: u64) -> Result<Case, Failure> {
     });
     let scores = scores.collect::<Result<Vec<f64>, _>>()?;
     let is_better = |one: f64, other: f64| match kind.metric.direction() {
-        mle_star_domain::metric::Direction::Minimize => one < other,
-        mle_star_domain::metric::Direction::Maximize => one > other,
+        Direction::Minimize => one < other,
+        Direction::Maximize => one > other,
     };
     let mut best = 0;
     for (model, score) in scores.iter().enumerate() {
@@ -80,8 +82,8 @@ fn case(kind: &Kind, seed: u64) -> Result<Case, Failure> {
         Others::Reject,
     )?;
     let held_out_interval = held_out.interval_beside(Some(&validated), kind.metric.direction());
-    let validation_interval = validated.interval;
-    Ok(Case { held_out: held_out.score, held_out_interval, validation_interval, hidden })
+    let (validation_interval, validated) = (validated.interval, validated.score);
+    Ok(Case { validated, held_out: held_out.score, held_out_interval, validation_interval, hidden })
 }
 
 const HEADER: [&str; 2] = ["id", "y"];
@@ -129,14 +131,13 @@ fn print(kind: &Kind, cases: &[Case]) {
         format!("{:.1} % | {width:.2}", 100.0 * covered as f64 / count)
     };
     let sign = match kind.metric.direction() {
-        mle_star_domain::metric::Direction::Minimize => -1.0,
-        mle_star_domain::metric::Direction::Maximize => 1.0,
+        Direction::Minimize => -1.0,
+        Direction::Maximize => 1.0,
     };
-    let typical = cases.iter().map(|case| case.hidden).sum::<f64>() / count;
     let optimism: Vec<f64> =
-        cases.iter().map(|case| sign * (case.held_out - case.hidden) / typical).collect();
+        cases.iter().map(|case| sign * (case.held_out - case.hidden) / case.validated).collect();
     let mean = optimism.iter().sum::<f64>() / count;
-    let error = mle_star_domain::measure::standard_deviation(&optimism).unwrap_or(f64::NAN) / count.sqrt();
+    let deviation = standard_deviation(&optimism).unwrap_or(f64::NAN) / count.sqrt();
     println!(
         "| {} | {} | {} | {} | {:+.1} % | {:.1} % |",
         kind.name,
@@ -144,6 +145,6 @@ fn print(kind: &Kind, cases: &[Case]) {
         of(&|case| case.held_out_interval),
         of(&|case| case.validation_interval),
         100.0 * mean,
-        100.0 * error
+        100.0 * deviation
     );
 }

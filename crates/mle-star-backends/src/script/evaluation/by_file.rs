@@ -43,7 +43,7 @@ impl ByFile {
         predictions: File,
     ) -> ValidationCheck {
         let read = || known(&setup.train, &setup.columns);
-        let folds = || self.folds.get_or_init(|| setup.folds()).as_ref();
+        let folds = || self.folds.get_or_init(|| setup.periods_of_rows()).as_ref();
         let known = self.search.get_or_init(read).as_ref().and_then(|known| Ok((known, folds()?)));
         let (known, folds) = match known {
             Ok(known) => known,

@@ -10,7 +10,8 @@ use std::time::Duration;
 use mle_star::backend::ScriptRunner;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::effects::{
-    CombinationRequest, CombinedBy, DataView, Look, LookRequest, Member, ScriptOutcome, ScriptRequest,
+    CombinationRequest, CombinedBy, DataView, Look, LookRequest, Member, RefitRequest, ScriptOutcome,
+    ScriptRequest,
 };
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
@@ -188,6 +189,39 @@ async fn a_submission_is_kept_without_the_held_out_rows_and_scored_on_them() {
     assert!((sums(choosing) + sums(reporting) - sum).abs() < 1e-6 * sum);
     assert_eq!(choosing.rows + reporting.rows, 450);
     assert!(choosing.rows.abs_diff(225) < 50 && choosing.rows_digest != reporting.rows_digest);
+}
+
+#[tokio::test]
+async fn two_fits_are_compared_by_what_they_predict_for_the_test_rows() {
+    let held = HeldOut::new(|_, _| ()).await;
+    let check = async |submit: &str, expected: Result<bool, &str>| {
+        let (first, second) = (format!("{PREDICT}submit(rows)"), format!("{PREDICT}{submit}"));
+        held.world.run(&first).await;
+        let (script, place) = (second.clone(), Place::from("finalization/run"));
+        let again = ScriptRequest {
+            place: place.clone(),
+            data: DataView::Whole,
+            ..request(&script, Duration::from_secs(60))
+        };
+        held.world.runner().run(&again).await.unwrap();
+        let request = RefitRequest {
+            place: Place::from("finalization/refit"),
+            first: (Place::from(PLACE), first),
+            second: (place, second),
+        };
+        let refit = held.world.runner().compare_fits(&request).await.unwrap();
+        match expected {
+            Ok(is_jump) => assert_eq!(
+                (refit.is_jump, refit.rows, refit.failure.as_str()),
+                (is_jump, 400, ""),
+                "{submit}: {refit:?}"
+            ),
+            Err(why) => assert!(refit.failure.contains(why), "{submit}: {refit:?}"),
+        }
+    };
+    check("submit(rows[::-1])", Ok(false)).await;
+    check("submit([(id, -y) for id, y in rows])", Ok(true)).await;
+    check("pass", Err("cannot read")).await;
 }
 
 /// What a script predicts for an earlier period is scored, alone and combined, and never submitted.

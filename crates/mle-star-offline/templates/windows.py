@@ -1,34 +1,4 @@
-# === History ===
-SERIES = {{ p.history.series | py_list }}
-
-# Rows to predict come after all fitted rows, so they know their series up to the first of them only. Fitted rows see no
-# more: time is cut into periods as long as that of the rows to predict, and a row knows the rows before its period.
-# Windows are in periods; without windows there is no history. Trees cannot go beyond the latest time, so time itself is
-# left out.
-WINDOWS = [0.25, 1.0, 4.0]
-TIME_LEFT_OUT = [{{ (p.time.column ~ ("_days" if p.time.is_date else "")) | py }}]
-{% if not p.classification %}
-# Models predict the distance from the first of these columns that has a value; without columns, the target itself.
-LEVEL = []
-{% endif %}
-
-# The time and the series of the rows of both tables, the training rows first.
-{% if p.subsample %}
-# The rows that the sample lacks come last.
-tables = pd.concat([table[[TIME, *SERIES]] for table in (train, test, left_out)], ignore_index=True)
-LEFT_OUT = np.arange(len(train) + len(test), len(tables))
-{% else %}
-tables = pd.concat([train[[TIME, *SERIES]], test[[TIME, *SERIES]]], ignore_index=True)
-{% endif %}
-{% if p.time.is_date %}
-moments = pd.to_datetime(tables[TIME], errors="coerce", format="mixed", utc=True{{ ', dayfirst=True' if p.time.day_first }})
-CLOCK = ((moments - pd.Timestamp("2000-01-01", tz="UTC")) / pd.Timedelta(days=1)).to_numpy(dtype=float)
-{% else %}
-CLOCK = pd.to_numeric(tables[TIME], errors="coerce").to_numpy(dtype=float)
-{% endif %}
-CODES = tables[SERIES].astype("str").groupby(SERIES, dropna=False).ngroup().to_numpy()
-
-
+# === Windows ===
 def mean_between(codes, times, values, wanted, starts, ends):
     """The mean of each wanted code's values from a start until before an end; NaN if there are none."""
     marks = np.unique(np.concatenate([times, starts, ends]))
@@ -53,15 +23,20 @@ def last_before(codes, times, values, wanted, ends):
     return found.sort_values("row")["value"].to_numpy()
 
 
-def with_history(fit, others, y_fit, fit_rows, other_rows):
-    """Both frames with columns for earlier targets of the same series, taken from the fitted rows{{ " and the rows that the sample lacks" if p.subsample }}."""
-    if not WINDOWS:
+def with_windows(fit, others, y_fit, fit_rows, other_rows, windows):
+    """Both frames with columns for earlier targets of the same series, taken from the fitted rows{{ " and the rows that the sample lacks" if p.subsample }}.
+
+    Rows to predict come after all fitted rows, so they know their series up to the first of them only. Fitted rows see no
+    more: time is cut into periods as long as that of the rows to predict, and a row knows the rows before its period.
+    Windows are in periods.
+    """
+    if not windows:
         return fit, others
     has_time = np.isfinite(CLOCK[fit_rows])
     known_rows, known = fit_rows[has_time], y_fit[has_time]
     later = CLOCK[other_rows][np.isfinite(CLOCK[other_rows])]
 {% if p.subsample %}
-    earlier = CLOCK[LEFT_OUT] < later.min(initial=np.inf)
+    earlier = CLOCK[LEFT_OUT] <= CLOCK[known_rows].max(initial=-np.inf)
     known_rows = np.concatenate([known_rows, LEFT_OUT[earlier]])
 {% if p.classification %}
     targets = left_out[TARGET].map({label: code for code, label in enumerate(CLASSES)}).to_numpy(dtype=float)
@@ -90,7 +65,7 @@ def with_history(fit, others, y_fit, fit_rows, other_rows):
         last, found = last_before(codes, times, known, CODES[rows], starts), {}
         labels = np.arange(len(CLASSES))
         are_labels = (known[:, None] == labels).astype(float)
-        for width in WINDOWS:
+        for width in windows:
             shares = mean_between(codes, times, are_labels, CODES[rows], starts - width * unit, starts)
             found |= {f"recent_{width:g}_{label}": shares[:, label] for label in labels}
         for label in labels:
@@ -100,9 +75,9 @@ def with_history(fit, others, y_fit, fit_rows, other_rows):
         def recent(width, within, of):
             return mean_between(within, times, known, of, starts - width, starts)
 
-        found = {f"recent_{width:g}": recent(width * unit, codes, CODES[rows]) for width in WINDOWS}
+        found = {f"recent_{width:g}": recent(width * unit, codes, CODES[rows]) for width in windows}
         found["recent_last"] = last_before(codes, times, known, CODES[rows], starts)
-        found["recent_trend"] = found[f"recent_{WINDOWS[0]:g}"] - found[f"recent_{WINDOWS[-1]:g}"]
+        found["recent_trend"] = found[f"recent_{windows[0]:g}"] - found[f"recent_{windows[-1]:g}"]
         found["recent_distance"] = CLOCK[rows] - starts
 {% if p.time.is_date %}
         # How far the series usually is from its mean at this weekday and hour, over at least four weeks.
@@ -111,20 +86,9 @@ def with_history(fit, others, y_fit, fit_rows, other_rows):
         same_hour = CODES * 168 + hours
         usual = recent(wide, same_hour[known_rows], same_hour[rows]) - recent(wide, codes, CODES[rows])
         found["recent_same_hour"] = usual
-        found["recent_at_hour"] = found[f"recent_{WINDOWS[len(WINDOWS) // 2]:g}"] + np.nan_to_num(usual)
+        found["recent_at_hour"] = found[f"recent_{windows[len(windows) // 2]:g}"] + np.nan_to_num(usual)
 {% endif %}
 {% endif %}
         return found
 
-    frames = [frame.drop(columns=TIME_LEFT_OUT, errors="ignore") for frame in (fit, others)]
-    return [frame.assign(**history(rows)) for frame, rows in zip(frames, (fit_rows, other_rows))]
-{% if not p.classification %}
-
-
-def levels(frames, y_fit):
-    """What models predict the distance from, for the rows of each frame."""
-    columns = [column for column in LEVEL if column in frames[0]]
-    if not columns:
-        return [0.0 for _ in frames]
-    return [frame[columns].bfill(axis=1).iloc[:, 0].fillna(y_fit.mean()).to_numpy() for frame in frames]
-{% endif %}
+    return [frame.assign(**history(rows)) for frame, rows in zip((fit, others), (fit_rows, other_rows))]

@@ -1,0 +1,266 @@
+//! Forecasts of series: folds that are periods, one series without other columns, and forecasts that know no later value.
+
+use std::path::Path;
+
+use mle_star_domain::metric::Direction::Minimize;
+use mle_star_domain::protocol::SplitKind;
+use mle_star_domain::role::AgentType;
+use mle_star_domain::score::parse_score;
+use mle_star_domain::task::Task;
+use mle_star_needs::needs;
+use mle_star_offline::OfflineAgents;
+use mle_star_tables::profile;
+use serde_json::json;
+
+use super::ask::Asked;
+use super::grouped::section;
+use super::python::{Batch, assert_faultless, fault, initial, interpreter, with_few_trees};
+use super::tasks::{Random, Shape, by, shape, task};
+
+/// Tables of series.
+#[derive(Clone, Copy)]
+struct Series {
+    name: &'static str,
+    /// The text of a step's time.
+    time: fn(usize) -> String,
+    /// The training steps and those of the test table, and the steps between them that no table has.
+    steps: [usize; 3],
+    /// The number of series; 0 for a table whose time names rows.
+    series: usize,
+    /// Whether the training table has this step of a series.
+    is_there: fn(usize, usize) -> bool,
+    metric: &'static str,
+    /// The gap in the unit of the file with the folds.
+    gap: f64,
+}
+
+fn day(step: usize) -> String {
+    let months = [31, 29, 31, 30, 31];
+    let mut left = step;
+    let month = months
+        .iter()
+        .position(|days| {
+            if left < *days {
+                true
+            } else {
+                left -= days;
+                false
+            }
+        })
+        .unwrap();
+    format!("2024-{:02}-{:02}", month + 1, left + 1)
+}
+
+fn month(step: usize) -> String {
+    format!("{}-{:02}-01", 2010 + step / 12, 1 + step % 12)
+}
+
+const DAYS: Series = Series {
+    name: "days",
+    time: day,
+    steps: [100, 14, 0],
+    series: 0,
+    is_there: |_, _| true,
+    metric: "RMSE",
+    gap: 0.0,
+};
+
+const ALL: [Series; 8] = [
+    DAYS,
+    Series { name: "months", time: month, steps: [72, 12, 0], metric: "SMAPE", ..DAYS },
+    Series { name: "numbers", time: |step| step.to_string(), metric: "MAE", ..DAYS },
+    Series {
+        name: "half hours",
+        time: |step| format!("2024-01-{:02} {:02}:{:02}:00", 1 + step / 48, step / 2 % 24, step % 2 * 30),
+        steps: [480, 96, 0],
+        ..DAYS
+    },
+    Series { name: "stores", series: 4, metric: "RMSLE", ..DAYS },
+    Series { name: "a gap", steps: [100, 14, 5], series: 3, gap: 5.0 * 86_400.0, ..DAYS },
+    Series { name: "a gap of numbers", time: |step| step.to_string(), steps: [100, 14, 5], gap: 5.0, ..DAYS },
+    Series {
+        name: "holes, and a new store",
+        series: 4,
+        is_there: |step, store| store < 3 && (step + store) % 5 != 2,
+        ..DAYS
+    },
+];
+
+impl Series {
+    fn id(&self) -> &'static str {
+        if self.series == 0 { "time" } else { "id" }
+    }
+
+    fn shape(&self) -> Shape {
+        Shape { time: Some("time"), rich: false, ..shape(self.metric, Minimize, 0) }
+    }
+
+    /// Writes the tables, and the file with two folds as long as the test table, which are the last training steps.
+    fn write(&self, folder: &Path) {
+        let mut random = Random(5);
+        let names = if self.series == 0 { "time" } else { "id,time,store" };
+        let [mut train, mut test, mut sample, mut folds] =
+            ["train", "test", "sample", "folds"].map(|_| String::new());
+        let [fitted, new, between] = self.steps;
+        let mut id = 0;
+        for step in (0..fitted).chain(fitted + between..fitted + between + new) {
+            for store in 0..self.series.max(1) {
+                let (time, known) = ((self.time)(step), step < fitted);
+                let value = 50.0 + step as f64 / 3.0 + (step % 7 * (store + 1)) as f64 + random.next();
+                let own = if self.series == 0 { time.clone() } else { id.to_string() };
+                let cells = if self.series == 0 { time } else { format!("{id},{time},s{store}") };
+                if !known {
+                    test.push_str(&format!("{cells}\n"));
+                    sample.push_str(&format!("{own},0\n"));
+                } else if (self.is_there)(step, store) {
+                    train.push_str(&format!("{cells},{value:.3}\n"));
+                    if let Some(fold) = (step + 2 * new).checked_sub(fitted) {
+                        folds.push_str(&format!("{own},{}\n", fold / new));
+                    }
+                }
+                id += 1;
+            }
+        }
+        let id = self.id();
+        for (file, text) in [
+            ("train.csv", format!("{names},target\n{train}")),
+            ("test.csv", format!("{names}\n{test}")),
+            ("sample_submission.csv", format!("{id},target\n{sample}")),
+        ] {
+            std::fs::write(folder.join(file), text).unwrap();
+        }
+        std::fs::write(folder.join("folds.csv"), format!("{id},fold\n{folds}")).unwrap();
+    }
+
+    fn agents(&self) -> OfflineAgents {
+        let data = tempfile::tempdir().unwrap();
+        self.write(data.path());
+        std::fs::remove_file(data.path().join("folds.csv")).unwrap();
+        let id_column = Some(self.id().to_owned());
+        let task = Task { data_dir: data.path().to_owned(), id_column, ..task(&self.shape()) };
+        let profile = profile::read(data.path()).unwrap();
+        OfflineAgents::new(&task, &profile, 30_000, Some(&by(SplitKind::Time, "time"))).unwrap()
+    }
+}
+
+#[test]
+fn a_time_that_names_rows_is_a_feature_and_a_series() {
+    for series in ALL {
+        let agents = series.agents().with_folds_file(series.gap);
+        let script = initial(&agents, "LightGBM with forecasts");
+        assert!(script.contains("TIME = \"time\""), "{}\n{script}", series.name);
+        assert_eq!(script.contains("SERIES = [\"store\"]"), series.series > 0, "{}", series.name);
+        let is_date = !series.name.contains("numbers");
+        let feature = if is_date { "DATES = [\"time\"]" } else { "NUMERIC = [\"time\"]" };
+        assert!(script.contains(feature), "{}\n{script}", series.name);
+        assert!(agents.features().unwrap().contains("earlier values of target"));
+    }
+}
+
+/// With and without what a series was, and forecasts that need no library, are among the first models.
+#[test]
+fn the_past_of_a_series_is_a_variant_among_the_first() {
+    let asked = |agents: &OfflineAgents| {
+        let asked = Asked { agents, place: "phase1/retriever" };
+        let reply = asked.json(AgentType::Retriever, None, json!({ "num_models": 5 }));
+        let names = reply["models"].as_array().unwrap().iter().map(|model| model["model_name"].clone());
+        names.map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let agents = DAYS.agents();
+    let models = asked(&agents);
+    assert_eq!(models[0], "Seasons and levels");
+    let with_past = |name: &&String| initial(&agents, name).contains("history_");
+    assert_eq!(models.iter().filter(with_past).count(), 4, "{models:?}");
+    let mean = initial(&agents, "Mean of seasons and LightGBM");
+    assert!(mean.contains("# === Blend ===") && mean.matches("def fit_predict_").count() == 2, "{mean}");
+}
+
+#[test]
+fn folds_come_from_the_file_if_there_is_one() {
+    let check = |script: &str, expected: &[&str], other: &[&str]| {
+        let folds = section(script, "Folds");
+        assert!(expected.iter().all(|part| folds.contains(part)), "{expected:?}\n{folds}");
+        assert!(!other.iter().any(|part| folds.contains(part)), "{other:?}\n{folds}");
+    };
+    let file = "folds = pd.read_csv(\"./input/folds.csv\")";
+    for series in ALL {
+        let script = initial(&series.agents().with_folds_file(series.gap), "LightGBM");
+        let named = format!("train[\"{}\"]", series.id());
+        check(&script, &[file, &named], &["0.55"]);
+        let limit = if series.name.contains("numbers") { "5.0" } else { "pd.Timedelta(seconds=432000.0)" };
+        let gap = format!(".min() - {limit}\n");
+        assert_eq!(script.contains(&gap), series.gap > 0.0, "{}\n{script}", series.name);
+        check(&initial(&series.agents(), "LightGBM"), &["0.55"], &[file]);
+    }
+    let random = ["StratifiedKFold(", "GroupKFold(n_splits=5)"];
+    for (kind, column) in [(SplitKind::Rows, ""), (SplitKind::Groups, "patient_id")] {
+        for incomplete in [false, true] {
+            let shape = Shape { grouped: true, incomplete, ..shape("accuracy", Minimize, 2) };
+            let profile = super::tasks::profile(&shape);
+            let split = by(kind, column);
+            let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, Some(&split)).unwrap();
+            let script = initial(&agents.with_folds_file(0.0), "LightGBM");
+            // The incomplete table has no ID.
+            let named = if incomplete { "pd.Series(ROWS)" } else { "train[\"id\"]" };
+            check(&script, &[file, named], &random);
+            assert_eq!(section(&script, "Folds").contains("def inner_folds"), kind == SplitKind::Groups);
+        }
+    }
+}
+
+/// Appended to a script: the folds are those of the file, and no forecast knows a value from its end on.
+const CHECKS: &str = r#"
+import json
+
+gap = json.load(open("gap.json"))
+file = pd.read_csv("input/folds.csv")
+assert len(FOLDS) == 2 and len(VALIDATED) == len(file)
+for number, (earlier, later) in enumerate(FOLDS):
+    wanted = set(file[file.columns[0]][file["fold"] == number].astype(str))
+    assert set(train[file.columns[0]].iloc[later].astype(str)) == wanted
+    first = STEPS[later].min()
+    assert STEPS[earlier].max() < first - gap and (STEPS[earlier] == first - gap - 1).any(), (number, first)
+
+for earlier, later in [*FOLDS, (ORDER, len(train) + np.arange(len(test)))]:
+    empty = pd.DataFrame(index=earlier), pd.DataFrame(index=later)
+    found = with_forecasts(*empty, earlier, later)
+    assert np.isfinite(found[1]["forecast"]).all()
+    ends = [STEPS[rows] - frame["past_steps_ahead"].to_numpy().astype(int) for rows, frame in zip((earlier, later), found)]
+    assert (ends[1] == STEPS[earlier].max() + 1).all()
+    assert (found[1]["past_steps_ahead"] >= gap).all() and (found[0]["past_steps_ahead"] >= gap).all()
+    assert found[0]["past_steps_ahead"].max() <= found[1]["past_steps_ahead"].max()
+    whole, known = PASTS, targets
+    for end in np.unique(np.concatenate(ends))[::5]:
+        hidden = np.where(STEPS[labelled] < end, known, 1e6)
+        PASTS = [[Past(codes, scale(hidden)) for scale, _ in SCALES] for codes in GROUPS_OF_SERIES]
+        again = with_forecasts(*empty, earlier, later)
+        for one, other, before in zip(again, found, ends):
+            same = before == end
+            pd.testing.assert_frame_equal(
+                one[same].drop(columns="forecast"), other[same].drop(columns="forecast"), atol=1e-6
+            )
+    PASTS = whole
+"#;
+
+#[test]
+fn forecasts_know_no_later_value() {
+    needs!(Campaign("offline"), Libraries);
+    let mut batch = Batch::new();
+    for series in ALL {
+        let agents = series.agents().with_folds_file(series.gap);
+        for model in ["Seasons and levels", "Linear model of distances", "LightGBM with forecasts"] {
+            let script = with_few_trees(&initial(&agents, model));
+            let script = format!("{script}{CHECKS}");
+            let folder =
+                batch.add_alone(format!("{model}, {}", series.name), &script, |input| series.write(input));
+            std::fs::write(folder.join("gap.json"), series.steps[2].to_string()).unwrap();
+        }
+    }
+    let check = |done: &super::python::Done| {
+        // Trees alone do not follow the trend.
+        let most = if done.label.starts_with("LightGBM") { 100.0 } else { 25.0 };
+        let fine = done.stderr.is_empty() && parse_score(&done.stdout).is_some_and(|score| score < most);
+        if fine { String::new() } else { fault(done) }
+    };
+    assert_faultless(batch.run(&interpreter()).iter().map(check));
+}

@@ -1,0 +1,88 @@
+//! Solutions that validated on other rows than the best one are compared on the rows of both.
+
+use mle_star::event::Event;
+use mle_star::testing::{World, measured};
+use mle_star_domain::config::Acceptance;
+use mle_star_domain::effects::{Comparison, ScriptOutcome};
+use mle_star_domain::measure::{Difference, Measurement};
+
+use crate::holdout::held_out;
+use crate::run;
+
+/// What the best solution and the attempt at it validate on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Rows {
+    Folds,
+    Others(&'static str),
+}
+
+fn validated(scores: &[f64], rows: Rows) -> ScriptOutcome {
+    let outcome = measured(scores);
+    let (on_folds, digest) = match rows {
+        Rows::Folds => (true, "folds"),
+        Rows::Others(digest) => (false, digest),
+    };
+    let on_rows = |known| Measurement { on_folds, rows_digest: digest.to_owned(), ..known };
+    ScriptOutcome { measured: outcome.measured.clone().map(on_rows), ..outcome }
+}
+
+fn common(rows: u64, difference: Option<(f64, f64)>, failure: &str) -> Comparison {
+    let difference = difference.map(|(by, standard_error)| Difference { by, standard_error });
+    Comparison { rows, difference, failure: failure.to_owned() }
+}
+
+#[tokio::test]
+async fn rows_of_both_decide() {
+    use Acceptance::{OneSigma, Paper};
+    const RUN: &str = "phase2/path-0/t0/k0";
+    let check = async |has_folds: bool,
+                       rule,
+                       rows: [Rows; 2],
+                       comparison: Option<Comparison>,
+                       kept: bool,
+                       words: &str| {
+        let mut inputs = held_out();
+        inputs.protocol.as_mut().unwrap().has_folds_file = has_folds;
+        inputs.config.acceptance = rule;
+        (inputs.config.num_retrieved_models, inputs.config.num_parallel_solutions) = (1, 1);
+        inputs.config.inner_loop_steps = 1;
+        let best = validated(&[0.5, 0.49, 0.51], rows[0]);
+        let world = World::new()
+            .script("phase1/candidate-0/run", best.clone())
+            .script("phase1/data/run", best)
+            .script(&format!("{RUN}/run"), validated(&[0.6, 0.59, 0.61], rows[1]));
+        let world = match comparison.clone() {
+            Some(comparison) => world.compares(&format!("{RUN}/common"), comparison),
+            None => world,
+        };
+        // A replay decides the same.
+        for _ in 0..2 {
+            let result = run(&world, &inputs).await.unwrap().result;
+            let attempt = &result.phase2_results[0].step_history[0].inner_loop_attempts[0];
+            assert_eq!(attempt.was_improvement, kept, "{rows:?} {comparison:?}");
+            let note = world.events().into_iter().rev().find_map(|event| match event {
+                Event::StepEnded { place, verdict } if place.place().as_str() == RUN => Some(verdict.note),
+                _ => None,
+            });
+            assert!(note.as_ref().unwrap().contains(words), "{note:?}");
+        }
+        let asked = world.trace().iter().any(|place| place.ends_with("/common"));
+        assert_eq!(asked, comparison.is_some(), "{rows:?}");
+    };
+    let (folds, some, others) = (Rows::Folds, Rows::Others("some"), Rows::Others("others"));
+    let larger = "on the 40 rows of both, its score is larger by 0.010000";
+    // The attempt prints a better score, on its own rows.
+    check(true, Paper, [folds, folds], None, true, "").await;
+    check(true, Paper, [folds, some], Some(common(40, Some((0.01, 0.02)), "")), true, larger).await;
+    check(true, OneSigma, [folds, some], Some(common(40, Some((0.01, 0.02)), "")), false, larger).await;
+    let smaller = "its score is smaller by 0.100000";
+    check(true, Paper, [folds, some], Some(common(40, Some((-0.1, 0.02)), "")), false, smaller).await;
+    // Too few rows in common: what validates on the folds stays.
+    let few = "too few rows in common";
+    check(true, Paper, [folds, some], Some(common(3, None, "")), false, few).await;
+    check(true, Paper, [some, others], Some(common(3, None, "")), false, few).await;
+    check(true, Paper, [some, folds], Some(common(3, None, "")), true, few).await;
+    // Without a way to compare them, and in runs without the file of folds, scores decide as ever.
+    check(true, Paper, [folds, some], Some(common(0, None, "a file computes the metric")), true, "").await;
+    check(false, Paper, [folds, some], None, true, "").await;
+}
