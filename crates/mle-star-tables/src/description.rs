@@ -6,6 +6,7 @@
 mod amount;
 mod citation;
 mod direction;
+mod formula;
 mod markup;
 mod metric;
 mod positive;
@@ -30,7 +31,7 @@ impl Description {
     pub fn read(text: &str) -> Self {
         let mut sentences = Vec::new();
         let is_own = |block: &markup::Block| block.section != Section::References || block.is_heading;
-        for block in markup::blocks(text).into_iter().filter(is_own) {
+        for block in markup::blocks(&formula::with_name(text)).into_iter().filter(is_own) {
             let new = citation::without_citations(&sentence::sentences(&block.text));
             sentences
                 .extend(new.into_iter().map(|text| Sentence::new(text, block.section, block.is_heading)));

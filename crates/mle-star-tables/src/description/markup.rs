@@ -3,6 +3,7 @@
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::citation::begins_citation;
+use super::formula;
 use super::sentence::Section;
 
 /// A heading, a paragraph, an item of a list or a row of a table.
@@ -38,6 +39,7 @@ struct Reader {
     has_plain: bool,
     strong: usize,
     skipped: usize,
+    code: String,
     header: Vec<String>,
     cells: Vec<String>,
 }
@@ -47,14 +49,17 @@ impl Reader {
         match event {
             Event::Start(Tag::CodeBlock(CodeBlockKind::Fenced(_))) => {
                 self.flush();
+                self.code.clear();
                 self.skipped += 1;
             }
             Event::Start(Tag::MetadataBlock(_)) => self.skipped += 1,
             Event::End(TagEnd::CodeBlock) => {
                 self.skipped = 0;
                 self.flush();
+                self.computed();
             }
             Event::End(TagEnd::MetadataBlock(_)) => self.skipped = 0,
+            Event::Text(text) if self.skipped > 0 => self.code.push_str(&text),
             _ if self.skipped > 0 => {}
             Event::Start(Tag::Strong) => self.strong += 1,
             Event::End(TagEnd::Strong) => self.strong = self.strong.saturating_sub(1),
@@ -125,6 +130,15 @@ impl Reader {
             }
         }
         self.push(joined);
+    }
+
+    /// Ends a block of code, which may compute the metric.
+    fn computed(&mut self) {
+        let code = std::mem::take(&mut self.code);
+        let is_evaluation = self.above.last().is_some_and(|(_, section)| *section == Section::Evaluation);
+        if let Some(sentence) = formula::computed(&code).filter(|_| is_evaluation) {
+            self.push(sentence);
+        }
     }
 
     fn push(&mut self, text: String) {

@@ -168,7 +168,7 @@ fn is_letter(letter: char) -> bool {
 /// Splits a paragraph into its sentences.
 pub(crate) fn sentences(paragraph: &str) -> Vec<String> {
     const ABBREVIATIONS: &str = "e.g i.e vs cf approx no fig eq sec al dr mr st resp incl a.k.a";
-    let text = without_formulas(paragraph);
+    let text = super::formula::without(paragraph);
     let mut sentences = Vec::new();
     let mut start = 0;
     for (at, letter) in text.char_indices() {
@@ -200,31 +200,4 @@ pub(crate) fn sentences(paragraph: &str) -> Vec<String> {
     sentences.push(text[start..].trim().to_owned());
     sentences.retain(|sentence| sentence.chars().any(char::is_alphanumeric));
     sentences
-}
-
-/// The text without formulas between dollar signs, unless they are short names such as `$F_1$`.
-fn without_formulas(text: &str) -> String {
-    const LONGEST_NAME: usize = 16;
-    let mut out = String::with_capacity(text.len());
-    let mut rest = text.replace("$$", "$");
-    while let Some(start) = rest.find('$') {
-        let (before, formula) = rest.split_at(start);
-        out.push_str(before);
-        let Some(end) = formula[1..].find('$').map(|end| end + 1) else {
-            out.push_str(formula);
-            return out;
-        };
-        let inner = &formula[1..end];
-        let is_money = inner.starts_with(|c: char| c.is_ascii_digit()) && inner.contains(' ');
-        if is_money {
-            out.push('$');
-            rest = formula[1..].to_owned();
-            continue;
-        }
-        if inner.len() <= LONGEST_NAME && !inner.contains(['=', '\\']) {
-            out.push_str(inner);
-        }
-        rest = formula[end + 1..].to_owned();
-    }
-    out + &rest
 }

@@ -18,6 +18,30 @@ pub(crate) fn usual(stem: &str) -> Option<Role> {
     }
 }
 
+/// Whether a name says that a table shows what to submit: `sample_entry`, `exampleSolution`, `submission_format`.
+fn is_example(words: &[&str], letters: &str) -> bool {
+    const SHOWS: [&str; 4] = ["sample", "example", "template", "format"];
+    const SUBMITTED: [&str; 11] = [
+        "submission",
+        "submissions",
+        "entry",
+        "entries",
+        "answer",
+        "answers",
+        "result",
+        "results",
+        "solution",
+        "prediction",
+        "predictions",
+    ];
+    let has = |some: &[&str]| words.iter().any(|word| some.contains(word));
+    let is_pair = |one: &str| {
+        let rest = letters.strip_prefix(one).or_else(|| letters.strip_suffix(one));
+        rest.is_some_and(|rest| SUBMITTED.contains(&rest))
+    };
+    has(&SHOWS) && has(&SUBMITTED) || SHOWS.into_iter().any(is_pair)
+}
+
 /// The role that a table with this name has if no table has the usual name, such as `train_labels`, `labels`, `en_test_2`
 /// or `sample_submission_null`. Of several tables, the one with the least rank has the role.
 pub(crate) fn likely(stem: &str) -> Option<(Role, usize)> {
@@ -26,6 +50,9 @@ pub(crate) fn likely(stem: &str) -> Option<(Role, usize)> {
     let has = |some: &[&str]| words.iter().any(|word| some.contains(word));
     if stem.contains("sample") && stem.contains("submission") {
         return Some((Role::Sample, 0));
+    }
+    if is_example(&words, &words.concat()) {
+        return Some((Role::Sample, 1));
     }
     let labels = has(&["labels", "label"]);
     let letters: String = words.concat();
@@ -75,6 +102,12 @@ mod tests {
         check("en_test_2", Some((Role::Test, 0)));
         check("sample_submission_null", Some((Role::Sample, 0)));
         check("en_sample_submission_2", Some((Role::Sample, 0)));
+        check("sampleEntry", Some((Role::Sample, 1)));
+        check("sample_answers_2", Some((Role::Sample, 1)));
+        check("SubmissionFormat", Some((Role::Sample, 1)));
+        check("example-solution", Some((Role::Sample, 1)));
+        check("race_results", None);
+        check("samples", None);
         check("test_labels", None);
         check("contest", None);
         check("stores", None);

@@ -92,6 +92,12 @@ fn words_around_a_metric_change_it() {
         ("Submissions are scored by the partial AUC up to an FPR of 0.1.", "\"partial AUC up\""),
         ("Submissions are scored by the partial AUC above 80% true positive rate.", "\"partial AUC above\""),
         ("Predict the probability of no. The score is the ROC AUC.", "ROC-AUC"),
+        ("# Evaluation\n$$\\text{RMSE} = \\sqrt{\\frac{1}{n}\\sum_i (y_i - p_i)^2}$$", "RMSE"),
+        ("# Evaluation\n```\nscore = f1_score(y, p, average=\"macro\")\n```", "macro F1"),
+        (
+            "Submissions are evaluated on the overlap of true and predicted words. The final score is the macro F1 of matches.",
+            "overlap / macro F1",
+        ),
         ("Submissions are evaluated by the normalized Gini coefficient.", "normalized Gini"),
         ("Submissions are scored by the pinball loss at the 0.9 quantile.", "pinball loss 0.9"),
         ("Submissions are scored by the quantile loss for the 90th percentile.", "pinball loss 0.9"),

@@ -122,6 +122,7 @@ pub(super) const NAMED: &[&str] = &[
     "skill score",
     "correlation",
     "correlation coefficient",
+    "overlap",
     "mean squared logarithmic error",
     "msle",
     "medape",

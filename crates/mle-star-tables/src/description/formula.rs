@@ -1,0 +1,121 @@
+//! Formulas and lines of code that name a metric.
+
+use mle_star_metrics::names::Metric;
+
+/// The text with a name in the place of its only equation, if that is how the metric is computed: `$$MAE = \\frac{1}{n} …$$`.
+/// One of several equations may be a part of another.
+pub(super) fn with_name(text: &str) -> String {
+    let text = text.replace("$$", "$");
+    let parts: Vec<&str> = text.split('$').collect();
+    // Formulas are between marks; two marks are one.
+    let is_equation = |(at, part): &(usize, &&str)| at % 2 == 1 && part.contains('=');
+    let mut equations = parts.iter().enumerate().filter(is_equation);
+    let (Some((at, equation)), None) = (equations.next(), equations.next()) else { return text };
+    let is_closed = at + 1 < parts.len();
+    match name(equation).filter(|_| is_closed) {
+        Some(name) => format!("{}{name}{}", parts[..at].join("$"), parts[at + 1..].join("$")),
+        None => text,
+    }
+}
+
+/// The metric on the left of an equation.
+fn name(equation: &str) -> Option<String> {
+    let left = equation.split('=').next()?;
+    let commands = [
+        "\\textrm",
+        "\\text",
+        "\\mathrm",
+        "\\mathbf",
+        "\\operatorname",
+        "\\mbox",
+        "\\rm",
+        "\\,",
+        "\\;",
+        "\\",
+    ];
+    let plain = commands.iter().fold(left.to_owned(), |text, command| text.replace(command, ""));
+    let name = plain.replace(['{', '}'], "").trim().to_owned();
+    Metric::parse(&name).map(|_| name)
+}
+
+/// The sentence of a line of code that computes a known metric of the labels and the predictions: `f1_score(y, p, average="macro")`.
+/// Other arguments may change the metric.
+pub(super) fn computed(code: &str) -> Option<String> {
+    let is_about = |line: &&str| {
+        !(line.is_empty() || ["#", "import ", "from "].iter().any(|start| line.starts_with(start)))
+    };
+    let mut lines = code.lines().map(str::trim).filter(is_about);
+    let (Some(line), None) = (lines.next(), lines.next()) else { return None };
+    let (called, arguments) = line.strip_suffix(')')?.split_once('(')?;
+    let called = called.rsplit('=').next()?.trim();
+    let function = called.strip_prefix("return ").unwrap_or(called).rsplit('.').next()?.trim();
+    let mut average = "";
+    for argument in arguments.split(',').map(str::trim) {
+        match argument.split_once('=') {
+            Some((key, value)) if key.trim() == "average" => average = value.trim().trim_matches(['"', '\'']),
+            Some(_) => return None,
+            None if argument.chars().all(|letter| letter.is_alphanumeric() || "_.".contains(letter)) => {}
+            None => return None,
+        }
+    }
+    Metric::parse(&function.replace('_', " "))?;
+    Some(format!("The metric is the {average} {function}."))
+}
+
+/// The text without formulas between dollar signs, unless they are short names such as `$F_1$`.
+pub(super) fn without(text: &str) -> String {
+    const LONGEST_NAME: usize = 16;
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.replace("$$", "$");
+    while let Some(start) = rest.find('$') {
+        let (before, formula) = rest.split_at(start);
+        out.push_str(before);
+        let Some(end) = formula[1..].find('$').map(|end| end + 1) else {
+            out.push_str(formula);
+            return out;
+        };
+        let inner = &formula[1..end];
+        let is_money = inner.starts_with(|c: char| c.is_ascii_digit()) && inner.contains(' ');
+        if is_money {
+            out.push('$');
+            rest = formula[1..].to_owned();
+            continue;
+        }
+        if inner.len() <= LONGEST_NAME && !inner.contains(['=', '\\']) {
+            out.push_str(inner);
+        }
+        rest = formula[end + 1..].to_owned();
+    }
+    out + &rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_only_equation_may_name_the_metric() {
+        let check = |text: &str, expected: &str| assert_eq!(with_name(text), expected);
+        check("Scored by $$MAE = \\frac{1}{n}|y-p|$$, in m.", "Scored by MAE, in m.");
+        check("Scored by $\\mathrm{RMSE} = \\sqrt{x}$.", "Scored by RMSE.");
+        check("It costs $5, and RMSE = 5.", "It costs $5, and RMSE = 5.");
+        let several = "Scored by $S = MAE / n$, where $MAE = |y-p|$.";
+        check(several, several);
+        check("Scored by $S = MAE / n$.", "Scored by $S = MAE / n$.");
+    }
+
+    #[test]
+    fn a_line_of_code_may_compute_the_metric() {
+        let check =
+            |code: &str, expected: Option<&str>| assert_eq!(computed(code).as_deref(), expected, "{code}");
+        check("score = roc_auc_score(y_true, y_score)\n", Some("The metric is the  roc_auc_score."));
+        check(
+            "from sklearn import metrics\n\nmetrics.f1_score(y, p, average=\"macro\")",
+            Some("The metric is the macro f1_score."),
+        );
+        check("np.sqrt(mean_squared_error(y, p))", None);
+        check("mean_squared_error(y, p, squared=False)", None);
+        check("a = 1\nroc_auc_score(y, p)", None);
+        check("pd.read_csv(path)", None);
+    }
+}
