@@ -157,7 +157,7 @@ fn offset(text: &str) -> f64 {
 }
 
 /// The days from the beginning of 1970; `None` if there is no such month or day.
-fn days(year: u32, month: u32, day: u32) -> Option<i32> {
+pub(super) fn days(year: u32, month: u32, day: u32) -> Option<i32> {
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }

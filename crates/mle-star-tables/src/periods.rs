@@ -56,6 +56,7 @@ impl Timeline {
         let Some(clock) = times::clock(profile, &column).map_err(unreadable)? else {
             return Err(format!("the values of `{column}` have no order of time"));
         };
+        let clock = times::written_dates(profile, &column).map_err(unreadable)?.unwrap_or(clock);
         let by = Parts { column: Some(column.clone()), groups: split.groups.clone() };
         let labelled = Labelled::of(profile, target, id).map_err(unreadable)?;
         let rows = labelled.times(&by, clock).map_err(unreadable)?;
@@ -130,23 +131,44 @@ impl Timeline {
         let last = self.last().filter(|_| held_out.is_some());
         let all = || folds.iter().chain(&last);
         let whole = Stretch { learn: 0, from: 0, to: self.times.len() };
-        let ends: Vec<f64> = all().chain([&whole]).flat_map(|stretch| self.ends(*stretch)).collect();
+        let learnt = all().map(|stretch| self.bounds(*stretch).learn);
+        let ends =
+            all().chain([&whole]).flat_map(|stretch| self.ends(*stretch)).chain(learnt).collect::<Vec<f64>>();
         let column = self.by.column.as_deref().unwrap_or_default();
         let texts = texts(profile.tables.train()?, column, self.clock, &ends)?;
         let told = |stretch: &Stretch| {
             let [from, to] = self.ends(*stretch);
             Period { rows: (stretch.to - stretch.from) as u64, ..period(&texts, from, to) }
         };
-        let gap_size = self.shape.gap_beyond_step();
+        let gap = self.shape.gap_beyond_step();
+        let gap_size = if gap > 0.0 { self.gap_in_column(gap, all(), &texts) } else { 0.0 };
         Ok(Periods {
             train: told(&whole),
             test: self.test.clone(),
             held_out: last.as_ref().zip(held_out).map(|(last, rows)| Period { rows, ..told(last) }),
             folds: folds.iter().map(told).collect(),
             length: self.length(),
-            gap: if gap_size > 0.0 { self.words(gap_size) } else { String::new() },
+            gap: if gap > 0.0 { self.words(gap) } else { String::new() },
             gap_size,
         })
+    }
+
+    /// A gap in the unit of the column. Numbers that are written dates have none: there it is the largest difference.
+    fn gap_in_column<'a>(
+        &self,
+        gap: f64,
+        periods: impl Iterator<Item = &'a Stretch>,
+        texts: &HashMap<u64, String>,
+    ) -> f64 {
+        if matches!(self.clock, Clock::Number | Clock::Date(_)) {
+            return gap;
+        }
+        let number = |time: f64| texts.get(&time.to_bits()).and_then(|text| text.parse::<f64>().ok());
+        let difference = |stretch: &Stretch| {
+            let Bounds { learn, from, .. } = self.bounds(*stretch);
+            Some(number(from)? - number(learn)? - 0.5)
+        };
+        periods.filter_map(difference).fold(0.0, f64::max)
     }
 
     fn length(&self) -> String {

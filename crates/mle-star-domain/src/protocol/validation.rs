@@ -81,7 +81,7 @@ impl Protocol {
             None => String::new(),
         };
         format!(
-            "{folds} Predict each fold as if its period were `test.csv`: train on all rows with a `{column}` earlier than its first row{before}, and on no others.{groups} Do not split at random. If you use a sample of the training rows, take the latest ones or whole series, because random rows break lags and windows."
+            "{folds} Predict each fold as if its period were `test.csv`: train on all rows with a `{column}` earlier than its first row{before}, and on no others.{groups} Do not split at random."
         )
     }
 

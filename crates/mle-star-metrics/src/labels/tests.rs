@@ -508,3 +508,25 @@ fn periods_and_groups_are_scored_apart() {
     assert!((spread.between - 5.0 / 3.0).abs() < 0.2 && (0.0..0.7).contains(&spread.within), "{spread:?}");
     assert!(few > 1.5 * many && many > 2.0, "{few} {many}");
 }
+
+#[test]
+fn rows_of_both_files_are_compared() {
+    let labels = labels("id,y\na,1\nb,2\nc,3\nd,4\ne,5\n", Metric::Mae);
+    let header = ["id".to_owned(), "y".to_owned()];
+    let layout = Layout { header: &header, id_column: Some("id") };
+    let check = |files: [&str; 2], fewest, expected: (usize, Option<f64>)| {
+        let files = files.map(|rows| format!("id,y\n{rows}"));
+        let compare = |one: &String, other: &String| {
+            labels.difference([one.as_bytes(), other.as_bytes()], &layout, fewest, 100).unwrap()
+        };
+        let (rows, difference) = compare(&files[0], &files[1]);
+        assert_eq!((rows, difference.map(|difference| difference.by)), expected, "{files:?}");
+        let (_, back) = compare(&files[1], &files[0]);
+        assert_eq!(back.map(|difference| -difference.by), expected.1, "{files:?}");
+    };
+    // The rows that only one has do not count, however wrong they are.
+    check(["a,1\nb,2\nc,3\nd,900\n", "c,4\nb,3\na,2\ne,5\n"], 3, (3, Some(-1.0)));
+    check(["a,1\nb,2\nc,5\n", "a,1\nb,2\nc,5\n"], 3, (3, Some(0.0)));
+    check(["a,1\nb,2\nc,3\n", "b,3\nc,4\nd,4\n"], 3, (2, None));
+    check(["a,1\nb,2\n", "c,3\nd,4\n"], 0, (0, None));
+}

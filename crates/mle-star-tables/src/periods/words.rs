@@ -25,7 +25,7 @@ pub(super) fn size(clock: Clock, column: &str, step: f64, size: f64) -> String {
     match step {
         SHORTEST_YEAR.. => counted((size / (12.0 * MONTH)).round(), "year"),
         SHORTEST_MONTH.. => counted((size / MONTH).round(), "month"),
-        _ if is_whole(step / WEEK) => counted(size / WEEK, "week"),
+        _ if is_whole(step / WEEK) => counted((size / WEEK).round(), "week"),
         _ => {
             let fits = |(unit, _): &&(f64, &str)| size >= 0.99 * unit;
             let (unit, name) = UNITS.iter().find(fits).unwrap_or(&(1.0, "second"));

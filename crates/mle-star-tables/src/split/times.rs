@@ -3,7 +3,7 @@
 use std::io;
 
 use crate::column_names::{says_counter, says_key, says_time};
-use crate::dates::{DAY, Reading, seconds};
+use crate::dates::{DAY, Reading, days, seconds};
 use crate::profile::{Column, ColumnKind, Profile};
 use crate::table::Table;
 use crate::tables::Tables;
@@ -19,6 +19,12 @@ pub(crate) const DATES: [Clock; 2] = [Clock::Date(Reading::MonthFirst), Clock::D
 pub(crate) enum Clock {
     Number,
     Date(Reading),
+    /// Whole numbers such as 202401 for January of 2024.
+    YearAndMonth,
+    /// Whole numbers such as 202452 for the last week of 2024.
+    YearAndWeek,
+    /// Whole numbers such as 20240131.
+    YearMonthDay,
 }
 
 /// The values of a column in training and test table, in order of time.
@@ -103,6 +109,36 @@ pub(crate) fn clock(profile: &Profile, column: &str) -> io::Result<Option<Clock>
     Ok(later.or(courses.first()).map(|course| course.clock))
 }
 
+/// How the numbers of a column are written dates: 202401, 20240131; `None` if they count.
+///
+/// # Errors
+/// A table cannot be read.
+pub(crate) fn written_dates(profile: &Profile, column: &str) -> io::Result<Option<Clock>> {
+    let train = profile.train.column(column).filter(|column| column.kind == ColumnKind::Integer);
+    let Some((low, high)) = train.and_then(|column| column.range) else { return Ok(None) };
+    let clocks: &[Clock] = match (low, high) {
+        (190_001.0.., ..=209_953.0) => &[Clock::YearAndMonth, Clock::YearAndWeek],
+        (19_000_101.0.., ..=20_991_231.0) => &[Clock::YearMonthDay],
+        _ => &[],
+    };
+    let tables = || profile.tables.train.iter().chain(&profile.tables.test);
+    for clock in clocks {
+        let mut fits = true;
+        for table in tables() {
+            let position = table.find(column);
+            table.each(position.as_slice(), |row| {
+                let time = position.and_then(|_| row.value(0));
+                fits = fits && time.is_none_or(|time| clock.read(time).is_some());
+                fits
+            })?;
+        }
+        if fits {
+            return Ok(Some(*clock));
+        }
+    }
+    Ok(None)
+}
+
 /// The orders of time that the values of this column may have; none if they are neither numbers nor dates.
 pub(crate) fn clocks(column: &Column) -> &'static [Clock] {
     match column.kind {
@@ -148,8 +184,20 @@ impl Clock {
         match self {
             Self::Number => value.parse().ok().filter(|number: &f64| number.is_finite()),
             Self::Date(reading) => seconds(value, reading),
+            Self::YearAndMonth => written(value, 100, |year, month| days(year, month, 1)),
+            Self::YearAndWeek => written(value, 100, |year, week| {
+                let of_year = (1..=53).contains(&week).then(|| i32::try_from(week - 1).ok());
+                Some(days(year, 1, 1)? + 7 * of_year.flatten()?)
+            }),
+            Self::YearMonthDay => written(value, 10_000, |year, day| days(year, day / 100, day % 100)),
         }
     }
+}
+
+/// The seconds from the beginning of 1970 to a date that is one number: a year, and what the last digits tell.
+fn written(value: &str, digits: u32, days: impl Fn(u32, u32) -> Option<i32>) -> Option<f64> {
+    let number: u32 = value.parse().ok()?;
+    days(number / digits, number % digits).map(|days| f64::from(days) * DAY)
 }
 
 impl Course {

@@ -70,68 +70,105 @@ fn told(period: &Period) -> String {
     format!("{}..{} {}", period.from, period.to, period.rows)
 }
 
+/// Checks the length and the gap of periods, the last one, the one before the held-out period, and how many these are.
+fn check(series: &(Vec<Cells>, Vec<Cells>), words: [&str; 2], last: &str, before: &str, folds: usize) {
+    let (_dir, profile) = task(&series.0, &series.1);
+    let timeline = timeline(&profile).unwrap();
+    let of = |held_out: Option<u64>| timeline.periods(&profile, held_out).unwrap();
+    let (whole, search) = (of(None), of(Some(33)));
+    assert_eq!([whole.length.as_str(), whole.gap.as_str()], words);
+    // What is the last fold of all rows is the held-out period of the search.
+    assert_eq!(told(whole.folds.last().unwrap()), last);
+    let held_out = search.held_out.as_ref().unwrap();
+    assert_eq!((held_out.from.as_str(), held_out.rows), (last.split("..").next().unwrap(), 33));
+    assert_eq!((told(search.folds.last().unwrap()).as_str(), search.folds.len()), (before, folds));
+    assert_eq!((whole.test.rows, whole.train.rows), (series.1.len() as u64, series.0.len() as u64));
+    assert_eq!(whole.test.from, series.1[0]);
+}
+
 #[test]
 fn periods_are_like_the_test_table() {
-    let check =
-        |series: (Vec<Cells>, Vec<Cells>), words: [&str; 2], last: &str, before: &str, folds: usize| {
-            let (_dir, profile) = task(&series.0, &series.1);
-            let timeline = timeline(&profile).unwrap();
-            let of = |held_out: Option<u64>| timeline.periods(&profile, held_out).unwrap();
-            let (whole, search) = (of(None), of(Some(33)));
-            assert_eq!([whole.length.as_str(), whole.gap.as_str()], words);
-            // What is the last fold of all rows is the held-out period of the search.
-            assert_eq!(told(whole.folds.last().unwrap()), last);
-            let held_out = search.held_out.as_ref().unwrap();
-            assert_eq!((held_out.from.as_str(), held_out.rows), (last.split("..").next().unwrap(), 33));
-            assert_eq!((told(search.folds.last().unwrap()).as_str(), search.folds.len()), (before, folds));
-            assert_eq!((whole.test.rows, whole.train.rows), (series.1.len() as u64, series.0.len() as u64));
-            assert_eq!(whole.test.from, series.1[0]);
-        };
     let day = |at: i32| at.days();
     let days = |count: i32| dates(date(2023, 1, 1), count, day);
     let periods = "2023-12-04..2023-12-31 28";
-    check(cut(days(393), 0, 28), ["28 days", ""], periods, "2023-11-06..2023-12-03 28", 5);
+    check(&cut(days(393), 0, 28), ["28 days", ""], periods, "2023-11-06..2023-12-03 28", 5);
     // A week lies between both tables, and so it does before each period.
-    check(cut(days(393 + 7), 7, 28), ["28 days", "7 days"], periods, "2023-10-30..2023-11-26 28", 5);
-    let weeks = dates(date(2020, 1, 5), 100, |at| at.weeks());
-    check(cut(weeks, 0, 8), ["8 weeks", ""], "2021-08-15..2021-10-03 8", "2021-06-20..2021-08-08 8", 5);
+    check(&cut(days(393 + 7), 7, 28), ["28 days", "7 days"], periods, "2023-10-30..2023-11-26 28", 5);
+    let weeks = dates(date(2020, 1, 5), 100, ToSpan::weeks);
+    check(&cut(weeks, 0, 8), ["8 weeks", ""], "2021-08-15..2021-10-03 8", "2021-06-20..2021-08-08 8", 5);
     let quarters = dates(date(1980, 1, 1), 80, |at| (at * 3).months());
-    check(cut(quarters, 0, 8), ["24 months", ""], "1996-01-01..1997-10-01 8", "1994-01-01..1995-10-01 8", 5);
-    let years = dates(date(1950, 1, 1), 50, |at| at.years());
-    check(cut(years, 0, 4), ["4 years", ""], "1992-01-01..1995-01-01 4", "1988-01-01..1991-01-01 4", 5);
-    let months = |count: i32| dates(date(1990, 1, 1), count, |at| at.months());
-    check(cut(months(120), 0, 1), ["1 month", ""], "1999-11-01..1999-11-01 1", "1999-10-01..1999-10-01 1", 5);
+    check(&cut(quarters, 0, 8), ["24 months", ""], "1996-01-01..1997-10-01 8", "1994-01-01..1995-10-01 8", 5);
+    let years = dates(date(1950, 1, 1), 50, ToSpan::years);
+    check(&cut(years, 0, 4), ["4 years", ""], "1992-01-01..1995-01-01 4", "1988-01-01..1991-01-01 4", 5);
+    let months = |count: i32| dates(date(1990, 1, 1), count, ToSpan::months);
     check(
-        cut(months(120), 2, 3),
+        &cut(months(120), 0, 1),
+        ["1 month", ""],
+        "1999-11-01..1999-11-01 1",
+        "1999-10-01..1999-10-01 1",
+        5,
+    );
+    check(
+        &cut(months(120), 2, 3),
         ["3 months", "2 months"],
         "1999-05-01..1999-07-01 3",
         "1998-12-01..1999-02-01 3",
         5,
     );
-    check(cut(numbers(1..101), 0, 12), ["12 steps of `t`", ""], "77..88 12", "65..76 12", 4);
+    check(&cut(numbers(1..101), 0, 12), ["12 steps of `t`", ""], "77..88 12", "65..76 12", 4);
     check(
-        cut(numbers(1901..1981), 3, 5),
+        &cut(numbers(1901..1981), 3, 5),
         ["5 steps of `t`", "3 steps of `t`"],
         "1968..1972 5",
         "1960..1964 5",
         5,
     );
+}
+
+#[test]
+fn numbers_may_be_written_dates() {
+    let written = |first: i32, count: i32, month: fn(i32) -> i32| numbers((first..first + count).map(month));
+    let month: fn(i32) -> i32 = |at| (at / 12) * 100 + at % 12 + 1;
+    let last = "202309..202311 3";
+    check(&cut(written(2010 * 12, 170, month), 0, 3), ["3 months", ""], last, "202306..202308 3", 5);
+    let last = "202306..202308 3";
+    check(&cut(written(2010 * 12, 170, month), 3, 3), ["3 months", "3 months"], last, "202212..202302 3", 5);
+    let as_day: fn(i32) -> i32 = |at| {
+        let day = date(2020, 1, 1).checked_add(at.days()).unwrap();
+        i32::from(day.year()) * 10_000 + i32::from(day.month()) * 100 + i32::from(day.day())
+    };
+    let last = "20200916..20200925 10";
+    check(&cut(written(0, 279, as_day), 0, 10), ["10 days", ""], last, "20200906..20200915 10", 5);
+    let week: fn(i32) -> i32 = |at| (at / 52) * 100 + at % 52 + 1;
+    let last = "202342..202349 8";
+    check(&cut(written(2020 * 52, 213, week), 0, 8), ["8 weeks", ""], last, "202334..202341 8", 5);
+}
+
+#[test]
+fn weekends_and_nights_are_no_gaps() {
+    let day = |at: i32| at.days();
     // Weekends are no gap.
     let workdays: Vec<Cells> = (0..350)
         .filter(|at| at % 7 < 5)
         .map(|at| date(2023, 1, 2).checked_add(day(at)).unwrap().to_string())
         .collect();
-    check(cut(workdays, 0, 20), ["26 days", ""], "2023-10-23..2023-11-17 20", "2023-09-25..2023-10-20 20", 5);
+    check(
+        &cut(workdays, 0, 20),
+        ["26 days", ""],
+        "2023-10-23..2023-11-17 20",
+        "2023-09-25..2023-10-20 20",
+        5,
+    );
     // Nor are nights: periods of several days have whole days.
     let start = date(2023, 1, 1).at(0, 0, 0, 0);
     let opening = hours(start, (0..24 * 100).filter(|at| (8..17).contains(&(at % 24))));
     let last = "2023-03-22 08:00:00..2023-03-31 16:00:00 90";
-    check(cut(opening, 0, 90), ["10 days", ""], last, "2023-03-12 08:00:00..2023-03-21 16:00:00 90", 5);
+    check(&cut(opening, 0, 90), ["10 days", ""], last, "2023-03-12 08:00:00..2023-03-21 16:00:00 90", 5);
     // The first hour of a day is no day.
     let last = "2023-02-26 00:00:00..2023-03-11 23:00:00 336";
     let hourly = |count: i64| hours(start, 0..count);
     check(
-        cut(hourly(24 * 84 + 1), 0, 24 * 14 + 1),
+        &cut(hourly(24 * 84 + 1), 0, 24 * 14 + 1),
         ["14 days", ""],
         last,
         "2023-02-12 00:00:00..2023-02-25 23:00:00 336",
@@ -139,7 +176,7 @@ fn periods_are_like_the_test_table() {
     );
     let last = "2023-03-22 10:00:00..2023-03-23 09:00:00 24";
     check(
-        cut(hourly(24 * 82 + 10), 0, 24),
+        &cut(hourly(24 * 82 + 10), 0, 24),
         ["1 day", ""],
         last,
         "2023-03-21 10:00:00..2023-03-22 09:00:00 24",
@@ -151,7 +188,7 @@ fn periods_are_like_the_test_table() {
 fn months_have_as_many_rows_as_the_test_table_wherever_they_begin() {
     for start in 1..=12 {
         for (count, gap) in [(1, 0), (2, 0), (3, 0), (3, 1), (3, 2), (6, 0), (12, 0), (12, 3)] {
-            let months = dates(date(1995, start, 1), 120, |at| at.months());
+            let months = dates(date(1995, start, 1), 120, ToSpan::months);
             let (train, test) = cut(months, gap, count);
             let (_dir, profile) = task(&train, &test);
             let periods = timeline(&profile).unwrap().periods(&profile, Some(3)).unwrap();

@@ -534,6 +534,18 @@ fn all_solutions_use_the_same_sample() {
 }
 
 #[test]
+fn samples_of_later_times_are_the_latest_rows() {
+    for full in [true, false] {
+        let values = |later: bool| json!({"task_description": "TASK", "model_name": "MODEL", "example_code": CODE, "full": full, "later": later});
+        let prompt = render("init.md", &values(true));
+        assert!(prompt.contains("train on the latest 1234 of them"), "{prompt}");
+        assert!(!prompt.contains("subsample to") && !prompt.contains("train.sample"), "{prompt}");
+        assert!(!prompt.contains("all earlier rows.\n\n"), "{prompt}");
+        assert!(!render("init.md", &values(false)).contains("latest 1234"));
+    }
+}
+
+#[test]
 fn the_place_of_the_data_is_told_once() {
     for (name, mut values) in [
         ("test.md", json!({"final_solution": CODE})),
