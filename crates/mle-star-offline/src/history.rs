@@ -25,6 +25,8 @@ pub(crate) enum Past {
     Forecasts,
     /// The same columns, and it predicts the distance from their weighted mean.
     Distance,
+    /// Their weighted mean is the prediction.
+    Alone,
 }
 
 impl History {
@@ -43,6 +45,7 @@ impl Past {
             Self::None => None,
             Self::Windows => Some("history/windows"),
             Self::Forecasts | Self::Distance => Some("history/forecast"),
+            Self::Alone => Some("history/seasons"),
         }
     }
 }

@@ -147,7 +147,7 @@ static MODELS: [Model; 33] = [
         strategies: &["piecewise curves of numbers", "indicators of many categories"],
         ..plain(Family::Linear)
     },
-    Model { past: Past::Distance, ..plain(Family::Seasons) },
+    Model { past: Past::Alone, ..plain(Family::Seasons) },
     Model {
         title: "LightGBM with forecasts",
         slug: "lightgbm_forecasts",
@@ -177,7 +177,7 @@ static MODELS: [Model; 33] = [
     Model {
         title: "Mean of seasons and distances",
         slug: "mean_of_distances",
-        mean_of: &["seasons", "lightgbm_distance", "linear_distance"],
+        mean_of: &["seasons", "lightgbm_distance"],
         ..plain(Family::LightGbm)
     },
     Model {
@@ -227,13 +227,13 @@ static MODELS: [Model; 33] = [
 const IN_TIME: [&str; 12] = [
     "seasons",
     "lightgbm_forecasts",
-    "mean_of_forecasts",
     "lightgbm_dates",
     "lightgbm_distance",
+    "mean_of_forecasts",
     "linear_distance",
-    "mean_of_distances",
     "lightgbm_windows",
     "catboost_forecasts",
+    "mean_of_distances",
     "catboost",
     "lightgbm_ratio",
     "extra_trees_distance",
@@ -299,7 +299,7 @@ impl Model {
     pub(crate) fn past_in(&self, problem: &Problem) -> Past {
         match (self.past, problem.classification) {
             _ if problem.history.is_none() => Past::None,
-            (Past::Forecasts | Past::Distance, true) => Past::Windows,
+            (Past::Forecasts | Past::Distance | Past::Alone, true) => Past::Windows,
             (past, _) => past,
         }
     }

@@ -295,7 +295,7 @@ pub(crate) fn extractor(problem: &Problem, inputs: Inputs<'_>, path: usize) -> S
 /// The category of a section in the extractor's answer.
 fn category(section: &Section) -> &'static str {
     match section.kind() {
-        "Features" | "History" => "feature_engineering",
+        "Features" | "History" | "Seasons" => "feature_engineering",
         "Encoding" | "Target" | "Data" => "preprocessing",
         "Model" => "model_selection",
         "Training" => "training",

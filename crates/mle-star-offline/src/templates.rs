@@ -48,6 +48,7 @@ const SOURCES: &[(&str, &str)] = templates![
     "seasons",
     "history/windows",
     "history/forecast",
+    "history/seasons",
     "pair",
     "training",
     "blends/mean",

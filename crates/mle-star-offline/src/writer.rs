@@ -42,7 +42,7 @@ pub(crate) fn solution(problem: &Problem, model: &'static Model) -> Result<Scrip
 /// What the models with a history need, beside their own sections.
 fn of_series(problem: &Problem, models: &[&Model]) -> Result<Vec<Section>, TemplateError> {
     let uses = |wanted: &[Past]| models.iter().any(|model| wanted.contains(&model.past_in(problem)));
-    let with_forecasts = uses(&[Past::Forecasts, Past::Distance]);
+    let with_forecasts = uses(&[Past::Forecasts, Past::Distance, Past::Alone]);
     let any = with_forecasts || uses(&[Past::Windows]);
     [
         ("series", any),

@@ -1,5 +1,8 @@
 # === Seasons ===
-# Time in steps, and the numbers of steps after which a series may repeat itself, the shortest first.
+# The power of their errors by which the weights of forecasts fall, the periods that errors are of, and the cycles of a trend.
+POWER, PERIODS, TREND = 6, 4, 5
+
+# Time in steps, and the numbers of steps after which a series may repeat itself, the shortest first; 1 if it does not.
 gaps = np.diff(np.unique(CLOCK[: len(train)][np.isfinite(CLOCK[: len(train)])]))
 step = np.median(gaps) if len(gaps) else 1.0
 {% if p.time.is_date %}
@@ -7,21 +10,21 @@ if step > 27 and np.mean(gaps == step) < 0.9:
     # Months, quarters and years differ in length, so the calendar counts them.
     months = max(1, round(step / 30.44))
     steps = ((MOMENTS.dt.year * 12 + MOMENTS.dt.month) // months).to_numpy(dtype=float)
-    CYCLES = [12 // months] if months < 12 else []
+    CYCLES = [12 // months] if months < 12 else [1]
 else:
     steps = np.round(CLOCK / step - np.nanmin(CLOCK) / step)
     # A day, a week, and the 52 weeks after which the same weekday comes again.
-    CYCLES = sorted({round(days / step) for days in (1, 7, 364)} - {0, 1})
+    CYCLES = sorted({round(days / step) for days in (1, 7, 364)} - {0, 1}) or [1]
 {% else %}
 steps = np.round(CLOCK / step - np.nanmin(CLOCK) / step)
 {% endif %}
 steps = steps - np.nanmin(steps)
 {% if p.history.series %}
 # Very long tables are known from a later step on.
-steps = steps - max(0.0, np.nanmax(steps) - 20_000_000 // (CODES.max() + 1))
+steps = steps - max(0.0, np.nanmax(steps) - 10_000_000 // (CODES.max() + 1))
 {% else %}
 # Very long tables are known from a later step on.
-steps = steps - max(0.0, np.nanmax(steps) - 20_000_000)
+steps = steps - max(0.0, np.nanmax(steps) - 10_000_000)
 {% endif %}
 STEPS = np.where(np.isfinite(steps), steps, -1).astype(int)
 
@@ -80,7 +83,7 @@ def repeats(cycle):
 
 # Nobody knows how long a step is, so the values say which usual cycles there are: the clearest, and the longest.
 clear = [cycle for cycle in (4, 7, 12, 24, 52, 168, 365) if repeats(cycle) > 0.3]
-CYCLES = sorted({max(clear, key=repeats), clear[-1]}) if clear else []
+CYCLES = sorted({max(clear, key=repeats), clear[-1]}) if clear else [1]
 {% endif %}
 
 
@@ -92,7 +95,7 @@ def mean_of(parts):
 
 def simple_forecasts(past, codes, steps, ends, reach):
     """Forecasts of rows from what their series were before their ends, by name; reach is the farthest step after an end."""
-    found = {f"level_{width}": past.level(ends, width, codes) for width in {1, 4 * (CYCLES or [1])[0], *CYCLES}}
+    found = {f"level_{width}": past.level(ends, width, codes) for width in {1, 4 * CYCLES[0], *CYCLES}}
     found["level"] = past.level(ends, ends, codes)
     for cycle in CYCLES:
         # How many cycles ago each row's place in the cycle was known last.
@@ -100,16 +103,15 @@ def simple_forecasts(past, codes, steps, ends, reach):
         seen = [past.at(steps - cycle * (back + more), codes) for more in range(12)]
         for count in (1, 2, 4, 12):
             found[f"mean_{cycle}_{count}"] = mean_of(seen[:count])
-    if CYCLES:
-        # Of the longest cycle, with how far the level has moved since, or with the trend of five cycles.
-        whole = -(-reach // CYCLES[0]) * CYCLES[0]
-        trend = (past.level(ends, cycle, codes) - past.level(ends - 5 * cycle, cycle, codes)) / 5
-        for count in (1, 2, 4):
-            for width in {1, min(whole, cycle), cycle}:
-                now = past.level(ends, width, codes)
-                moved = [now - past.level(ends - cycle * (back + more), width, codes) for more in range(count)]
-                found[f"moved_{cycle}_{count}_{width}"] = mean_of([one + by for one, by in zip(seen, moved)])
-            found[f"trend_{cycle}_{count}"] = mean_of([seen[more] + (back + more) * trend for more in range(count)])
+    # Of the longest cycle, with how far the level has moved since, or with its trend.
+    whole = -(-reach // CYCLES[0]) * CYCLES[0]
+    trend = (past.level(ends, cycle, codes) - past.level(ends - TREND * cycle, cycle, codes)) / TREND
+    for count in (1, 2, 4):
+        for width in {1, min(whole, cycle), cycle}:
+            now = past.level(ends, width, codes)
+            moved = [now - past.level(ends - cycle * (back + more), width, codes) for more in range(count)]
+            found[f"moved_{cycle}_{count}_{width}"] = mean_of([one + by for one, by in zip(seen, moved)])
+        found[f"trend_{cycle}_{count}"] = mean_of([seen[more] + (back + more) * trend for more in range(count)])
     return found
 
 
@@ -156,13 +158,13 @@ def with_forecasts(fit, others, fit_rows, other_rows):
 
 
 def weights_of(found, fit_rows, periods):
-    """The weight of each forecast, from its errors in the last four periods that have rows, relative to the plain level."""
+    """The weight of each forecast, from its errors in the last periods that have rows, relative to the plain level."""
     truth, errors = to_model_scale(y[fit_rows]), {}
     for name, values in found.items():
         miss = to_model_scale(values[: len(fit_rows)]) - truth
         errors[name] = {{ "np.abs(miss)" if p.metric.absolute else "np.square(miss)" }}
     ratios = {name: [] for name in found}
-    for period in np.unique(periods)[::-1][:4]:
+    for period in np.unique(periods)[::-1][:PERIODS]:
         tried = (periods == period) & np.isfinite(errors["level"])
         for name, missed in errors.items():
             known = tried & np.isfinite(missed)
@@ -172,7 +174,7 @@ def weights_of(found, fit_rows, periods):
     sure = {name: {{ "np.mean(found)" if p.metric.absolute else "np.sqrt(found).mean()" }} * (1 + 0.5 / len(found)) for name, found in ratios.items() if found}
     if not sure:
         return {name: 1.0 for name in found}
-    weights = {name: (min(sure.values()) / ratio) ** 6 for name, ratio in sure.items()}
+    weights = {name: (min(sure.values()) / ratio) ** POWER for name, ratio in sure.items()}
     return {name: weight for name, weight in weights.items() if weight > 0.02}
 
 

@@ -1,6 +1,6 @@
 //! Finds the columns that name series: rows of the same store, sensor or person at different times.
 //!
-//! A series has at most one row at a time. [`columns`] therefore looks for a column, or two, whose values meet the same
+//! A series has at most one row at a time. [`columns`] therefore looks for a column, or up to three, whose values meet the same
 //! time again far less often than values that have nothing to do with time. It looks at the first rows of both tables.
 
 use std::collections::{HashMap, HashSet};
@@ -17,8 +17,8 @@ use crate::table::Table;
 const FEWEST_ROWS: usize = 3;
 /// Every candidate costs time and memory, so only the most promising columns are some.
 const MOST_CANDIDATES: usize = 24;
-/// Only the most promising candidates are tried in pairs.
-const MOST_IN_PAIRS: usize = 6;
+/// Only the most promising candidates are tried together.
+const MOST_TOGETHER: usize = 6;
 /// With fewer pairs of rows that meet by chance, meeting less often may be chance as well.
 const FEWEST_MEETINGS: f64 = 20.0;
 
@@ -28,7 +28,7 @@ struct Rows {
     times: Vec<u64>,
 }
 
-/// The column or two columns that name the series of rows whose times are in the column `time`; nothing if there are no
+/// The column, or the two or three columns together, that name the series of rows whose times are in the column `time`; nothing if there are no
 /// series, if most test rows belong to other series, or if a table cannot be read. `taken` columns have another role.
 pub fn columns(profile: &Profile, time: &str, taken: impl Fn(&str) -> bool) -> Vec<String> {
     let candidates = candidates(profile, |name| name == time || taken(name));
@@ -48,13 +48,17 @@ pub fn columns(profile: &Profile, time: &str, taken: impl Fn(&str) -> bool) -> V
         (!is_whole || are_known(&test_keys, &train_keys)).then_some(series)
     };
     let single = (0..names.len()).map(|at| vec![at]);
-    let paired = names.len().min(MOST_IN_PAIRS);
-    let pairs = (0..paired).flat_map(|at| (at + 1..paired).map(move |other| vec![at, other]));
+    let most = names.len().min(MOST_TOGETHER);
+    let pairs = (0..most).flat_map(|at| (at + 1..most).map(move |other| vec![at, other]));
+    let triples =
+        pairs.clone().flat_map(|pair| (pair[1] + 1..most).map(move |at| vec![pair[0], pair[1], at]));
     // The widest series have the most history.
     let widest = |sets: &mut dyn Iterator<Item = Vec<usize>>| {
         sets.filter_map(|set| Some((fits(&set)?, set))).min_by_key(|(series, _)| *series)
     };
-    let found = widest(&mut single.into_iter()).or_else(|| widest(&mut pairs.into_iter()));
+    let found = widest(&mut single.into_iter())
+        .or_else(|| widest(&mut pairs.into_iter()))
+        .or_else(|| widest(&mut triples.into_iter()));
     found.map_or_else(Vec::new, |(_, set)| set.into_iter().map(|at| names[at].to_owned()).collect())
 }
 
@@ -189,6 +193,12 @@ mod tests {
             "day,town,product",
             |row| format!("{},t{},{}", row / 12, row % 3, row / 3 % 4),
             &["town", "product"],
+        );
+        // Three columns together.
+        check(
+            "day,town,product,shelf",
+            |row| format!("{},t{},p{},{}", row / 24, row % 3, row / 3 % 4, row / 12 % 2),
+            &["town", "product", "shelf"],
         );
         // A number after many columns of categories.
         check(

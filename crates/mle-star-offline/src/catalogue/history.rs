@@ -4,6 +4,8 @@ use super::{Block, Strategy};
 
 const WINDOWS: &str = "    windows = [0.25, 1.0, 4.0]";
 const NO_WINDOWS: &str = "    windows = []";
+/// How forecasts are weighed.
+const FORECASTS: &str = "POWER, PERIODS, TREND = 6, 4, 5";
 const LEVEL: &str = "    level = [";
 
 pub(super) const HISTORY: &[Strategy] = &[
@@ -68,6 +70,27 @@ pub(super) const HISTORY: &[Strategy] = &[
         reason: "The level of a series is often the best guess of its next values.",
         how: "Use columns of earlier targets.",
         edit: |block| replaced(block, NO_WINDOWS, WINDOWS),
+    },
+    Strategy {
+        name: "weights that follow errors more closely",
+        part: "Seasons",
+        reason: "Where one forecast is much better than the others, they only disturb it.",
+        how: "Let weights fall with the twelfth power of the error.",
+        edit: |block| replaced(block, FORECASTS, "POWER, PERIODS, TREND = 12, 4, 5"),
+    },
+    Strategy {
+        name: "longer trends",
+        part: "Seasons",
+        reason: "A trend of many cycles is surer than that of few.",
+        how: "Take the trend from eight cycles.",
+        edit: |block| replaced(block, FORECASTS, "POWER, PERIODS, TREND = 6, 4, 8"),
+    },
+    Strategy {
+        name: "weights from the last two periods",
+        part: "Seasons",
+        reason: "What forecast a series well long ago may no longer do so.",
+        how: "Weigh forecasts by their errors in the last two periods.",
+        edit: |block| replaced(block, FORECASTS, "POWER, PERIODS, TREND = 6, 2, 5"),
     },
 ];
 

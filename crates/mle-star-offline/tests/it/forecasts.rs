@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use mle_star_domain::metric::Direction::Minimize;
+use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::protocol::SplitKind;
 use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
@@ -12,7 +12,7 @@ use mle_star_offline::OfflineAgents;
 use mle_star_tables::profile;
 use serde_json::json;
 
-use super::ask::Asked;
+use super::ask::{Asked, ensembles, merged, refinements};
 use super::grouped::section;
 use super::python::{Batch, assert_faultless, fault, initial, interpreter, with_few_trees};
 use super::tasks::{Random, Shape, by, shape, task};
@@ -65,9 +65,16 @@ const DAYS: Series = Series {
     gap: 0.0,
 };
 
-const ALL: [Series; 8] = [
+const ALL: [Series; 9] = [
     DAYS,
     Series { name: "months", time: month, steps: [72, 12, 0], metric: "SMAPE", ..DAYS },
+    Series {
+        name: "years",
+        time: |step| format!("{}-12-31", 1900 + step),
+        steps: [60, 5, 0],
+        metric: "MAE",
+        ..DAYS
+    },
     Series { name: "numbers", time: |step| step.to_string(), metric: "MAE", ..DAYS },
     Series {
         name: "half hours",
@@ -95,6 +102,11 @@ impl Series {
         Shape { time: Some("time"), rich: false, ..shape(self.metric, Minimize, 0) }
     }
 
+    /// The shape of the same table with classes.
+    fn of_classes(&self) -> Shape {
+        Shape { time: Some("time"), rich: false, ..shape(self.metric, Maximize, 2) }
+    }
+
     /// Writes the tables, and the file with two folds as long as the test table, which are the last training steps.
     fn write(&self, folder: &Path) {
         let mut random = Random(5);
@@ -107,6 +119,7 @@ impl Series {
             for store in 0..self.series.max(1) {
                 let (time, known) = ((self.time)(step), step < fitted);
                 let value = 50.0 + step as f64 / 3.0 + (step % 7 * (store + 1)) as f64 + random.next();
+                let value = if self.metric == "accuracy" { (step / 9 % 2) as f64 } else { value };
                 let own = if self.series == 0 { time.clone() } else { id.to_string() };
                 let cells = if self.series == 0 { time } else { format!("{id},{time},s{store}") };
                 if !known {
@@ -133,13 +146,18 @@ impl Series {
     }
 
     fn agents(&self) -> OfflineAgents {
+        self.agents_for(&self.shape(), 30_000)
+    }
+
+    /// Agents whose scripts of the search read at most so many rows.
+    fn agents_for(&self, shape: &Shape, limit: u32) -> OfflineAgents {
         let data = tempfile::tempdir().unwrap();
         self.write(data.path());
         std::fs::remove_file(data.path().join("folds.csv")).unwrap();
         let id_column = Some(self.id().to_owned());
-        let task = Task { data_dir: data.path().to_owned(), id_column, ..task(&self.shape()) };
+        let task = Task { data_dir: data.path().to_owned(), id_column, ..task(shape) };
         let profile = profile::read(data.path()).unwrap();
-        OfflineAgents::new(&task, &profile, 30_000, Some(&by(SplitKind::Time, "time"))).unwrap()
+        OfflineAgents::new(&task, &profile, limit, Some(&by(SplitKind::Time, "time"))).unwrap()
     }
 }
 
@@ -162,7 +180,7 @@ fn a_time_that_names_rows_is_a_feature_and_a_series() {
 fn the_past_of_a_series_is_a_variant_among_the_first() {
     let asked = |agents: &OfflineAgents| {
         let asked = Asked { agents, place: "phase1/retriever" };
-        let reply = asked.json(AgentType::Retriever, None, json!({ "num_models": 5 }));
+        let reply = asked.json(AgentType::Retriever, None, json!({ "num_models": 4 }));
         let names = reply["models"].as_array().unwrap().iter().map(|model| model["model_name"].clone());
         names.map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
@@ -170,7 +188,7 @@ fn the_past_of_a_series_is_a_variant_among_the_first() {
     let models = asked(&agents);
     assert_eq!(models[0], "Seasons and levels");
     let with_past = |name: &&String| initial(&agents, name).contains("history_");
-    assert_eq!(models.iter().filter(with_past).count(), 4, "{models:?}");
+    assert_eq!(models.iter().filter(with_past).count(), 3, "{models:?}");
     let mean = initial(&agents, "Mean of seasons and LightGBM");
     assert!(mean.contains("# === Blend ===") && mean.matches("def fit_predict_").count() == 2, "{mean}");
 }
@@ -260,6 +278,46 @@ fn forecasts_know_no_later_value() {
         // Trees alone do not follow the trend.
         let most = if done.label.starts_with("LightGBM") { 100.0 } else { 25.0 };
         let fine = done.stderr.is_empty() && parse_score(&done.stdout).is_some_and(|score| score < most);
+        if fine { String::new() } else { fault(done) }
+    };
+    assert_faultless(batch.run(&interpreter()).iter().map(check));
+}
+
+#[test]
+fn classes_samples_and_blends_of_series_run() {
+    needs!(Campaign("offline"), Libraries);
+    let mut batch = Batch::new();
+    let mut add = |series: Series, label: String, script: &str| {
+        let script = with_few_trees(script);
+        batch.add_alone(format!("{label}, {}", series.name), &script, |input| series.write(input));
+    };
+    for series in [Series { metric: "accuracy", ..DAYS }, Series { metric: "accuracy", ..ALL[5] }] {
+        let agents = series.agents_for(&series.of_classes(), 30_000).with_folds_file(series.gap);
+        let asked = Asked { agents: &agents, place: "phase1/merge" };
+        add(series, "classes".to_owned(), &merged(&asked, ["LightGBM with windows", "CatBoost"]));
+        add(series, "plain first".to_owned(), &merged(&asked, ["CatBoost", "LightGBM with windows"]));
+    }
+    for series in [DAYS, ALL[1], ALL[5]] {
+        let sampled = series.agents_for(&series.shape(), 70).with_folds_file(series.gap);
+        add(series, "sample".to_owned(), &initial(&sampled, "Mean of seasons and LightGBM"));
+        let agents = series.agents().with_folds_file(series.gap);
+        let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
+        let blend = merged(&asked, ["LightGBM with dates", "Seasons and levels"]);
+        for (label, script) in refinements(&asked, &blend) {
+            add(series, label, &script);
+        }
+        let windows = initial(&agents, "LightGBM with windows");
+        for (label, script) in ensembles(&asked, &[&blend, &windows]) {
+            add(series, label, &script);
+        }
+        add(
+            series,
+            "windows first".to_owned(),
+            &merged(&asked, ["LightGBM with windows", "Linear model of distances"]),
+        );
+    }
+    let check = |done: &super::python::Done| {
+        let fine = done.stderr.is_empty() && parse_score(&done.stdout).is_some();
         if fine { String::new() } else { fault(done) }
     };
     assert_faultless(batch.run(&interpreter()).iter().map(check));
