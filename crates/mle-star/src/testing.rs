@@ -37,7 +37,7 @@ use mle_star_domain::place::{Place, Step};
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::trouble::Trouble;
 
-pub use inputs::{frozen, protocol};
+pub use inputs::{frozen, protocol, task};
 pub use outcomes::{failed, measured, measurement, ran, scored_with_submission, submitted};
 
 /// What the call at a place uses.
