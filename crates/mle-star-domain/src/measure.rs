@@ -3,11 +3,13 @@
 //! Each row has a random weight in each of a fixed number of bootstrap replicates, which depends only on the row and
 //! the replicate. So the replicates of two scripts are paired, whatever rows they have in common.
 
+mod deviation;
 pub mod interval;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::deviation::standard_deviation;
 use self::interval::{Bounds, Spread, error_of_one_more_period, of_one_more_period};
 use crate::metric::Direction;
 
@@ -133,18 +135,6 @@ impl Measurement {
         let by_periods = error_of_one_more_period(&periods);
         [by_groups, by_periods].into_iter().flatten().fold(by_rows, f64::max)
     }
-}
-
-/// The standard deviation of a sample; `None` for less than two finite values.
-pub fn standard_deviation(values: &[f64]) -> Option<f64> {
-    let values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
-    let count = values.len() as f64;
-    if values.len() < 2 {
-        return None;
-    }
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    Some((squares / (count - 1.0)).sqrt())
 }
 
 #[cfg(test)]

@@ -260,11 +260,20 @@ pub fn planned_again(
     (protocol, timeline): (&Protocol, Option<&Timeline>),
     profile: &Profile,
 ) -> Result<Plan, Off> {
+    again(task.into(), config, (protocol, timeline), profile)
+}
+
+fn again(
+    task: Evaluated<'_>,
+    config: &Config,
+    (protocol, timeline): (&Protocol, Option<&Timeline>),
+    profile: &Profile,
+) -> Result<Plan, Off> {
     let (Holdout::On { seed, period, .. }, Some(split)) = (&protocol.holdout, &protocol.split) else {
         return Err(Off("no rows are held out".to_owned()));
     };
     let timeline = timeline.filter(|_| *period);
-    let sought = Sought { task: task.into(), profile, split: Some(split), timeline };
+    let sought = Sought { task, profile, split: Some(split), timeline };
     plan_rows(&sought, split, config, *seed)
 }
 
@@ -540,6 +549,37 @@ mod tests {
         check("ROC-AUC", 3, Ok(315));
         check("ROC-AUC", 300, Err("too few rows of a class of `z` would be held out"));
         check("RMSE", 300, Ok(315));
+    }
+
+    #[test]
+    fn the_rows_of_runs_with_and_without_periods_are_found_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let row = |id: usize| format!("{id},{id},7");
+        let train = (0..2_100).fold("id,week,x,y\n".to_owned(), |all, id| format!("{all}{},{id}\n", row(id)));
+        let test = (2_100..2_140).fold("id,week,x\n".to_owned(), |all, id| format!("{all}{}\n", row(id)));
+        let sample = (2_100..2_140).fold("id,y\n".to_owned(), |all, id| format!("{all}{id},0\n"));
+        for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
+            fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
+        }
+        let profile = profile::read(dir.path()).unwrap();
+        let config = Config::default();
+        let task = Evaluated { metric: "MAE", target: Some("y"), id: Some("id"), ..Evaluated::default() };
+        let Decided { protocol, held_out } = decide(task, &config, Some(&profile)).unwrap();
+        let (split, rows) = (protocol.split.clone().unwrap(), protocol.holdout.rows());
+        assert_eq!((protocol.periods.as_ref().unwrap().folds.len(), rows), (5, Some(40)));
+        let before = plan(
+            &profile,
+            &Roles { target: Some("y"), id: Some("id"), weight: None },
+            &split,
+            Share::Auto { most: u64::from(config.holdout_rows) },
+            u64::from(config.seed),
+        );
+        let earlier =
+            Protocol { holdout: before.as_ref().unwrap().holdout(), periods: None, ..protocol.clone() };
+        let times = timeline(task, &profile, Some(&split)).unwrap().unwrap();
+        let again = |protocol: &Protocol| again(task, &config, (protocol, Some(&times)), &profile).unwrap();
+        assert_eq!(Some(again(&protocol)), held_out);
+        assert_eq!((again(&earlier).rows(), again(&earlier)), (315, before.unwrap()));
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub struct Diagnostics {
     /// The best solution whose run left a valid submission.
     pub submission: Option<Best>,
     /// The period that scripts of the search predict instead of the rows of the test table; `None` if they predict these.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     pub predicts: Option<Period>,
 }
 

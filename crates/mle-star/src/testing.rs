@@ -6,6 +6,7 @@
 
 pub mod called;
 mod inputs;
+mod outcomes;
 pub mod worlds;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -27,17 +28,17 @@ use crate::slots::Slots;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, Captured, CombinationRequest, CombinedBy, Comparison, ComparisonRequest, Look,
+    AgentReply, AgentRequest, CombinationRequest, CombinedBy, Comparison, ComparisonRequest, Look,
     LookRequest, Purpose, Refit, RefitRequest, RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, Selection,
-    SelectionRequest, Submission, Usage,
+    SelectionRequest, Usage,
 };
-use mle_star_domain::measure::{Measurement, standard_deviation};
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::trouble::Trouble;
 
-pub use inputs::{frozen, protocol};
+pub use self::inputs::{frozen, protocol};
+pub use self::outcomes::{failed, measured, measurement, ran, scored_with_submission, submitted};
 
 /// What the call at a place uses.
 type Used = Box<dyn Fn(&Place) -> Usage + Send + Sync>;
@@ -415,49 +416,6 @@ impl EventSink for World {
     fn emit(&self, event: Event) {
         self.remember(|log| log.events.push(event));
     }
-}
-
-/// A script that ran and printed this score.
-pub fn ran(score: Option<f64>) -> ScriptOutcome {
-    ScriptOutcome {
-        stdout: Captured::whole("output"),
-        score,
-        ..ScriptOutcome::of(ScriptEnd::Exited { code: 0 })
-    }
-}
-
-/// A measured score, followed by its bootstrap replicates.
-pub fn measurement(scores: &[f64]) -> Measurement {
-    let (score, replicates) =
-        (scores.first().copied().unwrap_or_default(), scores.get(1..).unwrap_or_default());
-    let standard_error = standard_deviation(replicates).unwrap_or_default();
-    let interval = Some([score - 1.96 * standard_error, score + 1.96 * standard_error]);
-    let (replicates, measured) = (replicates.to_vec(), Measurement::of(score, "rows".to_owned()));
-    Measurement { rows: 100, standard_error, interval, replicates, ..measured }
-}
-
-/// A script that ran, and whose predictions have this measured score and replicates.
-pub fn measured(scores: &[f64]) -> ScriptOutcome {
-    let measured = measurement(scores);
-    ScriptOutcome { measured: Some(measured.clone()), ..ran(Some(measured.score)) }
-}
-
-/// A script that ended with this exception.
-pub fn failed(exception: &str) -> ScriptOutcome {
-    let traceback =
-        format!("Traceback (most recent call last):\n  File \"solution.py\", line 1\n{exception}");
-    ScriptOutcome { end: ScriptEnd::Exited { code: 1 }, traceback: Some(traceback), ..ran(None) }
-}
-
-/// A script that printed this score and wrote a valid submission.
-pub fn scored_with_submission(score: f64) -> ScriptOutcome {
-    ScriptOutcome { score: Some(score), ..submitted(&[]) }
-}
-
-/// A script that wrote a submission with these findings.
-pub fn submitted(findings: &[&str]) -> ScriptOutcome {
-    let findings = findings.iter().map(|finding| (*finding).to_owned()).collect();
-    ScriptOutcome { submission: Some(Submission { bytes: 20, rows: Some(2), findings }), ..ran(None) }
 }
 
 /// The script that combines the predictions of these scripts by weights.

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF as _, StudentsT};
 
-use super::standard_deviation;
+use super::deviation::standard_deviation;
 use crate::metric::Direction;
 
 /// The fewest periods whose scores tell how far that of another one may be from them.
