@@ -1,45 +1,25 @@
 //! The evaluation protocol: how the test rows differ, and which rows no script sees before the final choice.
 
+mod evaluated;
 mod told;
+mod verified;
 
 use mle_star_domain::config::{Acceptance, Config, HoldoutShare, Preset};
 use mle_star_domain::protocol::{Holdout, Protocol, Split, SplitKind};
-use mle_star_domain::task::{Task, TextColumn};
+use mle_star_domain::task::Task;
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::{Kind, Metric};
 use mle_star_tables::comparison;
 use mle_star_tables::folds;
 use mle_star_tables::holdout::{Off, Plan, Roles, Share, plan, plan_period};
-use mle_star_tables::infer::Inferred;
 use mle_star_tables::intake::Drawn;
 use mle_star_tables::periods::Timeline;
-use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
-use mle_star_tables::split::{Known, describe};
+use mle_star_tables::profile::{Column, Profile};
+use mle_star_tables::split::describe;
 
+pub use evaluated::Evaluated;
 pub use told::lines;
-
-/// What the protocol of a task depends on, beside its tables.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Evaluated<'a> {
-    /// The name of its metric.
-    pub metric: &'a str,
-    /// The column to predict.
-    pub target: Option<&'a str>,
-    /// The column with the row IDs.
-    pub id: Option<&'a str>,
-    /// Whether a file computes the metric, whatever its name is.
-    pub by_file: bool,
-    /// The column that the user named for groups.
-    pub group: Option<&'a str>,
-    /// The column that the user named for times.
-    pub time: Option<&'a str>,
-    /// The column with the weights of rows.
-    pub weight: Option<&'a str>,
-    /// Columns that no model may use.
-    pub ignored: &'a [String],
-    /// The label, of two, whose probability is predicted.
-    pub positive: Option<&'a str>,
-}
+pub use verified::{id_column, verified_columns};
 
 /// The evaluation protocol of a new run, and the rows that it holds out.
 #[derive(Debug)]
@@ -302,132 +282,6 @@ fn has_class_scores(metric: Option<Metric>, columns: &Columns, profile: &Profile
     let predicted = profile.sample.as_ref().map_or(0, |sample| sample.columns.len());
     let is_of_labels = metric.is_some_and(|metric| metric.kind() == Kind::Labels);
     is_of_labels && columns.further.is_empty() && predicted <= 2
-}
-
-/// The columns by which the program computes scores itself.
-///
-/// # Errors
-/// Why it cannot, in one sentence.
-pub fn verified_columns<'a>(
-    task: impl Into<Evaluated<'a>>,
-    profile: &Profile,
-    split: Option<&Split>,
-) -> Result<Columns, String> {
-    let task = task.into();
-    let Evaluated { metric: name, target, id, weight, positive, by_file, .. } = task;
-    let metric = task.built_in();
-    if metric.is_none() && !by_file {
-        return Err(format!("the program cannot compute the metric {name}"));
-    }
-    let target = target.ok_or("the target is not known")?;
-    let sample = profile.sample.as_ref().ok_or("there is no sample submission")?;
-    let targets = profile.targets(target, id);
-    let classes_of = |name: &&str| profile.train.column(name).map(|column| column.distinct);
-    let classes = targets.iter().filter_map(classes_of).max();
-    let classes = classes.ok_or("the training table has no column that is to be predicted")?;
-    let [sample_name, train_name] = [sample, &profile.train].map(|table| table.file.display());
-    let one_column_each = targets.len() > 1 || sample.columns.len() <= 2;
-    // One column cannot hold the probabilities of three classes.
-    if metric.is_some_and(Metric::wants_probabilities) && classes > 2 && one_column_each {
-        return Err(format!(
-            "{sample_name} has one column, which cannot hold the probabilities of {classes} classes"
-        ));
-    }
-    // A sample of probabilities, where the metric needs labels.
-    let is_number = |column: &&Column| column.kind == ColumnKind::Float;
-    let metric = metric.filter(|metric| metric.kind() == Kind::Labels && one_column_each);
-    if let Some(metric) = metric
-        && sample.columns.last().filter(is_number).is_some()
-    {
-        return Err(format!("{sample_name} has numbers, and {metric} needs labels"));
-    }
-    // The test table has what further columns ask for, so they are no targets.
-    let is_copied =
-        |name: &str| !targets.contains(&name) && Some(name) != id && profile.train.column(name).is_some();
-    if let Some(column) = sample.columns.iter().find(|column| is_copied(&column.name)) {
-        return Err(format!("{sample_name} asks for `{}`, which is no target", column.name));
-    }
-    let id = id.filter(|id| profile.train.column(id).is_some()).map(str::to_owned);
-    if let Some(id) = id.as_ref().filter(|id| repeats(&profile.train, id)) {
-        return Err(format!("a value of `{id}` occurs twice in {train_name}"));
-    }
-    let cluster = split.and_then(|split| split.cluster().map(str::to_owned));
-    let further: Vec<String> =
-        targets.into_iter().filter(|name| *name != target).map(str::to_owned).collect();
-    let positive = positive.filter(|_| further.is_empty());
-    let words = TextColumn::words_of(&profile.text_columns, |name| {
-        name == target || further.iter().any(|other| other == name)
-    });
-    let [weight, positive] = [weight, positive].map(|name| name.map(str::to_owned));
-    Ok(Columns { id, target: target.to_owned(), further, cluster, weight, positive, words })
-}
-
-/// The column of a submission with the row IDs: without a named one, the first of several columns.
-pub fn id_column(task: &Task, header: &[String]) -> Option<String> {
-    let named = task.id_column.clone().filter(|id| header.contains(id));
-    named.or_else(|| header.first().filter(|_| header.len() > 1).cloned())
-}
-
-/// Whether a value occurs twice in a column, judged by the rows that were looked at.
-fn repeats(table: &Table, column: &str) -> bool {
-    let column = table.column(column);
-    column.is_some_and(|column| column.distinct + column.missing < table.rows.min(ROWS_LOOKED_AT))
-}
-
-impl<'a> From<&'a Task> for Evaluated<'a> {
-    fn from(task: &'a Task) -> Self {
-        Self {
-            metric: &task.evaluation_metric,
-            target: task.target(),
-            id: task.id_column.as_deref(),
-            by_file: task.metric_file.is_some(),
-            group: task.group_column.as_deref(),
-            time: task.time_column.as_deref(),
-            weight: task.weight_column.as_deref(),
-            ignored: &task.ignore_columns,
-            positive: task.positive_class.as_deref(),
-        }
-    }
-}
-
-impl<'a> Evaluated<'a> {
-    /// A task as it was inferred from its folder.
-    pub fn inferred(inferred: &'a Inferred) -> Self {
-        let Inferred { metric, target, id, roles, .. } = inferred;
-        Self {
-            metric,
-            target: target.as_deref(),
-            id: id.as_deref(),
-            group: roles.group.as_deref(),
-            time: roles.time.as_deref(),
-            weight: roles.weight.as_deref(),
-            ignored: &roles.ignored,
-            positive: roles.positive_class.as_deref(),
-            by_file: false,
-        }
-    }
-
-    /// The same with a file that computes the metric, or not.
-    #[must_use]
-    pub fn with_file(self, by_file: bool) -> Self {
-        Self { by_file, ..self }
-    }
-
-    /// The metric, if the program has its formula.
-    fn built_in(&self) -> Option<Metric> {
-        Metric::parse(self.metric).filter(|_| !self.by_file)
-    }
-
-    /// The columns whose roles are known.
-    pub fn known(self) -> Known<'a> {
-        let Self { target, id, group, time, weight, .. } = self;
-        Known { target, id, group, time, weight }
-    }
-
-    /// Whether the user named a column by which rows are validated or weighted.
-    fn names_columns(self) -> bool {
-        self.group.or(self.time).or(self.weight).is_some()
-    }
 }
 
 #[cfg(test)]
