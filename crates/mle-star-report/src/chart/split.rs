@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{About, Area, Drawn, Point, TextSize, WIDTH, draw, ink, label, range};
+use super::{About, Area, Drawn, FAR, Point, TextSize, WIDTH, draw, ink, label, range};
 use crate::figures::number;
 use crate::sanitize::{plain, shortened};
 
@@ -115,10 +115,13 @@ fn points(
     edges: &[(i32, i32)],
     interval: Option<[f64; 2]>,
 ) -> Drawn {
-    let known = parts.iter().filter_map(|part| part.score).chain(interval.into_iter().flatten());
+    let known = parts.iter().filter_map(|part| part.score);
     let known: Vec<Point> =
         known.map(|score| Point { x: 0.0, score, best: score, improved: false }).collect();
     let Some((low, high)) = range(&known) else { return Ok(()) };
+    // The interval is whole.
+    let ends = interval.into_iter().flatten().filter(|end| end.abs() <= FAR);
+    let (low, high) = ends.fold((low, high), |(low, high), end| (low.min(end), high.max(end)));
     let (upper, _) = area.split_vertically(SCORES);
     let right = i32::try_from(WIDTH).unwrap_or_default() - RIGHT;
     let mut chart = ChartBuilder::on(&upper)

@@ -108,14 +108,17 @@ fn trust(
         findings,
         probes: last.probes.clone(),
         choice: last.choice.clone(),
-        equivalence: equivalence(last),
+        equivalence: equivalence(protocol, last),
     }
 }
 
 /// How the submission script compares with the chosen solution, and its fits with each other.
-fn equivalence(last: &Last) -> String {
+fn equivalence(protocol: &Protocol, last: &Last) -> String {
+    const PERIODS: &str =
+        "The last fit is not compared with the one that was scored, because they predict different periods.";
     let comparison = last.rehearsal.as_ref().map(|rehearsal| rehearsal.comparison.as_str());
-    let sentences = [comparison.unwrap_or_default(), &last.refit];
+    let fits = if protocol.holdout.is_period() { PERIODS } else { &last.refit };
+    let sentences = [comparison.unwrap_or_default(), fits];
     sentences.into_iter().filter(|one| !one.is_empty()).collect::<Vec<_>>().join(" ")
 }
 

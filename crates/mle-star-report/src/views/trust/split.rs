@@ -91,11 +91,11 @@ fn of_periods(periods: &Periods, scores: &[PeriodScore]) -> (Vec<Part>, Vec<Peri
     }
     let gap = match periods.gap.as_str() {
         "" => String::new(),
-        gap => format!(", each after a gap of {}", line_of(gap)),
+        gap => format!(", each after a gap of {}", quoted(gap)),
     };
     let caption = format!(
         "Each period is as long as that of the test table, {}{gap}, and is predicted by models of earlier rows. A long time before the first one is shortened.",
-        line_of(&periods.length)
+        quoted(&periods.length)
     );
     (parts, rows, caption)
 }
@@ -124,6 +124,11 @@ fn of_rows(protocol: &Protocol) -> Option<(Vec<Part>, Vec<PeriodRow>, String)> {
     parts.push(if is_test { part(PartKind::Test, "test", held) } else { test });
     let scale = if is_test { "" } else { " The test table is not to scale." };
     Some((parts, Vec::new(), format!("The numbers are rows.{scale}")))
+}
+
+/// A text with names in backticks, as a line with names in quotation marks.
+fn quoted(text: &str) -> String {
+    line_of(&text.replace('`', "\""))
 }
 
 fn row(name: &str, period: &Period, score: Option<&PeriodScore>) -> PeriodRow {
