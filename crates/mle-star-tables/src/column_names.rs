@@ -84,12 +84,14 @@ const CODE_WORDS: [&str; 24] = [
 ];
 
 /// Words in column names that mean time.
-const TIME_WORDS: [&str; 20] = [
+const TIME_WORDS: [&str; 30] = [
     "created",
     "date",
     "datetime",
     "day",
     "epoch",
+    "fiscal",
+    "fy",
     "hour",
     "minute",
     "month",
@@ -105,6 +107,14 @@ const TIME_WORDS: [&str; 20] = [
     "utc",
     "week",
     "year",
+    "yearmon",
+    "yearmonth",
+    "yearweek",
+    "ym",
+    "yw",
+    "yyyymm",
+    "yyyymmdd",
+    "yyyyww",
 ];
 
 /// Words in column names of numbers that are counts or measures.

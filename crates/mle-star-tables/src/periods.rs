@@ -160,7 +160,7 @@ impl Timeline {
         periods: impl Iterator<Item = &'a Stretch>,
         texts: &HashMap<u64, String>,
     ) -> f64 {
-        if matches!(self.clock, Clock::Number | Clock::Date(_)) {
+        if matches!(self.clock, Clock::Number | Clock::Date(_) | Clock::Part(_)) {
             return gap;
         }
         let number = |time: f64| texts.get(&time.to_bits()).and_then(|text| text.parse::<f64>().ok());

@@ -6,10 +6,14 @@ pub mod groups;
 pub(crate) mod times;
 
 pub use super::column_names::says_code;
+pub use super::dates::calendar::Unit;
+
+use std::io;
 
 use mle_star_domain::protocol::{Split, SplitKind};
 
 use super::profile::{Column, Profile, Table};
+use times::Clock;
 
 /// The columns whose roles are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,10 +30,24 @@ pub struct Known<'a> {
     pub weight: Option<&'a str>,
 }
 
+/// The part of a year that the values of a column of a training table name as texts, such as `2021-W44`; `None` if they are other
+/// values.
+///
+/// # Errors
+/// A table cannot be read.
+pub fn unit(profile: &Profile, column: &str) -> io::Result<Option<Unit>> {
+    let is_text = profile.train.column(column).is_some_and(|column| times::unit(column).is_some());
+    let clock = if is_text { times::clock(profile, column)? } else { None };
+    Ok(match clock {
+        Some(Clock::Part(unit)) => Some(unit),
+        _ => None,
+    })
+}
+
 /// Describes how the test rows differ from the training rows: they are later, they belong to other groups, or
 /// nothing tells them apart. What the user named wins. `classification` is whether the target has classes.
 ///
-/// Dates, columns whose names mean time and numbers like those of a Unix clock can tell that rows are later. An ID cannot: IDs usually continue in the test
+/// Dates, weeks and other parts of years, columns whose names mean time and numbers like those of a Unix clock can tell that rows are later. An ID cannot: IDs usually continue in the test
 /// table even if its rows were drawn at random.
 pub fn describe(profile: &Profile, known: &Known<'_>, classification: bool) -> Split {
     known
@@ -117,21 +135,19 @@ mod tests {
         describe(&profile::read(dir.path()).unwrap(), &KNOWN, true)
     }
 
+    /// Checks that the test rows are found to be later.
+    fn check(header: &str, train: Cells, test: Cells, column: &str, why: &str) {
+        let found = split(header, train, test);
+        assert_eq!((found.kind, found.column.as_deref()), (SplitKind::Time, Some(column)), "{}", found.why);
+        assert_eq!(found.why, why);
+    }
+
+    fn runs(column: &str, first: &str, last: &str, next: &str) -> String {
+        format!("`{column}` runs from {first} to {last} in train.csv and from {next} on in test.csv")
+    }
+
     #[test]
     fn later_rows_are_found_by_dates_and_by_columns_that_mean_time() {
-        let check = |header: &str, train: Cells, test: Cells, column: &str, why: &str| {
-            let found = split(header, train, test);
-            assert_eq!(
-                (found.kind, found.column.as_deref()),
-                (SplitKind::Time, Some(column)),
-                "{}",
-                found.why
-            );
-            assert_eq!(found.why, why);
-        };
-        let runs = |column: &str, first: &str, last: &str, next: &str| {
-            format!("`{column}` runs from {first} to {last} in train.csv and from {next} on in test.csv")
-        };
         let year: Cells = |id| (2000 + id / 10).to_string();
         check("year", year, year, "year", &runs("year", "2000", "2005", "2006"));
         let row: Cells = |id| format!("7,{id}");
@@ -166,6 +182,40 @@ mod tests {
     }
 
     #[test]
+    fn later_rows_are_found_by_parts_of_years() {
+        let week: Cells = |id| format!("{}-W{:02}", 2020 + id / 53, id % 53 + 1);
+        check("w", week, week, "w", &runs("w", "2020-W01", "2021-W07", "2021-W08"));
+        let quarter: Cells = |id| format!("Q{} {}", id / 2 % 4 + 1, 2000 + id / 8);
+        check("x", quarter, quarter, "x", &runs("x", "Q1 2000", "Q2 2007", "Q3 2007"));
+        let month: Cells = |id| format!("{:02}/{}", id % 12 + 1, 2000 + id / 12);
+        check("x", month, month, "x", &runs("x", "01/2000", "12/2004", "01/2005"));
+        let week_first: Cells = |id| format!("{:02}/{}", id % 52 + 1, 2000 + id / 52);
+        check("x", week_first, week_first, "x", &runs("x", "01/2000", "08/2001", "09/2001"));
+        let season: Cells = |id| format!("{}/{:02}", 1960 + id, (61 + id) % 100);
+        check("x", season, season, "x", &runs("x", "1960/61", "2019/20", "2020/21"));
+        let day: Cells = |id| format!("\"{}, {} November 2021\"", ["Mon", "Tuesday"][id % 2], id / 3 + 1);
+        check(
+            "x",
+            day,
+            day,
+            "x",
+            &runs("x", "Mon, 1 November 2021", "Tuesday, 20 November 2021", "Mon, 21 November 2021"),
+        );
+        let year_month: Cells = |id| (200_001 + id / 12 * 100 + id % 12).to_string();
+        for name in ["yearmonth", "ym", "YYYYMM"] {
+            check(name, year_month, year_month, name, &runs(name, "200001", "200412", "200501"));
+        }
+        let micros: Cells = |id| (1_700_000_000_000_000 + id * 3_600_000_000).to_string();
+        check(
+            "clock",
+            micros,
+            micros,
+            "clock",
+            &runs("clock", "1700000000000000", "1700212400000000", "1700216000000000"),
+        );
+    }
+
+    #[test]
     fn other_groups_are_found_by_their_values() {
         let check = |header: &str, train: Cells, test: Cells, column: &str| {
             let found = split(header, train, test);
@@ -179,6 +229,8 @@ mod tests {
             assert_eq!(found.why, format!("the values of `{column}` {expected}"));
         };
         check("patient", |id| format!("p{}", id / 6), |id| format!("p{}", id / 6), "patient");
+        let case: Cells = |id| format!("2021-{}", id / 6 + 101);
+        check("case", case, case, "case");
         check("patient_id", |id| (id / 6).to_string(), |id| (id / 6).to_string(), "patient_id");
         check(
             "engine,cycle",

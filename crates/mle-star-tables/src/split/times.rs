@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::column_names::{says_counter, says_key, says_time};
+use crate::dates::calendar::Unit;
 use crate::dates::{DAY, Reading, days, seconds};
 use crate::profile::{Column, ColumnKind, Profile};
 use crate::table::Table;
@@ -14,11 +15,19 @@ const FEWEST_VALUES: u64 = 5;
 /// The orders of dates: the day may come first.
 pub(crate) const DATES: [Clock; 2] = [Clock::Date(Reading::MonthFirst), Clock::Date(Reading::DayFirst)];
 
+/// The orders of parts of a year, such as `2021-W44`.
+const PARTS_OF_YEARS: [Clock; 6] = {
+    let [a, b, c, d, e, f] = Unit::ALL;
+    [Clock::Part(a), Clock::Part(b), Clock::Part(c), Clock::Part(d), Clock::Part(e), Clock::Part(f)]
+};
+
 /// How the values of a column are put in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     Number,
     Date(Reading),
+    /// Texts that name a part of a year.
+    Part(Unit),
     /// Whole numbers such as 202401 for January of 2024.
     YearAndMonth,
     /// Whole numbers such as 202452 for the last week of 2024.
@@ -55,8 +64,8 @@ struct Moment {
     text: String,
 }
 
-/// The columns that may tell the time: dates, and numbers whose name says so or that are like those of a Unix clock. Dates
-/// come first.
+/// The columns that may tell the time: dates, texts that name weeks or other parts of years, and numbers whose name says so or
+/// that are like those of a Unix clock. Dates come first.
 pub(super) fn candidates<'a>(
     profile: &'a Profile,
     target: Option<&str>,
@@ -73,7 +82,21 @@ pub(super) fn candidates<'a>(
         says_time(&column.name) || Some(column.name.as_str()) != id && is_unix_time(column)
     };
     let numbers = of_kind(is_number).filter(says);
-    of_kind(|kind| kind == ColumnKind::Date).chain(numbers).collect()
+    let is_named =
+        |column: &&Column| says_time(&column.name) || !says_key(&column.name) && !says_counter(&column.name);
+    let is_part = |column: &Column| unit(column).is_some();
+    let parts = of_kind(is_text)
+        .filter(is_named)
+        .filter(|column| Some(column.name.as_str()) != id && is_part(column))
+        .filter(|column| in_test(column).is_some_and(is_part));
+    of_kind(|kind| kind == ColumnKind::Date).chain(parts).chain(numbers).collect()
+}
+
+/// The part of a year that the most frequent values of a column of texts name; `None` if they are other texts.
+pub(super) fn unit(column: &Column) -> Option<Unit> {
+    let values = &column.top_values;
+    let fits = |unit: &Unit| values.iter().all(|(text, _)| unit.seconds(text).is_some());
+    Unit::ALL.into_iter().find(fits).filter(|_| is_text(column.kind) && !values.is_empty())
 }
 
 /// The courses of these columns, without those that have no order of time. A column of dates may have two. There may be no
@@ -144,11 +167,12 @@ pub(crate) fn clocks(column: &Column) -> &'static [Clock] {
     match column.kind {
         ColumnKind::Date => &DATES,
         kind if is_number(kind) => &[Clock::Number],
+        _ if unit(column).is_some() => &PARTS_OF_YEARS,
         _ => &[],
     }
 }
 
-/// Whether all values are seconds or milliseconds since 1970, between 2001 and 2040, and the name does not say that they
+/// Whether all values are seconds, or thousandths, millionths or billionths of them, since 1970, between 2001 and 2040, and the name does not say that they
 /// are keys or running numbers.
 fn is_unix_time(column: &Column) -> bool {
     const SECONDS: std::ops::Range<f64> = 1e9..2.2e9;
@@ -157,7 +181,11 @@ fn is_unix_time(column: &Column) -> bool {
             SECONDS.contains(&(low / scale)) && SECONDS.contains(&(high / scale)) && low < high
         })
     };
-    (within(1.0) || within(1e3)) && !says_key(&column.name) && !says_counter(&column.name)
+    [1.0, 1e3, 1e6, 1e9].into_iter().any(within) && !says_key(&column.name) && !says_counter(&column.name)
+}
+
+fn is_text(kind: ColumnKind) -> bool {
+    matches!(kind, ColumnKind::Category | ColumnKind::Text)
 }
 
 fn is_number(kind: ColumnKind) -> bool {
@@ -184,6 +212,7 @@ impl Clock {
         match self {
             Self::Number => value.parse().ok().filter(|number: &f64| number.is_finite()),
             Self::Date(reading) => seconds(value, reading),
+            Self::Part(unit) => unit.seconds(value),
             Self::YearAndMonth => written(value, 100, |year, month| days(year, month, 1)),
             Self::YearAndWeek => written(value, 100, |year, week| {
                 let of_year = (1..=53).contains(&week).then(|| i32::try_from(week - 1).ok());
