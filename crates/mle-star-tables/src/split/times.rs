@@ -36,6 +36,9 @@ pub(crate) enum Clock {
     YearMonthDay,
 }
 
+/// With a larger share of training rows that are not earlier than the test table, the test table is not later.
+const FEW: f64 = 0.01;
+
 /// The values of a column in training and test table, in order of time.
 #[derive(Debug)]
 pub(crate) struct Course {
@@ -120,6 +123,39 @@ pub(crate) fn courses(tables: &Tables, columns: &[&Column]) -> io::Result<Vec<Co
     }
     courses.retain(|course| !course.failed);
     Ok(courses)
+}
+
+/// Why the test table is later but for a few training rows that are later than all of it, such as those with a mistake in
+/// the year; the first of these columns. `None` if no column tells that.
+///
+/// # Errors
+/// A table cannot be read.
+pub(super) fn later_but_for_few(
+    profile: &Profile,
+    courses: Vec<Course>,
+    file: &str,
+) -> io::Result<Option<(String, String)>> {
+    let train = profile.tables.train()?;
+    for course in courses {
+        let Some(test) = course.test.as_ref().filter(|_| course.values >= FEWEST_VALUES) else { continue };
+        let (mut earlier, mut later, mut rows) = (0_u64, 0_u64, 0_u64);
+        train.each(&[train.position(&course.column)?], |row| {
+            if let Some(at) = row.value(0).and_then(|text| course.clock.read(text)) {
+                rows += 1;
+                earlier += u64::from(at < test.first.at);
+                later += u64::from(at > test.last.at);
+            }
+            true
+        })?;
+        if later > 0 && earlier + later == rows && later as f64 <= FEW * rows as f64 {
+            let (first, column) = (&test.first.text, &course.column);
+            let why = format!(
+                "`{column}` begins with {first} in {file} and is earlier in all but {later} of the {rows} training rows"
+            );
+            return Ok(Some((course.column, why)));
+        }
+    }
+    Ok(None)
 }
 
 /// The order of the column's values; of several, the one in which the test table is later.
@@ -253,6 +289,18 @@ impl Course {
         let enough =
             if touches { self.later * 2 > self.values } else { self.later * 100 >= self.values * 99 };
         self.values >= FEWEST_VALUES && enough
+    }
+
+    /// That the test table is earlier, in one sentence; `None` if it is not.
+    pub(super) fn earlier(&self, (train_file, test_file): (&str, &str)) -> Option<String> {
+        let (train, test) = (self.train.as_ref()?, self.test.as_ref()?);
+        let (column, last, first) = (&self.column, &test.last.text, &train.first.text);
+        let is_earlier = test.last.at < train.first.at && self.values >= FEWEST_VALUES;
+        is_earlier.then(|| {
+            format!(
+                "the rows of {test_file} are earlier: `{column}` ends with {last} there and begins with {first} in {train_file}"
+            )
+        })
     }
 
     /// The evidence that the test table is later, in one sentence.
