@@ -84,7 +84,7 @@ const CODE_WORDS: [&str; 24] = [
 ];
 
 /// Words in column names that mean time.
-const TIME_WORDS: [&str; 30] = [
+const TIME_WORDS: [&str; 31] = [
     "created",
     "date",
     "datetime",
@@ -106,6 +106,7 @@ const TIME_WORDS: [&str; 30] = [
     "unix",
     "utc",
     "week",
+    "when",
     "year",
     "yearmon",
     "yearmonth",

@@ -117,7 +117,7 @@ fn groups_in_time(profile: &Profile, group: &str, time: &str) -> Option<series::
 fn by_time(profile: &Profile, known: &Known<'_>) -> Option<Split> {
     let test = profile.test.as_ref()?;
     // A table that can no longer be read tells nothing.
-    let courses = times::courses(&profile.tables, &candidates(profile, known)).ok()?;
+    let courses = times::candidate_courses(profile, &candidates(profile, known)).ok()?;
     let split =
         |(column, why)| Split { kind: SplitKind::Time, column: Some(column), why, ..Split::default() };
     if let Some(course) = courses.iter().find(|course| course.is_later()) {
@@ -264,7 +264,7 @@ mod tests {
             &runs("x", "Mon, 1 November 2021", "Tuesday, 20 November 2021", "Mon, 21 November 2021"),
         );
         let year_month: Cells = |id| (200_001 + id / 12 * 100 + id % 12).to_string();
-        for name in ["yearmonth", "ym", "YYYYMM"] {
+        for name in ["yearmonth", "ym", "YYYYMM", "x"] {
             check(name, year_month, year_month, name, &runs(name, "200001", "200412", "200501"));
         }
         let micros: Cells = |id| (1_700_000_000_000_000 + id * 3_600_000_000).to_string();
@@ -319,6 +319,12 @@ mod tests {
         check("IDs that continue", "x", |id| (id % 7).to_string(), |id| (id % 7).to_string());
         check("row numbers", "row,index", |id| format!("{id},{id}"), |id| format!("{id},{id}"));
         check("numbers of another size", "size", |id| id.to_string(), |id| id.to_string());
+        check(
+            "numbers beside years",
+            "size",
+            |id| (200_001 + id * 7).to_string(),
+            |id| (200_001 + id * 7).to_string(),
+        );
         check("years in both", "year", |id| (2000 + id % 9).to_string(), |id| (2000 + id % 9).to_string());
         check(
             "some later years",

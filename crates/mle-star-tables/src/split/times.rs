@@ -21,6 +21,9 @@ const PARTS_OF_YEARS: [Clock; 6] = {
     [Clock::Part(a), Clock::Part(b), Clock::Part(c), Clock::Part(d), Clock::Part(e), Clock::Part(f)]
 };
 
+/// The orders of numbers that may be written dates.
+const WRITTEN: [Clock; 4] = [Clock::YearAndMonth, Clock::YearAndWeek, Clock::YearMonthDay, Clock::Number];
+
 /// How the values of a column are put in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
@@ -67,8 +70,8 @@ struct Moment {
     text: String,
 }
 
-/// The columns that may tell the time: dates, texts that name weeks or other parts of years, and numbers whose name says so or
-/// that are like those of a Unix clock. Dates come first.
+/// The columns that may tell the time: dates, texts that name weeks or other parts of years, and numbers whose name says so, or
+/// that are like those of a Unix clock or like 202401. Dates come first.
 pub(super) fn candidates<'a>(
     profile: &'a Profile,
     target: Option<&str>,
@@ -82,7 +85,8 @@ pub(super) fn candidates<'a>(
         profile.train.columns.iter().filter(is_wanted).filter(|column| Some(column.name.as_str()) != target)
     };
     let says = |column: &&Column| {
-        says_time(&column.name) || Some(column.name.as_str()) != id && is_unix_time(column)
+        let is_like_time = is_unix_time(column) || is_written(column);
+        says_time(&column.name) || Some(column.name.as_str()) != id && is_like_time
     };
     let numbers = of_kind(is_number).filter(says);
     let is_named =
@@ -93,6 +97,19 @@ pub(super) fn candidates<'a>(
         .filter(|column| Some(column.name.as_str()) != id && is_part(column))
         .filter(|column| in_test(column).is_some_and(is_part));
     of_kind(|kind| kind == ColumnKind::Date).chain(parts).chain(numbers).collect()
+}
+
+/// The courses of the columns that may tell the time: [`courses`] of [`candidates`]. Numbers that only look like written dates have to
+/// be such dates everywhere.
+///
+/// # Errors
+/// A table cannot be read.
+pub(super) fn candidate_courses(profile: &Profile, columns: &[&Column]) -> io::Result<Vec<Course>> {
+    let mut courses = courses(&profile.tables, columns)?;
+    let only_looks = |column: &&&Column| !says_time(&column.name) && !is_unix_time(column);
+    let doubtful: Vec<&str> = columns.iter().filter(only_looks).map(|column| column.name.as_str()).collect();
+    courses.retain(|course| course.clock != Clock::Number || !doubtful.contains(&course.column.as_str()));
+    Ok(courses)
 }
 
 /// The part of a year that the most frequent values of a column of texts name; `None` if they are other texts.
@@ -202,6 +219,7 @@ pub(crate) fn written_dates(profile: &Profile, column: &str) -> io::Result<Optio
 pub(crate) fn clocks(column: &Column) -> &'static [Clock] {
     match column.kind {
         ColumnKind::Date => &DATES,
+        _ if is_written(column) => &WRITTEN,
         kind if is_number(kind) => &[Clock::Number],
         _ if unit(column).is_some() => &PARTS_OF_YEARS,
         _ => &[],
@@ -217,7 +235,22 @@ fn is_unix_time(column: &Column) -> bool {
             SECONDS.contains(&(low / scale)) && SECONDS.contains(&(high / scale)) && low < high
         })
     };
-    [1.0, 1e3, 1e6, 1e9].into_iter().any(within) && !says_key(&column.name) && !says_counter(&column.name)
+    [1.0, 1e3, 1e6, 1e9].into_iter().any(within) && is_no_key(&column.name)
+}
+
+/// Whether all numbers may be written dates of at least two years, and the name does not say that they are keys or running numbers.
+fn is_written(column: &Column) -> bool {
+    let Some((low, high)) = column.range.filter(|_| column.kind == ColumnKind::Integer) else { return false };
+    let is_within = |least: f64, largest: f64, digits: f64| {
+        low >= least && high <= largest && (low / digits).floor() < (high / digits).floor()
+    };
+    let is_like = is_within(190_001.0, 209_953.0, 100.0) || is_within(19_000_101.0, 20_991_231.0, 10_000.0);
+    is_like && is_no_key(&column.name)
+}
+
+/// Whether the name does not say that numbers or codes are keys or running numbers.
+fn is_no_key(name: &str) -> bool {
+    !says_key(name) && !says_counter(name)
 }
 
 fn is_text(kind: ColumnKind) -> bool {

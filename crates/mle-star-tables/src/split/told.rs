@@ -20,7 +20,7 @@ const FEWEST_ROWS: usize = 3;
 pub(super) fn sentence(profile: &Profile, known: &Known<'_>) -> Option<String> {
     let test = profile.test.as_ref()?;
     // A table that can no longer be read tells nothing.
-    let courses = times::courses(&profile.tables, &super::candidates(profile, known)).ok()?;
+    let courses = times::candidate_courses(profile, &super::candidates(profile, known)).ok()?;
     let files = (&name(&profile.train)[..], &name(test)[..]);
     let earlier = || courses.iter().find_map(|course| course.earlier(files));
     earlier()
