@@ -146,6 +146,11 @@ impl Place {
         self.join(format_args!("{PROBE}{solution}")).join(name)
     }
 
+    /// The name of the probe that it belongs to.
+    pub fn probe_name(&self) -> Option<&str> {
+        self.names().nth(2).filter(|_| self.is_probe())
+    }
+
     /// Whether it belongs to a probe.
     pub fn is_probe(&self) -> bool {
         self.phase() == Some(Phase::Finalization)

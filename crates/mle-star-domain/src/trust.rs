@@ -44,6 +44,9 @@ pub struct Trust {
     pub holdout_interval: Option<[f64; 2]>,
     /// The number of held-out rows.
     pub holdout_rows: Option<u64>,
+    /// The number of those that the score is of; `None` if it is of all. The others took part in a decision.
+    #[serde(default)]
+    pub holdout_reported_rows: Option<u64>,
     /// How often predictions for held-out rows were scored.
     pub holdout_looks: u64,
     /// How the test rows differ from the training rows.

@@ -79,7 +79,7 @@ fn validated(score: &ScoreReport, rows: Option<u64>) -> String {
     let Some(figure) = score.validated() else {
         return "The final solution has no validation score.".to_owned();
     };
-    let rows = rows.map(|rows| format!(" on {} rows that the script chose", grouped(rows)));
+    let rows = rows.map(|rows| format!(" on {} rows", grouped(rows)));
     let few = score.few.iter().map(FewClusters::words);
     let periods = [score.by_period(), score.without_interval()].into_iter().flatten();
     let sentences: Vec<String> =

@@ -67,6 +67,8 @@ pub struct TrustedScore {
     pub held_out: Option<Figure>,
     /// The number of held-out rows.
     pub rows: Option<String>,
+    /// The number of those that the score is of, if the others took part in a decision.
+    pub reported: Option<String>,
     /// How often predictions for held-out rows were scored.
     pub looks: u64,
 }
@@ -139,6 +141,7 @@ pub fn trust(context: &Context<'_>) -> Option<TrustView> {
             validation_rows: trust.validation_rows.map(grouped),
             held_out: score.held_out(),
             rows: rows(trust).map(grouped),
+            reported: trust.holdout_reported_rows.map(grouped),
             looks: trust.holdout_looks,
         },
         verified: quoted(&score.verification()),
@@ -148,7 +151,7 @@ pub fn trust(context: &Context<'_>) -> Option<TrustView> {
         picture: picture::picture(context, trust),
         split: trust.split.as_ref().map(split_words),
         split_picture: split::picture(context, trust),
-        shift: trust.shift.as_ref().map(shift::shift),
+        shift: trust.shift.as_ref().map(|found| shift::shift(found, trust.split.as_ref())),
         choice: choice(context, &trust.choice, &trust.equivalence),
         findings: trust.findings.iter().map(|one| finding(context, one)).collect(),
         probes: trust.probes.iter().map(probe).collect(),
@@ -179,7 +182,7 @@ fn holdout(trust: &trust::Trust, score: &ScoreReport) -> String {
 
 /// The difference is half the width of the interval: 1.96 standard errors of the difference to a score on the test rows.
 fn few_rows(trust: &trust::Trust) -> Option<String> {
-    let rows = rows(trust).filter(|rows| *rows < FEW_ROWS)?;
+    let rows = trust.holdout_reported_rows.or(rows(trust)).filter(|rows| *rows < FEW_ROWS)?;
     let [low, high] = trust.holdout_interval?;
     let least = (high - low) / 2.0;
     let is_known = least.is_finite() && least > 0.0;

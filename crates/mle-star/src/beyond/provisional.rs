@@ -8,6 +8,7 @@
 use crate::ctx::Ctx;
 use crate::evaluate::{Execution, attempt};
 use crate::evaluation::{Script, StepEnd};
+use crate::library::Library;
 use crate::result::SolutionScript;
 use crate::scored::Scored;
 use crate::stop::Stop;
@@ -27,30 +28,39 @@ pub(crate) struct Provisional {
 }
 
 /// Runs the best solution of the phase at this place on the original files, if there is time and its script is another one
-/// than that of the answer `before`. Returns the latest answer.
+/// than that of the answer `before`. Without an answer before, a quicker solution of the `library` answers where there is no
+/// time for the best. Returns the latest answer.
 pub(crate) async fn answer_so_far(
     ctx: &Ctx<'_>,
     best: &Scored,
+    library: &Library,
     before: Option<Provisional>,
 ) -> Result<Option<Provisional>, Stop> {
     let is_same = before.as_ref().is_some_and(|known| known.best.text() == best.text());
     let Some(phase) = ctx.place().phase().filter(|_| ctx.predicts_period() && !is_same) else {
         return Ok(before);
     };
+    let mut others = if before.is_none() { library.best_first() } else { Vec::new() };
+    others.retain(|one| !one.leaks());
     // A script that predicts no test rows cannot answer before an agent has made a submission script of it.
-    if !best.wrote_submission() {
-        return Ok(before);
-    }
-    let ctx = &ctx.at(Step::Provisional(phase), []).on_all_rows(Some(best.facts().seconds));
-    let made = ctx.step_always(answer(ctx, best), |end| closed(end, best));
+    let solutions = [best].into_iter().chain(&others).filter(|one| one.wrote_submission());
+    let solutions: Vec<Scored> = solutions.cloned().collect();
+    let Some(first) = solutions.first() else { return Ok(before) };
+    let ctx = &ctx.at(Step::Provisional(phase), []);
+    let made = ctx.step_always(answer(ctx, &solutions), |end| closed(end, first));
     Ok(ctx.isolated(made).await?.ok().flatten().or(before))
 }
 
-/// The answer of this solution; `Err` says why there is none.
-async fn answer(ctx: &Ctx<'_>, best: &Scored) -> Result<Result<Provisional, String>, Stop> {
-    if let Err(why) = ctx.time_for_provisional(best.facts().seconds).await? {
-        return Ok(Err(why));
-    }
+/// The answer of the first of these solutions that there is time for; `Err` says why there is none.
+async fn answer(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Result<Provisional, String>, Stop> {
+    let seconds = solutions.first().map_or(0.0, |best| best.facts().seconds);
+    let allowed = ctx.time_for_provisional(seconds).await?;
+    let Some(best) = solutions.iter().find(|one| one.facts().seconds <= allowed) else {
+        return Ok(Err(format!(
+            "the script takes {seconds:.1} s, and the answer so far may take {allowed:.1} s"
+        )));
+    };
+    let ctx = &ctx.on_all_rows(Some(best.facts().seconds));
     let Execution { solution, result, .. } = attempt(ctx, Script::of(best), Purpose::Submission).await?;
     match result {
         Ok(ran) => {
@@ -64,10 +74,14 @@ async fn answer(ctx: &Ctx<'_>, best: &Scored) -> Result<Result<Provisional, Stri
 
 fn closed(end: StepEnd<Result<Provisional, String>>, best: &Scored) -> (Option<Provisional>, Verdict) {
     let (made, note) = match end {
-        StepEnd::Done(Ok(made)) => (Some(made), format!("{} on the original files", best.step())),
+        StepEnd::Done(Ok(made)) => {
+            let note = format!("{} on the original files", made.best.step());
+            (Some(made), note)
+        }
         StepEnd::Done(Err(why)) | StepEnd::Broken(why) => (None, why),
         StepEnd::LeftOut(limit) => return (None, Verdict::skipped(limit)),
     };
     let verdict = Verdict { kept: made.is_some(), ..Verdict::default() };
-    (made, verdict.made_from([best]).note(note))
+    let best = made.as_ref().map_or(best, |made| &made.best).clone();
+    (made, verdict.made_from([&best]).note(note))
 }

@@ -134,7 +134,7 @@ fn closed(
         StepEnd::Broken(cause) => submitted(fall_back(ctx, best, &cause, before), None),
     };
     let more_rows = if ctx.holds_out() && last.completed && last.solution.score.is_some() {
-        "; its score is of more rows and cannot be compared with earlier ones"
+        "; its score is of other rows and cannot be compared with earlier ones"
     } else {
         ""
     };

@@ -195,15 +195,10 @@ impl<'a> Ctx<'a> {
         })
     }
 
-    /// Whether there is time for the answer so far with a script that took this many seconds before. `Err` says why not.
-    pub(crate) async fn time_for_provisional(&self, seconds: f64) -> Result<Result<(), String>, Stop> {
+    /// How many seconds the script of the answer so far may take. The best one took `seconds` before.
+    pub(crate) async fn time_for_provisional(&self, seconds: f64) -> Result<f64, Stop> {
         let allowed = self.run.limits.provisional_time(&self.place, self.run.journal.elapsed());
-        let TimePlan { seconds, allowed } = self.plan_within_limit(TimePlan { seconds, allowed }).await?;
-        Ok(if seconds <= allowed {
-            Ok(())
-        } else {
-            Err(format!("the script takes {seconds:.1} s, and the answer so far may take {allowed:.1} s"))
-        })
+        Ok(self.plan_within_limit(TimePlan { seconds, allowed }).await?.allowed)
     }
 
     /// The plan, or the one that was made at this place with the same time limit: with more time, what was left out may run.

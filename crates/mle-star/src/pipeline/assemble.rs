@@ -98,6 +98,9 @@ fn trust(
         holdout_score: held_out.map(|measured| measured.score),
         holdout_interval: reported,
         holdout_rows,
+        holdout_reported_rows: held_out
+            .map(|measured| measured.rows)
+            .filter(|rows| Some(*rows) != holdout_rows),
         holdout_looks: looks.count() as u64,
         split: protocol.split.clone(),
         holdout: Some(protocol.holdout.clone()),

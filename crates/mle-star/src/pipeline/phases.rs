@@ -27,7 +27,7 @@ pub(super) async fn initial(ctx: &Ctx<'_>) -> Result<Search, Stop> {
     merges.iter().filter_map(|merge| merge.scored.as_ref()).for_each(|scored| library.add(scored));
     ctx.rest_on(Line::Checks, [&best])?;
     let initial = checks::check(ctx, best, &mut library).await?;
-    let provisional = answer_so_far(ctx, &initial.best, None).await?;
+    let provisional = answer_so_far(ctx, &initial.best, &library, None).await?;
     ctx.end_phase(Some(&initial.best))?;
     let (paths, ensemble) = (Vec::new(), None);
     Ok(Search { retrieved, candidates, merges, initial, paths, ensemble, library, provisional })
@@ -51,7 +51,7 @@ pub(super) async fn refinement(ctx: &Ctx<'_>, mut search: Search) -> Result<Sear
         search.library.extend(std::mem::take(&mut path.library));
     }
     let best = search.solution_of(ctx.answer());
-    search.provisional = answer_so_far(ctx, &best, search.provisional).await?;
+    search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
     ctx.end_phase(Some(&best))?;
     Ok(search)
 }
@@ -101,7 +101,7 @@ pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Searc
     let rounds = all_rounds(ctx, rounds.attempts);
     search.ensemble = selected.or(made).map(|best| Ensemble { rounds, best });
     let best = search.solution_of(ctx.answer());
-    search.provisional = answer_so_far(ctx, &best, search.provisional).await?;
+    search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
     ctx.end_phase(search.ensemble.as_ref().map(|ensemble| &ensemble.best))?;
     Ok(search)
 }

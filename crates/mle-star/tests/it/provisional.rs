@@ -163,6 +163,27 @@ async fn an_answer_takes_a_small_share_of_the_time_that_is_left() {
 }
 
 #[tokio::test]
+async fn a_quicker_script_answers_first_if_the_best_takes_too_long() {
+    let check = async |quick: f64, expected: Option<&str>| {
+        let mut inputs = inputs();
+        inputs.config.time_limit_seconds = 600;
+        let takes = |seconds, score| ScriptOutcome { duration_seconds: seconds, ..predicted(score) };
+        let steps = ["phase1/candidate-1", "phase1/merge-1", "phase2/path-0/t0/k0", "phase3/r0"];
+        let world = World::new().script("phase1/candidate-0/run", takes(quick, 0.4));
+        let world = (0..).zip(steps).fold(world, |world, (step, place)| {
+            world.script(&format!("{place}/run"), takes(100.0, 0.5 + f64::from(step) / 10.0))
+        });
+        finish(&world, &inputs).await;
+        let answers = on_original_files(&world).into_iter().filter(|place| place.contains("provisional"));
+        let answers: Vec<String> = answers.map(|place| world.script_run(&place).unwrap().script).collect();
+        let expected = expected.map(|place| world.script_run(place).unwrap().script);
+        assert_eq!(answers, Vec::from_iter(expected), "{quick} s");
+    };
+    check(3.0, Some("phase1/candidate-0/run")).await;
+    check(90.0, None).await;
+}
+
+#[tokio::test]
 async fn an_answer_that_fails_is_told_and_leaves_the_one_before() {
     let world = predicting().fails("phase2/provisional/run").fails("phase3/provisional/run");
     let (inputs, folder) = (inputs(), Folder::fresh());

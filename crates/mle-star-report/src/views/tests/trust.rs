@@ -108,7 +108,7 @@ async fn check(name: &str, changes: &Value, expected: &[&str], absent: &[&str]) 
 async fn all_that_is_known_about_a_score_is_shown() {
     let expected = [
         "<dd>0.81230</dd><dd class=\"soft\">95 % interval <span class=\"whole\">[0.801, 0.823]</span></dd><dd class=\"soft\">8,500 rows</dd>",
-        "Validation score of the final solution on 8,500 rows that the script chose: 0.81230",
+        "Validation score of the final solution on 8,500 rows: 0.81230",
         "<dd>0.80980</dd><dd class=\"soft\">95 % interval <span class=\"whole\">[0.790, 0.829]</span></dd>",
         "<dd>1,500</dd><dd class=\"soft\">scored 4 times</dd>",
         "same score.",
@@ -147,7 +147,7 @@ async fn less_is_shown_if_less_is_known() {
 
     let unverified = json!({"verified": none, "validation_interval": none, "validation_rows": none, "split": none, "shift": none});
     let words = "The validation score is not verified: the script wrote no validation predictions that can be scored.";
-    check("unverified", &unverified, &[words], &["Training and test rows", "that the script chose"]).await;
+    check("unverified", &unverified, &[words], &["Training and test rows", "final solution on"]).await;
 
     let why = json!({"verified": none, "unverified": "the program cannot compute the metric MCRMSE"});
     let words = "The validation score is not verified: the program cannot compute the metric MCRMSE.";

@@ -1,6 +1,6 @@
 //! How well training and test rows can be told apart.
 
-use mle_star_domain::protocol;
+use mle_star_domain::protocol::{self, Split};
 use serde::Serialize;
 
 use crate::cut::{line_of, sentence};
@@ -21,11 +21,11 @@ pub struct Shift {
 }
 
 /// Creates the view of a comparison.
-pub fn shift(shift: &protocol::Shift) -> Shift {
+pub fn shift(shift: &protocol::Shift, split: Option<&Split>) -> Shift {
     let telling = shift.columns.iter().take(MOST_COLUMNS);
     let suspicious = shift.suspicious.iter().take(MOST_COLUMNS);
     Shift {
-        words: words(shift),
+        words: words(shift, split),
         columns: telling.map(|one| (line_of(&one.column), format!("{:.3}", one.auc))).collect(),
         suspicious: suspicious
             .map(|one| (line_of(&one.column), sentence(&one.why.replace('`', "\""))))
@@ -33,13 +33,17 @@ pub fn shift(shift: &protocol::Shift) -> Shift {
     }
 }
 
-fn words(shift: &protocol::Shift) -> String {
+fn words(shift: &protocol::Shift, split: Option<&Split>) -> String {
+    // The comparison leaves the column out that the tables differ by.
+    let column = split.and_then(|split| split.column.as_ref());
+    let without =
+        column.map_or_else(String::new, |column| format!(" that does not see \"{}\"", line_of(column)));
     let on = match shift.rows {
         0 => String::new(),
         rows => format!(" on {} rows", grouped(rows)),
     };
     format!(
-        "A classifier tells test rows from training rows with a ROC-AUC of {:.3}{on}; 0.5 is chance, 1 is certainty.",
+        "A classifier{without} tells test rows from training rows with a ROC-AUC of {:.3}{on}; 0.5 is chance, 1 is certainty.",
         shift.auc
     )
 }
