@@ -17,7 +17,7 @@ use crate::metric_code::Metric;
 use crate::no_features::NoFeatures;
 use crate::submission_layout::{Layout, LayoutKind, layout};
 use crate::targets::{Targets, targets};
-use crate::time_order::{TimeOrder, time_order};
+use crate::time_order::{TimeOrder, time_order, with_dates};
 use crate::unusual::{Unusual, unusual};
 use mle_star_metrics::names::{Kind, Metric as Known};
 use mle_star_tables::links::Link;
@@ -167,7 +167,7 @@ impl Problem {
         let (metric_id, test) = (known_metric(task, profile, target)?, known_test(profile)?);
         let Targets { whole: target, several } = &targets(profile, target, id, metric_id)?;
         let classes = classes(target, metric_id);
-        let (time, metric) = (time_order(split, profile), Metric::of(task, metric_id, classes));
+        let (time, metric) = (time_order(split, profile, id), Metric::of(task, metric_id, classes));
         let layout = layout(task, profile, target, &metric, classes, several)?;
         let (rows, used) = (profile.train.rows, profile.train.rows.min(subsample_limit as usize));
         let Shares { rarest, stratified, unequal_classes } = Shares::of(target, classes, used, several);
@@ -176,7 +176,7 @@ impl Problem {
         let (taken, targets) = (|name: &str| no_features.has(name), all_targets(&target.name, several));
         let grouping = grouping(split, profile, &Rows { used, unequal_classes }, taken);
         let links = no_features.links(profile, target, id);
-        let (columns, offered) = useful_columns(profile, test, &links, grouping.as_ref(), taken);
+        let (columns, offered) = useful_columns((profile, time.as_ref()), &links, grouping.as_ref(), taken)?;
         let unusual = unusual(profile, id, target, &metric, time.as_ref(), &columns);
         let tables = joins(&no_features.without(profile), &links, &targets, time.as_ref(), &unusual.as_text);
         Self {
@@ -360,19 +360,20 @@ fn stand_in(task: &Task, profile: &Profile, target: &Column) -> Known {
 
 /// The feature columns without those that only name groups, unless there are no others, and what can be computed from them.
 fn useful_columns(
-    profile: &Profile,
-    test: &Table,
+    (profile, time): (&Profile, Option<&TimeOrder>),
     links: &[Link],
     grouping: Option<&Grouping>,
     taken: impl Fn(&str) -> bool,
-) -> (Columns, DerivableColumns) {
+) -> Result<(Columns, DerivableColumns), Trouble> {
+    let profile = &with_dates(profile, time);
+    let test = known_test(profile)?;
     let excluded = |name: &str| taken(name) || grouping.is_some_and(|grouping| grouping.names(name));
     let columns = feature_columns(profile, test, links, excluded);
     let offered = DerivableColumns::new(profile, test, &columns, excluded);
     if columns.is_empty() && offered.is_empty() && profile.auxiliary.is_empty() {
-        return (feature_columns(profile, test, links, taken), offered);
+        return Ok((feature_columns(profile, test, links, taken), offered));
     }
-    (columns, offered)
+    Ok((columns, offered))
 }
 
 fn feature_columns(profile: &Profile, test: &Table, links: &[Link], taken: impl Fn(&str) -> bool) -> Columns {

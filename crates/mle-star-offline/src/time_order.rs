@@ -1,31 +1,50 @@
 //! Validation on later rows, for tasks whose test rows are later than the training rows.
 
 use mle_star_domain::protocol::{Split, SplitKind};
+use std::borrow::Cow;
+
 use serde::Serialize;
 
-use mle_star_tables::profile::{ColumnKind, Profile};
+use mle_star_tables::profile::{Column, ColumnKind, Profile};
+use mle_star_tables::split::{Unit, unit};
 
 /// The column that orders rows by time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct TimeOrder {
     pub(crate) column: String,
-    /// Whether it has dates as text; if not, its values are in order as they are.
+    /// Whether it has dates as text, at least after scripts have made them; if not, its values are in order as they are.
     pub(crate) is_date: bool,
     /// Whether its dates begin with the day: `31.01.2024`.
     pub(crate) day_first: bool,
+    /// What its texts name, if they are no dates that pandas reads: weeks or other parts of years. Scripts make dates of them.
+    pub(crate) unit: Option<Unit>,
     /// The column whose groups stay whole, if any. A group is as late as its first row.
     pub(crate) groups: Option<String>,
 }
 
-/// The order of a split by time; `None` for other splits, and for a column that has no two times.
-pub(crate) fn time_order(split: Option<&Split>, profile: &Profile) -> Option<TimeOrder> {
+/// The order of a split by time; `None` for other splits, and for a column that has no two times. Row IDs stay texts.
+pub(crate) fn time_order(split: Option<&Split>, profile: &Profile, id: Option<&str>) -> Option<TimeOrder> {
     let split = split?;
     let column = profile.train.column(split.column.as_deref()?)?;
     let twin = profile.test.as_ref().and_then(|test| test.column(&column.name));
+    // A table that cannot be read tells nothing.
+    let unit = unit(profile, &column.name).ok().flatten().filter(|_| id != Some(&column.name));
     (split.kind == SplitKind::Time && column.distinct > 1).then(|| TimeOrder {
         column: column.name.clone(),
-        is_date: column.kind == ColumnKind::Date,
+        is_date: column.kind == ColumnKind::Date || unit.is_some(),
+        unit,
         day_first: column.day_first || twin.is_some_and(|twin| twin.day_first),
         groups: split.groups.clone(),
     })
+}
+
+/// The profile after scripts have made dates of the times.
+pub(crate) fn with_dates<'a>(profile: &'a Profile, time: Option<&TimeOrder>) -> Cow<'a, Profile> {
+    let Some(time) = time.filter(|time| time.unit.is_some()) else { return Cow::Borrowed(profile) };
+    let mut dated = profile.clone();
+    let tables = [Some(&mut dated.train), dated.test.as_mut()].into_iter().flatten();
+    let columns = tables.flat_map(|table| &mut table.columns);
+    let of_time = |column: &&mut Column| column.name == time.column;
+    columns.filter(of_time).for_each(|column| column.kind = ColumnKind::Date);
+    Cow::Owned(dated)
 }

@@ -292,6 +292,35 @@ train = train.merge({{ table }}, on={{ join.keys | py_list }}, how="left")
 test = test.merge({{ table }}, on={{ join.keys | py_list }}, how="left")
 {% endif %}
 {% endfor %}
+{% if p.time and p.time.unit %}
+
+# Times are names of {{ "days" if p.time.unit == "day" else "halves" if p.time.unit == "half" else p.time.unit ~ "s" }}.
+import re
+
+
+def first_day(name):
+    """Its first day, as a date."""
+    numbers = [int(number) for number in re.findall("[0-9]+", name)]
+    year = next(number for number in numbers if number >= 1600)
+{% if p.time.unit == "week" %}
+    week, day = [*(number for number in numbers if number != year), 1][:2]
+    return pd.Timestamp.fromisocalendar(year, 1, 1) + pd.Timedelta(days=7 * (week - 1) + day - 1)
+{% elif p.time.unit == "year" %}
+    return pd.Timestamp(year, 1, 1)
+{% else %}
+    part = next(number for number in numbers if number != year)
+{% if p.time.unit == "day" %}
+    return pd.Timestamp(year, 1, 1) + pd.Timedelta(days=part - 1)
+{% else %}
+    return pd.Timestamp(year, {{ "part" if p.time.unit == "month" else "3 * part - 2" if p.time.unit == "quarter" else "6 * part - 5" }}, 1)
+{% endif %}
+{% endif %}
+
+
+for table in (train, test):
+    if TIME in table:
+        table[TIME] = table[TIME].map({name: first_day(name) for name in table[TIME].dropna().unique()})
+{% endif %}
 {% if p.derived.names %}
 
 # The order of these numbers may mean nothing, so they are categories, too.

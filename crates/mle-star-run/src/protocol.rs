@@ -147,7 +147,7 @@ fn without_scores(why: &str) -> Protocol {
     }
 }
 
-/// A split with the periods of its time, if it has some. The reason why not is added to that of the split.
+/// A split with the periods of its time, if it has some. The reason why not, or what is odd about them, is added to that of the split.
 fn with_timeline(
     task: Evaluated<'_>,
     profile: &Profile,
@@ -155,9 +155,14 @@ fn with_timeline(
 ) -> (Option<Split>, Option<Timeline>) {
     match timeline(task, profile, split.as_ref()) {
         None => (split, None),
-        Some(Ok(timeline)) => (split, Some(timeline)),
-        Some(Err(why)) => (split.map(|split| Split { why: format!("{}; {why}", split.why), ..split }), None),
+        Some(Ok(timeline)) => (with_note(split, timeline.note()), Some(timeline)),
+        Some(Err(why)) => (with_note(split, Some(why)), None),
     }
+}
+
+fn with_note(split: Option<Split>, note: Option<String>) -> Option<Split> {
+    let Some(note) = note else { return split };
+    split.map(|split| Split { why: format!("{}; {note}", split.why), ..split })
 }
 
 /// The times of a task that is split by time, or why they have no periods; `None` for other splits.

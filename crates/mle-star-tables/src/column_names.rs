@@ -84,12 +84,14 @@ const CODE_WORDS: [&str; 24] = [
 ];
 
 /// Words in column names that mean time.
-const TIME_WORDS: [&str; 20] = [
+const TIME_WORDS: [&str; 31] = [
     "created",
     "date",
     "datetime",
     "day",
     "epoch",
+    "fiscal",
+    "fy",
     "hour",
     "minute",
     "month",
@@ -104,7 +106,16 @@ const TIME_WORDS: [&str; 20] = [
     "unix",
     "utc",
     "week",
+    "when",
     "year",
+    "yearmon",
+    "yearmonth",
+    "yearweek",
+    "ym",
+    "yw",
+    "yyyymm",
+    "yyyymmdd",
+    "yyyyww",
 ];
 
 /// Words in column names of numbers that are counts or measures.
@@ -134,6 +145,11 @@ pub fn says_code(name: &str) -> bool {
 /// Whether the name means time.
 pub(crate) fn says_time(name: &str) -> bool {
     has_word(name, &TIME_WORDS) || name.eq_ignore_ascii_case("t")
+}
+
+/// Whether this word, in lower case, is a part of the name.
+pub(crate) fn has_part(name: &str, word: &str) -> bool {
+    has_word(name, &[word])
 }
 
 /// Whether the name means the number of a row.

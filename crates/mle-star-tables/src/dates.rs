@@ -1,7 +1,10 @@
 //! Recognizes and orders dates.
 
+pub(crate) mod calendar;
+
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 /// The seconds of a day.
 pub(super) const DAY: f64 = 86_400.0;
 
@@ -14,8 +17,8 @@ pub(super) enum Reading {
 
 /// Whether this text is a date, with or without a time of day.
 ///
-/// Accepted: `2024-01-31`, `2024/1/31`, `31.01.2024`, `1/31/2024`, `2024-01`, `31-Jan-2024`, `Jan 31, 2024`, each
-/// optionally followed by a time and an offset.
+/// Accepted: `2024-01-31`, `2024/1/31`, `31.01.2024`, `1/31/2024`, `2024-01`, `31-Jan-2024`, `Jan 31, 2024`,
+/// `Wednesday, 31 January 2024`, each optionally followed by a time and an offset.
 pub(super) fn is_date(text: &str) -> bool {
     seconds(text, Reading::MonthFirst).is_some() || seconds(text, Reading::DayFirst).is_some()
 }
@@ -100,7 +103,9 @@ fn in_order([a, b, c]: [u32; 3], separator: char, reading: Reading) -> Option<i3
 fn date_with_month_name(date: &str) -> Option<i32> {
     let mut numbers = [None; 2];
     let (mut month, mut count) = (None, 0);
-    for part in date.split([' ', '-', ',', '/']).filter(|part| !part.is_empty()) {
+    let mut parts = date.split([' ', '-', ',', '/']).filter(|part| !part.is_empty()).peekable();
+    parts.next_if(|part| is_weekday(part));
+    for part in parts {
         if month.is_none() && number(part).is_none() {
             month = Some(month_of(part)?);
         } else {
@@ -122,6 +127,13 @@ fn date_with_month_name(date: &str) -> Option<i32> {
 fn month_of(part: &str) -> Option<u32> {
     let start = part.get(..3)?.to_ascii_lowercase();
     (1..).zip(MONTHS).find(|(_, month)| *month == start).map(|(number, _)| number)
+}
+
+/// Whether this is the name of a day, or its first three letters.
+fn is_weekday(part: &str) -> bool {
+    let lower = part.to_ascii_lowercase();
+    let is_whole = lower.len() <= 3 || lower.ends_with("day");
+    is_whole && lower.get(..3).is_some_and(|start| WEEKDAYS.contains(&start))
 }
 
 /// The seconds from midnight, without the offset from universal time.
@@ -215,6 +227,8 @@ mod tests {
             "555-1234",
             "192.168.0.1",
             "12:30",
+            "Sunday",
+            "Monkey 31 January 2024",
             "3.14",
             "May",
             "2024-13-40",
@@ -232,7 +246,16 @@ mod tests {
         let (month, day) = (Reading::MonthFirst, Reading::DayFirst);
         check("1970-01-01", month, 0.0);
         check("2000-03-01", day, 11_017.0 * DAY);
-        for text in ["2024/1/31", "31.01.2024", "31.1.24", "31-Jan-2024", "Jan 31, 2024", "31 January 2024"] {
+        for text in [
+            "2024/1/31",
+            "31.01.2024",
+            "31.1.24",
+            "31-Jan-2024",
+            "Jan 31, 2024",
+            "31 January 2024",
+            "Wednesday, 31 January 2024",
+            "Wed, Jan 31, 2024",
+        ] {
             check(text, month, 19_753.0 * DAY);
         }
         check("1/31/24", month, 19_753.0 * DAY);

@@ -30,8 +30,10 @@ pub struct Timeline {
     shape: Shape,
     test: Period,
     rows: RowTimes,
-    /// The times of the labelled rows, in ascending order.
+    /// The times of the labelled rows that are not later than the test table, in ascending order.
     times: Vec<f64>,
+    /// The number of further ones that are later than the test table.
+    later: usize,
     /// The days of these times where periods have whole days, else nothing.
     days: Vec<f64>,
 }
@@ -60,16 +62,23 @@ impl Timeline {
         let by = Parts { column: Some(column.clone()), groups: split.groups.clone() };
         let labelled = Labelled::of(profile, target, id).map_err(unreadable)?;
         let rows = labelled.times(&by, clock).map_err(unreadable)?;
-        let times = rows.sorted();
-        let Some(last) = times.last() else {
+        let mut times = rows.sorted();
+        if times.is_empty() {
             return Err(format!("no labelled row has a value of `{column}`"));
-        };
+        }
         let test = profile.tables.test.as_ref().filter(|test| test.find(&column).is_some());
         let test = test.ok_or_else(|| format!("the test table has no `{column}`"))?;
         let test_times = test_times(test, &by, clock).map_err(unreadable)?;
-        let Some((first, end)) = span(&test_times, *last) else {
+        let Some(end) = test_times.iter().copied().reduce(f64::max) else {
             return Err(format!("no row of the test table has a value of `{column}`"));
         };
+        // What is later than the test table is in no period before it.
+        let later = times.len() - times.partition_point(|time| *time <= end);
+        times.truncate(times.len() - later);
+        let earlier =
+            || format!("the rows of the test table are earlier in `{column}` than all labelled rows");
+        let last = times.last().ok_or_else(earlier)?;
+        let (first, end) = span(&test_times, *last).ok_or_else(earlier)?;
         let one = || format!("all labelled rows have the same value of `{column}`");
         let mut shape = Shape::of(&times, first, end).ok_or_else(one)?;
         let mut days = Vec::new();
@@ -79,7 +88,7 @@ impl Timeline {
         }
         let texts = texts(test, &column, clock, &[first, end]).map_err(unreadable)?;
         let test = Period { rows: test.rows(), ..period(&texts, first, end) };
-        let timeline = Self { by, clock, shape, test, rows, times, days };
+        let timeline = Self { by, clock, shape, test, rows, times, days, later };
         match timeline.stretches(false).is_empty() {
             true => {
                 let length = timeline.length();
@@ -87,6 +96,14 @@ impl Timeline {
             }
             false => Ok(timeline),
         }
+    }
+
+    /// What is odd about the times, in one sentence; `None` if nothing is.
+    pub fn note(&self) -> Option<String> {
+        (self.later > 0).then(|| match self.later {
+            1 => "1 labelled row is later than the test table and in no period".to_owned(),
+            later => format!("{later} labelled rows are later than the test table and in no period"),
+        })
     }
 
     /// The period that ends with the last labelled row, if one is left to validate before it.
@@ -160,7 +177,7 @@ impl Timeline {
         periods: impl Iterator<Item = &'a Stretch>,
         texts: &HashMap<u64, String>,
     ) -> f64 {
-        if matches!(self.clock, Clock::Number | Clock::Date(_)) {
+        if matches!(self.clock, Clock::Number | Clock::Date(_) | Clock::Part(_)) {
             return gap;
         }
         let number = |time: f64| texts.get(&time.to_bits()).and_then(|text| text.parse::<f64>().ok());

@@ -3,13 +3,19 @@
 //! Start with [`describe`]. Training and validation rows of a script should differ in the same way.
 
 pub mod groups;
+mod series;
 pub(crate) mod times;
+mod told;
 
 pub use super::column_names::says_code;
+pub use super::dates::calendar::Unit;
+
+use std::io;
 
 use mle_star_domain::protocol::{Split, SplitKind};
 
 use super::profile::{Column, Profile, Table};
+use times::Clock;
 
 /// The columns whose roles are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,17 +32,34 @@ pub struct Known<'a> {
     pub weight: Option<&'a str>,
 }
 
-/// Describes how the test rows differ from the training rows: they are later, they belong to other groups, or
-/// nothing tells them apart. What the user named wins. `classification` is whether the target has classes.
+/// The part of a year that the values of a column of a training table name as texts, such as `2021-W44`; `None` if they are other
+/// values.
 ///
-/// Dates, columns whose names mean time and numbers like those of a Unix clock can tell that rows are later. An ID cannot: IDs usually continue in the test
-/// table even if its rows were drawn at random.
+/// # Errors
+/// A table cannot be read.
+pub fn unit(profile: &Profile, column: &str) -> io::Result<Option<Unit>> {
+    let is_text = profile.train.column(column).is_some_and(|column| times::unit(column).is_some());
+    let clock = if is_text { times::clock(profile, column)? } else { None };
+    Ok(match clock {
+        Some(Clock::Part(unit)) => Some(unit),
+        _ => None,
+    })
+}
+
+/// Describes how the test rows differ from the training rows: they are later, they belong to other groups, or
+/// nothing tells them apart. What the user named wins; groups that go on in a later test table are series, and do not stay whole.
+/// `classification` is whether the target has classes.
+///
+/// Dates, weeks and other parts of years, columns whose names mean time and numbers like those of a Unix clock can tell that rows are
+/// later. An ID cannot: IDs usually continue in the test table even if its rows were drawn at random.
 pub fn describe(profile: &Profile, known: &Known<'_>, classification: bool) -> Split {
-    known
-        .split()
-        .or_else(|| by_time(profile, known))
-        .or_else(|| by_groups(profile, known))
-        .unwrap_or_else(|| at_random(profile, classification))
+    match known.split() {
+        Some(split) if split.kind == SplitKind::Groups => of_named_groups(profile, known, split),
+        Some(split) => of_named_time(profile, split),
+        None => by_time(profile, known)
+            .or_else(|| by_groups(profile, known))
+            .unwrap_or_else(|| at_random(profile, known, classification)),
+    }
 }
 
 impl Known<'_> {
@@ -52,22 +75,66 @@ impl Known<'_> {
     }
 }
 
+/// The split by groups that the user named. A time that tells the test rows apart counts all the same.
+fn of_named_groups(profile: &Profile, known: &Known<'_>, split: Split) -> Split {
+    let group = split.column.clone().unwrap_or_default();
+    let later = by_time(profile, known).filter(|later| later.column != split.column);
+    let Some(later) = later else { return split };
+    let found = groups_in_time(profile, &group, later.column.as_deref().unwrap_or_default());
+    let series = |why: &str| Split { why: format!("{}; {why}", later.why), ..later.clone() };
+    match found {
+        None => split,
+        Some(found) if found.go_on => series(&format!(
+            "the groups of `{group}` go on in the test table, so they are series, not kept whole"
+        )),
+        Some(found) if found.begin_together => {
+            let why = format!("{}; the test rows are also later: {}", split.why, later.why);
+            Split { why, ..split }
+        }
+        Some(_) => {
+            Split { groups: Some(group.clone()), ..series(&format!("whole groups of `{group}` as given")) }
+        }
+    }
+}
+
+/// The split by the time that the user named. Named groups stay whole, unless they are series.
+fn of_named_time(profile: &Profile, split: Split) -> Split {
+    let Some(group) = &split.groups else { return split };
+    let why = match groups_in_time(profile, group, split.column.as_deref().unwrap_or_default()) {
+        Some(found) if found.go_on => format!("the groups of `{group}` go on in the test table"),
+        Some(found) if found.begin_together => format!("all groups of `{group}` begin at the same time"),
+        _ => return split,
+    };
+    Split { why: format!("{}; {why}, so they are series, not kept whole", split.why), groups: None, ..split }
+}
+
+/// The times of a column's groups; `None` if the tables do not tell.
+fn groups_in_time(profile: &Profile, group: &str, time: &str) -> Option<series::Groups> {
+    let clock = times::clock(profile, time).ok()??;
+    series::Groups::of(profile, group, (time, clock)).ok()?
+}
+
 fn by_time(profile: &Profile, known: &Known<'_>) -> Option<Split> {
     let test = profile.test.as_ref()?;
-    let columns = times::candidates(profile, known.target, known.id).into_iter();
-    let columns: Vec<&Column> = columns.filter(|column| known.weight != Some(column.name.as_str())).collect();
     // A table that can no longer be read tells nothing.
-    let courses = times::courses(&profile.tables, &columns).ok()?;
-    let course = courses.into_iter().find(times::Course::is_later)?;
-    let why = course.evidence(&name(&profile.train), &name(test));
-    Some(Split { kind: SplitKind::Time, column: Some(course.column), why, ..Split::default() })
+    let courses = times::candidate_courses(profile, &candidates(profile, known)).ok()?;
+    let split =
+        |(column, why)| Split { kind: SplitKind::Time, column: Some(column), why, ..Split::default() };
+    if let Some(course) = courses.iter().find(|course| course.is_later()) {
+        let why = course.evidence(&name(&profile.train), &name(test));
+        return Some(split((course.column.clone(), why)));
+    }
+    times::later_but_for_few(profile, courses, &name(test)).ok().flatten().map(split)
+}
+
+/// The columns that may tell the time.
+fn candidates<'a>(profile: &'a Profile, known: &Known<'_>) -> Vec<&'a Column> {
+    let columns = times::candidates(profile, known.target, known.id).into_iter();
+    columns.filter(|column| known.weight != Some(column.name.as_str())).collect()
 }
 
 fn by_groups(profile: &Profile, known: &Known<'_>) -> Option<Split> {
-    let asked = |name: &str| profile.sample.as_ref().is_some_and(|sample| sample.column(name).is_some());
-    let roles = [known.target, known.id, known.weight];
-    let taken = |name: &str| roles.contains(&Some(name)) || asked(name);
-    let column = groups::choose(profile, taken)?.column.column.clone();
+    let column = groups::choose(profile, |name| is_taken(profile, known, name))?.column.column.clone();
     let (train, test) = (name(&profile.train), name(profile.test.as_ref()?));
     let why = format!(
         "the values of `{column}` repeat in {train}, and at most 1 in 100 rows of {test} has one of them"
@@ -75,14 +142,22 @@ fn by_groups(profile: &Profile, known: &Known<'_>) -> Option<Split> {
     Some(Split { kind: SplitKind::Groups, column: Some(column), why, ..Split::default() })
 }
 
-fn at_random(profile: &Profile, classification: bool) -> Split {
+/// Whether a column has another role than to tell groups.
+fn is_taken(profile: &Profile, known: &Known<'_>, name: &str) -> bool {
+    let is_asked = profile.sample.as_ref().is_some_and(|sample| sample.column(name).is_some());
+    [known.target, known.id, known.weight].contains(&Some(name)) || is_asked
+}
+
+fn at_random(profile: &Profile, known: &Known<'_>, classification: bool) -> Split {
     let (kind, keep) = match classification {
         true => (SplitKind::Stratified, "; classes keep their shares"),
         false => (SplitKind::Rows, ""),
     };
     let why = match &profile.test {
         Some(test) => {
-            format!("nothing tells the rows of {} from those of {}{keep}", name(test), name(&profile.train))
+            let nothing =
+                || format!("nothing tells the rows of {} from those of {}", name(test), name(&profile.train));
+            told::sentence(profile, known).unwrap_or_else(nothing) + keep
         }
         None => format!("there is no test table to compare with{keep}"),
     };
@@ -100,13 +175,18 @@ mod tests {
     use super::*;
     use crate::profile;
 
-    const KNOWN: Known<'_> =
+    pub(super) const KNOWN: Known<'_> =
         Known { target: Some("y"), id: Some("id"), group: None, time: None, weight: None };
 
     /// The cells of a row by its number, without the ID and the target.
-    type Cells = fn(usize) -> String;
+    pub(super) type Cells = fn(usize) -> String;
 
+    /// The split of tables with 60 and 30 rows and two classes.
     fn split(header: &str, train: Cells, test: Cells) -> Split {
+        of(header, [train, test], &KNOWN)
+    }
+
+    pub(super) fn of(header: &str, [train, test]: [Cells; 2], known: &Known<'_>) -> Split {
         let dir = tempfile::tempdir().unwrap();
         let row = |id: usize, cells: Cells| format!("{},{}", id + 1, cells(id));
         let rows = (0..60)
@@ -114,24 +194,22 @@ mod tests {
         fs::write(dir.path().join("train.csv"), rows).unwrap();
         let rows = (60..90).fold(format!("id,{header}\n"), |text, id| format!("{text}{}\n", row(id, test)));
         fs::write(dir.path().join("test.csv"), rows).unwrap();
-        describe(&profile::read(dir.path()).unwrap(), &KNOWN, true)
+        describe(&profile::read(dir.path()).unwrap(), known, true)
+    }
+
+    /// Checks that the test rows are found to be later.
+    fn check(header: &str, train: Cells, test: Cells, column: &str, why: &str) {
+        let found = split(header, train, test);
+        assert_eq!((found.kind, found.column.as_deref()), (SplitKind::Time, Some(column)), "{}", found.why);
+        assert_eq!(found.why, why);
+    }
+
+    fn runs(column: &str, first: &str, last: &str, next: &str) -> String {
+        format!("`{column}` runs from {first} to {last} in train.csv and from {next} on in test.csv")
     }
 
     #[test]
     fn later_rows_are_found_by_dates_and_by_columns_that_mean_time() {
-        let check = |header: &str, train: Cells, test: Cells, column: &str, why: &str| {
-            let found = split(header, train, test);
-            assert_eq!(
-                (found.kind, found.column.as_deref()),
-                (SplitKind::Time, Some(column)),
-                "{}",
-                found.why
-            );
-            assert_eq!(found.why, why);
-        };
-        let runs = |column: &str, first: &str, last: &str, next: &str| {
-            format!("`{column}` runs from {first} to {last} in train.csv and from {next} on in test.csv")
-        };
         let year: Cells = |id| (2000 + id / 10).to_string();
         check("year", year, year, "year", &runs("year", "2000", "2005", "2006"));
         let row: Cells = |id| format!("7,{id}");
@@ -166,6 +244,40 @@ mod tests {
     }
 
     #[test]
+    fn later_rows_are_found_by_parts_of_years() {
+        let week: Cells = |id| format!("{}-W{:02}", 2020 + id / 53, id % 53 + 1);
+        check("w", week, week, "w", &runs("w", "2020-W01", "2021-W07", "2021-W08"));
+        let quarter: Cells = |id| format!("Q{} {}", id / 2 % 4 + 1, 2000 + id / 8);
+        check("x", quarter, quarter, "x", &runs("x", "Q1 2000", "Q2 2007", "Q3 2007"));
+        let month: Cells = |id| format!("{:02}/{}", id % 12 + 1, 2000 + id / 12);
+        check("x", month, month, "x", &runs("x", "01/2000", "12/2004", "01/2005"));
+        let week_first: Cells = |id| format!("{:02}/{}", id % 52 + 1, 2000 + id / 52);
+        check("x", week_first, week_first, "x", &runs("x", "01/2000", "08/2001", "09/2001"));
+        let season: Cells = |id| format!("{}/{:02}", 1960 + id, (61 + id) % 100);
+        check("x", season, season, "x", &runs("x", "1960/61", "2019/20", "2020/21"));
+        let day: Cells = |id| format!("\"{}, {} November 2021\"", ["Mon", "Tuesday"][id % 2], id / 3 + 1);
+        check(
+            "x",
+            day,
+            day,
+            "x",
+            &runs("x", "Mon, 1 November 2021", "Tuesday, 20 November 2021", "Mon, 21 November 2021"),
+        );
+        let year_month: Cells = |id| (200_001 + id / 12 * 100 + id % 12).to_string();
+        for name in ["yearmonth", "ym", "YYYYMM", "x"] {
+            check(name, year_month, year_month, name, &runs(name, "200001", "200412", "200501"));
+        }
+        let micros: Cells = |id| (1_700_000_000_000_000 + id * 3_600_000_000).to_string();
+        check(
+            "clock",
+            micros,
+            micros,
+            "clock",
+            &runs("clock", "1700000000000000", "1700212400000000", "1700216000000000"),
+        );
+    }
+
+    #[test]
     fn other_groups_are_found_by_their_values() {
         let check = |header: &str, train: Cells, test: Cells, column: &str| {
             let found = split(header, train, test);
@@ -179,6 +291,8 @@ mod tests {
             assert_eq!(found.why, format!("the values of `{column}` {expected}"));
         };
         check("patient", |id| format!("p{}", id / 6), |id| format!("p{}", id / 6), "patient");
+        let case: Cells = |id| format!("2021-{}", id / 6 + 101);
+        check("case", case, case, "case");
         check("patient_id", |id| (id / 6).to_string(), |id| (id / 6).to_string(), "patient_id");
         check(
             "engine,cycle",
@@ -205,6 +319,12 @@ mod tests {
         check("IDs that continue", "x", |id| (id % 7).to_string(), |id| (id % 7).to_string());
         check("row numbers", "row,index", |id| format!("{id},{id}"), |id| format!("{id},{id}"));
         check("numbers of another size", "size", |id| id.to_string(), |id| id.to_string());
+        check(
+            "numbers beside years",
+            "size",
+            |id| (200_001 + id * 7).to_string(),
+            |id| (200_001 + id * 7).to_string(),
+        );
         check("years in both", "year", |id| (2000 + id % 9).to_string(), |id| (2000 + id % 9).to_string());
         check(
             "some later years",
@@ -212,7 +332,6 @@ mod tests {
             |id| (2000 + id % 9).to_string(),
             |id| (2000 + id % 12).to_string(),
         );
-        check("earlier years", "year", |id| (2000 + id % 9).to_string(), |id| (1990 + id % 9).to_string());
         check(
             "dates in both",
             "at",
@@ -235,14 +354,15 @@ mod tests {
             let found = describe(&profile, &Known { group, time, ..KNOWN }, true);
             let found_columns = (found.kind, found.column.as_deref().unwrap(), found.groups.as_deref());
             assert_eq!(found_columns, expected);
-            assert_eq!((found.words().as_str(), found.given), (words, group.or(time).is_some()));
-            assert!(!found.given || found.why == "as given", "{}", found.why);
+            assert_eq!(found.words(), words);
+            let is_given = time.is_some();
+            assert_eq!((found.given, found.why == "as given"), (is_given, is_given), "{}", found.why);
         };
-        let (by_time, by_groups) = (SplitKind::Time, SplitKind::Groups);
+        let by_time = SplitKind::Time;
         check(None, None, (by_time, "year", None), "later rows by `year`");
-        check(Some("patient"), None, (by_groups, "patient", None), "whole groups by `patient`");
         check(None, Some("year"), (by_time, "year", None), "later rows by `year`");
         let words = "whole groups by `patient`, the later ones by `year`";
+        check(Some("patient"), None, (by_time, "year", Some("patient")), words);
         check(Some("patient"), Some("year"), (by_time, "year", Some("patient")), words);
         check(Some("year"), Some("year"), (by_time, "year", None), "later rows by `year`");
     }

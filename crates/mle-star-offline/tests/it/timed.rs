@@ -238,6 +238,48 @@ fn few_times_give_fewer_cuts() {
     assert_faultless(batch.run(&python).iter().map(check));
 }
 
+/// Parts of a year are read as their first days.
+#[test]
+fn scripts_make_dates_of_parts_of_years() {
+    needs!(Libraries);
+    let python = interpreter();
+    let shape = Shape { rich: false, ..timed("time", shape("RMSE", Minimize, 0)) };
+    let mut batch = Batch::new();
+    let mut check = |name: fn(usize) -> String, first: &str, last: &str| {
+        let row = |row: usize| format!("{row},{},\"{}\"", row * 7 % 10, name(row / 4));
+        let train = (0..80).fold("id,size,time,target\n".to_owned(), |all, at| {
+            format!("{all}{},{}\n", row(at), at * 7 % 10)
+        });
+        let test = (80..90).fold("id,size,time\n".to_owned(), |all, at| format!("{all}{}\n", row(at)));
+        let sample = (80..90).fold("id,target\n".to_owned(), |all, at| format!("{all}{at},0\n"));
+        let write = |folder: &Path| write_tables(folder, [&train, &test, &sample]);
+        let data = tempfile::tempdir().unwrap();
+        write(data.path());
+        let split = by(SplitKind::Time, "time");
+        let profile = profile::read(data.path()).unwrap();
+        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, Some(&split)).unwrap();
+        let asserted = format!(
+            "\nassert len(FOLDS) == 3, len(FOLDS)\nassert str(times.min())[:10] == \"{first}\", times.min()\n\
+             assert str(times.max())[:10] == \"{last}\", times.max()\nassert DATES == [TIME], DATES\n"
+        );
+        batch.add_alone(name(0), &format!("{}{asserted}", initial(&agents, "LightGBM")), write);
+    };
+    check(|at| format!("2021-W{:02}", at + 30), "2021-07-26", "2021-12-06");
+    check(|at| format!("W{} {}", at % 53 + 1, 2020 + at / 53), "2019-12-30", "2020-05-11");
+    check(|at| format!("2021-W{:02}-{}", at / 7 + 1, at % 7 + 1), "2021-01-04", "2021-01-23");
+    check(|at| format!("Q{} {}", at % 4 + 1, 2000 + at / 4), "2000-01-01", "2004-10-01");
+    check(|at| format!("{}H{}", 2000 + at / 2, at % 2 + 1), "2000-01-01", "2009-07-01");
+    check(|at| format!("{:02}/{}", at % 12 + 1, 2000 + at / 12), "2000-01-01", "2001-08-01");
+    check(|at| format!("2021-{}", at + 300), "2021-10-27", "2021-11-15");
+    check(|at| format!("{}/{:02}", 1990 + at, (91 + at) % 100), "1990-01-01", "2009-01-01");
+    check(|at| format!("Monday, {:02} November 2021", at + 1), "2021-11-01", "2021-11-20");
+    let check = |done: &super::python::Done| {
+        let fine = done.stderr.is_empty() && parse_score(&done.stdout).is_some();
+        if fine { String::new() } else { fault(done) }
+    };
+    assert_faultless(batch.run(&python).iter().map(check));
+}
+
 /// Days of the training table of [`write_drift`]; the test table has the next ones.
 const DAYS: usize = 200;
 const NEW_DAYS: usize = 30;

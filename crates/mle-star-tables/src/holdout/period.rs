@@ -23,8 +23,8 @@ pub(super) fn choose(
 ) -> Result<Chosen, Off> {
     check(share, timeline.labelled())?;
     let bounds = timeline.held_out().map_err(Off)?;
-    let is_in_period =
-        |row: u64| timeline.is_labelled(row) && timeline.time(row).is_some_and(|time| time >= bounds.from);
+    let is_within = |time: f64| bounds.from <= time && time <= bounds.to;
+    let is_in_period = |row: u64| timeline.is_labelled(row) && timeline.time(row).is_some_and(is_within);
     let of_period = (0..labelled.train.rows()).filter(|row| is_in_period(*row)).count() as u64;
     let fewest = test_rows.max(FEWEST_HELD);
     let is_denser = of_period as f64 > DENSER * fewest as f64;

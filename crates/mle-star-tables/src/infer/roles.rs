@@ -206,7 +206,10 @@ fn check_times(profile: &Profile, name: &str) -> Result<(), Trouble> {
         row + 1,
         profile.train.file.display()
     );
-    Err(Trouble::new(message, "write dates as 2024-01-31, or give another column with --time-column"))
+    Err(Trouble::new(
+        message,
+        "write dates as 2024-01-31, weeks as 2024-W05, quarters as 2024Q1, or give another column with --time-column",
+    ))
 }
 
 /// Checks that each labelled row has a weight.

@@ -3,6 +3,7 @@
 use std::io;
 
 use crate::column_names::{says_counter, says_key, says_time};
+use crate::dates::calendar::Unit;
 use crate::dates::{DAY, Reading, days, seconds};
 use crate::profile::{Column, ColumnKind, Profile};
 use crate::table::Table;
@@ -14,11 +15,22 @@ const FEWEST_VALUES: u64 = 5;
 /// The orders of dates: the day may come first.
 pub(crate) const DATES: [Clock; 2] = [Clock::Date(Reading::MonthFirst), Clock::Date(Reading::DayFirst)];
 
+/// The orders of parts of a year, such as `2021-W44`.
+const PARTS_OF_YEARS: [Clock; 6] = {
+    let [a, b, c, d, e, f] = Unit::ALL;
+    [Clock::Part(a), Clock::Part(b), Clock::Part(c), Clock::Part(d), Clock::Part(e), Clock::Part(f)]
+};
+
+/// The orders of numbers that may be written dates.
+const WRITTEN: [Clock; 4] = [Clock::YearAndMonth, Clock::YearAndWeek, Clock::YearMonthDay, Clock::Number];
+
 /// How the values of a column are put in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clock {
     Number,
     Date(Reading),
+    /// Texts that name a part of a year.
+    Part(Unit),
     /// Whole numbers such as 202401 for January of 2024.
     YearAndMonth,
     /// Whole numbers such as 202452 for the last week of 2024.
@@ -26,6 +38,9 @@ pub(crate) enum Clock {
     /// Whole numbers such as 20240131.
     YearMonthDay,
 }
+
+/// With a larger share of training rows that are not earlier than the test table, the test table is not later.
+const FEW: f64 = 0.01;
 
 /// The values of a column in training and test table, in order of time.
 #[derive(Debug)]
@@ -55,8 +70,8 @@ struct Moment {
     text: String,
 }
 
-/// The columns that may tell the time: dates, and numbers whose name says so or that are like those of a Unix clock. Dates
-/// come first.
+/// The columns that may tell the time: dates, texts that name weeks or other parts of years, and numbers whose name says so, or
+/// that are like those of a Unix clock or like 202401. Dates come first.
 pub(super) fn candidates<'a>(
     profile: &'a Profile,
     target: Option<&str>,
@@ -70,10 +85,38 @@ pub(super) fn candidates<'a>(
         profile.train.columns.iter().filter(is_wanted).filter(|column| Some(column.name.as_str()) != target)
     };
     let says = |column: &&Column| {
-        says_time(&column.name) || Some(column.name.as_str()) != id && is_unix_time(column)
+        let is_like_time = is_unix_time(column) || is_written(column);
+        says_time(&column.name) || Some(column.name.as_str()) != id && is_like_time
     };
     let numbers = of_kind(is_number).filter(says);
-    of_kind(|kind| kind == ColumnKind::Date).chain(numbers).collect()
+    let is_named =
+        |column: &&Column| says_time(&column.name) || !says_key(&column.name) && !says_counter(&column.name);
+    let is_part = |column: &Column| unit(column).is_some();
+    let parts = of_kind(is_text)
+        .filter(is_named)
+        .filter(|column| Some(column.name.as_str()) != id && is_part(column))
+        .filter(|column| in_test(column).is_some_and(is_part));
+    of_kind(|kind| kind == ColumnKind::Date).chain(parts).chain(numbers).collect()
+}
+
+/// The courses of the columns that may tell the time: [`courses`] of [`candidates`]. Numbers that only look like written dates have to
+/// be such dates everywhere.
+///
+/// # Errors
+/// A table cannot be read.
+pub(super) fn candidate_courses(profile: &Profile, columns: &[&Column]) -> io::Result<Vec<Course>> {
+    let mut courses = courses(&profile.tables, columns)?;
+    let only_looks = |column: &&&Column| !says_time(&column.name) && !is_unix_time(column);
+    let doubtful: Vec<&str> = columns.iter().filter(only_looks).map(|column| column.name.as_str()).collect();
+    courses.retain(|course| course.clock != Clock::Number || !doubtful.contains(&course.column.as_str()));
+    Ok(courses)
+}
+
+/// The part of a year that the most frequent values of a column of texts name; `None` if they are other texts.
+pub(super) fn unit(column: &Column) -> Option<Unit> {
+    let values = &column.top_values;
+    let fits = |unit: &Unit| values.iter().all(|(text, _)| unit.seconds(text).is_some());
+    Unit::ALL.into_iter().find(fits).filter(|_| is_text(column.kind) && !values.is_empty())
 }
 
 /// The courses of these columns, without those that have no order of time. A column of dates may have two. There may be no
@@ -97,6 +140,39 @@ pub(crate) fn courses(tables: &Tables, columns: &[&Column]) -> io::Result<Vec<Co
     }
     courses.retain(|course| !course.failed);
     Ok(courses)
+}
+
+/// Why the test table is later but for a few training rows that are later than all of it, such as those with a mistake in
+/// the year; the first of these columns. `None` if no column tells that.
+///
+/// # Errors
+/// A table cannot be read.
+pub(super) fn later_but_for_few(
+    profile: &Profile,
+    courses: Vec<Course>,
+    file: &str,
+) -> io::Result<Option<(String, String)>> {
+    let train = profile.tables.train()?;
+    for course in courses {
+        let Some(test) = course.test.as_ref().filter(|_| course.values >= FEWEST_VALUES) else { continue };
+        let (mut earlier, mut later, mut rows) = (0_u64, 0_u64, 0_u64);
+        train.each(&[train.position(&course.column)?], |row| {
+            if let Some(at) = row.value(0).and_then(|text| course.clock.read(text)) {
+                rows += 1;
+                earlier += u64::from(at < test.first.at);
+                later += u64::from(at > test.last.at);
+            }
+            true
+        })?;
+        if later > 0 && earlier + later == rows && later as f64 <= FEW * rows as f64 {
+            let (first, column) = (&test.first.text, &course.column);
+            let why = format!(
+                "`{column}` begins with {first} in {file} and is earlier in all but {later} of the {rows} training rows"
+            );
+            return Ok(Some((course.column, why)));
+        }
+    }
+    Ok(None)
 }
 
 /// The order of the column's values; of several, the one in which the test table is later.
@@ -143,12 +219,14 @@ pub(crate) fn written_dates(profile: &Profile, column: &str) -> io::Result<Optio
 pub(crate) fn clocks(column: &Column) -> &'static [Clock] {
     match column.kind {
         ColumnKind::Date => &DATES,
+        _ if is_written(column) => &WRITTEN,
         kind if is_number(kind) => &[Clock::Number],
+        _ if unit(column).is_some() => &PARTS_OF_YEARS,
         _ => &[],
     }
 }
 
-/// Whether all values are seconds or milliseconds since 1970, between 2001 and 2040, and the name does not say that they
+/// Whether all values are seconds, or thousandths, millionths or billionths of them, since 1970, between 2001 and 2040, and the name does not say that they
 /// are keys or running numbers.
 fn is_unix_time(column: &Column) -> bool {
     const SECONDS: std::ops::Range<f64> = 1e9..2.2e9;
@@ -157,7 +235,26 @@ fn is_unix_time(column: &Column) -> bool {
             SECONDS.contains(&(low / scale)) && SECONDS.contains(&(high / scale)) && low < high
         })
     };
-    (within(1.0) || within(1e3)) && !says_key(&column.name) && !says_counter(&column.name)
+    [1.0, 1e3, 1e6, 1e9].into_iter().any(within) && is_no_key(&column.name)
+}
+
+/// Whether all numbers may be written dates of at least two years, and the name does not say that they are keys or running numbers.
+fn is_written(column: &Column) -> bool {
+    let Some((low, high)) = column.range.filter(|_| column.kind == ColumnKind::Integer) else { return false };
+    let is_within = |least: f64, largest: f64, digits: f64| {
+        low >= least && high <= largest && (low / digits).floor() < (high / digits).floor()
+    };
+    let is_like = is_within(190_001.0, 209_953.0, 100.0) || is_within(19_000_101.0, 20_991_231.0, 10_000.0);
+    is_like && is_no_key(&column.name)
+}
+
+/// Whether the name does not say that numbers or codes are keys or running numbers.
+fn is_no_key(name: &str) -> bool {
+    !says_key(name) && !says_counter(name)
+}
+
+fn is_text(kind: ColumnKind) -> bool {
+    matches!(kind, ColumnKind::Category | ColumnKind::Text)
 }
 
 fn is_number(kind: ColumnKind) -> bool {
@@ -184,6 +281,7 @@ impl Clock {
         match self {
             Self::Number => value.parse().ok().filter(|number: &f64| number.is_finite()),
             Self::Date(reading) => seconds(value, reading),
+            Self::Part(unit) => unit.seconds(value),
             Self::YearAndMonth => written(value, 100, |year, month| days(year, month, 1)),
             Self::YearAndWeek => written(value, 100, |year, week| {
                 let of_year = (1..=53).contains(&week).then(|| i32::try_from(week - 1).ok());
@@ -224,6 +322,18 @@ impl Course {
         let enough =
             if touches { self.later * 2 > self.values } else { self.later * 100 >= self.values * 99 };
         self.values >= FEWEST_VALUES && enough
+    }
+
+    /// That the test table is earlier, in one sentence; `None` if it is not.
+    pub(super) fn earlier(&self, (train_file, test_file): (&str, &str)) -> Option<String> {
+        let (train, test) = (self.train.as_ref()?, self.test.as_ref()?);
+        let (column, last, first) = (&self.column, &test.last.text, &train.first.text);
+        let is_earlier = test.last.at < train.first.at && self.values >= FEWEST_VALUES;
+        is_earlier.then(|| {
+            format!(
+                "the rows of {test_file} are earlier: `{column}` ends with {last} there and begins with {first} in {train_file}"
+            )
+        })
     }
 
     /// The evidence that the test table is later, in one sentence.

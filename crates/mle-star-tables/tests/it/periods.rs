@@ -11,6 +11,7 @@ use mle_star_tables::folds::{self, By};
 use mle_star_tables::holdout::{Off, Plan, Roles, Share, labels, plan, plan_period, write_with};
 use mle_star_tables::periods::Timeline;
 use mle_star_tables::profile::{self, Profile};
+use mle_star_tables::split::{Known, describe};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -217,6 +218,11 @@ fn tables_without_periods_say_why() {
     assert_eq!(timeline(&profile).unwrap().periods(&profile, None).unwrap().folds.len(), 1);
     check(vec!["7".to_owned(); 50], numbers(8..20), "all labelled rows have the same value of `t`");
     check(
+        numbers(20..90),
+        numbers(8..20),
+        "the rows of the test table are earlier in `t` than all labelled rows",
+    );
+    check(
         (0..50).map(|at| format!("a{at}")).collect(),
         numbers(8..20),
         "the values of `t` have no order of time",
@@ -236,6 +242,30 @@ fn a_few_early_test_rows_do_not_lengthen_periods() {
     };
     assert_eq!(length(2).unwrap(), "198 steps of `t`");
     assert!(length(3).unwrap_err().contains("periods of 2190 steps"));
+}
+
+#[test]
+fn rows_later_than_the_test_table_are_in_no_period() {
+    let check = |odd: usize, note: Option<&str>| {
+        let odd_rows = (0..odd).map(|at| (9000 + at).to_string());
+        let train: Vec<Cells> = odd_rows.chain(numbers(0..400)).collect();
+        let (_dir, profile) = task(&train, &numbers(400..440));
+        let known = Known { target: Some("y"), id: Some("id"), ..Known::default() };
+        let split = describe(&profile, &known, false);
+        assert_eq!((split.kind, split.column.as_deref()), (SplitKind::Time, Some("t")), "{}", split.why);
+        let timeline = timeline(&profile).unwrap();
+        assert_eq!(timeline.note().as_deref(), note);
+        let periods = timeline.periods(&profile, None).unwrap();
+        assert_eq!(
+            (told(&periods.train).as_str(), told(&periods.folds[4])),
+            ("0..399 400", "360..399 40".to_owned())
+        );
+        let found = search(&profile, &split, FIFTH).unwrap();
+        assert_eq!((found.train, found.test), (ids(odd..360 + odd), ids(360 + odd..400 + odd)));
+    };
+    check(0, None);
+    check(1, Some("1 labelled row is later than the test table and in no period"));
+    check(4, Some("4 labelled rows are later than the test table and in no period"));
 }
 
 /// What scripts of the search find, and what the program keeps.

@@ -1,0 +1,174 @@
+//! What may tell the test rows from the training rows, although the program does not split by it.
+
+use std::io;
+
+use super::series::Ends;
+use super::times::{self, Course};
+use super::{Known, groups, name};
+use crate::column_names::has_part;
+use crate::profile::{Column, ColumnKind, Profile, Table};
+use crate::series;
+
+/// The parts of a date that columns of numbers may have, with their least and their largest number.
+const PARTS: [(&str, f64, f64); 3] = [("year", 1_600.0, 2_199.0), ("month", 1.0, 12.0), ("day", 1.0, 31.0)];
+
+/// Fewer times, or fewer rows of each, may be others by chance.
+const FEWEST_TIMES: usize = 5;
+const FEWEST_ROWS: usize = 3;
+
+/// What may tell the rows of both tables apart, in one sentence with the option that decides; `None` if nothing does.
+pub(super) fn sentence(profile: &Profile, known: &Known<'_>) -> Option<String> {
+    let test = profile.test.as_ref()?;
+    // A table that can no longer be read tells nothing.
+    let courses = times::candidate_courses(profile, &super::candidates(profile, known)).ok()?;
+    let files = (&name(&profile.train)[..], &name(test)[..]);
+    let earlier = || courses.iter().find_map(|course| course.earlier(files));
+    earlier()
+        .or_else(|| other_values(profile, known, files))
+        .or_else(|| later_dates(profile, test, files).ok().flatten())
+        .or_else(|| courses.iter().find_map(|course| later_in_series(profile, known, course, files)))
+        .or_else(|| other_times(profile, test, &courses))
+}
+
+/// A column with other values in the test table.
+fn other_values(profile: &Profile, known: &Known<'_>, (train, test): (&str, &str)) -> Option<String> {
+    let found = groups::others(profile, |column| super::is_taken(profile, known, column));
+    let column = &found.first()?.column;
+    Some(format!(
+        "at most 1 in 100 rows of {test} has a value of `{column}` that is in {train}, but whether `{column}` counts time or names \
+         groups is unknown: name it with --time-column or --group-column"
+    ))
+}
+
+/// A column of times whose values are others in the test table, but lie between those of the training table.
+fn other_times(profile: &Profile, test: &Table, courses: &[Course]) -> Option<String> {
+    let (train, file) = (&profile.train, name(test));
+    let is_other = |course: &&Course| {
+        let (column, twin) = (train.column(&course.column), test.column(&course.column));
+        let (Some(column), Some(twin)) = (column, twin) else { return false };
+        let repeats = column.distinct * FEWEST_ROWS <= train.rows && twin.distinct * FEWEST_ROWS <= test.rows;
+        repeats && twin.distinct >= FEWEST_TIMES && twin.sketch.share_in(&column.sketch) == Some(0.0)
+    };
+    let column = &courses.iter().find(is_other)?.column;
+    Some(format!(
+        "no value of `{column}` in {file} is in {}: to validate on later rows, name it with --time-column, to validate on other \
+         values, with --group-column",
+        name(train)
+    ))
+}
+
+/// Columns of numbers that are later dates together.
+fn later_dates(profile: &Profile, test: &Table, (_, file): (&str, &str)) -> io::Result<Option<String>> {
+    let part = |(word, least, largest): &(&str, f64, f64)| {
+        let fits = |column: &&Column| {
+            let within = column.range.is_some_and(|(low, high)| low >= *least && high <= *largest);
+            column.kind == ColumnKind::Integer && within && has_part(&column.name, word)
+        };
+        let column = profile.train.columns.iter().find(fits)?;
+        test.column(&column.name).filter(fits).map(|column| column.name.as_str())
+    };
+    let names: Vec<&str> = PARTS.iter().map_while(part).collect();
+    if names.len() < 2 {
+        return Ok(None);
+    }
+    let mut ranges = [(f64::INFINITY, f64::NEG_INFINITY); 2];
+    for (table, range) in [profile.tables.train()?, profile.tables.test()?].into_iter().zip(&mut ranges) {
+        table.each(&table.positions(names.iter().copied())?, |row| {
+            let parts: Option<Vec<f64>> =
+                (0..names.len()).map(|at| row.value(at).and_then(|part| part.parse().ok())).collect();
+            if let Some(at) = parts.map(|parts| parts.iter().fold(0.0, |all, part| all * 100.0 + part)) {
+                *range = (range.0.min(at), range.1.max(at));
+            }
+            true
+        })?;
+    }
+    let columns = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
+    Ok((ranges[1].0 > ranges[0].1 && ranges[1].0.is_finite()).then(|| {
+        format!(
+            "the rows of {file} are later by {columns} together: write them in one column, such as 2024-01, and name it with \
+             --time-column"
+        )
+    }))
+}
+
+/// A column of times whose test rows are later than the training rows of their series, though not than those of others.
+fn later_in_series(
+    profile: &Profile,
+    known: &Known<'_>,
+    course: &Course,
+    (train, test): (&str, &str),
+) -> Option<String> {
+    let time = course.column.as_str();
+    let names = series::columns(profile, time, |column| super::is_taken(profile, known, column));
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let ends = Ends::of(profile, &names, (time, course.clock)).ok();
+    let Ends { later, series } = ends.filter(|ends| !names.is_empty() && ends.are_notable())?;
+    let columns = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
+    Some(format!(
+        "in {later} of {series} series by {columns}, all rows of {test} are later in `{time}` than those of {train}: to validate on \
+         later rows, name `{time}` with --time-column"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::split::tests::{Cells, KNOWN, of};
+    use mle_star_domain::protocol::SplitKind;
+
+    #[test]
+    fn what_may_tell_rows_apart_is_told() {
+        let check = |header: &str, train: Cells, test: Cells, expected: &str| {
+            let found = of(header, [train, test], &KNOWN);
+            assert_eq!((found.kind, found.column), (SplitKind::Stratified, None), "{}", found.why);
+            assert_eq!(found.why, format!("{expected}; classes keep their shares"));
+        };
+        let earlier = |column: &str, last: &str, first: &str| {
+            format!(
+                "the rows of test.csv are earlier: `{column}` ends with {last} there and begins with {first} in train.csv"
+            )
+        };
+        check(
+            "year",
+            |id| (2000 + id % 9).to_string(),
+            |id| (1990 + id % 9).to_string(),
+            &earlier("year", "1998", "2000"),
+        );
+        let week: Cells = |id| format!("2021-W{:02}", 40 - id / 3);
+        check("x", week, week, &earlier("x", "2021-W20", "2021-W21"));
+        check(
+            "x,d",
+            |id| format!("{},d_{}", id % 7, 100 + id / 3),
+            |id| format!("{},d_{}", id % 7, 100 + id / 3),
+            "at most 1 in 100 rows of test.csv has a value of `d` that is in train.csv, but whether `d` counts time or names groups is \
+             unknown: name it with --time-column or --group-column",
+        );
+        let apart: Cells = |id| format!("{},{},{}", id % 7, 2020 + id / 36, id / 3 % 12 + 1);
+        check(
+            "x,Year,sale_month",
+            apart,
+            apart,
+            "the rows of test.csv are later by `Year` and `sale_month` together: write them in one column, such as 2024-01, and name it \
+             with --time-column",
+        );
+        let early: Cells = |id| format!("{},2021-{:02}-{:02}", id % 7, id / 20 + 1, id % 20 / 4 + 1);
+        check(
+            "x,at",
+            early,
+            |id| format!("{},2021-{:02}-{:02}", id % 7, id / 15 - 3, id / 3 % 5 + 11),
+            "no value of `at` in test.csv is in train.csv: to validate on later rows, name it with --time-column, to validate on other \
+             values, with --group-column",
+        );
+        // Ten shops, of which each ends at another day.
+        let [train, test]: [Cells; 2] = [
+            |id| format!("2021-01-{:02},s{}", id / 10 + 1 + id % 10 * 2, id % 10),
+            |id| format!("2021-01-{:02},s{}", (id - 60) / 10 + 7 + id % 10 * 2, id % 10),
+        ];
+        check(
+            "day,shop",
+            train,
+            test,
+            "in 10 of 10 series by `shop`, all rows of test.csv are later in `day` than those of train.csv: to validate on later rows, \
+             name `day` with --time-column",
+        );
+    }
+}
