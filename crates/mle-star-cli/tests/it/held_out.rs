@@ -176,25 +176,23 @@ fn a_run_shows_and_keeps_how_it_was_evaluated() {
         "holdout_interval",
         "holdout_rows",
         "holdout_looks",
-        "split",
         "findings",
         "probes",
-        "choice",
     ] {
         assert!(!trust[field].is_null(), "{field} in {trust}");
     }
     let looked = trust["holdout_looks"].as_u64() > Some(0);
     assert_eq!((&trust["verified"], &trust["holdout_rows"], looked), (&json!(true), &json!(HELD), true));
-    assert_eq!((&trust["split"]["kind"], &trust["split"]["column"]), (&json!("rows"), &Value::Null));
+    let told = (&trust["split"]["kind"], &trust["split"]["column"], &trust["choice"]["rule"]);
+    assert_eq!(told, (&json!("rows"), &Value::Null, &json!("validation score")));
     assert!(trust["split"]["why"].as_str().unwrap().contains("test.csv"), "{trust}");
-    assert_eq!(trust["choice"]["rule"], "validation score");
     // All predictions are 0. The standard error of the root of a mean of squares, for the scored and the test rows.
     let squares: Vec<f64> = prices(&sealed).iter().map(|price| price * price).collect();
     let mean = squares.iter().sum::<f64>() / ROWS as f64;
     let variance = squares.iter().map(|square| (square - mean).powi(2)).sum::<f64>() / ROWS as f64;
     // One half of the held-out rows could have contradicted the choice, so the other one reports.
     let reported = HELD / 2;
-    assert!(trust["holdout_reported_rows"].as_u64().unwrap().abs_diff(reported as u64) <= 1, "{trust}");
+    assert_eq!(trust["holdout_reported_rows"].as_u64().map(|rows| rows as usize - reported < 2), Some(true));
     for (kind, rows) in [("validation", ROWS - HELD), ("holdout", reported)] {
         let score = trust[format!("{kind}_score")].as_f64().unwrap();
         let [low, high] = [0, 1].map(|end| trust[format!("{kind}_interval")][end].as_f64().unwrap());
