@@ -442,6 +442,37 @@ mod tests {
     }
 
     #[test]
+    fn what_is_odd_about_times_is_told_with_the_split() {
+        let check = |train: &[usize], expected: &str| {
+            let dir = tempfile::tempdir().unwrap();
+            let row = |at: usize| format!("{at},W{} {},7", at % 52 + 1, 1990 + at / 52);
+            let train =
+                train.iter().fold("id,x,z,y\n".to_owned(), |all, at| format!("{all}{},{at}\n", row(*at)));
+            let test = (200..208).fold("id,x,z\n".to_owned(), |all, at| format!("{all}{}\n", row(at)));
+            fs::write(dir.path().join("train.csv"), train).unwrap();
+            fs::write(dir.path().join("test.csv"), test).unwrap();
+            let profile = profile::read(dir.path()).unwrap();
+            let task = Evaluated {
+                metric: "MAE",
+                target: Some("y"),
+                id: Some("id"),
+                time: Some("x"),
+                ..Evaluated::default()
+            };
+            let split = protocol(task, &Config::default(), Some(&profile)).unwrap().split.unwrap();
+            assert_eq!((split.kind, split.why.as_str()), (SplitKind::Time, expected));
+        };
+        let rows: Vec<usize> = (0..200).collect();
+        check(&rows, "as given");
+        check(
+            &[&rows[..], &[4000, 4001]].concat(),
+            "as given; 2 labelled rows are later than the test table and in no period",
+        );
+        let later: Vec<usize> = (300..500).collect();
+        check(&later, "as given; the rows of the test table are earlier in `x` than all labelled rows");
+    }
+
+    #[test]
     fn another_seed_holds_out_other_rows() {
         let digest = |seed| match decided("accuracy", "id,y", &Config { seed, ..Config::default() })
             .unwrap()

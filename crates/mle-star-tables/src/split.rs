@@ -3,34 +3,22 @@
 //! Start with [`describe`]. Training and validation rows of a script should differ in the same way.
 
 pub mod groups;
+mod known;
 mod series;
 pub(crate) mod times;
 mod told;
 
 pub use super::column_names::says_code;
 pub use super::dates::calendar::Unit;
+pub use known::Known;
 
 use std::io;
 
 use mle_star_domain::protocol::{Split, SplitKind};
 
-use super::profile::{Column, Profile, Table};
+use super::profile::Profile;
+use known::{candidates, is_taken, name};
 use times::Clock;
-
-/// The columns whose roles are known.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Known<'a> {
-    /// The column to predict.
-    pub target: Option<&'a str>,
-    /// The column with the row IDs.
-    pub id: Option<&'a str>,
-    /// The column that the user named for groups.
-    pub group: Option<&'a str>,
-    /// The column that the user named for times.
-    pub time: Option<&'a str>,
-    /// The column with the weights.
-    pub weight: Option<&'a str>,
-}
 
 /// The part of a year that the values of a column of a training table name as texts, such as `2021-W44`; `None` if they are other
 /// values.
@@ -59,19 +47,6 @@ pub fn describe(profile: &Profile, known: &Known<'_>, classification: bool) -> S
         None => by_time(profile, known)
             .or_else(|| by_groups(profile, known))
             .unwrap_or_else(|| at_random(profile, known, classification)),
-    }
-}
-
-impl Known<'_> {
-    /// The split by the columns that the user named; `None` if there are none.
-    pub fn split(&self) -> Option<Split> {
-        let (kind, column) = match (self.time, self.group) {
-            (Some(time), _) => (SplitKind::Time, time),
-            (None, group) => (SplitKind::Groups, group?),
-        };
-        // The rows of one time stay together anyway.
-        let groups = self.group.filter(|group| *group != column).map(str::to_owned);
-        Some(Split { kind, column: Some(column.to_owned()), why: "as given".to_owned(), groups, given: true })
     }
 }
 
@@ -127,12 +102,6 @@ fn by_time(profile: &Profile, known: &Known<'_>) -> Option<Split> {
     times::later_but_for_few(profile, courses, &name(test)).ok().flatten().map(split)
 }
 
-/// The columns that may tell the time.
-fn candidates<'a>(profile: &'a Profile, known: &Known<'_>) -> Vec<&'a Column> {
-    let columns = times::candidates(profile, known.target, known.id).into_iter();
-    columns.filter(|column| known.weight != Some(column.name.as_str())).collect()
-}
-
 fn by_groups(profile: &Profile, known: &Known<'_>) -> Option<Split> {
     let column = groups::choose(profile, |name| is_taken(profile, known, name))?.column.column.clone();
     let (train, test) = (name(&profile.train), name(profile.test.as_ref()?));
@@ -140,12 +109,6 @@ fn by_groups(profile: &Profile, known: &Known<'_>) -> Option<Split> {
         "the values of `{column}` repeat in {train}, and at most 1 in 100 rows of {test} has one of them"
     );
     Some(Split { kind: SplitKind::Groups, column: Some(column), why, ..Split::default() })
-}
-
-/// Whether a column has another role than to tell groups.
-fn is_taken(profile: &Profile, known: &Known<'_>, name: &str) -> bool {
-    let is_asked = profile.sample.as_ref().is_some_and(|sample| sample.column(name).is_some());
-    [known.target, known.id, known.weight].contains(&Some(name)) || is_asked
 }
 
 fn at_random(profile: &Profile, known: &Known<'_>, classification: bool) -> Split {
@@ -162,10 +125,6 @@ fn at_random(profile: &Profile, known: &Known<'_>, classification: bool) -> Spli
         None => format!("there is no test table to compare with{keep}"),
     };
     Split { kind, column: None, why, ..Split::default() }
-}
-
-fn name(table: &Table) -> String {
-    table.file.display().to_string()
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 
 use std::io;
 
+use super::groups;
+use super::known::{Known, candidates, is_taken, name};
 use super::series::Ends;
 use super::times::{self, Course};
-use super::{Known, groups, name};
 use crate::column_names::has_part;
 use crate::profile::{Column, ColumnKind, Profile, Table};
 use crate::series;
@@ -20,7 +21,7 @@ const FEWEST_ROWS: usize = 3;
 pub(super) fn sentence(profile: &Profile, known: &Known<'_>) -> Option<String> {
     let test = profile.test.as_ref()?;
     // A table that can no longer be read tells nothing.
-    let courses = times::candidate_courses(profile, &super::candidates(profile, known)).ok()?;
+    let courses = times::candidate_courses(profile, &candidates(profile, known)).ok()?;
     let files = (&name(&profile.train)[..], &name(test)[..]);
     let earlier = || courses.iter().find_map(|course| course.earlier(files));
     earlier()
@@ -32,7 +33,7 @@ pub(super) fn sentence(profile: &Profile, known: &Known<'_>) -> Option<String> {
 
 /// A column with other values in the test table.
 fn other_values(profile: &Profile, known: &Known<'_>, (train, test): (&str, &str)) -> Option<String> {
-    let found = groups::others(profile, |column| super::is_taken(profile, known, column));
+    let found = groups::others(profile, |column| is_taken(profile, known, column));
     let column = &found.first()?.column;
     Some(format!(
         "at most 1 in 100 rows of {test} has a value of `{column}` that is in {train}, but whether `{column}` counts time or names \
@@ -99,7 +100,7 @@ fn later_in_series(
     (train, test): (&str, &str),
 ) -> Option<String> {
     let time = course.column.as_str();
-    let names = series::columns(profile, time, |column| super::is_taken(profile, known, column));
+    let names = series::columns(profile, time, |column| is_taken(profile, known, column));
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     let ends = Ends::of(profile, &names, (time, course.clock)).ok();
     let Ends { later, series } = ends.filter(|ends| !names.is_empty() && ends.are_notable())?;
