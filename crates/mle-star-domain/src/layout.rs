@@ -64,7 +64,7 @@ pub const RESULT: &str = "result.json";
 pub const REPORT: &str = "report.html";
 /// What belongs to held-out rows, a folder that scripts cannot read.
 pub const HOLDOUT: &str = "holdout";
-/// The folds in the data that scripts see: the row ID and `fold`.
+/// The folds in the data that scripts see, with a copy in [`FINAL`]: the row ID and `fold`.
 pub const FOLDS: &str = "folds.csv";
 /// The original data with [`FOLDS`], a folder.
 pub const ALL_ROWS: &str = "all_rows";

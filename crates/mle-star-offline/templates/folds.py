@@ -1,5 +1,6 @@
 # === Folds ===
 {% set reading %}
+# The program that made this script wrote the file; a copy lies beside it.
 folds = pd.read_csv("./input/folds.csv"{{ p.reading }})
 {% if p.folds_file and p.folds_file.id %}
 fold = train[{{ p.folds_file.id | py }}].map(folds.groupby({{ p.folds_file.id | py }})["fold"].first()).to_numpy(dtype=float)

@@ -14,9 +14,9 @@ use mle_star_domain::protocol::Split;
 use mle_star_domain::trouble::Trouble;
 
 use crate::folder::{self, Source};
-use crate::holdout::seeded::Seeded;
 use crate::missing::{Words, is_missing};
 use crate::records::{self, Records, add_row, value};
+use crate::seeded::Seeded;
 use crate::walk;
 
 mod blocks;

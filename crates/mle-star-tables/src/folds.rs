@@ -14,12 +14,12 @@ use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::trouble::Trouble;
 
 use super::holdout::Plan;
-use super::holdout::seeded::Seeded;
 use super::holdout::write::{beside, replace};
 use super::labelled::{Labelled, Parts};
 use super::periods::Timeline;
 use super::profile::Profile;
 use super::records::{add_row, digest};
+use super::seeded::Seeded;
 use super::split::times;
 use super::walk;
 

@@ -10,7 +10,6 @@ mod copies;
 mod off;
 mod period;
 mod places;
-pub(crate) mod seeded;
 mod tables;
 mod trim;
 pub(crate) mod write;
@@ -19,8 +18,8 @@ use mle_star_domain::protocol::{Holdout, Split, SplitKind};
 
 use super::periods::Timeline;
 use super::profile::Profile;
+use super::seeded::RowSet;
 use choice::Chosen;
-use seeded::RowSet;
 
 pub use choice::Share;
 pub use off::Off;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::io;
 
-use crate::holdout::seeded::RowSet;
 use crate::profile::{HUGE, Profile};
 use crate::records::digest;
+use crate::seeded::RowSet;
 use crate::split::times::Clock;
 use crate::table::Table;
 

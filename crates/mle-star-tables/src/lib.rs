@@ -32,6 +32,7 @@ pub mod periods;
 pub mod places;
 pub mod profile;
 mod records;
+mod seeded;
 pub mod series;
 pub mod split;
 pub mod summary;

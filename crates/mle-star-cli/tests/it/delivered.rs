@@ -97,10 +97,19 @@ fn result(sealed: &Sealed) -> Value {
     serde_json::from_str(&sealed.read("runs/r/result.json")).unwrap()
 }
 
-/// What the delivered script writes, alone in a folder with `input/`.
+/// What the delivered script writes, alone in a folder with `input/`: the data, and the folds delivered with the script.
 fn written_again(sealed: &Sealed, python: &Path) -> String {
     let alone = tempfile::tempdir().unwrap();
-    symlink(sealed.path("data"), alone.path().join("input")).unwrap();
+    let input = alone.path().join("input");
+    fs::create_dir(&input).unwrap();
+    for entry in fs::read_dir(sealed.path("data")).unwrap() {
+        let entry = entry.unwrap();
+        symlink(entry.path(), input.join(entry.file_name())).unwrap();
+    }
+    let folds = sealed.path("runs/r/final/folds.csv");
+    if folds.exists() {
+        fs::copy(folds, input.join("folds.csv")).unwrap();
+    }
     fs::create_dir(alone.path().join("final")).unwrap();
     fs::copy(sealed.path("runs/r/final/solution.py"), alone.path().join("final/solution.py")).unwrap();
     let path = std::env::var_os("PATH").unwrap();

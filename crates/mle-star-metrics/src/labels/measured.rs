@@ -20,7 +20,7 @@ use crate::score::Unscorable;
 const ROW_REPLICATES: usize = 100;
 
 impl Labels {
-    /// The score of a CSV file of predictions with its uncertainty, by [`measure`]. The interval is for the score on the
+    /// The score of a CSV file of predictions with its uncertainty, by [`crate::bootstrap::measure`]. The interval is for the score on the
     /// test rows, as far as they are known.
     ///
     /// The file has the columns of the layout, in any order; further columns do not count. Rows are matched by ID.

@@ -41,8 +41,21 @@ pub fn link_data(link: &Path, data_dir: &Path) -> io::Result<()> {
     }
 }
 
+/// Puts the folds that the program wrote beside the data into an answer, for a script that runs elsewhere.
+///
+/// # Errors
+/// The file cannot be read or written.
+pub fn keep_folds(data_dir: &Path, into: &Path) -> io::Result<()> {
+    let (folds, kept) = (data_dir.join(layout::FOLDS), into.join(layout::FOLDS));
+    if !data_dir.ends_with(layout::ALL_ROWS) || !folds.exists() {
+        return Ok(());
+    }
+    fs::copy(folds, kept).map(drop)
+}
+
 /// The files of an answer.
-const FILES: [&str; 4] = [layout::SOLUTION, layout::REQUIREMENTS, layout::SUBMISSION, layout::PROVISIONAL];
+const FILES: [&str; 5] =
+    [layout::SOLUTION, layout::REQUIREMENTS, layout::FOLDS, layout::SUBMISSION, layout::PROVISIONAL];
 
 /// Replaces the files of `final/` by those that `fill` writes into the folder it is given. Nothing changes before all of
 /// them are on disk; then both folders change places, so that a kill never leaves files of two answers side by side.

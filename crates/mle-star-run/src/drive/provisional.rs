@@ -15,7 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::backends::Backends;
-use super::delivery::{Form, link_data, replace};
+use super::delivery::{Form, keep_folds, link_data, replace};
 use crate::open_run::OpenRun;
 use crate::runs::inputs::{write_atomically, write_json};
 
@@ -149,6 +149,7 @@ impl Files {
         replace(&last, |next| {
             write_atomically(&next.join(layout::SOLUTION), self.script(&answer.solution)?.as_bytes())?;
             write_atomically(&next.join(layout::REQUIREMENTS), self.requirements.as_bytes())?;
+            keep_folds(&self.data_dir, next)?;
             let Some((best, file)) = submission else { return Ok(()) };
             self.form.write(&file, &next.join(layout::SUBMISSION))?;
             let (place, solution) = (best.run.to_string(), answer.solution.clone());

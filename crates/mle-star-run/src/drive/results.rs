@@ -12,7 +12,7 @@ use mle_star_domain::place::Place;
 use mle_star_domain::trouble::Trouble;
 
 use super::backends::Backends;
-use super::delivery::{Form, link_data, replace};
+use super::delivery::{Form, keep_folds, link_data, replace};
 use crate::observer::Observer;
 use crate::open_run::OpenRun;
 use crate::runs::inputs::{copy_atomically, unwritable, write_atomically, write_json};
@@ -56,6 +56,7 @@ fn delivered(folder: &Path, backends: &Backends, finished: FinishedRun) -> io::R
             &next.join(layout::REQUIREMENTS),
             requirements_txt(&backends.environment).as_bytes(),
         )?;
+        keep_folds(&backends.all_rows, next)?;
         let form = Form::of_run(folder);
         let copied = submission.as_ref().map(|file| form.write(file, &next.join(layout::SUBMISSION)));
         copied.unwrap_or(Ok(()))

@@ -6,9 +6,9 @@ use blake3::Hasher;
 use mle_star_domain::protocol::{Split, SplitKind};
 
 use super::off::{Off, off, unreadable};
-use super::seeded::{RowSet, Seeded};
 use crate::labelled::{Labelled, LabelledRow, Parts};
 use crate::profile::Profile;
+use crate::seeded::{RowSet, Seeded};
 use crate::split::times::{self, Clock};
 
 /// The usual share.

@@ -6,9 +6,9 @@ use blake3::Hasher;
 
 use super::choice::{Chosen, FEWEST_HELD, Share, check};
 use super::off::{Off, off, unreadable};
-use super::seeded::{RowSet, Seeded};
 use crate::labelled::{Labelled, Parts};
 use crate::periods::Timeline;
+use crate::seeded::{RowSet, Seeded};
 
 /// A period with more than so many rows for each row of the test table has as many as the test table.
 const DENSER: f64 = 1.5;

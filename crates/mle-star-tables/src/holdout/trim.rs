@@ -7,11 +7,11 @@ use std::path::Path;
 
 use mle_star_domain::trouble::Trouble;
 
-use super::seeded::Seeded;
 use super::write::{beside, replace};
 use crate::folder::Source;
 use crate::missing::Words;
 use crate::records::{self, Records, value, without_line_ends};
+use crate::seeded::Seeded;
 
 /// Where the row of an ID is: the ID's digest, the beginning and the end of the row.
 type Place = (u64, u64, u64);

@@ -10,9 +10,9 @@ use csv::ByteRecord;
 use mle_star_domain::trouble::Trouble;
 
 use super::Plan;
-use super::seeded::{Seeded, Turns};
 use crate::profile::Profile;
 use crate::records::add_row;
+use crate::seeded::{Seeded, Turns};
 use crate::table::{PickedRows, RowTexts, Table};
 use crate::tables::Tables;
 use crate::walk;
