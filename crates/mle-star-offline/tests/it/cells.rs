@@ -64,7 +64,7 @@ fn hours_of_dates_are_features() {
     check_with(&[
         (
             hours,
-            "x = features_lightgbm(train)\nassert (x[\"at_hour\"] == train[\"id\"] % 24).all() and \"day_hour\" not in x",
+            "x = features_lightgbm(train)\nassert (x[\"at_hour\"] == train[\"id\"] % 24 + 0.5).all() and \"day_hour\" not in x",
         ),
         (midnight, "assert \"at_hour\" not in features_lightgbm(train)"),
     ]);
