@@ -337,7 +337,7 @@ fn a_submission_of_an_earlier_end_does_not_stay() {
     sealed.write("runs/r/final/notes.txt", b"mine");
     fs::remove_file(sealed.path("runs/r/result.json")).unwrap();
     assert_eq!(sealed.run("resume r").code, 3);
-    assert_eq!(sealed.names("runs/r/final"), ["notes.txt", "requirements.txt", "solution.py"]);
+    assert_eq!(sealed.names("runs/r/final"), ["folds.csv", "notes.txt", "requirements.txt", "solution.py"]);
 }
 
 #[test]

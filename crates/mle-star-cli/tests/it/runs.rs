@@ -143,7 +143,10 @@ fn check_results(sealed: &Sealed) {
     ] {
         assert!(names.iter().any(|known| known == name), "{name} in {names:?}");
     }
-    assert_eq!(sealed.names("runs/r/final"), ["requirements.txt", "solution.py", "submission.csv"]);
+    assert_eq!(
+        sealed.names("runs/r/final"),
+        ["folds.csv", "requirements.txt", "solution.py", "submission.csv"]
+    );
     let submission = sealed.read("runs/r/final/submission.csv");
     assert_eq!((submission.lines().next(), submission.lines().count()), (Some("id,price"), 21));
     assert!(sealed.read("runs/r/final/requirements.txt").contains("scikit-learn=="));
