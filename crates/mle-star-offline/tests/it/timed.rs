@@ -210,11 +210,7 @@ fn few_times_give_fewer_cuts() {
             std::fs::write(folder.join("test.csv"), "id,size,time\n900,3,9\n901,8,9\n").unwrap();
             std::fs::write(folder.join("sample_submission.csv"), "id,target\n900,0\n901,0\n").unwrap();
         };
-        let data = tempfile::tempdir().unwrap();
-        write(data.path());
-        let split = by(SplitKind::Time, "time");
-        let profile = profile::read(data.path()).unwrap();
-        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, Some(&split)).unwrap();
+        let agents = agents_in_time(&shape, write);
         // Those without a time are never validated.
         let asserted = format!(
             "\nassert len(FOLDS) == {cuts}, len(FOLDS)\nassert times.iloc[VALIDATED].notna().all()\n\
@@ -238,6 +234,15 @@ fn few_times_give_fewer_cuts() {
     assert_faultless(batch.run(&python).iter().map(check));
 }
 
+/// The agents of a task whose tables `write` writes, with later rows by `time` in the test table.
+fn agents_in_time(shape: &Shape, write: impl Fn(&Path)) -> OfflineAgents {
+    let data = tempfile::tempdir().unwrap();
+    write(data.path());
+    let split = by(SplitKind::Time, "time");
+    let profile = profile::read(data.path()).unwrap();
+    OfflineAgents::new(&task(shape), &profile, 30_000, Some(&split)).unwrap()
+}
+
 /// Parts of a year are read as their first days.
 #[test]
 fn scripts_make_dates_of_parts_of_years() {
@@ -253,11 +258,7 @@ fn scripts_make_dates_of_parts_of_years() {
         let test = (80..90).fold("id,size,time\n".to_owned(), |all, at| format!("{all}{}\n", row(at)));
         let sample = (80..90).fold("id,target\n".to_owned(), |all, at| format!("{all}{at},0\n"));
         let write = |folder: &Path| write_tables(folder, [&train, &test, &sample]);
-        let data = tempfile::tempdir().unwrap();
-        write(data.path());
-        let split = by(SplitKind::Time, "time");
-        let profile = profile::read(data.path()).unwrap();
-        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, Some(&split)).unwrap();
+        let agents = agents_in_time(&shape, write);
         let asserted = format!(
             "\nassert len(FOLDS) == 3, len(FOLDS)\nassert str(times.min())[:10] == \"{first}\", times.min()\n\
              assert str(times.max())[:10] == \"{last}\", times.max()\nassert DATES == [TIME], DATES\n"

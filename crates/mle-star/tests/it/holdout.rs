@@ -3,7 +3,7 @@
 use mle_star::event::Event;
 use mle_star::journal::Frozen;
 use mle_star::pipeline::FinishedRun;
-use mle_star::testing::{World, failed, frozen, measured, ran, submitted};
+use mle_star::testing::{World, failed, frozen, measured, protocol, ran, submitted};
 use mle_star_domain::config::{Acceptance, Context, FinalChoice, LeakageCheck, Probes};
 use mle_star_domain::effects::{DataView, Refit, ScriptOutcome};
 use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split, SplitKind};
@@ -19,19 +19,8 @@ pub fn held_out() -> Frozen {
         ..Split::default()
     };
     let holdout = Holdout::On { rows: 100, of: 1000, seed: 1, digest: "d".to_owned(), period: false };
-    let protocol = Protocol {
-        split: Some(split),
-        holdout,
-        rows: 1000,
-        verifies: true,
-        unverified: None,
-        class_scores: false,
-        periods: None,
-        has_folds_file: false,
-        is_papers: false,
-        comparison: "compare()".to_owned(),
-        targets: Vec::new(),
-    };
+    let comparison = "compare()".to_owned();
+    let protocol = Protocol { split: Some(split), holdout, comparison, ..protocol() };
     Frozen { protocol: Some(protocol), ..frozen() }
 }
 
