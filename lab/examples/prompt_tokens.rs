@@ -3,8 +3,9 @@
 //!     cargo run --release -p mle-star-lab --example prompt_tokens [KEY=VALUE ...]
 //!
 //! The run has the counts of the paper and scripts of 200 lines. A quarter of the attempts improves the solution, one in
-//! eight scripts fails once, and nothing leaks. Settings such as `preset=paper` are those of a run. Four more say what
-//! to assume: a script runs for `script=SECONDS` (default 1), and the service keeps a beginning for `kept=SECONDS` after
+//! eight scripts fails once, and nothing leaks. An ensemble holds both solutions and 40 lines of its own; half of a plan
+//! stands in other plans too. Settings such as `preset=paper` are those of a run. Five more say what to assume: `helps=4`
+//! of the attempts at a block improve the solution (default 1); a script runs for `script=SECONDS` (default 1), and the service keeps a beginning for `kept=SECONDS` after
 //! each use (default 300), or for `longer=SECONDS` if the agent has no tools (default: as `kept`), if it has `least=TOKENS`
 //! (default 1024). A token of such text has about three and a half characters.
 
@@ -61,6 +62,8 @@ struct Assumptions {
     kept: f64,
     /// The same for agents without tools.
     longer: Option<f64>,
+    /// How many attempts at each block improve the solution: the second one, or all.
+    helps: u32,
 }
 
 /// The cache of claude's service, as it is used by `claude`: a request marks the end of its system prompt, and the first
@@ -132,7 +135,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     inputs.task.description = "A sentence about the competition. ".repeat(60);
     inputs = with_data_summary(&inputs)?;
     let folder = tempfile::tempdir()?;
-    let (world, journal) = (world(), Journal::create(folder.path(), &inputs)?);
+    let (world, journal) = (world(assumptions.helps), Journal::create(folder.path(), &inputs)?);
     world.solve(&inputs, &journal, &Slots::new(1)).await.map_err(|stop| stop.to_string())?;
     let mut by_role: BTreeMap<&str, Read> = BTreeMap::new();
     let mut before: BTreeSet<String> = BTreeSet::new();
@@ -182,16 +185,18 @@ fn settings(
 ) -> Result<(Map<String, Value>, Assumptions), Box<dyn Error>> {
     let mut keys: Map<String, Value> =
         COUNTS.iter().map(|(key, count)| ((*key).to_owned(), json!(count))).collect();
-    let mut assumptions = Assumptions { script: 1.0, least: 1024.0, kept: 300.0, longer: None };
+    let mut assumptions = Assumptions { script: 1.0, least: 1024.0, kept: 300.0, longer: None, helps: 1 };
     for setting in settings {
         match setting.split_once('=').ok_or("a setting is KEY=VALUE")? {
             ("preset", "paper") => keys.extend(Config::of_preset(Preset::Paper)),
             ("script", seconds) => assumptions.script = seconds.parse()?,
             ("least", tokens) => assumptions.least = tokens.parse()?,
             ("kept", seconds) => assumptions.kept = seconds.parse()?,
+            ("helps", count) => assumptions.helps = count.parse()?,
             ("longer", seconds) => assumptions.longer = Some(seconds.parse()?),
             (key, value) => {
-                keys.insert(key.to_owned(), json!(value));
+                let number = value.parse::<u32>().map(Value::from);
+                keys.insert(key.to_owned(), number.unwrap_or_else(|_| json!(value)));
             }
         }
     }
@@ -229,10 +234,18 @@ fn changed(t: u32, attempt: &str) -> String {
     format!("{first}{kept}")
 }
 
+/// How a script ends.
+const END: &str = "for fit, held in folds.split(x):
+    model = LGBMClassifier(**params)
+    model.fit(x.iloc[fit], y.iloc[fit])
+    oof[held] = model.predict_proba(x.iloc[held])[:, 1]
+print(roc_auc_score(y, oof))
+";
+
 /// A script with the blocks of all steps.
 fn script(name: &str) -> String {
     let blocks: String = (0..4).map(block).collect();
-    format!("{}{blocks}", lines(name, LINES - 4 * BLOCK))
+    format!("{}{blocks}{END}", lines(name, LINES - 4 * BLOCK))
 }
 
 /// A score with its bootstrap replicates, and the output of the script.
@@ -244,8 +257,35 @@ fn scored(score: f64) -> ScriptOutcome {
     outcome
 }
 
-fn world() -> World {
-    let plan = "A sentence about what to change and why. ".repeat(8);
+/// A plan of eight sentences, of which four stand in all plans.
+fn plan(name: &str) -> String {
+    let of_all = (0..4).map(|n| format!("Keep part {n} of the block as it is, because it helped before. "));
+    let own = (0..4).map(|n| format!("Set the {name} of part {n} to {n}.5 and see why. "));
+    of_all.chain(own).collect()
+}
+
+/// The summary of a study with six variants.
+fn summary(path: u32, t: u32) -> String {
+    let variant = |n: u32| {
+        format!(
+            "- without part {n} of block {t}: 0.71{n}{path} (-0.0{n}01), every fold is worse than the baseline\n"
+        )
+    };
+    (1..=6).map(variant).collect()
+}
+
+/// An ensemble of the solutions of both paths, with lines of its own.
+fn together(round: u32) -> String {
+    format!("{}{}{}", member(0), member(1), lines(&format!("r{round}"), 40))
+}
+
+/// The best solution of a path, if the second attempt at each block is kept.
+fn member(path: u32) -> String {
+    let blocks: String = (0..4).map(|t| changed(t, &format!("attempt_{path}_1"))).collect();
+    format!("{}{blocks}{END}", lines("m2", LINES - 4 * BLOCK))
+}
+
+fn world(helps: u32) -> World {
     let models: Vec<Value> = (0..4)
         .map(|model| json!({"model_name": format!("model-{model}"), "example_code": lines("example", 12)}))
         .collect();
@@ -268,15 +308,18 @@ fn world() -> World {
         let variants = "without a part: 0.7123 (-0.0101), folds -0.01 -0.02 -0.01 -0.00 -0.01\n".repeat(5);
         let printed = Captured::whole(format!("baseline: 0.7224\n{variants}"));
         world = world.script(&format!("{step}/run"), ScriptOutcome { stdout: printed, ..ran(None) });
-        world = world.agent(&format!("{step}/summarize"), &plan.repeat(2));
-        let plans = json!({"plans": [{"code_block": block(t), "plan": plan}]});
+        world = world.agent(&format!("{step}/summarize"), &summary(path, t));
+        let first = plan(&format!("rate {path}{t}0"));
+        let plans = json!({"plans": [{"code_block": block(t), "plan": first}]});
         world = world.agent(&format!("{step}/extractor"), &plans.to_string());
         for k in 0..4_u32 {
             let code = changed(t, &format!("attempt_{path}_{k}"));
-            let score = if k == 1 { 0.73 + 0.01 * f64::from(t) } else { 0.6 };
-            let run = if k == 2 && t % 2 == 0 { failed("KeyError: 'x'") } else { scored(score) };
+            let is_better = k == 1 || helps > 1;
+            let score = if is_better { 0.73 + 0.01 * f64::from(t) + 0.001 * f64::from(k) } else { 0.6 };
+            let run =
+                if k == 2 && t % 2 == 0 && helps == 1 { failed("KeyError: 'x'") } else { scored(score) };
             world = world
-                .agent(&format!("{step}/k{k}/planner"), &plan)
+                .agent(&format!("{step}/k{k}/planner"), &plan(&format!("rate {path}{t}{k}")))
                 .agent(&format!("{step}/k{k}/coder"), &fenced(&code))
                 .script(&format!("{step}/k{k}/run"), run);
         }
@@ -285,8 +328,8 @@ fn world() -> World {
         let at = format!("phase3/r{round}");
         let score = if round == 0 || round == 2 { 0.78 + 0.01 * f64::from(round) } else { 0.7 };
         world = world
-            .agent(&format!("{at}/ens_planner"), &plan)
-            .agent(&format!("{at}/ensembler"), &fenced(&lines(&format!("r{round}"), 2 * LINES)))
+            .agent(&format!("{at}/ens_planner"), &plan(&format!("weight {round}")))
+            .agent(&format!("{at}/ensembler"), &fenced(&together(round)))
             .script(&format!("{at}/run"), scored(score));
     }
     world

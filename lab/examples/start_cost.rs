@@ -46,6 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         id: roles.id,
         roles: None,
         split: Some(&split),
+        period: None,
         held_out: Some(&plan),
         instead: &[],
     };

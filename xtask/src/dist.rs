@@ -69,6 +69,7 @@ fn installation(builders: &Builders) -> Vec<Check> {
     match Installed::from(&built.wheel) {
         Ok(installed) => {
             checks.push(("the version", installed.has_version(&version::of_workspace())));
+            checks.push(("the Python package", installed.has_package(&version::of_workspace())));
             checks.push(("a task", installed.solves_a_task()));
         }
         Err(why) => checks.push(("installation", Err(why))),

@@ -8,6 +8,7 @@ mod codex;
 mod command;
 mod compat;
 mod dist;
+mod environments;
 mod faults;
 mod files;
 mod kernel;
@@ -15,6 +16,7 @@ mod mcp;
 mod packages;
 mod programs;
 mod python;
+mod python_package;
 mod record;
 mod release;
 mod report;
@@ -32,19 +34,21 @@ Commands:
                                  nothing but Rust and Python
   tidy                           Check file sizes and documents
   book                           Build the book of docs/ in target/book, and check its links
-  record                         Run the example and keep what its views need, in examples/recorded
+  record                         Run the example, keep what its views need in examples/recorded, and take pictures
+  pictures                       Take the pictures of the page of the recorded run, in docs
   compat [--python PATH] [NAME...]
                                  Run a script for each of fifty libraries, isolated, and write docs/libraries.md
   gpu [--python PATH]            Check on a machine with a GPU what scripts can do with it
   faults [--count N] [--seed S]  Run the fault campaign
+  python [OPTION...]             Run the tests of the Python package, with options of pytest
   kernel                         Run the tests of control groups in a virtual machine and record that they passed
   package                        Build crates and wheel, install the wheel, and solve a task with it
   release [--dry-run] [--target TRIPLE] [--profile NAME]
                                  Build and check everything that is published, and tag it
 
 Options of verify:
-  --all        Also build the book, run the tests that need a browser, the real `claude` or the real `codex`, and
-               `package`
+  --all        Also build the book, run the tests that need a browser, the real `claude` or the real `codex`, those of
+               the Python package, and `package`
   --campaigns  Run the tests of minutes although their files have not changed since they last passed: kills, faults,
                real libraries, the offline agents, and, with --all, the virtual machine";
 
@@ -61,6 +65,7 @@ fn main() -> ExitCode {
         ["faults", options @ ..] => Some(faults::campaign(options).ok),
         ["compat", options @ ..] => Some(compat::campaign(options)),
         ["gpu", options @ ..] => Some(compat::on_gpu(options)),
+        ["python", options @ ..] => Some(python_package::test(options)),
         ["kernel"] => Some(kernel::prove()),
         ["package"] => Some(dist::package()),
         ["release", options @ ..] => {
@@ -68,6 +73,7 @@ fn main() -> ExitCode {
         }
         ["book"] => Some(book::make()),
         ["record"] => Some(record::record()),
+        ["pictures"] => Some(record::pictures()),
         _ => None,
     };
     match done {

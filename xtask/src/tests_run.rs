@@ -35,6 +35,7 @@ impl Needs {
         variables.extend(self.python.iter().map(|python| ("MLE_STAR_TEST_PYTHON", python.clone())));
         variables.extend(ray().map(|ray| ("MLE_STAR_TEST_RAY", ray)));
         variables.extend(mle_bench().map(|python| ("MLE_STAR_TEST_MLEBENCH_PYTHON", python)));
+        variables.extend(mlflow().map(|python| ("MLE_STAR_TEST_MLFLOW", python)));
         if let Ok(Browser { chromium, driver, axe }) = &self.browser {
             variables.push(("MLE_STAR_TEST_CHROMIUM", chromium.clone()));
             variables.push(("MLE_STAR_TEST_CHROMEDRIVER", driver.clone()));
@@ -51,6 +52,12 @@ impl Needs {
 fn mle_bench() -> Option<PathBuf> {
     let given = env::var_os("MLE_STAR_TEST_MLEBENCH_PYTHON").map(PathBuf::from);
     given.or_else(|| Some(root().join("target/mle-bench/bin/python3")).filter(|python| python.exists()))
+}
+
+/// The interpreter that has MLflow, where somebody installed it.
+fn mlflow() -> Option<PathBuf> {
+    let given = env::var_os("MLE_STAR_TEST_MLFLOW").map(PathBuf::from);
+    given.or_else(|| Some(root().join("target/mlflow/bin/python3")).filter(|python| python.exists()))
 }
 
 /// The interpreter that has Ray, where `crates/mle-star-cli/tests/worlds/install.sh` was run.

@@ -52,7 +52,7 @@ fn sources(root: &Path) -> Vec<PathBuf> {
 }
 
 fn code(root: &Path, ending: &str) -> Vec<PathBuf> {
-    ["crates", "lab", "xtask"].iter().flat_map(|folder| files(&root.join(folder), ending)).collect()
+    ["crates", "lab", "python", "xtask"].iter().flat_map(|folder| files(&root.join(folder), ending)).collect()
 }
 
 fn read(file: &Path) -> String {

@@ -5,11 +5,13 @@ use std::thread;
 use std::time::Instant;
 
 use crate::browser::Browser;
-use crate::command::{cargo, root, say, succeeds};
+use crate::command::{cargo, root, say, succeeds, target};
 use crate::programs::Programs;
 use crate::report::{Count, Report};
 use crate::tests_run::{self, Needs};
-use crate::{book, browser, campaigns, claude, codex, dist, faults, kernel, mcp, python, tidy};
+use crate::{
+    book, browser, campaigns, claude, codex, dist, faults, kernel, mcp, python, python_package, tidy,
+};
 
 /// What is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,7 +54,7 @@ pub fn verify(scope: Scope) -> bool {
         python.join().unwrap_or_else(|_| Err("the thread that prepares Python panicked".to_owned()))
     });
     let downloads = downloads.join().unwrap_or_else(|_| Downloads::missing(PANICKED));
-    let Downloads { browser, claude, codex, mcp, mdbook } = downloads;
+    let Downloads { browser, claude, codex, mcp, mdbook, package } = downloads;
     match mdbook {
         Ok(mdbook) => report.check("book", || book::build(&mdbook)),
         Err(why) => report.skip("book", &why),
@@ -74,6 +76,11 @@ pub fn verify(scope: Scope) -> bool {
             let passed: Vec<&str> = wanted.iter().filter(|name| !outside.contains(name)).copied().collect();
             campaigns::record(&passed);
         }
+    }
+    match (package, &programs) {
+        (Ok(python), Ok(_)) => python_package::run(&mut report, &python, &[]),
+        (Err(why), _) => report.skip(python_package::STEP, &why),
+        (Ok(_), Err(why)) => report.skip(python_package::STEP, why),
     }
     fault_campaign(&mut report, scope, &wanted);
     if scope.all {
@@ -109,6 +116,7 @@ struct Downloads {
     codex: Result<PathBuf, String>,
     mcp: Result<PathBuf, String>,
     mdbook: Result<PathBuf, String>,
+    package: Result<PathBuf, String>,
 }
 
 impl Downloads {
@@ -120,6 +128,7 @@ impl Downloads {
             codex: Err(why()),
             mcp: Err(why()),
             mdbook: Err(why()),
+            package: Err(why()),
         }
     }
 }
@@ -141,6 +150,7 @@ fn download(scope: Scope) -> Downloads {
         codex: in_closed_network(codex::prepare),
         mcp: mcp::prepare(),
         mdbook: book::prepare(),
+        package: python_package::prepare(),
     }
 }
 
@@ -153,12 +163,11 @@ fn built(report: &mut Report) -> Result<Programs, String> {
 /// Library and binary have the same name, and with it the same folder of pages. The binary's go elsewhere; what is
 /// compiled on the way stays in the one build folder.
 fn documents() -> bool {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
     let with_warnings = |line: &str| {
         let mut command = cargo(line);
         // Private items are documented as well: links to them are fine.
         command.env("RUSTDOCFLAGS", "-D warnings -A rustdoc::private-intra-doc-links");
-        command.env("CARGO_BUILD_BUILD_DIR", &target);
+        command.env("CARGO_BUILD_BUILD_DIR", target());
         succeeds(command)
     };
     let libraries = with_warnings("doc --workspace --lib --no-deps --document-private-items");

@@ -9,11 +9,14 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use mle_star::backend::ScriptRunner;
+use mle_star::result::FinalPredictions;
 use mle_star::stop::Stop;
 use mle_star_domain::config::Switch;
+use mle_star_domain::diagnostics::Diagnostics;
 use mle_star_domain::effects::{
-    CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest, Member, Purpose, Refit,
-    RefitRequest, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+    Agreement, AgreementRequest, CombinationRequest, Comparison, ComparisonRequest, DataView, Importance,
+    ImportanceRequest, Look, LookRequest, Member, Purpose, Refit, RefitRequest, ScriptOutcome, ScriptRequest,
+    Selection, SelectionRequest,
 };
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
@@ -27,12 +30,18 @@ use mle_star_process::warm::WarmStart;
 use crate::runners::fleet::{Fleet, RunOnFleet};
 use crate::runners::protocol::RunSetup;
 use crate::script::environment::Environment;
-use crate::script::evaluation::{EvaluationSetup, Evaluator};
+use crate::script::evaluation::{Copied, EvaluationSetup, Evaluator, Predicted};
 use crate::script::executor::{Executed, Executor, ExecutorSetup, Job};
 use crate::script::grader::Grader;
 use crate::script::{in_background, watch};
 use finish::Outputs;
 use seen::ScriptData;
+
+/// A script with this line keeps its fitted model where it finds an empty folder for it. Others may make the folder themselves, and
+/// fail if it exists.
+pub const KEEPS_MODEL: &str = "\nif KEEPS_MODEL:";
+/// The largest fitted model that is kept, in bytes.
+pub const MOST_OF_A_MODEL: u64 = 4 << 30;
 
 mod combine;
 mod finish;
@@ -162,6 +171,30 @@ impl ScriptBackend {
         folder.join(submission.file_name().unwrap_or_default())
     }
 
+    /// Where the predictions of these runs are right and where they are wrong; `None` if there are none, or if the program
+    /// does not know how to read them.
+    ///
+    /// # Errors
+    /// The work in the background was ended.
+    pub async fn diagnose(&self, of: &FinalPredictions) -> Result<Option<Diagnostics>, Trouble> {
+        let Some(evaluation) = self.evaluation.clone() else { return Ok(None) };
+        let scores = |(run, script): &(Place, String)| self.kept_class_scores(&run.file_stem(), script);
+        let held_out = of.held_out.as_ref().map(|known| {
+            let (run, script) = (known.0.file_stem(), &known.1);
+            let file = match &self.whole {
+                Some(_) => self.kept_predictions(&run, script),
+                None => self.kept_submission(&run, script),
+            };
+            let [_, scores] = scores(known);
+            [file, scores]
+        });
+        let [of_validation, _] = scores(&of.validation);
+        let (run, script) = &of.validation;
+        let validation = [self.kept_validation(&run.file_stem(), script), of_validation];
+        let files = Predicted { folder: self.setup.data_dir.clone(), held_out, validation };
+        in_background(move || evaluation.diagnose(&files)).await
+    }
+
     /// Writes the script, and removes what an earlier process may have left at its place.
     async fn prepare(&self, request: &ScriptRequest) -> Result<(), Trouble> {
         let (stem, script) = (request.place.file_stem(), request.script.clone());
@@ -176,6 +209,23 @@ impl ScriptBackend {
         in_background(work).await?
     }
 
+    /// Whether this may be the last run of the solution on the original files, whose model can be kept.
+    fn may_keep_model(&self, request: &ScriptRequest) -> bool {
+        let sees_all = request.data == DataView::Whole || self.whole.is_none();
+        request.purpose == Purpose::Submission && sees_all && request.slot.host == Host::HERE
+    }
+
+    /// The fitted model that `script` kept when it ran at the place with the file stem `stem`.
+    pub fn model(&self, stem: &str, script: &str) -> Option<PathBuf> {
+        Some(self.kept_model(stem, script)).filter(|folder| folder.exists())
+    }
+
+    fn kept_model(&self, stem: &str, script: &str) -> PathBuf {
+        let submission = self.kept_submission(stem, script);
+        let name = submission.file_stem().unwrap_or_default();
+        self.setup.run_folder.join(layout::WORK).join(layout::MODEL).join(name)
+    }
+
     fn job(&self, request: &ScriptRequest) -> Job {
         let watched = self.evaluation.as_ref().filter(|_| watch::is_watched(request));
         Job {
@@ -187,6 +237,7 @@ impl ScriptBackend {
             // watched imports libraries while they are watched.
             may_be_warm: request.purpose != Purpose::Submission && watched.is_none(),
             modules: watched.map_or_else(Vec::new, |evaluation| watch::modules(&evaluation.setup)),
+            keeps_model: request.script.contains(KEEPS_MODEL) && self.may_keep_model(request),
             heard: None,
         }
     }
@@ -349,8 +400,38 @@ impl ScriptRunner for ScriptBackend {
         })
     }
 
+    async fn agreement(&self, request: &AgreementRequest) -> Result<Agreement, Stop> {
+        let file = |one: &Member| self.kept_validation(&one.run.file_stem(), &one.script);
+        let (files, evaluation): (Vec<_>, _) =
+            (request.members.iter().map(file).collect(), self.evaluation.clone());
+        let work = move || match evaluation {
+            Some(evaluation) => evaluation.agreement(&files),
+            None => Err("the program cannot compute the metric".to_owned()),
+        };
+        let failed = |failure| Agreement { failure, ..Agreement::default() };
+        Ok(in_background(work).await?.unwrap_or_else(failed))
+    }
+
     async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop> {
         Ok(self.select_weights(request).await?)
+    }
+
+    async fn importance(&self, request: &ImportanceRequest) -> Result<Importance, Stop> {
+        let (known, script) = (&request.known.0.file_stem(), &request.known.1);
+        let files = Copied {
+            folder: self.setup.data_dir.clone(),
+            predicted: self.kept_submission(&request.run.file_stem(), &request.script),
+            known: match &self.whole {
+                Some(_) => self.kept_predictions(known, script),
+                None => self.kept_submission(known, script),
+            },
+        };
+        let (evaluation, direction) = (self.evaluation.clone(), request.direction);
+        let work = move || match evaluation {
+            Some(evaluation) => evaluation.importance(&files, direction),
+            None => Err("the program cannot compute the metric".to_owned()),
+        };
+        Ok(in_background(work).await?.unwrap_or_else(Importance::unknown))
     }
 
     async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {

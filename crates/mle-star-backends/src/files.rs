@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep};
 
 /// The file that ends an open call: the answer.
 const REPLY: &str = "reply.txt";
-/// The empty file of an open call, and its names once the call is answered or nobody waits for it any more.
+/// The empty file of an open call. It is renamed once the call is answered, or once nobody waits for it any more.
 const READY: &str = "ready";
 const ANSWERED: &str = "answered";
 const WITHDRAWN: &str = "withdrawn";
@@ -51,6 +51,7 @@ pub struct FileAgents {
 #[derive(Serialize)]
 struct Call<'a> {
     run: &'a str,
+    /// As in [`Owner`].
     question: String,
     place: &'a str,
     agent: AgentType,
@@ -66,7 +67,7 @@ struct Call<'a> {
 #[derive(Deserialize)]
 struct Owner {
     run: String,
-    /// A digest of the typed values of the prompt.
+    /// A digest of the place and the values that the prompt is made from.
     #[serde(default)]
     question: String,
 }
@@ -106,12 +107,14 @@ impl FileAgents {
         Ok(Open { folder })
     }
 
-    /// The folder of the same call that was not answered. Its prompt may name other times.
+    /// The folder of the same call, if it was asked before and not answered. Its prompt may name other times.
     fn asked_before(&self, request: &AgentRequest) -> io::Result<Option<PathBuf>> {
-        let (stem, asked) = (request.place.file_stem(), question(request));
+        let stem = request.place.file_stem();
+        // Earlier versions left the place out.
+        let asked = [question(request), digest(&prompt_values(request))];
         let is_same = |folder: &PathBuf| {
             let owner = owner(folder).filter(|owner| owner.run == self.run_id);
-            owner.is_some_and(|owner| owner.question == asked) && !folder.join(ANSWERED).exists()
+            owner.is_some_and(|owner| asked.contains(&owner.question)) && !folder.join(ANSWERED).exists()
         };
         let of_place = self.calls()?.into_iter().filter(|(_, name, _)| *name == stem);
         Ok(of_place.map(|(_, _, folder)| folder).rfind(is_same))
@@ -183,10 +186,20 @@ fn owner(call: &Path) -> Option<Owner> {
 }
 
 /// A digest of what makes a call the same in another process: its prompt also has times and the progress of other paths.
+/// Two paths can ask with the same values and be told different things, so the place is part of it.
 fn question(request: &AgentRequest) -> String {
-    let AgentRequest { agent, variant, inputs, .. } = request;
-    let typed = serde_json::json!({"agent": agent, "variant": variant, "inputs": inputs});
-    blake3::hash(typed.to_string().as_bytes()).to_hex().to_string()
+    let mut asked = prompt_values(request);
+    asked["place"] = request.place.as_str().into();
+    digest(&asked)
+}
+
+/// The agent, and the values that its prompt is made from.
+fn prompt_values(AgentRequest { agent, variant, inputs, .. }: &AgentRequest) -> serde_json::Value {
+    serde_json::json!({"agent": agent, "variant": variant, "inputs": inputs})
+}
+
+fn digest(asked: &serde_json::Value) -> String {
+    blake3::hash(asked.to_string().as_bytes()).to_hex().to_string()
 }
 
 #[async_trait]
@@ -211,7 +224,7 @@ impl AgentBackend for FileAgents {
 }
 
 impl Open {
-    /// The answer, or why it is none; `None` until there is one.
+    /// The answer, or why it cannot be used; `None` until there is one.
     fn reply(&self) -> Option<Result<String, String>> {
         let reply = match fs::read(self.folder.join(REPLY)) {
             Err(error) if error.kind() == ErrorKind::NotFound => {
@@ -239,7 +252,7 @@ impl Drop for Open {
 /// Creates a folder for calls, and checks that it can be written.
 ///
 /// # Errors
-/// It cannot.
+/// It cannot be created or written.
 pub fn check_folder(folder: &Path) -> Result<(), Trouble> {
     let made = fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
     made.map(drop).map_err(|error| unwritable(folder, &error))
@@ -428,6 +441,22 @@ mod tests {
         // Asked once more, an answer that was used is not used again.
         interrupted(&agents(dir.path()), &request).await;
         assert_eq!(names(dir.path()), ["001-p", "002-p"]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn calls_at_different_places_are_different_questions_and_older_digests_count() {
+        let dir = tempfile::tempdir().unwrap();
+        let asked = |place| super::question(&question(place, "?"));
+        assert_ne!(asked("phase2/path-0/t0/ablation"), asked("phase2/path-1/t0/ablation"));
+        // A call that an earlier version left open, with its digest.
+        let request = question("p", "?");
+        interrupted(&agents(dir.path()), &request).await;
+        let call = dir.path().join("001-p").join(CALL);
+        let mut old: Value = serde_json::from_slice(&fs::read(&call).unwrap()).unwrap();
+        old["question"] = digest(&prompt_values(&request)).into();
+        fs::write(&call, old.to_string()).unwrap();
+        interrupted(&agents(dir.path()), &request).await;
+        assert_eq!(names(dir.path()), ["001-p"]);
     }
 
     #[tokio::test(start_paused = true)]

@@ -28,7 +28,7 @@ pub(crate) enum StartError {
 }
 
 impl Child {
-    /// Starts `claude`, which then waits for its prompt.
+    /// Starts `claude`, which then waits for its prompt. `system` is the text of the system prompt.
     ///
     /// # Errors
     /// Its folder cannot be created, or it cannot be started.

@@ -1,4 +1,5 @@
-//! What the calls of a run share: settings, scratch folders, prefetched processes, patience and failure counts.
+//! What the calls of a run share: settings, scratch folders, prefetched processes, the rules for repeating calls, and
+//! failure counts.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,7 +19,7 @@ use crate::prefetch::Prefetched;
 use crate::setup::ClaudeSetup;
 use crate::work_dir::WorkDirs;
 
-/// The hint if every `claude` dies.
+/// The hint if every `claude` process ends during a call.
 const KEEPS_DYING: &str =
     "check that claude works with `mle-star doctor --probe-agents`, then resume the run";
 
@@ -95,7 +96,7 @@ impl Client {
         Ok(child)
     }
 
-    /// Counts consecutive failures of an agent's tools.
+    /// Counts a success or failure of an agent's tools; returns the number of consecutive failures.
     pub(crate) fn count_tool(&self, agent: AgentType, failed: bool) -> u32 {
         self.tool_failures.count(agent, failed)
     }

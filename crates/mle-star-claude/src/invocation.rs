@@ -18,11 +18,11 @@ const REMOVED: [&str; 2] = ["CLAUDECODE", "CLAUDE_CODE_ENTRYPOINT"];
 const QUIET: [(&str, &str); 2] =
     [("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"), ("DISABLE_AUTOUPDATER", "1")];
 
-/// How a process is started. Calls with equal invocations can use the same process, if their budgets allow it.
+/// How a process is started for a call. [`Self::serves`] tells whether another call can use the same process.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Invocation {
     pub(crate) alike: ProcessKey,
-    /// US dollars that the conversation may cost: `claude` sends no further request then.
+    /// The most that the conversation may cost, in US dollars: `claude` sends no further request after that.
     pub(crate) max_usd: Option<f64>,
 }
 

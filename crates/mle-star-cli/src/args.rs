@@ -1,5 +1,9 @@
 //! Commands and their options. The doc comments are the help text.
 
+mod check;
+mod finished;
+mod runs;
+mod steer;
 mod task;
 
 use std::path::PathBuf;
@@ -15,6 +19,10 @@ use mle_star_run::settings::Setting;
 use crate::exit::Exit;
 use crate::output;
 
+pub use check::CheckArgs;
+pub use finished::{ExportArgs, PredictArgs};
+pub use runs::{DeleteArgs, ListArgs};
+pub use steer::{ForkArgs, NoteArgs};
 pub use task::TaskArgs;
 
 /// Turn a machine-learning task into a checked submission.
@@ -53,7 +61,20 @@ pub enum Command {
     ///
     /// Finished steps are not repeated. Task, settings and templates are those of the run.
     Resume(ResumeArgs),
+    /// Make a new run from a place of another one
+    ///
+    /// The new run has all records of RUN before the place, pays none of them again, and goes on with changed settings. RUN stays
+    /// as it is. The time of what is shared counts; its cost does not.
+    Fork(ForkArgs),
+    /// Leave a note for the agents of a running or interrupted run
+    ///
+    /// Planners see the note from their next call on: in a run that another process works on, or once the run is resumed. Offline
+    /// agents plan by rules and ignore notes.
+    Note(NoteArgs),
     /// List runs
+    ///
+    /// The runs of a task stand together, oldest first. `best of its task` marks the run with the best score among those of
+    /// the same task, metric and data.
     List(ListArgs),
     /// Follow a run that another process works on
     ///
@@ -62,8 +83,21 @@ pub enum Command {
     Watch(WatchArgs),
     /// Show a run: its summary, accepted changes and solutions
     Show(ShowArgs),
+    /// Predict rows with a finished run
+    ///
+    /// Prints CSV with the columns of the submission, in the order of the rows. The table needs the columns of the run's
+    /// test table; further ones are ignored, and missing values and unknown categories are predicted, too. Rows without an ID
+    /// are numbered from 0.
+    Predict(PredictArgs),
     /// Write report.html for a run
     Report(RunRef),
+    /// Write a finished run as a notebook or a model card
+    Export(ExportArgs),
+    /// Delete runs
+    ///
+    /// Asks first, unless --yes is given. Deletes the folders of the runs with everything in them; a run that a process
+    /// works on is never deleted.
+    Delete(DeleteArgs),
     /// Serve the runs as a web page
     ///
     /// By default only this machine can reach the page. Ctrl-C stops the server; runs continue.
@@ -277,16 +311,6 @@ pub enum CompletedShell {
 }
 
 #[derive(Debug, Args)]
-pub struct ListArgs {
-    /// List the runs of this folder [default: ./runs]
-    #[arg(long, value_name = "DIR")]
-    pub runs_dir: Option<PathBuf>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-#[derive(Debug, Args)]
 pub struct ShowArgs {
     #[command(flatten)]
     pub of: RunRef,
@@ -342,28 +366,6 @@ pub struct InitArgs {
     pub dir: PathBuf,
     #[command(flatten)]
     pub task: TaskArgs,
-}
-
-#[derive(Debug, Default, Args)]
-pub struct CheckArgs {
-    /// Python script, notebook, or folder with both; - is standard input
-    #[arg(value_name = "SCRIPT", required = true)]
-    pub scripts: Vec<PathBuf>,
-    /// Infer target, row ID and split from this data folder or task file
-    #[arg(long, value_name = "FOLDER")]
-    pub data: Option<PathBuf>,
-    /// Set the target column
-    #[arg(long, value_name = "COLUMN")]
-    pub target: Option<String>,
-    /// Use this column as the row ID
-    #[arg(long, value_name = "COLUMN")]
-    pub id_column: Option<String>,
-    /// Print JSON
-    #[arg(long)]
-    pub json: bool,
-    /// Print SARIF 2.1.0, the format of code scanning
-    #[arg(long, conflicts_with = "json")]
-    pub sarif: bool,
 }
 
 #[derive(Debug, Default, Args)]

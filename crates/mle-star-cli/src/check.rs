@@ -1,8 +1,10 @@
 //! Leaks in scripts and notebooks, for people and for other programs.
 //!
 //! [`files::inputs`] finds the files, [`text`] reads them, and [`check_all`] checks them with the crate
-//! `mle-star-leakage`. [`data`] says what is known of the data. [`screen`], [`json`] and [`sarif`] show the findings.
+//! `mle-star-leakage`. [`data`] says what is known of the data, [`baseline`] which findings are known. [`screen`], [`json`]
+//! and [`sarif`] show the others.
 
+pub mod baseline;
 pub mod data;
 mod excerpt;
 pub mod files;
@@ -18,7 +20,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_leakage::{Facts, Finding};
+use mle_star_leakage::{Allowed, Facts, Finding, Reviewed};
 
 use files::Input;
 use text::Code;
@@ -42,6 +44,10 @@ pub struct Findings {
     pub code: Code,
     /// The findings in the order of their lines.
     pub found: Vec<Finding>,
+    /// Findings that comments allow.
+    pub allowed: Vec<Allowed>,
+    /// How many findings a baseline knows.
+    pub known: usize,
 }
 
 /// How much was found in several files.
@@ -55,6 +61,10 @@ pub struct Counts {
     pub leaks: usize,
     /// Other findings.
     pub warnings: usize,
+    /// Findings that comments allow.
+    pub allowed: usize,
+    /// Findings that a baseline knows.
+    pub known: usize,
 }
 
 /// Checks all inputs, several at once. The order of the results is that of the inputs.
@@ -88,6 +98,8 @@ impl Counts {
                     files: counts.files + 1,
                     leaks: counts.leaks + leaks,
                     warnings: counts.warnings + findings.found.len() - leaks,
+                    allowed: counts.allowed + findings.allowed.len(),
+                    known: counts.known + findings.known,
                     ..counts
                 }
             }
@@ -111,11 +123,12 @@ fn checked(input: &Input, facts: &Facts) -> Checked {
 
 fn findings(input: &Input, facts: &Facts) -> Result<Findings, Trouble> {
     let code = text::read(input)?;
-    let found = mle_star_leakage::check(&code.source, facts).map_err(|error| {
-        Trouble::new(
-            format!("cannot check {input}: {}", code.in_cells(&error.to_string())),
-            text::hint(&error),
-        )
-    })?;
-    Ok(Findings { code, found })
+    let Reviewed { findings: found, allowed } =
+        mle_star_leakage::review(&code.source, facts).map_err(|error| {
+            Trouble::new(
+                format!("cannot check {input}: {}", code.in_cells(&error.to_string())),
+                text::hint(&error),
+            )
+        })?;
+    Ok(Findings { code, found, allowed, known: 0 })
 }

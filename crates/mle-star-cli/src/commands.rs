@@ -2,10 +2,15 @@
 
 pub mod bench;
 pub mod check;
+pub mod delete;
 pub mod doctor;
+pub mod export;
+pub mod fork;
 pub mod init;
 pub mod list;
 pub mod manual;
+pub mod note;
+pub mod predict;
 mod probe;
 pub mod prompts;
 pub mod report;

@@ -3,7 +3,7 @@
 //! [`drive`] executes one run, [`drive_all`] and [`drive_in_turn`] several side by side.
 
 mod screen;
-mod signals;
+pub mod signals;
 mod together;
 
 use std::path::Path;

@@ -1,17 +1,19 @@
 //! The command line of `mle-star`.
 //!
 //! [`args`] parses it, and [`commands`] has one module per command. `mle-star-run` makes and drives runs, [`foreground`]
-//! shows them in a terminal; [`watch`], [`report`] and [`ui`] show what is on disk. [`mod@bench`] makes many runs and
-//! compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in scripts of others. Everything is printed
+//! shows them in a terminal; [`watch`], [`report`] and [`ui`] show what is on disk, [`listing`] the runs of a directory in
+//! short. [`mod@bench`] makes many runs and compares them. [`mcp`] serves runs to other agents. [`check`] finds leaks in scripts of others. Everything is printed
 //! by [`output`].
 
 mod args;
 mod bench;
 mod check;
 mod commands;
+mod deletion;
 mod estimate;
 mod exit;
 mod foreground;
+mod listing;
 mod mcp;
 mod output;
 mod processes;
@@ -64,22 +66,36 @@ fn perform(command: Command) -> Result<Exit, Failure> {
         Command::Run(_)
             | Command::Bench(_)
             | Command::Resume(_)
+            | Command::Fork(_)
             | Command::Watch(_)
             | Command::Ui(_)
             | Command::Mcp(_)
     );
-    if matches!(command, Command::Run(_) | Command::Bench(_) | Command::Resume(_) | Command::Runner(_)) {
+    if matches!(
+        command,
+        Command::Run(_)
+            | Command::Bench(_)
+            | Command::Resume(_)
+            | Command::Fork(_)
+            | Command::Predict(_)
+            | Command::Runner(_)
+    ) {
         commands::temporary::check()?;
     }
     let exit = match command {
         Command::Run(args) => commands::run::run(&args),
         Command::Bench(args) => commands::bench::bench(&args),
         Command::Resume(args) => commands::resume::resume(&args),
+        Command::Fork(args) => commands::fork::fork(&args),
+        Command::Note(args) => commands::note::note(&args),
         Command::Runner(args) => commands::runner::runner(&args),
         Command::List(args) => commands::list::list(&args),
         Command::Watch(args) => commands::watch::watch(&args),
         Command::Show(args) => commands::show::show(&args),
+        Command::Predict(args) => commands::predict::predict(&args),
         Command::Report(args) => commands::report::report(&args),
+        Command::Export(args) => commands::export::export(&args),
+        Command::Delete(args) => commands::delete::delete(&args),
         Command::Ui(args) => commands::ui::ui(&args),
         Command::Mcp(args) => mcp::command::mcp(&args),
         Command::Skill { dir } => commands::skill::skill(dir.as_deref()),

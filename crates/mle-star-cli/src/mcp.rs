@@ -13,6 +13,7 @@ mod preview;
 mod results;
 mod start;
 mod stdin;
+mod steer;
 mod stop;
 mod tools;
 mod watch;

@@ -23,7 +23,7 @@ use tempfile::NamedTempFile;
 use mle_star_report::run_view;
 use mle_star_run::runs;
 
-pub use launch::{Launched, launch, prepared, resumable, resume};
+pub use launch::{Launched, fork, launch, prepared, resumable, resume};
 
 /// Bytes of a lock file that are read.
 const LONGEST_NOTE: u64 = 100;

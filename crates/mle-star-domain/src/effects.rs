@@ -3,6 +3,7 @@
 //! The journal stores answers and outcomes in this form.
 
 mod fits;
+mod importance;
 mod predictions;
 mod usage;
 
@@ -19,9 +20,10 @@ use crate::role::{AgentType, Variant};
 use crate::slot::Slot;
 
 pub use fits::{Fits, Fitted};
+pub use importance::{ColumnImportance, Importance, ImportanceRequest};
 pub use predictions::{
-    CombinationRequest, CombinedBy, Comparison, ComparisonRequest, Look, LookRequest, Member, Refit,
-    RefitRequest, Selection, SelectionRequest,
+    Agreement, AgreementRequest, CombinationRequest, CombinedBy, Comparison, ComparisonRequest, Look,
+    LookRequest, Member, Refit, RefitRequest, Selection, SelectionRequest,
 };
 pub use usage::Usage;
 
@@ -140,6 +142,9 @@ pub enum DataView {
     ShuffledTarget,
     /// What scripts of the search see, with half of the test rows replaced by others.
     ReplacedTestRows,
+    /// What scripts of the search see, with a test table of copies of the held-out rows: one as they are, and others in which
+    /// one column is permuted.
+    PermutedColumns,
 }
 
 /// The purpose of a script run.
@@ -207,6 +212,9 @@ pub struct ScriptOutcome {
     /// The names of the runners that were lost while they ran it, before this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_runners: Vec<String>,
+    /// Whether another script ran on the same machine meanwhile, so that alone it would take less time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub beside: bool,
     /// The limit of the run or the phase that stopped it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut_by: Option<Limit>,
@@ -221,6 +229,8 @@ pub struct RunFacts {
     pub peak_memory_mib: Option<u64>,
     /// The last lines of its standard output.
     pub printed: String,
+    /// Whether another script ran on the same machine meanwhile.
+    pub beside: bool,
 }
 
 /// Which memory a script ran out of.
@@ -326,7 +336,8 @@ impl ScriptOutcome {
     /// What agents are told about the run.
     pub fn facts(&self) -> RunFacts {
         let (seconds, peak_memory_mib) = (self.duration_seconds, self.peak_memory_mib);
-        RunFacts { seconds, peak_memory_mib, printed: last_lines(&self.stdout.text()) }
+        let printed = last_lines(&self.stdout.text());
+        RunFacts { seconds, peak_memory_mib, printed, beside: self.beside }
     }
 
     /// The error in one line for people.
@@ -372,6 +383,7 @@ impl ScriptOutcome {
             peak_memory_mib: None,
             runner: None,
             lost_runners: Vec::new(),
+            beside: false,
             cut_by: None,
         }
     }

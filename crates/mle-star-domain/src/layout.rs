@@ -22,6 +22,8 @@ pub const PROMPTS: &str = "prompts";
 pub const MODELS: &str = "models.json";
 /// The data in a few lines, as agents see it.
 pub const DATA_SUMMARY: &str = "data.md";
+/// Notes of the user that were left for the agents, a folder.
+pub const NOTES: &str = "notes";
 /// Every script that ran, a folder.
 pub const SOLUTIONS: &str = "solutions";
 /// Predictions for validation rows that scripts wrote, a folder.
@@ -56,10 +58,20 @@ pub const SUBMISSION: &str = "submission.csv";
 pub const SOLUTION: &str = "solution.py";
 /// Exact versions of the libraries, in [`FINAL`].
 pub const REQUIREMENTS: &str = "requirements.txt";
+/// The fitted model, a folder in [`FINAL`].
+pub const MODEL: &str = "model";
+/// The digests of the files in [`MODEL`], and what they were made with; in [`FINAL`].
+pub const MODEL_RECORD: &str = "model.json";
+/// The script that predicts with [`MODEL`], in [`FINAL`].
+pub const PREDICT: &str = "predict.py";
 /// The step that produced the files in [`FINAL`] of an unfinished run, in [`FINAL`].
 pub const PROVISIONAL: &str = "provisional.json";
 /// The `FinalResult`, written last.
 pub const RESULT: &str = "result.json";
+/// Whether the user gave the run a star: the file exists.
+pub const STAR: &str = "star";
+/// What the user wrote about the run.
+pub const REMARK: &str = "remark.md";
 /// The report, one self-contained page.
 pub const REPORT: &str = "report.html";
 /// What belongs to held-out rows, a folder that scripts cannot read.
@@ -70,6 +82,8 @@ pub const FOLDS: &str = "folds.csv";
 pub const ALL_ROWS: &str = "all_rows";
 /// The labels of the held-out rows, in [`HOLDOUT`].
 pub const LABELS: &str = "labels.csv";
+/// Where the predictions of the final solution are right and where they are wrong, in [`HOLDOUT`], since it has labels.
+pub const DIAGNOSTICS: &str = "diagnostics.json";
 /// The tables that are compared before the search, a folder in [`HOLDOUT`].
 pub const COMPARED: &str = "compared";
 /// Submissions with predictions for held-out rows, a folder in [`HOLDOUT`].

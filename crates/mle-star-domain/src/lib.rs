@@ -6,6 +6,7 @@
 
 pub mod answers;
 pub mod config;
+pub mod diagnostics;
 pub mod effects;
 pub mod layout;
 pub mod measure;

@@ -29,6 +29,10 @@ pub struct Measurement {
     pub on_folds: bool,
     /// A digest of the rows' IDs; equal for equal sets of rows.
     pub rows_digest: String,
+    /// What the best of a few constant predictions scores on these rows, such as their mean; `None` where constants have no
+    /// score.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constant: Option<f64>,
     /// The standard error of the score.
     pub standard_error: f64,
     /// The 95 % interval of the score on rows like those of the test table: as many other rows, other groups, or one more
@@ -40,6 +44,9 @@ pub struct Measurement {
     /// For a split by time, the scores of the periods that were validated, the earliest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub periods: Vec<FoldScore>,
+    /// Whether the score is the mean of those of the periods, not that of all rows together.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mean_over_periods: bool,
     /// For a split by groups, how their scores differ, if they are enough to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spread: Option<Spread>,
@@ -90,10 +97,12 @@ impl Measurement {
             clusters: None,
             on_folds: false,
             rows_digest,
+            constant: None,
             standard_error: 0.0,
             interval: None,
             no_interval: None,
             periods: Vec::new(),
+            mean_over_periods: false,
             spread: None,
             bounds: Bounds::default(),
             replicates: Vec::new(),

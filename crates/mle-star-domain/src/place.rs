@@ -43,8 +43,12 @@ pub enum Name {
     Weights,
     /// The comparison of two fits.
     Refit,
+    /// How much the score depends on each column.
+    Importance,
     /// The comparison of two solutions on the validation rows that both predicted.
     Common,
+    /// How alike the errors of the step's solutions are.
+    Agreement,
     /// What the program finds in the step's script, counted from 1.
     Gate(u32),
     /// The time for the probe or the submission script at this place.
@@ -70,6 +74,11 @@ pub enum Phase {
 /// The names of the program's own runs.
 const TABLES: &str = "tables";
 const WITHOUT_LABELS: &str = "holdout";
+const IMPORTANCE: &str = "importance";
+/// The name of the second submission script, which keeps its model.
+const MODEL: &str = "model";
+/// The name of the look at the answer that stands if finalization fails.
+const FALLBACK: &str = "fallback";
 /// The name of a second evaluation or selection in a step, without the leak.
 const CORRECTED: &str = "corrected";
 /// The prefixes of the names with a counter.
@@ -121,6 +130,29 @@ impl Place {
     #[must_use]
     pub fn without_labels(&self) -> Self {
         self.join(WITHOUT_LABELS)
+    }
+
+    /// The place of the submission script's run on copies of rows, in each of which one column is permuted.
+    #[must_use]
+    pub fn importance(&self) -> Self {
+        self.join(IMPORTANCE)
+    }
+
+    /// Whether it belongs to that run.
+    pub fn is_importance(&self) -> bool {
+        self.is_within(&Step::Finalization.place().importance())
+    }
+
+    /// The place of a script that makes the submission again and keeps its model.
+    #[must_use]
+    pub fn model(&self) -> Self {
+        self.join(MODEL)
+    }
+
+    /// The place of the look at the answer that stands if finalization fails.
+    #[must_use]
+    pub fn fallback(&self) -> Self {
+        self.join(FALLBACK)
     }
 
     /// The place of a solution without the leak that was found after its first run.
@@ -265,7 +297,9 @@ impl fmt::Display for Name {
             Self::Look(part) => write!(f, "look-{}", part.name()),
             Self::Weights => f.write_str("weights"),
             Self::Refit => f.write_str("refit"),
+            Self::Importance => f.write_str("columns"),
             Self::Common => f.write_str("common"),
+            Self::Agreement => f.write_str("agreement"),
             Self::Plan => f.write_str("plan"),
             Self::Gate(count) => write!(f, "gate-{count}"),
             Self::GateCorrection(count) => write!(f, "gate-fix-{count}"),
@@ -364,6 +398,7 @@ mod tests {
             (Step::Outer { path, outer }, "phase2/path-1/t0"),
             (Step::Attempt { path, outer, inner }, "phase2/path-1/t0/k2"),
             (Step::Outer { path, outer: 1 }, "phase2/path-1/t1"),
+            (Step::LikeRows(Phase::Phase2), "phase2/like-rows"),
             (Step::Provisional(Phase::Phase2), "phase2/provisional"),
             (Step::Round(0), "phase3/r0"),
             (Step::Provisional(Phase::Phase3), "phase3/provisional"),

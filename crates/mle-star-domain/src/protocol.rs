@@ -1,11 +1,15 @@
 //! The evaluation protocol of a run: how validation rows are chosen, and which rows the program keeps from scripts.
 
+mod new_series;
 mod validation;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use new_series::NewSeries;
 pub use validation::Detail;
+
+use crate::measure::interval::FEWEST_PERIODS;
 
 /// The ROC-AUC from which training and test rows are said to differ.
 const NOTABLE: f64 = 0.6;
@@ -29,6 +33,12 @@ pub struct Protocol {
     /// Whether scripts are asked for the scores of classes beside the labels that they predict.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub class_scores: bool,
+    /// What the metric computes, where its name leaves that open; empty otherwise.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub formula: String,
+    /// Whether the metric depends on the order of predictions alone, not on their size.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_order: bool,
     /// The program's own script that compares training and test table; empty if they cannot be compared.
     pub comparison: String,
     /// Whether solutions are evaluated as in the paper. Only the test rows of a single table, if there are any, are scored by
@@ -46,6 +56,26 @@ pub struct Protocol {
     /// not in it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_folds_file: bool,
+    /// The folds that the user gave; `None` if the program chose them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub own_folds: Option<GivenFolds>,
+    /// Whether solutions that validated on different rows are compared on the rows of both wherever one is chosen over another.
+    /// In a run of an earlier version, they are only where one replaces another.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub like_rows: bool,
+    /// Whether a validation score is the mean over the periods of their scores, as the test table is one of them. Otherwise it
+    /// is of all rows together.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub mean_over_periods: bool,
+}
+
+/// Folds that the user gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GivenFolds {
+    /// The column or the file.
+    pub from: String,
+    /// How many there are.
+    pub count: u8,
 }
 
 /// The training time in periods like that of the test table: as long, and with the same gap before.
@@ -67,6 +97,9 @@ pub struct Periods {
     pub gap: String,
     /// The same in the column's unit, in seconds for dates; 0 if there is none.
     pub gap_size: f64,
+    /// The series of test rows that training rows do not have, if the test table has clearly more of them than earlier periods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub new_series: Option<NewSeries>,
 }
 
 /// A stretch of time.
@@ -92,9 +125,15 @@ pub struct Split {
     pub column: Option<String>,
     /// The reason, in one sentence.
     pub why: String,
-    /// For a split by time, the column whose groups stay whole: a group is as late as its first row.
+    /// By time, the column of groups that stay whole, each as late as its first row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub groups: Option<String>,
+    /// By time, the columns of series that each end at their own time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub series: Vec<String>,
+    /// Whether rows to predict lie between training rows of their series.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub within: bool,
     /// Whether the user named the column.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub given: bool,
@@ -211,6 +250,20 @@ impl SplitKind {
     }
 }
 
+impl Protocol {
+    /// The column whose equal values make rows dependent.
+    pub fn cluster(&self) -> Option<&str> {
+        self.split.as_ref()?.cluster_of(self.periods.as_ref().map_or(0, Periods::count))
+    }
+}
+
+impl Periods {
+    /// The number of periods with scores.
+    pub fn count(&self) -> usize {
+        self.folds.len() + usize::from(self.held_out.is_some())
+    }
+}
+
 impl Period {
     /// The period in a few words.
     pub fn words(&self) -> String {
@@ -226,6 +279,9 @@ impl Split {
             SplitKind::Rows => "rows at random".to_owned(),
             SplitKind::Stratified => "rows at random, stratified".to_owned(),
             SplitKind::Groups => format!("whole groups by `{column}`"),
+            SplitKind::Time if !self.series.is_empty() => {
+                format!("the last rows by `{column}` of each series by {}", self.series_words())
+            }
             SplitKind::Time => match &self.groups {
                 Some(groups) => format!("whole groups by `{groups}`, the later ones by `{column}`"),
                 None => format!("later rows by `{column}`"),
@@ -236,6 +292,24 @@ impl Split {
     /// The column whose equal values make rows dependent: that of the groups, else that of the time.
     pub fn cluster(&self) -> Option<&str> {
         self.groups.as_deref().or(self.column.as_deref())
+    }
+
+    /// The same if so many periods have scores: of few, the column of series that end at times of their own tells more.
+    pub fn cluster_of(&self, periods: usize) -> Option<&str> {
+        match &self.series[..] {
+            [series] if periods < FEWEST_PERIODS => Some(series),
+            _ => self.cluster(),
+        }
+    }
+
+    /// Whether series end at times of their own.
+    pub fn has_own_ends(&self) -> bool {
+        !self.series.is_empty()
+    }
+
+    /// The columns that name series, in words.
+    pub fn series_words(&self) -> String {
+        self.series.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ")
     }
 }
 

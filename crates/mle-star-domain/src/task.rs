@@ -205,6 +205,9 @@ pub struct Task {
     /// The column with the weight of each labelled row in the metric: numbers from 0 on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight_column: Option<String>,
+    /// The folds of the validation: a column of the training table, or the path of a CSV file with row IDs and `fold`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub folds: Option<String>,
     /// Columns that are no features.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ignore_columns: Vec<String>,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::place::Place;
-use crate::protocol::{Holdout, Shift, Split};
+use crate::protocol::{Holdout, NewSeries, Shift, Split};
 
 /// How far the score of a run can be trusted. Intervals are 95 %, low and high.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +13,9 @@ pub struct Trust {
     pub validation_score: Option<f64>,
     /// Its 95 % interval for a score on the test rows, if its rows are known.
     pub validation_interval: Option<[f64; 2]>,
+    /// What the best constant prediction scores on the validation rows, such as their mean; `None` if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub constant_score: Option<f64>,
     /// The number of validation rows, which the script chose; `None` if they are not known.
     #[serde(default)]
     pub validation_rows: Option<u64>,
@@ -35,6 +38,13 @@ pub struct Trust {
     /// held-out one.
     #[serde(default)]
     pub periods: Vec<PeriodScore>,
+    /// Whether the validation score is the mean of those of the validated periods. Otherwise it is of all rows together.
+    #[serde(default)]
+    pub mean_over_periods: bool,
+    /// For a split by time, the series of test rows that no training row has, if the test table has clearly more of them than
+    /// earlier periods.
+    #[serde(default)]
+    pub new_series: Option<NewSeries>,
     /// Why there is no interval, in one sentence; `None` if there is one, or if nothing is known.
     #[serde(default)]
     pub no_interval: Option<String>,

@@ -5,7 +5,7 @@
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use mle_star_leakage::{Facts, check};
+use mle_star_leakage::{Facts, Finding, check};
 
 fn main() {
     let facts = env::var("MLE_STAR_FACTS").ok().and_then(|text| serde_json::from_str(&text).ok());
@@ -21,7 +21,8 @@ fn main() {
         (took, longest, files) = (took + passed, longest.max(passed), files + 1);
         match result {
             Ok(findings) => findings.iter().for_each(|finding| {
-                println!("{path}:{}:{}: {} {}", finding.line, finding.column, finding.rule, finding.text);
+                let Finding { rule, line, column, end_line, text, .. } = finding;
+                println!("{path}:{line}:{column}-{end_line}: {rule} {text}");
             }),
             Err(error) => println!("{path}: {error}"),
         }

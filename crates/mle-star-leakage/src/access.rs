@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use ruff_python_ast::{CmpOp, Comprehension, Expr};
 
+use crate::calls::Arguments;
 use crate::info::{How, Kind, Lessons};
 use crate::machine::Machine;
 use crate::table::{Column, Table};
-use crate::value::{Dict, Estimator, Fitted, List, Names, Object, Role, Value};
+use crate::value::{Dict, Estimator, Fitted, List, Names, Number, Object, Role, Value};
 
 impl<'a> Machine<'a> {
     /// A new table as a value.
@@ -35,6 +36,9 @@ impl<'a> Machine<'a> {
                 return Value::Float(f64::INFINITY);
             }
             Value::Symbol(symbol) => return Value::Symbol(format!("{symbol}.{name}").into()),
+            Value::Number(_) if matches!(name, "values" | "array" | "T" | "str" | "dt" | "iloc" | "loc") => {
+                return base.clone();
+            }
             Value::Number(number) if !matches!(name, "shape" | "size" | "columns") => {
                 return self.value_of_row(number, name);
             }
@@ -46,6 +50,11 @@ impl<'a> Machine<'a> {
                 };
             }
             Value::Names(_) => return base.clone(),
+            // The codes of categories.
+            Value::Method(method) if &*method.1 == "cat" => {
+                let values = self.table_of(&method.0).map(Table::values);
+                return values.map_or(Value::Unknown, |values| self.table(values));
+            }
             Value::Class(class) => return self.class_attribute(*class, name).unwrap_or_default(),
             _ => {}
         }
@@ -57,26 +66,39 @@ impl<'a> Machine<'a> {
                     return value.clone();
                 }
                 match self.class_attribute(instance.class, name) {
+                    Some(Value::Function(number, scope)) if self.functions[number].property => {
+                        self.call_bound(&Value::Function(number, scope), base, &Arguments::default())
+                    }
                     Some(Value::Function(..)) => Value::method(base.clone(), name),
                     Some(value) => value,
                     None => Value::Unknown,
                 }
             }
             Some(Object::Group(group)) => self.choose_columns(group, &Value::text(name)),
-            Some(Object::Study(number)) => match name {
-                "best_value" | "value" | "values" | "best_values" => Value::Number(Rc::new(number.clone())),
-                "best_params" | "params" => {
-                    // A model with these settings, scored again, is one of several models.
-                    let lessons = number.lessons.clone();
-                    let lessons = self.infos.map_kinds(&lessons, |kind| match kind {
-                        Kind::Choice(How::Trials) => Some(Kind::Choice(How::Setting)),
-                        _ => Some(kind),
-                    });
-                    Value::learnt(lessons)
-                }
-                _ => base.clone(),
-            },
+            // Tuples with names.
+            Some(Object::Dict(dict)) if dict.get(name).is_some() => {
+                dict.get(name).cloned().unwrap_or_default()
+            }
+            Some(Object::Dict(_) | Object::List(_)) => Value::method(base.clone(), name),
+            Some(Object::Study(number)) => self.study_attribute(base, number, name),
             _ => Value::Unknown,
+        }
+    }
+
+    /// An attribute of a study of a library of searches.
+    fn study_attribute(&mut self, base: &Value, number: &Number, name: &str) -> Value {
+        match name {
+            "best_value" | "value" | "values" | "best_values" => Value::Number(Rc::new(number.clone())),
+            "best_params" | "params" => {
+                // A model with these settings, scored again, is one of several models.
+                let lessons = number.lessons.clone();
+                let lessons = self.infos.map_kinds(&lessons, |kind| match kind {
+                    Kind::Choice(How::Trials) => Some(Kind::Choice(How::Setting)),
+                    _ => Some(kind),
+                });
+                Value::learnt(lessons)
+            }
+            _ => base.clone(),
         }
     }
 
@@ -100,13 +122,17 @@ impl<'a> Machine<'a> {
 
     fn table_attribute(&mut self, base: &Value, table: &Table, name: &str) -> Value {
         match name {
+            "values" | "array" | "real" | "dt" | "str" if table.polars && self.context.is_some() => {
+                Value::method(base.clone(), name)
+            }
             "values" | "array" | "real" => self.table(table.values()),
             "shape" => Value::Tuple([Value::Length(table.rows), Value::Unknown].into()),
-            "size" => Value::Length(table.rows),
+            "size" | "height" => Value::Length(table.rows),
+            "T" if table.columns.is_empty() && !table.whole => Value::method(base.clone(), "T of"),
             "T" => Value::Unknown,
             "columns" => Value::Names(Rc::new(names_of(table))),
             "index" => {
-                let mut index = Table::positions(table.rows);
+                let mut index = Table { fresh: table.fresh, ..Table::positions(table.rows) };
                 if !table.rows.is_known() {
                     // Names of features, perhaps in the order of their importance.
                     index.rest.lessons = self.order_of(table);
@@ -143,7 +169,15 @@ impl<'a> Machine<'a> {
             "best_score" | "best_score_" if !fitted.watched.is_empty() => {
                 Value::score(fitted.watched.clone())
             }
-            "feature_importances_" | "coef_" | "ranking_" | "scores_" | "pvalues_" | "support_" => {
+            "feature_importances_"
+            | "coef_"
+            | "pvalues"
+            | "tvalues"
+            | "params"
+            | "ranking_"
+            | "scores_"
+            | "pvalues_"
+            | "support_" => {
                 // A transformer ignores the target.
                 let with_target = fitted.with_target && estimator.role != Role::Transformer;
                 self.importances(&Fitted { with_target, ..fitted.clone() })
@@ -153,24 +187,23 @@ impl<'a> Machine<'a> {
     }
 
     /// A column of a table.
-    pub(crate) fn select(&self, table: &Table, name: &Rc<str>) -> Table {
+    pub(crate) fn select(&mut self, table: &Table, name: &Rc<str>) -> Table {
+        self.note_column(table, name);
+        self.note_taken(table, name, true);
         let mut column = table.select(name);
-        column.rest.target |= self.targets.contains(&**name);
+        column.rest.target |= self.targets.contains(name);
+        if column.rest.target {
+            column.rest.lessons = self.without_answers(&column.rest.lessons);
+        }
         column
     }
 
     /// Some columns of a table.
-    pub(crate) fn select_all(&self, table: &Table, names: &[Rc<str>]) -> Table {
+    pub(crate) fn select_all(&mut self, table: &Table, names: &[Rc<str>]) -> Table {
+        names.iter().for_each(|name| self.note_column(table, name));
         let mut selected = table.select_all(names);
-        let is_kept = |name: &Rc<str>| match table.named(name) {
-            Some(column) => column.target && (table.whole || table.kept.contains(name)),
-            None => table.has(name),
-        };
         for (name, column) in &mut selected.columns {
-            if self.targets.contains(&**name) {
-                column.target = true;
-                selected.kept.extend(is_kept(name).then(|| Rc::clone(name)));
-            }
+            column.target |= self.targets.contains(name);
         }
         selected
     }
@@ -196,10 +229,29 @@ impl<'a> Machine<'a> {
         for test in &generator.ifs {
             match self.excepted(test, target.id.as_str()) {
                 Some(names) => left.except.extend(names),
-                None => left.sure = false,
+                None => {
+                    left.among = left.certain();
+                    left.sure = false;
+                    left.among = self.fulfilling(&left.among, &generator.target, test);
+                }
             }
         }
         Some(Value::Names(Rc::new(left)))
+    }
+
+    /// The names that certainly fulfil a condition of a comprehension.
+    fn fulfilling(&mut self, names: &[Rc<str>], target: &'a Expr, test: &'a Expr) -> Vec<Rc<str>> {
+        let outer = self.scope;
+        self.scope = self.state.open_scope(Some(outer));
+        let mut left = Vec::new();
+        for name in names {
+            self.assign(target, Value::Str(Rc::clone(name)));
+            if self.condition(test).0 == Some(true) {
+                left.push(Rc::clone(name));
+            }
+        }
+        self.scope = outer;
+        left
     }
 
     /// The names that a condition of a comprehension leaves out.
@@ -270,7 +322,9 @@ impl<'a> Machine<'a> {
             Value::Number(number) => number.row.as_ref().is_some_and(|row| row.target),
             _ => self.table_of(value).is_some_and(Table::is_target),
         };
-        Column { lessons: self.lessons_of(value), target }
+        let table = self.table_of(value);
+        let answer = table.filter(|_| target).map(|table| table.rest.answer.clone()).unwrap_or_default();
+        Column { lessons: self.lessons_of(value), target, answer, ..Column::default() }
     }
 }
 
@@ -282,7 +336,16 @@ pub(crate) fn names_of(table: &Table) -> Names {
         table.columns.iter().map(|(name, _)| Rc::clone(name)).collect()
     };
     let sure = table.whole || !only.is_empty();
-    Names { except: table.dropped.clone(), only, sure, lessons: Lessons::default() }
+    let known = table.columns.iter().map(|(name, _)| Rc::clone(name)).collect();
+    Names { except: table.dropped.clone(), only, sure, of: table.rows, known, ..Names::default() }
+}
+
+impl Names {
+    /// The columns of which something particular is known that certainly are among the names.
+    pub(crate) fn certain(&self) -> Vec<Rc<str>> {
+        let names = if self.sure { &self.known } else { &self.among };
+        names.iter().filter(|name| !self.except.contains(name)).cloned().collect()
+    }
 }
 
 impl Dict {

@@ -1,6 +1,8 @@
 //! What is assigned to attributes and items.
 
+use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::Machine;
+use crate::rows::RowsId;
 use crate::table::{Column, Table};
 use crate::value::{Object, Value};
 use ruff_python_ast::{Expr, ExprSubscript};
@@ -13,6 +15,9 @@ impl<'a> Machine<'a> {
         let lessons = self.lessons_of(&value);
         let names = self.texts(&value);
         let column = self.column_of(&value);
+        let column = self.put(Some(name), &value, column, None).0;
+        let named_lessons = self.table_of(base).map(Table::lessons).unwrap_or_default();
+        let named_lessons = self.without_answers(&named_lessons);
         match self.state.change(*number) {
             Some(Object::Instance(instance)) => {
                 match instance.attributes.iter_mut().find(|(known, _)| &**known == name) {
@@ -21,11 +26,11 @@ impl<'a> Machine<'a> {
                 }
             }
             Some(Object::Table(table)) if name == "columns" => {
+                let all = named_lessons;
                 // The names change; what is in the columns does not.
-                let all = table.lessons();
                 let names = names.unwrap_or_default();
                 *table = Table { rows: table.rows, ..Table::default() };
-                let column = Column { lessons: all.clone(), target: false };
+                let column = Column::learnt(all.clone());
                 names.into_iter().for_each(|name| table.set(name, column.clone()));
                 table.rest.lessons = all;
             }
@@ -46,9 +51,15 @@ impl<'a> Machine<'a> {
         match self.state.object(number) {
             Some(Object::Table(_)) => self.set_in_table(number, &subscript.slice, located, &value),
             Some(Object::Dict(_)) => {
-                let key = self.eval(&subscript.slice).constant();
+                let key = self.eval(&subscript.slice);
+                // `counts[label][word] += 1`
+                let outer = match &*subscript.value {
+                    Expr::Subscript(outer) => self.eval(&outer.slice),
+                    _ => Value::None,
+                };
+                let value = self.gathered(&Value::Tuple([key.clone(), outer].into()), value);
                 let Some(Object::Dict(dict)) = self.state.change(number) else { return };
-                dict.put(key, value);
+                dict.put(key.constant(), value);
             }
             Some(Object::List(_)) => {
                 let position = self.eval(&subscript.slice);
@@ -71,11 +82,9 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn set_in_table(&mut self, number: usize, index: &'a Expr, located: bool, value: &Value) {
-        let column = self.column_of(value);
-        let rows_of_value = self.table_of(value).map(|value| value.rows).unwrap_or_default();
-        let is_time = self.table_of(value).is_some_and(|table| !table.order.times.is_empty());
-        let (partly, name) = match index {
+    /// Whether an index chooses rows, and which columns it names.
+    fn place(&mut self, index: &'a Expr, located: bool) -> (bool, Value) {
+        match index {
             Expr::Tuple(tuple) => match tuple.elts.as_slice() {
                 [rows, column] => {
                     (!whole(rows), if column.is_slice_expr() { Value::None } else { self.eval(column) })
@@ -85,9 +94,35 @@ impl<'a> Machine<'a> {
             Expr::Slice(_) => (true, Value::None),
             _ if located => (true, Value::None),
             _ => (false, self.eval(index)),
+        }
+    }
+
+    fn set_in_table(&mut self, number: usize, index: &'a Expr, located: bool, value: &Value) {
+        let listed = self.row_list(value).map(|table| self.table(table));
+        let value = listed.as_ref().unwrap_or(value);
+        let column = self.column_of(value);
+        let rows_of_value = self.table_of(value).map(|value| value.rows).unwrap_or_default();
+        let is_time = self.table_of(value).is_some_and(|table| !table.order.times.is_empty());
+        let (partly, name) = self.place(index, located);
+        let mut column = column;
+        if partly && self.is_moved(number, index, rows_of_value) {
+            column = Column { lessons: self.lagged(&column.lessons), ..Column::default() };
+        }
+        let among = match &name {
+            Value::Positions { part, .. } => Some(*part),
+            name => self.table_of(name).filter(|table| table.index).map(|table| table.rows),
         };
+        self.depend_on_place((&mut column, value), number, &name);
+        if partly {
+            self.leave_out_apart(&mut column, number, index);
+        }
         let by_rows = partly || self.chooses_rows(&name);
         let names = self.texts(&name);
+        let by_target = if partly || by_rows { self.rows_by_target(index) } else { None };
+        let whole_name = name.constant().filter(|_| !name.is_constant_number());
+        let several = names.as_ref().and_then(|names| names.first()).filter(|_| column.target);
+        let whole_name = whole_name.or_else(|| several.cloned());
+        let (column, answer) = self.put(whole_name.as_deref(), value, column, by_target);
         let Some(Object::Table(table)) = self.state.change(number) else { return };
         if !table.rows.is_known() && table.columns.is_empty() && !partly && !table.filling.blank {
             // The first column of an empty table.
@@ -104,13 +139,14 @@ impl<'a> Machine<'a> {
                 return;
             }
         };
+        if let (true, Value::Bool(value), Some(among)) =
+            (names.is_empty() && table.filling.blank, value, among)
+        {
+            table.mask.among = Some(among);
+            table.mask.condition = Some((format!("among {among:?}").into(), !value));
+        }
         if names.is_empty() {
-            let first = table.filling.blank && !table.filling.filled && table.rest.lessons.is_empty();
-            let predicted = !table.rest.lessons.is_empty() && !table.rest.target;
-            table.filling.mixed |= partly && predicted && column.target && table.columns.is_empty();
-            table.rest.lessons.add(&column.lessons);
-            table.rest.target = column.target && (first || table.rest.target);
-            table.filling.filled = true;
+            table.put_values(&column, &answer, partly);
         }
         for name in names {
             let before = by_rows.then(|| table.named(&name)).flatten();
@@ -120,6 +156,105 @@ impl<'a> Machine<'a> {
             }
             table.set(name, after);
         }
+    }
+
+    /// What a column depends on by the place that its values are put into.
+    fn depend_on_place(&mut self, (column, value): (&mut Column, &Value), number: usize, name: &Value) {
+        // Places that were chosen by scores.
+        let places = self.lessons_of(name);
+        let chosen =
+            self.infos.map(&places, |lesson| matches!(lesson.kind, Kind::Choice(_)).then_some(lesson));
+        column.lessons.add(&chosen);
+        let anywhere =
+            matches!(self.state.object(number), Some(Object::Table(table)) if !table.rows.is_known());
+        column.lessons.add(&self.learnt_in_loop(value, anywhere));
+        if matches!(name, Value::Names(names) if names.each) {
+            // Each column is changed in its place.
+            column.lessons = self.without_answers(&column.lessons);
+        }
+    }
+
+    /// Statistics of other rows than those that they are put into are left out.
+    fn leave_out_apart(&mut self, column: &mut Column, number: usize, index: &'a Expr) {
+        let place = self.rows_of_place(number, index);
+        let apart = |lesson: &Lesson| lesson.kind == Kind::Target && self.rows.apart(lesson.from, place);
+        if self.infos.any(&column.lessons, apart) {
+            let own: Vec<_> = self.infos.lessons(&column.lessons).filter(|lesson| !apart(lesson)).collect();
+            column.lessons = own.into_iter().map(|lesson| self.infos.lesson(lesson)).collect();
+        }
+    }
+
+    /// The rows that values are put into: `table.loc[rows, name] = values`.
+    fn rows_of_place(&mut self, number: usize, index: &'a Expr) -> RowsId {
+        let rows = match index {
+            Expr::Tuple(tuple) => tuple.elts.first(),
+            index => Some(index),
+        };
+        let Some(rows) = rows.filter(|rows| !rows.is_slice_expr()) else { return RowsId::UNKNOWN };
+        let table = match self.state.object(number) {
+            Some(Object::Table(table)) => table.clone(),
+            _ => return RowsId::UNKNOWN,
+        };
+        let rows = self.eval(rows);
+        self.chosen_rows(&table, &rows).unwrap_or_default()
+    }
+
+    /// Whether the values of rows are put at the places of other rows: `lag[1:] = y[:-1]`.
+    fn is_moved(&mut self, number: usize, index: &'a Expr, from: RowsId) -> bool {
+        let slice = match index {
+            Expr::Slice(slice) => Some(slice),
+            Expr::Tuple(tuple) => tuple.elts.first().and_then(Expr::as_slice_expr),
+            _ => None,
+        };
+        let table = match self.state.object(number) {
+            Some(Object::Table(table)) => table.clone(),
+            _ => return false,
+        };
+        let Some(slice) = slice else { return false };
+        let place = self.sliced(&table, slice).rows;
+        place.is_known() && from.is_known() && place != from
+    }
+
+    /// A value that becomes a column, and what other columns depend on if it is put among them: the target itself may be
+    /// in it, or its rows may be chosen by the target.
+    fn put(
+        &mut self,
+        name: Option<&str>,
+        value: &Value,
+        column: Column,
+        by_target: Option<Table>,
+    ) -> (Column, Lessons) {
+        let range = self.statement;
+        let mut column = match name {
+            Some(name) => {
+                self.note_source(name, value);
+                self.answering(name, value, column, range)
+            }
+            None => column,
+        };
+        column.set = range.start().to_u32();
+        let mut answer = Lessons::default();
+        if let Some(condition) = by_target
+            && !column.target
+            && let Some(number) = self.number_of_condition(&condition)
+        {
+            answer = self.learn(Kind::Answer(number), range, condition.rows);
+            column.lessons.add(&answer);
+        }
+        (column, answer)
+    }
+
+    /// The condition that chooses rows, if it is about the target: `table.loc[table["y"] == 1, "x"]`.
+    fn rows_by_target(&mut self, index: &'a Expr) -> Option<Table> {
+        let rows = match index {
+            Expr::Tuple(tuple) => tuple.elts.first()?,
+            index => index,
+        };
+        if rows.is_slice_expr() {
+            return None;
+        }
+        let rows = self.eval(rows);
+        self.table_of(&rows).filter(|table| table.by_target && table.mask.condition.is_some()).cloned()
     }
 
     fn chooses_rows(&self, index: &Value) -> bool {
@@ -135,9 +270,28 @@ impl<'a> Machine<'a> {
         if let Some(table) = self.state.table_mut(&base) {
             match name {
                 Some(name) => table.remove(&name),
-                None => table.kept.clear(),
+                None => {
+                    let table = table.clone();
+                    let unsure = self.unsure(&table);
+                    if let Some(table) = self.state.table_mut(&base) {
+                        *table = unsure;
+                    }
+                }
             }
         }
+    }
+}
+
+impl Table {
+    /// Puts values into an array.
+    fn put_values(&mut self, column: &Column, answer: &Lessons, partly: bool) {
+        let first = self.filling.blank && !self.filling.filled && self.rest.lessons.is_empty();
+        let predicted = !self.rest.lessons.is_empty() && !self.rest.target;
+        self.filling.mixed |= partly && predicted && column.target && self.columns.is_empty();
+        self.rest.lessons.add(&column.lessons);
+        self.rest.lessons.add(answer);
+        self.rest.target = column.target && (first || self.rest.target);
+        self.filling.filled = true;
     }
 }
 

@@ -15,25 +15,11 @@ impl Machine<'_> {
             }
             "open" => {
                 self.open(&first, arguments.get(1, "mode"), arguments);
-                Value::Unknown
+                if first.constant().is_some() { Value::method(first, "file of") } else { Value::Unknown }
             }
-            "len" => match self.table_of(&first) {
-                Some(table) => Value::Length(table.rows),
-                None => match self.state.get(&first) {
-                    Some(Object::List(list)) if !list.open => {
-                        Value::Int(i64::try_from(list.items.len()).unwrap_or(0))
-                    }
-                    Some(Object::List(_)) => match self.row_list(&first) {
-                        Some(table) if table.rows.is_known() => Value::Length(table.rows),
-                        _ => Value::some_number(),
-                    },
-                    _ => Value::some_number(),
-                },
-            },
-            "range" => match arguments.positional.as_slice() {
-                [Value::Length(rows)] => self.positions(*rows),
-                _ => Value::some_number(),
-            },
+            "len" => self.length_of(&first),
+            "slice" => self.slice_of(arguments),
+            "range" => self.range_of(arguments),
             "str" => self.as_text(&first),
             "float" | "int" | "abs" | "round" => match first {
                 Value::Number(_) | Value::Int(_) | Value::Float(_) | Value::Object(_) => first,
@@ -46,6 +32,7 @@ impl Machine<'_> {
             "sum" => self.mean_of(&first, arguments),
             "next" | "iter" => match self.items(&first, arguments.range) {
                 Items::Any(item) if name == "next" => item,
+                Items::Each(items) if name == "next" => items.first().cloned().unwrap_or_default(),
                 _ => first,
             },
             "isinstance" | "hasattr" | "any" | "all" | "callable" => Value::Unknown,
@@ -53,8 +40,61 @@ impl Machine<'_> {
                 Some(attribute) => self.attribute(&first, &attribute),
                 None => Value::Unknown,
             },
-            "super" => self.state.variable(self.scope, "self").cloned().unwrap_or_default(),
+            "globals" | "locals" | "vars" if arguments.positional.is_empty() => {
+                Value::Symbol("variables of here".into())
+            }
+            "super" => {
+                let itself = self.state.variable(self.scope, "self").cloned().unwrap_or_default();
+                Value::method(itself, "super of")
+            }
             _ => self.call_collection(name, &first, arguments),
+        }
+    }
+
+    /// The number of items or rows: `len(...)`.
+    fn length_of(&mut self, first: &Value) -> Value {
+        match self.table_of(first) {
+            Some(table) => Value::Length(table.rows),
+            None => match self.state.get(first) {
+                Some(Object::List(list)) if !list.open => {
+                    Value::Int(i64::try_from(list.items.len()).unwrap_or(0))
+                }
+                Some(Object::List(_)) => match self.row_list(first) {
+                    Some(table) if table.rows.is_known() => Value::Length(table.rows),
+                    _ => Value::some_number(),
+                },
+                Some(Object::Instance(instance)) => match self.class_attribute(instance.class, "__len__") {
+                    Some(method) => self.call_bound(&method, first, &Arguments::default()),
+                    None => Value::some_number(),
+                },
+                _ => Value::some_number(),
+            },
+        }
+    }
+
+    /// `slice(start, end)`.
+    fn slice_of(&self, arguments: &Arguments) -> Value {
+        let bounds = match arguments.positional.as_slice() {
+            [end] => [Value::None, end.clone()],
+            [start, end, ..] => [start.clone(), end.clone()],
+            [] => return Value::Unknown,
+        };
+        let text = Value::text(&self.compact(arguments.range));
+        let [start, end] = bounds;
+        Value::method(Value::Tuple([start, end, text].into()), "slice of")
+    }
+
+    /// `range(...)`: positions of rows, if it ends with their number.
+    fn range_of(&mut self, arguments: &Arguments) -> Value {
+        match arguments.positional.as_slice() {
+            [Value::Length(rows)] => self.positions(*rows),
+            [end @ Value::Number(number)] if number.share.is_some() => self.first_positions(end),
+            [start, Value::Length(rows)] if matches!(start, Value::Number(_) | Value::Int(1..)) => {
+                let range = arguments.range;
+                let last = self.tail(*rows, start, Some(range));
+                self.positions(last)
+            }
+            _ => Value::some_number(),
         }
     }
 
@@ -94,6 +134,7 @@ impl Machine<'_> {
                 _ => self.as_list(first, arguments),
             },
             "dict" => {
+                let first = arguments.positional.first().unwrap_or(&Value::Unknown);
                 let mut dict = match self.state.get(first) {
                     Some(Object::Dict(dict)) => dict.clone(),
                     Some(Object::List(_)) | None => self.dict_of_pairs(first),
@@ -151,7 +192,17 @@ impl Machine<'_> {
                 _ => Value::Unknown,
             },
             Items::Any(Value::Unknown) => Value::Unknown,
-            Items::Any(item) => self.open_list(vec![item]),
+            Items::Any(item) => {
+                let of_rows = crate::copies::has_row(&item);
+                let list = self.open_list(vec![item]);
+                let site = self.site(arguments.range);
+                if let (Value::Object(number), true) = (&list, of_rows)
+                    && let Some(Object::List(list)) = self.state.change(*number)
+                {
+                    list.added.push((site, false));
+                }
+                list
+            }
         }
     }
 

@@ -20,6 +20,8 @@ pub(crate) struct Arguments {
     pub(crate) named: Vec<(Rc<str>, Value)>,
     /// The call.
     pub(crate) range: TextRange,
+    /// Whether some of them were given before the call, as with `partial`.
+    pub(crate) bound: bool,
     /// The function or method that is called, with what is before it.
     pub(crate) called: TextRange,
 }
@@ -84,8 +86,31 @@ impl<'a> Machine<'a> {
             }
             function => (self.eval(function), None),
         };
+        let context = self.context_of(&function);
+        let outer = context.map(|context| self.context.replace(context));
         let arguments = self.arguments(call);
+        if let Some(outer) = outer {
+            self.context = outer;
+        }
         let value = self.call_value(&function, &arguments);
+        if let (Some(Value::Number(number)), Expr::Attribute(attribute)) = (&base, &*call.func)
+            && number.highest.is_some()
+            && matches!(attribute.attr.as_str(), "remove" | "pop" | "drop" | "insert" | "append" | "extend")
+        {
+            let number = crate::value::Number { highest: None, ..(**number).clone() };
+            let changed = Value::Number(Rc::new(number));
+            if matches!(attribute.attr.as_str(), "drop" | "pop") && attribute.value.is_name_expr() {
+                self.assign(&attribute.value, changed.clone());
+            }
+            return changed;
+        }
+        if let (Some(Value::Names(_)), Value::Names(_), Expr::Attribute(attribute)) =
+            (&base, &value, &*call.func)
+            && matches!(attribute.attr.as_str(), "remove" | "append" | "insert" | "extend")
+        {
+            self.assign(&attribute.value, value);
+            return Value::None;
+        }
         if matches!(value, Value::Unknown)
             && let Some(base) = base
         {
@@ -105,11 +130,17 @@ impl<'a> Machine<'a> {
                 if &*name == "partial of" {
                     return self.call_partial(&base, arguments);
                 }
+                if &*name == "tuple with names" {
+                    return self.tuple_with_names(&base, arguments);
+                }
                 self.call_method(&base, &name, arguments)
             }
             Value::Object(_) => match self.state.get(function) {
                 Some(Object::Estimator(estimator)) if estimator.name.ends_with("Loss") => {
                     self.loss(arguments)
+                }
+                Some(Object::Estimator(estimator)) if &*estimator.name == "Parallel" => {
+                    arguments.first_value()
                 }
                 Some(Object::Estimator(_)) => self.forward(function, arguments).unwrap_or_default(),
                 Some(Object::Instance(instance)) => {
@@ -133,7 +164,7 @@ impl<'a> Machine<'a> {
     fn call_partial(&mut self, parts: &Value, arguments: &Arguments) -> Value {
         let Value::Tuple(parts) = parts else { return Value::Unknown };
         let [function, Value::Tuple(bound), Value::Tuple(named)] = &**parts else { return Value::Unknown };
-        let mut given = arguments.clone();
+        let mut given = Arguments { bound: true, ..arguments.clone() };
         given.positional.splice(0..0, bound.iter().cloned());
         for pair in named.iter() {
             if let Value::Tuple(pair) = pair
@@ -189,7 +220,7 @@ impl<'a> Machine<'a> {
                 }
             }
         }
-        Arguments { positional, named, range: call.range(), called: call.func.range() }
+        Arguments { positional, named, range: call.range(), called: call.func.range(), bound: false }
     }
 
     /// Calls a method of a value.
@@ -199,7 +230,7 @@ impl<'a> Machine<'a> {
                 let class = instance.class;
                 match self.class_attribute(class, name) {
                     Some(method) => self.call_bound(&method, base, arguments),
-                    None => Value::Unknown,
+                    None => self.call_network(base, name, arguments),
                 }
             }
             _ => self.call_known_method(base, name, arguments),
@@ -214,6 +245,28 @@ impl<'a> Machine<'a> {
             }
             _ => Value::Unknown,
         }
+    }
+
+    /// `super().name(...)`: the method of a class above that is not being called.
+    pub(crate) fn call_inherited(&mut self, itself: &Value, name: &str, arguments: &Arguments) -> Value {
+        let Some(Object::Instance(instance)) = self.state.get(itself) else { return Value::Unknown };
+        let mut above = vec![instance.class];
+        let mut steps = 0;
+        while let Some(class) = above.pop().filter(|_| steps < 20) {
+            steps += 1;
+            let Some(class) = self.classes.get(class) else { continue };
+            for base in class.bases.clone().into_iter().rev() {
+                let method =
+                    self.classes.get(base).and_then(|base| self.state.variable_here(base.scope, name));
+                match method.cloned() {
+                    Some(Value::Function(number, scope)) if !self.calls.active.contains(&number) => {
+                        return self.call_bound(&Value::Function(number, scope), itself, arguments);
+                    }
+                    _ => above.push(base),
+                }
+            }
+        }
+        Value::Unknown
     }
 
     /// Whether a method has no `self`.
@@ -240,14 +293,20 @@ impl<'a> Machine<'a> {
         }
         self.calls.called.insert(number);
         let (caller, statement) = (std::mem::replace(&mut self.scope, scope), self.statement);
+        let tables = arguments.all().filter(|_| !arguments.bound).filter_map(|value| self.table_of(value));
+        let rows = tables.map(|table| table.rows).collect();
+        self.calls.given.push((self.site(arguments.range), rows));
         self.calls.active.push(number);
         let value = match function.body {
             Body::Expression(body) => self.eval(body),
             Body::Statements(body) => {
                 self.calls.returned.push(None);
+                self.calls.yielded.push((Vec::new(), self.nesting.loops, false));
                 let flow = self.run(body);
                 let returned = self.calls.returned.pop().flatten();
+                let yielded = self.calls.yielded.pop().unwrap_or_default();
                 match (returned, flow) {
+                    _ if !yielded.0.is_empty() => self.new_list(yielded.0, yielded.2),
                     (Some(value), _) => value,
                     (None, Flow::Leaves) => Value::Unknown,
                     (None, _) => Value::None,
@@ -255,6 +314,7 @@ impl<'a> Machine<'a> {
             }
         };
         self.calls.active.pop();
+        self.calls.given.pop();
         self.scope = caller;
         self.statement = statement;
         value

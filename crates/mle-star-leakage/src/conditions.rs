@@ -13,9 +13,17 @@ use crate::table::Table;
 struct Interval {
     column: String,
     /// It is not below any of these.
-    lows: Vec<String>,
+    lows: Vec<Bound>,
     /// It is not above any of these.
-    highs: Vec<String>,
+    highs: Vec<Bound>,
+}
+
+/// An end of what is required.
+#[derive(Clone, Debug)]
+struct Bound {
+    text: String,
+    /// Whether values that equal it certainly exist and fulfil the requirement.
+    included: bool,
 }
 
 impl Machine<'_> {
@@ -35,8 +43,8 @@ impl Machine<'_> {
     }
 
     /// Where validation rows are chosen, if some of them certainly are among the training rows, by the conditions or
-    /// positions that both are chosen by.
-    pub(crate) fn overlapping_choice(&self, fit: RowsId, scored: RowsId) -> Option<Site> {
+    /// positions that both are chosen by; and whether all of them are.
+    pub(crate) fn overlapping_choice(&self, fit: RowsId, scored: RowsId) -> Option<(Site, bool)> {
         let common = self.rows.common(fit, scored)?;
         let fits = self.required(self.direct(fit, common)?)?;
         let [fits] = fits.as_slice() else { return None };
@@ -54,7 +62,8 @@ impl Machine<'_> {
             same.lows.extend(required.lows);
             same.highs.extend(required.highs);
         }
-        (fits.contains(&same) || (only && fits.meets(&same))).then_some(site)
+        let within = fits.contains(&same);
+        (within || (only && fits.meets(&same))).then_some((site, within))
     }
 
     /// The side of the division by which rows were taken from others, with nothing in between.
@@ -118,6 +127,9 @@ impl Interval {
             return None;
         }
         let mut interval = Self { column: column.replace('\'', "\""), ..Self::default() };
+        // Numbers with a fraction may be the value of no row.
+        let exists = column.contains(['[', '.']) && !bound.contains('.');
+        let bound = Bound { text: bound, included: negated && exists };
         if (sign == "<") == negated {
             interval.lows.push(bound);
         } else {
@@ -127,33 +139,42 @@ impl Interval {
     }
 
     fn of_positions(bounds: &str, negated: bool) -> Option<Self> {
-        let column = "at".to_owned();
+        let kind = if bounds.starts_with('-') { "end" } else { "at" };
+        let (column, bounds) = match bounds.strip_prefix("share ") {
+            Some(bounds) => ("share", bounds),
+            None => (kind, bounds),
+        };
+        let column = column.to_owned();
+        let bound = |text: &str| vec![Bound { text: text.into(), included: false }];
         match bounds.split_once(" to ") {
             Some(_) if negated => None,
-            Some((low, high)) => Some(Self { column, lows: vec![low.into()], highs: vec![high.into()] }),
-            None if bounds.starts_with('-') => None,
-            None if negated => Some(Self { column, lows: vec![bounds.into()], highs: Vec::new() }),
-            None => Some(Self { column, lows: Vec::new(), highs: vec![bounds.into()] }),
+            Some((low, high)) => Some(Self { column, lows: bound(low), highs: bound(high) }),
+            None if negated => Some(Self { column, lows: bound(bounds), highs: Vec::new() }),
+            None => Some(Self { column, lows: Vec::new(), highs: bound(bounds) }),
         }
     }
 
     /// Whether what fulfils the other one certainly fulfils this one.
     fn contains(&self, other: &Self) -> bool {
-        let least = |low: &String| {
-            other.lows.iter().any(|at| matches!(order(low, at), Some(Ordering::Less | Ordering::Equal)))
+        let up_to = |one: &Bound, other: &Bound| {
+            matches!(order(&one.text, &other.text), Some(Ordering::Less | Ordering::Equal))
         };
-        let most = |high: &String| {
-            other.highs.iter().any(|at| matches!(order(at, high), Some(Ordering::Less | Ordering::Equal)))
-        };
+        let least = |low: &Bound| other.lows.iter().any(|at| up_to(low, at));
+        let most = |high: &Bound| other.highs.iter().any(|at| up_to(at, high));
         let bounded = !self.lows.is_empty() || !self.highs.is_empty();
         bounded && self.lows.iter().all(least) && self.highs.iter().all(most)
     }
 
     /// Whether something certainly fulfils both: both reach to the end, or every end is after every beginning.
     fn meets(&self, other: &Self) -> bool {
-        let lows: Vec<&String> = self.lows.iter().chain(&other.lows).collect();
-        let highs: Vec<&String> = self.highs.iter().chain(&other.highs).collect();
-        let before = |low: &&String| highs.iter().all(|high| order(low, high) == Some(Ordering::Less));
+        let lows: Vec<&Bound> = self.lows.iter().chain(&other.lows).collect();
+        let highs: Vec<&Bound> = self.highs.iter().chain(&other.highs).collect();
+        let meet = |low: &Bound, high: &Bound| match order(&low.text, &high.text) {
+            Some(Ordering::Less) => true,
+            Some(Ordering::Equal) => low.included && high.included,
+            _ => false,
+        };
+        let before = |low: &&Bound| highs.iter().all(|high| meet(low, high));
         lows.iter().all(before)
     }
 }
@@ -187,5 +208,52 @@ fn order(left: &str, right: &str) -> Option<Ordering> {
         let begins = text.get(..4).is_some_and(|year| year.bytes().all(|letter| letter.is_ascii_digit()));
         begins && text.chars().all(|letter| letter.is_ascii_digit() || "-: T/".contains(letter))
     };
-    (left.len() == right.len() && is_time(left) && is_time(right)).then(|| left.cmp(right))
+    if left.len() == right.len() && is_time(left) && is_time(right) {
+        return Some(left.cmp(right));
+    }
+    let (left, right) = (Moved::of(left), Moved::of(right));
+    (left.from == right.from).then(|| left.order(&right)).flatten()
+}
+
+/// A value, and how far it is moved: `start + timedelta(days=7)`, `cut - 100`.
+struct Moved<'a> {
+    from: &'a str,
+    /// By how much; infinite: by a number that is not known.
+    by: f64,
+    unit: String,
+}
+
+impl<'a> Moved<'a> {
+    fn of(text: &'a str) -> Self {
+        let here = || Self { from: text, by: 0.0, unit: String::new() };
+        let mut depth = 0_i32;
+        let mut last = None;
+        for (at, letter) in text.char_indices() {
+            match letter {
+                '(' | '[' => depth += 1,
+                ')' | ']' => depth -= 1,
+                '+' | '-' if depth == 0 && at > 0 => last = Some((at, letter)),
+                _ => {}
+            }
+        }
+        let Some((at, sign)) = last else { return here() };
+        let (from, more) = (&text[..at], &text[at + 1..]);
+        let sign = if sign == '-' { -1.0 } else { 1.0 };
+        if let Ok(number) = more.parse::<f64>() {
+            return Self { from, by: sign * number, unit: String::new() };
+        }
+        let is_time = ["imedelta(", "DateOffset(", "timedelta64("].iter().any(|name| more.contains(name));
+        let Some((_, given)) = more.split_once('(').filter(|_| is_time && !more.contains('*')) else {
+            return here();
+        };
+        let number: String = given.chars().filter(char::is_ascii_digit).collect();
+        let unit = given.chars().filter(|letter| letter.is_alphabetic()).collect();
+        Self { from, by: sign * number.parse().unwrap_or(f64::INFINITY), unit }
+    }
+
+    fn order(&self, other: &Self) -> Option<Ordering> {
+        let here = |moved: &Self| moved.by == 0.0;
+        let known = self.unit == other.unit && self.by.is_finite() && other.by.is_finite();
+        (here(self) || here(other) || known).then(|| self.by.partial_cmp(&other.by)).flatten()
+    }
 }

@@ -73,12 +73,26 @@ impl Machine<'_> {
         for item in &list.items {
             self.add_row_columns(&mut table, item);
         }
-        if table.columns.is_empty() {
+        let whole = first.table.as_ref().filter(|_| table.columns.is_empty());
+        if let Some(whole) = whole {
+            table = whole.with_rows(taken);
+        } else if table.columns.is_empty() {
             table.rest.target = rows.len() == list.items.len() && rows.iter().all(|row| row.target);
             table.label = first.label.clone().filter(|_| rows.iter().all(|row| row.label == first.label));
             table.rest.lessons = self.lessons_of(value);
+            let answers: Vec<_> = list.items.iter().map(|item| self.answers_among(item)).collect();
+            answers.iter().for_each(|answers| table.rest.lessons.add(answers));
         }
         Some(table)
+    }
+
+    /// An item of a list with one item for each row, as that of the rows in the list.
+    pub(crate) fn of_listed_rows(&mut self, value: &Value, list: &List, item: Value) -> Value {
+        if list.added.is_empty() || !has_row(&item) {
+            return item;
+        }
+        let rows = self.row_list(value).map(|table| table.rows).unwrap_or_default();
+        with_rows(&item, rows)
     }
 
     /// The rows of a list by the places where a loop adds items.
@@ -135,22 +149,37 @@ impl Machine<'_> {
         }
     }
 
+    /// What a row depends on that is put together from values of a row, if the target is one of them.
+    fn answers_among(&mut self, row: &Value) -> Lessons {
+        let items = self.contents(row).unwrap_or_default();
+        let range = self.statement;
+        items.iter().map(|item| self.answer_of_row(item, range)).collect()
+    }
+
     /// The columns of rows that are dictionaries.
-    fn add_row_columns(&self, table: &mut Table, row: &Value) {
-        let Some(Object::Dict(dict)) = self.state.get(row) else { return };
+    fn add_row_columns(&mut self, table: &mut Table, row: &Value) {
+        let handle = self.state.handle(row);
+        let Some(Object::Dict(dict)) = handle.as_deref() else { return };
         for (name, value) in &dict.items {
             let target = self.row_of_number(value).is_some_and(|row| row.target);
-            let column = Column { lessons: self.lessons_of(value), target };
+            let answer = self.answer_of_row(value, self.statement);
+            let column = Column { lessons: self.lessons_of(value), target, answer, ..Column::default() };
             let column = table.named(name).map_or_else(|| column.clone(), |before| before.join(&column));
             table.set(Rc::clone(name), column);
         }
     }
 
     /// A value of which nothing is known, in a loop over rows: something made from the row.
-    pub(crate) fn of_current_row(&self, value: &Value) -> Value {
+    pub(crate) fn of_current_row(&mut self, value: &Value) -> Value {
+        let learnt = self.learnt_in_loop(value, false);
+        let value = &self.with_lessons(value, &learnt);
         let rows = self.nesting.around.last().and_then(|around| around.rows);
         match (value, rows) {
             (Value::Unknown, Some(rows)) => made_from_row(rows, Lessons::default()),
+            (Value::Number(number), Some(rows)) if number.row.is_none() && !number.lessons.is_empty() => {
+                let row = Row { rows, target: false, label: None, index: false, table: None };
+                Value::Number(Rc::new(Number { row: Some(row.into()), ..(**number).clone() }))
+            }
             _ => value.clone(),
         }
     }
@@ -189,13 +218,43 @@ impl Machine<'_> {
             Some(row) if row.label.is_none() && !row.index => row,
             _ => return Value::Number(Rc::clone(number)),
         };
-        let row = Row { target: self.targets.contains(name), label: Some(name.into()), ..(**row).clone() };
-        Value::Number(Rc::new(Number { row: Some(row.into()), ..(**number).clone() }))
+        let target = self.targets.contains(name);
+        let lessons = match &row.table {
+            Some(table) if target => table.column(name).lessons,
+            Some(table) => table.column(name).as_feature().clone(),
+            None => number.lessons.clone(),
+        };
+        let row = Row { target, label: Some(name.into()), table: None, ..(**row).clone() };
+        Value::Number(Rc::new(Number { row: Some(row.into()), lessons, ..(**number).clone() }))
+    }
+}
+
+/// Whether a value, or one of a tuple, is of a row.
+pub(crate) fn has_row(item: &Value) -> bool {
+    match item {
+        Value::Number(number) => number.row.is_some(),
+        Value::Tuple(items) => items.iter().any(has_row),
+        _ => false,
+    }
+}
+
+/// A value of one row, or a tuple of such, as that of other rows.
+pub(crate) fn with_rows(item: &Value, rows: RowsId) -> Value {
+    match item {
+        Value::Number(number) => {
+            let same = |row: &Row| {
+                Rc::new(Row { rows, table: row.table.clone().filter(|_| row.rows == rows), ..row.clone() })
+            };
+            let row = number.row.as_deref().map(same);
+            Value::Number(Rc::new(Number { row, ..(**number).clone() }))
+        }
+        Value::Tuple(items) => Value::Tuple(items.iter().map(|item| with_rows(item, rows)).collect()),
+        item => item.clone(),
     }
 }
 
 /// Something that is made from a row.
 pub(crate) fn made_from_row(rows: RowsId, lessons: Lessons) -> Value {
-    let row = Row { rows, target: false, label: None, index: false };
+    let row = Row { rows, target: false, label: None, index: false, table: None };
     Value::Number(Rc::new(Number { lessons, row: Some(row.into()), ..Number::default() }))
 }

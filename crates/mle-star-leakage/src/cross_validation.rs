@@ -31,14 +31,19 @@ impl Machine<'_> {
             Some(Object::Estimator(estimator)) => estimator.clone(),
             _ => Estimator::model("", self.site(arguments.called)),
         };
-        self.note_ids(&table, arguments);
+        let features = self.taken(&estimator, &table);
+        self.note_ids(&features, arguments);
         let (fit, scored) = self.cross_validation(table.rows, arguments);
         self.note_cross_validation(&table, arguments);
-        let answer = arguments.get(2, "y").and_then(|target| self.answer(&estimator, &table, target));
-        let mut learnt = table.lessons();
-        if answer.is_some() {
-            learnt = learnt.and(&self.learn(Kind::Answer, arguments.range, table.rows));
-        }
+        let number = self.target_of(&table, arguments.get(2, "y"));
+        let taken = features.with_rows(fit);
+        let truth = arguments.get(2, "y").and_then(|target| self.table_of(target)).cloned();
+        let truth = truth.map(|truth| self.table(truth.with_rows(fit)));
+        let learnt = self.through_steps(&estimator, taken, Some(truth.as_ref())).lessons();
+        let learnt = self.answers_for(&learnt, number, self.site(arguments.range));
+        let truth = arguments.get(2, "y").and_then(|target| self.table_of(target)).cloned();
+        let site = self.site(arguments.range);
+        let learnt = learnt.and(&self.answer_by_position(&table, truth.as_ref(), site));
         let fitted = Fitted::with_target(self.site(arguments.range), fit, learnt);
         let lessons = self.predictions(&estimator, &fitted, &table.with_rows(scored));
         let seeds = match arguments.named("cv").and_then(|cv| self.state.get(cv)) {

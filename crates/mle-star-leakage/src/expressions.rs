@@ -106,12 +106,29 @@ impl<'a> Machine<'a> {
                 self.dict_comprehension(key, &comprehension.value, &comprehension.generators)
             }
             Expr::Yield(expression) => {
-                if let Some(value) = expression.value.as_deref() {
-                    self.eval(value);
+                let value = expression.value.as_deref().map_or(Value::None, |value| self.eval(value));
+                self.give_out(vec![value], false);
+                Value::Unknown
+            }
+            Expr::YieldFrom(expression) => {
+                let value = self.eval(&expression.value);
+                match self.items(&value, expression.range) {
+                    Items::Each(items) => self.give_out(items, false),
+                    Items::Any(item) => self.give_out(vec![item], true),
                 }
                 Value::Unknown
             }
             _ => Value::Unknown,
+        }
+    }
+
+    /// A generator yields values.
+    fn give_out(&mut self, values: Vec<Value>, open: bool) {
+        let loops = self.nesting.loops;
+        if let Some((all, around, any)) = self.calls.yielded.last_mut() {
+            *any |= open || loops > *around;
+            all.extend(values);
+            all.truncate(64);
         }
     }
 
@@ -145,6 +162,11 @@ impl<'a> Machine<'a> {
                 (_, Some(Object::List(list))) => {
                     open |= list.open;
                     values.extend(list.items.iter().cloned());
+                }
+                // Some numbers, as the parameters of a curve.
+                (Value::Number(_), _) => {
+                    open = true;
+                    values.extend(std::iter::repeat_n(value.clone(), 4));
                 }
                 _ => {
                     open = true;
@@ -239,7 +261,9 @@ impl<'a> Machine<'a> {
                 let left = self.eval(&compare.left);
                 let right = self.eval(&compare.comparators[0]);
                 let selecting = self.lessons_of(&left).and(&self.lessons_of(&right));
-                let selecting = self.infos.of_kind(&selecting, Kind::Selection);
+                let selecting = self.infos.map(&selecting, |lesson| {
+                    matches!(lesson.kind, Kind::Selection | Kind::Target).then_some(lesson)
+                });
                 let choice = self.choice(&[left, right], compare.range());
                 (None, choice.and(&selecting))
             }
@@ -266,10 +290,24 @@ impl<'a> Machine<'a> {
             (UnaryOp::USub, Value::Int(value)) => value.checked_neg().map_or(Value::Unknown, Value::Int),
             (UnaryOp::USub, Value::Float(value)) => Value::Float(-value),
             (UnaryOp::USub, Value::Length(rows)) => Value::Length(rows),
+            (UnaryOp::USub, Value::Number(number)) if number.share.is_some() => {
+                let share = number.share.map(|(rows, share)| (rows, -share));
+                Value::Number(Rc::new(Number { share, ..(*number).clone() }))
+            }
+            (UnaryOp::USub, value @ Value::Object(_)) if self.table_of(&value).is_none() => {
+                self.as_scores(&value)
+            }
             (UnaryOp::Not, value) => truth(&value).map_or(Value::Unknown, |truth| Value::Bool(!truth)),
+            // `~table.columns.isin([...])`
+            (UnaryOp::Invert, Value::Names(names)) if names.sure && !names.only.is_empty() => {
+                let names = Names { except: names.only.clone(), only: Vec::new(), ..(*names).clone() };
+                Value::Names(Rc::new(names))
+            }
             (UnaryOp::Invert, value) => match self.table_of(&value).cloned() {
                 Some(mut table) => {
-                    table.mask.condition = table.mask.condition.map(|(key, negated)| (key, !negated));
+                    // A column of truths is a condition by its name.
+                    let condition = table.mask.condition.or_else(|| Some((table.label.clone()?, false)));
+                    table.mask.condition = condition.map(|(key, negated)| (key, !negated));
                     self.table(table)
                 }
                 _ => Value::Unknown,

@@ -58,6 +58,12 @@ macro_rules! rules {
                 match self { $(Self::$rule => $instead),* }
             }
 
+            /// The rule in Markdown: why it matters, a script that leaks, and one that does not.
+            #[must_use]
+            pub fn explanation(self) -> &'static str {
+                match self { $(Self::$rule => include_str!(concat!("rules/", $id, ".md"))),* }
+            }
+
             /// Whether the score of a script does not count because of such a finding.
             #[must_use]
             pub fn blocks(self) -> bool {
@@ -83,6 +89,15 @@ rules! {
     IdAsFeature, false, "id-as-feature", "A column that only identifies rows is a feature.", "Drop the column from the features.";
     StoppedOnScoredRows, false, "stopped-on-scored-rows", "Training is stopped by the score on the rows that are then scored.", "Stop by rows that are taken from the training rows.";
     ChosenAmongModels, false, "chosen-among-models", "The reported score is the best of several models' scores on the same rows.", "Score the chosen model on rows that did not choose it.";
+    AllowWithoutReason, false, "allow-without-reason", "A comment allows a finding without a reason, or names no rule.", "Write `# mle-star: allow RULE: reason`.";
+}
+
+impl Rule {
+    /// The rule of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.id() == name)
+    }
 }
 
 impl fmt::Display for Rule {

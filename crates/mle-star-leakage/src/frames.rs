@@ -4,12 +4,13 @@ use std::rc::Rc;
 
 use crate::calls::Arguments;
 use crate::facts::Split;
-use crate::info::{Kind, Lesson, Lessons};
+use crate::groups::excludes_itself;
+use crate::info::{Kind, Lessons};
 use crate::machine::{Machine, row_of};
 use crate::names::is_one;
 use crate::rows::RowsId;
-use crate::table::{Column, Group, Table};
-use crate::value::{Object, Value};
+use crate::table::{Group, Table};
+use crate::value::{Number, Object, Value};
 
 /// A value, and the table that it is.
 type Of<'a> = (&'a Value, &'a Table);
@@ -32,8 +33,14 @@ impl Machine<'_> {
         arguments: &Arguments,
     ) -> Value {
         let inplace = arguments.is_true("inplace");
+        if let Some(value) = self.accumulated(base, table, name, arguments) {
+            return value;
+        }
         let value = self
-            .call_whole((base, table), name, arguments)
+            .call_polars(base, table, name, arguments)
+            .or_else(|| self.call_other((base, table), name, arguments))
+            .or_else(|| self.call_whole((base, table), name, arguments))
+            .or_else(|| self.call_in_order(table, name, arguments))
             .or_else(|| self.call_rows(table, name, arguments))
             .or_else(|| self.call_statistic(table, name, arguments))
             .or_else(|| self.call_columns((base, table), name, arguments))
@@ -47,16 +54,55 @@ impl Machine<'_> {
         Value::None
     }
 
+    /// Methods of data sets of libraries and of databases; functions that are applied to the whole table.
+    fn call_other(&mut self, (base, table): Of<'_>, name: &str, arguments: &Arguments) -> Option<Value> {
+        Some(match name {
+            "pipe" if matches!(arguments.first(), Some(Value::Function(..) | Value::Method(_))) => {
+                let mut given = arguments.clone();
+                given.positional[0] = base.clone();
+                self.call_value(&arguments.first_value(), &given)
+            }
+            "slice" if table.truth.is_some() => {
+                let given = arguments.first_value();
+                let rows = self.chosen_rows(table, &given).unwrap_or_default();
+                let truth = table.truth.as_ref().map(|truth| Rc::new(truth.with_rows(rows)));
+                self.table(Table { truth, ..table.with_rows(rows) })
+            }
+            // Data sets of TensorFlow.
+            "batch" | "shuffle" | "prefetch" | "cache" if table.truth.is_some() => self.table(table.clone()),
+            "to_sql" => {
+                self.register(table, &arguments.first_value());
+                Value::None
+            }
+            "df" | "fetchdf" | "pl" if arguments.all().next().is_none() => self.table(table.clone()),
+            "to_pandas" => self.table(Table { polars: false, ..table.clone() }),
+            "get_label" => match &table.truth {
+                Some(truth) => self.table((**truth).clone()),
+                None => Value::Unknown,
+            },
+            _ => return None,
+        })
+    }
+
     /// Methods that keep all rows and columns.
     fn call_whole(&mut self, (base, table): Of<'_>, name: &str, arguments: &Arguments) -> Option<Value> {
         Some(match name {
             "copy" | "reset_index" | "astype" | "infer_objects" | "convert_dtypes" | "ffill" | "bfill"
             | "rename_axis" | "set_index" | "sort_index" | "to_frame" | "cast" | "collect" | "lazy"
-            | "to_pandas" | "tocsr" | "toarray" | "todense" | "pipe" | "float" | "cpu" | "detach"
-            | "type" | "to" | "cuda" | "long" | "double" | "half" | "int" | "contiguous" | "clone"
-            | "unsqueeze" | "requires_grad_" | "permute" | "tolist" | "to_list" | "to_dict" | "droplevel"
-            | "unstack" | "stack" | "fill_null" | "with_row_index" | "items" | "swaplevel" => {
+            | "tocsr" | "toarray" | "todense" | "pipe" | "float" | "cpu" | "detach" | "type" | "to"
+            | "cuda" | "long" | "double" | "half" | "int" | "contiguous" | "clone" | "unsqueeze"
+            | "requires_grad_" | "permute" | "tolist" | "to_list" | "to_dict" | "droplevel" | "unstack"
+            | "stack" | "fill_null" | "with_row_index" | "items" | "swaplevel" => {
                 let mut same = table.clone();
+                match name {
+                    "set_index" => match arguments.value(0, "keys").constant() {
+                        Some(name) => same.remove(&name),
+                        None => same = self.unsure(table),
+                    },
+                    "unstack" | "stack" | "to_dict" | "permute" => same = self.unsure(table),
+                    _ => {}
+                }
+                same = self.counted_anew(same, name, arguments);
                 if name != "copy" {
                     same.index &= matches!(name, "tolist" | "to_list" | "astype");
                 }
@@ -66,37 +112,23 @@ impl Machine<'_> {
             | "round" | "abs" | "rank" | "argsort" | "argmax" | "dot" | "multiply" | "divide" | "sub"
             | "add" | "mul" | "div" | "pow" | "subtract" | "isin" | "between" | "isna" | "isnull"
             | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt" | "ge" | "le" | "where" | "mask" | "clip"
-            | "replace" | "fillna" => self.valuewise(table, name, arguments),
+            | "replace" | "fillna" | "softmax" | "log_softmax" | "sigmoid" | "tanh" | "relu" | "exp"
+            | "log" | "clamp" | "square" | "sqrt" | "expm1" | "log1p" | "nan_to_num" | "clip_" => {
+                self.valuewise(table, name, arguments)
+            }
             "sort_values" | "sort" => self.sorted(table, arguments),
             "rename" => {
                 let renamed = self.renamed(table, arguments);
                 self.table(renamed)
             }
-            "groupby" | "group_by" => self.grouped(table, arguments),
-            "shift" | "diff" | "pct_change" | "cumsum" | "cumcount" | "cummax" | "cummin" | "cumprod" => {
-                let mut lagged = table.values();
-                lagged.rest.target = false;
-                lagged.rest.lessons = self.lagged(&lagged.rest.lessons);
-                // Later values of a column are no values of the column.
-                lagged.label = None;
-                lagged.mask.compared = None;
-                self.table(lagged)
-            }
-            "rolling" | "expanding" | "ewm" | "resample" => {
-                let window = name != "resample" && !excludes_itself(arguments);
-                let table = table.clone();
-                self.state.add(Object::Group(Group {
-                    table,
-                    chosen: true,
-                    ordered: true,
-                    window,
-                    by_target: false,
-                }))
-            }
             "to_csv" | "to_parquet" | "to_pickle" | "to_feather" | "write_csv" => {
                 let path = arguments.first_value();
                 self.write(&path);
                 Value::None
+            }
+            "split" | "chunk" if !table.whole && table.columns.is_empty() => {
+                let batch = self.table(table.clone());
+                Value::each(batch)
             }
             "info" | "head_" | "hist" | "plot" => Value::None,
             "keys" => self.attribute(base, "columns"),
@@ -104,14 +136,72 @@ impl Machine<'_> {
         })
     }
 
+    /// Methods that take rows in groups or in order.
+    fn call_in_order(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Option<Value> {
+        Some(match name {
+            "groupby" | "group_by" => self.grouped(table, arguments),
+            "cumsum" | "cummax" | "cummin" | "cumprod" if table.columns.is_empty() => {
+                let group = Group { table: table.clone(), chosen: true, ..Group::default() };
+                self.windowed(&group, table.rows, arguments)
+            }
+            "shift" | "diff" | "pct_change" | "cumsum" | "cumcount" | "cummax" | "cummin" | "cumprod" => {
+                let mut lagged = table.values();
+                (lagged.rest.target, lagged.rest.answer) = (false, Lessons::default());
+                lagged.rest.lessons = self.lagged(&lagged.rest.lessons);
+                if name == "shift" && !table.rows.is_known() {
+                    // Statistics of groups are those of the group before.
+                    lagged.rest.lessons = self.infos.without(&lagged.rest.lessons, Kind::Target);
+                }
+                // Later values of a column are no values of the column.
+                (lagged.label, lagged.source) = (None, None);
+                lagged = self.of_other_rows(&lagged, table.label.clone(), arguments);
+                if name != "cumcount" {
+                    lagged = self.of_neighbours(&lagged, arguments.range);
+                }
+                lagged.mask.compared = None;
+                self.table(lagged)
+            }
+            "rolling" | "expanding" | "ewm" | "resample" => {
+                let window = name != "resample" && !excludes_itself(arguments);
+                let table = self.of_neighbours(table, arguments.range);
+                self.state.add(Object::Group(Group {
+                    table,
+                    chosen: true,
+                    ordered: true,
+                    window,
+                    ..Group::default()
+                }))
+            }
+            _ => return None,
+        })
+    }
+
+    /// A table whose rows are counted anew. Without `drop`, their numbers become a column.
+    fn counted_anew(&mut self, table: Table, name: &str, arguments: &Arguments) -> Table {
+        let mut same = table;
+        if name != "reset_index" {
+            return same;
+        }
+        same.fresh = true;
+        if !arguments.is_true("drop") {
+            let numbers = Table { order: same.order.clone(), ..Table::of(same.rows) };
+            let numbers = self.of_neighbours(&numbers, arguments.range);
+            if self.has_answer(&numbers.rest.lessons) {
+                same.set("index".into(), numbers.rest);
+            }
+        }
+        same
+    }
+
     fn sorted(&mut self, table: &Table, arguments: &Arguments) -> Value {
         let by = arguments.value(0, "by");
         let by = by.constant().or_else(|| self.texts(&by)?.first().cloned());
+        let by_target = by.as_ref().and_then(|name| self.targets.number(name));
         let is_time = |name: &Rc<str>| table.order.times.contains(name) || self.is_time(name);
         let sorted = by.filter(is_time);
         let lessons = self.order_of(table);
         let mut same = self.ordered_by(table, &lessons);
-        same.order.sorted = sorted;
+        (same.order.sorted, same.order.by_target) = (sorted, by_target);
         self.table(same)
     }
 
@@ -122,12 +212,27 @@ impl Machine<'_> {
 
     fn valuewise(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {
         let conditional = is_one(COMPARISONS, name);
-        let others: Lessons = arguments.all().map(|value| self.lessons_of(value)).collect();
-        let others = self.applied(&others, table.rows);
         let keeps_columns =
             matches!(name, "fillna" | "clip" | "replace" | "round" | "abs" | "where" | "mask");
+        // Values of a table are taken by the names of the columns.
+        let named = |machine: &Self, value: &Value| match (machine.table_of(value), &table.label) {
+            (Some(given), Some(label))
+                if keeps_columns && given.label.is_none() && !table.columns.is_empty() =>
+            {
+                given.column(label).lessons
+            }
+            _ => machine.lessons_of(value),
+        };
+        let others: Lessons = arguments.all().map(|value| named(self, value)).collect();
+        let others = self.applied(&others, table.rows);
         let mut made = if keeps_columns { table.clone() } else { table.values() };
         made.learn(&others);
+        if !conditional && !table.values().is_target() {
+            let given: Vec<Table> =
+                arguments.all().filter_map(|value| self.table_of(value)).cloned().collect();
+            let answers: Lessons = given.iter().map(|given| self.as_answer(given, arguments.range)).collect();
+            made.learn(&answers);
+        }
         if keeps_columns && name != "round" && !others.is_empty() {
             made.rest.target &= table.rest.target;
         }
@@ -167,12 +272,17 @@ impl Machine<'_> {
         };
         made.mask.condition = Some((key.into(), negated));
         made.by_target = table.is_target();
+        made.source.clone_from(&table.source);
+        made.rest.lessons = self.as_answer(table, arguments.range).and(&table.values().rest.lessons);
         made
     }
 
     fn renamed(&mut self, table: &Table, arguments: &Arguments) -> Table {
         let names = arguments.named("columns").or_else(|| arguments.positional.first());
         let mut renamed = table.clone();
+        if let Some(function @ (Value::Function(..) | Value::Symbol(_))) = names {
+            return self.renamed_by(table, &function.clone(), arguments);
+        }
         match names.map(|names| (names.constant(), self.state.get(names))) {
             Some((Some(name), _)) => renamed.label = Some(name),
             Some((None, Some(Object::Dict(dict)))) => {
@@ -186,6 +296,19 @@ impl Machine<'_> {
             }
             _ => {}
         }
+        renamed
+    }
+
+    /// Columns whose names are changed by a function.
+    fn renamed_by(&mut self, table: &Table, function: &Value, arguments: &Arguments) -> Table {
+        let mut renamed = self.unsure(table);
+        let mut columns = Vec::new();
+        for (name, column) in &table.columns {
+            let to = self.call_with(function, &[Value::Str(Rc::clone(name))], arguments.range);
+            let Some(to) = to.constant() else { return renamed };
+            columns.push((to, column.clone()));
+        }
+        (renamed.columns, renamed.whole) = (columns, table.whole);
         renamed
     }
 
@@ -232,13 +355,17 @@ impl Machine<'_> {
                 self.reduce(table, false, arguments.range)
             }
             "value_counts" | "unique" | "describe" | "idxmax" | "idxmin" => {
-                let lessons = table.values().rest.lessons;
-                Value::learnt(lessons)
+                let mut lessons = self.without_answers(&table.values().rest.lessons);
+                let category = name == "unique";
+                if !category {
+                    lessons.add(&self.counted_by_target(table, arguments.range));
+                }
+                Value::Number(Rc::new(Number { lessons, category, ..Number::default() }))
             }
             "corr" | "corrwith" | "cov" => self.correlations(table, name, arguments),
             "pivot_table" | "pivot" => {
                 let values = arguments.get(0, "values").and_then(Value::constant);
-                let by_target = values.is_some_and(|name| self.targets.contains(&*name));
+                let by_target = values.is_some_and(|name| self.targets.contains(&name));
                 self.statistics(table.rows, by_target, arguments)
             }
             "map" | "apply" | "transform" | "applymap" | "map_elements" => self.mapped(table, arguments),
@@ -248,13 +375,24 @@ impl Machine<'_> {
     }
 
     fn correlations(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {
-        let other = arguments.first().and_then(|value| self.table_of(value));
+        let other = arguments.first().and_then(|value| self.table_of(value)).cloned();
+        let other = other.as_ref();
+        if name == "corr"
+            && let Some(truth) = other.filter(|other| other.is_target())
+            && self.infos.has_model(&table.lessons())
+        {
+            let lessons = table.values().rest.lessons;
+            return Value::score(self.score(arguments.range, truth.rows, &lessons, false));
+        }
         let with_target = table.is_target() || other.is_some_and(Table::is_target);
         if let Some(label) = other.and_then(|other| other.label.clone()).filter(|_| name == "corrwith") {
-            self.seen.targets.insert(label.to_string());
+            self.seen.targets.names.insert(label.to_string());
         }
         let kind = if with_target { Kind::Selection } else { Kind::Unsupervised };
-        Value::learnt(self.learn(kind, arguments.range, table.rows))
+        let lessons = self.learn(kind, arguments.range, table.rows);
+        let target = table.columns.iter().find(|(_, column)| column.target).map(|(name, _)| Rc::clone(name));
+        let highest = target.filter(|_| name == "corr" && other.is_none());
+        Value::Number(Rc::new(Number { lessons, highest, ..Number::default() }))
     }
 
     /// A table of statistics: one row per group.
@@ -267,16 +405,15 @@ impl Machine<'_> {
     /// `column.map(...)`.
     fn mapped(&mut self, table: &Table, arguments: &Arguments) -> Value {
         let function = arguments.first_value();
+        let mut by_row = false;
         let lessons = match &function {
             Value::Function(..) => {
                 let across = matches!(arguments.get(1, "axis"), Some(Value::Int(1)));
-                let item = if across {
-                    self.table(table.clone())
-                } else {
-                    Value::learnt(table.values().rest.lessons)
-                };
+                let item =
+                    if across { row_of(table, false) } else { Value::learnt(table.values().rest.lessons) };
                 let value = self.call_with(&function, &[item], arguments.range);
-                self.lessons_of(&value)
+                by_row = across;
+                self.lessons_of(&value).and(&self.answer_of_row(&value, arguments.range))
             }
             Value::Method(method) => {
                 let base = method.0.clone();
@@ -284,11 +421,15 @@ impl Machine<'_> {
             }
             _ => self.lessons_of(&function),
         };
-        let own = table.values();
+        let mut own = table.values();
+        if by_row {
+            own.rest.lessons = self.without_answers(&own.rest.lessons);
+        }
         let target = own.rest.target && lessons.is_empty();
-        let mut made = Table::array(table.rows, own.rest.lessons.and(&lessons));
-        made.rest.target = target;
-        made.label = own.label;
+        let answer = if target { Lessons::default() } else { self.as_answer(table, arguments.range) };
+        let mut made = Table::array(table.rows, own.rest.lessons.and(&lessons).and(&answer));
+        (made.rest.target, made.rest.answer) = (target, own.rest.answer);
+        (made.label, made.source) = (own.label, own.source);
         self.table(made)
     }
 
@@ -299,12 +440,14 @@ impl Machine<'_> {
             "drop" => self.dropped(table, arguments),
             "pop" => {
                 let Some(name) = first.constant() else {
+                    let unsure = self.unsure(table);
                     if let Some(table) = self.state.table_mut(base) {
-                        table.kept.clear();
+                        *table = unsure;
                     }
                     return None;
                 };
                 let column = self.select(table, &name);
+                self.note_taken(table, &name, false);
                 if let Some(table) = self.state.table_mut(base) {
                     table.remove(&name);
                 }
@@ -322,6 +465,9 @@ impl Machine<'_> {
             "insert" => {
                 let (name, column) =
                     (arguments.get(1, "column")?.constant()?, self.column_of(arguments.get(2, "value")?));
+                let value = arguments.get(2, "value").cloned().unwrap_or_default();
+                self.note_source(&name, &value);
+                let column = self.answering(&name, &value, column, arguments.range);
                 if let Some(table) = self.state.table_mut(base) {
                     table.set(name, column);
                 }
@@ -332,7 +478,10 @@ impl Machine<'_> {
                 self.merged(table, &other, arguments)
             }
             "get" => match first.constant().filter(|_| table.whole && !first.is_constant_number()) {
-                Some(name) => self.table(self.select(table, &name)),
+                Some(name) => {
+                    let column = self.select(table, &name);
+                    self.table(column)
+                }
                 None => Value::learnt(table.values().rest.lessons),
             },
             _ => return None,
@@ -344,12 +493,12 @@ impl Machine<'_> {
         let excluded = arguments.named("exclude").is_some();
         let text = self.compact(arguments.range);
         let numeric = text.contains("number") || text.contains("float") || text.contains("int");
-        let mut selected = table.clone();
-        (selected.whole, selected.kept) = (false, Vec::new());
-        if numeric == excluded {
-            selected.columns.clear();
-            selected.unnamed = Lessons::default();
-        }
+        let mut selected = if numeric == excluded {
+            Table { columns: Vec::new(), unnamed: Lessons::default(), ..self.unsure(table) }
+        } else {
+            Table { whole: false, ..table.clone() }
+        };
+        selected.columns.retain(|(name, column)| !column.target || self.is_numeric(name));
         self.table(selected)
     }
 
@@ -364,7 +513,10 @@ impl Machine<'_> {
                 }
                 value => value.clone(),
             };
-            made.set(Rc::clone(name), self.column_of(&value));
+            let column = self.column_of(&value);
+            self.note_source(name, &value);
+            let column = self.answering(name, &value, column, arguments.range);
+            made.set(Rc::clone(name), column);
         }
         self.table(made)
     }
@@ -384,25 +536,37 @@ impl Machine<'_> {
             }
         };
         let mut left = table.clone();
+        let given =
+            names.constant().map_or_else(|| self.texts(&names).unwrap_or_default(), |name| vec![name]);
+        given.iter().for_each(|name| self.note_taken(table, name, false));
         match (names.constant(), self.texts(&names)) {
             (Some(name), _) => left.remove(&name),
             (None, Some(names)) => names.iter().for_each(|name| left.remove(name)),
-            _ => (left.whole, left.kept) = (false, Vec::new()),
+            _ if matches!(names, Value::Names(_)) => {}
+            _ => left = self.unsure(table),
         }
-        if let Value::Names(given) = &names
-            && given.sure
-        {
-            left.columns.retain(|(name, _)| given.except.contains(name));
+        if let Value::Names(given) = &names {
+            left = self.unsure(&left);
+            if given.sure {
+                left.columns.retain(|(name, _)| given.except.contains(name));
+            }
         }
         let lessons = self.lessons_of(&names);
         let lessons = self.infos.of_kind(&lessons, Kind::Selection);
         left.learn(&lessons);
+        left.part = self.all_columns(left.rows);
         self.table(left)
     }
 
     fn without_rows(&mut self, table: &Table, index: &Value, arguments: &Arguments) -> Value {
-        let rows = match self.table_of(index).map(|index| index.rows) {
-            Some(part) => self.other_side(table.rows, part),
+        let rows = match self.table_of(index).map(|index| (index.rows, index.fresh)) {
+            // The numbers of rows that were counted anew are those of other rows.
+            Some((part, true)) if part != table.rows && self.rows.contains(table.rows, part) => {
+                let site = self.site(arguments.range);
+                let some = self.rows.some(table.rows, site);
+                Some(self.rows.joined(&[some, part], site))
+            }
+            Some((part, _)) => self.other_side(table.rows, part),
             None => None,
         };
         let rows = match rows {
@@ -411,120 +575,4 @@ impl Machine<'_> {
         };
         self.table(table.with_rows(rows))
     }
-
-    /// Methods of groups.
-    pub(crate) fn call_group(&mut self, group: &Group, name: &str, arguments: &Arguments) -> Value {
-        match name {
-            "rolling" | "expanding" | "ewm" | "shift" | "cumsum" | "cumcount" | "diff" | "pct_change"
-            | "ffill" | "bfill" | "rank" | "cummax" | "cummin" | "ngroup" => {
-                return if matches!(name, "rolling" | "expanding" | "ewm") {
-                    let window = !excludes_itself(arguments);
-                    self.state.add(Object::Group(Group { ordered: true, window, ..group.clone() }))
-                } else {
-                    let lessons = group.table.values().rest.lessons;
-                    let lessons = self.lagged(&lessons);
-                    self.array(group.table.rows, lessons)
-                };
-            }
-            "groups" | "indices" | "get_group" | "__iter__" | "head" | "tail" | "sample" => {
-                return Value::Unknown;
-            }
-            "reset_index" => return self.state.add(Object::Group(group.clone())),
-            _ => {}
-        }
-        let counts = matches!(name, "size" | "count" | "nunique" | "len")
-            || matches!(arguments.first(), Some(Value::Str(name)) if matches!(&**name, "count" | "size" | "nunique" | "cumcount" | "shift" | "cumsum"));
-        let keeps_rows = group.ordered || matches!(name, "transform" | "apply");
-        let rows = if keeps_rows { group.table.rows } else { RowsId::UNKNOWN };
-        let windowed = self.words_of_function(arguments);
-        let lags = ["shift(", "closed"].iter().any(|word| windowed.contains(word));
-        let rolls = ["expanding(", "rolling(", "ewm("].iter().any(|word| windowed.contains(word));
-        if group.window && !counts || rolls && !lags && !counts {
-            return self.windowed(group, rows, arguments);
-        }
-        if group.ordered || counts || rolls || lags {
-            return self.array(rows, Lessons::default());
-        }
-        if name == "apply" && ["sample(", "resample("].iter().any(|word| windowed.contains(word)) {
-            return self.sampled_groups(group, arguments);
-        }
-        self.aggregated(group, rows, arguments)
-    }
-
-    /// The source of a function that is applied to groups.
-    fn words_of_function(&self, arguments: &Arguments) -> String {
-        let Some(Value::Function(function, _)) = arguments.first() else { return String::new() };
-        format!("{} {}", self.text(arguments.range), self.body_text(*function).unwrap_or_default())
-    }
-
-    /// Statistics of the target of rows before each row, and of the row itself.
-    fn windowed(&mut self, group: &Group, rows: RowsId, arguments: &Arguments) -> Value {
-        let mut lessons = group.table.values().rest.lessons;
-        if group.table.is_target() {
-            lessons = lessons.and(&self.learn(Kind::Window, arguments.range, group.table.rows));
-        }
-        self.array(rows, lessons)
-    }
-
-    /// What values of rows before depend on.
-    fn lagged(&mut self, lessons: &Lessons) -> Lessons {
-        self.infos.without(lessons, Kind::Window)
-    }
-
-    /// Rows that are drawn from each group.
-    fn sampled_groups(&mut self, group: &Group, arguments: &Arguments) -> Value {
-        let function = arguments.first_value();
-        let part = self.rows.some(group.table.rows, self.site(arguments.range));
-        let part = self.table(group.table.with_rows(part));
-        let drawn = self.call_with(&function, &[part], arguments.range);
-        let Some(drawn) = self.table_of(&drawn).map(|table| table.rows) else { return Value::Unknown };
-        let site = self.site(arguments.range);
-        let rows = match self.rows.repetition(drawn) {
-            Some(_) => self.rows.repeated(group.table.rows, site),
-            None => self.rows.some(group.table.rows, site),
-        };
-        let drawn = group.table.with_rows(rows);
-        self.table(drawn)
-    }
-
-    fn aggregated(&mut self, group: &Group, rows: RowsId, arguments: &Arguments) -> Value {
-        let lesson = Lesson::new(Kind::Target, self.site(arguments.range), group.table.rows);
-        let lessons = self.infos.lesson(lesson);
-        let table = &group.table;
-        if group.chosen {
-            let of_target = table.is_target() || table.columns.iter().any(|(_, column)| column.target);
-            let lessons = if of_target { lessons } else { Lessons::default() };
-            let mut made = Table::array(rows, table.lessons().and(&lessons));
-            if let Some(label) = &table.label {
-                made.set(Rc::clone(label), Column { lessons, target: false });
-            }
-            return self.table(made);
-        }
-        // All columns, or those that the arguments name: `agg({"price": "mean"})`, `agg(level=("price", "mean"))`.
-        let mut made = Table::of(rows);
-        let target = |machine: &Self, name: &str| machine.targets.contains(name);
-        for (name, value) in &arguments.named {
-            let of = self.contents(value).and_then(|items| items.first()?.constant());
-            if of.is_some_and(|of| target(self, &of)) {
-                made.set(Rc::clone(name), Column { lessons: lessons.clone(), target: false });
-            }
-        }
-        let named = match arguments.first().and_then(|value| self.state.get(value)) {
-            Some(Object::Dict(dict)) => dict.items.iter().map(|(name, _)| Rc::clone(name)).collect(),
-            _ if arguments.named.is_empty() => self.targets.iter().map(|name| name.as_str().into()).collect(),
-            _ => Vec::new(),
-        };
-        for name in named.into_iter().filter(|name| target(self, name)) {
-            let present = table.has(&name);
-            if present {
-                made.set(name, Column { lessons: lessons.clone(), target: false });
-            }
-        }
-        self.table(made)
-    }
-}
-
-/// Whether the statistics of a row leave out the row itself: `rolling(7, closed="left")`.
-fn excludes_itself(arguments: &Arguments) -> bool {
-    matches!(arguments.named("closed"), Some(Value::Str(closed)) if matches!(&**closed, "left" | "neither"))
 }

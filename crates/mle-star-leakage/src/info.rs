@@ -34,8 +34,8 @@ pub(crate) enum Kind {
     Unsupervised,
     /// Which features to use, by the target.
     Selection,
-    /// Nothing: the target itself is among the features.
-    Answer,
+    /// Nothing: the target of a row, or what was computed from it, is among the features of the same row.
+    Answer(TargetId),
     /// When to stop.
     Stopping,
     /// The best of several candidates, by their scores.
@@ -43,6 +43,10 @@ pub(crate) enum Kind {
     /// Nothing yet: a candidate, which differs between the steps of a search.
     Candidate(How),
 }
+
+/// A target, by its number in [`crate::targets::Targets`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct TargetId(pub(crate) u16);
 
 /// How the candidates of a search differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,6 +67,8 @@ pub(crate) enum How {
     Rounds,
     /// By the seed.
     Seed,
+    /// By the fold.
+    Fold,
     /// By a threshold, a weight or another number that changes predictions.
     Number,
 }

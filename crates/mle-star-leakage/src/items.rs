@@ -1,14 +1,15 @@
 //! Items of tables, lists and the like: `base[index]`.
 
 use crate::calls::Arguments;
+use crate::copies::with_rows;
 use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::Machine;
 use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
-use crate::table::{Group, Order, Table};
+use crate::table::{Column, Group, Order, Table};
 use crate::training::is_every_row;
-use crate::value::{Names, Object, Value};
-use ruff_python_ast::{Expr, ExprSlice};
+use crate::value::{List, Names, Number, Object, Value};
+use ruff_python_ast::{Expr, ExprSlice, Operator, UnaryOp};
 use ruff_text_size::{Ranged, TextRange};
 use std::rc::Rc;
 
@@ -22,6 +23,7 @@ impl<'a> Machine<'a> {
                 return self.item_of_results(&table, &accessor, &key, site);
             }
             return match self.table_of(&table).cloned() {
+                Some(_) if &*accessor == "T of" => Value::Unknown,
                 Some(table) if matches!(&*accessor, "iloc" | "loc" | "at" | "iat") => {
                     self.located(&table, index)
                 }
@@ -32,6 +34,9 @@ impl<'a> Machine<'a> {
         if let Value::Symbol(symbol) = base {
             let name = symbol.rsplit('.').next().unwrap_or_default().to_owned();
             let items = self.eval(index);
+            if let ("variables of here", Some(name)) = (&**symbol, items.as_str()) {
+                return self.state.variable(self.scope, name).cloned().unwrap_or_default();
+            }
             let arguments =
                 Arguments { positional: vec![items], range: site, called: site, ..Arguments::default() };
             return if matches!(&*name, "c_" | "r_") {
@@ -47,6 +52,11 @@ impl<'a> Machine<'a> {
             return self.table_item(&table, index);
         }
         let index = self.eval(index);
+        if let Some(codes) = self.table_of(&index).cloned()
+            && let Some(found) = self.looked_up_by(base, &codes, site)
+        {
+            return found;
+        }
         self.value_item(base, &index)
     }
 
@@ -65,7 +75,9 @@ impl<'a> Machine<'a> {
                     Kind::Unsupervised => Some(Kind::Selection),
                     _ => Some(kind),
                 });
-                Value::number(lessons, number.scores.clone())
+                let highest = index.constant().filter(|_| number.highest.is_some());
+                let scores = number.scores.clone();
+                Value::Number(Rc::new(Number { lessons, scores, highest, ..Number::default() }))
             }
             (Value::Number(number), _) => {
                 let value = match index.as_str() {
@@ -79,13 +91,26 @@ impl<'a> Machine<'a> {
                 Value::Int(position) if !list.open => at(&list.items, *position),
                 _ => {
                     let joined = self.join_all(&list.items);
+                    let rows = match index {
+                        Value::Number(number) => number.row.as_ref().filter(|row| row.index),
+                        _ => None,
+                    };
+                    let rows = rows.map_or(RowsId::UNKNOWN, |row| row.rows);
+                    let joined = if list.open { with_rows(&joined, rows) } else { joined };
                     self.with_lessons(&joined, &index_lessons)
                 }
             },
-            (_, Some(Object::Dict(dict))) => match index.constant() {
-                Some(key) => dict.get(&key).cloned().unwrap_or_else(|| self.join_all(&dict.others)),
-                None => self.join_all(&dict.values()),
-            },
+            (_, Some(Object::Dict(dict))) => {
+                let found = match index.constant() {
+                    Some(key) => dict.get(&key).cloned().unwrap_or_else(|| self.join_all(&dict.others)),
+                    None => self.join_all(&dict.values()),
+                };
+                let found = self.so_far(found);
+                let chosen = self
+                    .infos
+                    .map(&index_lessons, |lesson| matches!(lesson.kind, Kind::Choice(_)).then_some(lesson));
+                self.with_lessons(&found, &chosen)
+            }
             (_, Some(Object::Group(group))) => self.choose_columns(group, index),
             _ => Value::Unknown,
         }
@@ -93,9 +118,12 @@ impl<'a> Machine<'a> {
 
     /// Some of the names of columns.
     fn some_names(&mut self, names: &Rc<Names>, index: &Value) -> Value {
+        if let Value::Names(chosen) = index {
+            return Value::Names(Rc::clone(chosen));
+        }
         let lessons = self.selecting(index);
         if lessons.is_empty() {
-            return Value::Names(Rc::clone(names));
+            return Value::Names(Rc::new(Names { lessons: names.lessons.clone(), ..Names::default() }));
         }
         let lessons = names.lessons.and(&lessons);
         Value::Names(Rc::new(Names { lessons, ..Names::default() }))
@@ -115,8 +143,31 @@ impl<'a> Machine<'a> {
         if let Expr::Tuple(tuple) = index {
             return self.array_item(table, &tuple.elts);
         }
+        let range = index.range();
+        let chooses_rows = self.is_mask(index);
         let index = self.eval(index);
+        if matches!(index, Value::Unknown) && chooses_rows {
+            return self.table(table.with_rows(RowsId::UNKNOWN));
+        }
+        if table.columns.is_empty()
+            && !table.whole
+            && let Some(codes) = self.table_of(&index).cloned()
+        {
+            let base = self.table(table.clone());
+            if let Some(found) = self.looked_up_by(&base, &codes, range) {
+                return found;
+            }
+        }
         self.table_item_by(table, &index)
+    }
+
+    /// Whether an index of which nothing is known chooses rows: it is inverted here or elsewhere.
+    fn is_mask(&self, index: &Expr) -> bool {
+        match index {
+            Expr::UnaryOp(operation) => operation.op == UnaryOp::Invert,
+            Expr::Name(name) => self.source.contains(&format!("~{}", name.id)),
+            _ => false,
+        }
     }
 
     /// `table[index]`.
@@ -125,8 +176,14 @@ impl<'a> Machine<'a> {
             let column = self.select(table, &name);
             return self.table(column);
         }
+        if let Value::Names(names) = index
+            && names.each
+        {
+            return self.each_column(table, names);
+        }
         if let Some(rows) = self.chosen_rows(table, index) {
             let mut chosen = table.with_rows(rows);
+            chosen.each |= is_every_row(index);
             chosen.by_target = self.table_of(index).is_some_and(|index| index.by_target);
             let lessons = self.about_features(index);
             chosen = self.ordered_by(&chosen, &lessons);
@@ -137,11 +194,19 @@ impl<'a> Machine<'a> {
             return self.table(selected);
         }
         let lessons = self.selecting(index);
+        let among = match index {
+            Value::Names(names) if !names.sure && !names.among.is_empty() => self.columns_among(table, names),
+            Value::Number(number) if number.highest.is_some() => {
+                let known = table.columns.iter().filter(|(name, _)| Some(name) == number.highest.as_ref());
+                known.cloned().collect()
+            }
+            _ => Vec::new(),
+        };
         let mut selected = match index {
-            Value::Names(names) if names.sure => {
-                let mut selected = table.clone();
-                names.except.iter().for_each(|name| selected.remove(name));
-                selected
+            Value::Names(names) if names.sure => self.columns_named(table, names),
+            Value::Int(_) if table.each => {
+                let part = Self::column_at(table.part, index);
+                Table { part, each: false, ..self.unsure(table) }
             }
             Value::Int(_) | Value::Number(_) if table.columns.is_empty() && !table.whole => {
                 return self.one_value(table, index);
@@ -151,6 +216,7 @@ impl<'a> Machine<'a> {
                 Table { rest: table.rest.clone(), label: table.label.clone(), ..Table::default() }
             }
             _ => Table {
+                part: self.all_columns(table.rows),
                 rest: table.rest.clone(),
                 order: Order { times: Vec::new(), ..table.order.clone() },
                 by_target: table.by_target,
@@ -160,8 +226,47 @@ impl<'a> Machine<'a> {
         if table.whole || !table.columns.is_empty() {
             selected.label = None;
         }
+        among.into_iter().for_each(|(name, column)| selected.set(name, column));
         selected.learn(&lessons);
         self.table(selected)
+    }
+
+    /// A column that stands for each of several, one after the other: the target may be one of them.
+    fn each_column(&mut self, table: &Table, names: &Names) -> Value {
+        let known: Vec<Rc<str>> =
+            self.columns_among(table, names).into_iter().map(|(name, _)| name).collect();
+        let mut column = Table { rest: table.rest.clone(), ..Table::of(table.rows) };
+        for name in known {
+            let own = table.select(&name);
+            column.rest.lessons.add(&self.as_answer(&own, self.statement));
+        }
+        self.table(column)
+    }
+
+    /// The columns of a table that certainly are among some names.
+    fn columns_among(&self, table: &Table, names: &Names) -> Vec<(Rc<str>, Column)> {
+        let root = |rows| self.rows.ancestors(rows).last();
+        let same = root(names.of).is_some_and(|of| root(table.rows) == Some(of));
+        let certain = names.certain();
+        let known = table.columns.iter().filter(|(name, _)| same && certain.contains(name));
+        known.cloned().collect()
+    }
+
+    /// The columns of a table with the names of all columns of this or another table, but some.
+    fn columns_named(&mut self, table: &Table, names: &Names) -> Table {
+        let root = |machine: &Self, rows| machine.rows.ancestors(rows).last();
+        let same = root(self, names.of).is_some_and(|of| root(self, table.rows) == Some(of));
+        let mut selected = if same { table.clone() } else { self.unsure(table) };
+        selected.columns.retain(|(name, column)| names.known.contains(name) || !column.target);
+        let later = selected.columns.iter().filter(|(name, _)| !names.known.contains(name));
+        let later: Vec<Rc<str>> = later.map(|(name, _)| Rc::clone(name)).collect();
+        for name in later {
+            let lessons = selected.column(&name).lessons;
+            let lessons = self.without_answers(&lessons);
+            selected.set(name, Column::learnt(lessons));
+        }
+        names.except.iter().for_each(|name| selected.remove(name));
+        selected
     }
 
     /// One value or row of an array.
@@ -184,6 +289,17 @@ impl<'a> Machine<'a> {
         })
     }
 
+    /// What predictions of several models depend on, of which candidates of a search choose some.
+    fn candidates_among(&mut self, index: &Value, table: &Table) -> Lessons {
+        if !self.infos.has_model(&table.lessons()) {
+            return Lessons::default();
+        }
+        let lessons = self.lessons_of(index);
+        let open = |lesson: Lesson| matches!(lesson.kind, Kind::Candidate(_)).then_some(lesson);
+        let lessons = self.infos.map(&lessons, open);
+        self.applied(&lessons, table.rows)
+    }
+
     /// `array[rows, columns]`.
     fn array_item(&mut self, table: &Table, index: &'a [Expr]) -> Value {
         let Some((first, rest)) = index.split_first() else { return Value::Unknown };
@@ -204,16 +320,26 @@ impl<'a> Machine<'a> {
             && !column.is_slice_expr()
         {
             let column = self.eval(column);
-            let lessons = self.selecting(&column);
+            let lessons = self.selecting(&column).and(&self.candidates_among(&column, &chosen));
+            let part = Self::column_at(chosen.part, &column);
             chosen = match (column.constant().filter(|_| !column.is_constant_number()), self.texts(&column)) {
                 (Some(name), _) => self.select(&chosen, &name),
                 (None, Some(names)) => self.select_all(&chosen, &names),
-                _ => Table { kept: Vec::new(), ..chosen },
+                _ => match &column {
+                    Value::Names(names) if names.sure => self.columns_named(&chosen, names),
+                    _ => self.unsure(&chosen),
+                },
             };
             chosen.learn(&lessons);
-            chosen.by_target = by_target;
+            (chosen.by_target, chosen.part) = (by_target, part);
+        } else if let [Expr::Slice(slice)] = rest {
+            let part = self.sliced_columns(chosen.part, slice);
+            let all = slice.lower.is_none() && slice.upper.is_none() && slice.step.is_none();
+            if !all {
+                chosen = Table { part, ..self.unsure(&chosen) };
+            }
         } else if !rest.is_empty() {
-            chosen.kept.clear();
+            chosen = Table { part: None, ..self.unsure(&chosen) };
         }
         self.table(chosen)
     }
@@ -249,6 +375,11 @@ impl<'a> Machine<'a> {
             // Positions of other rows say nothing here.
             return Some(if *of == table.rows { *part } else { RowsId::UNKNOWN });
         }
+        if let Value::Method(method) = index
+            && let (Value::Tuple(bounds), "slice of") = (&method.0, &*method.1)
+        {
+            return Some(self.rows_between(table.rows, bounds));
+        }
         let index = self.table_of(index)?;
         if let (Some(among), Some((_, negated))) = (index.mask.among, &index.mask.condition) {
             let negated = *negated;
@@ -259,10 +390,19 @@ impl<'a> Machine<'a> {
             });
         }
         if let Some((key, negated)) = index.mask.condition.clone() {
-            return Some(self.divided(table.rows, &key, negated, DivisionKind::Condition));
+            let kind = match (index.mask.random, index.mask.value) {
+                (true, _) => DivisionKind::Random,
+                (false, true) => DivisionKind::Value,
+                (false, false) => DivisionKind::Condition,
+            };
+            return Some(self.divided(table.rows, &key, negated, kind));
         }
         if index.index {
             return Some(index.rows);
+        }
+        let names = table.whole || !table.columns.is_empty();
+        if let Some(name) = index.label.clone().filter(|_| names && index.rows == table.rows) {
+            return Some(self.divided(table.rows, &name, false, DivisionKind::Condition));
         }
         None
     }
@@ -280,33 +420,73 @@ impl<'a> Machine<'a> {
     /// The items of a slice.
     pub(crate) fn slice(&mut self, base: &Value, slice: &'a ExprSlice) -> Value {
         if let Some(table) = self.table_of(base).cloned() {
-            let sliced = self.sliced(&table, slice);
+            let sliced = if table.each {
+                let part = self.sliced_columns(table.part, slice);
+                Table { part, each: false, ..self.unsure(&table) }
+            } else {
+                self.sliced(&table, slice)
+            };
             return self.table(sliced);
         }
         let bounds = [&slice.lower, &slice.upper].map(|bound| bound.as_deref().map(|bound| self.eval(bound)));
         match (base, self.state.handle(base).as_deref()) {
-            (Value::Number(_) | Value::Names(_), _) => base.clone(),
+            (Value::Number(number), _) => {
+                let highest = number.highest.clone().filter(|_| bounds[0].is_none() && slice.step.is_none());
+                Value::Number(Rc::new(Number { highest, ..(**number).clone() }))
+            }
+            (Value::Names(names), _) => {
+                Value::Names(Rc::new(Names { sure: false, among: Vec::new(), ..(**names).clone() }))
+            }
+            (Value::Positions { of, part }, _) => {
+                let all = Table::positions(*part);
+                let part = self.sliced(&all, slice).rows;
+                Value::Positions { of: *of, part }
+            }
             (Value::Tuple(items), _) => {
                 part_of(items, &bounds).map_or(Value::Unknown, |items| Value::Tuple(items.into()))
             }
             (_, Some(Object::List(list))) => match part_of(&list.items, &bounds).filter(|_| !list.open) {
                 Some(items) => self.list(items),
-                None => self.open_list(list.items.clone()),
+                None => match self.row_list(base) {
+                    Some(table) => self.sliced_list(list, &table, slice),
+                    None => {
+                        let items = list.items.iter().map(|item| with_rows(item, RowsId::UNKNOWN)).collect();
+                        self.open_list(items)
+                    }
+                },
             },
             _ => Value::Unknown,
         }
     }
 
+    /// A slice of a list with one item for each row.
+    fn sliced_list(&mut self, list: &List, table: &Table, slice: &'a ExprSlice) -> Value {
+        let rows = self.sliced(&Table::of(table.rows), slice).rows;
+        let items = list.items.iter().map(|item| with_rows(item, rows)).collect();
+        self.state.add(Object::List(List { items, ..list.clone() }))
+    }
+
     /// The rows of a slice.
-    fn sliced(&mut self, table: &Table, slice: &'a ExprSlice) -> Table {
+    pub(crate) fn sliced(&mut self, table: &Table, slice: &'a ExprSlice) -> Table {
         let values = [&slice.lower, &slice.upper].map(|bound| bound.as_deref().map(|bound| self.eval(bound)));
         let range = |bound: &Option<Box<Expr>>| bound.as_deref().map(Ranged::range);
         let rows = match (&values[0], &values[1]) {
             (None, None) => table.rows,
             (None, Some(end)) => self.head(table.rows, end, range(&slice.upper)),
             (Some(start), None) => self.tail(table.rows, start, range(&slice.lower)),
+            (Some(Value::Number(_)), Some(_)) if is_batch(slice) => {
+                let site = self.site(slice.range());
+                self.rows.batch(table.rows, site)
+            }
             (Some(Value::Int(start @ 0..)), Some(Value::Int(end))) if end > start => {
                 let key = format!("at {start} to {end}");
+                self.divided(table.rows, &key, false, DivisionKind::Position)
+            }
+            (Some(Value::Number(start)), Some(Value::Number(end)))
+                if start.share.is_some() && end.share.is_some() =>
+            {
+                let bound = |number: &Rc<Number>| number.share.map_or(0.0, |(_, share)| from_start(share));
+                let key = format!("at share {} to {}", bound(start), bound(end));
                 self.divided(table.rows, &key, false, DivisionKind::Position)
             }
             _ => {
@@ -315,6 +495,26 @@ impl<'a> Machine<'a> {
             }
         };
         table.with_rows(rows)
+    }
+
+    /// The rows of `slice(start, end)`.
+    fn rows_between(&mut self, of: RowsId, bounds: &[Value]) -> RowsId {
+        match bounds {
+            [Value::None | Value::Int(0), end, _] if !matches!(end, Value::None) => self.head(of, end, None),
+            [start, Value::None, _] => self.tail(of, start, None),
+            [start, Value::Length(_), _] => self.tail(of, start, None),
+            _ => {
+                let site = self.site(self.statement);
+                self.rows.some(of, site)
+            }
+        }
+    }
+
+    /// The positions before a share of the rows.
+    pub(crate) fn first_positions(&mut self, end: &Value) -> Value {
+        let Some((rows, _)) = end.share() else { return Value::Unknown };
+        let first = self.head(rows, end, None);
+        self.positions(first)
     }
 
     /// The first rows.
@@ -327,7 +527,7 @@ impl<'a> Machine<'a> {
     }
 
     /// The last rows.
-    fn tail(&mut self, of: RowsId, start: &Value, range: Option<TextRange>) -> RowsId {
+    pub(crate) fn tail(&mut self, of: RowsId, start: &Value, range: Option<TextRange>) -> RowsId {
         if let (Value::Length(length), Some(parts)) = (start, self.parts(of)) {
             return match &*parts {
                 [first, second] if first == length => *second,
@@ -348,9 +548,27 @@ impl<'a> Machine<'a> {
     fn position_key(&self, bound: &Value, range: Option<TextRange>) -> String {
         match bound {
             Value::Int(position) => format!("at {position}"),
+            Value::Number(number) if number.share.is_some() => {
+                format!("at share {}", number.share.map_or(0.0, |(_, share)| from_start(share)))
+            }
             _ => format!("at {}", range.map_or_else(String::new, |range| self.compact(range))),
         }
     }
+}
+
+/// A share of rows, counted from the first one.
+fn from_start(share: f64) -> f64 {
+    let share = if share < 0.0 { 1.0 + share } else { share };
+    (share * 1e6).round() / 1e6
+}
+
+/// Whether a slice goes from a variable to a place after it, as in a loop over batches: `[start:start + size]`.
+fn is_batch(slice: &ExprSlice) -> bool {
+    let (Some(Expr::Name(low)), Some(Expr::BinOp(high))) = (slice.lower.as_deref(), slice.upper.as_deref())
+    else {
+        return false;
+    };
+    high.op == Operator::Add && high.left.as_name_expr().is_some_and(|name| name.id == low.id)
 }
 
 fn at(items: &[Value], position: i64) -> Value {

@@ -74,7 +74,13 @@ fn join_numbers(one: &Number, other: &Number) -> Number {
         text: one.text.clone().filter(|text| other.text.as_ref() == Some(text)),
         random: one.random && other.random,
         truth: one.truth && other.truth,
+        of_truth: one.of_truth.filter(|rows| other.of_truth == Some(*rows)),
+        highest: one.highest.clone().filter(|name| other.highest.as_ref() == Some(name)),
+        category: one.category && other.category,
+        share: one.share.filter(|share| other.share == Some(*share)),
+        reduced: one.reduced.clone().filter(|reduced| other.reduced.as_ref() == Some(reduced)),
         row: one.row.clone().filter(|row| other.row.as_ref() == Some(row)),
+        versus: one.versus.clone().or_else(|| other.versus.clone()),
     }
 }
 

@@ -34,12 +34,16 @@ impl Machine<'_> {
             "resample" if symbol.starts_with("sklearn") => self.resample(arguments),
             _ if names::is_one(ASSOCIATIONS, name) => self.association(arguments),
             "Dataset" | "DMatrix" | "QuantileDMatrix" | "Pool" if booster => {
-                let table = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
+                let mut table = arguments.first().and_then(|value| self.table_of(value)).cloned()?;
                 if let Some(label) = arguments.get(1, "label") {
                     self.note_targets(label, Some(&table));
+                    table.truth = self.table_of(label).cloned().map(Rc::new);
                 }
                 self.table(table)
             }
+            "add_constant" if symbol.starts_with("statsmodels") => arguments.first_value(),
+            _ if symbol.starts_with("statsmodels") => self.statistical_model(name, arguments)?,
+            "from_tensor_slices" => self.data_set(arguments)?,
             "train" if booster => self.train(arguments),
             "cv" if booster => {
                 let data = arguments.get(1, "train_set").or_else(|| arguments.named("dtrain"))?.clone();
@@ -60,6 +64,40 @@ impl Machine<'_> {
             _ if symbol.starts_with("torch") => return self.call_torch(name, arguments),
             _ => return self.compared_samples(name, arguments),
         })
+    }
+
+    /// `OLS(truth, features)`, `ols("truth ~ feature", data=table)`: fitted by a method without arguments.
+    fn statistical_model(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
+        let (truth, features) = match arguments.first()?.constant() {
+            Some(formula) => {
+                let data = arguments.get(1, "data").and_then(|data| self.table_of(data)).cloned()?;
+                let (target, terms) = formula.split_once('~')?;
+                let words = |text: &str| -> Vec<Rc<str>> {
+                    let letters = text.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+                    letters.filter(|word| !word.is_empty() && *word != "C").map(Rc::from).collect()
+                };
+                let truth = self.select(&data, words(target).last()?);
+                let features = self.select_all(&data, &words(terms));
+                (self.table(truth), self.table(features))
+            }
+            None => (arguments.first_value(), arguments.get(1, "exog")?.clone()),
+        };
+        self.table_of(&features)?;
+        let made = self.estimator(name, &Arguments { range: arguments.range, ..Arguments::default() });
+        let Some(Object::Estimator(estimator)) = self.state.get(&made).cloned() else { return None };
+        let given = Arguments { positional: vec![features, truth], named: Vec::new(), ..arguments.clone() };
+        self.fit(&made, &estimator, &given);
+        Some(made)
+    }
+
+    /// `Dataset.from_tensor_slices((x, y))`.
+    fn data_set(&mut self, arguments: &Arguments) -> Option<Value> {
+        let parts = self.contents(&arguments.first_value())?;
+        let [x, y] = parts.as_slice() else { return None };
+        let mut table = self.table_of(x)?.values();
+        self.note_targets(y, Some(&table));
+        table.truth = self.table_of(y).cloned().map(Rc::new);
+        Some(self.table(table))
     }
 
     fn watches_training(&self, arguments: &Arguments) -> bool {
@@ -96,7 +134,10 @@ impl Machine<'_> {
         let made = self.site(arguments.range);
         let warm = arguments.is_true("warm_start");
         let fitted = self.explained(name, arguments);
-        let estimator = Estimator { name: name.into(), role, made, lessons, stops, warm, fitted };
+        let takes = self.takes(name, arguments);
+        let steps = self.steps(name, arguments);
+        let estimator =
+            Estimator { name: name.into(), role, made, lessons, stops, warm, steps, takes, fitted };
         self.state.add(Object::Estimator(estimator))
     }
 
@@ -123,6 +164,9 @@ impl Machine<'_> {
         arguments: &Arguments,
     ) -> Value {
         match name {
+            "fit" | "fit_regularized" if arguments.positional.is_empty() && estimator.fitted.is_some() => {
+                base.clone()
+            }
             "fit" | "partial_fit" | "fit_generator" | "adapt" => {
                 self.fit(base, estimator, arguments);
                 if name != "adapt" {
@@ -138,10 +182,6 @@ impl Machine<'_> {
                 let pair = estimator.name.starts_with("PLS") || &*estimator.name == "CCA";
                 if pair { Value::Tuple([made, Value::Unknown].into()) } else { made }
             }
-            "fit_predict" => match self.fit(base, estimator, arguments) {
-                Some(fitted) => self.predicted(estimator, &fitted, arguments),
-                None => Value::Unknown,
-            },
             "transform" => match (self.given_table(arguments), &estimator.fitted) {
                 (Some(table), Some(fitted)) => {
                     self.transformed_by(estimator, &table, &fitted.clone(), arguments)
@@ -163,6 +203,7 @@ impl Machine<'_> {
             }
             "score" | "evaluate" => self.own_score(estimator, arguments),
             "fit_resample" | "fit_sample" => self.resampled(estimator, arguments),
+            "kneighbors" | "query" | "radius_neighbors" | "query_radius" => self.nearest(arguments),
             "get_support"
             | "get_feature_importance"
             | "feature_importance"
@@ -173,9 +214,68 @@ impl Machine<'_> {
             "evals_result" | "get_evals_result" => self.attribute(base, "evals_result_"),
             "get_best_score" => self.attribute(base, "best_score_"),
             "get_booster" => base.clone(),
-            "set_params" | "compile" | "add" | "eval" | "to" | "set_output" => base.clone(),
-            _ => Value::Unknown,
+            "set_params" => self.set_parameters(base, arguments),
+            // Pools of processes and threads.
+            "map" | "imap" | "starmap" if estimator.role == Role::Model => {
+                self.call_builtin("map", arguments)
+            }
+            "compile" | "add" | "eval" | "to" | "set_output" => base.clone(),
+            _ => self.call_fitted(base, estimator, name, arguments),
         }
+    }
+
+    /// Further methods of what was fitted, or is fitted by them.
+    fn call_fitted(
+        &mut self,
+        base: &Value,
+        estimator: &Estimator,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Value {
+        match name {
+            "fit_predict" => match self.fit(base, estimator, arguments) {
+                Some(fitted) if estimator.role == Role::Transformer => {
+                    let table = self.given_table(arguments).unwrap_or_default();
+                    self.transformed(&table, estimator.role, &fitted)
+                }
+                Some(fitted) => self.predicted(estimator, &fitted, arguments),
+                None => Value::Unknown,
+            },
+            // The leaves of trees.
+            "apply" => match &estimator.fitted {
+                Some(fitted) => self.predicted(estimator, &fitted.clone(), arguments),
+                None => Value::Unknown,
+            },
+            "get_layer" => match &estimator.fitted {
+                // Its weights are made from the true values.
+                Some(fitted) => Value::learnt(self.infos.learn(Kind::Target, fitted.site, fitted.rows)),
+                None => base.clone(),
+            },
+            _ => self.call_network(base, name, arguments),
+        }
+    }
+
+    /// `model.set_params(...)`.
+    fn set_parameters(&mut self, base: &Value, arguments: &Arguments) -> Value {
+        let settings = Arguments { named: arguments.named.clone(), ..Arguments::default() };
+        let made = self.estimator("settings", &settings);
+        let lessons = match self.state.get(&made) {
+            Some(Object::Estimator(made)) => made.lessons.clone(),
+            _ => Lessons::default(),
+        };
+        if let Value::Object(number) = base
+            && let Some(Object::Estimator(estimator)) = self.state.change(*number)
+        {
+            estimator.lessons.add(&lessons);
+        }
+        base.clone()
+    }
+
+    /// The nearest rows: their distances and positions.
+    fn nearest(&mut self, arguments: &Arguments) -> Value {
+        let Some(table) = self.given_table(arguments) else { return Value::Unknown };
+        let found = self.table(Table::array(table.rows, table.values().rest.lessons));
+        Value::Tuple([found.clone(), found].into())
     }
 
     /// Predictions after each round.
@@ -195,14 +295,19 @@ impl Machine<'_> {
         let target = arguments.get(1, "y").filter(|value| !matches!(value, Value::None)).cloned();
         let fitted = match &table {
             Some(table) => {
+                let taken = self.taken(estimator, table);
                 if estimator.role >= Role::Model {
-                    self.note_ids(table, arguments);
+                    self.note_ids(&taken, arguments);
                 }
-                let mut fitted = self.fit_rows(table, target.as_ref(), arguments);
-                let answer = target.as_ref().and_then(|target| self.answer(estimator, table, target));
-                if answer.is_some() {
-                    fitted.lessons =
-                        fitted.lessons.and(&self.infos.learn(Kind::Answer, fitted.site, table.rows));
+                let taken = self.through_steps(estimator, taken, Some(target.as_ref()));
+                let mut fitted = self.fit_rows(&taken, target.as_ref(), arguments);
+                if estimator.role >= Role::Model {
+                    let number = self.target_of(table, target.as_ref());
+                    fitted.lessons = self.answers_for(&fitted.lessons, number, fitted.site);
+                    let truth = target.as_ref().and_then(|target| self.table_of(target)).cloned();
+                    let truth = truth.or_else(|| table.truth.as_deref().cloned());
+                    let by_position = self.answer_by_position(&taken, truth.as_ref(), fitted.site);
+                    fitted.lessons.add(&by_position);
                 }
                 self.watch(estimator, &mut fitted, arguments);
                 fitted
@@ -240,7 +345,7 @@ impl Machine<'_> {
     /// A column of true values is a target.
     pub(crate) fn note_target(&mut self, truth: &Value) {
         let label = self.table_of(truth).and_then(|truth| truth.label.clone());
-        self.seen.targets.extend(label.map(|label| label.to_string()));
+        self.seen.targets.names.extend(label.map(|label| label.to_string()));
     }
 
     /// What is given as the target is the target. Several columns are, unless they are features as well, as for a model
@@ -248,20 +353,9 @@ impl Machine<'_> {
     pub(crate) fn note_targets(&mut self, truth: &Value, features: Option<&Table>) {
         let Some(truth) = self.table_of(truth) else { return };
         let several = truth.labels.iter().filter(|name| !features.is_some_and(|features| features.has(name)));
-        let names: Vec<String> = truth.label.iter().chain(several).map(ToString::to_string).collect();
-        self.seen.targets.extend(names);
-    }
-
-    /// The column of the target that is certainly among the features of a model.
-    pub(crate) fn answer(&self, estimator: &Estimator, table: &Table, target: &Value) -> Option<Rc<str>> {
-        let target =
-            self.table_of(target).filter(|target| target.is_target() && target.rows == table.rows)?;
-        let name = target.label.clone().filter(|_| target.rows.is_known())?;
-        let among = table.kept.contains(&name) && table.named(&name).is_some_and(|column| column.target);
-        // Something between the table and the model may leave the column out.
-        let choosers = ["Transformer", "column_transformer", "Select", "RFE", "Boruta"];
-        let chooses = choosers.iter().any(|chooser| self.source.contains(chooser));
-        (among && !chooses && estimator.role >= Role::Model).then_some(name)
+        let own = truth.label.as_ref().or(truth.source.as_ref());
+        let names: Vec<String> = own.into_iter().chain(several).map(ToString::to_string).collect();
+        self.seen.targets.names.extend(names);
     }
 
     /// What a model learnt that went on from what it, or another one, learnt before.
@@ -345,6 +439,7 @@ impl Machine<'_> {
         if &*estimator.name == "IsotonicRegression" {
             return self.predicted(estimator, fitted, arguments);
         }
+        let table = &self.taken(estimator, table);
         let by_target = names::projects_by_target(&estimator.name) && fitted.with_target;
         let role = if by_target { Role::TargetEncoder } else { estimator.role };
         self.transformed(table, role, fitted)
@@ -389,7 +484,10 @@ impl Machine<'_> {
 
     /// What predictions for the rows of a table depend on.
     pub(crate) fn predictions(&mut self, estimator: &Estimator, fitted: &Fitted, table: &Table) -> Lessons {
-        let features = table.lessons().and(&fitted.lessons);
+        let table = self.taken(estimator, table);
+        let table = &self.through_steps(estimator, table, None);
+        let own = table.lessons().and(&self.position_in(table, &fitted.lessons));
+        let features = self.features_of(&own, &fitted.lessons);
         let on = table.rows;
         let features = self.infos.map(&features, |lesson| {
             // Predictions as features are statistics of the target.
@@ -454,10 +552,20 @@ impl Machine<'_> {
             arguments.all().take(2).filter_map(|value| self.table_of(value)).cloned().collect();
         let [one, other] = tables.as_slice() else { return Value::some_number() };
         if let Some(label) = &other.label {
-            self.seen.targets.insert(label.to_string());
+            let correlates = ["corr", "spearmanr", "pearsonr", "kendalltau"];
+            let called = arguments.called_name(self.source);
+            let names = match correlates.iter().any(|name| called.contains(name)) {
+                true => &mut self.seen.targets.associated,
+                false => &mut self.seen.targets.names,
+            };
+            names.insert(label.to_string());
         }
         if !one.is_target() && !other.is_target() {
             return Value::some_number();
+        }
+        let predicted = |table: &Table| self.infos.has_model(&table.lessons());
+        if predicted(one) || predicted(other) {
+            return self.metric(arguments);
         }
         let rows = if one.rows.is_known() { one.rows } else { other.rows };
         let lesson = Lesson::new(Kind::Selection, self.site(arguments.range), rows);

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use crate::calls::Arguments;
 use crate::info::{How, Kind, Lessons};
-use crate::machine::{Final, Items, Machine};
+use crate::machine::{Final, Items, Machine, row_of};
 use crate::names;
 use crate::rows::RowsId;
 use crate::training::is_loss;
@@ -31,6 +31,10 @@ impl Machine<'_> {
             return value;
         }
         if names::is_metric(symbol) {
+            let truth = arguments.get(0, "y_true").and_then(|truth| self.table_of(truth)).cloned();
+            if let Some(truth) = truth.filter(|_| names::is_of_numbers(name)) {
+                self.note_numeric(&truth);
+            }
             return self.metric(arguments);
         }
         if is_loss(symbol) {
@@ -42,6 +46,9 @@ impl Machine<'_> {
         if let Some(value) = self.call_standard(symbol, name, arguments) {
             return value;
         }
+        if name.ends_with("KDTree") {
+            return self.estimator(name, arguments);
+        }
         if let Some(value) = self.call_numpy(symbol, name, arguments) {
             return value;
         }
@@ -49,6 +56,11 @@ impl Machine<'_> {
             return self.estimator(name, arguments);
         }
         self.call_unknown(arguments)
+    }
+
+    /// Whether the script has a line with the final score.
+    pub(crate) fn reports_a_score(&self) -> bool {
+        self.source.contains(FINAL)
     }
 
     /// A function of which nothing is known but its arguments.
@@ -83,11 +95,12 @@ impl Machine<'_> {
                         let copied = estimator.clone();
                         self.state.add(Object::Estimator(copied))
                     }
+                    Some(Object::Instance(_)) if name == "deepcopy" => self.copied_network(&first),
                     _ => first,
                 }
             }
             (_, "partial") => partial(&first, arguments),
-            (_, "defaultdict" | "OrderedDict") => self.state.add(Object::Dict(Dict::default())),
+            (_, "delayed") if symbol.starts_with("joblib") => first,
             (_, "product") if symbol.starts_with("itertools") => self.product(arguments),
             (_, "clone") => match self.state.get(&first) {
                 Some(Object::Estimator(estimator)) => {
@@ -99,23 +112,123 @@ impl Machine<'_> {
             (_, "mean" | "fmean" | "median") if symbol.starts_with("statistics") => {
                 self.mean_of(&first, arguments)
             }
-            ("json.load" | "pickle.load" | "joblib.load", _) | (_, "loadtxt" | "genfromtxt") => {
-                self.read(&first, arguments);
-                Value::Unknown
-            }
-            (_, "save" | "savez" | "savetxt" | "dump") => {
-                arguments.all().filter_map(Value::constant).for_each(|path| self.seen.writes.push(path));
-                Value::None
-            }
             (_, "info" | "write" | "echo" | "success") => {
                 self.print(arguments);
                 Value::None
             }
             _ => {
-                let value = self.call_files(symbol, name, arguments);
+                let value = self.call_stored(symbol, name, arguments);
+                let value = value.or_else(|| self.call_collections(name, &first));
+                let value = value.or_else(|| self.call_files(symbol, name, arguments));
                 return value.or_else(|| self.call_search(symbol, name, arguments));
             }
         })
+    }
+
+    /// Functions that read and write what is stored; combinations, reductions and tuples with names.
+    fn call_stored(&mut self, symbol: &str, name: &str, arguments: &Arguments) -> Option<Value> {
+        let first = arguments.first_value();
+        Some(match (symbol, name) {
+            (_, "reduce") if symbol.starts_with("functools") => self.reduced(arguments),
+            (_, "SimpleNamespace") => {
+                let items = arguments.named.clone();
+                self.state.add(Object::Dict(Dict { items, ..Dict::default() }))
+            }
+            (_, "namedtuple") => Value::method(arguments.value(1, "field_names"), "tuple with names"),
+            (_, "combinations" | "permutations" | "combinations_with_replacement") => {
+                let of = Arguments { positional: vec![first.clone(), first], ..arguments.clone() };
+                self.product(&of)
+            }
+            ("csv.DictReader" | "csv.reader", _) => match &first {
+                Value::Method(method) if &*method.1 == "file of" => {
+                    let path = method.0.clone();
+                    let table = self.read_table(&path, arguments);
+                    let row = self.table_of(&table).cloned().map(|table| row_of(&table, false));
+                    row.map_or(Value::Unknown, Value::each)
+                }
+                _ => Value::Unknown,
+            },
+            ("json.loads", _) => {
+                let parsed = first.as_str().and_then(|text| serde_json::from_str(text).ok());
+                parsed.map_or(Value::Unknown, |parsed| self.json(&parsed, 8))
+            }
+            ("json.load" | "pickle.load" | "joblib.load", _) | (_, "loadtxt" | "genfromtxt") => {
+                self.read(&first, arguments);
+                let path = path_of(&first).unwrap_or_default();
+                let saved = self.registered.iter().rev().find(|(known, _)| *known == path);
+                saved.map(|(_, value)| value.clone()).unwrap_or_default()
+            }
+            (_, "save" | "savez" | "savetxt" | "dump") => {
+                if let (Some(path), "dump") = (arguments.positional.get(1).and_then(path_of), name) {
+                    self.registered.push((path, first));
+                }
+                arguments.all().filter_map(Value::constant).for_each(|path| self.seen.writes.push(path));
+                Value::None
+            }
+            _ => return None,
+        })
+    }
+
+    /// Dictionaries of the standard library.
+    fn call_collections(&mut self, name: &str, first: &Value) -> Option<Value> {
+        Some(match name {
+            "OrderedDict" => self.state.add(Object::Dict(Dict::default())),
+            "Counter" if matches!(first, Value::Unknown) => self.state.add(Object::Dict(Dict::default())),
+            "Counter" => {
+                let lessons = self.lessons_of(first);
+                let others = if lessons.is_empty() { Vec::new() } else { vec![Value::learnt(lessons)] };
+                self.state.add(Object::Dict(Dict { others, ..Dict::default() }))
+            }
+            "defaultdict" => {
+                let default = match first {
+                    Value::Symbol(symbol) if &**symbol == "list" => {
+                        let list = self.open_list(Vec::new());
+                        if let Value::Object(number) = &list
+                            && let Some(Object::List(list)) = self.state.change(*number)
+                        {
+                            list.keyed = true;
+                        }
+                        vec![list]
+                    }
+                    // Dictionaries of dictionaries.
+                    Value::Symbol(symbol) if symbol.ends_with("Counter") || &**symbol == "dict" => {
+                        vec![self.state.add(Object::Dict(Dict::default()))]
+                    }
+                    Value::Function(..) => {
+                        let made = self.call_with(first, &[], self.statement);
+                        let dict = matches!(self.state.get(&made), Some(Object::Dict(_)));
+                        if dict { vec![made] } else { Vec::new() }
+                    }
+                    _ => Vec::new(),
+                };
+                self.state.add(Object::Dict(Dict { others: default, ..Dict::default() }))
+            }
+            _ => return None,
+        })
+    }
+
+    /// A constant of JSON.
+    fn json(&mut self, value: &serde_json::Value, depth: usize) -> Value {
+        match value {
+            _ if depth == 0 => Value::Unknown,
+            serde_json::Value::Null => Value::None,
+            serde_json::Value::Bool(value) => Value::Bool(*value),
+            serde_json::Value::Number(number) => match number.as_i64() {
+                Some(number) => Value::Int(number),
+                None => number.as_f64().map_or(Value::Unknown, Value::Float),
+            },
+            serde_json::Value::String(text) => Value::text(text),
+            serde_json::Value::Array(items) => {
+                let items = items.iter().map(|item| self.json(item, depth - 1)).collect();
+                self.list(items)
+            }
+            serde_json::Value::Object(items) => {
+                let items =
+                    items.iter().map(|(name, item)| (Rc::from(name.as_str()), self.json(item, depth - 1)));
+                let items = items.collect();
+                self.state.add(Object::Dict(Dict { items, ..Dict::default() }))
+            }
+        }
     }
 
     /// Functions that list, open or read files.
@@ -148,6 +261,14 @@ impl Machine<'_> {
         let first = arguments.first_value();
         Some(match name {
             "sqrt" | "log" | "log1p" | "exp" if symbol.starts_with("math") => first,
+            "sample" if symbol.starts_with("random.") => {
+                let given = Arguments {
+                    named: vec![("replace".into(), Value::Bool(false))],
+                    positional: vec![first.clone(), Value::Unknown],
+                    ..arguments.clone()
+                };
+                self.drawn_rows(&first, &given)
+            }
             "random" | "uniform" | "randint" | "choice" | "gauss" | "normalvariate"
                 if symbol.starts_with("random.") =>
             {
@@ -176,6 +297,36 @@ impl Machine<'_> {
         Value::each(Value::Tuple(items.into()))
     }
 
+    /// `reduce(function, items, first)`.
+    fn reduced(&mut self, arguments: &Arguments) -> Value {
+        let function = arguments.first_value();
+        let items = match self.items(&arguments.value(1, "iterable"), arguments.range) {
+            Items::Each(items) => items,
+            Items::Any(item) => vec![item.clone(), item],
+        };
+        let mut items = items.into_iter();
+        let mut all = match arguments.positional.get(2) {
+            Some(first) => first.clone(),
+            None => items.next().unwrap_or_default(),
+        };
+        for item in items {
+            all = self.call_with(&function, &[all, item], arguments.range);
+        }
+        all
+    }
+
+    /// A tuple with names for its items.
+    pub(crate) fn tuple_with_names(&mut self, names: &Value, arguments: &Arguments) -> Value {
+        let names: Vec<Rc<str>> = match names.as_str() {
+            Some(text) => text.split([' ', ',']).filter(|name| !name.is_empty()).map(Rc::from).collect(),
+            None => self.texts(names).unwrap_or_default(),
+        };
+        let mut items: Vec<(Rc<str>, Value)> =
+            names.into_iter().zip(arguments.positional.iter().cloned()).collect();
+        items.extend(arguments.named.iter().cloned());
+        self.state.add(Object::Dict(Dict { items, ..Dict::default() }))
+    }
+
     /// A number drawn at random. In a loop it may be a candidate of a search.
     pub(crate) fn random(&mut self) -> Value {
         let mut lessons = Lessons::default();
@@ -197,6 +348,11 @@ impl Machine<'_> {
         let site = self.site(arguments.range);
         let before = before.matches('\u{fffc}').count().min(text.values.len());
         let values = text.values.split_off(before);
+        for value in &values {
+            if let Value::Number(number) = value {
+                self.seen.targets.compared.extend(number.versus.as_deref().map(str::to_owned));
+            }
+        }
         self.seen.finals.push(Final { site, values, literal });
     }
 
@@ -228,6 +384,14 @@ impl Machine<'_> {
         if let Some(path) = path.constant() {
             self.seen.writes.push(path);
         }
+    }
+}
+
+/// The path of a file, or of one that was opened.
+fn path_of(value: &Value) -> Option<Rc<str>> {
+    match value {
+        Value::Method(method) if &*method.1 == "file of" => method.0.constant(),
+        value => value.constant(),
     }
 }
 

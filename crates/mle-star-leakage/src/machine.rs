@@ -8,11 +8,12 @@ use ruff_text_size::{Ranged, TextRange};
 
 use crate::facts::Facts;
 use crate::info::{How, Infos, Kind, Lesson, Lessons};
-use crate::rows::{Rows, RowsId};
+use crate::rows::{DivisionKind, Origin, Rows, RowsId};
 use crate::site::Site;
 use crate::state::State;
 use crate::table::{Group, Table};
-use crate::value::{Fitted, Object, Row, Value};
+use crate::targets::{SeenTargets, Targets};
+use crate::value::{Fitted, Names, Object, Row, Value};
 
 /// How many steps a script may take.
 const STEPS: usize = 40_000;
@@ -24,7 +25,7 @@ pub(crate) struct Machine<'a> {
     pub(crate) source: &'a str,
     pub(crate) facts: &'a Facts,
     /// The columns to predict.
-    pub(crate) targets: BTreeSet<String>,
+    pub(crate) targets: Targets,
     pub(crate) state: State<'a>,
     pub(crate) rows: Rows,
     pub(crate) infos: Infos,
@@ -40,6 +41,10 @@ pub(crate) struct Machine<'a> {
     pub(crate) networks: Networks,
     /// The parts of conditions that are put together by `&`.
     pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
+    /// The table that expressions of polars are about.
+    pub(crate) context: Option<Rc<Table>>,
+    /// Tables that queries know, by their names.
+    pub(crate) registered: Vec<(Rc<str>, Value)>,
     /// The choices by scores that the current statement depends on.
     pub(crate) choices: Lessons,
     pub(crate) seen: Seen,
@@ -57,6 +62,10 @@ pub(crate) struct Limits {
 pub(crate) struct Calls {
     /// The functions that are being called.
     pub(crate) active: Vec<usize>,
+    /// What they yielded so far, and the number of loops around them.
+    pub(crate) yielded: Vec<(Vec<Value>, usize, bool)>,
+    /// Where they are called, and the rows of the tables that they are given.
+    pub(crate) given: Vec<(Site, Vec<RowsId>)>,
     /// The functions that were called at all.
     pub(crate) called: BTreeSet<usize>,
     /// What the functions that are being called returned so far.
@@ -74,6 +83,10 @@ pub(crate) struct Nesting {
     pub(crate) around: Vec<Loop>,
     /// The loop that added the items which are compared.
     pub(crate) listed: Option<TextRange>,
+    /// The rows whose target decides whether the current branch is taken.
+    pub(crate) by_target: Option<RowsId>,
+    /// What the current branch depends on, if the target of a row decides whether it is taken.
+    pub(crate) answers: Lessons,
     /// The innermost branch that may not be taken.
     pub(crate) clause: TextRange,
 }
@@ -81,10 +94,14 @@ pub(crate) struct Nesting {
 /// Networks that learn when the gradient of a loss is taken.
 #[derive(Default)]
 pub(crate) struct Networks {
-    /// Networks that were called, with the rows, before the gradient of a loss is taken.
-    pub(crate) forwards: Vec<(usize, Table)>,
+    /// Networks that were called, with the rows and the place, before the gradient of a loss is taken.
+    pub(crate) forwards: Vec<(usize, Table, Site)>,
     /// Instances of classes of the script, with what they learnt.
     pub(crate) fitted: HashMap<usize, Fitted>,
+    /// The true values that predictions were last compared with.
+    pub(crate) truth: Option<Table>,
+    /// The body of a network is followed for what goes into its predictions.
+    pub(crate) within: bool,
     /// What networks are called for is not learnt.
     pub(crate) frozen: bool,
 }
@@ -108,6 +125,8 @@ pub(crate) struct Loop {
 pub(crate) struct Callable<'a> {
     pub(crate) parameters: Option<&'a Parameters>,
     pub(crate) body: Body<'a>,
+    /// Whether a method is called when it is read as an attribute.
+    pub(crate) property: bool,
 }
 
 /// What a function does.
@@ -137,8 +156,7 @@ pub(crate) struct Seen {
     pub(crate) reads: Vec<(Site, Rc<str>)>,
     /// Files that were written.
     pub(crate) writes: Vec<Rc<str>>,
-    /// Columns that models were given as their target.
-    pub(crate) targets: BTreeSet<String>,
+    pub(crate) targets: SeenTargets,
     /// Identifying columns among the features of a model: where, which, and where the model is fitted.
     pub(crate) ids: Vec<(Site, Rc<str>)>,
     /// Where rows sorted by time were divided at random: the division's site, and the column.
@@ -175,7 +193,7 @@ pub(crate) enum Items {
 
 impl<'a> Machine<'a> {
     /// A machine at the start of a script.
-    pub(crate) fn new(source: &'a str, facts: &'a Facts, targets: BTreeSet<String>) -> Self {
+    pub(crate) fn new(source: &'a str, facts: &'a Facts, targets: Targets) -> Self {
         let mut state = State::default();
         let scope = state.open_scope(None);
         state.set(scope, "__name__", Value::text("__main__"));
@@ -195,6 +213,8 @@ impl<'a> Machine<'a> {
             nesting: Nesting::default(),
             networks: Networks::default(),
             conjunctions: HashMap::new(),
+            context: None,
+            registered: Vec::new(),
             choices: Lessons::default(),
             seen: Seen::default(),
         }
@@ -207,7 +227,18 @@ impl<'a> Machine<'a> {
 
     /// The set with what was learnt by an expression from rows.
     pub(crate) fn learn(&mut self, kind: Kind, expression: TextRange, from: RowsId) -> Lessons {
-        self.infos.learn(kind, self.site(expression), from)
+        let mut site = self.site(expression);
+        if matches!(kind, Kind::Target | Kind::Selection) && from.is_known() {
+            // The cause is where the rows are handed over to the functions that learn from them.
+            let rows_of = match self.rows.origin(from) {
+                Origin::Around { of, .. } => *of,
+                _ => from,
+            };
+            let given = self.calls.given.iter().rev();
+            let given = given.take_while(|(_, rows)| rows.contains(&from) || rows.contains(&rows_of));
+            site = given.last().map_or(site, |(call, _)| *call);
+        }
+        self.infos.learn(kind, site, from)
     }
 
     /// The set with a candidate of the search at this place.
@@ -222,7 +253,7 @@ impl<'a> Machine<'a> {
 
     /// A function of the script as a value.
     pub(crate) fn function(&mut self, parameters: Option<&'a Parameters>, body: Body<'a>) -> Value {
-        self.functions.push(Callable { parameters, body });
+        self.functions.push(Callable { parameters, body, property: false });
         Value::Function(self.functions.len() - 1, self.scope)
     }
 
@@ -247,11 +278,15 @@ impl<'a> Machine<'a> {
         let each = match (value, self.state.handle(value).as_deref()) {
             (Value::Tuple(items), _) => items.to_vec(),
             (_, Some(Object::List(list))) if !list.open => list.items.clone(),
-            (_, Some(Object::List(list))) => return Items::Any(self.join_all(&list.items)),
+            (_, Some(Object::List(list))) => {
+                let item = self.join_all(&list.items);
+                return Items::Any(self.of_listed_rows(value, list, item));
+            }
             (_, Some(Object::Dict(dict))) if dict.others.is_empty() => {
                 dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect()
             }
             (Value::Number(_), _) => return Items::Any(self.candidate(value, site)),
+            (Value::Names(names), _) => return Items::Any(self.each_name(names, site)),
             (Value::Method(method), _) if &*method.1 == "items of" => return Items::Any(method.0.clone()),
             (_, Some(Object::Table(table))) => return Items::Any(one_row(table)),
             (_, Some(Object::Group(group))) => return Items::Any(self.one_group(group, site)),
@@ -265,10 +300,21 @@ impl<'a> Machine<'a> {
         Items::Any(self.join_all(&each))
     }
 
+    /// One of the names of columns, if the loop does the same for each of them.
+    fn each_name(&self, names: &Rc<Names>, site: TextRange) -> Value {
+        let of_target = names.certain().iter().any(|name| self.targets.contains(name));
+        if !of_target || self.text(site).contains("if ") {
+            return Value::Unknown;
+        }
+        Value::Names(Rc::new(Names { each: true, ..(**names).clone() }))
+    }
+
     /// One of the groups of `for key, group in table.groupby(...)`.
     fn one_group(&mut self, group: &Group, site: TextRange) -> Value {
         let site = Site { expression: site, statement: site };
-        let rows = self.rows.some(group.table.rows, site);
+        let of = group.table.rows;
+        let division = self.rows.division(of, DivisionKind::Value, &format!("group {site:?}"), site);
+        let rows = self.rows.part(of, division, 0);
         let part = Table { by_target: group.by_target, ..group.table.with_rows(rows) };
         let part = self.table(part);
         Value::Tuple([Value::Unknown, part].into())
@@ -285,7 +331,7 @@ impl<'a> Machine<'a> {
         self.candidate_of(value, site, How::Open)
     }
 
-    fn candidate_of(&mut self, value: &Value, site: TextRange, how: How) -> Value {
+    pub(crate) fn candidate_of(&mut self, value: &Value, site: TextRange, how: How) -> Value {
         let number = match value {
             Value::Number(number) => (**number).clone(),
             Value::Int(_) | Value::Float(_) => {
@@ -360,7 +406,17 @@ impl<'a> Machine<'a> {
                     crate::value::Number { lessons: number.lessons.and(&self.choices), ..(**number).clone() };
                 Value::Number(Rc::new(number))
             }
-            Value::Int(_) | Value::Float(_) => Value::learnt(self.choices.clone()),
+            Value::Int(_) | Value::Float(_) | Value::Unknown => Value::learnt(self.choices.clone()),
+            Value::Tuple(items) => {
+                let items: Vec<Value> = items
+                    .iter()
+                    .map(|item| match item {
+                        Value::Number(_) => self.chosen(item.clone()),
+                        item => item.clone(),
+                    })
+                    .collect();
+                Value::Tuple(items.into())
+            }
             Value::Object(number) => match self.state.object(*number) {
                 Some(Object::Table(table)) => {
                     let mut table = table.clone();
@@ -372,6 +428,7 @@ impl<'a> Machine<'a> {
                     estimator.lessons.add(&self.choices);
                     self.state.add(Object::Estimator(estimator))
                 }
+                Some(Object::Instance(_)) => self.chosen_network(*number),
                 _ => value,
             },
             _ => value,
@@ -390,7 +447,8 @@ fn one_row(table: &Table) -> Value {
 
 /// A row that stands for all rows of a table.
 pub(crate) fn row_of(table: &Table, target: bool) -> Value {
-    let row = Row { rows: table.rows, target, label: table.label.clone(), index: table.index };
+    let whole = (table.whole || !table.columns.is_empty()).then(|| Rc::new(table.clone()));
+    let row = Row { rows: table.rows, target, label: table.label.clone(), index: table.index, table: whole };
     let lessons = table.lessons();
     Value::Number(Rc::new(crate::value::Number { lessons, row: Some(row.into()), ..Default::default() }))
 }

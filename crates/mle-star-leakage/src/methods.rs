@@ -3,7 +3,7 @@
 use crate::calls::Arguments;
 use crate::info::Lessons;
 use crate::machine::Machine;
-use crate::value::{List, Names, Number, Object, Text, Value};
+use crate::value::{Dict, List, Names, Number, Object, Text, Value};
 use ruff_text_size::TextRange;
 use std::rc::Rc;
 
@@ -27,6 +27,9 @@ impl Machine<'_> {
             (Value::Str(_) | Value::Text(_), _) => self.call_text(base, name, arguments),
             (Value::Number(_), _) => self.call_number(base, name, arguments),
             (Value::Names(names), _) => self.call_names(names, name, arguments),
+            (Value::Method(method), _) if &*method.1 == "super of" => {
+                self.call_inherited(&method.0, name, arguments)
+            }
             (Value::Method(method), _) => self.call_accessor(&method.0, &method.1, name, arguments),
             _ => {
                 if matches!(name, "info" | "write" | "echo") {
@@ -43,16 +46,33 @@ impl Machine<'_> {
     fn call_names(&mut self, names: &Names, name: &str, arguments: &Arguments) -> Value {
         let mut names = names.clone();
         match name {
-            "drop" | "difference" | "remove" => {
+            "drop" | "difference" | "remove" | "exclude" => {
                 let given = arguments.first_value();
                 match (given.constant(), self.texts(&given)) {
                     (Some(name), _) => names.except.push(name),
                     (None, Some(given)) => names.except.extend(given),
-                    _ => names.sure = false,
+                    _ => {
+                        (names.sure, names.among) = (false, Vec::new());
+                        names.lessons.add(&self.about_features(&given));
+                    }
                 }
             }
-            "tolist" | "to_list" | "copy" | "sort_values" | "unique" | "append" | "insert" | "extend" => {}
-            _ => names.sure = false,
+            "isin" => match self.texts(&arguments.first_value()) {
+                Some(only) => (names.only, names.sure) = (only, true),
+                None => (names.sure, names.among) = (false, Vec::new()),
+            },
+            "append" | "insert" | "extend" => {
+                let given = arguments.positional.last().cloned().unwrap_or_default();
+                let added = given.constant().map(|name| vec![name]).or_else(|| self.texts(&given));
+                let added = added.unwrap_or_default();
+                names.except.retain(|name| !added.contains(name));
+                names.known.extend(added.iter().cloned());
+                names.among.extend(added);
+            }
+            "tolist" | "to_list" | "copy" | "sort_values" | "unique" => {}
+            _ => {
+                (names.sure, names.among) = (false, Vec::new());
+            }
         }
         Value::Names(Rc::new(names))
     }
@@ -72,6 +92,16 @@ impl Machine<'_> {
             "write_text" | "write_bytes" => {
                 self.write(base);
                 Value::Unknown
+            }
+            "startswith" | "endswith" | "replace" | "lower" | "upper" | "strip"
+                if base.as_str().is_some() =>
+            {
+                constant_text(base.as_str().unwrap_or_default(), name, arguments)
+            }
+            // A text that is joined from values depends on them.
+            "join" => {
+                let lessons = self.lessons_of(&arguments.first_value());
+                if lessons.is_empty() { Value::Unknown } else { Value::learnt(lessons) }
             }
             "lower" | "upper" | "strip" | "resolve" | "absolute" | "expanduser" | "as_posix" => base.clone(),
             "glob" | "rglob" | "iterdir" => self.file_names(name, Some(base), arguments).unwrap_or_default(),
@@ -127,6 +157,7 @@ impl Machine<'_> {
                 let choices = self.choices.clone();
                 let value = self.of_current_row(&value);
                 let value = self.with_condition(&value, &choices);
+                let value = self.gathered_in(number, value);
                 self.add_to_list(number, vec![value], true, arguments.range);
                 Value::None
             }
@@ -136,17 +167,23 @@ impl Machine<'_> {
             }
             "remove" => {
                 let text = first.constant();
+                let chosen = self.about_features(&first);
+                let items = self.contents(&Value::Object(number)).unwrap_or_default();
+                let items: Vec<Value> = items.iter().map(|item| self.with_condition(item, &chosen)).collect();
                 if let Some(Object::List(list)) = self.state.change(number) {
                     match text {
                         Some(text) => list.items.retain(|item| item.constant().as_ref() != Some(&text)),
-                        None => list.open = true,
+                        None => (list.open, list.items) = (true, items),
                     }
                 }
                 Value::None
             }
             "copy" => self.state.copy(number),
             "index" | "count" => Value::some_number(),
-            "sort" => Value::None,
+            "sort" => {
+                self.sort_by_scores(number, arguments);
+                Value::None
+            }
             "mean" | "sum" => self.mean_of(&Value::Object(number), arguments),
             "max" | "min" | "argmax" | "argmin" => {
                 let list = Value::Object(number);
@@ -156,16 +193,58 @@ impl Machine<'_> {
         }
     }
 
+    /// Sorts a list of scores, or of tuples with scores: what is first then depends on them.
+    fn sort_by_scores(&mut self, number: usize, arguments: &Arguments) {
+        let items = self.contents(&Value::Object(number)).unwrap_or_default();
+        let choice = self.choice_of_list(&Value::Object(number), &items, arguments.range);
+        if choice.is_empty() {
+            return;
+        }
+        let items: Vec<Value> = items.iter().map(|item| self.with_choice(item, &choice)).collect();
+        if let Some(Object::List(list)) = self.state.change(number) {
+            list.items = items;
+        }
+    }
+
     fn call_dict(&mut self, number: usize, name: &str, arguments: &Arguments) -> Value {
         let object = self.state.handle(&Value::Object(number));
         let Some(Object::Dict(dict)) = object.as_deref() else { return Value::Unknown };
         let open = !dict.others.is_empty();
         let list = |machine: &mut Self, items| machine.new_list(items, open);
         match name {
+            "setdefault" if dict.items.is_empty() => {
+                let default = arguments.value(1, "default");
+                if let Value::Object(list) = &default
+                    && let Some(Object::List(list)) = self.state.change(*list)
+                {
+                    (list.keyed, list.open) = (true, true);
+                }
+                if !dict.others.is_empty() {
+                    return self.join_all(&dict.others);
+                }
+                if let Some(Object::Dict(dict)) = self.state.change(number) {
+                    dict.others.push(default.clone());
+                }
+                default
+            }
             "get" | "pop" | "setdefault" => {
                 let key = arguments.first().and_then(Value::constant);
                 let known = key.and_then(|key| dict.get(&key).cloned());
-                known.or_else(|| arguments.get(1, "default").cloned()).unwrap_or_default()
+                let default = arguments.get(1, "default").cloned().unwrap_or_default();
+                match known {
+                    Some(known) => known,
+                    None if dict.others.is_empty() => default,
+                    None => {
+                        let others = self.join_all(&dict.others);
+                        let others = self.so_far(others);
+                        let lessons = self.lessons_of(&others);
+                        match default {
+                            Value::Unknown | Value::None => others,
+                            default if lessons.is_empty() => default,
+                            default => self.with_condition(&default, &lessons),
+                        }
+                    }
+                }
             }
             "values" => list(self, dict.values()),
             "items" => {
@@ -176,12 +255,39 @@ impl Machine<'_> {
             }
             "keys" => list(self, dict.items.iter().map(|(key, _)| Value::Str(Rc::clone(key))).collect()),
             "copy" => self.state.copy(number),
-            "update" => {
-                let other = arguments.first().and_then(|value| self.state.handle(value));
-                if let Some(Object::Dict(other)) = other.as_deref()
-                    && let Some(Object::Dict(dict)) = self.state.change(number)
+            _ => self.change_dict(number, dict, name, arguments),
+        }
+    }
+
+    /// Methods that change a dictionary or make another one; counts in their order.
+    fn change_dict(&mut self, number: usize, dict: &Dict, name: &str, arguments: &Arguments) -> Value {
+        match name {
+            "most_common" => {
+                let counts = self.join_all(&dict.values());
+                let lessons = self.lessons_of(&counts);
+                let key = if lessons.is_empty() { Value::Unknown } else { Value::learnt(lessons) };
+                self.open_list(vec![Value::Tuple([key, counts].into())])
+            }
+            "_replace" => {
+                let copied = self.state.copy(number);
+                if let Value::Object(copied) = copied
+                    && let Some(Object::Dict(dict)) = self.state.change(copied)
                 {
-                    dict.merge(other);
+                    arguments.named.iter().for_each(|(name, value)| dict.set(Rc::clone(name), value.clone()));
+                }
+                copied
+            }
+            "update" => {
+                let other = arguments.positional.first().and_then(|value| self.state.handle(value));
+                let choices = arguments.named.iter().map(|(name, value)| (Rc::clone(name), value.clone()));
+                let named: Vec<(Rc<str>, Value)> = choices.collect();
+                let named: Vec<_> =
+                    named.into_iter().map(|(name, value)| (name, self.chosen(value))).collect();
+                if let Some(Object::Dict(dict)) = self.state.change(number) {
+                    if let Some(Object::Dict(other)) = other.as_deref() {
+                        dict.merge(other);
+                    }
+                    named.into_iter().for_each(|(name, value)| dict.set(name, value));
                 }
                 Value::None
             }
@@ -213,5 +319,22 @@ impl Machine<'_> {
             (_, Some(Object::Dict(dict))) => Some(dict.values()),
             _ => None,
         }
+    }
+}
+
+/// A method of a constant text.
+fn constant_text(text: &str, name: &str, arguments: &Arguments) -> Value {
+    let given: Vec<&str> = arguments.positional.iter().filter_map(Value::as_str).collect();
+    if given.len() != arguments.all().count() {
+        return Value::Unknown;
+    }
+    match (name, given.as_slice()) {
+        ("startswith", [start]) => Value::Bool(text.starts_with(start)),
+        ("endswith", [end]) => Value::Bool(text.ends_with(end)),
+        ("replace", [from, to]) if !from.is_empty() => Value::text(&text.replace(from, to)),
+        ("lower", []) => Value::text(&text.to_lowercase()),
+        ("upper", []) => Value::text(&text.to_uppercase()),
+        ("strip", []) => Value::text(text.trim()),
+        _ => Value::Unknown,
     }
 }

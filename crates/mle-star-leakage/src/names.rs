@@ -66,6 +66,9 @@ const DIVISIONS: &[(DivisionKind, &str)] = &[
         TimeSeriesSplit PurgedKFold PurgedGroupTimeSeriesSplit GroupTimeSeriesSplit",
     ),
 ];
+/// Classes that choose columns by a function, or in a way that is not known.
+const CHOOSERS: &str = "
+        FunctionTransformer ColumnSelector DataFrameMapper ColumnTransformerWithNames";
 /// Names of settings of models that say for how many rounds they are trained.
 const ROUNDS: &str = "
         n_estimators num_boost_round iterations num_iterations num_iteration n_rounds num_rounds nrounds
@@ -100,6 +103,13 @@ pub(crate) fn is_metric(symbol: &str) -> bool {
     !is_one(NO_METRICS, name) && (of_metrics || is_one(METRICS, name))
 }
 
+/// Whether a metric compares numbers.
+pub(crate) fn is_of_numbers(name: &str) -> bool {
+    ["squared", "absolute", "r2_score", "_deviance", "max_error", "rmse", "mae", "roc_auc"]
+        .iter()
+        .any(|word| name.contains(word))
+}
+
 /// What a class of a library learns.
 pub(crate) fn role(name: &str) -> Role {
     let transforms = name.ends_with("Scaler") || name.ends_with("Imputer");
@@ -112,8 +122,23 @@ pub(crate) fn projects_by_target(name: &str) -> bool {
     is_one(PROJECTIONS, name)
 }
 
+/// Whether the name of a column says that it identifies rows.
+pub(crate) fn is_identifier(name: &str) -> bool {
+    let lower = name.to_lowercase();
+    matches!(&*lower, "id" | "index" | "idx" | "key" | "fold")
+        || lower.ends_with("_id")
+        || name.ends_with("Id")
+        || name.ends_with("ID")
+}
+
+/// Whether a class chooses columns in a way that is not known.
+pub(crate) fn chooses_columns(name: &str) -> bool {
+    is_one(CHOOSERS, name)
+}
+
 /// How candidates differ that set this parameter of a model. A few numbers of rounds are as good as other settings.
 pub(crate) fn setting(name: &str, open: How) -> How {
+    let name = name.rsplit("__").next().unwrap_or(name);
     if name.contains("seed") || name == "random_state" {
         How::Seed
     } else if open == How::Open && is_one(ROUNDS, name) {

@@ -3,8 +3,9 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
+use crate::info::{How, Kind, Lessons};
 use crate::machine::Machine;
-use crate::rows::RowsId;
+use crate::rows::{DivisionKind, RowsId};
 use crate::table::{Filling, Mask, Table};
 use crate::value::{Number, Object, Value};
 
@@ -20,6 +21,9 @@ impl Machine<'_> {
             let is_tensor = name.ends_with("Tensor");
             return is_tensor.then(|| self.as_array(&arguments.first_value()));
         }
+        if of_torch && arguments.is_true("requires_grad") {
+            return Some(self.estimator("Parameter", arguments));
+        }
         if of_torch && matches!(name, "max" | "min" | "topk" | "sort") && arguments.get(1, "dim").is_some() {
             // The values, and where they are.
             let made = self.elementwise(&Arguments {
@@ -28,22 +32,31 @@ impl Machine<'_> {
             });
             return Some(Value::Tuple([made.clone(), made].into()));
         }
+        if let Some(value) = self.call_statistic_of(name, arguments) {
+            return Some(value);
+        }
         let first = arguments.first_value();
         Some(match name {
             "zeros" | "ones" | "empty" | "full" => self.blank(&first),
+            "array_split" | "split" if self.table_of(&first).is_some() => {
+                self.split_evenly(&first, arguments)
+            }
             "zeros_like" | "ones_like" | "empty_like" | "full_like" => match self.table_of(&first) {
                 Some(table) => self.table(Table::blank(table.rows)),
                 None => Value::some_number(),
             },
             "arange" => first.length().map_or_else(Value::some_number, |rows| self.positions(rows)),
-            "linspace" | "logspace" | "geomspace" => Value::some_number(),
+            // Numbers that are tried all at once.
+            "linspace" | "logspace" | "geomspace" => {
+                Value::learnt(self.candidate_at(How::Open, arguments.range))
+            }
             "dirichlet" => self.random(),
             "choice" => self.drawn_rows(&first, arguments),
             "rand" | "random" | "uniform" | "normal" | "randn" | "random_sample" | "randint"
-            | "permutation" | "standard_normal" | "integers" => self.drawn(arguments),
+            | "permutation" | "randperm" | "standard_normal" | "integers" => self.drawn(name, arguments),
             "default_rng" | "RandomState" => Value::Symbol("numpy.random".into()),
-            "concatenate" | "vstack" | "hstack" | "column_stack" | "row_stack" | "stack" | "append"
-            | "c_" | "r_" => self.stacked(name, arguments),
+            "concatenate" | "cat" | "vstack" | "hstack" | "column_stack" | "row_stack" | "stack"
+            | "append" | "c_" | "r_" => self.stacked(name, arguments),
             "repeat" | "tile" => match self.table_of(&first).cloned() {
                 Some(table) => {
                     let rows = self.rows.repeated(table.rows, self.site(arguments.range));
@@ -72,22 +85,80 @@ impl Machine<'_> {
             }
             "flatnonzero" => self.positions_of(first),
             "argsort" | "argpartition" => match self.table_of(first).map(|table| table.rows) {
-                Some(rows) => self.positions(rows),
-                None => first.if_number(),
+                Some(rows) if rows.is_known() => self.positions(rows),
+                // Statistics in their order.
+                Some(_) => Value::learnt(self.lessons_of(first)),
+                None => self.order_of_scores(first, arguments),
             },
             "sort" | "flip" | "fliplr" | "flipud" | "digitize" | "searchsorted" => {
                 self.elementwise(arguments)
             }
             "where" | "select" => self.chosen_values(arguments),
-            "unique" | "bincount" | "isnan" | "isfinite" | "nonzero" | "setdiff1d" | "intersect1d"
-            | "histogram" | "ix_" | "shuffle" | "corrcoef" | "cov" => self.arranged(name, arguments),
-            _ => self.elementwise(arguments),
+            "delete" => {
+                let index = arguments.value(1, "obj");
+                match (self.table_of(first).cloned(), self.chosen_by(first, &index)) {
+                    (Some(table), Some(part)) => match self.other_side(table.rows, part) {
+                        Some(rows) => self.table(table.with_rows(rows)),
+                        None => Value::Unknown,
+                    },
+                    _ => Value::Unknown,
+                }
+            }
+            "setdiff1d" => {
+                let other = arguments.value(1, "ar2");
+                match (self.chosen_by(first, first), self.chosen_by(first, &other)) {
+                    (Some(whole), Some(part)) => match self.other_side(whole, part) {
+                        Some(rows) => self.positions(rows),
+                        None => Value::Unknown,
+                    },
+                    _ => Value::Unknown,
+                }
+            }
+            "unique" => {
+                let category = Value::Number(Rc::new(Number { category: true, ..Number::default() }));
+                let codes =
+                    self.elementwise(&Arguments { positional: vec![first.clone()], ..Arguments::default() });
+                match arguments.is_true("return_inverse") {
+                    true => Value::Tuple([category, codes].into()),
+                    false if arguments.named.is_empty() => category,
+                    false => Value::Unknown,
+                }
+            }
+            "isnan" | "isfinite" | "nonzero" | "intersect1d" | "histogram" | "ix_" | "shuffle"
+            | "corrcoef" | "cov" => self.arranged(name, arguments),
+            _ => {
+                let numeric = ["log", "log1p", "log2", "log10", "sqrt", "exp", "expm1", "clip", "power"];
+                if let Some(table) = self.table_of(first).filter(|_| numeric.contains(&name)).cloned() {
+                    self.note_numeric(&table);
+                }
+                self.elementwise(arguments)
+            }
         }
+    }
+
+    /// The order of candidates by their scores.
+    fn order_of_scores(&mut self, first: &Value, arguments: &Arguments) -> Value {
+        let items = self.contents(first).unwrap_or_else(|| vec![first.clone()]);
+        let choice = self.choice_of_list(first, &items, arguments.range);
+        if choice.is_empty() { first.if_number() } else { Value::learnt(choice) }
     }
 
     /// The positions of rows.
     pub(crate) fn positions(&mut self, rows: RowsId) -> Value {
         self.table(Table::positions(rows))
+    }
+
+    /// The rows of a table that an index chooses.
+    fn chosen_by(&mut self, table: &Value, index: &Value) -> Option<RowsId> {
+        let table = match (table, self.table_of(table)) {
+            (_, Some(table)) => table.clone(),
+            (Value::Positions { part, .. }, _) => Table::positions(*part),
+            _ => return None,
+        };
+        match index {
+            Value::Positions { part, .. } => Some(*part),
+            _ => self.chosen_rows(&table, index),
+        }
     }
 
     /// The positions of the rows that a condition holds for.
@@ -108,17 +179,57 @@ impl Machine<'_> {
         self.table(Table::blank(first.and_then(Value::length).unwrap_or_default()))
     }
 
-    fn drawn(&mut self, arguments: &Arguments) -> Value {
+    fn drawn(&mut self, name: &str, arguments: &Arguments) -> Value {
+        if let Some(positions) = self.drawn_positions(name, arguments) {
+            return positions;
+        }
         let length = arguments.all().find_map(|value| match value {
             Value::Tuple(items) => items.iter().find_map(Value::length),
             _ => value.length(),
         });
         let table = arguments.first().and_then(|value| self.table_of(value)).cloned();
+        let shape = arguments.all().any(|value| matches!(value, Value::Tuple(_)));
         match (length, table) {
-            (Some(rows), _) => self.table(Table::blank(rows)),
+            (None, None) if shape && self.nesting.search.is_none() => {
+                self.table(Table::blank(RowsId::UNKNOWN))
+            }
+            (Some(rows), _) => {
+                let drawn = Some(self.state.count());
+                self.table(Table { drawn, ..Table::blank(rows) })
+            }
             (None, Some(_)) => Value::Unknown,
             _ => self.random(),
         }
+    }
+
+    /// Positions that are drawn at random: all of them in another order, or each perhaps several times.
+    fn drawn_positions(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
+        let first = arguments.first_value();
+        if matches!(name, "permutation" | "randperm") {
+            return match (&first, self.table_of(&first).cloned()) {
+                (Value::Length(rows), _) => Some(self.positions(*rows)),
+                (Value::Positions { part, .. }, _) => Some(self.positions(*part)),
+                (_, Some(table)) => Some(self.table(table.with_order_lost())),
+                _ => None,
+            };
+        }
+        if !matches!(name, "randint" | "integers") {
+            return None;
+        }
+        let high = match (&first, arguments.get(1, "high")) {
+            (Value::Int(0), Some(high)) => high.clone(),
+            (Value::Length(_), None) => first.clone(),
+            (Value::Length(_), Some(Value::Tuple(_))) => first.clone(),
+            _ => return None,
+        };
+        let (rows, share) = high.share()?;
+        let rows = if share < 1.0 {
+            self.divided(rows, &format!("at share {share}"), false, DivisionKind::Position)
+        } else {
+            rows
+        };
+        let rows = self.rows.repeated(rows, self.site(arguments.range));
+        Some(self.positions(rows))
     }
 
     fn as_array(&mut self, value: &Value) -> Value {
@@ -137,14 +248,20 @@ impl Machine<'_> {
             let open = matches!(self.state.get(&first), Some(Object::List(list)) if list.open);
             (self.contents(&first).unwrap_or_default(), open)
         };
-        let across = match arguments.named("axis").or_else(|| arguments.positional.get(1)) {
+        let axis = arguments.named("axis").or_else(|| arguments.named("dim"));
+        let across = match axis.or_else(|| arguments.positional.get(1)) {
             _ if matches!(name, "hstack" | "column_stack" | "c_") => true,
             Some(Value::Int(axis)) => *axis != 0,
             Some(Value::Str(axis)) => &**axis == "columns",
             _ => name == "stack",
         };
         let tables: Vec<Table> = items.iter().filter_map(|item| self.table_of(item)).cloned().collect();
-        if let (true, Some(positions)) = (tables.is_empty() && !open, self.both_sides(&items, arguments)) {
+        if let (true, Some(positions)) =
+            (tables.is_empty() && !open, self.positions_together(&items, arguments))
+        {
+            return positions;
+        }
+        if let (true, Some(positions)) = (open, self.positions_of_folds(&first)) {
             return positions;
         }
         if tables.is_empty() {
@@ -153,92 +270,21 @@ impl Machine<'_> {
         // Predictions of the folds in a row: `np.hstack([fold, ...])`.
         let across = across && !(open && name == "hstack");
         if across {
-            return self.table(beside(&tables));
+            let made = self.side_by_side(&tables, arguments.range);
+            return self.table(made);
         }
         let fixed = self.fixed_tables(&first);
-        self.below(&tables, open || tables.len() < items.len(), fixed, arguments)
+        let padded = !open && tables.len() < items.len();
+        let tables = if padded { tables.iter().map(|table| self.moved(table)).collect() } else { tables };
+        self.below(&tables, open || padded, fixed, arguments)
     }
 
-    /// The positions of the training rows and of the validation rows of a fold, put together.
-    fn both_sides(&mut self, items: &[Value], arguments: &Arguments) -> Option<Value> {
-        let [Value::Positions { of, part }, Value::Positions { of: other, part: rest }] = items else {
-            return None;
-        };
-        if of != other || part == rest || self.other_side(*of, *part) != Some(*rest) {
-            return None;
-        }
-        let joined = self.rows.joined(&[*part, *rest], self.site(arguments.range));
-        Some(Value::Positions { of: *of, part: joined })
-    }
-
-    /// How many of the first items of a list were in it before a loop added more.
-    pub(crate) fn fixed_tables(&self, list: &Value) -> usize {
-        match self.state.get(list) {
-            Some(Object::List(list)) => list.fixed,
-            _ => 0,
-        }
-    }
-
-    /// The rows of tables of a list to which a loop added some, if rows are in it more than once.
-    fn repeated_in_list(&mut self, tables: &[Table], fixed: usize, site: crate::site::Site) -> RowsId {
-        let drawn = tables.iter().find_map(|table| Some((table.rows, self.rows.repetition(table.rows)?)));
-        if let Some((rows, repeated)) = drawn {
-            let of = self.rows.ancestors(rows).last().unwrap_or_default();
-            let some = self.rows.some(of, site);
-            return self.rows.repeated(some, repeated);
-        }
-        let (before, added) = tables.split_at(fixed.min(tables.len()));
-        let twice = before.iter().find(|table| {
-            added.iter().any(|other| !self.varies(other.rows) && self.rows.overlap(table.rows, other.rows))
-        });
-        match twice {
-            Some(table) => self.rows.repeated(table.rows, site),
-            None => RowsId::UNKNOWN,
-        }
-    }
-
-    /// Tables one below the other.
-    pub(crate) fn below(
-        &mut self,
-        tables: &[Table],
-        open: bool,
-        fixed: usize,
-        arguments: &Arguments,
-    ) -> Value {
-        let mut joined = tables.first().cloned().unwrap_or_default();
-        for table in tables.iter().skip(1) {
-            joined = Table { whole: joined.whole || table.whole, ..joined.join(table) };
-        }
-        joined.mask.condition = None;
-        joined.index = false;
-        if open && !tables.iter().any(|table| table.rows.is_known()) {
-            joined.rest.lessons = self.over_folds(&joined.rest.lessons);
-            for (_, column) in &mut joined.columns {
-                column.lessons = self.over_folds(&column.lessons);
-            }
-        }
-        let site = self.site(arguments.range);
-        let parts: Vec<RowsId> = tables.iter().map(|table| table.rows).collect();
-        let twice = |rows: &Self| {
-            let pairs = parts
-                .iter()
-                .enumerate()
-                .flat_map(|(at, one)| parts.iter().skip(at + 1).map(move |other| (*one, *other)));
-            let mut pairs = pairs.into_iter().filter(|(_, other)| !rows.varies(*other));
-            pairs.find(|(one, other)| rows.rows.overlap(*one, *other))
-        };
-        // What a loop takes in each step is not the same rows again.
-        let open =
-            open || parts.iter().skip(1).any(|part| self.varies(*part) && self.rows.overlap(parts[0], *part));
-        joined.rows = if open {
-            self.repeated_in_list(tables, fixed, site)
-        } else if let Some((one, other)) = twice(self) {
-            let whole = if self.rows.contains(one, other) { one } else { other };
-            self.rows.repeated(whole, site)
-        } else {
-            self.rows.joined(&parts, site)
-        };
-        self.table(joined)
+    /// Values that something comes before or after, so they are moved against their rows.
+    pub(crate) fn moved(&mut self, table: &Table) -> Table {
+        let mut moved = table.clone();
+        (moved.rest.target, moved.rest.answer) = (false, Lessons::default());
+        moved.rest.lessons = self.lagged(&table.rest.lessons);
+        moved
     }
 
     fn averaged(&mut self, name: &str, first: &Value, arguments: &Arguments) -> Value {
@@ -247,7 +293,17 @@ impl Machine<'_> {
                 let weights =
                     arguments.named("weights").map(|weights| self.lessons_of(weights)).unwrap_or_default();
                 let mean = self.mean_of(first, arguments);
-                let rows = self.table_of(&mean).map_or(RowsId::UNKNOWN, |table| table.rows);
+                let table = self.table_of(&mean).cloned().unwrap_or_default();
+                let rows = table.rows;
+                let weights = match arguments.named("weights").cloned() {
+                    Some(given) => weights.and(&self.weighing(&given, &table)),
+                    None => weights,
+                };
+                // Models are not chosen, but weighed by their order.
+                let weights = self.infos.map_kinds(&weights, |kind| match kind {
+                    Kind::Choice(How::Model) => Some(Kind::Choice(How::Number)),
+                    _ => Some(kind),
+                });
                 let weights = self.applied(&weights, rows);
                 return self.with_lessons(&mean, &weights);
             }
@@ -255,7 +311,11 @@ impl Machine<'_> {
         }
         match self.table_of(first).cloned() {
             Some(table) if arguments.named("axis").is_none_or(|axis| matches!(axis, Value::Int(0))) => {
-                self.reduce(&table, true, arguments.range)
+                let reduced = self.reduce(&table, true, arguments.range);
+                // A place among predictions by the true values of their rows.
+                let share = arguments.get(1, "q").cloned().unwrap_or_default();
+                let choice = self.weighing(&share, &table);
+                self.with_lessons(&reduced, &choice)
             }
             Some(table) => self.table(table.values()),
             None => self.mean_of(first, arguments),
@@ -277,6 +337,15 @@ impl Machine<'_> {
 
     /// `where(condition, one, other)`: predictions may be replaced by true values.
     fn chosen_values(&mut self, arguments: &Arguments) -> Value {
+        // `select([condition, ...], [value, ...])`
+        let listed = |value: &Value| match self.state.get(value) {
+            Some(Object::List(list)) if list.items.iter().any(|item| self.table_of(item).is_some()) => {
+                list.items.clone()
+            }
+            _ => vec![value.clone()],
+        };
+        let positional = arguments.positional.iter().flat_map(listed).collect();
+        let arguments = &Arguments { positional, ..arguments.clone() };
         let made = self.elementwise(arguments);
         let values: Vec<Table> =
             arguments.positional.iter().skip(1).filter_map(|value| self.table_of(value)).cloned().collect();
@@ -289,15 +358,22 @@ impl Machine<'_> {
     }
 
     /// Rows drawn at random by their positions: `choice(index, size)`.
-    fn drawn_rows(&mut self, first: &Value, arguments: &Arguments) -> Value {
+    pub(crate) fn drawn_rows(&mut self, first: &Value, arguments: &Arguments) -> Value {
         let rows = match (first, self.table_of(first)) {
             (_, Some(table)) if table.index => table.rows,
             (Value::Length(rows), _) => *rows,
-            _ => return self.drawn(arguments),
+            (Value::Positions { part, .. }, _) => *part,
+            _ => return self.drawn("choice", arguments),
         };
         let site = self.site(arguments.range);
         let replaced = !matches!(arguments.get(2, "replace"), Some(Value::Bool(false)));
-        let rows = if replaced { self.rows.repeated(rows, site) } else { self.rows.some(rows, site) };
+        let rows = if replaced {
+            self.rows.repeated(rows, site)
+        } else {
+            let key = format!("choice {:?}", arguments.range);
+            let division = self.rows.division(rows, DivisionKind::Random, &key, site);
+            self.rows.part(rows, division, 1)
+        };
         self.positions(rows)
     }
 
@@ -317,7 +393,11 @@ impl Machine<'_> {
 
     /// Functions of each value by itself.
     pub(crate) fn elementwise(&mut self, arguments: &Arguments) -> Value {
-        let values: Vec<Value> = arguments.all().cloned().collect();
+        let is_list = |value: &Value| matches!(self.state.get(value), Some(Object::List(_)));
+        let values: Vec<Value> = arguments
+            .all()
+            .map(|value| if is_list(value) { self.as_scores(value) } else { value.clone() })
+            .collect();
         let tables: Vec<Table> =
             values.iter().filter_map(|value| self.table_of(value)).map(Table::values).collect();
         let others = values.iter().filter(|value| self.table_of(value).is_none());
@@ -328,18 +408,26 @@ impl Machine<'_> {
             let scores = values.iter().map(|value| self.scores_of(value, 2)).collect();
             let known = values.iter().any(|value| matches!(value, Value::Number(_)));
             let truth = known && values.iter().all(is_of_truth);
-            let number = Number { lessons, scores, truth, ..Number::default() };
+            let versus = Value::versus(&values);
+            let number = Number { lessons, scores, truth, versus, ..Number::default() };
             return if known { Value::Number(Rc::new(number)) } else { Value::Unknown };
         };
+        let mut answers = Lessons::default();
+        if tables.len() > 1 && !tables.iter().all(Table::is_target) {
+            for table in &tables {
+                answers.add(&self.as_answer(table, arguments.range));
+            }
+        }
         let mut made = first.clone();
         made.mask.condition = made.mask.condition.filter(|_| values.len() == 1);
         for table in rest {
             let rows = if made.rows.is_known() { made.rows } else { table.rows };
             let compared = made.mask.compared.or(table.mask.compared);
-            let mask = Mask { compared, ..Mask::default() };
+            let versus = made.mask.versus.clone().or_else(|| table.mask.versus.clone());
+            let mask = Mask { compared, versus, ..Mask::default() };
             made = Table { mask, ..Table::array(rows, made.rest.lessons.and(&table.rest.lessons)) };
         }
-        made.learn(&lessons);
+        made.learn(&lessons.and(&answers));
         self.table(made)
     }
 }

@@ -1,39 +1,28 @@
-//! Operators, comparisons, and choices by scores.
+//! Operators, and scores by them.
 
 use std::rc::Rc;
 
-use ruff_python_ast::{CmpOp, Operator};
+use ruff_python_ast::Operator;
 use ruff_text_size::TextRange;
 
 use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
 use crate::machine::Machine;
 use crate::numpy::is_of_truth;
-use crate::rows::RowsId;
-use crate::site::Site;
+use crate::rows::{Origin, RowsId};
 use crate::table::{Column, Mask, Table};
 use crate::value::{Names, Number, Object, Text, Value};
 
 impl Machine<'_> {
     /// The value of `left operation right`.
     pub(crate) fn operate(&mut self, operation: Operator, left: &Value, right: &Value) -> Value {
-        if let Some(value) = constants(operation, left, right) {
+        if operation == Operator::MatMult {
+            return self.product_of(left, right, self.statement);
+        }
+        if let Some(value) = constants(operation, left, right).or_else(|| shares(operation, left, right)) {
             return value;
         }
-        match (left, right) {
-            (Value::Str(_) | Value::Text(_), _) => return self.operate_text(operation, left, right),
-            (Value::Names(names), _) if operation == Operator::Add => {
-                let lessons = names.lessons.and(&self.lessons_of(right));
-                return Value::Names(Rc::new(Names { lessons, ..(**names).clone() }));
-            }
-            (Value::Unknown, Value::Unknown) => return Value::Unknown,
-            // Only a path is divided by a text, and only a text is added to one.
-            (Value::Unknown | Value::Symbol(_), Value::Str(_) | Value::Text(_))
-                if matches!(operation, Operator::Div | Operator::Add) =>
-            {
-                let left = self.some_text(&[]);
-                return self.operate_text(operation, &left, right);
-            }
-            _ => {}
+        if let Some(value) = self.operate_words(operation, left, right) {
+            return value;
         }
         match (self.state.handle(left).as_deref(), self.state.handle(right).as_deref()) {
             (Some(Object::List(one)), Some(Object::List(other))) if operation == Operator::Add => {
@@ -51,8 +40,57 @@ impl Machine<'_> {
             }
             (Some(Object::Table(table)), _) => self.scale(operation, table, right),
             (_, Some(Object::Table(table))) => self.scale(operation, table, left),
+            (Some(Object::List(_)), _) => numbers(&self.as_scores(left), right),
+            (_, Some(Object::List(_))) => numbers(left, &self.as_scores(right)),
+            _ if operation == Operator::Sub => {
+                self.score_of_row(left, right).unwrap_or_else(|| numbers(left, right))
+            }
             _ => numbers(left, right),
         }
+    }
+
+    /// An operation on texts, names of columns, or transposed tables.
+    fn operate_words(&mut self, operation: Operator, left: &Value, right: &Value) -> Option<Value> {
+        Some(match (left, right) {
+            (Value::Str(_) | Value::Text(_), _) => self.operate_text(operation, left, right),
+            (Value::Names(names), Value::Object(_)) if operation == Operator::Sub => {
+                let mut left = (**names).clone();
+                match self.texts(right) {
+                    Some(texts) => left.except.extend(texts),
+                    None => (left.sure, left.among) = (false, Vec::new()),
+                }
+                Value::Names(Rc::new(left))
+            }
+            (Value::Names(names), Value::Names(others)) if operation == Operator::Sub => {
+                let mut left = (**names).clone();
+                match (others.sure, others.only.is_empty()) {
+                    (true, false) => left.except.extend(others.only.iter().cloned()),
+                    _ => (left.sure, left.among) = (false, Vec::new()),
+                }
+                Value::Names(Rc::new(left))
+            }
+            (Value::Names(names), _) if operation == Operator::Add => {
+                let lessons = names.lessons.and(&self.lessons_of(right));
+                Value::Names(Rc::new(Names { lessons, ..(**names).clone() }))
+            }
+            (Value::Unknown, Value::Unknown) => Value::Unknown,
+            // `0.1 * features.T`
+            (Value::Method(method), other) | (other, Value::Method(method))
+                if &*method.1 == "T of"
+                    && matches!(operation, Operator::Mult | Operator::Div)
+                    && self.table_of(other).is_none() =>
+            {
+                Value::Method(Rc::clone(method))
+            }
+            // Only a path is divided by a text, and only a text is added to one.
+            (Value::Unknown | Value::Symbol(_), Value::Str(_) | Value::Text(_))
+                if matches!(operation, Operator::Div | Operator::Add) =>
+            {
+                let left = self.some_text(&[]);
+                self.operate_text(operation, &left, right)
+            }
+            _ => return None,
+        })
     }
 
     fn operate_text(&mut self, operation: Operator, left: &Value, right: &Value) -> Value {
@@ -81,7 +119,7 @@ impl Machine<'_> {
     }
 
     /// Two tables, value by value.
-    fn combine(&mut self, operation: Operator, one: &Table, other: &Table) -> Table {
+    pub(crate) fn combine(&mut self, operation: Operator, one: &Table, other: &Table) -> Table {
         let (left, right) = (one.values(), other.values());
         match operation {
             Operator::Add | Operator::Sub if right.filling.zero => return left,
@@ -90,7 +128,19 @@ impl Machine<'_> {
             Operator::Mult if right.filling.zero => return right,
             _ => {}
         }
-        let rows = if left.rows.is_known() { left.rows } else { right.rows };
+        for table in [&left, &right] {
+            if table.is_target() {
+                self.networks.truth = Some(table.clone());
+            }
+        }
+        let own = |one: &Table, other: &Table| {
+            let name = |table: &Table| table.label.clone().or_else(|| table.source.clone());
+            let plain = one.rest.lessons.is_empty() && name(other).is_none() && operation == Operator::Sub;
+            name(one).filter(|_| plain)
+        };
+        let versus = own(&left, &right).or_else(|| own(&right, &left));
+        let versus = versus.or_else(|| left.mask.versus.clone().or_else(|| right.mask.versus.clone()));
+        let rows = self.rows_of_both(left.rows, right.rows);
         let condition = match (operation, &left.mask.condition, &right.mask.condition) {
             (Operator::BitAnd, Some(_), Some(_)) => self.conjunction(&left, &right),
             (Operator::BitOr, Some(left), Some(right)) => {
@@ -98,10 +148,21 @@ impl Machine<'_> {
             }
             _ => None,
         };
+        let answer = self.answers_of(&left, &right);
+        let lead = left.lead.clone().or_else(|| right.lead.clone());
+        let mut left = left;
+        if operation == Operator::Sub && right.is_target() {
+            // Statistics of the rows so far without the row itself.
+            let window = |lesson: &Lesson| lesson.kind == Kind::Window && !lesson.on.is_known();
+            left.rest.lessons =
+                self.infos.map(&left.rest.lessons, |lesson| (!window(&lesson)).then_some(lesson));
+        }
+        let left = left;
         let mut combined = Table {
-            mask: Mask { condition, among: None, compared: self.compared(&left, &right) },
+            mask: Mask { condition, versus, compared: self.compared(&left, &right), ..Mask::default() },
             by_target: left.by_target || right.by_target,
-            ..Table::array(rows, self.applied(&left.rest.lessons.and(&right.rest.lessons), rows))
+            lead,
+            ..Table::array(rows, self.applied(&left.rest.lessons.and(&right.rest.lessons), rows).and(&answer))
         };
         // True values and the same true values.
         combined.filling.doubtful = left.filling.doubtful || right.filling.doubtful;
@@ -113,12 +174,47 @@ impl Machine<'_> {
         combined
     }
 
+    /// The rows of values that are computed from two tables. Rows that are drawn to be mixed with others are among them.
+    fn rows_of_both(&mut self, left: RowsId, right: RowsId) -> RowsId {
+        if !left.is_known() || !right.is_known() {
+            return if left.is_known() { left } else { right };
+        }
+        let drawn = |rows| matches!(self.rows.origin(rows), Origin::Repeated { .. });
+        if left != right && drawn(left) != drawn(right) {
+            let site = self.site(self.statement);
+            return self.rows.joined(&[left, right], site);
+        }
+        left
+    }
+
+    /// What the result of two tables depends on, if one of them is the target and the other is not.
+    fn answers_of(&mut self, left: &Table, right: &Table) -> Lessons {
+        let range = self.statement;
+        let mut answers = Lessons::default();
+        for (one, other) in [(left, right), (right, left)] {
+            let predicted = self.infos.any(&other.rest.lessons, |lesson| {
+                matches!(lesson.kind, Kind::Model | Kind::Window | Kind::Target)
+            });
+            if one.is_target() && !(other.is_target() && one.rows == other.rows) && !predicted {
+                answers.add(&self.as_answer(one, range));
+            }
+        }
+        answers
+    }
+
     /// The rows of the true values, if one side has true values and the other one predictions.
     fn compared(&self, left: &Table, right: &Table) -> Option<RowsId> {
-        let predicted = |table: &Table| self.infos.has_model(&table.rest.lessons);
-        if left.is_target() && predicted(right) {
+        // Statistics of the target are predictions if the difference is what the script reports.
+        let means = |lesson: &Lesson| lesson.kind == Kind::Target && self.reports_a_score();
+        let predicted = |table: &Table| {
+            self.infos.any(&table.rest.lessons, |lesson| lesson.kind == Kind::Model || means(lesson))
+        };
+        // What is computed from true values alone stands for them, as `truth > 0.5`.
+        let is_truth =
+            |table: &Table| table.is_target() || (self.has_answer(&table.rest.lessons) && !predicted(table));
+        if is_truth(left) && predicted(right) {
             Some(left.rows)
-        } else if right.is_target() && predicted(left) {
+        } else if is_truth(right) && predicted(left) {
             Some(right.rows)
         } else {
             left.mask.compared.or(right.mask.compared)
@@ -132,7 +228,16 @@ impl Machine<'_> {
             let zero = Table::zeros(table.rows);
             return self.table(zero);
         }
-        let lessons = self.lessons_of(number);
+        if let Some(made) = self.weighed(table, number) {
+            return made;
+        }
+        if table.values().is_target() {
+            self.networks.truth = Some(table.clone());
+        }
+        if !matches!(operation, Operator::Add) || number.is_constant_number() {
+            self.note_numeric(table);
+        }
+        let lessons = self.lessons_of(number).and(&self.weighing(number, table));
         let lessons = self.applied(&lessons, table.rows);
         let mut scaled = table.clone();
         scaled.mask.condition = None;
@@ -141,179 +246,37 @@ impl Machine<'_> {
         self.table(scaled)
     }
 
+    /// What predictions depend on that are weighed by a number which is computed from scores: the choice of the weight.
+    pub(crate) fn weighing(&mut self, weight: &Value, table: &Table) -> Lessons {
+        // Predictions are moved by the true values of their own rows.
+        if let Value::Number(number) = weight
+            && let Some(rows) = number.of_truth.filter(|rows| rows.is_known() && *rows == table.rows)
+            && self.infos.has_model(&table.lessons())
+        {
+            return self.learn(Kind::Choice(How::Number), self.statement, rows);
+        }
+        let scores = self.scores_of(weight, 3);
+        let chosen =
+            self.infos.any(&self.lessons_of(weight), |lesson| matches!(lesson.kind, Kind::Choice(_)));
+        if scores.is_empty() || chosen || !self.infos.has_model(&table.lessons()) {
+            return Lessons::default();
+        }
+        let rows: Vec<RowsId> = self.infos.scores(&scores).map(|score| score.rows).collect();
+        let range = self.statement;
+        rows.into_iter().map(|rows| self.learn(Kind::Choice(How::Number), range, rows)).collect()
+    }
+
     /// What values of these rows depend on that were changed by numbers which depend on these lessons.
     pub(crate) fn applied(&mut self, lessons: &Lessons, rows: RowsId) -> Lessons {
         self.infos.map(lessons, |lesson| match lesson.kind {
             Kind::Candidate(how) if how.is_open() => {
                 Some(Lesson { kind: Kind::Candidate(How::Number), ..lesson })
             }
+            Kind::Model if !lesson.on.is_known() => Some(Lesson { on: rows, ..lesson }),
             // What was chosen is applied to these rows, even if they are put together with others later.
             Kind::Choice(_) if !lesson.on.is_known() => Some(Lesson { on: rows, ..lesson }),
             _ => Some(lesson),
         })
-    }
-
-    /// The value of a comparison.
-    pub(crate) fn compare_values(
-        &mut self,
-        operation: CmpOp,
-        left: &Value,
-        right: &Value,
-        ranges: (TextRange, TextRange),
-    ) -> Value {
-        if let (Some(one), Some(other)) = (left.constant(), right.constant()) {
-            return match operation {
-                CmpOp::Eq | CmpOp::Is => Value::Bool(one == other),
-                CmpOp::NotEq | CmpOp::IsNot => Value::Bool(one != other),
-                _ => Value::Unknown,
-            };
-        }
-        if matches!(operation, CmpOp::Is | CmpOp::IsNot) && matches!(right, Value::None) {
-            let known = !matches!(left, Value::Unknown | Value::Number(_));
-            return if known { Value::Bool(operation == CmpOp::IsNot) } else { Value::Unknown };
-        }
-        let (one, other) = (self.table_of(left).cloned(), self.table_of(right).cloned());
-        let mut made = match (&one, &other) {
-            (Some(one), Some(other)) => self.combine(Operator::Sub, one, other),
-            (Some(table), None) => {
-                let lessons = self.lessons_of(right);
-                let lessons = self.applied(&lessons, table.rows);
-                let values = table.values();
-                Table::array(values.rows, values.rest.lessons.and(&lessons))
-            }
-            (None, Some(table)) => {
-                let lessons = self.lessons_of(left);
-                let lessons = self.applied(&lessons, table.rows);
-                let values = table.values();
-                Table::array(values.rows, values.rest.lessons.and(&lessons))
-            }
-            _ => return self.compare_numbers(left, right),
-        };
-        let is_target = |table: &Option<Table>| table.as_ref().is_some_and(Table::is_target);
-        made.by_target = is_target(&one) || is_target(&other);
-        made.rest.target = false;
-        let constant = if other.is_none() { right.constant() } else { None };
-        made.mask.condition = Some(self.condition_key(operation, ranges, constant.as_deref()));
-        self.table(made)
-    }
-
-    /// A comparison of numbers depends on what is known of features, as the numbers do.
-    fn compare_numbers(&mut self, left: &Value, right: &Value) -> Value {
-        let lessons = self.about_features(left).and(&self.about_features(right));
-        if lessons.is_empty() { Value::Unknown } else { Value::learnt(lessons) }
-    }
-
-    /// A key for a condition, and whether it is the negation of the condition with that key.
-    fn condition_key(
-        &self,
-        operation: CmpOp,
-        (left, right): (TextRange, TextRange),
-        constant: Option<&str>,
-    ) -> (Rc<str>, bool) {
-        let (sign, negated) = match operation {
-            CmpOp::Eq => ("==", false),
-            CmpOp::NotEq => ("==", true),
-            CmpOp::Lt => ("<", false),
-            CmpOp::GtE => ("<", true),
-            CmpOp::Gt => (">", false),
-            CmpOp::LtE => (">", true),
-            _ => ("in", matches!(operation, CmpOp::NotIn)),
-        };
-        let left = self.compact(left);
-        // The name of the table does not matter, only its rows do.
-        let column = left.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_');
-        let column = if column.is_empty() { &left } else { column };
-        let right = constant.map_or_else(|| self.compact(right), str::to_owned);
-        (format!("{column}{sign}{right}").into(), negated)
-    }
-
-    /// The choice that is made by comparing these values, if they are scores of candidates.
-    pub(crate) fn choice(&mut self, values: &[Value], site: TextRange) -> Lessons {
-        let scores: Scores = values.iter().map(|value| self.scores_of(value, 3)).collect();
-        if scores.is_empty() {
-            return Lessons::default();
-        }
-        let scores: Vec<Score> = self.infos.scores(&scores).cloned().collect();
-        let place = Site { expression: site, statement: self.nesting.search.unwrap_or(self.statement) };
-        let kind = match self.how(&scores) {
-            Some(How::Model) | None if self.chosen_again(&scores, place) => Kind::Choice(How::Number),
-            Some(how) => Kind::Choice(how),
-            None => match self.trained_on(&scores) {
-                Some(kind) => kind,
-                None => return Lessons::default(),
-            },
-        };
-        let mut choices = Lessons::default();
-        for score in scores {
-            choices = choices.and(&self.infos.learn(kind, place, score.rows));
-        }
-        choices
-    }
-
-    /// Whether candidates have what was chosen here before, so that this is a search step by step.
-    fn chosen_again(&self, scores: &[Score], place: Site) -> bool {
-        let again = |lesson: &Lesson| {
-            matches!(lesson.kind, Kind::Choice(How::Model | How::Number)) && lesson.site == place
-        };
-        scores.iter().any(|score| self.infos.any(&score.lessons, again))
-    }
-
-    /// The choice among the states of one model that a loop trains further, if the scores are those.
-    fn trained_on(&self, scores: &[Score]) -> Option<Kind> {
-        let loops = |score: &Score| {
-            let lessons = self.infos.lessons(&score.lessons);
-            lessons
-                .filter(|lesson| lesson.kind == Kind::Candidate(How::Epoch))
-                .map(|lesson| lesson.site.expression)
-                .collect::<Vec<_>>()
-        };
-        let first = loops(scores.first()?);
-        let here = |range: &TextRange| {
-            self.nesting.listed == Some(*range)
-                || self.nesting.around.iter().any(|around| around.range == *range)
-        };
-        let common = first.into_iter().filter(here);
-        let mut common = common.filter(|range| scores.iter().all(|score| loops(score).contains(range)));
-        let range = common.next()?;
-        // A loop that ends early stops by the score, which is common practice.
-        let stops =
-            self.text(range).split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "break");
-        Some(if stops { Kind::Stopping } else { Kind::Choice(How::Rounds) })
-    }
-
-    /// How the candidates differ that have these scores.
-    fn how(&self, scores: &[Score]) -> Option<How> {
-        let models: Vec<Vec<Site>> = scores.iter().map(|score| self.models(score)).collect();
-        let first = models.first()?;
-        let differ = models.iter().skip(1).any(|other| other != first && !other.is_empty());
-        let candidates: Vec<Vec<(How, Site)>> = scores.iter().map(|score| self.candidates(score)).collect();
-        let shared = |one: &(How, Site)| candidates.iter().all(|others| others.contains(one));
-        // A first score may be that of no candidate. Finished models of different kinds are no candidates of one search.
-        let counts = |one: &&(How, Site)| !differ || shared(one);
-        let all: Vec<How> = candidates.iter().flatten().filter(counts).map(|(how, _)| *how).collect();
-        let Some(how) = all.iter().max() else { return differ.then_some(How::Model) };
-        // Rounds are one of several settings.
-        let several = *how == How::Rounds && all.iter().any(|how| *how < How::Rounds);
-        Some(if several { How::Setting } else { *how })
-    }
-
-    /// Where the models were made that predicted for a score.
-    fn models(&self, score: &Score) -> Vec<Site> {
-        let lessons = self.infos.lessons(&score.lessons);
-        let models = lessons.filter(|lesson| lesson.kind == Kind::Model).map(|lesson| lesson.made);
-        let mut models: Vec<Site> = models.collect();
-        models.sort();
-        models.dedup();
-        models
-    }
-
-    fn candidates(&self, score: &Score) -> Vec<(How, Site)> {
-        let lessons = self.infos.lessons(&score.lessons);
-        let candidates = lessons.filter_map(|lesson| match lesson.kind {
-            Kind::Candidate(how) if !how.is_open() && how != How::Epoch => Some((how, lesson.site)),
-            _ => None,
-        });
-        candidates.collect()
     }
 
     /// The scores in a value.
@@ -337,20 +300,30 @@ impl Machine<'_> {
     /// One number for a table: a mean and the like.
     pub(crate) fn reduce(&mut self, table: &Table, unsupervised: bool, site: TextRange) -> Value {
         let values = table.values();
+        let versus = values.mask.versus.clone();
         if let Some(rows) = values.mask.compared {
-            let score = self.score(site, rows, &values.rest.lessons, false);
-            return Value::score(score);
+            let scores = self.score(site, rows, &values.rest.lessons, false);
+            return Value::Number(Rc::new(Number { scores, versus, ..Number::default() }));
         }
         let predicted = self.infos.has_model(&values.rest.lessons);
+        let known = self.without_answers(&values.rest.lessons);
         // The mean of predictions is no prediction.
-        let mut lessons = self.infos.without(&values.rest.lessons, Kind::Model);
+        let mut lessons = self.infos.without(&known, Kind::Model);
         let learnt = values.rows.is_known() && unsupervised && !values.is_target() && !values.filling.blank;
+        if let Some(whole) = self.whole_of_value(values.rows).filter(|_| self.is_of_target(table)) {
+            lessons.add(&self.learn(Kind::Target, site, whole));
+        }
+        if table.by_target && values.mask.condition.is_none() && !self.is_of_target(table) {
+            lessons.add(&self.counted_by_target(table, site));
+        }
         if learnt && !predicted && values.mask.condition.is_none() {
             lessons.add(&self.learn(Kind::Unsupervised, site, values.rows));
         }
         let truth =
             values.is_target() && lessons.is_empty() && !values.filling.blank && !values.filling.doubtful;
-        Value::Number(Rc::new(Number { lessons, truth, ..Number::default() }))
+        let reduced = self.context.is_some().then(|| Rc::new(table.values()));
+        let of_truth = values.is_target().then_some(values.rows);
+        Value::Number(Rc::new(Number { lessons, truth, reduced, of_truth, versus, ..Number::default() }))
     }
 
     /// A score of predictions that depend on these lessons.
@@ -362,6 +335,10 @@ impl Machine<'_> {
         with_itself: bool,
     ) -> Scores {
         let lessons = self.infos.map(lessons, |lesson| {
+            // True values are no features.
+            if matches!(lesson.kind, Kind::Answer(_)) && !lesson.on.is_known() {
+                return None;
+            }
             let on = if lesson.on.is_known() { lesson.on } else { rows };
             Some(Lesson { on, ..lesson })
         });
@@ -371,7 +348,7 @@ impl Machine<'_> {
 
     /// A column of values that depend on these.
     pub(crate) fn array(&mut self, rows: RowsId, lessons: Lessons) -> Value {
-        let column = Column { lessons, target: false };
+        let column = Column::learnt(lessons);
         self.table(Table { rest: column, ..Table::of(rows) })
     }
 }
@@ -407,6 +384,25 @@ fn constants(operation: Operator, left: &Value, right: &Value) -> Option<Value> 
     Some(Value::Float(value))
 }
 
+/// A share of the number of rows: `int(0.8 * len(table))`, `n * 3 // 4`, `n - n // 5`.
+fn shares(operation: Operator, left: &Value, right: &Value) -> Option<Value> {
+    let factor = |value: &Value| match value {
+        Value::Int(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        _ => None,
+    };
+    let (rows, share) = match (operation, left.share(), right.share()) {
+        (Operator::Mult, Some((rows, share)), None) => (rows, share * factor(right)?),
+        (Operator::Mult, None, Some((rows, share))) => (rows, share * factor(left)?),
+        (Operator::Div | Operator::FloorDiv, Some((rows, share)), None) => (rows, share / factor(right)?),
+        (Operator::Sub, Some((rows, one)), Some((other, less))) if rows == other => (rows, one - less),
+        (Operator::Add, Some((rows, one)), Some((other, more))) if rows == other => (rows, one + more),
+        _ => return None,
+    };
+    let share = (share.is_finite() && share.abs() <= 1.0).then_some((rows, share));
+    Some(Value::Number(Rc::new(Number { share, ..Number::default() })))
+}
+
 /// The value of an operation on numbers that depend on data.
 fn numbers(left: &Value, right: &Value) -> Value {
     match (left, right) {
@@ -415,13 +411,22 @@ fn numbers(left: &Value, right: &Value) -> Value {
             scores: one.scores.and(&other.scores),
             random: one.random && other.random,
             truth: one.truth && other.truth,
-            row: one.row.clone().or_else(|| other.row.clone()),
+            row: match (&one.row, &other.row) {
+                (Some(row), Some(target)) if target.target && !row.target => Some(Rc::clone(target)),
+                (row, other) => row.clone().or_else(|| other.clone()),
+            },
+            of_truth: one.of_truth.or(other.of_truth),
+            versus: one.versus.clone().or_else(|| other.versus.clone()),
+            highest: None,
+            category: false,
+            share: None,
+            reduced: one.reduced.clone().or_else(|| other.reduced.clone()),
             text: None,
         })),
         (Value::Number(number), other) | (other, Value::Number(number)) => {
             let random = number.random && other.is_constant_number();
             let truth = number.truth && other.is_constant_number();
-            Value::Number(Rc::new(Number { text: None, random, truth, ..(**number).clone() }))
+            Value::Number(Rc::new(Number { text: None, share: None, random, truth, ..(**number).clone() }))
         }
         (Value::Length(_), _) | (_, Value::Length(_)) => Value::some_number(),
         _ => Value::Unknown,

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
+use crate::info::{Kind, Lessons};
 use crate::machine::Machine;
-use crate::numpy::beside;
 use crate::rows::{DivisionKind, RowsId};
-use crate::table::{Group, Table};
+use crate::table::{Column, Group, Table};
 use crate::value::{Object, Value};
 
 impl Machine<'_> {
@@ -16,21 +16,45 @@ impl Machine<'_> {
         if symbol.starts_with("sklearn.datasets") {
             return Some(self.example_data(symbol, arguments));
         }
+        if (name.starts_with("read_sql") || matches!(name, "sql" | "query" | "sqldf"))
+            && let Some(made) = self.queried(&first, arguments)
+        {
+            return Some(made);
+        }
         if name.starts_with("read_")
             || name.starts_with("scan_")
-            || matches!(symbol, "numpy.load" | "np.load")
+            || matches!(symbol, "numpy.load" | "np.load" | "numpy.genfromtxt" | "numpy.loadtxt")
         {
-            return Some(self.read_table(&first, arguments));
+            let path = match &first {
+                Value::Method(method) if &*method.1 == "file of" => method.0.clone(),
+                path => path.clone(),
+            };
+            let table = self.read_table(&path, arguments);
+            if symbol.starts_with("polars")
+                && let Some(table) = self.state.table_mut(&table)
+            {
+                table.polars = true;
+            }
+            return Some(table);
         }
         if !["pandas", "polars", "cudf", "dask"].iter().any(|library| symbol.starts_with(library)) {
             return None;
+        }
+        if let Some(value) = self.call_expression(symbol, name, arguments) {
+            return Some(value);
+        }
+        if let ("Series", Some(label), Some(values)) =
+            (name, first.as_str(), arguments.get(1, "values").and_then(|values| self.table_of(values)))
+        {
+            let named = Table { label: Some(label.into()), polars: true, ..values.values() };
+            return Some(self.table(named));
         }
         Some(match (name, self.table_of(&first).cloned()) {
             ("DataFrame" | "Series", _) => self.made_table(&first, arguments),
             ("concat", _) => self.concat(&first, arguments),
             ("crosstab", table) => {
-                let by_target =
-                    arguments.all().any(|value| self.table_of(value).is_some_and(Table::is_target));
+                let about = |table: &Table| table.by_target || self.is_of_target(table);
+                let by_target = arguments.all().any(|value| self.table_of(value).is_some_and(about));
                 let rows = table.map_or(RowsId::UNKNOWN, |table| table.rows);
                 self.statistics(rows, by_target, arguments)
             }
@@ -55,6 +79,7 @@ impl Machine<'_> {
                 cut.learn(&bins);
                 self.table(cut)
             }
+            "from_pandas" => self.table(Table { polars: true, ..table.clone() }),
             "get_dummies" | "to_numeric" => self.table(table.clone()),
             "factorize" => {
                 let codes = self.table(table.values());
@@ -68,7 +93,7 @@ impl Machine<'_> {
         }
     }
 
-    fn read_table(&mut self, path: &Value, arguments: &Arguments) -> Value {
+    pub(crate) fn read_table(&mut self, path: &Value, arguments: &Arguments) -> Value {
         self.read(path, arguments);
         // Parts of a file, or several tables in one file, are different rows.
         let partly = ["nrows", "skiprows", "skipfooter", "chunksize", "sheet_name", "filters", "key"];
@@ -80,9 +105,19 @@ impl Machine<'_> {
             None => format!("{:?} {}", arguments.range, self.state.count()),
         };
         let rows = self.rows.table(&name);
+        let file = path.constant().unwrap_or_else(|| format!("{:?}", arguments.range).into());
+        let targets = self.targets_of_file(rows, &file);
         let times = arguments.named("parse_dates").and_then(|names| self.texts(names)).unwrap_or_default();
-        let whole = !matches!(arguments.called_name(self.source), "load");
-        self.table(Table { whole, ..Table::of(rows) }.with_times(times))
+        let whole = !matches!(arguments.called_name(self.source), "load" | "genfromtxt" | "loadtxt");
+        let part = self.all_columns(rows);
+        let mut table = Table { whole, columns: targets, part, ..Table::of(rows) }.with_times(times);
+        if let Some(names) = arguments.named("usecols").or_else(|| arguments.named("columns")) {
+            table = match self.texts(names) {
+                Some(names) => self.select_all(&table, &names),
+                None => self.unsure(&table),
+            };
+        }
+        self.table(table)
     }
 
     fn example_data(&mut self, symbol: &str, arguments: &Arguments) -> Value {
@@ -108,10 +143,17 @@ impl Machine<'_> {
                 let names = arguments.named("columns").and_then(|names| self.texts(names));
                 let mut made = Table { index: false, ..table };
                 if let Some(names) = names.filter(|_| made.columns.is_empty()) {
+                    made.rest.lessons = self.without_answers(&made.rest.lessons);
                     let column = made.rest.clone();
                     names.into_iter().for_each(|name| made.set(name, column.clone()));
                 }
                 made
+            }
+            (None, Some(Object::Dict(dict)))
+                if dict.values().iter().all(|value| matches!(value, Value::Number(_)))
+                    && !self.scores_of(first, 3).is_empty() =>
+            {
+                return self.as_scores(first);
             }
             (None, Some(Object::Dict(dict))) => {
                 let mut dict = dict.clone();
@@ -123,14 +165,16 @@ impl Machine<'_> {
                 }
                 self.frame(&dict)
             }
+            (None, Some(Object::List(_))) if !self.scores_of(first, 3).is_empty() => {
+                return self.as_scores(first);
+            }
             _ => {
                 let lessons = self.lessons_of(first);
                 if lessons.is_empty() && index.is_none() {
                     return match first {
                         Value::Number(_) => first.clone(),
                         Value::Method(_) => first.clone(),
-                        _ if self.scores_of(first, 3).is_empty() => Value::Unknown,
-                        _ => first.clone(),
+                        _ => self.as_scores(first),
                     };
                 }
                 if matches!(first, Value::Number(_)) {
@@ -156,7 +200,8 @@ impl Machine<'_> {
             return Value::Unknown;
         }
         if across {
-            return self.table(beside(&tables));
+            let made = self.side_by_side(&tables, arguments.range);
+            return self.table(made);
         }
         let fixed = self.fixed_tables(first);
         self.below(&tables, open || tables.len() < items.len(), fixed, arguments)
@@ -172,9 +217,20 @@ impl Machine<'_> {
         let (mut made, other) = if right { (other, table.clone()) } else { (table.clone(), other) };
         let keys = arguments.named("on").cloned().unwrap_or_default();
         let keys = keys.constant().map_or_else(|| self.texts(&keys).unwrap_or_default(), |key| vec![key]);
+        let (same, from) = (other.rows == made.rows && made.rows.is_known(), other.rows);
+        // A key that was changed finds other rows, as those of the week before.
+        let set = |table: &Table, key: &Rc<str>| table.named(key).map_or(0, |column| column.set);
+        let (left, right) = (arguments.named("left_on"), arguments.named("right_on"));
+        let moved = keys.iter().any(|key| set(&other, key) != set(&made, key))
+            || left.and_then(Value::constant) != right.and_then(Value::constant)
+            || matches!(arguments.named("allow_exact_matches"), Some(Value::Bool(false)));
         for (name, column) in &other.columns {
-            if !keys.contains(name) && !column.lessons.is_empty() {
-                let taken = made.named(name).is_some() || self.targets.contains(&**name);
+            let column = &match moved {
+                true => Column::learnt(self.of_unknown_rows(&column.lessons)),
+                false => self.looked_up(column, same, from, arguments),
+            };
+            if !keys.contains(name) && (!column.lessons.is_empty() || column.target) {
+                let taken = made.named(name).is_some() || self.targets.contains(name);
                 let name = if taken { format!("{name}_y").into() } else { Rc::clone(name) };
                 made.set(name, column.clone());
             }
@@ -182,6 +238,24 @@ impl Machine<'_> {
         made.unnamed.add(&other.rest.lessons.and(&other.unnamed));
         made.label = None;
         self.table(made)
+    }
+
+    /// What values depend on that are those of other rows than before, and it is not known which.
+    pub(crate) fn of_unknown_rows(&mut self, lessons: &Lessons) -> Lessons {
+        let lessons = self.lagged(lessons);
+        self.infos.without(&lessons, Kind::Target)
+    }
+
+    /// A column that is taken over by a key: the target of other rows is a statistic of them.
+    fn looked_up(&mut self, column: &Column, same: bool, from: RowsId, arguments: &Arguments) -> Column {
+        if same && column.target {
+            return Column::learnt(column.answer.clone());
+        }
+        if same || !(column.target || self.has_answer(&column.lessons)) {
+            return column.clone();
+        }
+        let lessons = self.without_answers(&column.lessons);
+        Column::learnt(lessons.and(&self.learn(Kind::Target, arguments.range, from)))
     }
 
     /// Selects columns or rows: `table.loc[...]` called, `text.str.lower()` and the like.
@@ -198,6 +272,11 @@ impl Machine<'_> {
         }
         let Some(table) = self.table_of(base).cloned() else { return Value::Unknown };
         match (accessor, name) {
+            ("T of", "dot") => {
+                let left = Value::method(base.clone(), accessor);
+                self.product_of(&left, &arguments.first_value(), arguments.range)
+            }
+            ("T of", _) => Value::Unknown,
             ("str", "contains" | "startswith" | "endswith") => {
                 let key = self.compact(arguments.range);
                 self.table(Table::conditions(table.rows, &key))
@@ -223,9 +302,17 @@ impl Machine<'_> {
     /// `table.groupby(...)`.
     pub(crate) fn grouped(&mut self, table: &Table, arguments: &Arguments) -> Value {
         let by = arguments.value(0, "by");
-        let by_target = by.constant().is_some_and(|name| self.targets.contains(&*name))
+        let by_target = by.constant().is_some_and(|name| self.targets.contains(&name))
             || self.table_of(&by).is_some_and(Table::is_target);
+        let name = by.constant();
+        let target = name.and_then(|name| self.targets.number(&name));
         let chosen = table.columns.is_empty() && table.label.is_some();
-        self.state.add(Object::Group(Group { table: table.clone(), chosen, by_target, ..Group::default() }))
+        self.state.add(Object::Group(Group {
+            table: table.clone(),
+            chosen,
+            by_target,
+            target,
+            ..Group::default()
+        }))
     }
 }

@@ -1,4 +1,4 @@
-//! From what the interpreter saw to findings.
+//! Turns what the interpreter saw into findings.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::finding::{Finding, Rule};
 use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
 use crate::machine::{Final, Machine};
 use crate::names;
-use crate::rows::{DivisionId, DivisionKind, Origin, RowsId};
+use crate::rows::{Division, DivisionId, DivisionKind, Origin, RowsId};
 use crate::site::Site;
 use crate::source::Lines;
 use crate::value::{Number, Value};
@@ -36,7 +36,7 @@ struct Report<'a> {
 
 /// The scores that the script reports, with what else the printed number depends on.
 fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
-    // The first score of the line is the one; others are told besides.
+    // The first score of the final line is the reported one; further ones only accompany it.
     let first = |line: &Final| {
         let scored = line.values.iter().find(|value| !machine.scores_of(value, 3).is_empty());
         scored.cloned()
@@ -46,14 +46,16 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
     if !reported.is_empty() {
         return reported;
     }
-    // Nothing is known of the final number, so every score may be it. Scores of training rows often are printed next
-    // to it, and scores that are not printed may belong to a search.
+    // The origin of the final number is not known, so it may be any score. Scores of training rows are often printed
+    // next to it, and scores that are not printed may belong to a search.
     let printed = std::mem::take(&mut machine.seen.printed);
     let printed = scores_in(machine, &printed);
     let others: Vec<Score> = machine.infos.all_scores().cloned().collect();
     let others = others.into_iter().map(|score| {
         let lessons = machine.infos.map(&score.lessons, |lesson| match lesson.kind {
             Kind::Choice(_) => None,
+            // A model that watches rows to stop by them does not report their score.
+            Kind::Stopping if lesson.site == score.site => None,
             _ => Some(lesson),
         });
         (Score { lessons, ..score }, Lessons::default())
@@ -72,16 +74,23 @@ fn scores_in(machine: &Machine<'_>, values: &[Value]) -> Vec<(Score, Lessons)> {
     reported
 }
 
+/// Whether a score is meant as one of training rows: a model was fitted on the rows, and they are not kept apart.
 fn on_training_rows(machine: &Machine<'_>, score: &Score) -> bool {
-    let mut lessons = machine.infos.lessons(&score.lessons);
-    score.with_itself
-        || lessons.any(|lesson| lesson.kind == Kind::Model && machine.rows.overlap(lesson.from, lesson.on))
+    let rows = &machine.rows;
+    let trains = |lesson: Lesson| {
+        let kept_apart = || lesson.site != score.site && rows.kept_apart(lesson.on, lesson.from);
+        lesson.kind == Kind::Model && rows.overlap(lesson.from, lesson.on) && !kept_apart()
+    };
+    score.with_itself || machine.infos.lessons(&score.lessons).any(trains)
 }
 
 impl Report<'_> {
     fn files(&mut self) {
+        // With a file of questions, a file of answers is data, not labels.
+        let asks = self.machine.seen.reads.iter().any(|(_, path)| path.to_lowercase().contains("question"));
         for (site, path) in &self.machine.seen.reads {
-            if names::is_of_labels(path) && !self.machine.seen.writes.contains(path) {
+            let answers = asks && path.to_lowercase().ends_with("answers.csv");
+            if !answers && names::is_of_labels(path) && !self.machine.seen.writes.contains(path) {
                 let line = self.line(*site);
                 let text =
                     format!("line {line} reads `{path}`, by its name a file of labels that are kept back");
@@ -131,8 +140,11 @@ impl Report<'_> {
     fn lesson(&mut self, score: &Score, lesson: Lesson) {
         let seen = self.machine.rows.contains(lesson.from, lesson.on);
         let shared = self.machine.rows.overlap(lesson.from, lesson.on);
+        let predicts = || !self.machine.infos.has_model(&score.lessons);
         let (rule, does) = match lesson.kind {
             Kind::Model => return self.model(score, lesson),
+            // Without a model, statistics of the target are the predictions.
+            Kind::Target if !shared && predicts() => return self.model(score, lesson),
             Kind::Target | Kind::Window if seen => {
                 (Rule::TargetStatistics, format!("computes statistics of {}", target(self.machine)))
             }
@@ -140,12 +152,15 @@ impl Report<'_> {
                 (Rule::SelectedBeforeSplit, format!("selects features by {}", target(self.machine)))
             }
             Kind::Unsupervised if seen => (Rule::UnsupervisedBeforeSplit, "learns".to_owned()),
-            Kind::Answer => {
+            Kind::Answer(_) if seen => {
                 (Rule::TargetAsFeature, format!("has {} among its features", target(self.machine)))
             }
             Kind::Stopping if shared => (Rule::StoppedOnScoredRows, "stops by the score".to_owned()),
             Kind::Choice(How::Number) if shared => {
                 (Rule::ChosenOnScoredRows, "takes the threshold or weight with the best score".to_owned())
+            }
+            Kind::Choice(How::Fold) if shared && !self.machine.seen.finals.is_empty() => {
+                (Rule::ChosenOnScoredRows, "takes the folds with the best scores".to_owned())
             }
             Kind::Choice(How::Seed) if shared => {
                 (Rule::ChosenOnScoredRows, "takes the seed with the best score".to_owned())
@@ -163,7 +178,7 @@ impl Report<'_> {
         };
         let (cause, scored) = (self.code(lesson.site), self.code(score.site));
         let text = match lesson.kind {
-            Kind::Answer => format!("{cause} {does}, and {scored} scores what it predicts with it"),
+            Kind::Answer(_) => format!("{cause} {does}, and {scored} scores what it predicts with it"),
             _ => format!("{cause} {does} on rows that {scored} scores"),
         };
         self.add(rule, lesson.site, text);
@@ -174,6 +189,17 @@ impl Report<'_> {
         if rows.overlap(lesson.from, lesson.on) {
             return self.seen_rows(score, lesson);
         }
+        let origins = rows.ancestors(lesson.from).map(|above| rows.origin(above));
+        let joined = origins.filter(|origin| matches!(origin, Origin::Joined { .. }));
+        for origin in joined {
+            let Origin::Joined { parts, site } = origin else { continue };
+            let again = parts.iter().any(|part| self.drawn_and_chosen(*part, lesson.on));
+            if again {
+                let (fit, scored, cause) = (self.code(lesson.site), self.code(score.site), self.code(*site));
+                let text = format!("by {cause}, some of the rows of {fit} and of {scored} are the same");
+                return self.add(Rule::SameRows, *site, text);
+            }
+        }
         let Some(common) = rows.common(lesson.from, lesson.on) else { return };
         if let Some(divisions) = rows.different_divisions(lesson.from, lesson.on) {
             return self.crossing(score, lesson, divisions);
@@ -183,7 +209,8 @@ impl Report<'_> {
             return;
         };
         // Copies of a row are in the same group, and fulfil the same condition.
-        let parted = !matches!(division.kind, DivisionKind::Groups | DivisionKind::Condition);
+        let parted =
+            !matches!(division.kind, DivisionKind::Groups | DivisionKind::Condition | DivisionKind::Value);
         if let Some(repeated) = rows.repetition(common).filter(|_| parted) {
             let (cause, split) = (self.code(repeated), self.line(*site));
             let scored = self.code(score.site);
@@ -227,20 +254,42 @@ impl Report<'_> {
             }
             None => {
                 let text = format!("{scored} scores rows that the model was fitted on by {fit}");
-                (Rule::ScoredOnTrainingRows, score.site, text)
+                // A model that is fitted on more rows than those that are scored is fitted on too many.
+                let rows = &self.machine.rows;
+                let more = lesson.from != lesson.on && !rows.contains(lesson.on, lesson.from);
+                (Rule::ScoredOnTrainingRows, if more { lesson.site } else { score.site }, text)
             }
         };
         self.add(rule, site, text);
+    }
+
+    /// Whether one of two sets is drawn at random, and the other one has all rows with a value of a column: some are in
+    /// both.
+    fn drawn_and_chosen(&self, one: RowsId, other: RowsId) -> bool {
+        let rows = &self.machine.rows;
+        let Some((one, other)) = rows.different_divisions(one, other) else { return false };
+        let division = |division| rows.division_of(division).map(|(division, _)| division);
+        let (Some(one), Some(other)) = (division(one), division(other)) else { return false };
+        let chosen = |division: &Division| {
+            let compared = division.key.split_once("==").filter(|(column, _)| column.starts_with('['));
+            division.kind == DivisionKind::Condition
+                && compared.is_some_and(|(column, _)| !is_set(self.machine.source, column))
+        };
+        (one.kind.is_random() && chosen(other)) || (chosen(one) && other.kind.is_random())
     }
 
     /// Training and validation rows come from two different divisions of the same rows.
     fn crossing(&mut self, score: &Score, lesson: Lesson, (one, other): (DivisionId, DivisionId)) {
         let divisions = self.machine.rows.division_of(one).zip(self.machine.rows.division_of(other));
         let Some(((left, _), (right, site))) = divisions else { return };
-        let overlapping = left.kind.is_random() && right.kind.is_random();
-        // Without a final line, this may be a score of training rows beside that of others.
-        let told = !self.machine.seen.finals.is_empty();
-        if let Some(choice) = self.machine.overlapping_choice(lesson.from, lesson.on).filter(|_| told) {
+        let drawn =
+            |key: &str| key.strip_prefix("drawn ").and_then(|key| key.split(' ').next().map(str::to_owned));
+        let at_once = drawn(&left.key).is_some_and(|one| drawn(&right.key) == Some(one));
+        let overlapping = left.kind.is_random() && right.kind.is_random() && !at_once;
+        // Without a final line, a score of some training rows may be told beside that of others.
+        let told = |within: bool| !within || !self.machine.seen.finals.is_empty();
+        let choice = self.machine.overlapping_choice(lesson.from, lesson.on);
+        if let Some((choice, _)) = choice.filter(|(_, within)| told(*within)) {
             let (fit, scored) = (self.code(lesson.site), self.code(score.site));
             let text = format!("the rows of {fit} and of {scored} are chosen so that some are in both");
             self.add(Rule::SameRows, choice, text);
@@ -267,6 +316,10 @@ impl Report<'_> {
     }
 
     fn add(&mut self, rule: Rule, site: Site, text: String) {
+        if site == Site::default() {
+            // The place is not known.
+            return;
+        }
         let range = site.expression;
         let (line, column) = self.lines.position(range.start().to_usize());
         let (end_line, end_column) = self.lines.position(range.end().to_usize());
@@ -291,7 +344,7 @@ fn target(machine: &Machine<'_>) -> String {
     if names.is_empty() { "the target".to_owned() } else { format!("the target {}", names.join(", ")) }
 }
 
-/// Where rows were put together that were apart before: validation rows joined to training rows, or a sample that
+/// The place where rows were put together that were apart before: validation rows joined to training rows, or a sample that
 /// stays in the table it was drawn from.
 fn brought_together(machine: &Machine<'_>, from: RowsId, on: RowsId) -> Option<Site> {
     let rows = &machine.rows;
@@ -304,7 +357,7 @@ fn brought_together(machine: &Machine<'_>, from: RowsId, on: RowsId) -> Option<S
     {
         return Some(site);
     }
-    // A sample whose rest was never taken.
+    // A sample that stays in the table it was drawn from.
     match rows.origin(on) {
         Origin::Part { of, division, .. } if *of == from => {
             let (division, site) = rows.division_of(*division)?;
@@ -337,6 +390,14 @@ fn changes(text: &str, name: &str) -> bool {
     })
 }
 
+/// Whether a text assigns a column: `["cls"] = `.
+fn is_set(text: &str, column: &str) -> bool {
+    text.match_indices(column).any(|(at, _)| {
+        let rest = text[at + column.len()..].trim_start();
+        rest.starts_with('=') && !rest.starts_with("==")
+    })
+}
+
 /// Words of a line with the score that name no variable.
 const COMMON: &str = "print f format Final Validation Performance round float str self";
 
@@ -346,7 +407,7 @@ fn is_common(word: &str) -> bool {
     number || word.is_empty() || names::is_one(COMMON, word)
 }
 
-/// Whether rows are one side of a single division, and no fold or part of one.
+/// Whether rows come from single divisions only, such as a train-test split, and from no folds.
 fn one_part(machine: &Machine<'_>, rows: RowsId) -> bool {
     let mut parts = machine.rows.ancestors(rows).filter_map(|above| match machine.rows.origin(above) {
         Origin::Part { division, .. } => machine.rows.division_of(*division),
@@ -354,7 +415,11 @@ fn one_part(machine: &Machine<'_>, rows: RowsId) -> bool {
     });
     let first = parts.next();
     let single = |division: &crate::rows::Division| {
-        matches!(division.kind, DivisionKind::Random | DivisionKind::Position | DivisionKind::Condition)
+        let kind = division.kind;
+        matches!(
+            kind,
+            DivisionKind::Random | DivisionKind::Position | DivisionKind::Condition | DivisionKind::Value
+        )
     };
     first.is_some_and(|(division, _)| single(division)) && parts.all(|(division, _)| single(division))
 }

@@ -36,6 +36,10 @@ pub(crate) enum Origin {
     Some { of: RowsId, site: Site },
     /// The rows, some of them more than once, or with rows that were generated from them.
     Repeated { of: RowsId, site: Site },
+    /// Some of the rows in each step of a loop, and all of them in the end.
+    Batch { of: RowsId, site: Site },
+    /// All rows, by a part of them that was chosen by their target.
+    Around { of: RowsId, part: RowsId },
     /// Several sets one after the other.
     Joined { parts: Rc<[RowsId]>, site: Site },
 }
@@ -68,6 +72,8 @@ pub(crate) enum DivisionKind {
     Condition,
     /// The first rows, up to a position.
     Position,
+    /// One value of a column, as in a loop over all of them.
+    Value,
 }
 
 impl DivisionKind {
@@ -108,9 +114,43 @@ impl Rows {
         if of.is_known() { self.number(Origin::Some { of, site }) } else { of }
     }
 
+    /// Some of the rows in each step of a loop.
+    pub(crate) fn batch(&mut self, of: RowsId, site: Site) -> RowsId {
+        if of.is_known() { self.number(Origin::Batch { of, site }) } else { of }
+    }
+
     /// The rows, some of them repeated.
     pub(crate) fn repeated(&mut self, of: RowsId, site: Site) -> RowsId {
         if of.is_known() { self.number(Origin::Repeated { of, site }) } else { of }
+    }
+
+    /// All rows, by a part of them that was chosen by their target.
+    pub(crate) fn around(&mut self, of: RowsId, part: RowsId) -> RowsId {
+        if of.is_known() { self.number(Origin::Around { of, part }) } else { of }
+    }
+
+    /// Whether two sets were chosen by a column that has different values for them, so that no row is in both.
+    pub(crate) fn apart(&self, one: RowsId, other: RowsId) -> bool {
+        let part = |rows| match self.origin(rows) {
+            Origin::Part { of, division, side } => Some((*of, *division, *side)),
+            _ => None,
+        };
+        let (Some((of, first, side)), Some((all, second, other))) = (part(one), part(other)) else {
+            return false;
+        };
+        if of != all {
+            return false;
+        }
+        if first == second {
+            return side != other;
+        }
+        let key = |division| self.division_of(division).map(|(division, _)| division.key.split_once("=="));
+        match (key(first), key(second)) {
+            (Some(Some((column, value))), Some(Some((same, another)))) => {
+                side == 0 && other == 0 && column == same && value != another
+            }
+            _ => false,
+        }
     }
 
     /// Sets one after the other.
@@ -161,13 +201,45 @@ impl Rows {
         match self.origin(outer) {
             Origin::Joined { parts, .. } => parts.iter().any(|part| self.contains(*part, inner)),
             Origin::Repeated { of, .. } => self.contains(*of, inner),
+            // If nothing but the part is looked at, the others were only left out.
+            Origin::Around { of, part } => self.contains(*of, inner) && !self.contains(*part, inner),
             _ => false,
         }
     }
 
     /// Whether some row is certainly in both.
     pub(crate) fn overlap(&self, left: RowsId, right: RowsId) -> bool {
-        self.contains(left, right) || self.contains(right, left)
+        self.contains(left, right) || self.contains(right, left) || self.parts_overlap(left, right)
+    }
+
+    /// Whether rows were kept apart from others, although they are among them: as the scored side of a division, or as
+    /// one of two sides of a condition.
+    pub(crate) fn kept_apart(&self, inner: RowsId, outer: RowsId) -> bool {
+        let below = self.ancestors(inner).take_while(|above| *above != outer);
+        let is_side = |above: RowsId| match self.origin(above) {
+            Origin::Part { of, division, side } => match self.division_of(*division).map(|(of, _)| of.kind) {
+                Some(DivisionKind::Condition) => {
+                    let other = Origin::Part { of: *of, division: *division, side: 1 - side };
+                    self.numbers.contains_key(&other)
+                }
+                Some(DivisionKind::Value) | None => false,
+                Some(_) => *side == 1,
+            },
+            _ => false,
+        };
+        !self.contains(inner, outer) && below.into_iter().any(is_side)
+    }
+
+    /// Whether a part of joined rows certainly has some row of the others.
+    fn parts_overlap(&self, left: RowsId, right: RowsId) -> bool {
+        match self.origin(left) {
+            // All batches together.
+            Origin::Batch { of, .. } => self.contains(*of, right) || self.contains(right, *of),
+            Origin::Joined { parts, .. } => {
+                parts.iter().any(|part| self.contains(*part, right) || self.contains(right, *part))
+            }
+            _ => false,
+        }
     }
 
     /// The set that both were taken from, where their ways part.
@@ -210,7 +282,10 @@ impl Rows {
     /// The set itself, and those that it was taken from.
     pub(crate) fn ancestors(&self, rows: RowsId) -> impl Iterator<Item = RowsId> {
         std::iter::successors(rows.is_known().then_some(rows), |rows| match self.origin(*rows) {
-            Origin::Part { of, .. } | Origin::Some { of, .. } | Origin::Repeated { of, .. } => Some(*of),
+            Origin::Part { of, .. }
+            | Origin::Some { of, .. }
+            | Origin::Repeated { of, .. }
+            | Origin::Batch { of, .. } => Some(*of),
             _ => None,
         })
     }

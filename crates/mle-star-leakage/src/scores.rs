@@ -33,6 +33,12 @@ impl Machine<'_> {
         }
         let of_truth = self.lessons_of(&truth);
         let of_truth = self.infos.without(&of_truth, Kind::Window);
+        // The true values may be means themselves.
+        let (lessons, of_truth) = match (self.infos.has_model(&lessons), self.infos.has_model(&of_truth)) {
+            (true, false) if other.is_some() => (lessons, self.infos.without(&of_truth, Kind::Target)),
+            (false, true) if one.is_some() => (self.infos.without(&lessons, Kind::Target), of_truth),
+            _ => (lessons, of_truth),
+        };
         let lessons = lessons.and(&of_truth);
         let rows = match (&one, &other) {
             (Some(one), Some(other)) if other.is_target() && !one.is_target() => other.rows,
@@ -126,12 +132,11 @@ impl Machine<'_> {
         {
             return self.reduce(&table, true, arguments.range);
         }
-        self.nesting.listed = match arguments.positional.as_slice() {
-            [only] => self.loop_of_list(only),
-            _ => None,
+        let only = match arguments.positional.as_slice() {
+            [only] => only.clone(),
+            _ => Value::Unknown,
         };
-        let choice = self.choice(&given, arguments.range);
-        self.nesting.listed = None;
+        let choice = self.choice_of_list(&only, &given, arguments.range);
         let numbers: Vec<Value> =
             given.iter().filter(|value| matches!(value, Value::Number(_))).cloned().collect();
         if numbers.is_empty() {
@@ -143,8 +148,25 @@ impl Machine<'_> {
         self.with_lessons(&joined, &choice)
     }
 
-    /// Every number in a pair depends on the choice.
-    fn with_choice(&mut self, value: &Value, choice: &Lessons) -> Value {
+    /// The choice among the items of a list by their scores.
+    pub(crate) fn choice_of_list(&mut self, list: &Value, items: &[Value], range: TextRange) -> Lessons {
+        self.nesting.listed = self.loop_of_list(list);
+        let choice = self.choice(items, range);
+        self.nesting.listed = None;
+        choice
+    }
+
+    /// Every number in a pair or dictionary depends on the choice.
+    pub(crate) fn with_choice(&mut self, value: &Value, choice: &Lessons) -> Value {
+        if let Some(Object::Dict(dict)) = self.state.get(value) {
+            let mut dict = dict.clone();
+            for (_, item) in &mut dict.items {
+                if matches!(item, Value::Number(_)) {
+                    *item = self.with_lessons(item, choice);
+                }
+            }
+            return self.state.add(Object::Dict(dict));
+        }
         match value {
             Value::Tuple(items) => {
                 let items: Vec<Value> = items.iter().map(|item| self.with_lessons(item, choice)).collect();
@@ -170,6 +192,8 @@ impl Machine<'_> {
             },
             _ => given.to_vec(),
         };
+        let candidates: Vec<Value> =
+            candidates.iter().map(|candidate| self.candidates_in(candidate, arguments.range)).collect();
         let values: Vec<_> = candidates
             .iter()
             .map(|candidate| self.call_with(key, std::slice::from_ref(candidate), arguments.range))
@@ -179,14 +203,35 @@ impl Machine<'_> {
         }
         let choice = self.choice(&values, arguments.range);
         if choice.is_empty() {
-            return Value::Unknown;
+            // The most frequent one, and the like.
+            let among = candidates.iter().chain(&values);
+            let lessons: Lessons = among.map(|value| self.lessons_of(value)).collect();
+            // What is chosen is not applied to rows yet.
+            let lessons = self.infos.map(&lessons, |lesson| {
+                (lesson.kind == Kind::Target).then_some(Lesson { on: RowsId::UNKNOWN, ..lesson })
+            });
+            return if lessons.is_empty() { Value::Unknown } else { Value::learnt(lessons) };
         }
         let joined = self.join_all(&candidates);
         match joined {
             Value::Number(_) | Value::Int(_) | Value::Float(_) => self.with_lessons(&joined, &choice),
-            Value::Object(_) | Value::Tuple(_) => self.with_choice(&joined, &choice),
+            Value::Object(_) | Value::Tuple(_) => {
+                let chosen = self.with_choice(&joined, &choice);
+                let sorts = arguments.called_name(self.source) == "sorted";
+                if sorts { self.open_list(vec![chosen]) } else { chosen }
+            }
             _ => Value::learnt(choice),
         }
+    }
+
+    /// The numbers of a tuple as candidates of a search.
+    fn candidates_in(&mut self, value: &Value, site: TextRange) -> Value {
+        let Value::Tuple(items) = value else { return value.clone() };
+        let items = items.iter().map(|item| match item {
+            Value::Int(_) | Value::Float(_) => self.candidate_of(item, site, How::Few),
+            _ => item.clone(),
+        });
+        Value::Tuple(items.collect())
     }
 
     /// The mean or sum of the items of a list, or of several lists position by position.
@@ -210,19 +255,33 @@ impl Machine<'_> {
             return self.table(joined);
         }
         let scores = self.scores_of(value, 3);
-        let lessons = self.lessons_of(value);
+        let known = self.so_far(Value::learnt(self.lessons_of(value)));
+        let lessons = self.lessons_of(&known);
         let lessons = self.over_folds(&lessons);
         if items.iter().any(|item| matches!(item, Value::Unknown)) && scores.is_empty() {
             return Value::Unknown;
         }
         let truth = scores.is_empty() && !items.is_empty() && items.iter().all(is_of_truth);
-        Value::Number(Rc::new(Number { lessons, scores, truth, ..Number::default() }))
+        let versus = Value::versus(&items);
+        Value::Number(Rc::new(Number { lessons, scores, truth, versus, ..Number::default() }))
+    }
+
+    /// Scores in a list, or in lists of such, as numbers that are computed with one by one. Unknown: there are none.
+    pub(crate) fn as_scores(&self, value: &Value) -> Value {
+        let scores = self.scores_of(value, 3);
+        if scores.is_empty() { Value::Unknown } else { Value::number(self.lessons_of(value), scores) }
     }
 
     /// Methods of numbers and small arrays.
     pub(crate) fn call_number(&mut self, base: &Value, name: &str, arguments: &Arguments) -> Value {
+        if let Value::Number(number) = base
+            && let Some(value) = self.call_reduced(&Rc::clone(number), name, arguments)
+        {
+            return value;
+        }
         match name {
-            "max" | "min" | "argmax" | "argmin" | "idxmax" | "idxmin" | "nlargest" | "nsmallest" => {
+            "max" | "min" | "argmax" | "argmin" | "idxmax" | "idxmin" | "nlargest" | "nsmallest"
+            | "sort_values" | "argsort" => {
                 let choice = self.choice(std::slice::from_ref(base), arguments.range);
                 self.with_lessons(base, &choice)
             }
@@ -273,6 +332,14 @@ impl Machine<'_> {
 }
 
 impl Value {
+    /// The column that one of several values was compared with.
+    pub(crate) fn versus(values: &[Self]) -> Option<Rc<str>> {
+        values.iter().find_map(|value| match value {
+            Self::Number(number) => number.versus.clone(),
+            _ => None,
+        })
+    }
+
     /// Something of a library with this name.
     fn symbol(&self) -> Self {
         Self::Symbol(self.as_str().unwrap_or_default().into())

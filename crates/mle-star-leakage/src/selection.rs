@@ -5,6 +5,8 @@ use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::Machine;
 use crate::rows::{Origin, RowsId};
 use crate::table::Table;
+use ruff_text_size::TextRange;
+
 use crate::value::{Estimator, Fitted, Object, Role, Value};
 
 impl Machine<'_> {
@@ -26,13 +28,21 @@ impl Machine<'_> {
     }
 
     /// The rows that a part was taken from by a condition on the target.
-    fn divided_by_target(&self, table: &Table) -> Option<RowsId> {
+    fn divided_by_target(&mut self, table: &Table) -> Option<RowsId> {
         if !table.by_target {
             return None;
         }
-        match self.rows.origin(table.rows) {
-            Origin::Part { of, .. } | Origin::Some { of, .. } => Some(*of),
+        match *self.rows.origin(table.rows) {
+            Origin::Part { of, .. } | Origin::Some { of, .. } => Some(self.rows.around(of, table.rows)),
             _ => None,
+        }
+    }
+
+    /// What counts of rows depend on that were chosen by the target.
+    pub(crate) fn counted_by_target(&mut self, table: &Table, range: TextRange) -> Lessons {
+        match self.divided_by_target(table) {
+            Some(rows) => self.learn(Kind::Target, range, rows),
+            None => Lessons::default(),
         }
     }
 

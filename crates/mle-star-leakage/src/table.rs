@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::info::Lessons;
+use crate::info::{Lessons, TargetId};
 use crate::rows::RowsId;
 
 /// A table, a series or an array with one row per row of the data.
@@ -24,10 +24,24 @@ pub(crate) struct Table {
     pub(crate) label: Option<Rc<str>>,
     /// The names of the columns, if several were selected by their names.
     pub(crate) labels: Rc<[Rc<str>]>,
-    /// Targets among the columns that were selected by their names, as the file has them.
-    pub(crate) kept: Vec<Rc<str>>,
+    /// The only column of the file that values were computed from, each from the value of its row.
+    pub(crate) source: Option<Rc<str>>,
+    /// The true values that come with the features, as in a data set of a library.
+    pub(crate) truth: Option<Rc<Table>>,
     pub(crate) mask: Mask,
     pub(crate) order: Order,
+    /// The column of which it has later values.
+    pub(crate) lead: Option<Rc<str>>,
+    /// Whether it stands for one row at a time, as an item of a data set.
+    pub(crate) each: bool,
+    /// Which columns of an array it has, by their positions.
+    pub(crate) part: Option<Part>,
+    /// The place and time where values were drawn at random, if they were.
+    pub(crate) drawn: Option<usize>,
+    /// Whether rows are counted anew, so its index no longer names rows of the table that they were taken from.
+    pub(crate) fresh: bool,
+    /// Whether it is one of polars.
+    pub(crate) polars: bool,
     /// Whether it is the index of a table, so the rows that it names.
     pub(crate) index: bool,
     pub(crate) filling: Filling,
@@ -38,17 +52,25 @@ pub(crate) struct Table {
 /// What is known of values that come from a comparison.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Mask {
+    /// Whether the condition is that a column has one of its values, as in a loop over all of them.
+    pub(crate) value: bool,
+    /// Whether the condition is about values that were drawn at random.
+    pub(crate) random: bool,
     /// The condition, if the values are true or false: its key, and whether it is negated.
     pub(crate) condition: Option<(Rc<str>, bool)>,
     /// The rows that the condition holds for.
     pub(crate) among: Option<RowsId>,
     /// The rows of the true values that predictions were compared with.
     pub(crate) compared: Option<RowsId>,
+    /// The column that computed values were compared with.
+    pub(crate) versus: Option<Rc<str>>,
 }
 
 /// What is known of the order of rows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Order {
+    /// The target that rows are sorted by.
+    pub(crate) by_target: Option<TargetId>,
     /// The column of times that rows are sorted by.
     pub(crate) sorted: Option<Rc<str>>,
     /// Columns that are times.
@@ -71,6 +93,19 @@ pub(crate) struct Filling {
     pub(crate) mixed: bool,
 }
 
+/// Which columns of an array there are, by their positions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Part {
+    /// The array.
+    pub(crate) base: usize,
+    /// The rows of the array.
+    pub(crate) of: RowsId,
+    /// The first column. Negative: from the end.
+    pub(crate) low: i64,
+    /// The column after the last one; `None`: all to the end.
+    pub(crate) high: Option<i64>,
+}
+
 /// What is known of a column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Column {
@@ -78,6 +113,10 @@ pub(crate) struct Column {
     pub(crate) lessons: Lessons,
     /// Whether it holds the target, perhaps on another scale.
     pub(crate) target: bool,
+    /// What features depend on that it is one of, if it holds the target.
+    pub(crate) answer: Lessons,
+    /// Where in the source it was set, if it was.
+    pub(crate) set: u32,
 }
 
 /// Rows of a table in groups.
@@ -91,6 +130,8 @@ pub(crate) struct Group {
     pub(crate) ordered: bool,
     /// Whether statistics of a row are those of rows before it, and of itself.
     pub(crate) window: bool,
+    /// The target whose values the groups are of.
+    pub(crate) target: Option<TargetId>,
     /// Whether the groups are those of the target.
     pub(crate) by_target: bool,
 }
@@ -124,7 +165,7 @@ impl Table {
 
     /// An array with values that depend on these.
     pub(crate) fn array(rows: RowsId, lessons: Lessons) -> Self {
-        Self { rows, rest: Column { lessons, target: false }, ..Self::default() }
+        Self { rows, rest: Column::learnt(lessons), ..Self::default() }
     }
 
     /// The column, if something particular is known of it.
@@ -144,8 +185,8 @@ impl Table {
 
     /// Sets a column.
     pub(crate) fn set(&mut self, name: Rc<str>, column: Column) {
+        self.part = None;
         self.dropped.retain(|dropped| *dropped != name);
-        self.kept.retain(|kept| *kept != name);
         match self.columns.iter_mut().find(|(known, _)| *known == name) {
             Some((_, known)) => *known = column,
             None => self.columns.push((name, column)),
@@ -154,6 +195,7 @@ impl Table {
 
     /// Removes a column.
     pub(crate) fn remove(&mut self, name: &Rc<str>) {
+        self.part = None;
         self.columns.retain(|(known, _)| known != name);
         self.dropped.push(Rc::clone(name));
     }
@@ -166,14 +208,14 @@ impl Table {
 
     /// The table with its rows in any order.
     pub(crate) fn with_order_lost(mut self) -> Self {
-        self.order.sorted = None;
+        (self.order.sorted, self.order.by_target) = (None, None);
         self
     }
 
     /// What any column depends on.
     pub(crate) fn lessons(&self) -> Lessons {
-        let named = self.columns.iter().filter(|(_, column)| !column.target);
-        named.fold(self.rest.lessons.and(&self.unnamed), |all, (_, column)| all.and(&column.lessons))
+        let all = self.rest.lessons.and(&self.unnamed);
+        self.columns.iter().fold(all, |all, (_, column)| all.and(column.as_feature()))
     }
 
     /// Whether the values are the target.
@@ -198,8 +240,10 @@ impl Table {
             rows: self.rows,
             rest: self.column(name),
             label: Some(Rc::clone(name)),
+            source: Some(Rc::clone(name)),
             order: Order { times: Vec::new(), ..self.order.clone() },
             by_target: self.by_target,
+            polars: self.polars,
             ..Self::default()
         }
     }
@@ -214,13 +258,17 @@ impl Table {
             labels: if names.len() > 1 { names.into() } else { Rc::default() },
             order: self.order.clone(),
             by_target: self.by_target,
+            polars: self.polars,
             ..Self::default()
         }
     }
 
     /// The same columns with other rows.
     pub(crate) fn with_rows(&self, rows: RowsId) -> Self {
-        Self { rows, mask: Mask { compared: self.mask.compared, ..Mask::default() }, ..self.clone() }
+        // Of what was compared row by row, the same rows are left.
+        let compared = self.mask.compared.map(|compared| if compared == self.rows { rows } else { compared });
+        let mask = Mask { compared, versus: self.mask.versus.clone(), ..Mask::default() };
+        Self { rows, mask, fresh: false, ..self.clone() }
     }
 
     /// The values without the names of columns.
@@ -230,17 +278,33 @@ impl Table {
             || (is_selected
                 && !self.columns.is_empty()
                 && self.columns.iter().all(|(_, column)| column.target));
-        let lessons = self.lessons();
+        let answer = match self.columns.first() {
+            Some((_, column)) if all_target => column.answer.clone(),
+            _ => self.rest.answer.clone(),
+        };
+        let lessons = if all_target {
+            let own = self.columns.iter().map(|(_, column)| column.lessons.clone());
+            own.fold(self.rest.lessons.and(&self.unnamed), |all, lessons| all.and(&lessons))
+        } else {
+            self.lessons()
+        };
         Self {
             rows: self.rows,
-            rest: Column { lessons, target: all_target },
+            rest: Column { lessons, target: all_target, answer, ..Column::default() },
             label: self.label.clone(),
+            source: self.source.clone(),
+            truth: self.truth.clone(),
             labels: Rc::clone(&self.labels),
             mask: self.mask.clone(),
             order: Order { times: Vec::new(), ..self.order.clone() },
             index: self.index,
+            drawn: self.drawn,
+            part: self.part,
+            lead: self.lead.clone(),
+            fresh: self.fresh,
             filling: self.filling,
             by_target: self.by_target,
+            polars: self.polars,
             ..Self::default()
         }
     }
@@ -257,23 +321,51 @@ impl Table {
             let both = column.join(&joined.column(name));
             joined.set(Rc::clone(name), both);
         }
+        for (name, column) in &mut joined.columns {
+            if other.named(name).is_none() {
+                *column = column.join(&other.rest);
+            }
+        }
         joined.whole = self.whole && other.whole;
         if self.label != other.label {
             joined.label = None;
         }
-        joined.kept.retain(|name| other.kept.contains(name));
+        if self.source != other.source {
+            joined.source = None;
+        }
+        if self.truth != other.truth {
+            joined.truth = None;
+        }
         if self.labels != other.labels {
             joined.labels = Rc::default();
         }
         if self.mask.condition != other.mask.condition {
             joined.mask.condition = None;
         }
+        if self.order.by_target != other.order.by_target {
+            joined.order.by_target = None;
+        }
         if self.order.sorted != other.order.sorted {
             joined.order.sorted = None;
         }
+        joined.drawn = self.drawn.filter(|drawn| other.drawn == Some(*drawn));
+        joined.part = self.part.filter(|part| other.part == Some(*part));
+        joined.fresh &= other.fresh;
         joined.filling = self.filling.join(other.filling);
         joined.by_target &= other.by_target;
         joined
+    }
+}
+
+impl Part {
+    /// Whether a single column is certainly among these.
+    pub(crate) fn has(&self, column: &Self) -> bool {
+        let at = column.low;
+        let single = column.high == Some(at + 1) || (at == -1 && column.high.is_none());
+        let after =
+            (at >= 0 && (0..=at).contains(&self.low)) || (at < 0 && (self.low >= 0 || self.low <= at));
+        let before = self.high.is_none_or(|high| (high < 0) == (at < 0) && at < high);
+        self.base == column.base && single && after && before
     }
 }
 
@@ -293,6 +385,19 @@ impl Filling {
 impl Column {
     /// What may hold for either.
     pub(crate) fn join(&self, other: &Self) -> Self {
-        Self { lessons: self.lessons.and(&other.lessons), target: self.target && other.target }
+        let answer =
+            if self.target && other.target { self.answer.and(&other.answer) } else { Lessons::default() };
+        let set = if self.set == other.set { self.set } else { 0 };
+        Self { lessons: self.lessons.and(&other.lessons), target: self.target && other.target, answer, set }
+    }
+
+    /// A column that depends on these.
+    pub(crate) fn learnt(lessons: Lessons) -> Self {
+        Self { lessons, ..Self::default() }
+    }
+
+    /// What a model depends on that has it among its features.
+    pub(crate) fn as_feature(&self) -> &Lessons {
+        if self.target { &self.answer } else { &self.lessons }
     }
 }

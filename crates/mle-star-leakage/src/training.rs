@@ -5,7 +5,7 @@ use std::rc::Rc;
 use ruff_text_size::TextRange;
 
 use crate::calls::Arguments;
-use crate::info::{How, Kind, Lessons, Scores};
+use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, Origin, RowsId};
 use crate::table::Table;
@@ -78,9 +78,16 @@ impl Machine<'_> {
             Some(Object::Estimator(estimator)) if estimator.role == Role::Model => estimator.fitted.clone(),
             _ => return None,
         };
-        let table = arguments.all().find_map(|value| self.table_of(value)).cloned()?;
+        let mut table = arguments.all().find_map(|value| self.table_of(value)).cloned()?;
+        if self.networks.within {
+            return Some(self.array(table.rows, table.lessons()));
+        }
+        if let Some(Object::Instance(instance)) = self.state.object(*number) {
+            table = self.through(instance.class, network, &table, arguments);
+        }
         if !self.networks.frozen && self.networks.forwards.len() < 32 {
-            self.networks.forwards.push((*number, table.clone()));
+            let site = self.site(arguments.range);
+            self.networks.forwards.push((*number, table.clone(), site));
         }
         let fitted = fitted?;
         let estimator = Estimator::model("network", fitted.site);
@@ -88,11 +95,38 @@ impl Machine<'_> {
         Some(self.array(table.rows, lessons))
     }
 
+    /// A table and a parameter of a network that the script writes by hand, value by value or as a product.
+    pub(crate) fn weighed(&mut self, table: &Table, parameter: &Value) -> Option<Value> {
+        match self.state.get(parameter) {
+            Some(Object::Estimator(estimator)) if &*estimator.name == "Parameter" => {}
+            _ => return None,
+        }
+        let given = self.table(table.values());
+        let range = self.statement;
+        let arguments =
+            Arguments { positional: vec![given.clone()], range, called: range, ..Arguments::default() };
+        Some(self.forward(parameter, &arguments).unwrap_or(given))
+    }
+
+    /// What goes into the predictions of a network of the script: the features, and what its body adds to them.
+    fn through(&mut self, class: usize, network: &Value, table: &Table, arguments: &Arguments) -> Table {
+        let Some(method) = self.class_attribute(class, "forward") else { return table.clone() };
+        self.networks.within = true;
+        let made = self.call_bound(&method, network, arguments);
+        self.networks.within = false;
+        match self.table_of(&made) {
+            Some(made) if made.rows == table.rows => {
+                Table { part: table.part.filter(|_| !made.each), ..made.values() }
+            }
+            _ => self.unsure(table),
+        }
+    }
+
     /// `loss.backward()`: the networks that were called since the last step learn.
     pub(crate) fn backward(&mut self, range: TextRange) {
         let forwards = std::mem::take(&mut self.networks.forwards);
         let mut learnt = Vec::new();
-        for (number, table) in forwards {
+        for (number, table, site) in forwards {
             // The first call is that of the whole network; others are of its parts.
             if learnt.contains(&number) {
                 continue;
@@ -100,8 +134,13 @@ impl Machine<'_> {
             learnt.push(number);
             let fresh = self.never_resets();
             let rows = if fresh { self.seen_in_folds(number, table.rows, false, range) } else { table.rows };
-            let lessons = table.lessons().and(&self.steps_of(number));
-            let fitted = Fitted::with_target(self.site(range), rows, lessons);
+            let truth = self.networks.truth.clone();
+            let target = truth.as_ref().filter(|truth| truth.rows == table.rows);
+            let target = target.and_then(|truth| self.target_number(truth));
+            let lessons = self.answers_for(&table.lessons(), target, site);
+            let lessons = lessons.and(&self.answer_by_position(&table, truth.as_ref(), site));
+            let lessons = lessons.and(&self.steps_of(number));
+            let fitted = Fitted::with_target(site, rows, lessons);
             match self.state.change(number) {
                 Some(Object::Estimator(estimator)) => estimator.fitted = Some(fitted),
                 _ => {
@@ -119,7 +158,7 @@ impl Machine<'_> {
     /// Methods of networks and optimisers that begin a new step.
     pub(crate) fn begins_step(&mut self, name: &str) {
         match name {
-            "zero_grad" | "step" => self.networks.forwards.clear(),
+            "step" => self.networks.forwards.clear(),
             "eval" => {
                 self.networks.forwards.clear();
                 self.networks.frozen = true;
@@ -132,11 +171,57 @@ impl Machine<'_> {
         }
     }
 
+    /// Methods that every network has: what it learnt is kept, and taken back.
+    pub(crate) fn call_network(&mut self, network: &Value, name: &str, arguments: &Arguments) -> Value {
+        match name {
+            // What is kept under a condition depends on it.
+            "state_dict" | "get_weights" => Value::some_number(),
+            "load_state_dict" | "set_weights" => {
+                let kept = self.lessons_of(&arguments.first_value());
+                let Value::Object(number) = network else { return Value::Unknown };
+                match self.state.change(*number) {
+                    Some(Object::Estimator(Estimator { fitted: Some(fitted), .. })) => {
+                        fitted.lessons.add(&kept);
+                    }
+                    _ => {
+                        if let Some(fitted) = self.networks.fitted.get_mut(number) {
+                            fitted.lessons.add(&kept);
+                        }
+                    }
+                }
+                Value::Unknown
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    /// A copy of a network of the script.
+    pub(crate) fn copied_network(&mut self, network: &Value) -> Value {
+        let Value::Object(number) = network else { return network.clone() };
+        let Some(fitted) = self.networks.fitted.get(number).cloned() else { return network.clone() };
+        let copied = self.state.copy(*number);
+        if let Value::Object(copied) = copied {
+            self.networks.fitted.insert(copied, fitted);
+        }
+        copied
+    }
+
+    /// A network that is kept under a condition, if it was made after the last step of a loop began.
+    pub(crate) fn chosen_network(&mut self, number: usize) -> Value {
+        let made_here = self.nesting.around.last().is_some_and(|around| number >= around.started);
+        let choices = self.choices.clone();
+        if let Some(fitted) = self.networks.fitted.get_mut(&number).filter(|_| made_here) {
+            fitted.lessons.add(&choices);
+        }
+        Value::Object(number)
+    }
+
     /// `loss_function(predicted, truth)`.
     pub(crate) fn loss(&mut self, arguments: &Arguments) -> Value {
         let [predicted, truth, ..] = arguments.positional.as_slice() else { return Value::some_number() };
         let lessons = self.lessons_of(predicted);
         self.note_target(truth);
+        self.networks.truth = self.table_of(truth).cloned();
         let rows = self.table_of(truth).map_or(RowsId::UNKNOWN, |truth| truth.rows);
         if !self.infos.has_model(&lessons) {
             return Value::some_number();
@@ -161,8 +246,24 @@ impl Machine<'_> {
             }
             "DataLoader" => {
                 let item = self.batch(&first);
+                let item = match arguments.named("sampler").or_else(|| arguments.named("batch_sampler")) {
+                    None | Some(Value::None) => item,
+                    Some(sampler) => {
+                        let sampler = sampler.clone();
+                        self.subset(&item, &sampler)
+                    }
+                };
                 Value::each(item)
             }
+            "SubsetRandomSampler" | "SequentialSampler" | "RandomSampler" => first,
+            // Each row may be drawn, unless some have no weight.
+            "WeightedRandomSampler" => match self.table_of(&first).cloned() {
+                Some(weights) if !weights.filling.filled && !weights.filling.blank => {
+                    let rows = self.rows.repeated(weights.rows, self.site(arguments.range));
+                    self.positions(rows)
+                }
+                _ => Value::Unknown,
+            },
             "Subset" => {
                 let index = arguments.value(1, "indices");
                 let whole = self.batch(&first);
@@ -230,9 +331,21 @@ impl Machine<'_> {
     pub(crate) fn results(&mut self, fitted: &Fitted) -> Value {
         let mut dict = Dict::default();
         for (name, scores) in &fitted.named {
-            dict.set(Rc::clone(name), Value::score(scores.clone()));
+            let curve = self.over_rounds(scores, fitted);
+            dict.set(Rc::clone(name), curve);
         }
         self.state.add(Object::Dict(dict))
+    }
+
+    /// The scores after each round.
+    fn over_rounds(&mut self, scores: &Scores, fitted: &Fitted) -> Value {
+        let lesson = Lesson::new(Kind::Candidate(How::Rounds), fitted.site, RowsId::UNKNOWN);
+        let round = self.infos.lesson(lesson);
+        let scores: Vec<_> = self.infos.scores(scores).cloned().collect();
+        let with_round =
+            scores.into_iter().map(|score| Score { lessons: score.lessons.and(&round), ..score });
+        let scores = with_round.map(|score| self.infos.score(score)).collect();
+        Value::score(scores)
     }
 
     /// Names of watched rows: `eval_names=[...]`, `evals=[(data, "name"), ...]`, or those that libraries give.
@@ -313,11 +426,11 @@ impl Machine<'_> {
         }
     }
 
-    fn validation_of(&self, results: &Value) -> Value {
-        match (results, self.state.get(results)) {
+    fn validation_of(&mut self, results: &Value) -> Value {
+        match (results, self.state.handle(results).as_deref()) {
             (Value::Tuple(pair), _) => pair.last().cloned().unwrap_or_default(),
             (_, Some(Object::Estimator(Estimator { fitted: Some(fitted), .. }))) => {
-                Value::score(fitted.watched.clone())
+                self.over_rounds(&fitted.watched, fitted)
             }
             _ => Value::Unknown,
         }

@@ -61,12 +61,24 @@ pub(crate) struct Number {
     pub(crate) random: bool,
     /// Whether it is computed from true values and nothing else.
     pub(crate) truth: bool,
+    /// The rows whose true values it is a statistic of.
+    pub(crate) of_truth: Option<RowsId>,
+    /// It is a number for each column of a table, this one among them, and none is above that of this column.
+    pub(crate) highest: Option<Rc<str>>,
+    /// Whether it is one of the values of a column.
+    pub(crate) category: bool,
+    /// The share of these rows that it counts. Negative: from the end.
+    pub(crate) share: Option<(RowsId, f64)>,
+    /// The column of polars that it is computed from.
+    pub(crate) reduced: Option<Rc<Table>>,
     /// The row that it belongs to, if it is a value of one.
     pub(crate) row: Option<Rc<Row>>,
+    /// The column that computed values were compared with.
+    pub(crate) versus: Option<Rc<str>>,
 }
 
 /// One row of a table, or one value of a column, as in a loop over all of them.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(crate) struct Row {
     /// All rows.
     pub(crate) rows: RowsId,
@@ -76,6 +88,15 @@ pub(crate) struct Row {
     pub(crate) label: Option<Rc<str>>,
     /// Whether it is the position of the row.
     pub(crate) index: bool,
+    /// The table whose row it is, if it has columns.
+    pub(crate) table: Option<Rc<Table>>,
+}
+
+impl PartialEq for Row {
+    fn eq(&self, other: &Self) -> bool {
+        let key = |row: &Self| (row.rows, row.target, row.label.clone(), row.index);
+        key(self) == key(other)
+    }
 }
 
 /// A text with values in it.
@@ -96,8 +117,16 @@ pub(crate) struct Names {
     pub(crate) only: Vec<Rc<str>>,
     /// Whether `only` or `except` says which columns there are.
     pub(crate) sure: bool,
+    /// The rows of the table whose columns they are.
+    pub(crate) of: RowsId,
+    /// The columns of that table of which something particular was known.
+    pub(crate) known: Vec<Rc<str>>,
+    /// Those that certainly are among the names, if it is not known which columns there are.
+    pub(crate) among: Vec<Rc<str>>,
     /// What the choice of the columns depends on.
     pub(crate) lessons: Lessons,
+    /// Whether it stands for one name at a time, as in a loop over all of them.
+    pub(crate) each: bool,
 }
 
 /// Something that can change.
@@ -136,6 +165,8 @@ pub(crate) struct List {
     pub(crate) added: Vec<(Site, bool)>,
     /// The loop that added items.
     pub(crate) within: Option<TextRange>,
+    /// Whether it is kept under a key of a dictionary.
+    pub(crate) keyed: bool,
     /// The branch in which it was made.
     pub(crate) clause: TextRange,
 }
@@ -184,8 +215,24 @@ pub(crate) struct Estimator {
     pub(crate) stops: bool,
     /// Whether a further fit goes on from what it learnt before.
     pub(crate) warm: bool,
+    /// Instances of classes of the script that it is composed of.
+    pub(crate) steps: Rc<[Value]>,
+    /// Which columns it takes from a table.
+    pub(crate) takes: Takes,
     /// What it learnt.
     pub(crate) fitted: Option<Fitted>,
+}
+
+/// Which columns something takes from a table.
+#[derive(Clone, Debug, Default)]
+pub(crate) enum Takes {
+    /// All of them.
+    #[default]
+    All,
+    /// Those with these names.
+    Some(Rc<[Rc<str>]>),
+    /// It is not known.
+    Unknown,
 }
 
 /// What something learnt.
@@ -236,7 +283,20 @@ impl Estimator {
             lessons: Lessons::default(),
             stops: false,
             warm: false,
+            steps: Rc::default(),
+            takes: Takes::All,
             fitted: None,
+        }
+    }
+}
+
+impl Takes {
+    /// Which columns two things take, one after the other.
+    pub(crate) fn then(self, next: Self) -> Self {
+        match (self, next) {
+            (Self::All, next) => next,
+            (first @ Self::Some(_), Self::All | Self::Some(_)) => first,
+            _ => Self::Unknown,
         }
     }
 }
@@ -315,6 +375,15 @@ impl Value {
     pub(crate) fn length(&self) -> Option<RowsId> {
         match self {
             Self::Length(rows) => Some(*rows),
+            _ => None,
+        }
+    }
+
+    /// The share of rows that it counts.
+    pub(crate) fn share(&self) -> Option<(RowsId, f64)> {
+        match self {
+            Self::Length(rows) => Some((*rows, 1.0)),
+            Self::Number(number) => number.share,
             _ => None,
         }
     }

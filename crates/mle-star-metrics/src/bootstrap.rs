@@ -11,7 +11,7 @@ use mle_star_domain::measure::interval::{Bounds, HALF_WIDTH};
 use mle_star_domain::measure::{Measurement, standard_deviation};
 
 use crate::names::Metric;
-use crate::score::{Predictions, Truth, Unscorable, prepare, score_with};
+use crate::score::{Parts, Predictions, Truth, Unscorable, prepare};
 
 /// With fewer replicates than this, the interval follows from the standard error instead of percentiles.
 const FEW_REPLICATES: usize = 40;
@@ -27,12 +27,14 @@ pub struct Rows<'a> {
     pub units: &'a [u64],
     /// How much each row counts, whether it is drawn or not; `None` if all count the same.
     pub weights: Option<&'a [f64]>,
+    /// The fold of each row, if the score is the mean of those of the folds.
+    pub folds: Option<&'a [u32]>,
 }
 
 impl<'a> Rows<'a> {
     /// Rows that do not depend on each other.
     pub fn of(keys: &'a [u64]) -> Self {
-        Self { keys, units: keys, weights: None }
+        Self { keys, units: keys, weights: None, folds: None }
     }
 
     /// What is drawn: the clusters, or the rows if there are too few clusters.
@@ -81,7 +83,8 @@ pub fn measure(
         return Err(Unscorable::new(format!("there are other weights than those of {} rows", keys.len())));
     }
     let mut weights = rows.weights.map_or_else(|| vec![1.0; keys.len()], <[f64]>::to_vec);
-    let score = score_with(metric, &*formula, &weights)?;
+    let parts = Parts::defined(metric, &*formula, &weights, rows.folds);
+    let score = parts.score(metric, &*formula, &weights)?;
     let mut defined = Vec::with_capacity(replicates);
     let mut all = Vec::with_capacity(replicates);
     for replicate in 0..replicates {
@@ -89,7 +92,7 @@ pub fn measure(
         if let Some(own) = rows.weights {
             weights.iter_mut().zip(own).for_each(|(weight, own)| *weight *= own);
         }
-        let drawn = score_with(metric, &*formula, &weights).ok();
+        let drawn = parts.score(metric, &*formula, &weights).ok();
         defined.extend(drawn);
         all.push(drawn.unwrap_or(score));
     }

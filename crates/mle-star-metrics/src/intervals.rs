@@ -100,6 +100,15 @@ impl Folds {
         self.of.contains_key(&key)
     }
 
+    /// The fold of each of these rows; `None` if one is in no fold, if a fold is not predicted for the most part, or if they are
+    /// of one fold.
+    pub fn of_rows(&self, keys: &[u64]) -> Option<Vec<u32>> {
+        let places = self.places(keys);
+        let known: usize = places.iter().map(|(_, places)| places.len()).sum();
+        (places.len() > 1 && known == keys.len())
+            .then(|| keys.iter().filter_map(|key| self.of.get(key).copied()).collect())
+    }
+
     /// The places of the rows of each fold that is predicted for the most part, the first fold first.
     pub fn places(&self, keys: &[u64]) -> Vec<(u32, Vec<usize>)> {
         let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();

@@ -1,5 +1,6 @@
 //! Known labels of rows, and the score of a file of predictions for them.
 
+mod agreement;
 mod columns;
 pub(crate) mod evaluate;
 mod known;
@@ -11,7 +12,9 @@ mod read;
 mod rows;
 mod weights;
 
+pub use agreement::Agreement;
 pub use columns::{classes_of_columns, places_of_columns};
+pub use evaluate::{Division, Files};
 pub use known::Labels;
 pub use layout::{Columns, Layout, Others};
 pub use read::Unusable;

@@ -218,9 +218,41 @@ impl Metric {
         }
     }
 
+    /// What is computed, where the name leaves the unit open; empty otherwise.
+    pub fn formula(self) -> &'static str {
+        match self.of_column() {
+            Self::Mape => "the mean of |y - p| / |y|, as a fraction",
+            Self::Smape => "the mean of 200 |y - p| / (|y| + |p|), 0 where both are 0",
+            _ => "",
+        }
+    }
+
     /// Whether the order of predictions counts alone, not how large they are.
     pub fn is_by_order(self) -> bool {
         matches!(self.of_column(), Self::RocAuc | Self::AveragePrecision | Self::Spearman | Self::Gini)
+    }
+
+    /// Whether the score of rows is the mean of what each row has, so that the score of several parts of equal size is the mean
+    /// of theirs.
+    pub fn is_mean_over_rows(self) -> bool {
+        use Metric::{Accuracy, Brier, IntervalScore, LogLoss, Mae, MapAt, Mape, MicroF1, Mse, Pinball};
+        use Metric::{SampleF1, Smape, TopAccuracy};
+        matches!(
+            self.of_column(),
+            Accuracy
+                | MicroF1
+                | LogLoss
+                | Brier
+                | SampleF1
+                | Mse
+                | Mae
+                | Mape
+                | Smape
+                | MapAt(_)
+                | TopAccuracy(_)
+                | Pinball(_)
+                | IntervalScore(_)
+        )
     }
 
     /// The usual name, for example `ROC-AUC`.

@@ -1,6 +1,7 @@
 //! The score of predictions on a metric.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 pub use crate::formulas::Unscorable;
 pub use crate::formulas::guesses::NO_GUESS;
@@ -76,6 +77,71 @@ pub fn score(
         return Err(Unscorable::new("a weight is negative or not finite"));
     }
     score_with(metric, &*formula, &weights)
+}
+
+/// The mean of the scores of folds; without folds, the score of all rows. Folds in which the metric is undefined do not count,
+/// unless it is in all.
+///
+/// # Errors
+/// As [`score`].
+pub(crate) fn score_in_folds(
+    metric: Metric,
+    truth: &Truth<'_>,
+    predictions: &Predictions<'_>,
+    weights: Option<&[f64]>,
+    folds: Option<&[u32]>,
+) -> Result<f64, Unscorable> {
+    if folds.is_none() {
+        return score(metric, truth, predictions, weights);
+    }
+    let formula = prepare(metric, truth, predictions)?;
+    let weights = weights.map_or_else(|| Cow::Owned(vec![1.0; truth.len()]), Cow::Borrowed);
+    Parts::defined(metric, &*formula, &weights, folds).score(metric, &*formula, &weights)
+}
+
+/// The parts of the rows whose scores are averaged.
+pub(crate) struct Parts {
+    /// The places of the rows of each part; none for the score of all rows.
+    places: Vec<Vec<usize>>,
+}
+
+impl Parts {
+    /// The folds that have a score with these weights.
+    pub(crate) fn defined(
+        metric: Metric,
+        formula: &dyn Formula,
+        weights: &[f64],
+        folds: Option<&[u32]>,
+    ) -> Self {
+        let mut places: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+        for (place, fold) in folds.unwrap_or_default().iter().enumerate() {
+            places.entry(*fold).or_default().push(place);
+        }
+        let mut places: Vec<Vec<usize>> = places.into_values().collect();
+        places.retain(|part| score_with(metric, formula, &only(part, weights)).is_ok());
+        Self { places }
+    }
+
+    /// The mean of the scores of all parts, each of which has to have one.
+    pub(crate) fn score(
+        &self,
+        metric: Metric,
+        formula: &dyn Formula,
+        weights: &[f64],
+    ) -> Result<f64, Unscorable> {
+        if self.places.is_empty() {
+            return score_with(metric, formula, weights);
+        }
+        let scores = self.places.iter().map(|part| score_with(metric, formula, &only(part, weights)));
+        Ok(scores.sum::<Result<f64, Unscorable>>()? / self.places.len() as f64)
+    }
+}
+
+/// The weights with zeros for all rows but those at these places.
+fn only(places: &[usize], weights: &[f64]) -> Vec<f64> {
+    let mut kept = vec![0.0; weights.len()];
+    places.iter().for_each(|place| kept[*place] = weights[*place]);
+    kept
 }
 
 /// The score with these weights, or why it is undefined.

@@ -2,15 +2,18 @@
 //!
 //! Greedy forward selection with replacement (Caruana et al., *Ensemble selection from libraries of models*, 2004): each
 //! round adds the member whose predictions improve the mean of those chosen so far the most. A member's weight is how
-//! often it was chosen. Improvements are those of the task's metric; of accuracy with probabilities, those of log loss.
+//! often it was chosen, on average over bootstrap samples of the rows. Improvements are those of the task's metric; of accuracy with probabilities, those of log loss.
+
+mod sample;
 
 use std::borrow::Cow;
 use std::io::Read;
 use std::mem::take;
 
-use mle_star_domain::measure::Measurement;
+use mle_star_domain::measure::{Difference, Measurement};
 use mle_star_domain::metric::Direction;
 
+use self::sample::Sample;
 use crate::formulas::ranking::Ranking;
 use crate::labels::evaluate::Predicted;
 use crate::labels::{Labels, Layout, Others};
@@ -21,8 +24,12 @@ use crate::score::Unscorable;
 const ROUNDS: usize = 25;
 /// The most members to choose from: the best by their own scores.
 const CANDIDATES: usize = 20;
-/// The selection reads at most this many rows.
+/// The number of bootstrap samples of rows whose weights are averaged.
+const BAGS: usize = 10;
+/// A bootstrap sample is drawn from about this many rows at most, other ones each time.
 const ROWS: usize = 10_000;
+/// Members with less weight are left out: each of them has to run.
+const LEAST_WEIGHT: f64 = 0.03;
 /// The most values of all members, which are in memory at once. Members that come later get no weight.
 const VALUES: usize = 50_000_000;
 /// As many members are read whatever their size.
@@ -50,8 +57,10 @@ pub struct Selection {
     pub weights: Vec<f64>,
     /// The score of the weighted mean. The weights for each fold come from the other folds.
     pub measured: Measurement,
-    /// Whether it is better than the member with the best score. That member is chosen like the weights: for each fold
-    /// by the other folds. Its own score is that of the luckiest of all.
+    /// How much larger the score is than that of the member with the best score. That member is chosen like the weights: for
+    /// each fold by the other folds. Its own score is that of the luckiest of all.
+    pub lead: Option<Difference>,
+    /// Whether it is better than that member.
     pub is_better: bool,
 }
 
@@ -99,19 +108,18 @@ impl Labels {
         }
         let Some(first) = first else { return Ok(None) };
         let library = Library::new(&first, files, &durations, seconds);
-        let weights = library.weights(&library.sample(|_| true));
+        let weights = library.weights(&library.rows(|_| true));
         if weights.iter().filter(|weight| **weight > 0.0).count() < 2 {
             return Ok(None);
         }
         let combined = library.cross_fitted(Library::weights);
         let best = library.cross_fitted(Library::best);
         let (Some(combined), Some(best)) = (combined, best) else { return Ok(None) };
+        let predicted = |values: &[Vec<f64>]| -> Vec<Predicted> { library.predicted(values) };
+        let measured = self.measured(&predicted(&combined), replicates)?;
+        let lead = measured.difference(&self.measured_by_rows(&predicted(&best), replicates)?);
         let is_better = goodness(&library.targets, &combined) > goodness(&library.targets, &best);
-        let of_target =
-            |(target, values): (&Target<'_>, &Vec<f64>)| target.rows.with_values(target.decide(values));
-        let predicted: Vec<Predicted> = library.targets.iter().zip(&combined).map(of_target).collect();
-        let measured = self.measured(&predicted, replicates)?;
-        Ok(Some(Selection { weights, measured, is_better }))
+        Ok(Some(Selection { weights, measured, lead, is_better }))
     }
 }
 
@@ -147,25 +155,29 @@ impl<'a> Library<'a> {
         Self { targets: first.iter().enumerate().map(target).collect(), durations, seconds }
     }
 
+    /// What a file would hold with these values of each target.
+    fn predicted(&self, values: &[Vec<f64>]) -> Vec<Predicted> {
+        let of_target =
+            |(target, values): (&Target<'_>, &Vec<f64>)| target.rows.with_values(target.decide(values));
+        self.targets.iter().zip(values).map(of_target).collect()
+    }
+
     /// What folds keep together. All targets have the same rows.
     fn units(&self) -> &[u64] {
         self.targets.first().map_or(&[], |target| target.rows.drawn())
     }
 
-    /// The places of the wanted rows, at most [`ROWS`] of them. Rows are in the order of a hash, so every n-th is a
-    /// random sample.
-    fn sample(&self, wanted: impl Fn(u64) -> bool) -> Vec<usize> {
+    /// The places of the wanted rows, which are in the order of a hash, so every n-th is a random sample.
+    fn rows(&self, wanted: impl Fn(u64) -> bool) -> Vec<usize> {
         let units = self.units();
-        let all: Vec<usize> = (0..units.len()).filter(|place| wanted(units[*place])).collect();
-        let step = all.len().div_ceil(ROWS).max(1);
-        all.into_iter().step_by(step).collect()
+        (0..units.len()).filter(|place| wanted(units[*place])).collect()
     }
 
     /// The values of each target for all rows, with weights that are chosen on the other folds. `None` if the other folds
     /// of one give no score, as for a target whose few positive rows are all in that fold.
     fn cross_fitted(&self, choose: impl Fn(&Self, &[usize]) -> Vec<f64>) -> Option<Vec<Vec<f64>>> {
         let weights: Vec<Vec<f64>> =
-            (0..FOLDS).map(|fold| choose(self, &self.sample(|unit| fold_of(unit) != fold))).collect();
+            (0..FOLDS).map(|fold| choose(self, &self.rows(|unit| fold_of(unit) != fold))).collect();
         if weights.iter().any(|weights| weights.iter().all(|weight| *weight == 0.0)) {
             return None;
         }
@@ -184,33 +196,62 @@ impl<'a> Library<'a> {
         Some(self.targets.iter().map(of_target).collect())
     }
 
-    /// Weights chosen on the rows at these places.
-    fn weights(&self, places: &[usize]) -> Vec<f64> {
-        let mut search = self.search(places);
-        search.by_probabilities();
-        search.keep_the_best();
-        search.run()
+    /// Weights chosen on these rows: the mean of those of several bootstrap samples, so that they fit less to single rows.
+    fn weights(&self, rows: &[usize]) -> Vec<f64> {
+        // Several targets have the same rows, and classes of their own.
+        let classes = match self.targets.as_slice() {
+            [one] => one.rows.classes(),
+            _ => None,
+        };
+        let mut sums = vec![0.0; self.durations.len()];
+        for number in 0..BAGS {
+            let mut search = self.search(&Sample::bag(rows, classes, self.units(), (number, ROWS)));
+            search.by_probabilities();
+            search.keep_the_best();
+            sums.iter_mut().zip(search.run()).for_each(|(sum, weight)| *sum += weight);
+        }
+        self.without_the_least(sums)
     }
 
-    /// All weight for the member that is best on the rows at these places.
-    fn best(&self, places: &[usize]) -> Vec<f64> {
-        self.search(places).best()
+    /// Weights that add up to 1, without the least ones as long as they are small, or the members take too long.
+    fn without_the_least(&self, mut weights: Vec<f64>) -> Vec<f64> {
+        loop {
+            let total: f64 = weights.iter().sum();
+            if total <= 0.0 {
+                return weights;
+            }
+            weights.iter_mut().for_each(|weight| *weight /= total);
+            let chosen = || weights.iter().enumerate().filter(|(_, weight)| **weight > 0.0);
+            let seconds: f64 = chosen().map(|(at, _)| self.durations[at]).sum();
+            let least = chosen().min_by(|one, two| one.1.total_cmp(two.1)).map(|(at, weight)| (at, *weight));
+            match least {
+                Some((at, weight)) if weight < LEAST_WEIGHT || seconds > self.seconds => weights[at] = 0.0,
+                _ => return weights,
+            }
+        }
     }
 
-    fn search(&self, places: &[usize]) -> Search<'_> {
-        Search { library: self, targets: self.targets.iter().map(|target| target.at(places)).collect() }
+    /// All weight for the member that is best on these rows.
+    fn best(&self, rows: &[usize]) -> Vec<f64> {
+        self.search(&Sample::all(rows.to_vec())).best()
+    }
+
+    fn search(&self, sample: &Sample) -> Search<'_> {
+        Search { library: self, targets: self.targets.iter().map(|target| target.at(sample)).collect() }
     }
 }
 
 impl Target<'_> {
-    /// The target with only the rows at these places.
-    fn at(&self, places: &[usize]) -> Target<'static> {
+    /// The target with only these rows.
+    fn at(&self, Sample { places, weights }: &Sample) -> Target<'static> {
         let pick = |values: &Vec<f64>| -> Vec<f64> {
             let row = |place: &usize| &values[place * self.width..(place + 1) * self.width];
             places.iter().filter(|_| !values.is_empty()).flat_map(row).copied().collect()
         };
         let members = self.members.iter().map(pick).collect();
-        Target { rows: Cow::Owned(self.rows.at(places)), members, width: self.width }
+        let rows = self.rows.at(places);
+        let rows = weights.as_ref().map_or_else(|| rows.clone(), |weights| rows.clone().weighted(weights));
+        Target { rows: Cow::Owned(rows), members, width: self.width }
     }
 
     /// The weighted mean of the members for all rows. If the metric is about their order, it is their rank: scores of members

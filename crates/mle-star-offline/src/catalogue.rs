@@ -47,7 +47,7 @@ impl<'a> Block<'a> {
     /// A block by its heading.
     pub(crate) fn read(problem: &'a Problem, text: &'a str) -> Self {
         let heading = text.lines().find_map(heading).unwrap_or_default();
-        let slug = ["def features_", "def encode_", "def fit_predict_"].into_iter().find_map(|start| {
+        let slug = ["def features_", "def encode_", "def fit_"].into_iter().find_map(|start| {
             let at = text.find(start)? + start.len();
             text[at..].split('(').next()
         });
@@ -59,9 +59,10 @@ impl<'a> Block<'a> {
         Model::by_slug(self.slug).map(|model| model.family)
     }
 
-    /// The block with lines inserted before its last `return`.
+    /// The block with lines inserted before its last `return`, or before its columns are put together.
     pub(crate) fn before_return(&self, lines: &str) -> Option<String> {
-        let at = self.text.rfind("\n    return ")?;
+        let ends = ["\n    known, makers = ", "\n    whole = ", "\n    return "];
+        let at = ends.iter().find_map(|end| self.text.rfind(end))?;
         Some(format!("{}\n{}{}", &self.text[..at], lines.trim_matches('\n'), &self.text[at..]))
     }
 }

@@ -86,7 +86,7 @@ fn renamed(section: &Section, from: &Member, to: &Member) -> Section {
         return section.clone();
     }
     let mut text = section.text.replacen(&format!(": {} ===", from.title), &format!(": {} ===", to.title), 1);
-    for start in ["features_", "encode_", "fit_predict_", "history_"] {
+    for start in ["features_", "encode_", "fit_", "history_"] {
         text = text.replace(&format!("def {start}{}(", from.slug), &format!("def {start}{}(", to.slug));
     }
     let parameters = |member: &Member| format!("PARAMS_{}", member.slug.to_uppercase());
@@ -169,9 +169,10 @@ pub(crate) fn ensembler(problem: &Problem, inputs: Inputs<'_>) -> Result<String,
         .push(render("ensemble_training", &json!({ "p": problem, "solutions": names })).map(Section::new)?);
     sections.push(writer::section(problem, template)?);
     sections.push(decision(problem, &scripts)?);
-    sections.extend(shared(first, &["Validation", "Submission"]));
+    sections.extend(shared(first, &["Validation", "Submission", "Other rows"]));
     if first.section("Submission").is_none() {
         sections.push(writer::section(problem, "submission")?);
+        sections.extend(writer::other_rows(problem)?);
     }
     let preamble = writer::docstring(problem, &format!("Ensemble of {} solutions", scripts.len()));
     Ok(fenced(&Script { preamble, sections }.text()))
@@ -183,7 +184,8 @@ fn shared(script: &Script, headings: &[&str]) -> Vec<Section> {
 
 /// The sections of a solution, from target to blend, as one function.
 fn function(problem: &Problem, script: &Script, title: &str, name: &str) -> Result<Section, TemplateError> {
-    let outer = ["Setup", "Data", "Folds", "Metric", "Postprocessing", "Validation", "Submission"];
+    let outer =
+        ["Setup", "Data", "Folds", "Metric", "Postprocessing", "Validation", "Submission", "Other rows"];
     let own: Vec<&str> = script
         .sections
         .iter()

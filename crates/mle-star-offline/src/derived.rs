@@ -1,5 +1,5 @@
 //! Columns that scripts compute from others in their section `Data`, row by row, before anything is learnt: the parts of
-//! codes, numbers as names, days between dates, ways between places, and what two rows of a table differ in.
+//! codes, numbers as categories, days between dates, distances between places, and the differences of two rows of a table.
 //!
 //! Models could not find any of this with a few splits. It depends on names and forms of values alone, never on targets.
 
@@ -16,9 +16,9 @@ use mle_star_tables::places::{Place, places};
 use mle_star_tables::profile::{Column, PartKind, Profile, ROWS_LOOKED_AT, Table};
 use mle_star_tables::split::says_code;
 
-/// With more dates or places, there would be too many pairs.
+/// The most dates, and the most places, that are paired; more would give too many pairs.
 const MOST_IN_PAIRS: usize = 4;
-/// More numbers than this as names, and more codes, would slow models down.
+/// The most numbers that become categories, too, and the most codes; more would slow models down.
 const MOST_NAMES: usize = 8;
 const MOST_CODES: usize = 4;
 /// The most derived comparisons of two joined rows of a table; more would slow models down.
@@ -26,14 +26,15 @@ const MOST_COMPARED: usize = 20;
 /// If each value of a code has at least this many rows on average, models learn it as a whole, and its parts are not
 /// derived.
 const ROWS_PER_CODE: usize = 20;
-/// As texts, cells need much time and memory, so a large table has fewer of them.
+/// The most cells, rows times columns, of parts of codes and of numbers as categories. They are computed as texts, which
+/// need much time and memory.
 const MOST_CELLS: usize = 10_000_000;
 
 /// The columns of the training and test table from which further columns can be derived.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DerivableColumns {
     codes: Vec<Code>,
-    /// Numbers that only name something.
+    /// Columns of numbers that only name something, such as a shop.
     numbers: Vec<String>,
     /// The columns that the tables have, and how many different values each has in the training table.
     given: HashMap<String, usize>,
@@ -43,13 +44,13 @@ pub(crate) struct DerivableColumns {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Derived {
     codes: Vec<Code>,
-    /// Columns of numbers, and of the same as texts.
+    /// Columns of numbers, each with the column that has the same numbers as texts.
     names: Vec<(String, String)>,
     spans: Vec<DaysBetween>,
     ways: Vec<GeoDistance>,
-    /// Numbers of two rows of a table, and the column of their difference.
+    /// The same column of numbers of two joined rows of a table, and the column of the difference.
     differences: Vec<([String; 2], String)>,
-    /// Categories of two rows of a table, and the column that tells whether they are equal.
+    /// The same categorical column of two joined rows of a table, and the column that tells whether both are equal.
     equals: Vec<([String; 2], String)>,
     /// For each pair in `differences` and `equals`: the names of the two joined rows, for the sentence that explains
     /// the script.
@@ -64,9 +65,11 @@ struct Code {
     pattern: String,
     /// Whether each part is one character of the value, turned into a number by its position in the alphabet.
     single: bool,
-    /// The parts by their positions in the pattern, with the columns that they become.
+    /// The parts that are numbers: their positions in the pattern, and the columns that they become.
     numbers: Vec<(usize, String)>,
+    /// The same of the parts that are texts.
     words: Vec<(usize, String)>,
+    /// The kinds of the columns that the parts become.
     #[serde(skip)]
     gives: Columns,
 }
@@ -97,7 +100,7 @@ impl DerivableColumns {
         excluded: impl Fn(&str) -> bool,
     ) -> Self {
         let train = &profile.train;
-        // Columns of the training table come last, so that their numbers of values stay.
+        // A later entry replaces an earlier one, so the counts of the training table come last.
         let given = test.columns.iter().chain(&train.columns);
         let given = given.map(|column| (column.name.clone(), column.distinct)).collect();
         let mut left = MOST_CELLS / train.rows.max(test.rows).max(1);

@@ -1,4 +1,4 @@
-//! The model families of the rules.
+//! The model families that the rule-based agents use.
 
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub(crate) struct Member {
     pub(crate) slug: String,
     /// Whether it has a function for the past of each row's series.
     pub(crate) has_history: bool,
-    /// Its functions, as arguments of cross-validation.
+    /// The names of its functions, as arguments of the script's cross-validation.
     pub(crate) functions: String,
 }
 
@@ -36,7 +36,7 @@ impl Member {
     /// A model with these names.
     pub(crate) fn new(title: String, slug: String, has_history: bool) -> Self {
         let history = if has_history { format!(", history_{slug}") } else { String::new() };
-        let functions = format!("features_{slug}, encode_{slug}, fit_predict_{slug}{history}");
+        let functions = format!("features_{slug}, encode_{slug}, fit_{slug}{history}");
         Self { title, slug, has_history, functions }
     }
 }
@@ -91,7 +91,7 @@ impl Family {
         if self == Self::Seasons { "features_none" } else { "features" }
     }
 
-    /// The family that a model name means, including names by other authors.
+    /// The family that a model name means, also as other authors write it.
     pub(crate) fn by_model_name(name: &str) -> Option<Self> {
         let name = name.to_lowercase();
         let means = |words: &[&str]| words.iter().any(|word| name.contains(word));

@@ -38,6 +38,10 @@ pub(crate) fn data(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Temp
     if !fresh.first().is_some_and(|data| script.sections.contains(data)) {
         return Ok(USED.to_owned());
     }
+    if script.section("Other rows").is_some() {
+        script.remove("Other rows");
+        script.sections.extend(writer::other_rows(&joined)?);
+    }
     for (old, new) in fresh.into_iter().zip(wanted) {
         if script.sections.contains(&old) {
             script.replace(&old.heading, new.text);
@@ -61,7 +65,9 @@ pub(crate) fn test(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Temp
         None => writer::solution(problem, Model::of(Family::LightGbm))?,
     };
     script.remove("Submission");
+    script.remove("Other rows");
     script.sections.push(writer::section(problem, "submission")?);
+    script.sections.extend(writer::other_rows(problem)?);
     Ok(fenced(&script.text()))
 }
 

@@ -33,7 +33,10 @@ impl History {
     /// The history of the series in a table ordered by time; `None` if no columns name series and several rows have the
     /// same time. `taken` are the columns that name none.
     pub(crate) fn of(profile: &Profile, time: &TimeOrder, taken: impl Fn(&str) -> bool) -> Option<Self> {
-        let series = series::columns(profile, &time.column, taken);
+        let series = match &time.series[..] {
+            [] => series::columns(profile, &time.column, taken),
+            own => own.to_vec(),
+        };
         (!series.is_empty() || is_one_series(profile, time)).then_some(Self { series })
     }
 }

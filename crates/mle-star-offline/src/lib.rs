@@ -86,7 +86,22 @@ impl OfflineAgents {
     /// validated period by at least `gap`, in seconds for dates, else in the unit of the time.
     #[must_use]
     pub fn with_folds_file(mut self, gap: f64) -> Self {
-        self.problem.names.folds_file = Some(FoldsFile { id: self.problem.layout.train_id.clone(), gap });
+        let id = self.problem.layout.train_id.clone();
+        self.problem.names.folds_file = Some(FoldsFile { id, gap, averages: false });
+        self
+    }
+
+    /// The agents whose scripts use this number of folds, which the file has.
+    #[must_use]
+    pub fn with_folds(mut self, folds: usize) -> Self {
+        self.problem.folds = folds;
+        self
+    }
+
+    /// The agents whose scripts print the mean of the scores of the folds in the file, which are periods.
+    #[must_use]
+    pub fn averaging_periods(mut self) -> Self {
+        self.problem.names.folds_file.iter_mut().for_each(|file| file.averages = true);
         self
     }
 

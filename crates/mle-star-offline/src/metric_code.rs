@@ -31,6 +31,8 @@ pub(crate) struct Metric {
     pub(crate) bounds: Option<[f64; 2]>,
     /// How many guesses of a row count, if it is about several.
     pub(crate) guesses: Option<u8>,
+    /// Whether it is undefined where all labels are equal.
+    pub(crate) needs_differences: bool,
     /// Whether negative predictions are invalid.
     pub(crate) positive: bool,
 }
@@ -63,6 +65,7 @@ impl Metric {
                 Known::MapAt(guesses) | Known::TopAccuracy(guesses) => Some(guesses),
                 _ => None,
             },
+            needs_differences: id.is_by_order() || matches!(id, Known::R2 | Known::Pearson),
             positive: id == Known::Rmsle,
         }
     }

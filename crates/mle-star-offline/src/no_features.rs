@@ -8,15 +8,17 @@ use mle_star_tables::profile::{Column, Profile};
 
 use crate::time_order::TimeOrder;
 
-/// The names of these columns, and of those that are predicted or name rows.
+/// The names of all columns that are no features: those with such a role, and those that are predicted or name rows.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NoFeatures {
+    /// Ignored columns, weights, and groups that stay whole in time.
     of_roles: Vec<String>,
+    /// Columns that are predicted or name rows.
     others: Vec<String>,
 }
 
 impl NoFeatures {
-    /// Those of a task.
+    /// The columns of a task. `others` are predicted or name rows.
     pub(crate) fn of(task: &Task, time: Option<&TimeOrder>, others: [Option<&str>; 3]) -> Self {
         let grouped = time.and_then(|time| time.groups.clone());
         let is_time = |name: &str| time.is_some_and(|time| time.column == name);

@@ -124,6 +124,8 @@ pub(crate) struct FoldsFile {
     /// How much earlier than a validated period the rows that its models learn from are, beyond the usual step: in seconds for
     /// dates, else in the unit of the time; 0 for splits other than time.
     pub(crate) gap: f64,
+    /// Whether the score is the mean over the folds.
+    pub(crate) averages: bool,
 }
 
 /// How folds are chosen, and Python expressions that depend on it.

@@ -106,8 +106,8 @@ fn robust(script: &Script) -> Option<String> {
         "    x = frame[NUMERIC].apply(pd.to_numeric, errors=\"coerce\").astype(float)\n    x = x.where(x.abs() < 1e19)\n",
     );
     let filled = coerced.replace(
-        "    return [np.hstack(parts) for parts in zip(*blocks)]",
-        "    return [np.nan_to_num(np.hstack(parts), nan=-999.0, posinf=1e9, neginf=-1e9) for parts in zip(*blocks)]",
+        "    return np.hstack(known), lambda rows: np.hstack([maker(rows) for maker in makers])",
+        "    whole = lambda parts: np.nan_to_num(np.hstack(parts), nan=-999.0, posinf=1e9, neginf=-1e9)\n    return whole(known), lambda rows: whole([maker(rows) for maker in makers])",
     );
     (filled != text).then_some(filled)
 }

@@ -85,7 +85,7 @@ impl Script {
             .iter()
             .filter_map(|section| {
                 let title = section.heading.strip_prefix("Model: ")?.to_owned();
-                let at = section.text.find("def fit_predict_")? + "def fit_predict_".len();
+                let at = section.text.find("def fit_")? + "def fit_".len();
                 let slug = section.text[at..].split('(').next()?.to_owned();
                 let has_history = self.section(&format!("History: {title}")).is_some();
                 Some(Member::new(title, slug, has_history))

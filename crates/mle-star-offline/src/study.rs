@@ -82,6 +82,7 @@ pub(crate) fn ablation(
     let study = render("ablation", &values)?;
     script.remove("Validation");
     script.remove("Submission");
+    script.remove("Other rows");
     script.sections.push(Section::new(study));
     Ok(fenced(&script.text()))
 }

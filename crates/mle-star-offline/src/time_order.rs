@@ -20,6 +20,8 @@ pub(crate) struct TimeOrder {
     pub(crate) unit: Option<Unit>,
     /// The column whose groups stay whole, if any. A group is as late as its first row.
     pub(crate) groups: Option<String>,
+    /// The columns that name series which each end at a time of their own; none if they end together.
+    pub(crate) series: Vec<String>,
 }
 
 /// The order of a split by time; `None` for other splits, and for a column that has no two times. Row IDs stay texts.
@@ -35,6 +37,7 @@ pub(crate) fn time_order(split: Option<&Split>, profile: &Profile, id: Option<&s
         unit,
         day_first: column.day_first || twin.is_some_and(|twin| twin.day_first),
         groups: split.groups.clone(),
+        series: split.series.clone(),
     })
 }
 

@@ -92,10 +92,19 @@ fn head(problem: &Problem, model: &Model) -> Result<Vec<Section>, TemplateError>
 }
 
 fn tail(problem: &Problem) -> Result<Vec<Section>, TemplateError> {
-    [decision_rule(problem), "validation", "submission"]
-        .into_iter()
-        .map(|name| section(problem, name))
-        .collect()
+    let names = [decision_rule(problem), "validation", "submission"].into_iter();
+    let sections = names.map(|name| section(problem, name)).chain(other_rows(problem).transpose());
+    sections.collect()
+}
+
+/// The section that predicts other rows, and keeps the model; `None` if columns depend on earlier rows, which only the data of the
+/// run has.
+///
+/// # Errors
+/// A template is broken.
+pub(crate) fn other_rows(problem: &Problem) -> Result<Option<Section>, TemplateError> {
+    let needs_data = problem.history.is_some() || problem.joins.iter().any(|join| join.before.is_some());
+    (!needs_data).then(|| section(problem, "other_rows")).transpose()
 }
 
 /// The template of the postprocessing. The most probable class is a poor choice for metrics that count rare classes like

@@ -1,3 +1,5 @@
+{% set keeps_model = not p.history and not (p.joins | selectattr("before") | list) %}
+{% set computes_columns = (keeps_model and p.joins) or (p.time and p.time.unit) or p.derived.names or p.derived.codes or p.derived.spans or p.derived.ways or p.derived.differences or p.derived.equals %}
 # === Data ===
 {% if p.several %}
 TARGETS = {{ p.several | py_list }}
@@ -72,6 +74,11 @@ test = pd.read_csv({{ p.test_file | py }}{{ p.reading }})
 numbers = {{ p.nearly_numbers | py_list }}
 for table in (train, test):
     table[numbers] = table[numbers].apply(pd.to_numeric, errors="coerce")
+{% endif %}
+{% if keeps_model %}
+
+# How the columns of the test table are read. Those without any value are read as in the training table.
+KINDS = {name: (train if name in train and test[name].isna().all() else test)[name].dtype for name in test}
 {% endif %}
 {% if p.padded %}
 
@@ -287,7 +294,7 @@ train, test = (
     with_earlier(rows, {{ table }}, {{ join.keys | py_list }}, own, {{ join.lag }}, days, {{ (join.name ~ "_rows") | py }}, recent)
     for rows, own in zip((train, test), moments)
 )
-{% elif loop.depth0 == 0 %}
+{% elif loop.depth0 == 0 and not keeps_model %}
 train = train.merge({{ table }}, on={{ join.keys | py_list }}, how="left")
 test = test.merge({{ table }}, on={{ join.keys | py_list }}, how="left")
 {% endif %}
@@ -316,23 +323,44 @@ def first_day(name):
 {% endif %}
 {% endif %}
 
+{% endif %}
+{% if p.derived.ways %}
 
-for table in (train, test):
+
+def kilometres(degrees):
+    """The way from one place to another, whose latitude and longitude are columns of `degrees`: in a straight line on the
+    earth, to the north, and to the east."""
+    degrees = degrees.apply(pd.to_numeric, errors="coerce").astype(float)
+    latitude, longitude, to_latitude, to_longitude = degrees.where(degrees.abs() <= 360).to_numpy().T
+    one, other = np.radians(latitude), np.radians(to_latitude)
+    turn = np.radians((to_longitude - longitude + 180) % 360 - 180)
+    chord = np.sin((other - one) / 2) ** 2 + np.cos(one) * np.cos(other) * np.sin(turn / 2) ** 2
+    return 12742 * np.arcsin(np.sqrt(np.minimum(chord, 1))), 6371 * (other - one), 6371 * turn * np.cos((one + other) / 2)
+
+{% endif %}
+{% if computes_columns %}
+
+
+def prepared(table):
+    """The rows of a table with further columns, each computed from its own row."""
+    table = table.copy(deep=False)
+{% if keeps_model %}
+{% for join in p.joins %}
+    table = table.merge({{ join.name }}_table, on={{ join.keys | py_list }}, how="left")
+{% endfor %}
+{% endif %}
+{% if p.time and p.time.unit %}
     if TIME in table:
         table[TIME] = table[TIME].map({name: first_day(name) for name in table[TIME].dropna().unique()})
 {% endif %}
 {% if p.derived.names %}
-
-# The order of these numbers may mean nothing, so they are categories, too.
-for table in (train, test):
+    # The order of these numbers may mean nothing, so they are categories, too.
 {% for pair in p.derived.names %}
     table[{{ pair[1] | py }}] = pd.to_numeric(table[{{ pair[0] | py }}], errors="coerce").astype(float).astype("str")
 {% endfor %}
 {% endif %}
 {% if p.derived.codes %}
-
-# The parts of codes.
-for table in (train, test):
+    # The parts of codes.
 {% for code in p.derived.codes %}
     parts = table[{{ code.column | py }}].astype("str").where(table[{{ code.column | py }}].notna()).str.extract({{ code.pattern | py }})
 {% if code.single %}
@@ -348,43 +376,30 @@ for table in (train, test):
 {% endfor %}
 {% endif %}
 {% if p.derived.spans %}
-
-# Days between dates.
-for table in (train, test):
+    # Days between dates.
     moments = {column: pd.to_datetime(table[column], errors="coerce", format="mixed", utc=True{{ ", dayfirst=column in DAY_FIRST" if p.columns.day_first }}) for column in DATES}
 {% for span in p.derived.spans %}
     table[{{ span.name | py }}] = (moments[{{ span.to | py }}] - moments[{{ span.from | py }}]) / pd.Timedelta(days=1)
 {% endfor %}
 {% endif %}
 {% if p.derived.ways %}
-
-
-def kilometres(degrees):
-    """The way from one place to another, whose latitude and longitude are columns of `degrees`: in a straight line on the
-    earth, to the north, and to the east."""
-    degrees = degrees.apply(pd.to_numeric, errors="coerce").astype(float)
-    latitude, longitude, to_latitude, to_longitude = degrees.where(degrees.abs() <= 360).to_numpy().T
-    one, other = np.radians(latitude), np.radians(to_latitude)
-    turn = np.radians((to_longitude - longitude + 180) % 360 - 180)
-    chord = np.sin((other - one) / 2) ** 2 + np.cos(one) * np.cos(other) * np.sin(turn / 2) ** 2
-    return 12742 * np.arcsin(np.sqrt(np.minimum(chord, 1))), 6371 * (other - one), 6371 * turn * np.cos((one + other) / 2)
-
-
-for table in (train, test):
 {% for way in p.derived.ways %}
     table[{{ way.names[0] | py }}], table[{{ way.names[1] | py }}], table[{{ way.names[2] | py }}] = kilometres(table[{{ (way.from + way.to) | py_list }}])
 {% endfor %}
 {% endif %}
 {% if p.derived.differences or p.derived.equals %}
-
-# What two rows of the same table differ in.
-for table in (train, test):
+    # What two rows of the same table differ in.
 {% for pair in p.derived.differences %}
     table[{{ pair[1] | py }}] = pd.to_numeric(table[{{ pair[0][0] | py }}], errors="coerce") - pd.to_numeric(table[{{ pair[0][1] | py }}], errors="coerce")
 {% endfor %}
 {% for pair in p.derived.equals %}
     table[{{ pair[1] | py }}] = (table[{{ pair[0][0] | py }}] == table[{{ pair[0][1] | py }}]).astype(float)
 {% endfor %}
+{% endif %}
+    return table
+
+
+train, test = prepared(train), prepared(test)
 {% endif %}
 
 {% if p.several and p.classification %}

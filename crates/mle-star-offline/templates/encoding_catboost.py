@@ -8,23 +8,23 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 {% if p.dropped %}
 {{ p.dropped }}
 {% endif %}
-def encode_{{ m.slug }}(fit, y_fit, others):
-    """Frames for fitting and predicting; CatBoost encodes categories itself, on the fitting rows."""
-    frames = [fit, *others]
+def encode_{{ m.slug }}(fit, y_fit):
+    """The frame of the fitting rows, and what makes one of other rows. CatBoost encodes categories itself."""
+    left_out = [{{ '"all_text"' if p.columns.texts }}]
 {% if p.pair %}
-    known = pair_factors(fit, y_fit, others)
-    names = ["means of both categories", "factors of both categories"]
-    columns = [pd.DataFrame(values, columns=names, index=frame.index) for values, frame in zip(known, frames)]
-    frames = [pd.concat([frame, more], axis=1) for frame, more in zip(frames, columns)]
+    both = ["means of both categories", "factors of both categories"]
+    values, values_of = pair_factors(fit, y_fit)
+    factors = pd.DataFrame(values, columns=both, index=fit.index)
+    factors_of = lambda rows: pd.DataFrame(values_of(rows), columns=both, index=rows.index)
 {% endif %}
 {% if p.columns.texts %}
     # Words may have a single letter.
     words = TfidfVectorizer(max_features=20000, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
-    counts = [words.fit_transform(fit["all_text"]), *(words.transform(other["all_text"]) for other in others)]
+    counts = words.fit_transform(fit["all_text"])
     topics = TruncatedSVD(n_components=max(1, min(40, len(words.vocabulary_) - 1)), random_state=SEED)
     names = [f"topic_{position}" for position in range(topics.n_components)]
-    spread = [topics.fit_transform(counts[0]), *(topics.transform(other) for other in counts[1:])]
-    columns = [pd.DataFrame(values, columns=names, index=frame.index) for values, frame in zip(spread, frames)]
-    frames = [pd.concat([frame.drop(columns="all_text"), more], axis=1) for frame, more in zip(frames, columns)]
+    known = pd.DataFrame(topics.fit_transform(counts), columns=names, index=fit.index)
+    topics_of = lambda rows: pd.DataFrame(topics.transform(words.transform(rows["all_text"])), columns=names, index=rows.index)
 {% endif %}
-    return frames
+    whole = lambda rows, *further: pd.concat([rows, *further], axis=1).drop(columns=left_out)
+    return whole(fit{{ ", factors" if p.pair }}{{ ", known" if p.columns.texts }}), lambda rows: whole(rows{{ ", factors_of(rows)" if p.pair }}{{ ", topics_of(rows)" if p.columns.texts }})

@@ -1,4 +1,4 @@
 # === Encoding: {{ m.title }} ===
-def encode_{{ m.slug }}(fit, y_fit, others):
+def encode_{{ m.slug }}(fit, y_fit):
     """Nothing is encoded."""
-    return [fit, *others]
+    return fit, lambda rows: rows

@@ -14,37 +14,41 @@ from sklearn.preprocessing import {{ 'OneHotEncoder, ' if p.columns.categorical 
 {% if p.dropped %}
 {{ p.dropped }}
 {% endif %}
-def encode_{{ m.slug }}(fit, y_fit, others):
-    """Scaled matrices for fitting and predicting, learnt from the fitting rows."""
-    frames = [fit, *others]
+def encode_{{ m.slug }}(fit, y_fit):
+    """The matrix of the fitting rows, and what makes one of other rows. It is learnt from the fitting rows."""
     numeric = list(fit.select_dtypes("number").columns)
+    # Columns: their values for the fitting rows, and what finds them for other rows.
     blocks = []
 {% if p.columns.numeric or p.columns.dates %}
     fill = SimpleImputer(strategy="median", add_indicator=True, keep_empty_features=True)
     scale = make_pipeline(fill, StandardScaler()).fit(fit[numeric].to_numpy(dtype=float))
-    blocks.append([scale.transform(frame[numeric].to_numpy(dtype=float)) for frame in frames])
+    scaled = lambda rows: scale.transform(rows[numeric].to_numpy(dtype=float))
+    blocks.append((scaled(fit), scaled))
 {% endif %}
 {% if p.columns.categorical %}
     switches = OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=float).fit(fit[CATEGORICAL])
-    blocks.append([switches.transform(frame[CATEGORICAL]) for frame in frames])
+    blocks.append((switches.transform(fit[CATEGORICAL]), lambda rows: switches.transform(rows[CATEGORICAL])))
 {% endif %}
 {% if p.columns.many_levels %}
     # For columns with many categories, cross-fitted target means replace thousands of indicators.
     means = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ p.inner_folds }})
-    encoded = [means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)]
-    level = StandardScaler().fit(encoded[0])
-    blocks.append([level.transform(values) for values in encoded])
+    encoded = means.fit_transform(fit[MANY_LEVELS], y_fit)
+    level = StandardScaler().fit(encoded)
+    blocks.append((level.transform(encoded), lambda rows: level.transform(means.transform(rows[MANY_LEVELS]))))
 {% endif %}
 {% if p.pair %}
-    known = pair_factors(fit, y_fit, others)
-    level = StandardScaler().fit(known[0])
-    blocks.append([level.transform(values) for values in known])
+    factors, factors_of = pair_factors(fit, y_fit)
+    level_of_pair = StandardScaler().fit(factors)
+    blocks.append((level_of_pair.transform(factors), lambda rows: level_of_pair.transform(factors_of(rows))))
 {% endif %}
 {% if p.columns.texts %}
     # Words may have a single letter.
     words = TfidfVectorizer(max_features=50000, ngram_range=(1, 2), min_df=2, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
-    blocks.append([words.fit_transform(fit["all_text"]), *(words.transform(other["all_text"]) for other in others)])
-    return [hstack([csr_matrix(part) for part in parts]).tocsr() for parts in zip(*blocks)]
+    blocks.append((words.fit_transform(fit["all_text"]), lambda rows: words.transform(rows["all_text"])))
+    known, makers = zip(*blocks)
+    whole = lambda parts: hstack([csr_matrix(part) for part in parts]).tocsr()
+    return whole(known), lambda rows: whole([maker(rows) for maker in makers])
 {% else %}
-    return [np.hstack(parts) for parts in zip(*blocks)]
+    known, makers = zip(*blocks)
+    return np.hstack(known), lambda rows: np.hstack([maker(rows) for maker in makers])
 {% endif %}

@@ -21,37 +21,39 @@ from sklearn.preprocessing import TargetEncoder
 {% if p.dropped %}
 {{ p.dropped }}
 {% endif %}
-def encode_{{ m.slug }}(fit, y_fit, others):
-    """Matrices for fitting and predicting, learnt from the fitting rows."""
-    frames = [fit, *others]
+def encode_{{ m.slug }}(fit, y_fit):
+    """The matrix of the fitting rows, and what makes one of other rows. It is learnt from the fitting rows."""
     numeric = list(fit.select_dtypes("number").columns)
-    blocks = [[frame[numeric].to_numpy(dtype=float) for frame in frames]]
+    # Columns: their values for the fitting rows, and what finds them for other rows.
+    blocks = []
+    blocks.append((fit[numeric].to_numpy(dtype=float), lambda rows: rows[numeric].to_numpy(dtype=float)))
 {% if p.columns.categorical %}
 {% if indicators %}
     # A small tree reaches any one category in a single split.
     switches = OneHotEncoder(handle_unknown="ignore", sparse_output=False, dtype=float).fit(fit[CATEGORICAL])
-    blocks.append([switches.transform(frame[CATEGORICAL]) for frame in frames])
+    blocks.append((switches.transform(fit[CATEGORICAL]), lambda rows: switches.transform(rows[CATEGORICAL])))
 {% else %}
     codes = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1).fit(fit[CATEGORICAL])
-    blocks.append([codes.transform(frame[CATEGORICAL]) for frame in frames])
+    blocks.append((codes.transform(fit[CATEGORICAL]), lambda rows: codes.transform(rows[CATEGORICAL])))
 {% endif %}
 {% endif %}
 {% if p.columns.many_levels %}
     # For columns with many categories, cross-fitted target means are better than codes. A mean of more rows is surer.
     means = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ p.inner_folds }})
-    blocks.append([means.fit_transform(fit[MANY_LEVELS], y_fit), *(means.transform(other[MANY_LEVELS]) for other in others)])
-    for column in MANY_LEVELS:
-        rows = fit[column].value_counts()
-        blocks.append([frame[column].map(rows).fillna(0.0).to_numpy(dtype=float)[:, None] for frame in frames])
+    blocks.append((means.fit_transform(fit[MANY_LEVELS], y_fit), lambda rows: means.transform(rows[MANY_LEVELS])))
+    sizes = {column: fit[column].value_counts() for column in MANY_LEVELS}
+    sizes_of = lambda rows: np.column_stack([rows[column].map(sizes[column]).fillna(0.0).to_numpy(dtype=float) for column in MANY_LEVELS])
+    blocks.append((sizes_of(fit), sizes_of))
 {% endif %}
 {% if p.pair %}
-    blocks.append(pair_factors(fit, y_fit, others))
+    blocks.append(pair_factors(fit, y_fit))
 {% endif %}
 {% if p.columns.texts %}
     # Words may have a single letter.
     words = TfidfVectorizer(max_features=20000, sublinear_tf=True, token_pattern=r"(?u)\b\w+\b")
-    counts = [words.fit_transform(fit["all_text"]), *(words.transform(other["all_text"]) for other in others)]
+    counts = words.fit_transform(fit["all_text"])
     topics = TruncatedSVD(n_components=max(1, min(40, len(words.vocabulary_) - 1)), random_state=SEED)
-    blocks.append([topics.fit_transform(counts[0]), *(topics.transform(other) for other in counts[1:])])
+    blocks.append((topics.fit_transform(counts), lambda rows: topics.transform(words.transform(rows["all_text"]))))
 {% endif %}
-    return [np.hstack(parts) for parts in zip(*blocks)]
+    known, makers = zip(*blocks)
+    return np.hstack(known), lambda rows: np.hstack([maker(rows) for maker in makers])

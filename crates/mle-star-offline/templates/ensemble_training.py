@@ -6,9 +6,15 @@ trained = {
 {% endfor %}
 }
 {% else %}
+def on_model_scale(solution):
+    """The predictions of a solution on the scale that models learn."""
+    oof, predicted, predict = solution()
+    return to_model_scale(oof), to_model_scale(predicted), lambda rows: to_model_scale(predict(rows))
+
+
 trained = {
 {% for s in solutions %}
-    {{ s.title | py }}: tuple(to_model_scale(values) for values in {{ s.name }}()),
+    {{ s.title | py }}: on_model_scale({{ s.name }}),
 {% endfor %}
 }
 {% endif %}

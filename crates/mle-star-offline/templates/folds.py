@@ -18,11 +18,34 @@ times = train[TIME]
 # A group is as late as its first row.
 times = times.groupby(train[GROUP]).transform("min").fillna(times)
 {% endif %}
+{% if p.time.series %}
+# Each series ends at a time of its own, so times count from the end of its series.
+times = times - times.groupby([train[column] for column in {{ p.time.series | py_list }}]).transform("max")
+{% endif %}
 # Rows in the order of time. Those without a time have the code -1, come first and are never validated.
 codes = pd.factorize(times, sort=True)[0]
 ORDER = np.argsort(codes, kind="stable")
 
-{% if p.folds_file %}
+{% if p.folds_file and p.time.series %}
+# Each fold is a stretch of each series like that of the test table, and is validated by models of earlier stretches{{ ", which end as long before it as the training rows before the test rows" if p.folds_file.gap }}.
+# Rows before the first stretch of a series are in no fold.
+{{ reading | trim }}
+FOLDS = []
+for number in np.unique(fold[~np.isnan(fold)]):
+    later = ORDER[fold[ORDER] == number]
+{% if p.folds_file.gap %}
+    first = times.where(fold == number).groupby([train[column] for column in {{ p.time.series | py_list }}]).transform("min")
+    late = (fold >= number) | (times >= first - {{ "pd.Timedelta(seconds=" ~ p.folds_file.gap ~ ")" if p.time.is_date else p.folds_file.gap }}).to_numpy()
+{% else %}
+    late = fold >= number
+{% endif %}
+    FOLDS.append((ORDER[~late[ORDER]], later))
+
+# Only these rows have out-of-fold predictions, in this order.
+VALIDATED = np.concatenate([later for _, later in FOLDS])
+TRUTH = y[VALIDATED]
+
+{% elif p.folds_file %}
 # Each fold is a period like that of the test table, and is validated by models of earlier rows{{ ", which end as long before it as the training rows before the test rows" if p.folds_file.gap }}.
 # Earlier rows are in no fold.
 {{ reading | trim }}

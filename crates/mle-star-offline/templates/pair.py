@@ -2,8 +2,9 @@
 PAIR = {{ p.pair | py_list }}
 
 
-def pair_factors(fit, y_fit, others):
-    """What both categories of a row say about it, without and with how they go together, for each row of these frames.
+def pair_factors(fit, y_fit):
+    """What both categories of a row say about it, without and with how they go together: for the fitting rows, and what finds it
+    for other rows.
 
     Each category has a mean and three factors. The factors are found by alternating least squares: their products come
     close to what the means leave. The fitting rows are predicted by the others of them.
@@ -53,4 +54,4 @@ def pair_factors(fit, y_fit, others):
     tried = {penalty: crossed(penalty) for penalty in (3.0, 12.0)}
     best = min(tried, key=lambda penalty: np.square(values - tried[penalty][:, 1]).mean())
     predict = learn(own, values, best)
-    return [tried[best], *(predict(codes(other)) for other in others)]
+    return tried[best], lambda rows: predict(codes(rows))

@@ -46,9 +46,15 @@ if targets.min(initial=0.0) >= 0.0:
 class Past:
     """The values of series by step, the mean where there are several; steps and series may be arrays."""
 
+{% if p.time.series %}
+    def __init__(self, codes, values, rows):
+        self.values = np.full((STEPS[labelled].max(initial=0) + 1, codes.max() + 1), np.nan)
+        means = pd.Series(values).groupby([STEPS[rows], codes[rows]]).mean()
+{% else %}
     def __init__(self, codes, values):
         self.values = np.full((STEPS[labelled].max(initial=0) + 1, codes.max() + 1), np.nan)
         means = pd.Series(values).groupby([STEPS[labelled], codes[labelled]]).mean()
+{% endif %}
         self.values[means.index.get_level_values(0), means.index.get_level_values(1)] = means.to_numpy()
         first = np.zeros((1, self.values.shape[1]))
         self.sums = np.vstack([first, np.nancumsum(self.values, axis=0)])
@@ -67,7 +73,19 @@ class Past:
         return np.where((number > 0) & (ends - width >= -0.2 * width), total / np.maximum(number, 1), np.nan)
 
 
+{% if p.time.series %}
+
+
+def pasts_of(codes, rows):
+    """The past of series from these rows{{ " and those that the sample lacks" if p.subsample }}, on each scale."""
+    known = np.isin(labelled, {{ "[*rows, *LEFT_OUT]" if p.subsample else "rows" }})
+    return [Past(codes, to_scale(targets[known]), labelled[known]) for to_scale, _ in SCALES]
+
+
+PASTS = [pasts_of(codes, labelled) for codes in GROUPS_OF_SERIES]
+{% else %}
 PASTS = [[Past(codes, to_scale(targets)) for to_scale, _ in SCALES] for codes in GROUPS_OF_SERIES]
+{% endif %}
 {% if not p.time.is_date %}
 
 
@@ -124,6 +142,18 @@ def with_forecasts(fit, others, fit_rows, other_rows):
     """
     rows = np.concatenate([fit_rows, other_rows])
     fitted, steps = np.arange(len(rows)) < len(fit_rows), STEPS[rows]
+{% if p.time.series %}
+    # Each series ends at a time of its own: after its last fitted row.
+    after = pd.Series(STEPS[fit_rows] + 1).groupby(CODES[fit_rows]).max()
+    end = pd.Series(CODES[rows]).map(after).fillna(after.max()).to_numpy(dtype=int)
+    later = (steps - end)[~fitted & (steps >= end)]
+    ahead, last = (later.min(), later.max()) if len(later) else (0, 0)
+    length, pasts = last - ahead + 1, [pasts_of(CODES, fit_rows)]
+    # Other rows to predict lie between fitted rows of their series, and know what these know.
+    within = fitted | (steps < end)
+    periods = np.where(within, (steps - end) // length, 0)
+    ends = np.where(within, end + periods * length - ahead, end)
+{% else %}
     end = STEPS[fit_rows].max(initial=-1) + 1
     later = STEPS[other_rows][STEPS[other_rows] >= 0]
     first, last = (later.min(), later.max()) if len(later) else (end, end)
@@ -131,10 +161,11 @@ def with_forecasts(fit, others, fit_rows, other_rows):
     ahead, length = first - end, last - first + 1
     periods = np.where(fitted, (steps - end) // length, 0)
     ends = np.where(fitted, end + periods * length - ahead, end)
+{% endif %}
 
     def forecasts(group, at):
         found = {}
-        for past, (_, from_scale), name in zip(PASTS[group], SCALES, ["", "log_"]):
+        for past, (_, from_scale), name in zip({{ "pasts" if p.time.series else "PASTS" }}[group], SCALES, ["", "log_"]):
             simple = simple_forecasts(past, GROUPS_OF_SERIES[group][rows[at]], steps[at], ends[at], ahead + length)
             found |= {name + one: from_scale(values) for one, values in simple.items()}
         return found
@@ -142,11 +173,17 @@ def with_forecasts(fit, others, fit_rows, other_rows):
     own = forecasts(0, np.arange(len(rows)))
     weights = weights_of(own, fit_rows, periods[fitted])
     best = weighted(own, weights)
+{% if p.time.series %}
+    # A row to predict before which its series has no fitted rows is like the mean of the others.
+    missing = ~np.isfinite(best) & ~fitted
+    best[missing] = pasts[0][0].level(len(pasts[0][0].values), len(pasts[0][0].values), CODES[rows[missing]])
+{% else %}
     # A series without a past is like its group.
     for group in range(1, len(PASTS)):
         missing = np.flatnonzero(~np.isfinite(best))
         if len(missing):
             best[missing] = weighted(forecasts(group, missing), weights)
+{% endif %}
     if len(SCALES) > 1:
         best = np.maximum(best, 0.0)
     columns = {name: values for name, values in own.items() if not name.startswith(("log_", "trend_"))}

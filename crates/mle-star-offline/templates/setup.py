@@ -5,6 +5,8 @@ import numpy as np
 import pandas as pd
 
 SEED = {{ p.seed }}
+# Where there is an empty folder for it, the fitted model is kept.
+KEEPS_MODEL = os.path.isdir("./final/model") and not os.listdir("./final/model")
 {% if p.subsample %}
 # All scripts validate on the same rows, so that they can be combined.
 SAMPLE_SEED = {{ p.sample_seed }}

@@ -3,7 +3,7 @@ def {{ name }}():
     """{{ words }}"""
 {{ body }}
 {% if p.classification %}
-    return oof, predicted
+    return oof, predicted, predict
 {% else %}
-    return from_model_scale(oof), from_model_scale(predicted)
+    return from_model_scale(oof), from_model_scale(predicted), lambda rows: from_model_scale(predict(rows))
 {% endif %}

@@ -1,6 +1,6 @@
 # === Training ===
 {% if members | length == 1 %}
-oof, predicted = out_of_fold({{ members[0].functions }})
+oof, predicted, predict = out_of_fold({{ members[0].functions }})
 {% else %}
 MEMBERS = {
 {% for m in members %}

@@ -4,10 +4,13 @@
 ABSENT = {{ p.layout.absent | py_list }}
 
 
+SHARE_OF_ABSENT = 1.0 / (len(train) + 1.0)
+
+
 def with_absent(values):
     """The probabilities of all classes of the submission: those without rows share that of one row more."""
-    share = 1.0 / (len(train) + 1.0)
-    return np.hstack([values * (1.0 - share), np.full((len(values), len(ABSENT)), share / len(ABSENT))])
+    absent = np.full((len(values), len(ABSENT)), SHARE_OF_ABSENT / len(ABSENT))
+    return np.hstack([values * (1.0 - SHARE_OF_ABSENT), absent])
 
 
 {% endif %}
@@ -45,11 +48,31 @@ def answers(values):
 {% endif %}
 
 
-validated, final = postprocess(oof, predicted)
+validated, decide = postprocess(oof)
+final = decide(predicted)
 {% if p.layout.absent %}
 validated, final = with_absent(validated), with_absent(final)
 {% endif %}
+{% if p.time and p.folds_file and p.folds_file.averages %}
+def score_of(rows):
+    """The score of a period{{ "; NaN if it has none, because its labels are all equal" if p.metric.needs_differences }}."""
+{% if p.metric.needs_differences %}
+    if len(np.unique({{ p.truth }}[rows])) == 1:
+        return np.nan
+{% endif %}
+    return metric({{ p.truth }}[rows], validated[rows]{{ ", " ~ p.weights ~ "[rows]" if p.weight }})
+
+
+# The test table is one period, so the score is the mean over the periods.
+ends = np.cumsum([len(later) for _, later in FOLDS])
+of_periods = np.asarray([score_of(rows) for rows in np.split(positions, ends[:-1])], dtype=float)
+for number, value in enumerate(of_periods):
+    print(f"Fold {number}: {value}")
+scored = of_periods[np.isfinite(of_periods)]
+score = scored.mean() if len(scored) else metric({{ p.truth }}, validated{{ ", " ~ p.weights if p.weight }})
+{% else %}
 score = metric({{ p.truth }}, validated{{ ", " ~ p.weights if p.weight }})
+{% endif %}
 print(f"Final Validation Performance: {score}")
 
 # The rows behind the score with their predictions, so that it can be computed again.

@@ -1,4 +1,5 @@
 # === Windows ===
+{% set clock = "clock" if p.time.series else "CLOCK" %}
 def mean_between(codes, times, values, wanted, starts, ends):
     """The mean of each wanted code's values from a start until before an end; NaN if there are none."""
     marks = np.unique(np.concatenate([times, starts, ends]))
@@ -32,11 +33,21 @@ def with_windows(fit, others, y_fit, fit_rows, other_rows, windows):
     """
     if not windows:
         return fit, others
-    has_time = np.isfinite(CLOCK[fit_rows])
+{% if p.time.series %}
+    # Each series ends at a time of its own, so times count from the last fitted row of its series.
+    ends = pd.Series(CLOCK[fit_rows]).groupby(CODES[fit_rows]).max()
+    clock = CLOCK - pd.Series(CODES).map(ends).fillna(ends.max()).to_numpy(dtype=float)
+{% endif %}
+    has_time = np.isfinite({{ clock }}[fit_rows])
     known_rows, known = fit_rows[has_time], y_fit[has_time]
+{% if p.time.series %}
+    # Other rows to predict lie between fitted rows of their series.
+    later = clock[other_rows][clock[other_rows] > 0.0]
+{% else %}
     later = CLOCK[other_rows][np.isfinite(CLOCK[other_rows])]
+{% endif %}
 {% if p.subsample %}
-    earlier = CLOCK[LEFT_OUT] <= CLOCK[known_rows].max(initial=-np.inf)
+    earlier = {{ clock }}[LEFT_OUT] <= {{ clock }}[known_rows].max(initial=-np.inf)
     known_rows = np.concatenate([known_rows, LEFT_OUT[earlier]])
 {% if p.classification %}
     targets = left_out[TARGET].map({label: code for code, label in enumerate(CLASSES)}).to_numpy(dtype=float)
@@ -45,7 +56,7 @@ def with_windows(fit, others, y_fit, fit_rows, other_rows, windows):
 {% endif %}
     known = np.concatenate([known, targets[earlier]])
 {% endif %}
-    codes, times = CODES[known_rows], CLOCK[known_rows]
+    codes, times = CODES[known_rows], {{ clock }}[known_rows]
     order = np.lexsort((times, codes))
     gaps = np.diff(times[order])[np.diff(codes[order]) == 0]
     gap = np.median(gaps[gaps > 0]) if (gaps > 0).any() else 1.0
@@ -57,8 +68,8 @@ def with_windows(fit, others, y_fit, fit_rows, other_rows, windows):
 
     def history(rows):
         # Rounding must not put the beginning of a period after its first row.
-        starts = begin + np.minimum(np.floor((CLOCK[rows] - begin) / period), 0.0) * period
-        starts = np.minimum(starts, CLOCK[rows])
+        starts = begin + np.minimum(np.floor(({{ clock }}[rows] - begin) / period), 0.0) * period
+        starts = np.minimum(starts, {{ clock }}[rows])
 
 {% if p.classes > 2 %}
         # The share of each class, and whether it is the last one.
@@ -70,7 +81,7 @@ def with_windows(fit, others, y_fit, fit_rows, other_rows, windows):
             found |= {f"recent_{width:g}_{label}": shares[:, label] for label in labels}
         for label in labels:
             found[f"recent_last_{label}"] = np.where(np.isnan(last), np.nan, last == label)
-        found["recent_distance"] = CLOCK[rows] - starts
+        found["recent_distance"] = {{ clock }}[rows] - starts
 {% else %}
         def recent(width, within, of):
             return mean_between(within, times, known, of, starts - width, starts)
@@ -78,7 +89,7 @@ def with_windows(fit, others, y_fit, fit_rows, other_rows, windows):
         found = {f"recent_{width:g}": recent(width * unit, codes, CODES[rows]) for width in windows}
         found["recent_last"] = last_before(codes, times, known, CODES[rows], starts)
         found["recent_trend"] = found[f"recent_{windows[0]:g}"] - found[f"recent_{windows[-1]:g}"]
-        found["recent_distance"] = CLOCK[rows] - starts
+        found["recent_distance"] = {{ clock }}[rows] - starts
 {% if p.time.is_date %}
         # How far the series usually is from its mean at this weekday and hour, over at least four weeks.
         wide = max(4.0 * unit, 28.0)

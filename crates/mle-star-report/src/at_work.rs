@@ -2,69 +2,71 @@
 //!
 //! A journal record begins when its step requests the call or script. Only the events show when it gets a slot.
 
-use std::collections::BTreeMap;
+use std::path::Path;
 
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
 
 use crate::files;
 use crate::follow::Follow;
-use crate::progress::Progress;
+use crate::progress::{Progress, RunningCall};
 use crate::run_view::{RunView, State};
 use crate::runners::Runners;
 
 /// The present of a running run, and its runners.
-#[derive(Default)]
 pub struct AtWork {
-    /// Calls and scripts with a slot; `None` without events of the current process.
-    running: Option<BTreeMap<Place, Slot>>,
-    /// The runners.
-    pub runners: Runners,
-}
-
-/// An agent call or a script with a slot.
-pub struct Slot {
-    /// Seconds into the run at which it got the slot.
-    pub since: f64,
-    /// The runner of a script; `None`: this machine.
-    pub runner: Option<String>,
+    follow: Follow,
+    progress: Progress,
+    is_running: bool,
 }
 
 impl AtWork {
-    /// Reads them from the events of a run. Those of a run that has ended are read only if it had runners.
+    /// The run in this folder, whose events have not been read yet.
+    pub fn unread(folder: &Path) -> Self {
+        Self { follow: Follow::new(folder), progress: Progress::default(), is_running: false }
+    }
+
+    /// Reads it from the events of a run.
     pub fn of(run: &RunView) -> Self {
-        let is_running = run.summary.run.state == State::Running;
-        if !is_running && files::open(&run.folder, layout::RUNNERS).is_err() {
-            return Self::default();
-        }
-        let mut progress = Progress::default();
-        let lines = Follow::new(&run.folder).new_lines().unwrap_or_default();
-        for line in lines.iter().filter_map(|found| found.line.as_ref()) {
-            progress.take(line);
-        }
-        let slot = |(place, effect): (&Place, &crate::progress::RunningCall)| {
-            let (since, runner) = (progress.elapsed(effect.began), effect.runner.clone());
-            (place.clone(), Slot { since, runner })
-        };
-        // Events before the start or after the end of a process do not describe the current one.
-        let is_known = is_running && progress.outline.is_some() && progress.exit_code.is_none();
-        let running = is_known.then(|| progress.running.iter().map(slot).collect());
-        Self { running, runners: progress.runners }
+        let mut at_work = Self::unread(&run.folder);
+        at_work.read(&run.folder, run.summary.run.state);
+        at_work
     }
 
-    /// Whether there are events of the current process.
-    pub fn is_known(&self) -> bool {
-        self.running.is_some()
+    /// Reads the new events. Those of a run that has ended are read only if it had runners.
+    pub fn read(&mut self, folder: &Path, state: State) {
+        self.is_running = state == State::Running;
+        if !self.is_running && files::open(folder, layout::RUNNERS).is_err() {
+            return;
+        }
+        for followed in self.follow.new_lines().unwrap_or_default() {
+            if let Some(line) = &followed.line {
+                self.progress.take(line);
+            }
+        }
     }
 
-    /// The slot of this place; `None` while it waits.
-    pub fn slot(&self, place: &Place) -> Option<&Slot> {
-        self.running.as_ref()?.get(place)
+    /// The progress of the current process; `None` without events of it. Events before the start or after the end of a
+    /// process do not describe the current one.
+    pub fn progress(&self) -> Option<&Progress> {
+        let is_known =
+            self.is_running && self.progress.outline.is_some() && self.progress.exit_code.is_none();
+        is_known.then_some(&self.progress)
+    }
+
+    /// The agent call or script with a slot at this place; `None` while it waits.
+    pub fn slot(&self, place: &Place) -> Option<&RunningCall> {
+        self.progress()?.running.get(place)
+    }
+
+    /// The runners.
+    pub fn runners(&self) -> &Runners {
+        &self.progress.runners
     }
 
     /// The places whose scripts run on this runner.
     pub fn places_on<'a>(&'a self, runner: &'a str) -> impl Iterator<Item = &'a Place> {
-        let running = self.running.iter().flatten();
-        running.filter(move |(_, slot)| slot.runner.as_deref() == Some(runner)).map(|(place, _)| place)
+        let running = self.progress().into_iter().flat_map(|progress| &progress.running);
+        running.filter(move |(_, call)| call.runner.as_deref() == Some(runner)).map(|(place, _)| place)
     }
 }

@@ -3,6 +3,9 @@
 //! Colours are the fixed values in [`ink`]; the style sheet gives them other values where the page is dark. A
 //! chart has a title and a description for screen readers; its figures belong in a table beside it.
 
+mod compared;
+mod diagnostics;
+mod effects;
 mod intervals;
 mod split;
 
@@ -14,6 +17,9 @@ use crate::figures::{duration, number};
 use crate::markup::escaped;
 use crate::sanitize::{plain, shortened};
 
+pub use compared::{Compared, WithInterval, compared};
+pub use diagnostics::{Line, histogram, scatter, shares};
+pub use effects::{Effect, effects};
 pub use intervals::{Band, Measured, intervals, outside};
 pub use split::{Part, PartKind, split};
 
@@ -133,16 +139,27 @@ pub enum Fate {
     Open,
 }
 
-type Drawn = Result<(), Box<dyn std::error::Error + Send + Sync>>;
+/// What a dot tells whoever points at it, and what it leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// The ID of the element that a click shows.
+    pub target: String,
+    /// The text, of one line.
+    pub says: String,
+}
+
+/// Where the dots of a chart are, in its pixels, with their indices.
+type Places = Vec<(usize, (i32, i32))>;
+type Drawn<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
-/// Draws scores as points and the best so far as a line; `None` if there is nothing to draw.
-pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String> {
+/// Draws scores as points and the best so far as a line; `None` if there is nothing to draw. Each point has its spot.
+pub fn scores(about: &About<'_>, points: &[Point], axis: Axis, spots: &[Spot]) -> Option<String> {
     let (low, high) = range(points)?;
     let last = last(points);
     let first = if axis == Axis::Time { 0.0 } else { 0.5 };
     let last = if axis == Axis::Time { last.max(1.0) * 1.02 } else { last + 0.5 };
-    draw(about, 280, |area| {
+    draw_pointed(about, 280, spots, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(8)
             .margin_right(26)
@@ -177,7 +194,8 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis) -> Option<String>
         chart.draw_series(
             best.iter().map(|point| TriangleMarker::new((point.x, point.score), 7, ink::GOOD.filled())),
         )?;
-        Ok(())
+        let drawn = points.iter().enumerate().filter(|(_, point)| inside(point));
+        Ok(drawn.map(|(index, point)| (index, chart.backend_coord(&(point.x, point.score)))).collect())
     })
 }
 
@@ -257,8 +275,8 @@ pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
     })
 }
 
-/// Draws solutions in columns, with lines from the parents of each.
-pub fn family(about: &About<'_>, columns: &[String], dots: &[Dot]) -> Option<String> {
+/// Draws solutions in columns, with lines from the parents of each. Each solution has its spot.
+pub fn family(about: &About<'_>, columns: &[String], dots: &[Dot], spots: &[Spot]) -> Option<String> {
     const ROW: usize = 16;
     let rows = 1 + dots.iter().map(|dot| dot.row).max()?;
     let width = (usize::try_from(WIDTH).ok()? / columns.len().max(1)).min(90);
@@ -267,7 +285,7 @@ pub fn family(about: &About<'_>, columns: &[String], dots: &[Dot]) -> Option<Str
         (number(column * width + width / 2), number(42 + row * ROW))
     };
     let place = |dot: &Dot| at(dot.column, dot.row);
-    draw(about, u32::try_from(rows * ROW + 46).ok()?, |area| {
+    draw_pointed(about, u32::try_from(rows * ROW + 46).ok()?, spots, |area| {
         let name_style = label(TextSize::Small).pos(Pos::new(HPos::Center, VPos::Center));
         for (index, name) in columns.iter().enumerate() {
             let (x, _) = at(index, 0);
@@ -293,7 +311,7 @@ pub fn family(about: &About<'_>, columns: &[String], dots: &[Dot]) -> Option<Str
                 Fate::Open => area.draw(&Circle::new(place(dot), 5, ink::LINE.stroke_width(2)))?,
             }
         }
-        Ok(())
+        Ok(dots.iter().map(place).enumerate().collect())
     })
 }
 
@@ -348,13 +366,36 @@ fn stairs(points: &[Point], last: f64) -> Vec<(f64, f64)> {
 }
 
 fn draw(about: &About<'_>, height: u32, picture: impl FnOnce(&Area<'_>) -> Drawn) -> Option<String> {
+    draw_pointed(about, height, &[], |area| picture(area).map(|()| Places::new()))
+}
+
+/// Draws a picture whose dots are links with a text.
+fn draw_pointed(
+    about: &About<'_>,
+    height: u32,
+    spots: &[Spot],
+    picture: impl FnOnce(&Area<'_>) -> Drawn<Places>,
+) -> Option<String> {
     let mut svg = String::new();
-    {
+    let places = {
         let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
-        picture(&area).ok()?;
+        let places = picture(&area).ok()?;
         area.present().ok()?;
-    }
-    Some(headed(about, height, &svg))
+        places
+    };
+    let links: String =
+        places.into_iter().filter_map(|(index, at)| Some(link(spots.get(index)?, at))).collect();
+    let svg = if links.is_empty() { svg } else { svg.replace("</svg>", &format!("{links}</svg>")) };
+    Some(headed(about, height, &svg, !links.is_empty()))
+}
+
+/// A disc around a dot that can be pointed at.
+fn link(spot: &Spot, (x, y): (i32, i32)) -> String {
+    let (target, says) = (escaped(&spot.target), escaped(&spot.says));
+    format!(
+        "<a class=\"spot\" href=\"#{target}\" aria-label=\"{says}\"><title>{says}</title>\
+         <circle cx=\"{x}\" cy=\"{y}\" r=\"9\"/></a>\n"
+    )
 }
 
 /// The label of a script number; empty for values in between.
@@ -363,12 +404,15 @@ fn whole(x: f64) -> String {
 }
 
 /// The SVG with a title and a description instead of the opening tag of `plotters`.
-fn headed(about: &About<'_>, height: u32, svg: &str) -> String {
+///
+/// With links, it is a group: what is inside an image does not exist for screen readers.
+fn headed(about: &About<'_>, height: u32, svg: &str, has_links: bool) -> String {
+    let role = if has_links { "group" } else { "img" };
     let body = svg.split_once('>').map_or("", |(_, body)| body);
     let About { id, title, description } = about;
     let (id, title, description) = (escaped(id), escaped(title), escaped(description));
     format!(
-        "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
+        "<svg class=\"chart\" viewBox=\"0 0 {WIDTH} {height}\" role=\"{role}\" \
          aria-labelledby=\"{id}-title {id}-desc\">\n\
          <title id=\"{id}-title\">{title}</title>\n<desc id=\"{id}-desc\">{description}</desc>{body}"
     )

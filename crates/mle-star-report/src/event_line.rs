@@ -4,6 +4,7 @@ use mle_star::diagnostics::Diagnostics;
 use mle_star::event::{Event, RunnerState, RunnerStatus};
 use mle_star::result::PathStatus;
 use mle_star::verdict::Verdict;
+use mle_star_domain::effects::ScriptEnd;
 use mle_star_domain::place::Step;
 use mle_star_domain::trust::Severity;
 
@@ -112,6 +113,15 @@ fn effect_line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
             let text = format!("  {:<28} {who} used {tool}: {}{failed}", place_name(place), in_line(about));
             (Weight::Detail, text)
         }
+        Event::ScriptEnded { place, end, seconds, .. }
+            if (place.is_probe() || place.is_importance()) && *end == ScriptEnd::TimedOut.words() =>
+        {
+            let (place, took) = (place_name(place), duration(*seconds));
+            (
+                Weight::Warning,
+                format!("  {place:<28} took longer than its share of the time ({took}); skipped"),
+            )
+        }
         Event::ScriptEnded { place, failure: Some(failure), runner, .. } => {
             let (place, at) = (place_name(place), on_runner(runner.as_deref()));
             (Weight::Warning, format!("  {place:<28} script failed{at}: {}", in_line(failure)))
@@ -182,7 +192,8 @@ fn stopped_line(diagnostics: &Diagnostics) -> String {
 fn step_line(step: Step, verdict: &Verdict, ended: StepSummary) -> String {
     let score =
         verdict.score.map_or_else(|| "no score".to_owned(), |score| format!("score {}", number(score)));
-    let needs_none = matches!(step, Step::DataCheck | Step::LeakageCheck | Step::Provisional(_));
+    let needs_none =
+        matches!(step, Step::DataCheck | Step::LeakageCheck | Step::LikeRows(_) | Step::Provisional(_));
     let score = if needs_none && verdict.score.is_none() { String::new() } else { score };
     let fate = match (ended.is_best, verdict.kept) {
         (true, true) => "best so far",
@@ -250,16 +261,24 @@ mod tests {
 
     #[test]
     fn scripts_name_their_runner() {
-        let check = |failure: Option<&str>, runner: Option<&str>, expected: &str| {
-            let place = Place::from("phase1/candidate-0/run");
+        let of = |place: &str, end: &str, failure: Option<&str>, runner: Option<&str>, expected: &str| {
+            let place = Place::from(place);
             let event = serde_json::json!({"event": "script_ended", "place": place, "seconds": 2.0, "score": 0.5,
-                "failure": failure, "runner": runner, "replayed": false});
+                "end": end, "failure": failure, "runner": runner, "replayed": false});
             let (_, text) = line(&serde_json::from_value(event).unwrap(), StepSummary::default()).unwrap();
             assert_eq!(text.split_whitespace().collect::<Vec<_>>().join(" "), expected);
         };
+        let check =
+            |failure, runner, expected: &str| of("phase1/candidate-0/run", "", failure, runner, expected);
         check(None, None, "candidate 1 script ended (2.0 s, score 0.50000)");
         check(None, Some("far-1"), "candidate 1 script ended on far-1 (2.0 s, score 0.50000)");
         check(Some("KeyError"), Some("far-1"), "candidate 1 script failed on far-1: KeyError");
+        let probe = |end: &str, failure: &str, expected: &str| {
+            of("finalization/probe-0/shuffled-target/run", end, Some(failure), None, expected);
+        };
+        let late = "took longer than its share of the time (2.0 s); skipped";
+        probe("time limit", "The script was stopped", &format!("probe with shuffled target {late}"));
+        probe("exit code 1", "KeyError", "probe with shuffled target script failed: KeyError");
     }
 
     #[test]

@@ -21,6 +21,12 @@ pub fn number(score: f64) -> String {
     format!("{score:.digits$}")
 }
 
+/// A moment as `2026-01-02 03:04:05 UTC`; what is no RFC 3339 stays.
+pub fn shown_time(rfc_3339: &str) -> String {
+    let time: Result<jiff::Timestamp, _> = rfc_3339.parse();
+    time.map_or_else(|_| rfc_3339.to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
+}
+
 /// Seconds as `8.1 s`, `3m 12s`, `2h 05m`.
 pub fn duration(seconds: f64) -> String {
     let whole = jiff::SignedDuration::try_from_secs_f64(seconds.max(0.0)).unwrap_or_default().as_secs();

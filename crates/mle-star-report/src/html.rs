@@ -8,18 +8,26 @@ use base64::engine::general_purpose::STANDARD;
 use minijinja::{Environment, Error, ErrorKind, context};
 use sha2::{Digest as _, Sha256};
 
+use crate::export::{MODEL_CARD, NOTEBOOK, model_card, notebook};
 use crate::page::{self, Part};
+use crate::run_report::RunReport;
 use crate::run_view::RunView;
+use crate::views::now::NowView;
 use crate::views::{self, Views};
 
 pub use crate::page::{SCRIPT, STYLE, environment};
 
 const FRAME: &str = include_str!("../templates/report.html");
+/// The largest file that a report holds for saving, in bytes.
+const LARGEST_DOWNLOAD: usize = 1 << 20;
 
 /// The parts in order: name and title.
-pub const PARTS: [(&str, &str); 12] = [
+pub const PARTS: [(&str, &str); 15] = [
     ("overview", "Overview"),
+    ("now", "Now"),
     ("trust", "How far to trust this score"),
+    ("importance", "What matters"),
+    ("diagnostics", "Diagnostics"),
     ("scores", "Scores"),
     ("tree", "Solutions"),
     ("ledger", "Accepted changes"),
@@ -57,7 +65,23 @@ pub fn render(view: &RunView) -> Result<String, Error> {
         script_hash => hash(SCRIPT),
         parts => parts,
         sections => sections,
+        downloads => downloads(view),
     })
+}
+
+/// The notebook and the model card of a finished run, as names and addresses that hold the files themselves. What is too large
+/// is left out.
+fn downloads(view: &RunView) -> Vec<[String; 2]> {
+    let Some(result) = &view.result else { return Vec::new() };
+    let report = RunReport::of(view);
+    let notebook = notebook(&report, &result.task.competition_id, &result.final_solution.content);
+    let files = [
+        (NOTEBOOK, "application/x-ipynb+json", serde_json::to_string_pretty(&notebook).unwrap_or_default()),
+        (MODEL_CARD, "text/markdown", model_card(&report, result)),
+    ];
+    let small = files.into_iter().filter(|(_, _, text)| text.len() <= LARGEST_DOWNLOAD);
+    let address = |kind: &str, text: &str| format!("data:{kind};base64,{}", STANDARD.encode(text));
+    small.map(|(name, kind, text)| [name.to_owned(), address(kind, &text)]).collect()
 }
 
 /// One part as HTML: a `<section>` whose id is the part's name. Empty if the run has no such part.
@@ -69,11 +93,20 @@ pub fn part(environment: &Environment<'_>, name: &str, views: &Views) -> Result<
     let Some((name, title)) = known else {
         return Err(Error::new(ErrorKind::TemplateNotFound, format!("there is no part {name}")));
     };
-    let part = Part { name, title, is_over: views.overview.is_over };
+    let part = Part { name, title, is_over: views.overview.is_over, logs: None };
     match *name {
         "overview" => page::section(environment, &part, &views.overview),
+        "now" => views.now.as_ref().map_or_else(|| Ok(String::new()), |view| now(environment, view, None)),
         "trust" => match &views.trust {
             Some(trust) => page::section(environment, &part, trust),
+            None => Ok(String::new()),
+        },
+        "importance" => match &views.importance {
+            Some(importance) => page::section(environment, &part, importance),
+            None => Ok(String::new()),
+        },
+        "diagnostics" => match &views.diagnostics {
+            Some(diagnostics) => page::section(environment, &part, diagnostics),
             None => Ok(String::new()),
         },
         "scores" => page::section(environment, &part, &views.scores),
@@ -90,6 +123,15 @@ pub fn part(environment: &Environment<'_>, name: &str, views: &Views) -> Result<
         "costs" => page::section(environment, &part, &views.costs),
         _ => page::section(environment, &part, &views.script),
     }
+}
+
+/// What runs now as HTML. Output of scripts links to files below the address `logs`, if they are served.
+///
+/// # Errors
+/// The template is broken.
+pub fn now(environment: &Environment<'_>, view: &NowView, logs: Option<&str>) -> Result<String, Error> {
+    let (name, title) = PARTS[1];
+    page::section(environment, &Part { name, title, is_over: false, logs }, view)
 }
 
 /// The hash of a text for the content security policy.

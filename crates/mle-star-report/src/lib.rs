@@ -13,6 +13,8 @@ pub mod cut;
 pub mod cuts;
 pub mod disclosure;
 pub mod event_line;
+#[cfg(feature = "html")]
+pub mod export;
 pub mod figures;
 pub mod files;
 pub mod follow;
@@ -20,16 +22,20 @@ pub mod follow;
 pub mod html;
 #[cfg(feature = "html")]
 mod markup;
+pub mod model;
 pub mod money;
 pub mod pace;
 #[cfg(feature = "html")]
 mod page;
 pub mod progress;
+#[cfg(feature = "html")]
+mod python_colours;
 pub mod run_report;
 pub mod run_view;
 pub mod runners;
 pub mod sanitize;
 pub mod score_report;
+pub mod script_output;
 #[cfg(feature = "html")]
 pub mod text;
 pub mod usage;

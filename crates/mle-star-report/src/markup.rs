@@ -15,6 +15,11 @@ pub fn escaped(text: &str) -> String {
     done.map_or_else(|_| String::new(), |()| written)
 }
 
+/// Escapes a text between tags, where quotes mean nothing: code is full of them.
+pub fn escaped_code(text: &str) -> String {
+    escaped(text).replace("&#39;", "'").replace("&quot;", "\"")
+}
+
 /// Writes an escaped text in pieces.
 pub fn write_escaped(text: &str, mut write: impl FnMut(&str) -> std::fmt::Result) -> std::fmt::Result {
     let mut plain = 0;

@@ -9,17 +9,21 @@ use minijinja::value::{Serde, Value};
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Output, State, UndefinedBehavior};
 use serde::Serialize;
 
-use crate::markup::write_escaped;
+use crate::markup::{escaped_code, write_escaped};
+use crate::python_colours;
 
 /// The style sheet of the parts and of the report.
 pub const STYLE: &str = include_str!("../templates/style.css");
 /// The script of the parts. The parts are readable without it.
 pub const SCRIPT: &str = include_str!("../templates/page.js");
 
-const TEMPLATES: [(&str, &str); 13] = [
+const TEMPLATES: [(&str, &str); 16] = [
     ("parts/pieces.html", include_str!("../templates/parts/pieces.html")),
     ("parts/overview.html", include_str!("../templates/parts/overview.html")),
+    ("parts/now.html", include_str!("../templates/parts/now.html")),
     ("parts/trust.html", include_str!("../templates/parts/trust.html")),
+    ("parts/importance.html", include_str!("../templates/parts/importance.html")),
+    ("parts/diagnostics.html", include_str!("../templates/parts/diagnostics.html")),
     ("parts/scores.html", include_str!("../templates/parts/scores.html")),
     ("parts/tree.html", include_str!("../templates/parts/tree.html")),
     ("parts/ledger.html", include_str!("../templates/parts/ledger.html")),
@@ -41,6 +45,8 @@ pub struct Part<'a> {
     pub title: &'a str,
     /// Whether the run has ended, so that nothing changes any more.
     pub is_over: bool,
+    /// The address below which files of `logs/` are served, if they are.
+    pub logs: Option<&'a str>,
 }
 
 /// What a template reads.
@@ -49,6 +55,7 @@ struct Context<'a, T> {
     name: &'a str,
     title: &'a str,
     is_over: bool,
+    logs: Option<&'a str>,
     v: &'a T,
 }
 
@@ -62,6 +69,8 @@ pub fn environment() -> Result<Environment<'static>, Error> {
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     environment.set_syntax(SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build()?);
     environment.set_formatter(print);
+    environment.add_filter("code", |text: &str| Value::from_safe_string(escaped_code(text)));
+    environment.add_filter("python", |code: &str| Value::from_safe_string(python_colours::lines(code)));
     for (name, text) in TEMPLATES {
         environment.add_template(name, text)?;
     }
@@ -77,8 +86,8 @@ pub fn section(
     part: &Part<'_>,
     view: &impl Serialize,
 ) -> Result<String, Error> {
-    let Part { name, title, is_over } = *part;
-    let context = Context { name, title, is_over, v: view };
+    let Part { name, title, is_over, logs } = *part;
+    let context = Context { name, title, is_over, logs, v: view };
     environment.get_template(&format!("parts/{name}.html"))?.render(Serde(&context))
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use mle_star::event::{Event, Line, Outline, RunnerState};
 use mle_star::verdict::Verdict;
 use mle_star_domain::effects::Usage;
@@ -91,6 +91,8 @@ pub struct RunningCall {
     pub timeout: f64,
     /// The tool that an agent used last, with its argument.
     pub tool: Option<String>,
+    /// Why an agent waits for the service, which is asked again after the timeout; `None` while it works.
+    pub waits: Option<String>,
     /// The runner of a script; `None`: this machine.
     pub runner: Option<String>,
 }
@@ -158,10 +160,13 @@ impl Progress {
             Event::AgentStarted { place, agent, timeout, .. } => {
                 self.begin(place, agent_name(*agent), *timeout, time);
             }
-            Event::AgentWaits { place, agent, seconds, .. } => {
+            Event::AgentWaits { place, agent, seconds, reason } => {
                 let began = self.running.get(place).map(|effect| effect.began);
                 self.begin(place, format!("{} waits for the service", agent_name(*agent)), *seconds, time);
-                self.running.entry(place.clone()).and_modify(|effect| effect.began = began.unwrap_or(time));
+                self.running.entry(place.clone()).and_modify(|effect| {
+                    effect.began = began.unwrap_or(time);
+                    effect.waits = Some(in_line(reason));
+                });
             }
             Event::ScriptStarted { place, timeout, runner, .. } => {
                 self.begin(place, script_name(place), *timeout, time);
@@ -202,6 +207,13 @@ impl Progress {
     /// Elapsed seconds of the run.
     pub fn elapsed(&self, now: Timestamp) -> f64 {
         self.outline.as_ref().map_or(0.0, |outline| outline.elapsed) + self.seconds_of_this_process(now)
+    }
+
+    /// The moment at which the clock of the run would have been at zero, had it never been interrupted; `None` before
+    /// this process began its work.
+    pub fn zero(&self) -> Option<Timestamp> {
+        let before = SignedDuration::try_from_secs_f64(self.outline.as_ref()?.elapsed).ok()?;
+        self.began?.checked_sub(before).ok()
     }
 
     /// Estimated seconds left, at most what the time limit leaves; `None` while it is too early to say.
@@ -265,8 +277,8 @@ impl Progress {
     }
 
     fn begin(&mut self, place: &Place, name: String, timeout: f64, since: Timestamp) {
-        let effect =
-            RunningCall { name, is_script: false, began: since, since, timeout, tool: None, runner: None };
+        let (began, tool, waits, runner) = (since, None, None, None);
+        let effect = RunningCall { name, is_script: false, began, since, timeout, tool, waits, runner };
         self.running.insert(place.clone(), effect);
     }
 
@@ -320,7 +332,6 @@ fn script_name(place: &Place) -> String {
 
 #[cfg(test)]
 mod tests {
-    use jiff::SignedDuration;
     use serde_json::{Value, json};
 
     use super::*;

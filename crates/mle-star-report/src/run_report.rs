@@ -19,6 +19,7 @@ use crate::cut::sentence;
 use crate::cuts::{self, More};
 use crate::disclosure;
 use crate::figures::{duration, number};
+use crate::model::words;
 use crate::run_view::{
     FailedPath, Identity, RunView, SoFar, Spent, State, Submissions, name, resume_command,
 };
@@ -48,6 +49,8 @@ pub struct RunReport {
     pub ending: Ending,
     /// Its submission.
     pub answer: Submissions,
+    /// What predicts other rows, in words.
+    pub model: Option<String>,
     /// Time and money.
     pub spent: Spent,
     /// The calls of its agents.
@@ -80,6 +83,8 @@ pub struct Ending {
     pub answer_is_earlier: bool,
     /// Why the submission is not what the delivered script wrote.
     pub not_run: Option<String>,
+    /// Why the best solution is not submitted.
+    pub not_best: Option<String>,
     /// Whether the data changed while the run lasted.
     pub data_changed: bool,
     /// Whether it ended without a result.
@@ -105,6 +110,7 @@ impl RunReport {
             checks: result.map(Checks::of).unwrap_or_default(),
             ending: Ending::of_run(view),
             answer: summary.answer.clone(),
+            model: result.and_then(|result| words(&result.model)),
             spent: summary.spent,
             calls: view.spending.clone(),
         }
@@ -130,6 +136,7 @@ impl RunReport {
                 submission: Some(result.submission_path.clone()).filter(|path| !path.is_empty()),
                 so_far: None,
             },
+            model: words(&result.model),
             spent: Spent {
                 elapsed_seconds: result.total_duration_seconds,
                 cost_usd: used.cost_usd,
@@ -146,6 +153,7 @@ impl RunReport {
             return vec![format!("no final result yet; best validation score so far: {best}")];
         }
         let mut lines: Vec<String> = self.score.line(&self.run.metric).into_iter().collect();
+        lines.extend(self.score.reported_part());
         lines.extend(self.score.by_period());
         lines.extend(self.score.without_interval());
         lines.extend(self.score.not_held_out());
@@ -153,13 +161,19 @@ impl RunReport {
         lines
     }
 
+    /// How other rows are predicted, with the command.
+    fn predicts(&self) -> Option<String> {
+        let words = self.model.as_ref()?;
+        Some(format!("predict other rows: mle-star predict {} TABLE ({words})", self.run.run_id))
+    }
+
     /// What to read first, as sentences.
     pub fn notes(&self) -> Vec<String> {
         let ending = &self.ending;
         let first = [ending.limit(), self.checks.leak().map(str::to_owned), ending.change()];
-        let then = [ending.unfinished(), ending.earlier(), ending.unwritten(), self.checks.suspicion()];
+        let then = [ending.unfinished(), ending.earlier(), ending.not_best(), ending.unwritten()];
         let so_far = self.answer.so_far.as_ref().map(SoFar::words);
-        let late = [ending.error(), so_far].into_iter().chain(ending.failed_paths());
+        let late = [self.checks.suspicion(), ending.error(), so_far].into_iter().chain(ending.failed_paths());
         let all = first.into_iter().chain(then).chain(late).chain([ending.damaged()]);
         all.flatten().map(|note| sentence(&note)).collect()
     }
@@ -173,7 +187,8 @@ impl RunReport {
         lines.extend(ending.earlier());
         lines.extend(self.goes_on());
         let leak = self.checks.leak().map(str::to_owned);
-        let notes = [leak, self.checks.suspicion(), ending.unwritten()].into_iter().flatten();
+        let notes =
+            [leak, self.checks.suspicion(), ending.not_best(), ending.unwritten()].into_iter().flatten();
         lines.extend(notes.map(|note| format!("note: {note}")));
         let folder = &self.folder;
         lines.push(match &self.answer.submission {
@@ -183,6 +198,7 @@ impl RunReport {
                 format!("{NO_SUBMISSION}; the best solution is {}", solution.display())
             }
         });
+        lines.extend(self.predicts());
         lines.push(format!("report: {}", folder.join(layout::REPORT).display()));
         lines
     }
@@ -245,6 +261,7 @@ impl Ending {
             cuts: result.cuts.clone(),
             answer_is_earlier: result.answer_is_earlier,
             not_run: result.not_run.clone(),
+            not_best: result.not_best.clone(),
             ..Self::default()
         }
     }
@@ -280,6 +297,11 @@ impl Ending {
         self.answer_is_earlier.then(|| words.to_owned())
     }
 
+    /// That another solution than the best one is submitted, and why.
+    fn not_best(&self) -> Option<String> {
+        self.not_best.as_deref().map(|words| first_line(words, LONGEST_CAUSE))
+    }
+
     /// That the delivered script did not write the submission, and why.
     fn unwritten(&self) -> Option<String> {
         let why = first_line(self.not_run.as_deref()?, LONGEST_CAUSE);
@@ -311,8 +333,14 @@ impl Ending {
 }
 
 impl SoFar {
-    fn words(&self) -> String {
-        format!("a checked submission so far: {} ({}, score {})", self.path, self.place, number(self.score))
+    /// Where it is and how good, as a fragment.
+    pub fn words(&self) -> String {
+        format!(
+            "a checked submission so far: {} ({}, from a solution that scored {})",
+            self.path,
+            self.place,
+            number(self.score)
+        )
     }
 }
 
@@ -366,6 +394,7 @@ mod tests {
             checks: Checks { suspect: trust.suspicion().map(str::to_owned), ..Checks::default() },
             ending: Ending::default(),
             answer: Submissions::default(),
+            model: None,
             spent: Spent { elapsed_seconds: 75.0, cost_usd: None, estimated_usd: 0.0 },
             calls: Spending::default(),
         }
@@ -378,6 +407,13 @@ mod tests {
         check(
             json!({"holdout_score": 0.8098, "holdout_interval": [0.790, 0.829]}),
             &["ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out [0.790, 0.829]"],
+        );
+        check(
+            json!({"holdout_score": 0.8098, "holdout_rows": 1500, "holdout_reported_rows": 750}),
+            &[
+                "ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out",
+                "the held-out score is of 750 of 1,500 held-out rows, because the others took part in a decision",
+            ],
         );
         check(
             json!({"holdout": {"state": "off", "why": "The task has 800 labelled rows.\nMore."}}),
@@ -403,6 +439,11 @@ mod tests {
             json!({"validation_interval": null, "verified": null}),
             &["ROC-AUC: 0.81230 validated", "no held-out rows"],
         );
+    }
+
+    #[test]
+    fn the_last_lines_name_the_scores_of_periods() {
+        let check = |more: Value, expected: &[&str]| assert_eq!(report(&more).score_lines(), expected);
         let period = |score: f64| json!({"from": "a", "to": "b", "rows": 9, "score": score});
         let held_out = "ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out";
         check(
@@ -410,6 +451,13 @@ mod tests {
             &[
                 held_out,
                 "by period, the last one held out: 0.79000, 0.83000, 0.80980; the interval is for one more period",
+            ],
+        );
+        check(
+            json!({"holdout_score": 0.8098, "mean_over_periods": true, "periods": [period(0.79), period(0.8098)]}),
+            &[
+                held_out,
+                "by period, the last one held out: 0.79000, 0.80980; the validation score is the mean of the validated ones; the interval is for one more period",
             ],
         );
         let why = "only 2 periods have a score";
@@ -447,6 +495,11 @@ mod tests {
             |report| report.ending.not_run = Some("it failed\nat last".to_owned()),
             "note: `final/solution.py` did not write the submission: it failed",
             "`final/solution.py` did not write the submission: it failed.",
+        );
+        check(
+            |report| report.ending.not_best = Some("the solution of a is submitted".to_owned()),
+            "note: the solution of a is submitted",
+            "The solution of a is submitted.",
         );
         check(
             |report| report.ending.answer_is_earlier = true,

@@ -43,14 +43,14 @@ pub struct RunView {
 }
 
 /// The summary of a run. Scores are in the metric's unit, times in seconds.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
     /// Which run it is.
     #[serde(flatten)]
     pub run: Identity,
     /// The task's name.
     pub task: String,
-    /// The current phase, or the last one of a run that has ended; `None` before the first.
+    /// The current or last phase; `None` before the first.
     pub phase: Option<Phase>,
     /// The best validation score so far.
     pub best_score: Option<f64>,
@@ -71,7 +71,7 @@ pub struct Summary {
 }
 
 /// A run, its state and its metric.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Identity {
     /// The run ID.
     pub run_id: String,
@@ -84,18 +84,18 @@ pub struct Identity {
 }
 
 /// What a run used so far.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spent {
     /// Time so far.
     pub elapsed_seconds: f64,
-    /// US dollars, estimates included; `None` if nothing is known.
+    /// US dollars with estimates; `None` if unknown.
     pub cost_usd: Option<f64>,
     /// The estimated part.
     pub estimated_usd: f64,
 }
 
 /// The submission of a run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Submissions {
     /// The path of the submission.
     pub submission: Option<String>,
@@ -104,7 +104,7 @@ pub struct Submissions {
 }
 
 /// A checked submission of a run that is not finished.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SoFar {
     /// Its path.
     pub path: String,
@@ -128,7 +128,7 @@ pub struct Provisional {
 }
 
 /// A refinement path that failed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FailedPath {
     /// From 0.
     pub path: usize,
@@ -137,7 +137,7 @@ pub struct FailedPath {
 }
 
 /// The state of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     /// A process works on it.
@@ -260,7 +260,8 @@ pub fn resume_command(folder: &Path) -> String {
     format!("mle-star resume {}", shell::quoted(name.map_or(folder, Path::new)))
 }
 
-fn so_far(folder: &Path) -> Option<SoFar> {
+/// The answer so far of a run that has no result; `None` without one.
+pub fn so_far(folder: &Path) -> Option<SoFar> {
     let Provisional { place, score, .. } = provisional(folder)?;
     let path = folder.join(layout::FINAL).join(layout::SUBMISSION).display().to_string();
     Some(SoFar { path, place, score })

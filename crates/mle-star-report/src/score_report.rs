@@ -5,12 +5,12 @@
 use std::fmt;
 
 use mle_star::result::FinalResult;
-use mle_star_domain::protocol::Holdout;
+use mle_star_domain::protocol::{Holdout, Split};
 use mle_star_domain::trust::{PeriodScore, Trust};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::figures::{interval, number};
+use crate::figures::{grouped, interval, number};
 use crate::sanitize::first_line;
 
 /// The longest cause in a sentence, in characters.
@@ -23,12 +23,16 @@ pub struct ScoreReport {
     pub validation_score: Option<f64>,
     /// Its interval for a score on the test rows.
     pub validation_interval: Option<[f64; 2]>,
+    /// What the best constant prediction scores on the validation rows; null if it is not known.
+    pub constant_score: Option<f64>,
     /// The score on rows that no script saw before: the one to report.
     pub held_out_score: Option<f64>,
     /// Its interval for a score on the test rows.
     pub held_out_interval: Option<[f64; 2]>,
     /// The number of held-out rows.
     pub held_out_rows: Option<u64>,
+    /// The number of those that the score is of, if the others took part in a decision.
+    pub held_out_reported_rows: Option<u64>,
     /// Whether the program's own computation gives the validation score; null if it could not be computed.
     pub verified: Option<bool>,
     /// Why the score could not be computed.
@@ -42,6 +46,9 @@ pub struct ScoreReport {
     pub few: Vec<FewClusters>,
     /// For a split by time, the scores of the submitted solution by period, the earliest first.
     pub periods: Vec<PeriodScore>,
+    /// Whether the validation score is the mean of those of the validated periods.
+    #[serde(skip)]
+    pub mean_over_periods: bool,
     /// Why there is no interval; null if there is one, or if nothing is known.
     pub no_interval: Option<String>,
 }
@@ -79,14 +86,17 @@ impl ScoreReport {
         Self {
             validation_score: trust.validation_score,
             validation_interval: trust.validation_interval,
+            constant_score: trust.constant_score,
             held_out_score: trust.holdout_score,
             held_out_interval: trust.holdout_interval,
             held_out_rows: trust.holdout_rows,
+            held_out_reported_rows: trust.holdout_reported_rows,
             verified: trust.verified,
             unverified: trust.unverified.clone(),
             holdout: trust.holdout.clone(),
             few: few_clusters(trust),
             periods: trust.periods.clone(),
+            mean_over_periods: trust.mean_over_periods,
             no_interval: trust.no_interval.clone(),
         }
     }
@@ -103,7 +113,12 @@ impl ScoreReport {
         let last = if self.held_out_score.is_some() { ", the last one held out" } else { "" };
         let has_interval = self.held_out_interval.or(self.validation_interval).is_some();
         let aim = if has_interval { "; the interval is for one more period" } else { "" };
-        (!scores.is_empty()).then(|| format!("by period{last}: {}{aim}", scores.join(", ")))
+        let mean = if self.mean_over_periods {
+            "; the validation score is the mean of the validated ones"
+        } else {
+            ""
+        };
+        (!scores.is_empty()).then(|| format!("by period{last}: {}{mean}{aim}", scores.join(", ")))
     }
 
     /// Why there is no interval.
@@ -114,6 +129,16 @@ impl ScoreReport {
     /// The score on held-out rows.
     pub fn held_out(&self) -> Option<Figure> {
         self.held_out_score.map(|score| Figure::of(score, self.held_out_interval))
+    }
+
+    /// That the held-out score is of some of the held-out rows; `None` if it is of all.
+    pub fn reported_part(&self) -> Option<String> {
+        let (reported, all) = self.held_out_reported_rows.zip(self.held_out_rows)?;
+        Some(format!(
+            "the held-out score is of {} of {} held-out rows, because the others took part in a decision",
+            grouped(reported),
+            grouped(all)
+        ))
     }
 
     /// Why there is no score on held-out rows; `None` if there is one.
@@ -199,7 +224,7 @@ fn no_held_out_rows(why: &str) -> String {
 
 /// The rows whose groups or times are too few, the held-out ones first.
 fn few_clusters(trust: &Trust) -> Vec<FewClusters> {
-    let column = trust.split.as_ref().and_then(|split| split.column.as_deref());
+    let column = trust.split.as_ref().and_then(Split::cluster);
     let known = [("held-out", trust.holdout_clusters), ("validation", trust.validation_clusters)];
     let few = |(rows, clusters): (&'static str, Option<u64>)| {
         Some(FewClusters { rows, clusters: clusters?, column: column?.to_owned() })

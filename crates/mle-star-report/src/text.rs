@@ -1,14 +1,17 @@
 //! A run as lines of text.
 
 use crate::figures::{duration, number};
+use crate::model;
 use crate::run_view::{Identity, RunView};
 use crate::sanitize::first_line;
+use crate::score_report::ScoreReport;
 use crate::usage;
-use crate::views::{self, Views};
+use crate::views::{self, Views, importance};
 
 /// A run in lines.
 pub fn lines(view: &RunView, views: &Views) -> Vec<String> {
     let mut lines = head(view, views);
+    lines.extend(view.result.as_ref().map(importance::lines).unwrap_or_default());
     lines.extend(ledger(views));
     for group in &views.tree.groups {
         lines.extend([String::new(), group.name.clone()]);
@@ -51,6 +54,10 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
         format!("metric:     {metric} ({})", direction.name()),
         format!("{best}{at}"),
     ];
+    let constant = view.result.as_ref().and_then(|result| ScoreReport::of(result).constant_score);
+    lines.extend(
+        constant.map(|score| format!("constant:   {} (if all rows are predicted alike)", number(score))),
+    );
     lines.extend(views.overview.score.held_out.iter().map(|score| format!("held out:   {score}")));
     lines.extend([
         format!("time:       {}", duration(view.summary.spent.elapsed_seconds)),
@@ -62,13 +69,16 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
     lines.push(format!("made with:  {}", views.script.made_with));
     lines.extend(views.overview.work.cost.iter().map(|line| format!("cost:       {line}")));
     lines.extend(view.summary.answer.submission.iter().map(|path| format!("submission: {path}")));
+    let model = view.result.as_ref().and_then(|result| model::words(&result.model));
+    lines.extend(model.map(|words| format!("predict:    {words}")));
     lines.extend(views.overview.notes.iter().map(|note| format!("note:       {note}")));
+    lines.extend(views.overview.forked_from.iter().map(|from| format!("forked:     from {from}")));
+    let of_user = views.overview.from_user.iter();
+    lines.extend(of_user.map(|note| {
+        format!("your note:  {} ({}; {})", first_line(&note.text, 60), note.at_shown, note.seen)
+    }));
     lines.extend(
-        views
-            .overview
-            .now
-            .iter()
-            .map(|now| format!("now:        {}: {}, {}", now.place, now.what, now.since)),
+        views.now.iter().flat_map(|now| &now.work).map(|work| format!("now:        {}", work.words())),
     );
     let costs = usage::lines(&view.spending);
     if !costs.is_empty() {

@@ -9,18 +9,24 @@ pub mod code;
 mod context;
 mod costs;
 mod descent;
+mod diagnostics;
 mod diff;
 mod failures;
 mod family;
+pub mod importance;
 mod leakage;
 mod ledger;
 mod models;
+mod notes;
+pub mod now;
 mod outcome;
 mod overview;
+mod plans;
 mod runners;
 mod scores;
 mod script;
 mod solutions;
+mod spots;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -28,10 +34,11 @@ mod trust;
 
 use serde::Serialize;
 
+use crate::at_work::AtWork;
 use crate::run_view::RunView;
 use context::Context;
 
-pub use diff::diff;
+pub use diff::{diff, side_by_side};
 pub use ledger::Entry;
 pub use runners::Figures;
 pub use scores::course;
@@ -41,8 +48,14 @@ pub use scores::course;
 pub struct Views {
     /// The overview.
     pub overview: overview::Overview,
+    /// What runs now; `None` unless the run is running.
+    pub now: Option<now::NowView>,
     /// How far the score can be trusted; `None` without a result that says so.
     pub trust: Option<trust::TrustView>,
+    /// How much the score depends on each column; `None` without a result that says so.
+    pub importance: Option<importance::ImportanceView>,
+    /// Where predictions are right and where they are wrong; `None` without predictions of a finished run.
+    pub diagnostics: Option<diagnostics::DiagnosticsView>,
     /// Scores over the run.
     pub scores: scores::Scores,
     /// Every solution with its parents.
@@ -67,16 +80,24 @@ pub struct Views {
 
 /// The final script of a run, or the best one so far if it has no result.
 pub fn last_script(run: &RunView) -> Option<String> {
-    script::last(&Context::of(run))
+    script::last(&Context::of(run, &AtWork::of(run)))
 }
 
 /// The views of a run.
 pub fn of_run(run: &RunView) -> Views {
-    let context = Context::of(run);
+    of_present(run, &AtWork::of(run))
+}
+
+/// The views of a run whose events have been read.
+pub fn of_present(run: &RunView, at_work: &AtWork) -> Views {
+    let context = Context::of(run, at_work);
     let tree = solutions::tree(&context);
     Views {
         overview: overview::overview(&context),
+        now: now::Present::of(run).map(|present| present.view(&run.folder, at_work)),
         trust: trust::trust(&context),
+        importance: importance::importance(&context),
+        diagnostics: diagnostics::diagnostics(&context),
         scores: scores::scores(&context),
         ledger: ledger::ledger(&context),
         ablation: ablation::ablation(&context),

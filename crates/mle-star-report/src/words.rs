@@ -9,13 +9,22 @@ use crate::sanitize::first_line;
 pub fn place_name(place: &Place) -> String {
     let name = match (place.step(), place.path(), place.phase()) {
         _ if place.is_within(&Place::tables()) => "comparison of the tables".to_owned(),
-        _ if let Some(probe) = place.probe_name() => format!("probe {probe}"),
+        _ if let Some(probe) = place.probe_name() => probe_words(probe),
+        _ if place.is_importance() => "importance of columns".to_owned(),
         (Some(step), _, _) => step.title(),
         (None, Some(path), _) => format!("path {}", path + 1),
         (None, None, Some(phase)) => phase.title().to_owned(),
         (None, None, None) => "run".to_owned(),
     };
     place.repair().map_or_else(|| name.clone(), |repair| format!("{name}, repair {repair}"))
+}
+
+/// A probe for people: `probe with shuffled target`.
+fn probe_words(name: &str) -> String {
+    match name {
+        "fits" => "probe with watched fits".to_owned(),
+        other => format!("probe with {}", other.replace('-', " ")),
+    }
 }
 
 /// `Phase 1: initial solution`.
@@ -50,7 +59,9 @@ mod tests {
         let check = |place: &str, words: &str| assert_eq!(place_name(&Place::from(place)), words);
         check("phase1/candidate-0/init", "candidate 1");
         check("phase1/merge-1", "merge 1");
-        check("finalization/probe-0/shuffled-target/run", "probe shuffled-target");
+        check("finalization/probe-0/shuffled-target/run", "probe with shuffled target");
+        check("finalization/probe-0/fits/run", "probe with watched fits");
+        check("finalization/importance/run", "importance of columns");
         check("phase2/path-0/t1/k2/run", "path 1, step 2, attempt 3");
         check("phase2/path-0/t1/k2/debug-1/debugger", "path 1, step 2, attempt 3, repair 1");
         check("phase1/data/data", "unused data");

@@ -3,10 +3,10 @@
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("button[data-copy]");
   if (!button) return;
-  const id = button.dataset.copy;
-  const source = document.getElementById(id);
-  const status = document.querySelector(`[data-copied="${CSS.escape(id)}"]`);
-  const say = (text) => { if (status) status.textContent = text; };
+  const block = button.closest(".block");
+  const source = block.querySelector("pre");
+  const status = block.querySelector("[role=status]");
+  const say = (text) => { status.textContent = text; };
   try {
     await navigator.clipboard.writeText(source.textContent);
     say("copied");
@@ -15,23 +15,132 @@ document.addEventListener("click", async (event) => {
     say("selected; copy with the keyboard");
   }
 });
-// A link to something inside closed sections opens these sections.
+// A link to something inside closed sections opens these sections. A solution opens beside the list if there is room.
+const isWide = matchMedia("(min-width: 90rem)");
+let opener = null;
+const target = () => document.getElementById(decodeURIComponent(location.hash.slice(1)));
+const mark = () => {
+  const node = target()?.closest("details.node");
+  for (const other of document.querySelectorAll("details.beside")) if (other !== node) other.classList.remove("beside");
+  node?.classList.add("beside");
+  return node;
+};
 const reveal = () => {
-  const id = decodeURIComponent(location.hash.slice(1));
-  let element = id && document.getElementById(id);
-  if (!element) return;
+  const element = target();
+  const node = mark();
   for (let around = element; around; around = around.parentElement) {
     if (around.tagName === "DETAILS") around.open = true;
+    if (around.hidden) around.hidden = false;
   }
-  element.scrollIntoView();
+  if (node && isWide.matches && opener) node.querySelector(".inside").focus({ preventScroll: true });
+  else element?.scrollIntoView();
+};
+const close = () => {
+  const node = document.querySelector("details.beside[open]");
+  if (!node) return;
+  node.open = false;
+  history.replaceState(null, "", "#" + (node.closest("section")?.id || ""));
+  mark();
+  (opener?.isConnected ? opener : node.querySelector("summary")).focus({ preventScroll: true });
+  opener = null;
 };
 addEventListener("hashchange", reveal);
-// A second click on the same link does not change the address.
+addEventListener("keydown", (event) => { if (event.key === "Escape" && isWide.matches) close(); });
 document.addEventListener("click", (event) => {
-  if (event.target.closest('a[href^="#"]')) setTimeout(reveal);
+  const summary = event.target.closest("details.node > summary");
+  if (summary && isWide.matches) {
+    event.preventDefault();
+    const node = summary.parentElement;
+    opener = summary;
+    if (node.open && node.classList.contains("beside")) return close();
+    location.hash = node.id;
+    return reveal();
+  }
+  const link = event.target.closest('a[href^="#"]');
+  if (link?.matches("[data-close]")) {
+    event.preventDefault();
+    return close();
+  }
+  // A second click on the same link does not change the address.
+  if (!link) return;
+  if (!link.closest(".inside")) opener = link;
+  if (link.matches(".spot") && isWide.matches) {
+    // The chart stays where it is.
+    event.preventDefault();
+    history.pushState(null, "", link.getAttribute("href"));
+  }
+  setTimeout(reveal);
 });
+
+// What a dot of a chart tells stands below the chart. Arrow keys go from dot to dot, so that Tab leaves the chart.
+const spotsOf = (spot) => Array.from(spot.closest("svg").querySelectorAll(".spot"));
+const point = (event) => {
+  const spot = event.target.closest?.(".spot");
+  if (!spot) return;
+  const figure = spot.closest("figure");
+  let pointed = figure.querySelector(".pointed");
+  if (!pointed) {
+    pointed = document.createElement("p");
+    pointed.className = "pointed";
+    spot.closest(".wide").after(pointed);
+  }
+  const node = document.getElementById(spot.getAttribute("href").slice(1));
+  const part = (name) => node?.querySelector(name)?.textContent.trim() || "";
+  const ended = [part(".outcome"), part(".time")].filter(Boolean).join(", ");
+  const lines = [spot.getAttribute("aria-label"), ended, part(".plan").split("\n")[0].slice(0, 300)];
+  pointed.textContent = lines.filter(Boolean).join("\n");
+};
+document.addEventListener("pointerover", point);
+document.addEventListener("focusin", point);
+document.addEventListener("keydown", (event) => {
+  const spot = event.target.closest?.(".spot");
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (!spot || !step) return;
+  event.preventDefault();
+  const spots = spotsOf(spot);
+  const next = spots[(spots.indexOf(spot) + step + spots.length) % spots.length];
+  for (const one of spots) one.setAttribute("tabindex", one === next ? "0" : "-1");
+  next.focus();
+});
+const oneTabStop = () => {
+  for (const chart of document.querySelectorAll("svg.chart")) {
+    const spots = chart.querySelectorAll(".spot");
+    if (spots.length && !chart.querySelector(".spot[tabindex]")) {
+      spots.forEach((spot, index) => spot.setAttribute("tabindex", index ? "-1" : "0"));
+    }
+  }
+};
+
+// Shows the solutions of one outcome, of one part.
+const filter = (box) => {
+  const wanted = (name) => box.querySelector(`select[name=${name}]`).value;
+  const [status, group] = [wanted("status"), wanted("group")];
+  let [shown, all] = [0, 0];
+  for (const part of document.getElementById(box.dataset.filter).querySelectorAll("[data-group]")) {
+    const isPart = !group || part.dataset.group === group;
+    let some = false;
+    for (const node of part.querySelectorAll("details.node")) {
+      const isShown = isPart && (!status || node.classList.contains(status));
+      node.parentElement.hidden = !isShown;
+      some ||= isShown;
+      shown += isShown;
+      all += 1;
+    }
+    part.hidden = !some;
+  }
+  const text = shown === all ? "" : `${shown} of ${all} steps`;
+  const told = box.querySelector("[role=status]");
+  if (told.textContent !== text) told.textContent = text;
+};
+document.addEventListener("change", (event) => {
+  const box = event.target.closest("[data-filter]");
+  if (box) filter(box);
+});
+const filterAll = () => document.querySelectorAll("[data-filter]").forEach((box) => { box.hidden = false; filter(box); });
+
 const showButtons = () => document.querySelectorAll("button[data-copy]").forEach((button) => { button.hidden = false; });
-new MutationObserver(showButtons).observe(document.documentElement, { childList: true, subtree: true });
-const ready = () => { showButtons(); reveal(); };
+const renew = () => { showButtons(); oneTabStop(); filterAll(); mark(); };
+new MutationObserver(renew).observe(document.documentElement, { childList: true, subtree: true });
+const ready = () => { renew(); if (location.hash) reveal(); };
 if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", ready);
 else ready();

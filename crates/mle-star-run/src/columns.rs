@@ -1,16 +1,16 @@
-//! What a run takes the columns of its tables for, in lines for people.
+//! The roles of the columns of a run's tables, in lines for people.
 
 use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::task::{ColumnRole, ColumnRoles, Task, TaskType, TextColumn};
 use mle_star_tables::infer::Inferred;
 use mle_star_tables::profile::{Column, Profile};
 
-/// Columns of a wide table that are told.
+/// The most columns of a wide table that are shown.
 pub const MOST: usize = 200;
-/// Characters of the widest column of a table in lines.
+/// The width to which the cells of [`table_lines`] are aligned at most, in characters.
 const WIDEST: usize = 40;
 
-/// The columns whose roles are told: the targets, the ID and those that the user named.
+/// The columns whose roles are shown: the targets, the ID and those that the user named.
 #[derive(Clone, Copy, Debug)]
 pub struct Told<'a> {
     /// The column to predict.
@@ -24,13 +24,13 @@ pub struct Told<'a> {
 }
 
 impl<'a> Told<'a> {
-    /// Those of a task, whose roles are given beside it.
+    /// The columns of a task. `roles` are those of further columns.
     pub fn of(task: &'a Task, roles: &'a ColumnRoles) -> Self {
         let classes = task.task_type != TaskType::Regression;
         Self { target: task.target(), id: task.id_column.as_deref(), classes, roles }
     }
 
-    /// Those of a task as it was inferred.
+    /// The columns of an inferred task.
     pub fn inferred(inferred: &'a Inferred) -> Self {
         let Inferred { target, id, roles, task_type, .. } = inferred;
         let classes = *task_type != TaskType::Regression;
@@ -38,7 +38,7 @@ impl<'a> Told<'a> {
     }
 }
 
-/// The words that are values, the rows that are dropped, and the roles that neither split nor target tells.
+/// Lines on the words that look missing but are values, the rows that are dropped, the weights, and the ignored columns.
 pub fn lines(told: &Told<'_>, profile: Option<&Profile>) -> Vec<String> {
     let texts = profile.iter().flat_map(|profile| &profile.text_columns);
     let mut lines: Vec<String> = texts.filter_map(|column| words(told, column)).collect();
@@ -64,7 +64,7 @@ fn words(told: &Told<'_>, text: &TextColumn) -> Option<String> {
 }
 
 /// The columns of training and test table with their roles: those with a part in the task first, then the features. Of wide
-/// tables, the first [`MOST`] are told.
+/// tables, the first [`MOST`] are shown.
 pub fn table(
     told: &Told<'_>,
     profile: &Profile,
@@ -102,7 +102,7 @@ pub fn table_lines(columns: &[ColumnRole]) -> Vec<String> {
     columns.iter().map(line).collect()
 }
 
-/// A column's place in the order, its role and the reason.
+/// A column's rank in the order of the table, its role and the reason.
 fn role(
     told: &Told<'_>,
     profile: &Profile,
@@ -137,7 +137,7 @@ fn role(
     }
 }
 
-/// The training rows without target, and what their cells hold.
+/// A line on the training rows without target, and what their cells hold.
 fn dropped(told: &Told<'_>, profile: &Profile) -> Option<String> {
     let cells = profile.missing_cells(told.target?);
     let total: u64 = cells.iter().map(|(_, rows)| rows).sum();

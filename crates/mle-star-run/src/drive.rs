@@ -4,8 +4,9 @@
 //! results, `provisional` keeps the answer so far.
 
 mod backends;
-mod delivery;
+pub(crate) mod delivery;
 mod held_out;
+mod model;
 mod provisional;
 mod results;
 mod shared;
@@ -35,6 +36,7 @@ use crate::runtime::drive_with_threads;
 use crate::version::VERSION;
 use backends::Backends;
 use mle_star_report::figures::duration;
+use mle_star_report::run_view::so_far;
 
 pub use shared::Shared;
 
@@ -99,6 +101,7 @@ pub async fn drive_with(
         }
         Err(stop) => {
             observer.stopped(&run.folder).await.iter().for_each(|note| say(note));
+            so_far(&run.folder).iter().for_each(|so_far| say(&so_far.words()));
             provisional::unanswered(run).iter().for_each(|note| say(note));
             run.cost_so_far().iter().for_each(|line| say(line));
             Err(error(run, stop))

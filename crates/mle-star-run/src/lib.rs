@@ -36,8 +36,13 @@
 pub mod columns;
 pub mod drive;
 pub mod error;
+pub mod fork;
+mod isolated;
+mod model;
+pub mod note;
 mod observer;
 pub mod open_run;
+pub mod predict;
 pub mod prepare;
 pub mod protocol;
 pub mod provider;

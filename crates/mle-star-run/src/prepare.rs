@@ -190,8 +190,7 @@ pub fn prepare_for(
     let CompleteTask { mut task, guesses, .. } = complete;
     let Configured { config, invocation, prompts, retrieved_models, learned, .. } = configured;
     let (chosen, profile) = (choice.chosen, data.profile);
-    let decided = protocol::decide(&task, &config, profile.as_ref());
-    let decided = protocol::of_drawn(decided, &task, profile.as_ref().zip(intake.drawn.as_ref()));
+    let decided = protocol::decide_for(&task, &config, profile.as_ref(), intake.drawn.as_ref())?;
     let data_summary = makes_output
         .then(|| summary::summary(&task, &config, profile.as_ref(), decided.as_ref(), &intake.instead()))
         .flatten();
@@ -265,6 +264,7 @@ fn sources(
     let path = source.path.as_ref().unwrap_or(&source.data_dir);
     let mut lines =
         vec![choice.line(), format!("task: {} ({})", complete.task.competition_id, path.display())];
+    lines.splice(1..1, configured.budget());
     lines.extend(configured.file.as_ref().map(|path| format!("config: {}", path.display())));
     let models = configured.retrieved_models.as_deref();
     lines.extend(given_models::opening(&configured.config, models));

@@ -1,12 +1,15 @@
 //! The evaluation protocol: how the test rows differ, and which rows no script sees before the final choice.
 
 mod evaluated;
+mod own_folds;
+mod times;
 mod told;
 mod verified;
 
 use mle_star_domain::config::{Acceptance, Config, HoldoutShare, Preset};
-use mle_star_domain::protocol::{Holdout, Protocol, Split, SplitKind};
+use mle_star_domain::protocol::{Holdout, Periods, Protocol, Split};
 use mle_star_domain::task::Task;
+use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::{Kind, Metric};
 use mle_star_tables::comparison;
@@ -18,6 +21,9 @@ use mle_star_tables::profile::{Column, Profile};
 use mle_star_tables::split::describe;
 
 pub use evaluated::Evaluated;
+use own_folds::{own_folds, without_time};
+pub use times::timeline_again;
+use times::{with_new_series, with_timeline};
 pub use told::lines;
 pub use verified::{id_column, verified_columns};
 
@@ -28,6 +34,23 @@ pub struct Decided {
     pub protocol: Protocol,
     /// The held-out rows; `None` if there are none.
     pub held_out: Option<Plan>,
+}
+
+/// The evaluation protocol of a new run, with the folds that the user gives, and for the test rows that the program took from
+/// a single table, if it did; `None` if the run evaluates as in the paper.
+///
+/// # Errors
+/// The user's folds do not fit the labelled rows, or another setting contradicts them.
+pub fn decide_for<'a>(
+    task: impl Into<Evaluated<'a>>,
+    config: &Config,
+    profile: Option<&Profile>,
+    drawn: Option<&Drawn>,
+) -> Result<Option<Decided>, Trouble> {
+    let task = task.into();
+    let own_folds = own_folds(task, config, profile)?;
+    let decided = of_drawn(decide(task, config, profile), task, profile.zip(drawn));
+    Ok(decided.map(|decided| Decided { protocol: Protocol { own_folds, ..decided.protocol }, ..decided }))
 }
 
 /// The evaluation protocol of a new run; `None` if the run evaluates as in the paper.
@@ -56,17 +79,15 @@ pub fn decide<'a>(
     };
     let metric = task.built_in();
     let Evaluated { target, id, .. } = task;
-    let classification = match metric {
-        Some(metric) => !metric.is_for_regression(),
-        None => target.and_then(|target| profile.train.column(target)).is_some_and(has_classes),
-    };
-    let known = task.known();
-    let has_split = profile.test.is_some() || task.group.or(task.time).is_some();
-    let split = has_split.then(|| describe(profile, &known, classification));
+    let classification = is_classification(task, profile);
+    let split = split_of(task, profile, classification);
     let (split, timeline) = with_timeline(task, profile, split);
     let verified = verified_columns(task, profile, split.as_ref());
-    let sought = Sought { task, profile, split: split.as_ref(), timeline: timeline.as_ref() };
-    let planned = planned(&sought, config, verified.as_ref().err());
+    let plan = |timeline: Option<&Timeline>| {
+        let sought = Sought { task, profile, split: split.as_ref(), timeline };
+        planned(&sought, config, verified.as_ref().err())
+    };
+    let (planned, timeline, new_series) = with_new_series((task, config, profile), timeline, plan);
     let holdout = match &planned {
         Ok(plan) => plan.holdout(),
         Err(off) => off.clone().into(),
@@ -85,15 +106,23 @@ pub fn decide<'a>(
     let targets = targets.into_iter().map(str::to_owned).collect();
     let held_rows = planned.as_ref().ok().map(Plan::rows);
     let is_known = split.is_some() && target.is_some_and(|target| profile.train.column(target).is_some());
-    let has_folds_file = is_known && config.preset != Preset::Paper && !folds::has_file(profile);
+    let has_folds_file = is_known && config.preset != Preset::Paper;
+    let has_folds_file = has_folds_file && (task.folds.is_some() || !folds::has_file(profile));
+    let periods = timeline.and_then(|timeline| timeline.periods(profile, held_rows).ok());
+    let periods = periods.map(|periods| Periods { new_series, ..periods });
     let protocol = Protocol {
+        mean_over_periods: depends_on_all(metric) && verified.is_ok() && has_folds_file && periods.is_some(),
         split,
         holdout,
         rows: profile.train.rows as u64,
         verifies: verified.is_ok(),
+        formula: metric.map_or_else(String::new, |metric| metric.formula().to_owned()),
+        by_order: metric.is_some_and(Metric::is_by_order),
         class_scores: verified.as_ref().is_ok_and(|columns| has_class_scores(metric, columns, profile)),
-        periods: timeline.and_then(|timeline| timeline.periods(profile, held_rows).ok()),
+        periods,
         has_folds_file,
+        own_folds: None,
+        like_rows: has_folds_file,
         unverified: verified.err(),
         comparison: script.unwrap_or_default(),
         is_papers: false,
@@ -102,9 +131,17 @@ pub fn decide<'a>(
     Some(Decided { protocol, held_out: planned.ok() })
 }
 
+/// How the test rows differ; `None` if there are none, and no column or folds that say how rows are validated.
+fn split_of(task: Evaluated<'_>, profile: &Profile, classification: bool) -> Option<Split> {
+    let is_given = task.group.or(task.time).or(task.folds).is_some();
+    let split =
+        (profile.test.is_some() || is_given).then(|| describe(profile, &task.known(), classification))?;
+    Some(if task.folds.is_some() { without_time(split, classification) } else { split })
+}
+
 /// The evaluation protocol of a task whose test rows the program took from a single table: their score is the held-out score,
 /// and no further rows are held out. `decided` is the protocol of a task with the same tables; `None` for the paper's way.
-pub fn of_drawn<'a>(
+fn of_drawn<'a>(
     decided: Option<Decided>,
     task: impl Into<Evaluated<'a>>,
     drawn: Option<(&Profile, &Drawn)>,
@@ -120,7 +157,9 @@ pub fn of_drawn<'a>(
     let protocol = match decided {
         Some(decided) => {
             let periods = timeline.and_then(|timeline| timeline.periods(profile, None).ok());
-            Protocol { split, holdout, periods, comparison: String::new(), ..decided.protocol }
+            let mean_over_periods = decided.protocol.mean_over_periods && periods.is_some();
+            let known = Protocol { periods, mean_over_periods, ..decided.protocol };
+            Protocol { split, holdout, comparison: String::new(), ..known }
         }
         None => {
             let own = without_scores("solutions are evaluated as in the paper");
@@ -130,7 +169,7 @@ pub fn of_drawn<'a>(
     Some(Decided { protocol, held_out: None })
 }
 
-/// The protocol without scores that the program computes, and the reason.
+/// The protocol of a run whose scores the program does not compute, for the reason `why`.
 fn without_scores(why: &str) -> Protocol {
     Protocol {
         split: None,
@@ -138,46 +177,21 @@ fn without_scores(why: &str) -> Protocol {
         rows: 0,
         verifies: false,
         unverified: Some(why.to_owned()),
+        formula: String::new(),
+        by_order: false,
         class_scores: false,
         periods: None,
         has_folds_file: false,
+        own_folds: None,
+        like_rows: false,
+        mean_over_periods: false,
         comparison: String::new(),
         is_papers: false,
         targets: Vec::new(),
     }
 }
 
-/// A split with the periods of its time, if it has some. The reason why not, or what is odd about them, is added to that of the split.
-fn with_timeline(
-    task: Evaluated<'_>,
-    profile: &Profile,
-    split: Option<Split>,
-) -> (Option<Split>, Option<Timeline>) {
-    match timeline(task, profile, split.as_ref()) {
-        None => (split, None),
-        Some(Ok(timeline)) => (with_note(split, timeline.note()), Some(timeline)),
-        Some(Err(why)) => (with_note(split, Some(why)), None),
-    }
-}
-
-fn with_note(split: Option<Split>, note: Option<String>) -> Option<Split> {
-    let Some(note) = note else { return split };
-    split.map(|split| Split { why: format!("{}; {note}", split.why), ..split })
-}
-
-/// The times of a task that is split by time, or why they have no periods; `None` for other splits.
-pub fn timeline<'a>(
-    task: impl Into<Evaluated<'a>>,
-    profile: &Profile,
-    split: Option<&Split>,
-) -> Option<Result<Timeline, String>> {
-    let task = task.into();
-    let split = split.filter(|split| split.kind == SplitKind::Time)?;
-    let target = task.target.filter(|target| profile.train.column(target).is_some())?;
-    Some(Timeline::read(profile, target, task.id, split))
-}
-
-/// What held-out rows are chosen by.
+/// What the choice of held-out rows depends on, beside the configuration.
 struct Sought<'a> {
     task: Evaluated<'a>,
     profile: &'a Profile,
@@ -204,8 +218,8 @@ fn planned(sought: &Sought<'_>, config: &Config, unverified: Option<&String>) ->
     }
 }
 
-/// A target, of several, with a class that too few held-out rows would have. Rows are drawn by the classes of one target
-/// alone.
+/// The first of several targets with a class that too few held-out rows would have. The draw is stratified by one target
+/// only, so the others may lack classes.
 fn with_a_rare_class<'a>(task: Evaluated<'a>, profile: &'a Profile, held: u64) -> Option<&'a str> {
     const FEWEST: f64 = 10.0;
     let targets = profile.targets(task.target?, task.id);
@@ -227,7 +241,7 @@ fn is_papers(config: &Config) -> bool {
         && config.acceptance == Acceptance::Paper
 }
 
-/// The profile of the tables that are compared.
+/// The profile of the tables that the program's comparison script reads: without held-out rows.
 fn compared(profile: &Profile, held_out: Option<&Plan>) -> Profile {
     let mut compared = profile.clone();
     let removed = held_out.map_or(0, Plan::removed);
@@ -235,7 +249,7 @@ fn compared(profile: &Profile, held_out: Option<&Plan>) -> Profile {
     compared
 }
 
-/// The held-out rows of a run, chosen again. Runs of earlier versions have none by periods.
+/// The held-out rows of a run, chosen again. A run that an earlier version created holds out no period.
 ///
 /// # Errors
 /// No rows can be held out.
@@ -276,10 +290,23 @@ fn plan_rows(sought: &Sought<'_>, split: &Split, config: &Config, seed: u64) -> 
     }
 }
 
+/// Whether the target has classes, by the metric or, without its formula, by the values.
+fn is_classification(task: Evaluated<'_>, profile: &Profile) -> bool {
+    match task.built_in() {
+        Some(metric) => !metric.is_for_regression(),
+        None => task.target.and_then(|target| profile.train.column(target)).is_some_and(has_classes),
+    }
+}
+
 /// Whether a column may hold classes, rather than amounts.
 fn has_classes(column: &Column) -> bool {
     const MOST: usize = 20;
     !column.kind.is_number() || column.distinct <= MOST
+}
+
+/// Whether the score is more than a mean over rows. Nobody knows how a metric file depends on them.
+fn depends_on_all(metric: Option<Metric>) -> bool {
+    metric.is_none_or(|metric| !metric.is_mean_over_rows())
 }
 
 /// Whether scripts can leave the scores of classes beside the labels that they predict.
@@ -294,6 +321,7 @@ mod tests {
     use std::fmt::Write as _;
     use std::fs;
 
+    use mle_star_domain::protocol::SplitKind;
     use mle_star_tables::profile;
 
     use super::*;
@@ -426,6 +454,19 @@ mod tests {
         let Decided { protocol, held_out } = decide(task, &config, Some(&profile)).unwrap();
         let (split, rows) = (protocol.split.clone().unwrap(), protocol.holdout.rows());
         assert_eq!((protocol.periods.as_ref().unwrap().folds.len(), rows), (5, Some(40)));
+        let averages = |metric| {
+            let decided = decide(Evaluated { metric, ..task }, &config, Some(&profile)).unwrap();
+            (decided.protocol.mean_over_periods, decided.protocol.like_rows)
+        };
+        assert_eq!(
+            (averages("MAE"), averages("RMSE"), averages("R2")),
+            ((false, true), (true, true), (true, true))
+        );
+        let paper = Config { preset: Preset::Paper, ..config.clone() };
+        let of_paper = decide(Evaluated { metric: "RMSE", ..task }, &paper, Some(&profile));
+        assert!(
+            of_paper.is_none_or(|decided| !decided.protocol.mean_over_periods && !decided.protocol.like_rows)
+        );
         let before = plan(
             &profile,
             &Roles { target: Some("y"), id: Some("id"), weight: None },
@@ -435,10 +476,48 @@ mod tests {
         );
         let earlier =
             Protocol { holdout: before.as_ref().unwrap().holdout(), periods: None, ..protocol.clone() };
-        let times = timeline(task, &profile, Some(&split)).unwrap().unwrap();
+        let times = times::timeline(task, &profile, Some(&split)).unwrap().unwrap();
         let again = |protocol: &Protocol| again(task, &config, (protocol, Some(&times)), &profile).unwrap();
         assert_eq!(Some(again(&protocol)), held_out);
         assert_eq!((again(&earlier).rows(), again(&earlier)), (315, before.unwrap()));
+    }
+
+    #[test]
+    fn new_series_are_in_the_periods_of_the_search_if_rows_are_held_out() {
+        let dir = tempfile::tempdir().unwrap();
+        let rows = |days: std::ops::Range<usize>, items: usize, label: &str| {
+            let cells = |day: usize, item: usize| format!("{},{day},i{item}{label}\n", day * 100 + item);
+            days.flat_map(|day| (0..items).map(move |item| cells(day, item))).collect::<String>()
+        };
+        let test = rows(60..67, 48, "");
+        let sample: String =
+            test.lines().map(|row| format!("{},0\n", row.split(',').next().unwrap_or_default())).collect();
+        let files = [
+            ("train", format!("id,day,item,y\n{}", rows(0..60, 36, ",2"))),
+            ("test", format!("id,day,item\n{test}")),
+            ("sample_submission", format!("id,y\n{sample}")),
+        ];
+        for (name, text) in files {
+            fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
+        }
+        let profile = profile::read(dir.path()).unwrap();
+        let task = Evaluated { metric: "MAE", target: Some("y"), id: Some("id"), ..Evaluated::default() };
+        let check = |change: fn(&mut Config), expected: Option<&str>| {
+            let mut config = Config::default();
+            change(&mut config);
+            let Decided { protocol, held_out } = decide(task, &config, Some(&profile)).unwrap();
+            let found = protocol.periods.as_ref().unwrap().new_series.clone();
+            assert_eq!(found.as_ref().map(|found| found.why.as_str()), expected);
+            let told = lines(&protocol, &config).iter().any(|line| line.starts_with("new series: 25 % of"));
+            assert_eq!(told, expected.is_some());
+            let timeline = timeline_again(task, u64::from(config.seed), &protocol, &profile);
+            let found_again = again(task, &config, (&protocol, timeline.as_ref()), &profile).ok();
+            assert_eq!(found_again, held_out);
+        };
+        check(|_| (), Some(""));
+        check(|config| config.seed = 7, Some(""));
+        check(|config| config.holdout = HoldoutShare::Off, Some("no rows are held out"));
+        check(|config| (config.preset, config.holdout) = (Preset::Paper, HoldoutShare::Share(0.2)), None);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use mle_star::pipeline::check_recorded;
 use mle_star::prompts::Prompts;
 use mle_star::result::FinalResult;
 use mle_star::shell;
-use mle_star::spending::spending;
+use mle_star::spending::{spending, was_made};
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
@@ -154,13 +154,13 @@ fn runners(options: &ResumeOptions, folder: &Path, config: &Config) -> Result<Ve
 
 /// The replayed steps in a line; `None` without any.
 fn replayed(effects: &[EffectRecord], config: &Config) -> Option<String> {
-    let done = |kind: Kind, what: &str| {
-        let is_done =
-            |effect: &&EffectRecord| effect.counts() && effect.limit.is_none() && effect.kind == kind;
+    let done = |is_it: &dyn Fn(&EffectRecord) -> bool, what: &str| {
+        let is_done = |effect: &&EffectRecord| effect.counts() && effect.limit.is_none() && is_it(effect);
         let done = effects.iter().filter(is_done).count() as u64;
         (done, count(done, what))
     };
-    let ((calls, asked), (scripts, run)) = (done(Kind::Agent, "agent call"), done(Kind::Script, "script"));
+    let ((calls, asked), (scripts, run)) =
+        (done(&was_made, "agent call"), done(&|effect| effect.kind == Kind::Script, "script"));
     let all = count(calls + scripts, "step");
     let spending = usage::without_free_calls(spending(effects, config), config.agents);
     let (used, cut) = (spending.total().usage, usage::estimated_remark(&spending));

@@ -94,7 +94,7 @@ fn lock_if_unused(folder: &Path) -> Result<Option<RunLock>, Trouble> {
     }
 }
 
-/// The data of a run as scripts see it: that in its folder, wherever that lies now, else the user's.
+/// The data folder that scripts see: the one in the run folder if there is one, else the user's.
 pub fn data_dir(run: &Path, task: &Task) -> PathBuf {
     let own = run.join(layout::DATA);
     if own.is_dir() { own } else { task.data_dir.clone() }
@@ -128,7 +128,7 @@ pub fn find(run: &str, runs_dir: &Path) -> Result<PathBuf, Trouble> {
     Err(Trouble::new(format!("no run {run} in {}", runs_dir.display()), hint))
 }
 
-/// The path in full.
+/// The absolute path.
 ///
 /// # Errors
 /// The working directory is gone.
@@ -141,9 +141,15 @@ pub fn absolute(path: &Path) -> Result<PathBuf, Trouble> {
 /// All run folders of a runs directory, sorted by name.
 pub fn all(runs_dir: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(runs_dir).into_iter().flatten().flatten();
+    let entries = entries.filter(|entry| !is_hidden(entry));
     let mut folders: Vec<PathBuf> = entries.map(|entry| entry.path()).filter(|path| is_run(path)).collect();
     folders.sort();
     folders
+}
+
+/// Whether the name begins with a dot. No run ID does; a run that is being deleted is renamed so.
+pub fn is_hidden(entry: &fs::DirEntry) -> bool {
+    entry.file_name().as_encoded_bytes().starts_with(b".")
 }
 
 /// Whether this is a run folder.

@@ -58,6 +58,8 @@ mle_star_domain::keys! {
         time_column: Option<String> = None, text();
         /// Overrides the task's column with the weight of each row in the metric.
         weight_column: Option<String> = None, text();
+        /// Overrides the task's folds: a column of the training table, or a CSV file with row IDs and `fold`.
+        folds: Option<String> = None, text();
         /// Columns that are no features, beside those of the task.
         ignore_columns: Vec<String> = Vec::new();
         /// Overrides the label, of two, whose probability is predicted.

@@ -1,7 +1,7 @@
 //! Writes the folds of the labelled rows into the data, so that all scripts validate alike.
 //!
 //! The file has the ID of each row that is validated, and its fold. Folds are like the test table: of other groups where it has
-//! other groups, earlier periods of its length where it has later times, at random else.
+//! other groups, earlier periods of its length where it has later times, random rows otherwise. The user may give other folds.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -16,6 +16,7 @@ use mle_star_domain::trouble::Trouble;
 use super::holdout::Plan;
 use super::holdout::write::{beside, replace};
 use super::labelled::{Labelled, Parts};
+use super::own_folds::OwnFolds;
 use super::periods::Timeline;
 use super::profile::Profile;
 use super::records::{add_row, digest};
@@ -23,11 +24,11 @@ use super::seeded::Seeded;
 use super::split::times;
 use super::walk;
 
-/// Folds of rows and of groups.
+/// The number of folds of rows and of groups.
 const FOLDS: usize = 5;
 /// Where times have no periods, the shares of rows that are earlier than each fold.
 const EARLIER: [f64; 3] = [0.55, 0.7, 0.85];
-/// The header of the folds, and of rows that have numbers instead of IDs.
+/// The headers of the column with folds, and of the column with row numbers that stands for a missing ID column.
 const FOLD: &str = "fold";
 const ROW: &str = "row";
 
@@ -42,14 +43,16 @@ pub struct By<'a> {
     pub split: &'a Split,
     /// The periods of a split by time, if it has some.
     pub timeline: Option<&'a Timeline>,
-    /// What chooses the rows.
+    /// The folds that the user gives.
+    pub own: Option<&'a OwnFolds>,
+    /// The seed of the random choice of rows.
     pub seed: u64,
 }
 
 /// The fold of each row of the training table; `None` for rows that are not validated.
 type Folds = Vec<Option<u8>>;
 
-/// Whether the data has a file of this name already.
+/// Whether the data folder already has a file with the name of the folds file.
 pub fn has_file(profile: &Profile) -> bool {
     profile.tables.data_dir.join(layout::FOLDS).symlink_metadata().is_ok()
 }
@@ -77,7 +80,7 @@ pub fn link_all_rows(profile: &Profile, by: &By<'_>, into: &Path) -> Result<(), 
     })
 }
 
-/// Writes the folds into a data folder, for the rows that the held-out ones leave.
+/// Writes the folds into a data folder, for the rows that `plan` does not hold out.
 ///
 /// # Errors
 /// The training table cannot be read, or the file cannot be written.
@@ -89,7 +92,12 @@ pub fn write(profile: &Profile, by: &By<'_>, plan: Option<&Plan>, folder: &Path)
         Some(id) if plan.is_some() || names_rows(&labelled, id)? => Some(id),
         _ => None,
     };
-    let mut file = BufWriter::new(File::create(folder.join(layout::FOLDS))?);
+    let path = folder.join(layout::FOLDS);
+    // The user's own file may be in the data folder, and this may be a link to it.
+    if path.symlink_metadata().is_ok() {
+        fs::remove_file(&path)?;
+    }
+    let mut file = BufWriter::new(File::create(path)?);
     let name = id.and(by.id).unwrap_or(ROW);
     let mut line = Vec::new();
     add_row([name.as_bytes(), FOLD.as_bytes()].into_iter(), &mut line)?;
@@ -115,7 +123,7 @@ pub fn write(profile: &Profile, by: &By<'_>, plan: Option<&Plan>, folder: &Path)
     file.flush()
 }
 
-/// Whether each row has another value of the column at this position.
+/// Whether each row has a value of its own in the column at this position.
 fn names_rows(labelled: &Labelled<'_>, id: usize) -> io::Result<bool> {
     let names = labelled.train.names();
     let name = names.get(id).map(String::as_str).unwrap_or_default();
@@ -124,7 +132,7 @@ fn names_rows(labelled: &Labelled<'_>, id: usize) -> io::Result<bool> {
     Ok(!is_missing && digests.windows(2).all(|pair| pair[0] != pair[1]))
 }
 
-/// The labelled rows that are left.
+/// The labelled rows that are not held out.
 struct Rows<'a> {
     of: &'a Labelled<'a>,
     plan: Option<&'a Plan>,
@@ -132,6 +140,9 @@ struct Rows<'a> {
 
 impl Rows<'_> {
     fn folds(&self, profile: &Profile, by: &By<'_>) -> io::Result<Folds> {
+        if let Some(own) = by.own {
+            return Ok((0..self.of.train.rows()).map(|row| own.of(row)).collect());
+        }
         let folds = match (by.split.kind, by.timeline) {
             (SplitKind::Time, Some(timeline)) => Some(self.of_periods(timeline)),
             (SplitKind::Time, None) => self.of_later_rows(profile, by.split)?,
@@ -145,10 +156,14 @@ impl Rows<'_> {
     }
 
     fn of_periods(&self, timeline: &Timeline) -> Folds {
-        let periods = timeline.folds(self.plan.is_some_and(Plan::is_period));
+        let beside_held_out = self.plan.is_some_and(Plan::is_period);
+        let periods = timeline.folds(beside_held_out);
+        let left_out = timeline.left_out().filter(|_| beside_held_out);
+        let is_skipped = |row: u64| left_out.is_some_and(|left| left.skips(row));
         let fold = |row: u64| {
-            let time = timeline.time(row).filter(|_| timeline.is_labelled(row) && self.leaves(row))?;
-            let period = periods.iter().position(|period| period.from <= time && time <= period.to);
+            let is_scored = timeline.is_labelled(row) && self.leaves(row) && !is_skipped(row);
+            let time = timeline.time(row).filter(|_| is_scored)?;
+            let period = periods.iter().position(|period| period.has(time));
             period.and_then(|fold| u8::try_from(fold).ok())
         };
         (0..self.of.train.rows()).map(fold).collect()
@@ -210,7 +225,7 @@ impl Rows<'_> {
         Ok((rows.len() > 1).then(|| groups.into_iter().map(fold).collect()))
     }
 
-    /// Folds with the same number of rows and, of classes, the same share of each.
+    /// Folds of random rows, of about the same size; if the split is stratified, with about the same share of each class.
     fn at_random(&self, by: &By<'_>) -> io::Result<Folds> {
         let seeded = Seeded::new(by.seed, "folds");
         let by_class = by.split.kind == SplitKind::Stratified;

@@ -84,7 +84,8 @@ pub fn plan_period(
 ) -> Result<Plan, Off> {
     let tables = checked(profile, roles)?;
     let chosen = period::choose(&tables.labelled(), timeline, share, (seed, tables.test_rows))?;
-    Ok(Plan { is_period: true, ..Plan::new(&tables, chosen, (roles, split), seed) })
+    let by = split.cluster_of(timeline.folds(true).len() + 1).map(str::to_owned);
+    Ok(Plan { is_period: true, by, ..Plan::new(&tables, chosen, (roles, split), seed) })
 }
 
 /// The tables, if their rows can be held out.
@@ -106,7 +107,7 @@ impl Plan {
         Self {
             targets: tables.targets.iter().map(|(name, _)| (*name).to_owned()).collect(),
             id: tables.id.to_owned(),
-            by: split.cluster().map(str::to_owned),
+            by: split.cluster_of(0).map(str::to_owned),
             weight: roles.weight.map(str::to_owned),
             rows: chosen.rows,
             labelled: chosen.labelled,

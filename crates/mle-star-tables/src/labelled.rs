@@ -42,7 +42,7 @@ pub(crate) struct LabelledRow<'a> {
 }
 
 /// The times of all rows of a training table.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct RowTimes {
     /// For each row its time, or that of the first row of its group; not a number if it has none.
     pub(crate) rows: Vec<f64>,

@@ -2,7 +2,7 @@
 //!
 //! [`profile::read`] profiles a folder's tables, [`media`] counts its images and sounds, [`infer::infer`] infers the task
 //! from them, and [`intake`] makes plain tables of other data. [`split::describe`] says how test rows differ from training
-//! rows, [`comparison::script`] writes a script that compares both tables, [`series`] finds rows of the same series,
+//! rows, [`comparison::script`] writes a script that compares both tables, [`series`] finds rows of the same series, [`new_series`] those that only the test table has,
 //! [`determinants`] finds columns that tell the target, [`places`] finds coordinates, [`links`] finds how further tables join,
 //! [`cutoff`] finds those whose rows are known too early, [`holdout`] keeps labelled rows from scripts, and [`summary`] tells
 //! agents what the data holds.
@@ -25,10 +25,15 @@ pub mod input;
 pub mod intake;
 pub mod keys;
 mod labelled;
+pub mod labelled_cells;
 pub mod links;
 pub mod media;
 pub mod missing;
+pub mod new_series;
+pub mod other_rows;
+pub mod own_folds;
 pub mod periods;
+pub mod permuted;
 pub mod places;
 pub mod profile;
 mod records;
@@ -40,4 +45,5 @@ mod table;
 pub mod tables;
 #[cfg(test)]
 mod testing;
+mod unseen;
 pub mod walk;

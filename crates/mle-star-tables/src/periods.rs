@@ -3,11 +3,14 @@
 //! [`Timeline::read`] reads the times of both tables. A model that is validated on such a period solves the task of the test
 //! table, only earlier.
 
+mod bounds;
+mod ends;
+pub(crate) mod left_out;
 mod shape;
-mod words;
+pub(crate) mod words;
 
 use std::collections::HashMap;
-use std::io;
+use std::{io, iter};
 
 use mle_star_domain::protocol::{Period, Periods, Split};
 
@@ -17,13 +20,16 @@ use super::profile::Profile;
 use super::records::digest;
 use super::split::times::{self, Clock};
 use super::table::Table;
+use bounds::Bounds;
+use ends::OwnEnds;
+use left_out::{LeftOut, Series};
 use shape::{Shape, Stretch};
 
 /// Periods that are at least so long, in seconds, have whole days: nights without rows do not shift them.
 const SHORTEST_OF_DAYS: f64 = 5.0 * DAY;
 
 /// The times of the training rows and of the test rows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Timeline {
     by: Parts,
     clock: Clock,
@@ -36,14 +42,11 @@ pub struct Timeline {
     later: usize,
     /// The days of these times where periods have whole days, else nothing.
     days: Vec<f64>,
-}
-
-/// The first and the last time of a period, and the last time of the rows that its models learn from.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Bounds {
-    pub(crate) learn: f64,
-    pub(crate) from: f64,
-    pub(crate) to: f64,
+    /// The rows that are left out beside a held-out period, so that its series and those of earlier periods are new as often as in
+    /// the test table.
+    left_out: Option<LeftOut>,
+    /// The series that each end at a time of their own, if they do. Times are places in their stretches then.
+    own: Option<OwnEnds>,
 }
 
 impl Timeline {
@@ -61,6 +64,9 @@ impl Timeline {
         let clock = times::written_dates(profile, &column).map_err(unreadable)?.unwrap_or(clock);
         let by = Parts { column: Some(column.clone()), groups: split.groups.clone() };
         let labelled = Labelled::of(profile, target, id).map_err(unreadable)?;
+        if split.has_own_ends() {
+            return Self::of_series(profile, &labelled, (by, clock), split);
+        }
         let rows = labelled.times(&by, clock).map_err(unreadable)?;
         let mut times = rows.sorted();
         if times.is_empty() {
@@ -88,7 +94,7 @@ impl Timeline {
         }
         let texts = texts(test, &column, clock, &[first, end]).map_err(unreadable)?;
         let test = Period { rows: test.rows(), ..period(&texts, first, end) };
-        let timeline = Self { by, clock, shape, test, rows, times, days, later };
+        let timeline = Self { by, clock, shape, test, rows, times, days, later, left_out: None, own: None };
         match timeline.stretches(false).is_empty() {
             true => {
                 let length = timeline.length();
@@ -98,8 +104,75 @@ impl Timeline {
         }
     }
 
+    /// The column of the times.
+    pub(crate) fn column(&self) -> &str {
+        self.by.column.as_deref().unwrap_or_default()
+    }
+
+    /// The share of the rows of all periods whose series have no row that models learn from.
+    pub(crate) fn share_of_new(&self, series: &Series) -> f64 {
+        left_out::natural(series, &self.rows, &self.folds(false))
+    }
+
+    /// Leaves series out before the held-out period and those before it, so that about this share of their rows is of new ones.
+    /// Returns the share that they then have.
+    pub(crate) fn leave_out(&mut self, series: &Series, share: f64) -> f64 {
+        let held_out = self.last().map(|last| self.bounds(last));
+        let periods: Vec<Bounds> = self.folds(true).into_iter().chain(held_out).collect();
+        let left_out = LeftOut::of(series, &self.rows, &periods, share);
+        self.left_out.insert(left_out).share
+    }
+
+    /// The rows that are left out beside a held-out period.
+    pub(crate) fn left_out(&self) -> Option<&LeftOut> {
+        self.left_out.as_ref()
+    }
+
+    /// The times of series that each end at a time of their own.
+    fn of_series(
+        profile: &Profile,
+        labelled: &Labelled<'_>,
+        (by, clock): (Parts, Clock),
+        split: &Split,
+    ) -> Result<Self, String> {
+        let unreadable = |error: io::Error| format!("the times cannot be read: {error}");
+        let column = split.column.as_deref().unwrap_or_default();
+        let test = profile.tables.test().map_err(unreadable)?;
+        let own = OwnEnds::read(labelled, test, (column, clock), &split.series).map_err(unreadable)?;
+        let short = || "the series are too short for periods".to_owned();
+        let own = own.ok_or_else(short)?;
+        let times = own.places.sorted();
+        let texts = texts(test, column, clock, &own.test).map_err(unreadable)?;
+        let rows = RowTimes { rows: own.places.rows.clone(), labelled: own.places.labelled.clone() };
+        let [first, end] = own.test;
+        let at = [own.begin(1.0), 1.0];
+        let test = Period { rows: test.rows(), at, ..period(&texts, first, end) };
+        // Places are numbers of stretches.
+        let shape = Shape { span: 0.0, step: 1.0, gap: 0.0 };
+        let timeline = Self {
+            by,
+            clock,
+            shape,
+            test,
+            rows,
+            times,
+            days: Vec::new(),
+            later: 0,
+            left_out: None,
+            own: Some(own),
+        };
+        if timeline.stretches(false).is_empty() { Err(short()) } else { Ok(timeline) }
+    }
+
     /// What is odd about the times, in one sentence; `None` if nothing is.
     pub fn note(&self) -> Option<String> {
+        if self.own.as_ref().is_some_and(|own| own.shortened) {
+            return Some(
+                "most series are too short for periods as long as their test rows, so periods are at most half as long as their \
+                 series"
+                    .to_owned(),
+            );
+        }
         (self.later > 0).then(|| match self.later {
             1 => "1 labelled row is later than the test table and in no period".to_owned(),
             later => format!("{later} labelled rows are later than the test table and in no period"),
@@ -112,6 +185,9 @@ impl Timeline {
     /// Why there is none, in one sentence.
     pub(crate) fn held_out(&self) -> Result<Bounds, String> {
         self.last().map(|stretch| self.bounds(stretch)).ok_or_else(|| {
+            if self.own.is_some() {
+                return "the series are too short for a held-out period beside a validated one".to_owned();
+            }
             format!(
                 "the training time is too short for a held-out period of {} beside a validated one",
                 self.length()
@@ -127,6 +203,12 @@ impl Timeline {
     /// The time of a row of the training table; `None` if it has none.
     pub(crate) fn time(&self, row: u64) -> Option<f64> {
         self.rows.of(row)
+    }
+
+    /// Whether a row is too late for models of a period with these bounds.
+    pub(crate) fn is_too_late(&self, row: u64, bounds: &Bounds) -> bool {
+        let is_between = self.own.as_ref().is_some_and(|own| own.is_between(row));
+        is_between || self.time(row).is_some_and(|time| time > bounds.learn)
     }
 
     /// Whether a row of the training table has labels.
@@ -148,25 +230,34 @@ impl Timeline {
         let last = self.last().filter(|_| held_out.is_some());
         let all = || folds.iter().chain(&last);
         let whole = Stretch { learn: 0, from: 0, to: self.times.len() };
-        let learnt = all().map(|stretch| self.bounds(*stretch).learn);
-        let ends =
-            all().chain([&whole]).flat_map(|stretch| self.ends(*stretch)).chain(learnt).collect::<Vec<f64>>();
+        let learnt = all().map(|stretch| self.bounds(*stretch).learn).filter(|_| self.own.is_none());
+        let moments = |stretch: &Stretch| self.moments(*stretch);
+        let ends = all().chain([&whole]).flat_map(moments).chain(learnt).collect::<Vec<f64>>();
         let column = self.by.column.as_deref().unwrap_or_default();
         let texts = texts(profile.tables.train()?, column, self.clock, &ends)?;
         let told = |stretch: &Stretch| {
-            let [from, to] = self.ends(*stretch);
-            Period { rows: (stretch.to - stretch.from) as u64, ..period(&texts, from, to) }
+            let [from, to] = self.moments(*stretch);
+            let told = period(&texts, from, to);
+            let at = self.own.as_ref().map_or(told.at, |own| own.at(self.ends(*stretch)));
+            Period { rows: (stretch.to - stretch.from) as u64, at, ..told }
         };
-        let gap = self.shape.gap_beyond_step();
+        let scored = self.left_out.iter().filter(|_| held_out.is_some()).flat_map(|left| &left.scored);
+        let scored = scored.map(Some).chain(iter::repeat(None));
+        let fold = |(fold, scored): (&Stretch, Option<&u64>)| {
+            let told = told(fold);
+            Period { rows: scored.copied().unwrap_or(told.rows), ..told }
+        };
+        let gap = self.gap();
         let gap_size = if gap > 0.0 { self.gap_in_column(gap, all(), &texts) } else { 0.0 };
         Ok(Periods {
             train: told(&whole),
             test: self.test.clone(),
             held_out: last.as_ref().zip(held_out).map(|(last, rows)| Period { rows, ..told(last) }),
-            folds: folds.iter().map(told).collect(),
+            folds: folds.iter().zip(scored).map(fold).collect(),
             length: self.length(),
             gap: if gap > 0.0 { self.words(gap) } else { String::new() },
             gap_size,
+            new_series: None,
         })
     }
 
@@ -189,11 +280,25 @@ impl Timeline {
     }
 
     fn length(&self) -> String {
-        self.words(self.shape.length())
+        match &self.own {
+            Some(own) => own.length.clone(),
+            None => self.words(self.shape.length()),
+        }
+    }
+
+    fn gap(&self) -> f64 {
+        self.own.as_ref().map_or_else(|| self.shape.gap_beyond_step(), |own| own.gap)
     }
 
     fn words(&self, size: f64) -> String {
-        words::size(self.clock, self.by.column.as_deref().unwrap_or_default(), self.shape.step, size)
+        let step = self.own.as_ref().map_or(self.shape.step, |own| own.step);
+        words::size(self.clock, self.by.column.as_deref().unwrap_or_default(), step, size)
+    }
+
+    /// The first and the last time of the rows of a stretch.
+    fn moments(&self, stretch: Stretch) -> [f64; 2] {
+        let ends = self.ends(stretch);
+        self.own.as_ref().map_or(ends, |own| own.span(ends))
     }
 
     /// The period that ends with the last labelled row, if another one is left before it.

@@ -4,6 +4,7 @@
 
 pub mod groups;
 mod known;
+mod new_groups;
 mod series;
 pub(crate) mod times;
 mod told;
@@ -18,7 +19,8 @@ use mle_star_domain::protocol::{Split, SplitKind};
 
 use super::profile::Profile;
 use known::{candidates, is_taken, name};
-use times::Clock;
+use series::Ends;
+use times::{Clock, Course};
 
 /// The part of a year that the values of a column of a training table name as texts, such as `2021-W44`; `None` if they are other
 /// values.
@@ -43,9 +45,10 @@ pub fn unit(profile: &Profile, column: &str) -> io::Result<Option<Unit>> {
 pub fn describe(profile: &Profile, known: &Known<'_>, classification: bool) -> Split {
     match known.split() {
         Some(split) if split.kind == SplitKind::Groups => of_named_groups(profile, known, split),
-        Some(split) => of_named_time(profile, split),
+        Some(split) => of_named_time(profile, known, split),
         None => by_time(profile, known)
             .or_else(|| by_groups(profile, known))
+            .or_else(|| by_new_groups(profile, known))
             .unwrap_or_else(|| at_random(profile, known, classification)),
     }
 }
@@ -73,7 +76,10 @@ fn of_named_groups(profile: &Profile, known: &Known<'_>, split: Split) -> Split 
 }
 
 /// The split by the time that the user named. Named groups stay whole, unless they are series.
-fn of_named_time(profile: &Profile, split: Split) -> Split {
+fn of_named_time(profile: &Profile, known: &Known<'_>, split: Split) -> Split {
+    if let Some(split) = with_own_ends(profile, known, &split) {
+        return split;
+    }
     let Some(group) = &split.groups else { return split };
     let why = match groups_in_time(profile, group, split.column.as_deref().unwrap_or_default()) {
         Some(found) if found.go_on => format!("the groups of `{group}` go on in the test table"),
@@ -81,6 +87,20 @@ fn of_named_time(profile: &Profile, split: Split) -> Split {
         _ => return split,
     };
     Split { why: format!("{}; {why}, so they are series, not kept whole", split.why), groups: None, ..split }
+}
+
+/// The split by a time that the user named, if series each end at a time of their own.
+fn with_own_ends(profile: &Profile, known: &Known<'_>, split: &Split) -> Option<Split> {
+    let column = split.column.as_deref()?;
+    let courses = times::courses(&profile.tables, profile.train.column(column).as_slice()).ok()?;
+    let test = name(profile.test.as_ref()?);
+    let is_later = courses.iter().any(Course::is_later);
+    if is_later || times::later_but_for_few(profile, &courses, &test).ok()?.is_some() {
+        return None;
+    }
+    let ends = courses.iter().find_map(|course| own_ends(profile, known, course))?;
+    let why = format!("{}; {}", split.why, ends.evidence(profile, column));
+    Some(Split { why, groups: None, within: ends.are_mixed(), series: ends.columns, ..split.clone() })
 }
 
 /// The times of a column's groups; `None` if the tables do not tell.
@@ -99,7 +119,24 @@ fn by_time(profile: &Profile, known: &Known<'_>) -> Option<Split> {
         let why = course.evidence(&name(&profile.train), &name(test));
         return Some(split((course.column.clone(), why)));
     }
-    times::later_but_for_few(profile, courses, &name(test)).ok().flatten().map(split)
+    let few = times::later_but_for_few(profile, &courses, &name(test)).ok().flatten();
+    few.map(split).or_else(|| {
+        let (column, ends) =
+            courses.iter().find_map(|course| Some((&course.column, own_ends(profile, known, course)?)))?;
+        let why = ends.evidence(profile, column);
+        Some(Split { within: ends.are_mixed(), series: ends.columns, ..split((column.clone(), why)) })
+    })
+}
+
+/// The series of rows at these times, if (nearly) each ends at a time of its own, before its test rows.
+fn own_ends(profile: &Profile, known: &Known<'_>, course: &Course) -> Option<Ends> {
+    let (test, time) = (profile.test.as_ref()?, course.column.as_str());
+    let is_series = |group: &&str| *group != time && test.column(group).is_some();
+    let named = known.group.filter(is_series).map(|group| vec![group.to_owned()]);
+    let found = || crate::series::columns(profile, time, |column| is_taken(profile, known, column));
+    // A table that can no longer be read tells nothing.
+    let ends = Ends::of(profile, named.unwrap_or_else(found), (time, course.clock)).ok()??;
+    (ends.are_notable() && course.overlaps(profile).ok()?).then_some(ends)
 }
 
 fn by_groups(profile: &Profile, known: &Known<'_>) -> Option<Split> {
@@ -109,6 +146,14 @@ fn by_groups(profile: &Profile, known: &Known<'_>) -> Option<Split> {
         "the values of `{column}` repeat in {train}, and at most 1 in 100 rows of {test} has one of them"
     );
     Some(Split { kind: SplitKind::Groups, column: Some(column), why, ..Split::default() })
+}
+
+/// A split by groups of which most test rows, though not all, have other ones.
+fn by_new_groups(profile: &Profile, known: &Known<'_>) -> Option<Split> {
+    let found = new_groups::find(profile, known)?;
+    let why = found.words(&name(&profile.train), &name(profile.test.as_ref()?));
+    let split = Split { kind: SplitKind::Groups, column: Some(found.column), why, ..Split::default() };
+    (found.share >= new_groups::MOST).then_some(split)
 }
 
 fn at_random(profile: &Profile, known: &Known<'_>, classification: bool) -> Split {
@@ -259,6 +304,34 @@ mod tests {
             |id| format!("{},{}", id / 6, id % 6),
             "engine",
         );
+    }
+
+    #[test]
+    fn other_groups_are_found_although_a_few_are_known() {
+        let check = |test: Cells, expected: (SplitKind, Option<&str>), why: &str| {
+            let found = split("x,patient", |id| format!("{},p{}", id % 7, id / 4), test);
+            assert_eq!(
+                (found.kind, found.column.as_deref(), found.why.as_str()),
+                (expected.0, expected.1, why)
+            );
+        };
+        let new = "have a value of `patient` that no row of train.csv has";
+        check(
+            |id| format!("{},p{}", id % 7, if id % 5 == 0 { 3 } else { id / 4 }),
+            (SplitKind::Groups, Some("patient")),
+            &format!("80 % of the rows of test.csv {new}"),
+        );
+        check(
+            |id| format!("{},p{}", id % 7, if id % 5 > 0 { id % 15 } else { id / 4 }),
+            (SplitKind::Stratified, None),
+            &format!(
+                "20 % of the rows of test.csv {new}: to validate on other values, name it with --group-column; classes keep their shares"
+            ),
+        );
+        // Most values have one row, so a random part has new ones.
+        let found =
+            split("x,ticket", |id| format!("{},t{}", id % 7, id % 31), |id| format!("{},t{}", id % 7, id));
+        assert_eq!(found.kind, SplitKind::Stratified);
     }
 
     #[test]

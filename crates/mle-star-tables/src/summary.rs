@@ -7,13 +7,17 @@
 mod auxiliary;
 mod column;
 mod columns;
+mod effects;
 mod files;
 mod media;
 mod names;
+mod relations;
 mod tables;
 mod target;
+mod times;
 mod words;
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use mle_star_domain::protocol::{Split, SplitKind};
@@ -28,11 +32,13 @@ use tables::TableFacts;
 use target::Labels;
 
 /// The greatest number of characters of a summary.
-pub const MOST: usize = 6_000;
+pub const MOST: usize = 7_500;
 
 /// The greatest number of characters of each section. The section of the columns gets what the others leave.
 const TABLES: usize = 900;
 const TARGETS: usize = 1_200;
+const RELATIONS: usize = 1_700;
+const TIMES: usize = 1_400;
 const FIRST_ROWS: usize = 1_100;
 const AUXILIARY: usize = 900;
 const FILES: usize = 1_000;
@@ -56,6 +62,8 @@ pub struct Asked<'a> {
     pub roles: Option<&'a ColumnRoles>,
     /// How the test rows differ from the training rows.
     pub split: Option<&'a Split>,
+    /// The first and the last time of the rows to predict, where these are later: seconds for dates, else the column's values.
+    pub period: Option<[f64; 2]>,
     /// The rows that no script sees with their labels.
     pub held_out: Option<&'a Plan>,
     /// The tables that the folder has instead of the user's files, which a description may name: each table, and the file.
@@ -88,17 +96,29 @@ fn with_profile(asked: &Asked<'_>, profile: &Profile, listing: &Listing) -> Stri
         Err(error) => return format!("The tables cannot be read: {}.", words::sentence(&error.to_string())),
     };
     let named = files::named(profile, &facts.first_rows);
-    let before = [tables_section(asked, profile, &facts), target_section(asked, profile, &facts.labels)];
+    let labels = facts.labels.iter().find(|labels| Some(labels.column()) == asked.target);
+    let told = relations::relations(asked, profile, labels, RELATIONS)
+        .and_then(|relations| Ok([relations, times::times(asked, profile, labels, TIMES)?]));
+    let [relations, times] = match told {
+        Ok(told) => told,
+        Err(error) => return format!("The tables cannot be read: {}.", words::sentence(&error.to_string())),
+    };
+    let before = [
+        tables_section(asked, profile, &facts),
+        target_section(asked, profile, &facts.labels),
+        relations,
+        times,
+    ];
     let after = [
-        first_rows_section(profile, &facts.first_rows),
+        first_rows_section(asked, profile, &facts.first_rows),
         auxiliary::section(asked, profile, listing, (&links, &facts)),
         files::section(asked.data_dir, listing, &named, FILES),
     ];
     let used: usize = before.iter().chain(&after).map(|section| section.chars().count() + 2).sum();
     let columns = columns::section(asked, profile, (&chosen, &facts), MOST.saturating_sub(used));
-    let [tables, target] = before;
+    let [tables, target, relations, times] = before;
     let [first_rows, auxiliary, files] = after;
-    joined(&[tables, target, columns, first_rows, auxiliary, files])
+    joined(&[tables, target, relations, times, columns, first_rows, auxiliary, files])
 }
 
 /// The sections with text, with an empty line between them.
@@ -147,6 +167,10 @@ fn tables_section(asked: &Asked<'_>, profile: &Profile, facts: &TableFacts) -> S
 fn difference(split: &Split) -> Option<String> {
     let column = words::name(split.column.as_deref()?);
     match split.kind {
+        SplitKind::Time if split.has_own_ends() => Some(format!(
+            "- The test rows are later than the training rows of their series by {}, by {column}",
+            split.series_words()
+        )),
         SplitKind::Time if split.given => {
             Some(format!("- Rows to predict count as later than the training rows, by {column}"))
         }
@@ -199,28 +223,34 @@ fn without_rows(asked: &Asked<'_>, profile: &Profile) -> Option<String> {
     })
 }
 
-/// The first rows of the training table, with as many columns as fit.
-fn first_rows_section(profile: &Profile, rows: &[Vec<String>]) -> String {
-    let names = profile.train.columns.iter().map(|column| words::plain(&column.name, 30));
-    let mut lines = vec![String::from("|"); rows.len() + 2];
-    let mut shown = 0;
-    for (at, name) in names.enumerate() {
+/// The first rows of the training table, with as many columns as fit. The targets are among them.
+fn first_rows_section(asked: &Asked<'_>, profile: &Profile, rows: &[Vec<String>]) -> String {
+    let columns = &profile.train.columns;
+    let cells = |at: usize| -> Vec<String> {
         let cells = rows.iter().map(|row| words::plain(row.get(at).map_or("", String::as_str), 30));
-        let cells = cells.map(|cell| format!(" {cell} |"));
-        let column: Vec<String> =
-            [format!(" {name} |"), "---|".to_owned()].into_iter().chain(cells).collect();
-        let length = |texts: &[String]| texts.iter().map(|text| text.chars().count()).sum::<usize>();
-        if length(&lines) + length(&column) + 100 > FIRST_ROWS {
-            break;
-        }
-        lines.iter_mut().zip(&column).for_each(|(line, cell)| line.push_str(cell));
-        shown += 1;
+        let head = [format!(" {} |", words::plain(&columns[at].name, 30)), "---|".to_owned()];
+        head.into_iter().chain(cells.map(|cell| format!(" {cell} |"))).collect()
+    };
+    let targets = asked.targets(profile);
+    let is_target = |at: &usize| targets.iter().any(|target| target.name == columns[*at].name);
+    let (first, others): (Vec<usize>, Vec<usize>) = (0..columns.len()).partition(is_target);
+    let mut left = FIRST_ROWS.saturating_sub(100 + rows.len() + 2);
+    let mut shown = BTreeMap::new();
+    for at in first.into_iter().chain(others) {
+        let column = cells(at);
+        let length = column.iter().map(|cell| cell.chars().count()).sum::<usize>();
+        let Some(rest) = left.checked_sub(length) else { break };
+        (left, _) = (rest, shown.insert(at, column));
     }
-    let all = profile.train.columns.len();
-    let of = if shown < all { format!(", first {shown} of {all} columns") } else { String::new() };
-    if shown == 0 || rows.is_empty() {
+    if shown.is_empty() || rows.is_empty() {
         return String::new();
     }
+    let mut lines = vec![String::from("|"); rows.len() + 2];
+    for column in shown.values() {
+        lines.iter_mut().zip(column).for_each(|(line, cell)| line.push_str(cell));
+    }
+    let (few, all) = (shown.len(), columns.len());
+    let of = if few < all { format!(", {few} of {all} columns") } else { String::new() };
     section(&format!("First rows of {}{of}", words::path(&profile.train.file)), &lines, FIRST_ROWS)
 }
 
@@ -262,6 +292,12 @@ impl<'a> Asked<'a> {
             Some(name) == self.target || Some(name) != self.id && asked(name) && !in_test(name)
         };
         profile.train.columns.iter().filter(is_target).collect()
+    }
+
+    /// The column by which the rows to predict are later, if they are.
+    fn later_in(&self) -> Option<&'a str> {
+        let split = self.split.filter(|split| split.kind == SplitKind::Time)?;
+        split.column.as_deref()
     }
 
     /// Whether scripts have a row in their training table.

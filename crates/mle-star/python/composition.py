@@ -8,9 +8,11 @@ import contextlib
 import csv
 import functools
 import io
+import json
 import math
 import os
 import re
+import shutil
 import sys
 import tempfile
 import types
@@ -24,6 +26,8 @@ Table = dict[str, list[str]]
 
 FILES = ["submission.csv", "validation_predictions.csv"]
 SCORES = ["submission_class_scores.csv", "validation_class_scores.csv"]
+# Where there is an empty folder for them, the fitted models of the members are kept.
+KEEPS_MODEL = os.path.isdir(os.path.join("final", "model")) and not os.listdir(os.path.join("final", "model"))
 csv.field_size_limit(sys.maxsize)
 
 
@@ -33,6 +37,9 @@ def predictions_of(member) -> dict[str, Table]:
     with tempfile.TemporaryDirectory(dir=home) as folder:
         os.symlink(os.path.join(home, "input"), os.path.join(folder, "input"))
         os.mkdir(os.path.join(folder, "final"))
+        model = os.path.join("final", "model")
+        if KEEPS_MODEL:
+            os.mkdir(os.path.join(folder, model))
         # Libraries that start processes look functions up in the main module.
         module = sys.modules["__main__"] = types.ModuleType("__main__")
         os.chdir(folder)
@@ -46,6 +53,14 @@ def predictions_of(member) -> dict[str, Table]:
         finally:
             os.chdir(home)
             sys.modules["__main__"] = main
+        kept, predict = os.path.join(home, model, member.__name__), os.path.join(folder, "final", "predict.py")
+        if KEEPS_MODEL and os.path.exists(predict):
+            # With a script of its own, which looks for the folder beside it.
+            os.mkdir(kept)
+            shutil.move(predict, kept)
+            shutil.move(os.path.join(folder, model), os.path.join(kept, "model"))
+        elif KEEPS_MODEL and os.listdir(os.path.join(folder, model)):
+            shutil.move(os.path.join(folder, model), kept)
         files = {name: os.path.join(folder, "final", name) for name in FILES + SCORES}
         return {name: table_of(file) for name, file in files.items() if os.path.exists(file)}
 
@@ -162,4 +177,9 @@ for name, scores in zip(FILES, SCORES):
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(table)
         writer.writerows(zip(*table.values(), strict=True))
+if KEEPS_MODEL:
+    # Together they are a model if each of them is one.
+    kept = {"id": ID, "by": BY, "members": [{"folder": member.__name__, "weight": weight} for member, weight in MEMBERS]}
+    with open(os.path.join("final", "model", "members.json"), "w", encoding="utf-8") as file:
+        json.dump(kept, file)
 print(f"Combined the predictions of {len(MEMBERS)} solutions.")

@@ -4,8 +4,9 @@
 
 use async_trait::async_trait;
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest, Refit,
-    RefitRequest, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+    AgentReply, AgentRequest, Agreement, AgreementRequest, CombinationRequest, Comparison, ComparisonRequest,
+    Importance, ImportanceRequest, Look, LookRequest, Refit, RefitRequest, ScriptOutcome, ScriptRequest,
+    Selection, SelectionRequest,
 };
 
 use crate::event::EventSink;
@@ -36,11 +37,17 @@ pub trait ScriptRunner: Send + Sync {
     /// Compares the kept validation predictions of two earlier runs on the rows that both have.
     async fn compare(&self, request: &ComparisonRequest) -> Result<Comparison, Stop>;
 
+    /// Compares the errors of the kept validation predictions of several earlier runs on the rows that all of them have.
+    async fn agreement(&self, request: &AgreementRequest) -> Result<Agreement, Stop>;
+
     /// Chooses weights for the kept predictions of earlier runs.
     async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop>;
 
     /// Compares what two fits of a solution predicted for the same rows of the test table.
     async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop>;
+
+    /// Compares the predictions of an earlier run on copies of rows, in each of which one column is permuted.
+    async fn importance(&self, request: &ImportanceRequest) -> Result<Importance, Stop>;
 
     /// Combines the kept predictions of earlier runs, as the script at a place would if it ran.
     async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop>;

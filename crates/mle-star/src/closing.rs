@@ -169,7 +169,8 @@ impl RefinementAttempt {
         let part = [part].into_iter().chain(self.effect.mishaps.iter().map(String::as_str));
         let (standard_error, part) = (self.effect.standard_error, part.collect::<Vec<_>>().join("; "));
         let verdict = Verdict { score, kept, limit, standard_error, part, ..Verdict::default() };
-        verdict.made_from([current]).best(best).note(&self.plan).failed_by(&self.effect.failure)
+        let verdict = verdict.made_from([current]).best(best).note(&self.plan);
+        verdict.failed_by(&self.effect.failure).changing(&self.effect.diff)
     }
 }
 

@@ -10,6 +10,22 @@ const MEMBERS: &str = "# MEMBERS\n";
 /// The first line of [`SCRIPT`] with settings, which end with [`MEMBERS`].
 const SETTINGS: &str = "ID = ";
 
+/// The script that predicts with the fitted model of a solution, or with those of the solutions that are combined.
+const PREDICT: &str = include_str!("../python/predict.py");
+/// The line of [`PREDICT`] that the functions of [`SCRIPT`] replace which combine tables.
+const COMBINATION: &str = "# COMBINATION\n";
+/// These functions begin and end here.
+const FUNCTIONS: [&str; 2] = ["def combined(", "weights = ["];
+
+/// The script that predicts with the fitted model beside it.
+pub fn predict_script() -> String {
+    let [begin, end] = FUNCTIONS;
+    let functions = SCRIPT.find(begin).and_then(|at| SCRIPT.get(at..)).unwrap_or_default();
+    let functions = functions.split_once(end).map_or(functions, |(functions, _)| functions);
+    let types = "# A table is its columns by their names, with cells as text.\nTable = dict[str, list[str]]\nID, BY = None, \"mean\"\n";
+    PREDICT.replacen(COMBINATION, &format!("{types}\n\n{}\n\n", functions.trim_end()), 1)
+}
+
 /// Solutions whose predictions are combined.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Composition {

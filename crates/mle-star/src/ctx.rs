@@ -4,8 +4,12 @@
 //! all processes of a run. An effect that a limit refuses has the outcome `Refused`, which the algorithms handle
 //! like any failure.
 
+mod about;
+mod aim;
 mod continuation;
+mod notes;
 mod protocol;
+mod question;
 mod render;
 mod steps;
 mod turn;
@@ -16,7 +20,6 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::abilities::Abilities;
@@ -24,7 +27,7 @@ use crate::backend::{AgentBackend, ScriptRunner};
 use crate::call::Call;
 use crate::evaluation::Script;
 use crate::event::{Event, EventSink};
-use crate::journal::{Entry, Frozen, Journal, Recorded};
+use crate::journal::{Entry, ForkedFrom, Frozen, Journal, Recorded};
 use crate::limits::Limits;
 use crate::made_with::MadeWith;
 use crate::prefetch::{self, Likely};
@@ -33,6 +36,7 @@ use crate::record::{EffectRecord, Kind};
 use crate::reply::text as reply_text;
 use crate::slots::{Exclusivity, Lease, Share, Slots};
 use crate::stop::Stop;
+use about::{beginning, summary};
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::config::Config;
 use mle_star_domain::effects::{
@@ -42,8 +46,9 @@ use mle_star_domain::effects::{
 use mle_star_domain::metric::Score;
 use mle_star_domain::place::{Name, Place};
 use mle_star_domain::protocol::{Protocol, Shift};
-use mle_star_domain::role::{AgentType, Form, Variant};
+use mle_star_domain::role::{AgentType, Form};
 use mle_star_domain::task::Task;
+use question::{Input, Question};
 
 /// A script that has lost this many runners is given up.
 const MOST_LOSSES: usize = 3;
@@ -99,31 +104,6 @@ pub(crate) struct Run<'a> {
     protocol: Option<&'a Protocol>,
     /// How training and test table differ, once they were compared.
     shift: OnceLock<Shift>,
-}
-
-/// Everything that determines an agent's answer. The journal stores the digest of its JSON, so the fields must
-/// stay in alphabetical order.
-#[derive(Serialize)]
-struct Input<'a> {
-    agent: AgentType,
-    inputs: &'a Map<String, Value>,
-    model: &'a str,
-    schema: Option<&'a Value>,
-    templates: [&'a str; 2],
-    tools: &'a [&'a str],
-    variant: Option<Variant>,
-}
-
-/// The part of a request that the journal stores for people.
-#[derive(Serialize)]
-struct Question<'a> {
-    agent: AgentType,
-    model: &'a str,
-    prompt: &'a str,
-    variant: Option<Variant>,
-    /// Whether an earlier answer to the same question counts, so that the agent is not called.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    read_back: bool,
 }
 
 /// A place in the algorithms of a run in progress.
@@ -214,16 +194,27 @@ impl<'a> Ctx<'a> {
     /// Asks an agent.
     pub(crate) async fn ask(&self, call: Call) -> Result<AgentReply, Stop> {
         let place = self.place.named(call.name);
-        let (agent, variant, model) = (call.agent, call.variant, self.model(call.agent));
-        let render::Rendered { system, prompt, shared, told } = self.render(&call)?;
+        let (agent, variant, model) = (call.agent, call.variant, self.model_at(call.agent, &place)?);
+        let render::Rendered { system, mut prompt, shared, mut told } = self.render(&call)?;
         let templates = [self.run.prompts.text(call.template), self.run.prompts.text("system.md")];
         let (inputs, schema, tools) = (&call.inputs, call.schema.as_deref(), call.tools);
         let input = Input { agent, inputs, model: &model, schema, templates, tools, variant };
         let question =
             (call.reads_back && self.tells_more()).then(|| Value::from(inputs.clone()).to_string());
         let known = question.as_deref().and_then(|question| self.answer_to(question));
-        let kept = Question { agent, model: &model, prompt: &prompt, variant, read_back: known.is_some() };
-        let entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
+        let read_back = known.is_some();
+        let kept = Question { agent, model: &model, prompt: &prompt, variant, read_back, notes: 0 };
+        let mut entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
+        self.fence_unless_recorded(&entry)?;
+        let was_known = known.is_some();
+        let is_new = !was_known && !self.run.journal.has(&entry)?;
+        let notes = if is_new { self.notes_for(agent)? } else { Vec::new() };
+        if !notes.is_empty() {
+            notes::tell(&mut prompt, &mut told, &notes);
+            let kept =
+                Question { agent, model: &model, prompt: &prompt, variant, read_back, notes: notes.len() };
+            entry = Entry::new(&place, Kind::Agent, &input, &kept)?;
+        }
         let mut request = AgentRequest {
             place: place.clone(),
             agent,
@@ -240,11 +231,8 @@ impl<'a> Ctx<'a> {
             time_left: std::time::Duration::ZERO,
             max_usd: None,
         };
-        self.fence_unless_recorded(&entry)?;
-        let was_known = known.is_some();
         // A call that waits for its turn has no record: it has cost nothing if it is interrupted. Boxes keep the stacks of
         // deeply nested steps small.
-        let is_new = !was_known && !self.run.journal.has(&entry)?;
         let turn = if is_new { Some(Box::pin(self.turn(&mut request)).await?) } else { None };
         let started = self.run.journal.elapsed();
         let answer = async {
@@ -256,10 +244,14 @@ impl<'a> Ctx<'a> {
             }
         };
         let reply = self.run.journal.once(entry, answer).await?;
-        if was_known && !reply.replayed {
-            self.info(format!("the answer of {} to the same question is read back", agent.name()));
-        } else {
+        // An answer that is read back is no call, in this process and in a later one.
+        if !was_known {
+            if is_new && !matches!(reply.value.answer, Answer::Refused { .. }) {
+                self.run.limits.answered(agent, self.run.journal.elapsed() - started);
+            }
             self.report_reply(&place, agent, &reply, started);
+        } else if !reply.replayed {
+            self.info(format!("the answer of {} to the same question is read back", agent.name()));
         }
         Ok(reply.value)
     }
@@ -296,6 +288,11 @@ impl<'a> Ctx<'a> {
     /// The program versions used for the run so far.
     pub(crate) fn made_with(&self) -> Result<Vec<MadeWith>, Stop> {
         Ok(self.run.journal.made_with()?)
+    }
+
+    /// The run that this one was forked from.
+    pub(crate) fn forked_from(&self) -> Result<Option<ForkedFrom>, Stop> {
+        Ok(self.run.journal.forked_from()?)
     }
 
     /// Emits an event.
@@ -452,7 +449,7 @@ impl<'a> Ctx<'a> {
     ) -> Result<ScriptOutcome, Stop> {
         let (limits, now) = (&self.run.limits, self.run.journal.elapsed());
         let late = match purpose {
-            Purpose::Score | Purpose::Submission => limits.too_late_to_begin(place, self.built_on, now),
+            Purpose::Score | Purpose::Submission => limits.too_late_to_run(place, self.built_on, now),
             Purpose::Ablation | Purpose::Comparison | Purpose::Probe => limits.out_of_time(place, now),
         };
         if let Some(limit) = late {
@@ -480,7 +477,8 @@ impl<'a> Ctx<'a> {
                 ScriptOutcome::lost("the time was up before its data and its files were sent".to_owned())
             }
         };
-        Ok(ScriptOutcome { runner, cut_by: self.cut_by(&request.place, purpose, &outcome), ..outcome })
+        let cut_by = self.cut_by(&request.place, purpose, &outcome);
+        Ok(ScriptOutcome { runner, cut_by, beside: lease.overlapped(), ..outcome })
     }
 
     /// The limit of the run or the phase that stopped a script, if one did.
@@ -508,6 +506,12 @@ impl<'a> Ctx<'a> {
 
     fn model(&self, agent: AgentType) -> String {
         self.run.config.agent_models.get(&agent).unwrap_or(&self.run.config.model).clone()
+    }
+
+    /// The model of the call at a place: that which answered it, if the run is forked from one that did.
+    fn model_at(&self, agent: AgentType, place: &Place) -> Result<String, Stop> {
+        let inherited = self.run.journal.inherited_model(place)?;
+        Ok(inherited.unwrap_or_else(|| self.model(agent)))
     }
 
     fn report_reply(&self, place: &Place, agent: AgentType, reply: &Recorded<AgentReply>, started: f64) {
@@ -554,46 +558,4 @@ impl<'a> Ctx<'a> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Describes an agent's input in one line: lengths of texts, sizes of lists, beginnings of plans.
-fn summary(inputs: &Map<String, Value>) -> String {
-    let one = |(name, value): (&String, &Value)| match value {
-        Value::String(text) if name == "plan" || text.chars().count() <= 40 => {
-            format!("{name} \"{}\"", beginning(text))
-        }
-        Value::String(text) => format!("{name} of {} characters", text.chars().count()),
-        Value::Array(items) => format!("{} {name}", items.len()),
-        other => format!("{name} {other}"),
-    };
-    inputs.iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
-/// The first 200 characters of a text.
-fn beginning(text: &str) -> String {
-    text.trim().chars().take(200).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_input_reads_like_the_json_value_whose_digest_journals_hold() {
-        let (inputs, schema) = (json!({"b": 0.1, "a": [1, null]}), json!({"type": "object", "$defs": {}}));
-        let input = Input {
-            agent: AgentType::Leakage,
-            inputs: inputs.as_object().unwrap(),
-            model: "opus",
-            schema: Some(&schema),
-            templates: ["find \"leaks\"\n", "you are"],
-            tools: &["Read"],
-            variant: Some(Variant::Detection),
-        };
-        let value = json!({
-            "agent": "leakage", "variant": "detection", "model": "opus", "tools": ["Read"], "schema": schema,
-            "templates": ["find \"leaks\"\n", "you are"], "inputs": inputs,
-        });
-        assert_eq!(serde_json::to_string(&input).unwrap(), value.to_string());
-    }
 }

@@ -11,6 +11,7 @@ use std::ops::{AddAssign, Mul};
 use serde::Serialize;
 
 use crate::abilities::Abilities;
+use crate::beyond::model::MOST_MEMBERS;
 use mle_star_domain::config::{Config, Context, LeakageCheck, Switch};
 use mle_star_domain::place::{Asked, Call, Phase, Script, Step};
 use mle_star_domain::role::AgentType;
@@ -97,6 +98,9 @@ struct Tally {
     defers: bool,
     /// Whether agents are told more than in the paper, which spares some calls.
     spares: bool,
+    /// The most calls for submission scripts that keep their models, also where a solution writes the submission; 0 if nobody is
+    /// asked.
+    model_calls: u64,
 }
 
 impl Tally {
@@ -104,14 +108,17 @@ impl Tally {
         let phase = PhaseEstimate { phase, calls: BTreeMap::new(), scripts: Count::default() };
         let defers = config.leakage_check == LeakageCheck::Accepted;
         let spares = config.context == Context::Full;
-        Self { phase, repairs: u64::from(config.max_debug_attempts), defers, spares }
+        // Each solution of a combination is asked for its model.
+        let most = if config.ensemble_selection == Switch::On { MOST_MEMBERS } else { 1 };
+        let model_calls = if spares && !Abilities::from(config.agents).are_free { most } else { 0 };
+        Self { phase, repairs: u64::from(config.max_debug_attempts), defers, spares, model_calls }
     }
 
     /// Counts rows of steps like `step`, each of this length.
     fn take(&mut self, step: Step, length: u64, rows: u64, task: &Task) {
         let (row, steps) = (step.row(), length * rows);
         let unless_spared = Count { fewest: u64::from(!self.spares), most: 1 };
-        for Call { agent, asked, .. } in row.calls {
+        for Call { agent, variant, asked } in row.calls {
             let count = match asked {
                 Asked::Once => Count::exactly(steps),
                 Asked::UpTo(most) => Count { fewest: steps, most: most * steps },
@@ -119,6 +126,12 @@ impl Tally {
                 Asked::Perhaps => Count { fewest: 0, most: steps },
                 // The check of a solution that is evaluated is counted there.
                 Asked::UnlessSpared if row.script == Script::Perhaps => Count { most: 0, ..unless_spared },
+                Asked::UnlessSpared
+                    if self.model_calls > 0 && *agent == AgentType::Test && variant.is_none() =>
+                {
+                    self.phase.scripts += Count { fewest: 0, most: 1 };
+                    Count { fewest: 1, most: self.model_calls }
+                }
                 Asked::UnlessSpared => unless_spared,
                 Asked::ForEachReference => Count::exactly(references(task)),
             };

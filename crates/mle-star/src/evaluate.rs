@@ -66,7 +66,11 @@ pub(crate) async fn evaluate(
 }
 
 /// The evaluation, compared with the solution that it competes with if that validated on other rows.
-async fn compared(ctx: &Ctx<'_>, evaluation: Evaluation, rival: Option<&Scored>) -> Result<Evaluation, Stop> {
+pub(crate) async fn compared(
+    ctx: &Ctx<'_>,
+    evaluation: Evaluation,
+    rival: Option<&Scored>,
+) -> Result<Evaluation, Stop> {
     let Some((scored, rival)) = evaluation.scored.as_ref().ok().zip(rival) else { return Ok(evaluation) };
     let Some(comparison) = ctx.compare_on_common_rows(scored, rival).await? else { return Ok(evaluation) };
     let scored = evaluation.scored.map(|scored| scored.against(rival, comparison));

@@ -16,23 +16,23 @@ pub struct Findings {
 /// A finding in a script.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CodeFinding {
-    /// The rule.
+    /// The name of the rule.
     pub rule: String,
     /// Its severity.
     pub severity: Severity,
-    /// The line, from 1.
+    /// The line of the script, from 1.
     pub line: u64,
     /// What leaks, and how it reaches the score.
     pub text: String,
-    /// What would be right.
+    /// What to do instead.
     pub instead: String,
-    /// The statements to correct.
+    /// The source text of the statements to correct.
     pub block: String,
 }
 
 impl Outcome for Findings {}
 
-/// What the checker of leaks has to know of a split: nothing, if test rows differ from training rows by chance alone.
+/// The split as the checker of leaks needs it; `None` if test rows differ from training rows by chance alone.
 #[must_use]
 pub fn split_for_checker(split: &Split) -> Option<mle_star_leakage::Split> {
     let column = split.column.clone();

@@ -13,8 +13,10 @@ mod checksum;
 mod continuation;
 mod error;
 mod files;
+mod fork;
 mod image;
 mod lock;
+mod notes;
 #[cfg_attr(not(target_os = "linux"), path = "journal/owner/elsewhere.rs")]
 mod owner;
 mod reader;
@@ -34,10 +36,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::time::Instant;
 
+pub use crate::forked::ForkedFrom;
 use continuation::Continuation;
 pub use continuation::{Standing, cuts_of};
 pub use error::JournalError;
 pub use lock::{Lock, RunLock, hold, is_locked, is_unsupported, lock_file, try_lock, wait_for_lock};
+pub use notes::{LONGEST_NOTE, MOST_NOTES, Note, NoteRow, leave_note};
 pub use reader::{Snapshot, read};
 use storage::Mode;
 pub use storage::{Storage, storage};
@@ -80,6 +84,9 @@ pub struct Frozen {
     /// The data in a few lines, for the prompts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_summary: Option<String>,
+    /// Whether further tables can be joined to the training table.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub linked_tables: bool,
 }
 
 /// The only writer of a run's journal.
@@ -94,6 +101,8 @@ pub struct Journal {
     has_past: bool,
     /// The larger limits that it got.
     continued: Mutex<Vec<Continuation>>,
+    /// The run that it was forked from.
+    forked: Option<ForkedFrom>,
     hold: RunLock,
 }
 
@@ -196,8 +205,9 @@ impl Journal {
         let store = Store::open(&path, Mode::of(folder))?;
         let frozen = store.frozen(&path)?;
         store.void_unfinished()?;
-        let (elapsed, continued) = (store.elapsed()?, store.continued()?);
-        let journal = Self::new(store, hold, Some(elapsed));
+        let (elapsed, continued, forked) = (store.elapsed()?, store.continued()?, store.forked_from()?);
+        let mut journal = Self::new(store, hold, Some(elapsed));
+        journal.forked = forked;
         *lock(&journal.continued) = continued;
         Ok((journal, frozen))
     }
@@ -342,7 +352,7 @@ impl Journal {
         Ok(self.has_past && self.store().recorded(&step.place(), Kind::Verdict, "")?.is_some())
     }
 
-    /// Records that the path or phase at `place` failed, once.
+    /// Records that the path or phase at `place` failed. If several parts of it fail, the first cause stays.
     ///
     /// # Errors
     /// When the journal cannot be written.
@@ -351,6 +361,9 @@ impl Journal {
         let record = Inserted { kind: Kind::Failure, outcome: &outcome, ..Inserted::at(place) };
         let mut store = self.store();
         store.void_unfinished_below(place)?;
+        if store.failures()?.iter().any(|(failed, _)| failed == place) {
+            return Ok(());
+        }
         Ok(store.insert(&record, self.elapsed())?)
     }
 
@@ -441,7 +454,7 @@ impl Journal {
         let started = OnceLock::new();
         let (elapsed_before, has_past) = (elapsed.unwrap_or_default(), elapsed.is_some());
         let continued = Mutex::default();
-        Self { store, visited, closed, started, elapsed_before, has_past, continued, hold }
+        Self { store, visited, closed, started, elapsed_before, has_past, continued, forked: None, hold }
     }
 
     fn store(&self) -> MutexGuard<'_, Store> {

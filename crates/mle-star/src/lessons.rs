@@ -8,6 +8,7 @@ use std::ops::Bound;
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
+use crate::plans;
 use crate::verdict::{Verdict, Verdicts};
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::Step;
@@ -32,10 +33,15 @@ pub const MOST_LEARNED: usize = 24;
 const LONGEST_DIFF: usize = 100;
 /// Maximum number of lines about a run.
 const MOST: usize = 12;
-/// Maximum length of a plan or an error in a line, in characters.
-const LONGEST: usize = 160;
+/// Maximum length of what a line tells of a plan or an error, in characters; of a plan that was kept, a quarter more.
+const LONGEST: usize = 200;
+/// Maximum length of the changed lines that a line tells, and of those of all lines, in characters.
+const LONGEST_CHANGE: usize = 240;
+const ALL_CHANGES: usize = 800;
 /// What lines about attempts begin with; the number of the path follows.
 const OF_PATH: &str = "path ";
+/// What stands before each of several attempts at one block.
+const BELOW: &str = "\n  - ";
 
 /// What earlier runs tried, by their IDs, tasks and verdicts. If there are too many lines, the most useful ones of each run
 /// remain, about as many of each; runs after the first [`MOST_LEARNED`] have none.
@@ -43,7 +49,8 @@ pub fn earlier_runs(runs: &[(String, Task, Verdicts)]) -> Vec<EarlierRun> {
     let lines = |(_, task, verdicts): &(String, Task, Verdicts), most: usize| {
         most_useful(verdicts, task.metric_direction, None, most)
     };
-    let counts: Vec<usize> = runs.iter().map(|run| lines(run, MOST).len()).collect();
+    let counts: Vec<usize> =
+        runs.iter().map(|run| lines(run, MOST).iter().map(|line| of_line(line)).sum()).collect();
     let fits = |most: &usize| counts.iter().map(|count| count.min(most)).sum::<usize>() <= MOST_LEARNED;
     let most = (1..=MOST).rev().find(fits).unwrap_or(1);
     let told = |(index, run): (usize, &(String, Task, Verdicts))| {
@@ -55,8 +62,14 @@ pub fn earlier_runs(runs: &[(String, Task, Verdicts)]) -> Vec<EarlierRun> {
     runs.iter().enumerate().map(told).collect()
 }
 
+/// How many solutions a line is about: attempts at one block stand below its name.
+fn of_line(line: &str) -> usize {
+    line.matches(BELOW).count().max(1)
+}
+
 /// One line for each solution that was tried, in the order of the algorithms. If there are too many, the most useful ones
-/// remain. What the agents of step `at` are told in detail is left out.
+/// remain. Attempts at one block stand together, one below the other. What the agents of step `at` are told in detail is
+/// left out.
 pub fn lessons(verdicts: &Verdicts, direction: Direction, at: Option<Step>) -> Vec<String> {
     most_useful(verdicts, direction, at, MOST)
 }
@@ -71,22 +84,56 @@ fn most_useful(verdicts: &Verdicts, direction: Direction, at: Option<Step>, most
         _ => false,
     };
     let others = verdicts.iter().filter(|(step, _)| !in_detail(**step));
-    let mut lines: Vec<(usize, Use, String)> = others
-        .filter_map(|(step, verdict)| line(verdicts, direction, *step, verdict))
+    let mut found: Vec<Line<'_>> = others
+        .filter_map(|(step, verdict)| Line::of(verdicts, direction, *step, verdict))
         .enumerate()
-        .map(|(index, (used, line))| (index, used, line))
+        .map(|(index, line)| Line { index, ..line })
         .collect();
-    lines.sort_by(|one, two| two.1.compare(one.1));
-    lines.truncate(most);
-    lines.sort_by_key(|(index, ..)| *index);
-    lines.into_iter().map(|(.., line)| line).collect()
+    found.sort_by(|one, two| two.used.compare(one.used));
+    found.truncate(most);
+    let mut left = ALL_CHANGES;
+    for line in &mut found {
+        line.change = line.changed_lines(left);
+        left = left.saturating_sub(line.change.chars().count());
+    }
+    found.sort_by_key(|line| line.index);
+    found.chunk_by(Line::is_beside).map(together).collect()
+}
+
+/// Attempts at one block under its name, each with what is new in its plan; any other line alone.
+fn together(group: &[Line<'_>]) -> String {
+    let plans = |count: usize| group[..count].iter().map(|line| line.verdict.note.as_str());
+    let told = group.iter().enumerate().map(|(index, line)| line.words(plans(index)));
+    match group {
+        [one] => {
+            let subject = [one.subject.clone()].into_iter().filter(|subject| !subject.is_empty());
+            subject.chain(told).collect::<Vec<_>>().join(": ")
+        }
+        [first, ..] => told.fold(format!("{}:", first.subject), |text, line| format!("{text}{BELOW}{line}")),
+        [] => String::new(),
+    }
+}
+
+/// What is told of a step.
+struct Line<'a> {
+    /// Its number among all lines, in the order of the algorithms.
+    index: usize,
+    step: Step,
+    verdict: &'a Verdict,
+    used: Use,
+    /// What was changed: the path and the block, or the kind of step.
+    subject: String,
+    /// The difference that it made.
+    effect: String,
+    /// The first lines of its diff, if they are told.
+    change: String,
 }
 
 /// How useful a line is to later agents, least first, with the size of its effect; for a first solution, how good it is.
 #[derive(Clone, Copy)]
 enum Use {
     Failed,
-    NotKept(f64),
+    NotKept { by: f64, error: f64 },
     First(f64),
     Kept(f64),
 }
@@ -95,7 +142,7 @@ impl Use {
     fn compare(self, other: Self) -> Ordering {
         let rank = |one| match one {
             Self::Failed => (0, 0.0),
-            Self::NotKept(effect) => (1, effect),
+            Self::NotKept { by, .. } => (1, by.abs()),
             Self::First(goodness) => (2, goodness),
             Self::Kept(effect) => (3, effect),
         };
@@ -104,79 +151,112 @@ impl Use {
     }
 }
 
-/// The line of a step.
-fn line(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict) -> Option<(Use, String)> {
-    let what = match step {
-        Step::Candidate(_) | Step::Extra(_) => "first solution".to_owned(),
-        Step::Merge(_) | Step::DataCheck => String::new(),
-        Step::Attempt { path, .. } => match verdict.part.as_str() {
-            "" => format!("{OF_PATH}{}", path + 1),
-            part => format!("{OF_PATH}{}, {part}", path + 1),
-        },
-        Step::Round(_) | Step::Selection => "ensemble".to_owned(),
-        _ => return None,
-    };
-    if verdict.limit.is_some() || (step == Step::DataCheck && verdict.score.is_none()) {
-        return None;
+impl<'a> Line<'a> {
+    fn of(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &'a Verdict) -> Option<Self> {
+        let subject = match step {
+            Step::Candidate(_) | Step::Extra(_) => "first solution".to_owned(),
+            Step::Merge(_) | Step::DataCheck => String::new(),
+            // Texts count paths from one, folders from zero.
+            Step::Attempt { path, .. } => match parted(&verdict.part).0 {
+                "" => format!("{OF_PATH}{} (path-{path})", path + 1),
+                part => format!("{OF_PATH}{} (path-{path}), {part}", path + 1),
+            },
+            Step::Round(_) | Step::Selection => "ensemble".to_owned(),
+            _ => return None,
+        };
+        if verdict.limit.is_some() || (step == Step::DataCheck && verdict.score.is_none()) {
+            return None;
+        }
+        let (used, effect) = effect(verdicts, direction, step, verdict);
+        Some(Self { index: 0, step, verdict, used, subject, effect, change: String::new() })
     }
+
+    /// Whether both are attempts of one outer step, and therefore at one block.
+    fn is_beside(&self, other: &Self) -> bool {
+        competes(self.step, other.step)
+            && matches!(self.step, Step::Attempt { .. })
+            && self.subject == other.subject
+    }
+
+    /// The first lines of its diff, in at most `most` characters, if it helped or came close.
+    fn changed_lines(&self, most: usize) -> String {
+        let told = match self.used {
+            Use::Kept(_) => true,
+            Use::NotKept { by, error } => by > -error,
+            _ => false,
+        };
+        let most = most.min(if told { LONGEST_CHANGE } else { 0 });
+        plans::changed_lines(&self.verdict.unrecorded.diff, most)
+    }
+
+    /// The line, beside those of these plans.
+    fn words<'p>(&self, beside: impl Iterator<Item = &'p str>) -> String {
+        let most = if matches!(self.used, Use::Kept(_)) { LONGEST * 5 / 4 } else { LONGEST };
+        let plan = plans::news(&self.verdict.note, beside, most);
+        let mishaps = parted(&self.verdict.part).1;
+        let mishaps = if mishaps.is_empty() { String::new() } else { format!("; {mishaps}") };
+        let change =
+            if self.change.is_empty() { String::new() } else { format!("; changed {}", self.change) };
+        format!("{}: {}{mishaps}{change}", plan.trim_end_matches('.'), self.effect)
+    }
+}
+
+/// The block, and what happened at it, of the part of a verdict.
+fn parted(part: &str) -> (&str, &str) {
+    part.find("`; ").map_or((part, ""), |at| (&part[..=at], &part[at + 3..]))
+}
+
+/// The difference that a step made, in words.
+fn effect(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdict) -> (Use, String) {
     let score = |value: f64| Score::new(value, direction);
     let before = verdict.from.first().and_then(|step| score(verdicts.get(step)?.score?));
-    let now = verdict.score.and_then(score);
-    let gain = now.zip(before).map(|(now, before)| now.gain_over(before));
-    let effect = match (now, gain) {
-        (Some(now), Some(gain)) => {
-            let error = verdict.standard_error.or(verdict.unrecorded.standard_error);
-            let kept = match verdict.kept {
-                true if is_replaced(verdicts, step) => "kept until a later one replaced it",
-                true => "kept",
-                false if gain > error.unwrap_or(0.0) => "not kept because another was better",
-                false => "not kept",
-            };
-            format!("{}, {kept} (score {})", gained(gain, error), number(now.value()))
-        }
-        (Some(now), None) => format!("score {}", number(now.value())),
-        (None, _) if verdict.unrecorded.failure.is_empty() => "it failed".to_owned(),
-        (None, _) => format!("it failed ({})", shortened(&verdict.unrecorded.failure).trim_end_matches('.')),
+    let Some(now) = verdict.score.and_then(score) else {
+        let failure = plans::cut(&verdict.unrecorded.failure, LONGEST);
+        let why =
+            if failure.is_empty() { String::new() } else { format!(" ({})", failure.trim_end_matches('.')) };
+        return (Use::Failed, format!("it failed{why}"));
     };
-    let plan = shortened(&verdict.note);
-    let plan = plan.trim_end_matches('.');
-    let subject: Vec<&str> = [what.as_str(), plan].into_iter().filter(|part| !part.is_empty()).collect();
-    let used = match (now, gain) {
-        (None, _) => Use::Failed,
-        (Some(now), None) => Use::First(score(0.0).map_or(0.0, |zero| now.gain_over(zero))),
-        // More data is kept even if it costs something.
-        (Some(_), Some(gain)) if verdict.kept && gain > 0.0 => Use::Kept(gain),
-        (Some(_), Some(gain)) => Use::NotKept(gain.abs()),
+    let Some(gain) = before.map(|before| now.gain_over(before)) else {
+        let goodness = score(0.0).map_or(0.0, |zero| now.gain_over(zero));
+        return (Use::First(goodness), format!("score {}", number(now.value())));
     };
-    Some((used, format!("{}: {effect}", subject.join(": "))))
+    let error = verdict.standard_error.or(verdict.unrecorded.standard_error);
+    let kept = match verdict.kept {
+        true if is_replaced(verdicts, step) => "kept until a later one replaced it",
+        true => "kept",
+        false if gain > error.unwrap_or(0.0) => "not kept because another was better",
+        false => "not kept",
+    };
+    // More data is kept even if it costs something.
+    let used = if verdict.kept && gain > 0.0 {
+        Use::Kept(gain)
+    } else {
+        Use::NotKept { by: gain, error: error.unwrap_or(0.0) }
+    };
+    (used, format!("{}, {kept} (score {})", gained(gain, error), number(now.value())))
 }
 
 /// Whether a later attempt of the same outer step, or a later round, was kept instead of this one. They all start from the
 /// same solutions, so only the last one that was kept counts.
 fn is_replaced(verdicts: &Verdicts, step: Step) -> bool {
-    let competes = |other: &Step| match (step, *other) {
+    let later = verdicts.range((Bound::Excluded(step), Bound::Unbounded));
+    later.take_while(|(other, _)| competes(step, **other)).any(|(_, verdict)| verdict.kept)
+}
+
+/// Whether both are attempts of one outer step, or rounds.
+fn competes(step: Step, other: Step) -> bool {
+    match (step, other) {
         (Step::Attempt { path, outer, .. }, Step::Attempt { path: p, outer: t, .. }) => {
             (path, outer) == (p, t)
         }
         (Step::Round(_), Step::Round(_)) => true,
         _ => false,
-    };
-    let later = verdicts.range((Bound::Excluded(step), Bound::Unbounded));
-    later.take_while(|(other, _)| competes(other)).any(|(_, verdict)| verdict.kept)
+    }
 }
 
 /// Whether some of these lines are about attempts at blocks.
 pub(crate) fn tell_attempts(lines: &[String]) -> bool {
     lines.iter().any(|line| line.starts_with(OF_PATH))
-}
-
-/// A plan or an error in one line, cut to its beginning if it is long.
-pub(crate) fn shortened(text: &str) -> String {
-    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match text.chars().count() {
-        0..=LONGEST => text,
-        _ => format!("{}…", text.chars().take(LONGEST).collect::<String>().trim_end()),
-    }
 }
 
 /// A gain in words: `better by 0.0031 (standard error 0.0020)`.
@@ -212,10 +292,10 @@ pub(crate) fn rounded(value: f64, most: u8) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// The lines that differ, with two lines around them.
+/// The lines that differ, with a line around them.
 pub(crate) fn diff(before: &str, after: &str) -> String {
     let diff = TextDiff::from_lines(before, after);
-    let text = diff.unified_diff().context_radius(2).missing_newline_hint(false).to_string();
+    let text = diff.unified_diff().context_radius(1).missing_newline_hint(false).to_string();
     let lines: Vec<&str> = text.lines().collect();
     let kept = lines.iter().take(LONGEST_DIFF).copied().collect::<Vec<_>>().join("\n");
     match lines.len().saturating_sub(LONGEST_DIFF) {
@@ -234,6 +314,17 @@ mod tests {
 
     fn attempt(outer: u32, inner: u32) -> Step {
         Step::Attempt { path: 1, outer, inner }
+    }
+
+    /// Each line about a solution, without the names that attempts stand below.
+    fn single(lines: &[String]) -> Vec<String> {
+        let below = |line: &String| -> Vec<String> {
+            let mut parts = line.split(BELOW).map(str::to_owned);
+            let first: Vec<String> = parts.next().into_iter().collect();
+            let rest: Vec<String> = parts.collect();
+            if rest.is_empty() { first } else { rest }
+        };
+        lines.iter().flat_map(below).collect()
     }
 
     #[test]
@@ -259,9 +350,8 @@ mod tests {
         let expected = [
             "first solution: LightGBM: score 0.5",
             "merged with CatBoost: better by 0.25, kept (score 0.75)",
-            "path 2, training: `params = {`: Lower the rate: worse by 0.25, not kept (score 0.5)",
-            "path 2: More trees: it failed",
-            "path 2: Stack: it failed (KeyError: 'x')",
+            "path 2 (path-1), training: `params = {`: Lower the rate: worse by 0.25, not kept (score 0.5)",
+            "path 2 (path-1):\n  - More trees: it failed\n  - Stack: it failed (KeyError: 'x')",
             "ensemble: Mean: better by 0.25 (standard error 0.12), kept (score 1)",
         ];
         assert_eq!(lessons(&verdicts, Direction::Maximize, None), expected);
@@ -283,10 +373,11 @@ mod tests {
             (Step::Round(0), kept(4.0)),
             (Step::Round(1), kept(5.0)),
         ]);
-        let lines = lessons(&verdicts, Direction::Maximize, None);
+        let told = lessons(&verdicts, Direction::Maximize, None);
+        let lines = single(&told);
         let replaced: Vec<bool> = lines.iter().map(|line| line.contains("until a later one")).collect();
         assert_eq!(replaced, [false, true, false, false, false, true, false], "{lines:?}");
-        assert!(tell_attempts(&lines) && !tell_attempts(&lines[..1]) && !tell_attempts(&lines[5..]));
+        assert!(tell_attempts(&told) && !tell_attempts(&told[..1]) && !tell_attempts(&told[3..]));
     }
 
     #[test]
@@ -297,7 +388,7 @@ mod tests {
         });
         let verdicts: Verdicts =
             [(first, verdict(Some(0.0), &[], "LightGBM"))].into_iter().chain(many).collect();
-        let lines = lessons(&verdicts, Direction::Maximize, None);
+        let lines = single(&lessons(&verdicts, Direction::Maximize, None));
         assert_eq!(lines.len(), MOST);
         assert!(lines[0].starts_with("first solution"), "{}", lines[0]);
         assert!(lines[1].contains("better by 89"), "{}", lines[1]);
@@ -312,7 +403,7 @@ mod tests {
         let helped = Verdict { kept: true, ..verdict(Some(0.001), &[first], "Helps.") };
         let rest = [(first, verdict(Some(0.0), &[], "LightGBM")), (attempt(1, 0), helped)];
         let verdicts: Verdicts = failed.chain(worse).chain(rest).collect();
-        let lines = lessons(&verdicts, Direction::Maximize, None);
+        let lines = single(&lessons(&verdicts, Direction::Maximize, None));
         assert_eq!(lines.len(), MOST);
         assert!(lines[0].starts_with("first solution"), "{lines:?}");
         assert!(lines[MOST - 1].contains("Helps: better by 0.001, kept"), "{lines:?}");
@@ -331,7 +422,7 @@ mod tests {
             (format!("run {id}"), task, std::iter::once(begun).chain(tried).collect::<Verdicts>())
         };
         let counts = |runs: &[(String, Task, Verdicts)]| -> Vec<usize> {
-            earlier_runs(runs).iter().map(|run| run.lines.len()).collect()
+            earlier_runs(runs).iter().map(|run| single(&run.lines).len()).collect()
         };
         assert_eq!(counts(&[run(0, 50), run(1, 50)]), [12, 12]);
         assert_eq!(counts(&[run(0, 50), run(1, 0), run(2, 50), run(3, 50)]), [7, 1, 7, 7]);
@@ -339,7 +430,7 @@ mod tests {
         assert_eq!(counts(&many), [vec![1; MOST_LEARNED], vec![0; 6]].concat());
         // The most useful lines remain.
         let four: Vec<_> = (0..4).map(|id| run(id, 50)).collect();
-        let lines = &earlier_runs(&four)[3].lines;
+        let lines = single(&earlier_runs(&four)[3].lines);
         assert_eq!(lines.len(), 6);
         assert!(lines[0].starts_with("first solution") && lines[1].contains("better by 45"), "{lines:?}");
     }
@@ -361,6 +452,60 @@ mod tests {
         let most = |count| most_useful(&verdicts, Direction::Minimize, None, count);
         assert!(most(1)[0].contains(": C: better by 0.125, kept"), "{:?}", most(1));
         assert!(most(2)[0].contains(": B: score 0.25"), "{:?}", most(2));
+    }
+
+    #[test]
+    fn an_attempt_is_told_by_what_is_new_and_what_it_changed() {
+        let first = Step::Candidate(0);
+        let tried = |score, note: &str, diff: &str| {
+            let part = "block `fit = 1`; repaired after KeyError: 'x'".to_owned();
+            let verdict =
+                Verdict { part, standard_error: Some(0.01), ..verdict(Some(score), &[first], note) };
+            verdict.changing(diff)
+        };
+        let same = "Keep the encoding. Use depth 6.";
+        let verdicts = Verdicts::from([
+            (first, verdict(Some(0.5), &[], "LightGBM")),
+            (attempt(0, 0), tried(0.4, same, "-a = 1\n+a = 2")),
+            (
+                attempt(0, 1),
+                Verdict {
+                    kept: true,
+                    ..tried(0.6, &format!("{same} Add 3 seeds."), "@@\n-b = 1\n+b = [1, 2, 3]")
+                },
+            ),
+            (attempt(0, 2), tried(0.495, "Keep the encoding. Use depth 8.", &"+c = 1\n".repeat(100))),
+        ]);
+        let expected = "path 2 (path-1), block `fit = 1`:\n  \
+            - Keep the encoding. Use depth 6: worse by 0.1 (standard error 0.01), not kept (score 0.4); repaired after KeyError: 'x'\n  \
+            - Add 3 seeds: better by 0.1 (standard error 0.01), kept (score 0.6); repaired after KeyError: 'x'; changed `-b = 1` `+b = [1, 2, 3]`\n  \
+            - Use depth 8: worse by 0.005 (standard error 0.01), not kept (score 0.495); repaired after KeyError: 'x'; changed ";
+        let lines = lessons(&verdicts, Direction::Maximize, None);
+        let last = lines[1].strip_prefix(expected).unwrap_or_else(|| panic!("{}", lines[1]));
+        assert!(
+            last.starts_with("`+c = 1` `+c = 1` ")
+                && last.ends_with(" more")
+                && last.len() < LONGEST_CHANGE + 20,
+            "{last}"
+        );
+    }
+
+    #[test]
+    fn all_changes_together_have_a_length() {
+        let first = Step::Candidate(0);
+        // Nine long lines each, of which a few are told, and how many are left.
+        let diff: String =
+            (0..9).map(|line| format!("+{}\n", format!("value_{line} = ").repeat(9))).collect();
+        let tried = |inner: u32| {
+            let kept = Verdict { kept: true, ..verdict(Some(0.5 + f64::from(inner) / 100.0), &[first], "") };
+            (attempt(0, inner), kept.changing(&diff))
+        };
+        let verdicts: Verdicts =
+            (0..9).map(tried).chain([(first, verdict(Some(0.5), &[], "LightGBM"))]).collect();
+        let lines = lessons(&verdicts, Direction::Maximize, None).join("\n");
+        let told: usize =
+            lines.split("; changed ").skip(1).map(|line| line.lines().next().unwrap().len()).sum();
+        assert!((ALL_CHANGES / 2..ALL_CHANGES * 5 / 4).contains(&told), "{told}: {lines}");
     }
 
     #[test]

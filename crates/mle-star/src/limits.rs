@@ -47,9 +47,15 @@ const STUDIED: f64 = 3.0;
 const COMPARISON: f64 = 20.0;
 /// The largest share of the remaining time that a probe of the final solution takes.
 const PROBE: f64 = 0.1;
+/// The same of the run that tells the importance of columns: little comes after it.
+const IMPORTANCE: f64 = 0.5;
 /// The largest share of the remaining time that an answer at the end of a phase takes.
 const PROVISIONAL: f64 = 0.1;
-/// The number of latest scripts that tell how long a script takes.
+/// The same for the first answer, without which a run may end with nothing to submit.
+const FIRST_PROVISIONAL: f64 = 0.25;
+/// Seconds from which on an answer is written by somebody who reads what length of a script to aim at.
+const CONSIDERED: f64 = 1.0;
+/// The number of latest scripts that tell how long a script takes, and of answers.
 const LATEST: usize = 5;
 
 /// The limits of a run. Times are seconds since the start of the run.
@@ -67,6 +73,8 @@ pub(crate) struct Limits {
     more_rows: f64,
     /// Whether the submission script runs on more rows than the scripts of the search.
     repeats: bool,
+    /// Whether nothing can be submitted before a script has run on all rows: scripts of the search predict an earlier period.
+    must_repeat: bool,
     state: Mutex<State>,
 }
 
@@ -77,10 +85,14 @@ struct State {
     allowances: Vec<f64>,
     path_used: HashMap<usize, f64>,
     has_solution: bool,
+    /// Whether the test rows have predictions.
+    has_answer: bool,
     /// The longest run that the submission script may have to repeat on more rows.
     repeated: f64,
     /// The seconds of the latest scripts that had a score.
     latest: VecDeque<f64>,
+    /// The seconds of the latest answers of agents that write or plan.
+    answers: VecDeque<f64>,
     /// The seconds of the latest ablation study; none before the first.
     ablation: Option<f64>,
 }
@@ -98,6 +110,7 @@ impl Limits {
             combines: config.ensemble_selection == Switch::On && config.num_parallel_solutions > 1,
             comparison_timeout: COMPARISON.min(total / 3.0).max(total / 10.0).clamp(1.0, 120.0),
             more_rows,
+            must_repeat: protocol.is_some_and(|protocol| protocol.holdout.is_period()),
             repeats: more_rows > 1.0 || protocol.is_some_and(|protocol| protocol.holdout.is_on()),
             ablation_timeout: (total / (f64::from(config.outer_loop_steps) * 2.0)).clamp(1.0, 600.0),
             state: Mutex::new(State {
@@ -105,8 +118,10 @@ impl Limits {
                 allowances: Vec::new(),
                 path_used: HashMap::new(),
                 has_solution: false,
+                has_answer: false,
                 repeated: 0.0,
                 latest: VecDeque::new(),
+                answers: VecDeque::new(),
                 ablation: None,
             }),
         }
@@ -169,23 +184,41 @@ impl Limits {
         (ends >= self.phase_ends(&state, place) || path_is_spent).then_some(Limit::Share)
     }
 
-    /// The time limit that leaves out a step or a script at this place now: what is left is less than the script is
+    /// The time limit that leaves out a step at this place now: what is left is less than its agent and its script are
     /// expected to take. `built_on` is how long the longest script took that it is made from. The first ablation study is
     /// expected to take as long as the solution and a few variants, or until it is stopped.
     pub fn too_late_to_begin(&self, place: &Place, built_on: Option<f64>, now: f64) -> Option<Limit> {
+        let answer = match expected(place) {
+            Expected::OnMoreRows => 0.0,
+            _ => median(&self.state().answers),
+        };
+        self.exceeded(place, now, self.expected_seconds(place, built_on) + answer)
+    }
+
+    /// The time limit that leaves out a script at this place now. A script whose writer read what length to aim at may be
+    /// shorter than what it is made from.
+    pub fn too_late_to_run(&self, place: &Place, built_on: Option<f64>, now: f64) -> Option<Limit> {
+        let needed = {
+            let state = self.state();
+            let considered = median(&state.answers) >= CONSIDERED && expected(place) != Expected::OnMoreRows;
+            considered.then(|| state.shortest())
+        };
+        self.exceeded(place, now, needed.unwrap_or_else(|| self.expected_seconds(place, built_on)))
+    }
+
+    /// How long the script at this place is expected to take, with an ablation study before it.
+    fn expected_seconds(&self, place: &Place, built_on: Option<f64>) -> f64 {
         let (shortest, study) = {
             let state = self.state();
             (state.shortest(), self.study(&state))
         };
-        let expected = place.step().map_or(Expected::Shortest, |step| step.row().expected);
-        let needed = match expected {
+        match expected(place) {
             Expected::Shortest => shortest,
             Expected::AsBefore => built_on.unwrap_or(shortest),
             Expected::StudyAndAsBefore => study + built_on.unwrap_or(shortest),
             Expected::AtLeastAsBefore => built_on.unwrap_or_default().max(shortest),
             Expected::OnMoreRows => built_on.unwrap_or_default() * AGAIN,
-        };
-        self.exceeded(place, now, needed)
+        }
     }
 
     /// The time limit that refuses an agent call at this place now, if any.
@@ -216,10 +249,11 @@ impl Limits {
         let own = match purpose {
             Purpose::Ablation => self.ablation_timeout,
             Purpose::Comparison => self.comparison_timeout,
-            Purpose::Probe => self.probe_time(now),
+            Purpose::Probe => self.probe_time(place, now),
             Purpose::Submission if matches!(place.step(), Some(Step::Provisional(_))) => {
                 self.provisional_time(place, now)
             }
+            Purpose::Score if self.must_repeat => (self.total - now) / (1.0 + ON_ALL_ROWS),
             Purpose::Score | Purpose::Submission => f64::INFINITY,
         };
         let cap = self.script_timeout.min(own);
@@ -229,14 +263,16 @@ impl Limits {
         Duration::from_secs_f64(cap.min(path).min(self.left(place, now)).max(1.0))
     }
 
-    /// How long one probe of the final solution may take, in seconds.
-    pub fn probe_time(&self, now: f64) -> f64 {
-        (self.total - now).max(0.0) * PROBE
+    /// How long the probe of the final solution at this place may take, in seconds.
+    pub fn probe_time(&self, place: &Place, now: f64) -> f64 {
+        let share = if place.is_importance() { IMPORTANCE } else { PROBE };
+        (self.total - now).max(0.0) * share
     }
 
     /// How long the script of an answer at the end of a phase may take, in seconds.
     pub fn provisional_time(&self, place: &Place, now: f64) -> f64 {
-        ((self.total - now) * PROVISIONAL).min(self.left(place, now)).max(0.0)
+        let share = if self.state().has_answer { PROVISIONAL } else { FIRST_PROVISIONAL };
+        ((self.total - now) * share).min(self.left(place, now)).max(0.0)
     }
 
     /// Counts the script time of a path.
@@ -252,16 +288,24 @@ impl Limits {
         let (seconds, failed) = (outcome.duration_seconds, outcome.is_error());
         let mut state = self.state();
         match purpose {
+            Purpose::Submission if !failed => state.has_answer = true,
             Purpose::Ablation if !failed || outcome.end == ScriptEnd::TimedOut => {
                 state.ablation = Some(seconds);
             }
             Purpose::Score if !failed => {
-                state.scored_in(seconds);
+                remember(&mut state.latest, seconds);
                 if self.repeats {
                     state.repeated = state.repeated.max(seconds);
                 }
             }
             _ => {}
+        }
+    }
+
+    /// Learns from an answer how long agents take. Leakage checks read more than they write.
+    pub fn answered(&self, agent: AgentType, seconds: f64) {
+        if agent != AgentType::Leakage {
+            remember(&mut self.state().answers, seconds);
         }
     }
 
@@ -306,7 +350,8 @@ impl Limits {
         if place.phase() == Some(Phase::Finalization) {
             return self.total;
         }
-        let repeated = (state.repeated * ON_ALL_ROWS * self.more_rows).min(self.total * LARGEST_RESERVE);
+        let largest = if self.must_repeat { ON_ALL_ROWS / (1.0 + ON_ALL_ROWS) } else { LARGEST_RESERVE };
+        let repeated = (state.repeated * ON_ALL_ROWS * self.more_rows).min(self.total * largest);
         // A combination runs only if the submission script sees more rows than the search.
         let runs = self.combines && state.repeated > 0.0;
         let combined = if runs { state.usual() * COMBINED * TOGETHER_ON_ALL_ROWS } else { 0.0 };
@@ -336,14 +381,6 @@ impl Limits {
 }
 
 impl State {
-    /// Counts the time of a script that had a score.
-    fn scored_in(&mut self, seconds: f64) {
-        self.latest.push_back(seconds);
-        if self.latest.len() > LATEST {
-            self.latest.pop_front();
-        }
-    }
-
     /// The script seconds that a path may still use.
     fn allowance_left(&self, path: usize) -> f64 {
         let used = self.path_used.get(&path).copied().unwrap_or(0.0);
@@ -357,10 +394,28 @@ impl State {
 
     /// The median time of the latest scripts that had a score; 0 without one.
     fn usual(&self) -> f64 {
-        let mut latest: Vec<f64> = self.latest.iter().copied().collect();
-        latest.sort_by(f64::total_cmp);
-        latest.get(latest.len() / 2).copied().unwrap_or(0.0)
+        median(&self.latest)
     }
+}
+
+/// What the script of the step at this place is expected to take.
+fn expected(place: &Place) -> Expected {
+    place.step().map_or(Expected::Shortest, |step| step.row().expected)
+}
+
+/// Adds the seconds of one more script or answer.
+fn remember(latest: &mut VecDeque<f64>, seconds: f64) {
+    latest.push_back(seconds);
+    if latest.len() > LATEST {
+        latest.pop_front();
+    }
+}
+
+/// The median; 0 of nothing.
+fn median(latest: &VecDeque<f64>) -> f64 {
+    let mut latest: Vec<f64> = latest.iter().copied().collect();
+    latest.sort_by(f64::total_cmp);
+    latest.get(latest.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// How many times the rows of the search the submission script should have time for.

@@ -5,16 +5,16 @@ use mle_star_domain::place::Place;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// One record.
+/// One record of a journal: an effect of the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EffectRecord {
     /// The number of the record, in order of beginning.
     pub seq: i64,
-    /// Where in the algorithms.
+    /// The step of the algorithms that it belongs to.
     pub place: Place,
     /// The kind of effect.
     pub kind: Kind,
-    /// Does it count?
+    /// Whether it counts.
     pub state: EffectState,
     /// The request: the prompt, or the script.
     pub request: Value,
@@ -24,18 +24,18 @@ pub struct EffectRecord {
     pub limit: Option<Limit>,
     /// Cost and tokens.
     pub usage: Usage,
-    /// RFC 3339.
+    /// The time of its beginning, in RFC 3339.
     pub begun_at: String,
-    /// RFC 3339.
+    /// The time of its end, in RFC 3339.
     pub ended_at: Option<String>,
-    /// Seconds into the run.
+    /// Seconds from the start of the run to its beginning.
     pub elapsed_begun: f64,
-    /// Seconds into the run.
+    /// Seconds from the start of the run to its end.
     pub elapsed_ended: Option<f64>,
 }
 
 impl EffectRecord {
-    /// Does it count?
+    /// Whether it counts.
     pub fn counts(&self) -> bool {
         self.state == EffectState::Ended
     }
@@ -51,7 +51,7 @@ pub enum EffectState {
     Ended,
     /// It was interrupted or ended the run. A resume performs it again.
     Void,
-    /// A larger limit reopened the run at an earlier step.
+    /// It does not count any more, because a larger limit reopened the run at an earlier step.
     Aside,
 }
 

@@ -7,6 +7,7 @@ pub(crate) use records::best_first;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::forked::ForkedFrom;
 use crate::made_with::MadeWith;
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
@@ -14,7 +15,7 @@ use crate::spending::Spending;
 use crate::verdict::Lineage;
 use mle_star_domain::answers::{CodeBlockCategory, Contamination, Retrieval, RetrievedModel};
 use mle_star_domain::config::Config;
-use mle_star_domain::effects::{Limit, Lookup, ScriptOutcome};
+use mle_star_domain::effects::{ColumnImportance, Limit, Lookup, ScriptOutcome};
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Phase, Place};
 use mle_star_domain::task::Task;
@@ -43,6 +44,10 @@ pub struct FinalResult {
     /// Why `submission.csv` was not written by `final/solution.py` in its run on the original data; `None` if it was.
     #[serde(default)]
     pub not_run: Option<String>,
+    /// Why another solution than the best one is submitted, with both validation scores, in one sentence; `null` if it is the
+    /// best one.
+    #[serde(default)]
+    pub not_best: Option<String>,
     /// Whether the solution was copied from a reference; `None` if not checked or unclear.
     pub contamination: Option<Contamination>,
     /// Wall-clock seconds of the run over all processes.
@@ -80,9 +85,53 @@ pub struct FinalResult {
     /// not recorded.
     #[serde(default)]
     pub made_with: Vec<MadeWith>,
+    /// The run that this one was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<ForkedFrom>,
     /// How far the score can be trusted.
     #[serde(default)]
     pub trust: Option<Trust>,
+    /// How much worse the score of the final solution on held-out rows gets when a column is permuted, for every column of the
+    /// test table that is no ID, group, time or weight, strongest first; `null` if it is not known.
+    #[serde(default)]
+    pub importance: Option<Vec<ColumnImportance>>,
+    /// Why it is not known, in one sentence; `null` if it is.
+    #[serde(default)]
+    pub importance_why: Option<String>,
+    /// The number of held-out rows that it is of.
+    #[serde(default)]
+    pub importance_rows: Option<u64>,
+    /// What `mle-star predict` predicts other rows with.
+    #[serde(default)]
+    pub model: ModelRecord,
+}
+
+/// What predicts other rows.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ModelRecord {
+    /// The kind.
+    pub kind: ModelKind,
+    /// Why there is no fitted model, in one sentence; empty if there is one.
+    pub why: String,
+    /// The rows of the test table, in another order, that the fitted model predicted as in the submission.
+    pub rows: Option<u64>,
+    /// The size of `final/model/` in bytes.
+    pub bytes: Option<u64>,
+    /// How long the fitted model takes for a row, without the start of Python, in milliseconds.
+    pub milliseconds_per_row: Option<f64>,
+}
+
+/// How other rows are predicted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ModelKind {
+    /// By the fitted model in `final/model/`.
+    Fitted,
+    /// By the script of the solution, which fits again.
+    Refit,
+    /// Not at all: there is no submission.
+    #[default]
+    None,
 }
 
 /// A step that a limit cut or skipped.
@@ -317,6 +366,15 @@ pub struct EnsembleAttempt {
     pub effect: AttemptEffect,
 }
 
+/// A run of a script that may have kept its model.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KeptModel {
+    /// Its place.
+    pub run: Place,
+    /// The script.
+    pub script: String,
+}
+
 /// A finished run.
 #[derive(Clone, Debug)]
 pub struct FinishedRun {
@@ -324,9 +382,23 @@ pub struct FinishedRun {
     pub result: FinalResult,
     /// The place of the run that wrote a valid submission, if any.
     pub submission: Option<Place>,
+    /// The run whose script may have kept its model, or why there is none.
+    pub model: Result<KeptModel, String>,
     /// Whether the final solution from before a limit was raised was kept, because the run found nothing better; the
     /// files in `final/` are then left as they are.
     pub keeps_earlier_answer: bool,
+    /// The runs that predicted labelled rows as the final solution does, each with its script; `None` if the earlier solution
+    /// was kept.
+    pub predictions: Option<FinalPredictions>,
+}
+
+/// The runs that predicted labelled rows as the final solution does, each with its script.
+#[derive(Clone, Debug)]
+pub struct FinalPredictions {
+    /// The run that predicted the held-out rows, or a test table whose labels are known; `None` if there is none.
+    pub held_out: Option<(Place, String)>,
+    /// The run that predicted the validation rows.
+    pub validation: (Place, String),
 }
 
 /// Wall-clock seconds.

@@ -133,11 +133,11 @@ impl Scored {
 
     /// Whether it replaces `incumbent` by this rule. Without known rows, every rule is the paper's. If `incumbent` validated on
     /// other rows, those that both predicted decide; if they are too few, the solution stays that validated on the folds of
-    /// the program.
+    /// the program, and of two that did not, the one with more rows.
     pub fn replaces(&self, incumbent: &Self, rule: Acceptance) -> bool {
         if let Some(comparison) = self.comparison_with(incumbent) {
             let Some(difference) = comparison.difference else {
-                return self.is_on_folds() && !incumbent.is_on_folds();
+                return self.standing() > incumbent.standing();
             };
             let (gain, none) = (self.score.of_value(difference.by), self.score.of_value(0.0));
             return match rule {
@@ -157,6 +157,12 @@ impl Scored {
     fn comparison_with(&self, incumbent: &Self) -> Option<&Comparison> {
         let against = self.evidence.against.as_ref().filter(|against| against.run == *incumbent.place())?;
         Some(&against.comparison).filter(|comparison| comparison.failure.is_empty())
+    }
+
+    /// What decides between solutions that have no rows in common: the program's folds, then the number of rows.
+    fn standing(&self) -> (bool, u64) {
+        let rows = self.measured().map_or(0, |measured| measured.rows);
+        (self.is_on_folds(), if self.is_on_folds() { 0 } else { rows })
     }
 
     /// Whether it validated on the rows of the program's folds.

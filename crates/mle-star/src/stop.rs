@@ -41,7 +41,7 @@ pub enum Stop {
     /// An internal error.
     #[error("internal error at {place}: {what}")]
     Bug {
-        /// The place.
+        /// The step of the algorithms.
         place: Place,
         /// The violated rule.
         what: String,

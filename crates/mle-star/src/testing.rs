@@ -28,9 +28,9 @@ use crate::slots::Slots;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, CombinationRequest, CombinedBy, Comparison, ComparisonRequest, Look,
-    LookRequest, Purpose, Refit, RefitRequest, RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, Selection,
-    SelectionRequest, Usage,
+    AgentReply, AgentRequest, Agreement, AgreementRequest, CombinationRequest, CombinedBy, Comparison,
+    ComparisonRequest, Importance, ImportanceRequest, Look, LookRequest, Purpose, Refit, RefitRequest,
+    RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest, Usage,
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Place, Step};
@@ -60,7 +60,9 @@ pub struct World {
     held_out: HashMap<String, Vec<f64>>,
     selections: HashMap<String, Selection>,
     refits: HashMap<String, Refit>,
+    importance: Option<Importance>,
     comparisons: HashMap<String, Comparison>,
+    agreements: HashMap<String, Agreement>,
     only_traces: bool,
     log: Mutex<Log>,
 }
@@ -128,10 +130,24 @@ impl World {
         self
     }
 
+    /// How much the score depends on each column. Without this, the question is not known to have an answer.
+    #[must_use]
+    pub fn depends_on(mut self, importance: Importance) -> Self {
+        self.importance = Some(importance);
+        self
+    }
+
     /// What two solutions score on the validation rows of both, at `place`.
     #[must_use]
     pub fn compares(mut self, place: &str, comparison: Comparison) -> Self {
         self.comparisons.insert(place.to_owned(), comparison);
+        self
+    }
+
+    /// The errors of the solutions at `place` agree so. Unlike other effects, the question is not in the trace.
+    #[must_use]
+    pub fn agrees(mut self, place: &str, agreement: Agreement) -> Self {
+        self.agreements.insert(place.to_owned(), agreement);
         self
     }
 
@@ -388,6 +404,12 @@ impl ScriptRunner for World {
         Ok(self.comparisons.get(request.place.as_str()).cloned().unwrap_or_default())
     }
 
+    async fn agreement(&self, request: &AgreementRequest) -> Result<Agreement, Stop> {
+        self.stop(&request.place)?;
+        let unknown = || Agreement { failure: "no predictions".to_owned(), ..Agreement::default() };
+        Ok(self.agreements.get(request.place.as_str()).cloned().unwrap_or_else(unknown))
+    }
+
     async fn select(&self, request: &SelectionRequest) -> Result<Selection, Stop> {
         self.log().trace.push(request.place.clone());
         self.stop(&request.place)?;
@@ -403,6 +425,12 @@ impl ScriptRunner for World {
         self.stop(&request.place)?;
         let alike = || Refit { rows: 2, words: "rank correlation 1.00".to_owned(), ..Refit::default() };
         Ok(self.refits.get(request.place.as_str()).cloned().unwrap_or_else(alike))
+    }
+
+    async fn importance(&self, request: &ImportanceRequest) -> Result<Importance, Stop> {
+        self.log().trace.push(request.place.clone());
+        self.stop(&request.place)?;
+        Ok(self.importance.clone().unwrap_or_else(|| Importance::unknown("no predictions")))
     }
 
     async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {

@@ -1,5 +1,7 @@
 //! What a Python traceback says about a script: the line that failed, and the libraries it went through.
 
+use mle_star_domain::layout;
+
 /// Lines shown before and after the failing one.
 const AROUND: usize = 4;
 
@@ -8,19 +10,34 @@ const AROUND: usize = 4;
 /// Of the traceback's frames, the last one whose quoted line is that line of the script counts.
 pub fn failing_lines(script: &str, traceback: &str) -> String {
     let lines: Vec<&str> = script.lines().collect();
-    let quoted: Vec<&str> = traceback.lines().collect();
-    let of_script = |pair: &[&str]| {
-        let number = frame(pair[0])?.1;
-        let line = lines.get(number.checked_sub(1)?)?;
-        (!line.trim().is_empty() && line.trim() == pair[1].trim()).then_some(number - 1)
-    };
-    let Some(at) = quoted.windows(2).rev().find_map(of_script) else { return String::new() };
+    let Some(number) = frames(script, traceback).last().copied() else { return String::new() };
+    let at = number - 1;
     let shown = at.saturating_sub(AROUND)..(at + AROUND + 1).min(lines.len());
     let one = |index: usize| {
         let mark = if index == at { '>' } else { ' ' };
         format!("{mark}{:>5} {}", index + 1, lines[index]).trim_end().to_owned()
     };
     shown.map(one).collect::<Vec<_>>().join("\n")
+}
+
+/// Whether a script failed where it saves its model, or later: its submission is written before.
+pub fn fails_while_saving(script: &str, traceback: &str) -> bool {
+    let saves = |line: &str| line.contains(layout::PREDICT) || line.contains("final/model");
+    let saved_at = (1..).zip(script.lines()).find(|(_, line)| saves(line)).map(|(at, _)| at);
+    // The first frame is outside all functions.
+    saved_at.is_some_and(|saved_at| frames(script, traceback).first().is_some_and(|at| *at >= saved_at))
+}
+
+/// The numbers of the script's lines that the traceback quotes, in its order.
+fn frames(script: &str, traceback: &str) -> Vec<usize> {
+    let lines: Vec<&str> = script.lines().collect();
+    let quoted: Vec<&str> = traceback.lines().collect();
+    let of_script = |pair: &[&str]| {
+        let number = frame(pair[0])?.1;
+        let line = lines.get(number.checked_sub(1)?)?;
+        (!line.trim().is_empty() && line.trim() == pair[1].trim()).then_some(number)
+    };
+    quoted.windows(2).filter_map(of_script).collect()
 }
 
 /// The libraries that the traceback goes through, with their versions as `environment` names them: `pandas 2.3.1`.
@@ -77,6 +94,17 @@ mod tests {
         assert_eq!(failing_lines("other = 1\n", TRACEBACK), "");
         let syntax = "  File \"a.py\", line 2\n    x = (\n        ^\nSyntaxError: '(' was never closed";
         assert_eq!(failing_lines("a = 1\nx = (", syntax), "     1 a = 1\n>    2 x = (");
+    }
+
+    #[test]
+    fn a_script_may_fail_while_it_saves_its_model() {
+        let check = |instead: &str, with: &str, expected: bool| {
+            assert_eq!(fails_while_saving(&SCRIPT.replace(instead, with), TRACEBACK), expected, "{with}");
+        };
+        check("", "", false);
+        check("import pandas as pd\n\n", "import pandas as pd\nos.mkdir('./final/model')\n", true);
+        check("print(frame['y'])", "os.mkdir('./final/model')", false);
+        check("frame = load()", "other = load()", false);
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub struct Unrecorded {
     /// The standard error of the difference to the first solution of `from`, in the metric's unit, of a step whose verdict
     /// has none.
     pub standard_error: Option<f64>,
+    /// What the step changed in the solution that it began with, as a diff; empty if that is not known.
+    pub diff: String,
     /// What people are warned of when the step ends, one sentence each.
     pub warnings: Vec<String>,
 }
@@ -119,6 +121,12 @@ impl Verdict {
         Self { unrecorded: Unrecorded { standard_error, ..self.unrecorded }, ..self }
     }
 
+    /// Sets what the step changed, for later agents.
+    #[must_use]
+    pub(crate) fn changing(self, diff: &str) -> Self {
+        Self { unrecorded: Unrecorded { diff: diff.to_owned(), ..self.unrecorded }, ..self }
+    }
+
     /// Sets the note.
     #[must_use]
     pub(crate) fn note(self, note: impl Into<String>) -> Self {
@@ -157,25 +165,30 @@ impl From<&Scored> for Best {
 
 /// The solution that a run with these verdicts submits, or would submit if it ended now: the best ensemble, unless
 /// the best solution of a path is strictly better; before both, s_0. `None` before the end of Phase 1. A combination that
-/// was kept has been compared with all of them.
+/// was kept has been compared with all of them. Where solutions of a phase validated on different rows, the best one is that
+/// of their comparison on like rows.
 pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
     let paths: BTreeSet<u32> = verdicts.keys().filter_map(|step| step.path()).collect();
     let best_of = |path: u32| {
         let of_path = verdicts.iter().rev().filter(move |(step, _)| step.path() == Some(path));
         of_path.filter_map(|(_, verdict)| verdict.best.as_ref()).next()
     };
-    let bests = paths.into_iter().filter_map(best_of);
+    let compared = |phase| verdicts.get(&Step::LikeRows(phase)).and_then(|verdict| verdict.best.as_ref());
+    let bests: Vec<&Best> = match compared(Phase::Phase2) {
+        Some(best) => vec![best],
+        None => paths.into_iter().filter_map(best_of).collect(),
+    };
     // A round without a best ensemble is one in which Phase 3 failed, or all rounds so far did.
     let combined = verdicts.get(&Step::Selection).and_then(|verdict| verdict.best.as_ref());
-    if combined.is_some() {
-        return combined;
+    if let Some(best) = combined.or_else(|| compared(Phase::Phase3)) {
+        return Some(best);
     }
     let round = verdicts.iter().rev().find(|(step, _)| matches!(step, Step::Round(_)));
     let further = verdicts.iter().rev().find(|(step, _)| matches!(step, Step::Extra(_)));
     let ensemble = further.into_iter().chain(round).filter_map(|(_, verdict)| verdict.best.as_ref());
     let scored = |best: &&Best| Score::new(best.score, direction);
     let known: Vec<(&Best, Score)> =
-        bests.chain(ensemble).filter_map(|best| Some((best, scored(&best)?))).collect();
+        bests.into_iter().chain(ensemble).filter_map(|best| Some((best, scored(&best)?))).collect();
     // The best of the paths in order, then the ensembles; the last of equals wins.
     let best = last_best(known, |(_, score)| *score).map(|(best, _)| best);
     best.or_else(|| verdicts.get(&Step::LeakageCheck)?.best.as_ref())
@@ -269,7 +282,13 @@ mod tests {
         check(&with(0.59), Some(attempt(0)));
         let further = (Step::Extra(0), Step::Extra(0), 0.7);
         check(&[&with(0.65)[..], &[further]].concat(), Some(Step::Extra(0)));
+        let like = (Step::LikeRows(Phase::Phase2), Step::Merge(1), 0.5);
+        check(&[&paths[..], &[like]].concat(), Some(Step::Merge(1)));
+        check(&[&with(0.55)[..], &[like]].concat(), Some(Step::Round(0)));
+        let like_rounds = (Step::LikeRows(Phase::Phase3), attempt(0), 0.6);
+        check(&[&with(0.65)[..], &[like, like_rounds]].concat(), Some(attempt(0)));
         let selection = (Step::Selection, Step::Selection, 0.59);
+        check(&[&with(0.6)[..], &[like_rounds, selection]].concat(), Some(Step::Selection));
         check(&[&with(0.6)[..], &[selection]].concat(), Some(Step::Selection));
     }
 }

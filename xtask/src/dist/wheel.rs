@@ -1,6 +1,5 @@
 //! The wheel, and the static program in it, which needs nothing of the system that it runs on.
 
-use std::env;
 use std::env::consts::ARCH;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use super::crates::files;
 use super::tools::{Builders, add_target};
-use crate::command::{root, say};
+use crate::command::{self, root, say};
 use crate::packages;
 
 /// A system that the program is built for.
@@ -62,8 +61,7 @@ pub fn build(builders: &Builders, target: &Target, profile: &str, folder: &Path)
     say(&format!("building for {} with the profile {profile}", target.triple));
     packages::succeeds(&mut maturin)?;
     let wheel = files(folder, ".whl")?.pop().ok_or("maturin made no wheel")?;
-    let target_folder = env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), Into::into);
-    let program = target_folder.join(target.triple).join(profile).join("mle-star");
+    let program = command::target().join(target.triple).join(profile).join("mle-star");
     Ok(Built { wheel, program, processor: target.processor })
 }
 
@@ -102,6 +100,7 @@ pub fn runs_alone(program: &Path) -> Result<(), String> {
 /// A wheel in an environment of its own.
 pub struct Installed {
     program: PathBuf,
+    python: PathBuf,
 }
 
 impl Installed {
@@ -113,10 +112,11 @@ impl Installed {
         let environment = super::folder().join("environment");
         let _ = fs::remove_dir_all(&environment);
         packages::succeeds(Command::new("python3").args(["-m", "venv"]).arg(&environment))?;
-        let mut pip = Command::new(environment.join("bin/python"));
+        let python = environment.join("bin/python");
+        let mut pip = Command::new(&python);
         pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index"]).arg(wheel);
         packages::succeeds(&mut pip)?;
-        Ok(Self { program: environment.join("bin/mle-star") })
+        Ok(Self { program: environment.join("bin/mle-star"), python })
     }
 
     /// Checks what it prints for `--version`, but for the commit.
@@ -133,6 +133,18 @@ impl Installed {
         } else {
             Err(format!("it printed {printed:?}, not {expected:?}"))
         }
+    }
+
+    /// Whether Python imports the package, of this version, and it starts the program of its environment.
+    ///
+    /// # Errors
+    /// It does not; in words.
+    pub fn has_package(&self, version: &str) -> Result<(), String> {
+        let program = format!(
+            "import mle_star; assert mle_star.__version__ == {version:?}; assert mle_star.check('import os') == []"
+        );
+        let mut python = Command::new(&self.python);
+        packages::succeeds(python.args(["-c", &program]).env_remove("MLE_STAR_BIN").env("PATH", ""))
     }
 
     /// Solves the task of `doctor --e2e` with the offline agents.

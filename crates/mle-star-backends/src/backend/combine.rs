@@ -34,6 +34,7 @@ impl ScriptBackend {
             by,
             measured: Some(found.measured),
             is_better: found.is_better,
+            lead: found.lead,
             failure: String::new(),
         }))
     }

@@ -14,8 +14,8 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_process::disk;
 use mle_star_tables::holdout::trim;
 
-use super::ScriptBackend;
 use super::seen::ScriptData;
+use super::{MOST_OF_A_MODEL, ScriptBackend};
 use crate::runners::Received;
 use crate::script::evaluation::{Evaluator, LARGEST, Predictions, ValidationCheck};
 use crate::script::executor::Workplace;
@@ -23,7 +23,7 @@ use crate::script::in_background;
 use crate::script::submission::{check_submission, largest, too_large};
 use crate::script::watch;
 
-/// The largest file with scores of classes that is kept whole, in bytes. What is cut off cannot be combined.
+/// The most bytes of a file with class scores that are kept. A file that was cut off cannot be combined.
 const MOST_SCORES: u64 = 256 << 20;
 
 /// The files that a script wrote.
@@ -48,15 +48,15 @@ pub(super) struct KeptFiles {
     pub(super) disk_left: Option<String>,
 }
 
-/// Where the files of a script are kept.
+/// The paths where the files of a script are kept. Not to be confused with [`Place`], its step of the algorithm.
 pub(super) struct Places {
-    /// What can be submitted; nothing, if the held-out rows are all that the script predicts.
+    /// What can be submitted. The file is missing if the script predicts held-out rows only.
     submission: PathBuf,
     /// The whole submission, if it has predictions for held-out rows. They stay apart from what can be submitted.
     with_held_out: Option<PathBuf>,
-    /// The predictions behind the score.
+    /// The validation predictions that the score is computed from.
     validation: PathBuf,
-    /// The scores of the classes behind the predictions for validation rows and in the submission.
+    /// The scores of classes: for the validation rows, and for the rows of the submission.
     class_scores: [PathBuf; 2],
 }
 
@@ -71,8 +71,11 @@ impl ScriptBackend {
         let setup = Arc::clone(&self.setup);
         let places = self.places(request);
         let evaluation = self.evaluation.clone();
-        let (verifies, probes) = (request.purpose == Purpose::Score, request.purpose == Purpose::Probe);
+        let verifies = request.purpose == Purpose::Score;
+        let probes = request.purpose == Purpose::Probe && request.data != DataView::PermutedColumns;
         let is_watched = watch::is_watched(request);
+        let stem = request.place.file_stem();
+        let model = self.may_keep_model(request).then(|| self.kept_model(&stem, &request.script));
         let work = move || {
             let (evaluation, id_column) = (evaluation.as_deref(), setup.id_column.as_deref());
             let (written, refused) = opened(&outputs, layout::SUBMISSION)?;
@@ -105,6 +108,16 @@ impl ScriptBackend {
                     }
                     (Some(file), _) => verified = evaluation.verify(file, None),
                     (None, _) => {}
+                }
+            }
+            if let (Some(kept), Outputs::Here(workplace)) = (model, &outputs) {
+                let _ = fs::remove_dir_all(&kept);
+                let taken = workplace.take_model(&kept, MOST_OF_A_MODEL);
+                notes.extend(
+                    taken.as_ref().err().map(|error| format!("the fitted model is not kept: {error}")),
+                );
+                if !matches!(taken, Ok(Some(_))) {
+                    let _ = fs::remove_dir_all(&kept);
                 }
             }
             drop(outputs);
@@ -213,7 +226,7 @@ impl Places {
         let kept = kept.map_err(|error| Trouble::io("write", file, &error))?;
         let Some(whole) = &self.with_held_out else { return Ok(kept) };
         if !kept.findings.is_empty() {
-            // Nobody is to score it. A submission that was too large is not there.
+            // A submission with findings must not be scored. One that was too large was never copied.
             let _ = fs::remove_file(whole);
         } else if let Some(evaluation) = evaluation
             && let Some(holdout) = &evaluation.setup.holdout
@@ -239,7 +252,7 @@ fn opened(outputs: &Outputs, name: &str) -> Result<(Option<File>, Option<String>
     })
 }
 
-/// Copies a submission to `kept` and checks it. A copy has neither the mode of the script's file nor its other names. A
+/// Copies a submission to `kept` and checks it. A copy has neither the mode nor the hard links of the script's file. A
 /// submission that is too large is not copied.
 fn keep(
     submission: File,

@@ -51,7 +51,10 @@ impl ScriptBackend {
     /// What a script sees of the data.
     pub(super) fn seen(&self, view: DataView) -> Arc<ScriptData> {
         let other = match view {
-            DataView::Search | DataView::ShuffledTarget | DataView::ReplacedTestRows => None,
+            DataView::Search
+            | DataView::ShuffledTarget
+            | DataView::ReplacedTestRows
+            | DataView::PermutedColumns => None,
             DataView::Compared => self.compared.as_ref(),
             DataView::Whole => self.whole.as_ref(),
         };
@@ -63,7 +66,7 @@ impl ScriptBackend {
         let (runner, view, stem) = (self.clone(), request.data, request.place.file_stem());
         match view {
             DataView::Search | DataView::Compared | DataView::Whole => Ok(self.seen(view)),
-            DataView::ShuffledTarget | DataView::ReplacedTestRows => {
+            DataView::ShuffledTarget | DataView::ReplacedTestRows | DataView::PermutedColumns => {
                 in_background(move || runner.changed(view, &stem).map(Arc::new)).await?
             }
         }
@@ -75,7 +78,12 @@ impl ScriptBackend {
         let folder = setup.run_folder.join(layout::WORK).join(format!("{stem}.data"));
         // An interrupted process may have left it.
         let _ = fs::remove_dir_all(&folder);
+        let mut sample = setup.sample_submission.clone();
         let shuffled = match (view, self.evaluation.as_deref()) {
+            (DataView::PermutedColumns, Some(evaluation)) => {
+                sample = Some(evaluation.copies(&setup.data_dir)?.write(&setup.data_dir, &folder)?);
+                None
+            }
             (DataView::ShuffledTarget, Some(evaluation)) => {
                 let (targets, split) = (evaluation.targets(), evaluation.setup.split.as_ref());
                 let words = Words::of(evaluation.setup.columns.words.iter().map(String::as_str));
@@ -87,7 +95,7 @@ impl ScriptBackend {
                 None
             }
         };
-        let seen = ScriptData::new(&folder, setup.sample_submission.clone(), &self.closed, &self.executor)?;
+        let seen = ScriptData::new(&folder, sample, &self.closed, &self.executor)?;
         Ok(ScriptData { made: Some(ChangedData { folder, shuffled }), ..seen })
     }
 }

@@ -24,21 +24,22 @@ pub(super) use launch::{Hope, NotStarted};
 
 /// How long after its time limit a script may be silent before its runner is given up.
 const LATE: Duration = Duration::from_secs(120);
-/// How many messages of a script wait at most.
+/// How many messages about a script are queued at most.
 const MESSAGES: usize = 16;
 /// The longest text of an outcome, in bytes.
 const LONGEST_TEXT: usize = 256 * 1024;
 /// The most notes of an outcome.
 const MOST_NOTES: usize = 100;
 
-/// A runner that can be given scripts.
+/// The connection to a runner that can be given scripts.
 #[derive(Debug)]
 pub(super) struct Connection {
-    /// Its name.
+    /// The runner's name.
     pub(super) name: String,
-    /// What it told about itself.
+    /// What the runner told about itself.
     pub(super) hello: Hello,
     shared: Arc<Shared>,
+    /// The number of the next job.
     jobs: AtomicU64,
 }
 
@@ -46,11 +47,14 @@ pub(super) struct Connection {
 #[derive(Debug)]
 struct Shared {
     out: Outgoing,
+    /// The scripts that run, by the number of the job.
     jobs: Mutex<HashMap<u64, mpsc::Sender<JobMessage>>>,
+    /// By the number of the run.
     runs: Mutex<HashMap<u64, Arc<Opening>>>,
+    /// By the digest of the data's manifest.
     data: Mutex<HashMap<String, Arc<Sending>>>,
     pings: Mutex<HashMap<u64, oneshot::Sender<()>>>,
-    /// Why it is gone, once it is.
+    /// Why the runner is gone, once it is.
     gone: watch::Sender<Option<String>>,
     /// A sentence on what the runner is preparing now, such as an environment; shown as its status.
     progress: watch::Sender<String>,
@@ -85,11 +89,11 @@ pub(super) struct RemoteJob<'a> {
     pub(super) run: u64,
     pub(super) job: &'a Job,
     pub(super) source: &'a Arc<Source>,
-    /// The files that are wanted, with their largest size.
+    /// The files that are wanted, with their largest size in bytes.
     pub(super) outputs: &'a [(&'static str, u64)],
-    /// Where its output goes.
+    /// The files for standard output and standard error.
     pub(super) logs: [PathBuf; 2],
-    /// Where its files go.
+    /// The folder for the files that it writes.
     pub(super) folder: PathBuf,
 }
 
@@ -135,7 +139,7 @@ impl Connection {
         }
     }
 
-    /// The time until an answer with this many bytes there.
+    /// The time from a message with this many bytes to its answer; `None` if the runner is lost.
     pub(super) async fn ping(&self, bytes: usize) -> Option<Duration> {
         static PINGS: AtomicU64 = AtomicU64::new(0);
         let (number, (answer, answered)) = (PINGS.fetch_add(1, Ordering::Relaxed), oneshot::channel());
@@ -148,7 +152,7 @@ impl Connection {
         Some(began.elapsed())
     }
 
-    /// Prepares a run, once.
+    /// Lets the runner prepare a run, unless it already did.
     pub(super) async fn open(&self, setup: &RunSetup) -> Result<(), String> {
         let opening = Arc::clone(lock(&self.shared.runs).entry(setup.run).or_default());
         let ask = async || {
@@ -177,33 +181,33 @@ impl Connection {
         sending.done.get_or_try_init(ask).await.copied()
     }
 
-    /// Runs a script. Dropping the future ends it.
+    /// Runs a script. Dropping the future ends the script.
     ///
     /// # Errors
-    /// Why the script has no outcome here.
+    /// Why the runner reported no outcome.
     pub(super) async fn run(
         &self,
-        errand: &RemoteJob<'_>,
+        remote: &RemoteJob<'_>,
     ) -> Result<(Box<Executed>, Received, DiskFindings), String> {
-        self.provide(errand.source).await?;
+        self.provide(remote.source).await?;
         let (job, (sender, mut messages)) =
             (self.jobs.fetch_add(1, Ordering::Relaxed), mpsc::channel(MESSAGES));
         lock(&self.shared.jobs).insert(job, sender);
-        let _cancelled = Cancelled { shared: &self.shared, job };
-        let outputs = errand.outputs.iter().map(|(name, most)| ((*name).to_owned(), *most)).collect();
+        let _cancels = CancelOnDrop { shared: &self.shared, job };
+        let outputs = remote.outputs.iter().map(|(name, most)| ((*name).to_owned(), *most)).collect();
         let order = ScriptOrder {
             job,
-            run: errand.run,
-            data: errand.source.data().to_owned(),
-            timeout_ms: u64::try_from(errand.job.timeout.as_millis()).unwrap_or(u64::MAX),
-            slot: errand.job.slot,
-            may_be_warm: errand.job.may_be_warm,
-            modules: errand.job.modules.clone(),
+            run: remote.run,
+            data: remote.source.data().to_owned(),
+            timeout_ms: u64::try_from(remote.job.timeout.as_millis()).unwrap_or(u64::MAX),
+            slot: remote.job.slot,
+            may_be_warm: remote.job.may_be_warm,
+            modules: remote.job.modules.clone(),
             outputs,
         };
-        let mut receiving = Receiving::new(errand).map_err(|trouble| trouble.message)?;
-        self.shared.out.send(&ToRunner::Script(Box::new(order)), errand.job.script.as_bytes());
-        let (began, limit) = (Instant::now(), errand.job.timeout + LATE);
+        let mut receiving = Receiving::new(remote).map_err(|trouble| trouble.message)?;
+        self.shared.out.send(&ToRunner::Script(Box::new(order)), remote.job.script.as_bytes());
+        let (began, limit) = (Instant::now(), remote.job.timeout + LATE);
         let ended = loop {
             let left = limit.saturating_sub(began.elapsed());
             let next = self.or_lost(timeout(left.max(LATE), messages.recv())).await?;
@@ -225,14 +229,15 @@ impl Connection {
         lock(&self.shared.jobs).remove(&job);
         let Ended { executed, files, changed_data, disk_left, .. } = ended;
         if changed_data {
-            lock(&self.shared.data).remove(errand.source.data());
+            lock(&self.shared.data).remove(remote.source.data());
         }
-        let executed = checked(executed, errand.job.timeout).map_err(|what| self.garbage(&what))?;
-        let received = receiving.end(files).map_err(|what| self.garbage(&what))?;
+        let executed = checked(executed, remote.job.timeout).map_err(|what| self.reject(&what))?;
+        let received = receiving.end(files).map_err(|what| self.reject(&what))?;
         Ok((Box::new(executed), received, DiskFindings { disk_left, changed_data }))
     }
 
-    fn garbage(&self, what: &str) -> String {
+    /// Gives up the runner, because it sent an impossible outcome; returns the reason.
+    fn reject(&self, what: &str) -> String {
         let reason = format!("it sent an outcome that cannot be: {what}");
         self.give_up(reason.clone());
         reason
@@ -248,7 +253,7 @@ impl Connection {
     }
 }
 
-/// An outcome as a runner may send it.
+/// The outcome, if a runner may send it, without what the program itself finds out; else what is wrong with it.
 fn checked(executed: Executed, time: Duration) -> Result<Executed, String> {
     let outcome = &executed.outcome;
     let texts = [&outcome.stdout, &outcome.stderr].into_iter().flat_map(|text| [&text.head, &text.tail]);
@@ -344,13 +349,13 @@ impl Shared {
     }
 }
 
-/// Ends a script on its runner, unless it has ended.
-struct Cancelled<'a> {
+/// When dropped, ends a script on its runner, unless it has ended.
+struct CancelOnDrop<'a> {
     shared: &'a Shared,
     job: u64,
 }
 
-impl Drop for Cancelled<'_> {
+impl Drop for CancelOnDrop<'_> {
     fn drop(&mut self) {
         if lock(&self.shared.jobs).remove(&self.job).is_some() {
             self.shared.out.send(&ToRunner::Cancel { job: self.job }, &[]);
@@ -358,7 +363,7 @@ impl Drop for Cancelled<'_> {
     }
 }
 
-/// A text of a runner, for people.
+/// A text of a runner, shortened for display.
 fn short(text: &str) -> String {
     text.chars().filter(|character| !character.is_control()).take(400).collect()
 }

@@ -31,7 +31,7 @@ use crate::script::executor::{Executed, Job};
 const TICK: Duration = Duration::from_millis(500);
 /// How long runners may take to end.
 const ENDING: Duration = Duration::from_secs(5);
-/// How many changes of state wait for a slow reader.
+/// The capacity of the channel of state changes; a slower reader misses the oldest.
 const CHANGES: usize = 1024;
 
 /// The runners of a process. Clones share them.
@@ -41,9 +41,12 @@ pub struct Fleet(Arc<Inner>);
 struct Inner {
     slots: Slots,
     entries: Mutex<Vec<FleetEntry>>,
+    /// The runners that can be given scripts, by the host of their slots.
     ready: Mutex<HashMap<Host, Arc<Connection>>>,
+    /// By the number of the run.
     runs: Mutex<BTreeMap<u64, RunSetup>>,
     next_run: AtomicU64,
+    /// The last status of each runner, by its name.
     states: Mutex<BTreeMap<String, RunnerStatus>>,
     changes: broadcast::Sender<RunnerStatus>,
     /// Set once no script can run anywhere (this machine runs none and no runner can be reached): the error to report.
@@ -147,9 +150,9 @@ pub struct RunnerMeasurement {
     pub hello: Hello,
     /// From the start of its command to its answer.
     pub started_in: Duration,
-    /// The median time until an answer comes.
+    /// The median time from a message without content to its answer.
     pub round_trip: Duration,
-    /// Bytes to it in a second.
+    /// Bytes that can be sent to it per second.
     pub bytes_per_second: f64,
     /// Whether scripts can run there.
     pub python: PythonStatus,
@@ -158,13 +161,13 @@ pub struct RunnerMeasurement {
 /// What is known of the interpreter for scripts on a runner.
 #[derive(Debug)]
 pub enum PythonStatus {
-    /// The first run makes an environment.
+    /// Not known before the first run, which makes an environment.
     Later,
     /// It starts. Whether its versions are those of this machine is known once this machine has an environment.
     Starts,
     /// Scripts can run with it.
     Works,
-    /// They cannot, and why.
+    /// Scripts cannot run, and why.
     Fails(String),
 }
 
@@ -230,7 +233,7 @@ fn unsuitable(entry: &RunnerEntry, environment: Option<&Environment>, hello: &He
     same_version(&here.version, there).err().map(|trouble| trouble.message)
 }
 
-/// A run that tries the interpreter for scripts.
+/// The setup of a run that only tries the interpreter for scripts.
 fn probing(entry: &RunnerEntry, environment: Option<&Environment>, hello: &Hello) -> RunSetup {
     let setup = RunSetup {
         run: 0,
@@ -247,7 +250,7 @@ fn probing(entry: &RunnerEntry, environment: Option<&Environment>, hello: &Hello
     RunSetup { any_python: setup.any_python || environment.is_none(), ..setup }
 }
 
-/// A run as a runner of this entry is to prepare it.
+/// The setup of a run with what the entry changes on its runners: interpreter, slots and version check.
 fn setup_for(setup: RunSetup, entry: &RunnerEntry, hello: &Hello) -> RunSetup {
     let mut setup = RunSetup { any_python: entry.any_python, slots: slots_of(entry, hello), ..setup };
     if let Some(python) = &entry.python {
@@ -272,8 +275,8 @@ impl RunOnFleet {
     ) -> Result<(Box<Executed>, Received), String> {
         let fleet = self.fleet.upgrade().ok_or("the program ends")?;
         let connection = lock(&fleet.ready).get(&host).cloned().ok_or("its runner is gone")?;
-        let errand = RemoteJob { run: self.run, job, source, outputs, logs, folder };
-        fleet.run_on(&connection, &errand).await.map_err(|reason| {
+        let remote = RemoteJob { run: self.run, job, source, outputs, logs, folder };
+        fleet.run_on(&connection, &remote).await.map_err(|reason| {
             let lost = format!("runner {} was lost: {reason}", connection.name);
             // It may be full, or broken in another way. The script's next try is not to get its slots.
             fleet.slots.remove(host);
@@ -369,7 +372,7 @@ impl Inner {
     }
 
     /// Waits until all runners are to end.
-    async fn to_end(&self) {
+    async fn until_end(&self) {
         let _ = self.ends.subscribe().wait_for(|ends| *ends).await;
     }
 
@@ -382,11 +385,11 @@ impl Inner {
     async fn run_on(
         &self,
         connection: &Connection,
-        errand: &RemoteJob<'_>,
+        remote: &RemoteJob<'_>,
     ) -> Result<(Box<Executed>, Received), String> {
-        self.open(connection, errand.run).await?;
-        let (mut executed, received, aftermath) = connection.run(errand).await?;
-        let DiskFindings { disk_left, changed_data } = aftermath;
+        self.open(connection, remote.run).await?;
+        let (mut executed, received, disk) = connection.run(remote).await?;
+        let DiskFindings { disk_left, changed_data } = disk;
         if let Some(left) = disk_left.filter(|_| executed.lacked_room) {
             return Err(format!("its disk is full, {left} left"));
         }
@@ -469,7 +472,8 @@ async fn start_and_prepare(
     entry: &RunnerEntry,
     status: &impl Fn(RunnerState, &str) -> RunnerStatus,
 ) -> Result<Arc<Connection>, NotStarted> {
-    let connection = Connection::start(name, &entry.argv(name), entry.start_limit(), fleet.to_end()).await?;
+    let connection =
+        Connection::start(name, &entry.argv(name), entry.start_limit(), fleet.until_end()).await?;
     for run in fleet.one_run_per_environment() {
         let mut progress = connection.progress();
         let opening = fleet.open(&connection, run);
@@ -484,7 +488,7 @@ async fn start_and_prepare(
         let opened = tokio::select! {
             opened = opening => opened,
             () = telling => Ok(()),
-            () = fleet.to_end() => Err("it is not needed any more".to_owned()),
+            () = fleet.until_end() => Err("it is not needed any more".to_owned()),
         };
         // The run may have ended meanwhile.
         let is_there = lock(&fleet.runs).contains_key(&run);
@@ -522,14 +526,14 @@ impl Inner {
         let lost = tokio::select! {
             reason = connection.gone() => Some(reason),
             () = idle => None,
-            () = self.to_end() => None,
+            () = self.until_end() => None,
         };
         self.slots.remove(host);
         lock(&self.ready).remove(&host);
         lost
     }
 
-    /// A runner of an entry is gone.
+    /// Records that a runner of the entry at `position` is gone; `note` adds the reason.
     fn record_end(&self, position: usize, number: u32, note: impl FnOnce(&mut FleetEntry)) {
         if let Some(kept) = lock(&self.entries).get_mut(position) {
             kept.started.remove(&number);

@@ -52,17 +52,21 @@ pub struct RunnerSetup {
     pub copy_data: bool,
 }
 
-/// A runner at work.
+/// The state of a running runner.
 struct Server {
     out: Outgoing,
     cache: Cache,
     /// For the folders of scripts.
     folder: PathBuf,
     machine: Machine,
+    /// By choice. A cell is empty until its interpreter has been inspected.
     environments: Mutex<HashMap<EnvironmentChoice, Arc<OnceCell<Environment>>>>,
+    /// By the number of the run.
     runs: Mutex<HashMap<u64, Arc<OnceCell<Arc<OpenRun>>>>>,
+    /// By the digest of the data's manifest.
     data: Mutex<HashMap<String, Arc<Prepared>>>,
     arrivals: Arrivals,
+    /// The scripts that run, by the number of the job.
     jobs: Mutex<HashMap<u64, AbortHandle>>,
 }
 
@@ -124,7 +128,8 @@ pub async fn serve(
     ended
 }
 
-/// Waits for the first message of the program. The inner error: it is of another version.
+/// Waits for the first message of the program. The outer error: it is missing or not readable. The
+/// inner error: the program has another version.
 async fn greeting(frames: &mut Frames<impl AsyncRead + Unpin>) -> Result<Result<(), Trouble>, Trouble> {
     let hint = "`mle-star run` starts this command with the `runners` of a config file, see docs/machines.md";
     let first = timeout(GREETING, frames.next::<Value>(|| ())).await;
@@ -241,7 +246,7 @@ impl Server {
         while !jobs.iter().all(AbortHandle::is_finished) {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        // Their workers end with the runs.
+        // Dropping a run ends the workers of its scripts.
         lock(&self.runs).clear();
     }
 }
@@ -250,7 +255,8 @@ impl Server {
 const OTHER_PYTHON: &str =
     "install the same versions, name another interpreter with `python`, or set `any_python: true`";
 
-/// The versions must be those on the program's machine, so that scores do not depend on where a script ran.
+/// Checks that the versions on the runner, `here`, are those on the program's machine, `there`, so that scores do not
+/// depend on where a script ran. The program shows the error, so its "it" is the runner and "this machine" the program's.
 fn same_python(there: &Environment, here: &Environment) -> Result<(), Trouble> {
     same_version(&there.version, &here.version)?;
     let (ours, theirs) = (here.libraries.iter(), &there.libraries);
@@ -261,7 +267,7 @@ fn same_python(there: &Environment, here: &Environment) -> Result<(), Trouble> {
     Err(Trouble::new(format!("it has {has}, and this machine has {name} {version}"), OTHER_PYTHON))
 }
 
-/// The minor version of Python on the program's machine, `there`, must be that of the runner, `here`.
+/// Checks that the minor version of Python on the program's machine, `there`, is that of the runner, `here`.
 pub(super) fn same_version(there: &str, here: &str) -> Result<(), Trouble> {
     let minor = |version: &str| version.splitn(3, '.').take(2).collect::<Vec<_>>().join(".");
     if minor(there) == minor(here) {
@@ -303,7 +309,7 @@ impl OwnFolder {
         let all = cache.join("runners");
         let make = || {
             fs::create_dir_all(&all)?;
-            // Until this is dropped, no other runner takes a folder without its lock for one that was left.
+            // Held until the new folder has its lock: another runner would remove a folder without one as abandoned.
             let _one_at_a_time = locked(&cache.join("runners.lock"))?;
             for other in fs::read_dir(&all)?.flatten().map(|entry| entry.path()) {
                 let lock = other.join("lock");

@@ -17,11 +17,13 @@ const BULK_QUEUE: usize = 4;
 /// Sends frames. Clones send to the same side.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing {
+    /// Frames that are written first.
     soon: mpsc::UnboundedSender<Vec<u8>>,
+    /// Frames with pieces of files, in a short queue.
     bulk: mpsc::Sender<Vec<u8>>,
 }
 
-/// The frames to write.
+/// The frames that [`Outgoing`] has sent and that are still to be written.
 #[derive(Debug)]
 pub(super) struct Unwritten {
     soon: mpsc::UnboundedReceiver<Vec<u8>>,
@@ -36,6 +38,7 @@ pub(super) struct LastHeard(Arc<Mutex<Instant>>);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Gone;
 
+/// A sender of frames, and the frames to write.
 pub(super) fn channel() -> (Outgoing, Unwritten) {
     let (soon, soon_from) = mpsc::unbounded_channel();
     let (bulk, bulk_from) = mpsc::channel(BULK_QUEUE);
@@ -51,7 +54,7 @@ impl Outgoing {
         }
     }
 
-    /// Sends one of many messages, in order, when it can be written soon.
+    /// Sends one of many messages, in order. Waits until there is room in their queue.
     pub(super) async fn send_bulk<M: Serialize>(&self, message: &M, bytes: &[u8]) -> Result<(), Gone> {
         let frame = frame(message, bytes).map_err(|_| Gone)?;
         self.bulk.send(frame).await.map_err(|_| Gone)
@@ -59,7 +62,7 @@ impl Outgoing {
 }
 
 impl Unwritten {
-    /// Writes the frames, and `alive` once in a while. Returns when nothing more can be sent or written.
+    /// Writes the frames, and `alive` at each [`BEAT`]. Returns when nothing more can be sent or written.
     pub(super) async fn write_to<M: Serialize>(mut self, mut sink: impl AsyncWrite + Unpin, alive: M) {
         let mut beat = interval(BEAT);
         beat.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -83,6 +86,7 @@ impl LastHeard {
         Self(Arc::new(Mutex::new(Instant::now())))
     }
 
+    /// Notes that a frame arrived now.
     pub(super) fn again(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
@@ -101,7 +105,7 @@ impl LastHeard {
         }
     }
 
-    /// Waits until nothing was heard for this long.
+    /// Waits until no frame has arrived for this long.
     pub(super) async fn wait_for_silence(&self, limit: Duration) {
         loop {
             let since = self.0.lock().unwrap_or_else(PoisonError::into_inner).elapsed();

@@ -7,8 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use mle_star_domain::effects::{CombinedBy, Refit};
 use mle_star_domain::layout;
-use mle_star_domain::measure::interval::Grouped;
-use mle_star_domain::measure::{Chance, Difference, Measurement};
+use mle_star_domain::measure::{Chance, Measurement};
 use mle_star_domain::protocol::{HoldoutPart, Periods, Split, SplitKind};
 use mle_star_domain::score::Printed;
 use mle_star_domain::task::MetricFile;
@@ -23,19 +22,27 @@ use mle_star_tables::altered::Shuffled;
 
 use super::grader::Grader;
 use by_file::ByFile;
+use intervals::interval_for;
+
+pub(crate) use diagnose::Predicted;
+pub(crate) use importance::Copied;
 
 mod by_file;
+mod common_rows;
+mod diagnose;
+mod importance;
+mod intervals;
 
-/// Bootstrap replicates of a validation score, which each script has.
+/// Bootstrap replicates of a validation score. They are few, because each script has one.
 const REPLICATES: usize = 200;
 /// Bootstrap replicates of a score on held-out rows.
 const HOLDOUT_REPLICATES: usize = 1000;
-/// Above this number of rows, fewer replicates are as good.
+/// Above this number of rows, a quarter of the replicates is as good.
 const MANY_ROWS: usize = 200_000;
 /// The maximum size of a file with predictions, in bytes.
 pub(crate) const LARGEST: u64 = 1 << 30;
 
-/// The smallest share of the labelled rows that a script has to validate on, and the bounds of the number that it gives.
+/// The smallest share of the labelled rows that a script has to validate on, and the bounds of that number of rows.
 const LEAST_SHARE: f64 = 0.05;
 const LEAST_ROWS: usize = 20;
 const ENOUGH_ROWS: usize = 500;
@@ -49,7 +56,7 @@ pub struct EvaluationSetup {
     pub metric_file: Option<MetricFile>,
     /// The training table as scripts of the search see it.
     pub train: PathBuf,
-    /// Its columns.
+    /// The columns of the training table that a score depends on.
     pub columns: Columns,
     /// The columns of a submission.
     pub header: Vec<String>,
@@ -67,10 +74,12 @@ pub struct EvaluationSetup {
     pub verifies: bool,
     /// The held-out rows, if there are any.
     pub holdout: Option<HoldoutSetup>,
-    /// The folds that scripts of the search find with their data, if they do.
+    /// The file with the folds that scripts of the search find with their data, if there is one.
     pub folds: Option<PathBuf>,
     /// For a split by time, the periods.
     pub periods: Option<Periods>,
+    /// Whether the score of rows of several periods is the mean of the periods' scores.
+    pub mean_over_periods: bool,
     /// The labels of the test table, if the program knows them.
     pub test_labels: Option<PathBuf>,
     /// Folders and files that contain labels of held-out rows or of the test table and are therefore hidden from the
@@ -78,7 +87,7 @@ pub struct EvaluationSetup {
     pub closed: Vec<PathBuf>,
 }
 
-/// The held-out rows.
+/// The files that scoring held-out rows needs.
 #[derive(Clone, Debug)]
 pub struct HoldoutSetup {
     /// The original data, which finalization sees.
@@ -120,9 +129,9 @@ struct LabelledRows {
 /// The files of a script's predictions for the same rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Predictions {
-    /// The columns of a submission.
+    /// The file with the columns of a submission.
     pub(crate) labels: PathBuf,
-    /// Class probabilities, one column per class. The file exists only if the script wrote it.
+    /// The file with class probabilities, one column per class. It exists only if the script wrote it.
     pub(crate) class_scores: PathBuf,
 }
 
@@ -144,25 +153,13 @@ impl EvaluationSetup {
 
     /// What intervals are for.
     pub(super) fn interval_for(&self) -> IntervalFor {
-        match self.split.as_ref().map(|split| split.kind) {
-            Some(SplitKind::Time) => IntervalFor::Period,
-            Some(SplitKind::Groups) => IntervalFor::Groups {
-                groups: Some(Grouped::of(self.test_groups.iter().copied())),
-                rows: self.test_rows,
-            },
-            Some(SplitKind::Rows | SplitKind::Stratified) | None => IntervalFor::Rows(self.test_rows),
-        }
+        interval_for(self.split.as_ref(), self.periods.as_ref(), &self.test_groups, self.test_rows)
     }
 
     /// The folds of the rows of the search, which scripts find with their data; none if they do not.
     pub(super) fn all_folds(&self) -> Result<Folds, String> {
         let Some(file) = &self.folds else { return Ok(Folds::default()) };
         Folds::read(table(file)?).map_err(|error| format!("scores are not recomputed: {error}"))
-    }
-
-    /// The periods of the rows of the search; none if the split is another one, or if its times are too few.
-    pub(super) fn periods_of_rows(&self) -> Result<Folds, String> {
-        if self.periods.is_some() { self.all_folds() } else { Ok(Folds::default()) }
     }
 }
 
@@ -173,8 +170,8 @@ impl Evaluator {
         Self { setup, labels: OnceLock::new(), by_file }
     }
 
-    /// The labels. Those of the search and of held-out rows are among the same classes, so that a metric of their
-    /// positions means the same everywhere.
+    /// The labels, read once. Those of the search and of held-out rows have the same list of classes, so that a metric
+    /// that depends on the positions of classes, such as quadratic kappa, is the same for both.
     fn known(&self) -> Result<&LabelledRows, String> {
         self.labels.get_or_init(|| LabelledRows::read(&self.setup)).as_ref().map_err(Clone::clone)
     }
@@ -214,22 +211,7 @@ impl Evaluator {
                         .score_among_visible(known, again)
                         .is_some_and(|score| printed.agrees_with(score)) =>
             {
-                let (rows, score) = (measured.rows, measured.score);
-                let order = match setup.metric {
-                    Metric::QuadraticKappa => {
-                        " Its classes are all of the training table, with their positions."
-                    }
-                    _ => "",
-                };
-                let metric = match setup.columns.further.as_slice() {
-                    [] => setup.metric.name().into_owned(),
-                    further => format!("the mean of {} over the {} targets", setup.metric, further.len() + 1),
-                };
-                ValidationCheck::mismatch(format!(
-                    "The script printed the score {}, but {metric} over the {rows} rows of {name} is {score}. \
-                     Print the score of exactly these rows, computed once over all of them.{order}",
-                    printed.value
-                ))
+                ValidationCheck::mismatch(self.other_score(&printed, &measured, &name))
             }
             _ => {
                 let on_folds = known.folds_digest.as_ref() == Some(&measured.rows_digest);
@@ -239,7 +221,32 @@ impl Evaluator {
         }
     }
 
-    /// The score among the classes that scripts know, if there are more.
+    /// The message that a script printed another score than the program computed.
+    fn other_score(&self, printed: &Printed, measured: &Measurement, name: &str) -> String {
+        let setup = &self.setup;
+        let (rows, score, printed) = (measured.rows, measured.score, printed.value);
+        let order = match setup.metric {
+            Metric::QuadraticKappa => " Its classes are all of the training table, with their positions.",
+            _ => "",
+        };
+        let metric = match setup.columns.further.as_slice() {
+            [] => setup.metric.name().into_owned(),
+            further => format!("the mean of {} over the {} targets", setup.metric, further.len() + 1),
+        };
+        if measured.mean_over_periods {
+            let folds = measured.periods.len();
+            return format!(
+                "The script printed the score {printed}, but the mean over {folds} folds of {metric}, computed for \
+                 the rows of each fold in {name}, is {score}. Print this mean for exactly these {rows} rows.{order}"
+            );
+        }
+        format!(
+            "The script printed the score {printed}, but {metric} over the {rows} rows of {name} is {score}. \
+             Print the score of exactly these rows, computed once over all of them.{order}"
+        )
+    }
+
+    /// The score with only the classes that scripts know; `None` if scripts know all classes.
     fn score_among_visible(&self, known: &LabelledRows, predictions: io::Result<File>) -> Option<f64> {
         let (labels, mut predictions) = known.search_with_visible_classes.as_ref().zip(predictions.ok())?;
         predictions.rewind().ok()?;
@@ -286,7 +293,7 @@ impl Evaluator {
         self.evaluate(half.as_ref().unwrap_or(labels), file, Others::Ignore, HOLDOUT_REPLICATES)
     }
 
-    /// Compares what two fits predicted for the rows of the test table.
+    /// Compares the submissions of two fits on the rows of the test table.
     ///
     /// # Errors
     /// Why the files are not compared.
@@ -298,21 +305,8 @@ impl Evaluator {
         Ok(Refit { rows, words, is_jump, failure: String::new() })
     }
 
-    /// Compares two files of validation predictions on the rows that both have.
-    ///
-    /// # Errors
-    /// Why they cannot be compared.
-    pub(crate) fn compare(&self, one: &Path, other: &Path) -> Result<(usize, Option<Difference>), String> {
-        if let Some(by_file) = &self.by_file {
-            return Err(by_file.computes_no("scores of the rows that two scripts predict"));
-        }
-        let labels = &self.known()?.search;
-        let fewest = fewest_rows(labels.rows(), self.setup.subsample_limit, self.setup.split.as_ref());
-        let files = [opened(one)?, opened(other)?];
-        labels.difference(files, &self.layout(), fewest, REPLICATES).map_err(|error| error.to_string())
-    }
-
-    /// Chooses weights for files of validation predictions, each with the seconds of its script.
+    /// Chooses weights for files of validation predictions, each with the seconds that its script ran. The scripts with a
+    /// weight together run at most `seconds`.
     ///
     /// # Errors
     /// Why no combination was found.
@@ -329,7 +323,7 @@ impl Evaluator {
         };
         let scores = of(|files| &files.class_scores);
         if self.predicts_labels() && scores.iter().all(|(file, _)| file.exists()) {
-            // Scores that are unusable leave the labels.
+            // If the class probabilities cannot be used, the labels are combined.
             let classes = self.class_columns(scores.first().map(|(file, _)| file.as_path()));
             let selected =
                 classes.and_then(|classes| self.select_from(&scores, &self.layout_of(&classes), seconds));
@@ -440,6 +434,9 @@ impl LabelledRows {
         let folds = setup.all_folds()?;
         let folds_digest = setup.folds.as_ref().map(|_| rows.digest_in(&folds));
         let rows = match setup.interval_for() {
+            IntervalFor::Period if setup.mean_over_periods => {
+                rows.in_periods(Arc::new(folds)).averaging_periods()
+            }
             IntervalFor::Period if setup.periods.is_some() => rows.in_periods(Arc::new(folds)),
             interval_for => rows.with_intervals_for(interval_for),
         };
@@ -464,8 +461,8 @@ impl ValidationCheck {
     }
 }
 
-/// The fewest rows that give a validation score. Of small tables a third is enough. With a split by time, the times
-/// decide how many rows are validated, so no share is asked for.
+/// The fewest rows that a validation score needs. For small tables, a third is enough. With a split by time, the times
+/// decide how many rows are validated, so only [`LEAST_ROWS`] are needed.
 fn fewest_rows(labelled: usize, subsample_limit: usize, split: Option<&Split>) -> usize {
     let by_time = split.is_some_and(|split| split.kind == SplitKind::Time);
     let share = if by_time { 0.0 } else { LEAST_SHARE };
@@ -534,6 +531,7 @@ mod tests {
                     holdout: Some(holdout),
                     folds: None,
                     periods: None,
+                    mean_over_periods: false,
                     test_labels: None,
                     closed: Vec::new(),
                 },

@@ -84,6 +84,8 @@ pub struct Job {
     pub may_be_warm: bool,
     /// Python modules that it finds before all others: names of files with their texts.
     pub modules: Vec<(String, String)>,
+    /// Whether it may keep its fitted model: it finds a folder for that.
+    pub keeps_model: bool,
     /// Counts the pieces of its output that are in its logs.
     pub heard: Option<watch::Sender<u64>>,
 }
@@ -179,10 +181,14 @@ impl Executor {
 
     async fn prepare(&self, job: &Job, shown: Arc<Shown>) -> Result<Workplace, Trouble> {
         let (folder, links) = (self.setup.folder.join(layout::WORK).join(&job.stem), Arc::clone(&self.links));
-        let (script, modules) = (job.script.clone(), job.modules.clone());
+        let (script, modules, keeps_model) = (job.script.clone(), job.modules.clone(), job.keeps_model);
         let work = move || {
             let workplace = Workplace::new(folder.clone(), &script, (&shown.data, shown.protection), &links);
             let made = workplace.and_then(|workplace| workplace.with_modules(&modules));
+            let made = made.and_then(|workplace| match keeps_model {
+                true => fs::create_dir(workplace.model()).map(|()| workplace),
+                false => Ok(workplace),
+            });
             made.map_err(|error| Trouble::io("create", &folder, &error))
         };
         in_background(work).await?

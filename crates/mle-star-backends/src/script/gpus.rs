@@ -1,4 +1,4 @@
-//! Can scripts use the GPUs? Starts CUDA in a script that is isolated like all others.
+//! Finds out whether scripts can use the GPUs: starts CUDA in a script that is isolated like all others.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub struct TriedGpu {
     pub name: String,
     /// Its memory in MiB.
     pub memory_mb: u64,
-    /// Whether CUDA starts on it inside the isolation.
+    /// Whether CUDA starts on it in an isolated script.
     pub works_inside: bool,
     /// What came of it, in words.
     pub says: String,
@@ -71,7 +71,7 @@ pub async fn try_gpus(environment: &Environment, machine: &Machine, isolation: &
     tried
 }
 
-/// What CUDA says of each of `gpus`, in its order.
+/// The result for each of `gpus`, in CUDA's order.
 fn tried(gpus: &[Gpu], found: Result<CudaStart, String>) -> Vec<TriedGpu> {
     let (version, trouble, found) = match found {
         Ok(CudaStart { version, trouble, gpus }) => (version, trouble, gpus),
@@ -96,7 +96,7 @@ fn tried(gpus: &[Gpu], found: Result<CudaStart, String>) -> Vec<TriedGpu> {
     gpus.iter().map(one).collect()
 }
 
-/// Starts CUDA in a script of its own.
+/// Runs a script that only starts CUDA.
 async fn start(
     environment: &Environment,
     machine: &Machine,
@@ -124,6 +124,7 @@ async fn start(
         slot: 0,
         may_be_warm: false,
         modules: Vec::new(),
+        keeps_model: false,
         heard: None,
     };
     let (executed, _workplace) = executor.execute(&job, shown).await.map_err(in_words)?;

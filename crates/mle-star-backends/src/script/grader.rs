@@ -75,8 +75,10 @@ pub(crate) struct Graded<'a> {
 pub(crate) struct Unknown<'a> {
     /// How they differ from those with a score.
     pub(crate) interval_for: IntervalFor,
-    /// The folds of those with a score; none if they are no periods of time.
-    pub(crate) folds: &'a Folds,
+    /// The periods of those with a score; `None` for another split, or if they are not known.
+    pub(crate) periods: Option<&'a Folds>,
+    /// Whether the score of rows of several periods is the mean of those of the periods.
+    pub(crate) averages: bool,
 }
 
 /// What `python/grader.py` leaves.
@@ -134,22 +136,34 @@ impl Grader {
     ) -> Result<Measurement, String> {
         let (truth, predictions) = (graded.answers(self.file.answers, &self.file)?, graded.predictions());
         let rows = graded.paired.drawn();
-        let scored = self.score(&truth, &predictions, rows, replicates).await?;
+        let places = unknown.places(rows.keys);
+        let in_periods = places.iter().map(|(_, places)| places);
+        let of_each = self.scores_at(&truth, &predictions, rows, in_periods).await?;
+        let of_periods = if unknown.averages(rows.keys) {
+            let known =
+                places.iter().zip(&of_each).filter_map(|((_, places), score)| Some((places, (*score)?)));
+            self.score_of_periods((&truth, &predictions), rows, known.collect(), replicates).await?
+        } else {
+            None
+        };
+        let mean_over_periods = of_periods.is_some();
+        let scored = match of_periods {
+            Some(scored) => scored,
+            None => self.score(&truth, &predictions, rows, replicates).await?,
+        };
         // A file may have no score for other rows than all. Then nothing is known about the uncertainty.
         let measured = of_replicates(scored.score, &scored.replicates, rows)
             .or_else(|_| of_replicates(scored.score, &[Some(scored.score); 2], rows));
         let measured = measured.map_err(|error| error.to_string())?;
+        let measured = Measurement { mean_over_periods, ..measured };
         let scale = Scale { bounds: Bounds::default(), direction: Direction::Minimize };
         match unknown.interval_for {
             IntervalFor::Rows(test_rows) => Ok(of_other_program(measured, test_rows)),
             IntervalFor::Period => {
-                let places = unknown.folds.places(rows.keys);
-                let scores =
-                    self.scores_at(&truth, &predictions, rows, places.iter().map(|(_, at)| at)).await?;
                 let of_fold = |((fold, places), score): (&(u32, Vec<usize>), Option<f64>)| {
                     Some(FoldScore { fold: *fold, rows: places.len() as u64, score: score? })
                 };
-                let periods = places.iter().zip(scores).filter_map(of_fold).collect();
+                let periods = places.iter().zip(of_each).filter_map(of_fold).collect();
                 Ok(for_one_more_period(measured, periods, scale))
             }
             IntervalFor::Groups { groups, rows: test_rows } => {
@@ -166,6 +180,34 @@ impl Grader {
                 Ok(for_other_groups(measured, &errors, (groups, test_rows), scale))
             }
         }
+    }
+
+    /// The mean of the scores of these periods, and that of resampled rows. `None` if there are none.
+    /// There are fewer replicates than of all rows together, because each takes a call for each period.
+    async fn score_of_periods(
+        &self,
+        (truth, predictions): (&TextTable, &TextTable),
+        rows: Rows<'_>,
+        periods: Vec<(&Vec<usize>, f64)>,
+        replicates: usize,
+    ) -> Result<Option<Scored>, String> {
+        let (places, scores): (Vec<&Vec<usize>>, Vec<f64>) = periods.into_iter().unzip();
+        if places.is_empty() {
+            return Ok(None);
+        }
+        let all = rows.keys.len();
+        let most = (MOST_DRAWN / all.max(1)).min(replicates) / places.len();
+        let drawn = draws(rows, most.max(2));
+        let counts: Vec<u8> = drawn.chunks(all).flat_map(|drawn| in_each(drawn, &places)).collect();
+        let drawn = self.score_with(truth, predictions, &counts).await?;
+        let mean = |scores: &[Option<f64>]| {
+            let scores = scores.iter().copied().collect::<Option<Vec<f64>>>()?;
+            Some(scores.iter().sum::<f64>() / scores.len() as f64)
+        };
+        // The time may end between two periods.
+        let replicates = drawn.replicates.chunks_exact(places.len()).map(mean).collect();
+        let score = scores.iter().sum::<f64>() / scores.len() as f64;
+        Ok(Some(Scored { score, replicates, ..drawn }))
     }
 
     /// The scores of the rows at each of these places, as many as the time allows.
@@ -252,6 +294,7 @@ impl Grader {
             slot: 0,
             may_be_warm: false,
             modules: vec![(UTILITIES.0.to_owned(), UTILITIES.1.to_owned())],
+            keeps_model: false,
             heard: None,
         };
         let ran = self.executor.execute(&job, Arc::new(shown)).await;
@@ -293,6 +336,16 @@ impl Grader {
     }
 }
 
+/// How often each row is drawn, with only the rows at these places, one part after another.
+fn in_each(drawn: &[u8], parts: &[&Vec<usize>]) -> Vec<u8> {
+    let of = |places: &&Vec<usize>| {
+        let mut counts = vec![0; drawn.len()];
+        places.iter().for_each(|place| counts[*place] = drawn[*place]);
+        counts
+    };
+    parts.iter().flat_map(of).collect()
+}
+
 /// The places of all rows but those of each group.
 fn without_each(groups: &[Vec<usize>], rows: usize) -> Vec<Vec<usize>> {
     let without = |group: &Vec<usize>| {
@@ -300,6 +353,19 @@ fn without_each(groups: &[Vec<usize>], rows: usize) -> Vec<Vec<usize>> {
         (0..rows).filter(|place| !left_out.contains(place)).collect()
     };
     groups.iter().map(without).collect()
+}
+
+impl Unknown<'_> {
+    /// The places of the rows of each period that is predicted; none for another split.
+    fn places(&self, keys: &[u64]) -> Vec<(u32, Vec<usize>)> {
+        let periods = self.periods.filter(|_| self.interval_for == IntervalFor::Period);
+        periods.map(|folds| folds.places(keys)).unwrap_or_default()
+    }
+
+    /// Whether the score of these rows is the mean over periods.
+    fn averages(&self, keys: &[u64]) -> bool {
+        self.averages && self.periods.is_some_and(|folds| folds.of_rows(keys).is_some())
+    }
 }
 
 impl Graded<'_> {

@@ -28,6 +28,9 @@ pub struct TaskArgs {
     /// Use this column as the weight of each row in the metric
     #[arg(long, value_name = "COLUMN")]
     pub weight_column: Option<String>,
+    /// Validate on these folds: a column of the training table, or a CSV file with row IDs and `fold`
+    #[arg(long, value_name = "COLUMN|FILE")]
+    pub folds: Option<String>,
     /// Leave these columns out of the features
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub ignore_columns: Vec<String>,
@@ -58,6 +61,7 @@ impl TaskArgs {
             ("group_column", "group-column", self.group_column.clone()),
             ("time_column", "time-column", self.time_column.clone()),
             ("weight_column", "weight-column", self.weight_column.clone()),
+            ("folds", "folds", self.folds.clone()),
             ("ignore_columns", "ignore-columns", ignored),
             ("positive_class", "positive-class", self.positive_class.clone()),
             ("metric_file", "metric-file", file),

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 
+use ignore::{DirEntry, WalkBuilder};
 use mle_star_domain::trouble::Trouble;
 
 /// Folders whose Python is not that of the user.
@@ -62,12 +62,10 @@ fn of(path: &Path) -> Vec<Input> {
     if !path.is_dir() {
         return vec![Input::File(path.to_owned())];
     }
-    let mut files = Vec::new();
-    match add(path, &mut files, DEEPEST) {
+    match below(path) {
         Err(trouble) => vec![Input::Nothing(path.to_owned(), trouble)],
-        Ok(()) if files.is_empty() => vec![Input::Nothing(path.to_owned(), without_scripts(path))],
-        Ok(()) => {
-            files.sort();
+        Ok(files) if files.is_empty() => vec![Input::Nothing(path.to_owned(), without_scripts(path))],
+        Ok(files) => {
             let named = |file: &PathBuf| file.strip_prefix(".").unwrap_or(file).to_owned();
             files.iter().map(|file| Input::File(named(file))).collect()
         }
@@ -77,44 +75,43 @@ fn of(path: &Path) -> Vec<Input> {
 fn without_scripts(folder: &Path) -> Trouble {
     Trouble::new(
         format!("no scripts or notebooks in {}", folder.display()),
-        "name a folder with files that end in .py or .ipynb, or the files themselves",
+        "name a folder with files that end in .py or .ipynb and are not ignored by git, or the files themselves",
     )
 }
 
-/// Adds the scripts and notebooks below a folder. Links to folders are not followed, because they can form circles.
-fn add(folder: &Path, files: &mut Vec<PathBuf>, depth: usize) -> Result<(), Trouble> {
-    let entries = fs::read_dir(folder).map_err(|error| {
-        let message = format!("cannot read the folder {}: {error}", folder.display());
-        Trouble::new(message, "check its permissions")
-    })?;
-    for entry in entries.flatten() {
-        let path = entry.path();
-        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        match (is_folder, depth) {
-            (true, 1..) if !is_left_out(&path) => add(&path, files, depth - 1)?,
-            (false, _) if is_code(&path) && path.is_file() => files.push(path),
-            _ => {}
+/// The scripts and notebooks below a folder, but those that git ignores. Links to folders are not followed, because they can
+/// form circles.
+fn below(folder: &Path) -> Result<Vec<PathBuf>, Trouble> {
+    let is_own = |entry: &DirEntry| entry.depth() == 0 || !is_foreign(entry.path());
+    let walk = WalkBuilder::new(folder).ignore(false).max_depth(Some(DEEPEST)).filter_entry(is_own).build();
+    let mut files = Vec::new();
+    for entry in walk {
+        let path = entry.map(DirEntry::into_path).map_err(|error| {
+            let message = format!("cannot read the folder {}: {error}", folder.display());
+            Trouble::new(message, "check its permissions")
+        })?;
+        if is_code(&path) && path.is_file() {
+            files.push(path);
         }
     }
-    Ok(())
+    files.sort();
+    Ok(files)
 }
 
 fn is_code(path: &Path) -> bool {
-    let is_script = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("py"));
-    (is_script || is_notebook(path)) && !is_hidden(path)
+    path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("py")) || is_notebook(path)
 }
 
-fn is_left_out(folder: &Path) -> bool {
-    let is_foreign = folder.file_name().is_some_and(|name| FOREIGN.iter().any(|foreign| name == *foreign));
-    is_foreign || is_hidden(folder) || OF_ENVIRONMENTS.iter().any(|name| folder.join(name).exists())
-}
-
-fn is_hidden(path: &Path) -> bool {
-    path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."))
+/// Whether a folder holds what others wrote.
+fn is_foreign(path: &Path) -> bool {
+    let is_named = path.file_name().is_some_and(|name| FOREIGN.iter().any(|foreign| name == *foreign));
+    is_named || OF_ENVIRONMENTS.iter().any(|name| path.join(name).exists())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -135,12 +132,17 @@ mod tests {
             "conda/conda-meta/x",
             "conda/x.py",
             "empty/x.txt",
+            "repository/.git/HEAD",
+            "repository/build/x.py",
+            "repository/src/x.py",
+            "repository/src/y_ignored.py",
         ];
         for name in names {
             let path = dir.path().join(name);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, "").unwrap();
         }
+        fs::write(dir.path().join("repository/.gitignore"), "build/\n*ignored.py\n").unwrap();
         std::os::unix::fs::symlink(dir.path(), dir.path().join("a/circle")).unwrap();
         let check = |given: &[&str], expected: &[&str]| {
             let given: Vec<PathBuf> = given.iter().map(|name| dir.path().join(name)).collect();
@@ -151,7 +153,11 @@ mod tests {
             let found: Vec<String> = inputs(&given).iter().map(shown).collect();
             assert_eq!(found, expected, "{given:?}");
         };
-        check(&[""], &["a/b.PY", "a/z.ipynb", "b.py"]);
+        check(&[""], &["a/b.PY", "a/z.ipynb", "b.py", "repository/src/x.py"]);
+        check(
+            &["repository/build", "repository/src/y_ignored.py"],
+            &["repository/build/x.py", "repository/src/y_ignored.py"],
+        );
         check(&["b.py", "a", "b.py", "a/z.ipynb"], &["b.py", "a/b.PY", "a/z.ipynb"]);
         check(&["a.txt", "no-such"], &["a.txt", "no-such"]);
         check(&["empty", "b.py"], &["nothing", "b.py"]);

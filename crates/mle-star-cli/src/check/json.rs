@@ -22,15 +22,27 @@ pub struct Document<'a> {
     blocked: usize,
     /// Other findings.
     warnings: usize,
+    /// Findings of the baseline, which are not among these.
+    known: usize,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 struct File<'a> {
     path: &'a str,
     findings: Vec<Finding<'a>>,
+    /// Findings that comments allow.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    allowed: Vec<Allowed<'a>>,
     /// Why the file cannot be checked.
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a str>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Allowed<'a> {
+    reason: &'a str,
+    #[serde(flatten)]
+    finding: Finding<'a>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -53,19 +65,24 @@ struct Finding<'a> {
 /// The document; `counts` may be those of more than is shown.
 pub fn document<'a>(all: &'a [Checked], known: Option<&'a Known>, counts: Counts) -> Document<'a> {
     let files = all.iter().map(file).collect();
-    Document { version: VERSION, data: known, files, blocked: counts.leaks, warnings: counts.warnings }
+    let Counts { leaks: blocked, warnings, known: of_baseline, .. } = counts;
+    Document { version: VERSION, data: known, files, blocked, warnings, known: of_baseline }
 }
 
 fn file(checked: &Checked) -> File<'_> {
-    let (findings, error) = match &checked.outcome {
-        Ok(findings) => (findings_of(findings), None),
-        Err(trouble) => (Vec::new(), Some(trouble.message.as_str())),
-    };
-    File { path: &checked.name, findings, error }
+    let (path, error) =
+        (&checked.name, checked.outcome.as_ref().err().map(|trouble| trouble.message.as_str()));
+    let (findings, allowed) = checked.outcome.as_ref().map(findings_of).unwrap_or_default();
+    File { path, findings, allowed, error }
 }
 
-fn findings_of(findings: &Findings) -> Vec<Finding<'_>> {
-    findings.found.iter().map(|found| finding(findings, found)).collect()
+fn findings_of(findings: &Findings) -> (Vec<Finding<'_>>, Vec<Allowed<'_>>) {
+    let found = findings.found.iter().map(|found| finding(findings, found)).collect();
+    let of_comment = findings
+        .allowed
+        .iter()
+        .map(|allowed| Allowed { reason: &allowed.reason, finding: finding(findings, &allowed.finding) });
+    (found, of_comment.collect())
 }
 
 fn finding<'a>(findings: &'a Findings, found: &'a mle_star_leakage::Finding) -> Finding<'a> {

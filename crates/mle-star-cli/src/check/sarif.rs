@@ -41,7 +41,7 @@ fn rule(rule: Rule) -> Value {
     json!({
         "id": rule.id(),
         "shortDescription": { "text": rule.description() },
-        "help": { "text": rules::instead(rule) },
+        "help": { "text": rule.instead(), "markdown": rules::explained(rule) },
         "defaultConfiguration": { "level": level(rule) },
     })
 }

@@ -51,14 +51,21 @@ pub fn last_line(counts: Counts, look: Look) -> String {
     let found: Vec<String> =
         found.map(|(number, word, code)| styled(&counted(number, word), code, look)).collect();
     let found = if found.is_empty() { styled("no leaks", "32", look) } else { found.join(", ") };
+    let hidden = [(counts.known, "known"), (counts.allowed, "allowed")];
+    let hidden = hidden.into_iter().filter(|(number, _)| *number > 0);
+    let hidden: Vec<String> = hidden.map(|(number, word)| format!("{number} {word}")).collect();
+    let hidden = if hidden.is_empty() { String::new() } else { format!(" ({})", hidden.join(", ")) };
     match (counts.files, counts.unreadable) {
         (0, unreadable @ 1..) => format!("{} could not be checked\n", counted(unreadable, "file")),
-        (files, 0) => format!("{found} in {}\n", counted(files, "file")),
-        (files, more) => format!("{found} in {}; {more} more could not be checked\n", counted(files, "file")),
+        (files, 0) => format!("{found} in {}{hidden}\n", counted(files, "file")),
+        (files, more) => {
+            format!("{found} in {}{hidden}; {more} more could not be checked\n", counted(files, "file"))
+        }
     }
 }
 
-fn counted(number: usize, word: &str) -> String {
+/// A number with its noun.
+pub fn counted(number: usize, word: &str) -> String {
     if number == 1 { format!("1 {word}") } else { format!("{number} {word}s") }
 }
 

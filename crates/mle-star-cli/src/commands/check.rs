@@ -6,9 +6,10 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_run::settings::process_environment;
 
 use crate::args::CheckArgs;
+use crate::check::baseline::Baseline;
 use crate::check::files::inputs;
 use crate::check::screen::{self, Look};
-use crate::check::{Checked, Counts, check_all, data, json, sarif};
+use crate::check::{Checked, Counts, check_all, data, json, rules, sarif};
 use crate::exit::{Exit, Failure};
 use crate::output;
 
@@ -17,8 +18,17 @@ use crate::output;
 /// # Errors
 /// A mistake in the data of `--data`, or the findings cannot be printed.
 pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
+    if let Some(rule) = args.explain {
+        output::text(&rules::explained(rule));
+        return Ok(Exit::Done);
+    }
+    let baseline = args.baseline.as_deref().map(Baseline::read).transpose()?;
     let known = args.data.as_deref().map(|folder| data::known(args, folder)).transpose()?;
-    let checked = check_all(&inputs(&args.scripts), &data::facts(args, known.as_ref()));
+    let mut checked = check_all(&inputs(&args.scripts), &data::facts(args, known.as_ref()));
+    if let Some(path) = &args.write_baseline {
+        return write_baseline(&checked, path);
+    }
+    let gone = baseline.map_or(0, |baseline| baseline.hide(&mut checked));
     if args.json {
         output::json(&json::document(&checked, known.as_ref(), Counts::of(&checked)))?;
     } else if args.sarif {
@@ -26,8 +36,24 @@ pub fn check(args: &CheckArgs) -> Result<Exit, Failure> {
     } else {
         known.iter().for_each(|known| output::talk(&format!("{}\n", known.lines().join("\n"))));
         show(&checked, Look::of(&process_environment));
+        if gone > 0 {
+            output::talk(&format!(
+                "{} of the baseline no longer found; --write-baseline updates it\n",
+                screen::counted(gone, "finding")
+            ));
+        }
     }
     Ok(exit(Counts::of(&checked)))
+}
+
+/// Writes what was found to a file that hides it later.
+fn write_baseline(all: &[Checked], path: &Path) -> Result<Exit, Failure> {
+    all.iter().filter_map(|checked| checked.outcome.as_ref().err()).for_each(output::error);
+    let baseline = Baseline::of(all, path);
+    let written = format!("{} written to {}\n", screen::counted(baseline.len(), "finding"), path.display());
+    baseline.write(path)?;
+    output::text(&written);
+    Ok(if Counts::of(all).unreadable > 0 { Exit::Usage } else { Exit::Done })
 }
 
 /// What was found, and then, next to the last line, what could not be checked.

@@ -36,7 +36,7 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
     if let Some(own) = own {
         inferred.inferred.metric = own.name;
     }
-    let told = said(&source, &inferred, invocation.metric_file.is_some())?;
+    let told = said(&source, &inferred, &invocation)?;
     let folder = folder_of(&args.dir);
     let path = folder.join("task.yaml");
     let text = task_text(folder, &source, &inferred, &invocation, &told);
@@ -77,12 +77,13 @@ struct Said {
 }
 
 /// What a run of the task would say.
-fn said(source: &TaskSource, folder: &InferredFolder, by_file: bool) -> Result<Said, Trouble> {
+fn said(source: &TaskSource, folder: &InferredFolder, invocation: &Invocation) -> Result<Said, Trouble> {
     let (Settings { config, .. }, _) =
         prepare::settings_of(&RunOptions::default(), source, &process_environment)?;
-    let task = Evaluated::inferred(&folder.inferred).with_file(by_file);
-    let drawn = folder.profile.as_ref().zip(folder.intake.drawn.as_ref());
-    let decided = protocol::of_drawn(protocol::decide(task, &config, folder.profile.as_ref()), task, drawn);
+    let task = Evaluated::inferred(&folder.inferred).with_file(invocation.metric_file.is_some());
+    let task = Evaluated { folds: invocation.folds.as_deref(), ..task };
+    let (profile, drawn) = (folder.profile.as_ref(), folder.intake.drawn.as_ref());
+    let decided = protocol::decide_for(task, &config, profile, drawn)?;
     let lines = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, &config));
     let told = Told::inferred(&folder.inferred);
     let roles = columns::lines(&told, folder.profile.as_ref());
@@ -157,10 +158,21 @@ fn role_fields(roles: &ColumnRoles) -> impl Iterator<Item = (&'static str, Strin
 }
 
 /// The fields that say how the data is read, if they were given.
-fn reading_fields(invocation: &Invocation) -> impl Iterator<Item = (&'static str, String)> {
+fn reading_fields(invocation: &Invocation, dir: &Path) -> impl Iterator<Item = (&'static str, String)> {
     let sheet = invocation.sheet.as_deref().map(|sheet| ("sheet", quoted(sheet)));
     let share = invocation.test_share.map(|share| ("test_share", share.to_string()));
-    [sheet, share].into_iter().flatten()
+    let folds = invocation.folds.as_deref().map(|folds| match Path::new(folds) {
+        file if file.is_file() => ("folds", quoted(&from_folder(file, dir))),
+        _ => ("folds", quoted(folds)),
+    });
+    [sheet, share, folds].into_iter().flatten()
+}
+
+/// A path as a task file in this folder has it: such paths start from the folder.
+fn from_folder(file: &Path, dir: &Path) -> String {
+    let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let (file, dir) = (whole(file), whole(dir));
+    file.strip_prefix(&dir).unwrap_or(&file).display().to_string()
 }
 
 /// Lines below a heading, as comments; empty without lines.
@@ -198,11 +210,11 @@ fn task_text(
     field("data_modality", Some(word(&inferred.data_modality)), reason("data_modality"));
     match invocation.metric_file.as_deref() {
         Some(file) => {
-            // A task file's paths start from its folder.
-            let whole = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-            let (file, dir) = (whole(file), whole(dir));
-            let file = file.strip_prefix(&dir).unwrap_or(&file).display().to_string();
-            field("metric_file", Some(quoted(&file)), format!("computes {}", inferred.metric));
+            field(
+                "metric_file",
+                Some(quoted(&from_folder(file, dir))),
+                format!("computes {}", inferred.metric),
+            );
         }
         None => field("evaluation_metric", Some(quoted(&inferred.metric)), reason("evaluation_metric")),
     }
@@ -218,14 +230,11 @@ fn task_text(
     field("target_column", columns, target);
     let id = if inferred.id.is_some() { reason("id_column") } else { "no ID column was found".to_owned() };
     field("id_column", inferred.id.as_deref().map(quoted), id);
-    for (name, value) in role_fields(&inferred.roles).chain(reading_fields(invocation)) {
+    for (name, value) in role_fields(&inferred.roles).chain(reading_fields(invocation, dir)) {
         field(name, Some(value), reason(name));
     }
-    field(
-        "data_dir",
-        Some(quoted(&data_dir)),
-        "the folder with the tables, relative to this file".to_owned(),
-    );
+    let why = "the folder with the tables, relative to this file";
+    field("data_dir", Some(quoted(&data_dir)), why.to_owned());
     let words = if description.is_empty() {
         "a description of the task"
     } else {

@@ -30,7 +30,7 @@ pub fn show(args: &ShowArgs) -> Result<Exit, Failure> {
     } else if args.of.json {
         let runners = views::of_run(&view).runners.map(|runners| runners.rows).unwrap_or_default();
         let figures: Vec<views::Figures> = runners.into_iter().map(|row| row.figures).collect();
-        let whole = json!({"run": view.summary, "folder": view.folder, "made_with": view.snapshot.made_with, "usage": view.spending, "runners": figures, "steps": view.steps, "result": view.result});
+        let whole = json!({"run": view.summary, "folder": view.folder, "made_with": view.snapshot.made_with, "notes": view.snapshot.notes, "forked_from": view.snapshot.forked_from, "usage": view.spending, "runners": figures, "steps": view.steps, "result": view.result});
         output::json(&whole)?;
     } else {
         text::lines(&view, &views::of_run(&view)).iter().for_each(|line| output::shown(line));

@@ -57,7 +57,7 @@ pub struct CheckOutput {
 pub fn check(_: &Hub, input: CheckInput) -> Result<Answer<CheckOutput>, Trouble> {
     let CheckInput { paths, source, data, target, id_column } = input;
     let mut given = inputs(&paths.iter().map(|text| path(text)).collect::<Vec<PathBuf>>());
-    // Stdin is the protocol's.
+    // Standard input carries the MCP messages.
     given.retain(|input| *input != Input::Stdin);
     given.extend(source.map(Input::Text));
     if given.is_empty() {
@@ -84,7 +84,7 @@ pub fn check(_: &Hub, input: CheckInput) -> Result<Answer<CheckOutput>, Trouble>
     Ok(Answer::new(&lines, CheckOutput { document, files_checked, findings_left_out: left_out }))
 }
 
-/// Keeps files with findings or errors, and of the findings the first; returns how many are left out.
+/// Keeps the files with findings or errors, and the first [`MOST`] findings; returns how many are left out.
 fn shorten(checked: &mut Vec<Checked>) -> usize {
     let mut room = MOST;
     let mut left_out = 0;

@@ -45,6 +45,8 @@ pub struct RunInput {
     pub time_column: Option<String>,
     /// Column with row weights
     pub weight_column: Option<String>,
+    /// Folds of the validation: a column of the training table, or a CSV file with row IDs and `fold`
+    pub folds: Option<String>,
     /// Columns that are no features
     #[serde(default)]
     pub ignore_columns: Vec<String>,
@@ -185,6 +187,7 @@ impl RunInput {
                 group_column: self.group_column,
                 time_column: self.time_column,
                 weight_column: self.weight_column,
+                folds: self.folds,
                 ignore_columns: self.ignore_columns,
                 positive_class: self.positive_class,
                 metric_file: self.metric_file.as_deref().map(path),
@@ -197,7 +200,7 @@ impl RunInput {
 }
 
 /// A value as `--set` has it: a text as it is, anything else as JSON, which is YAML.
-fn setting(value: &Value) -> String {
+pub fn setting(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::answer::{Answer, failed};
 use super::caller::Caller;
-use super::{Hub, check, doctor, preview, results, start, stop, watch};
+use super::{Hub, check, doctor, preview, results, start, steer, stop, watch};
 
 type Outcome = Result<CallToolResult, Trouble>;
 type Call = dyn Fn(Arc<Hub>, JsonObject, Caller) -> BoxFuture<'static, Outcome> + Send + Sync;
@@ -39,6 +39,8 @@ pub fn all() -> Vec<Tool> {
         Tool::quick("list", results::ABOUT_LIST, reads(), results::list),
         Tool::waiting("stop", stop::ABOUT, acts().destructive(true).idempotent(true), stop::stop),
         Tool::quick("resume", start::ABOUT_RESUME, acts(), start::resume),
+        Tool::quick("note", steer::ABOUT_NOTE, acts(), steer::note),
+        Tool::quick("fork", steer::ABOUT_FORK, acts(), steer::fork),
         Tool::quick("check", check::ABOUT, reads(), check::check),
         Tool::quick("doctor", doctor::ABOUT, reads(), doctor::doctor),
     ]
@@ -107,7 +109,8 @@ fn definition<I: JsonSchema, O: JsonSchema>(
     annotations: ToolAnnotations,
 ) -> model::Tool {
     let input = schema::<I>(SchemaSettings::draft2020_12());
-    let output = schema::<O>(SchemaSettings::draft2020_12().for_serialize());
+    let mut output = schema::<O>(SchemaSettings::draft2020_12().for_serialize());
+    output.values_mut().for_each(without_explained_words);
     model::Tool::new(name, about, input).with_raw_output_schema(output.into()).annotate(annotations)
 }
 
@@ -124,6 +127,25 @@ fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
     // Some clients require it of every object.
     schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
     schema
+}
+
+/// Lists the words that a value can be, without what each of them means: answers show that, and schemas fill an agent's
+/// context.
+fn without_explained_words(schema: &mut Value) {
+    match schema {
+        Value::Object(fields) => {
+            let choices = fields.get("oneOf").and_then(Value::as_array);
+            let words: Option<Vec<Value>> = choices
+                .and_then(|choices| choices.iter().map(|choice| choice.get("const").cloned()).collect());
+            if let Some(words) = words {
+                fields.remove("oneOf");
+                fields.insert("enum".to_owned(), words.into());
+            }
+            fields.values_mut().for_each(without_explained_words);
+        }
+        Value::Array(items) => items.iter_mut().for_each(without_explained_words),
+        _ => {}
+    }
 }
 
 /// Removes formats such as `uint64`, which are Rust's and not JSON's.

@@ -11,7 +11,7 @@ use mle_star_run::prepare::{Intent, Prepared, prepare_for, task_source};
 use mle_star_run::settings::process_environment;
 
 use super::{Begun, Late, begin};
-use crate::args::{ResumeArgs, RunArgs};
+use crate::args::{ForkArgs, ResumeArgs, RunArgs};
 
 /// A run that was started.
 #[derive(Debug)]
@@ -61,6 +61,19 @@ pub fn resume(folder: &Path, args: &ResumeArgs, late: &Late) -> Result<Begun, Tr
     resumable(folder)?;
     let runs_dir = folder.parent().unwrap_or(Path::new("."));
     begin(runs_dir, folder, &resume_line(folder, args), late)
+}
+
+/// Makes a new run from a place of the one in `parent`, in a separate process. Returns its folder.
+///
+/// # Errors
+/// As `fork`.
+pub fn fork(parent: &Path, args: &ForkArgs, late: &Late) -> Result<(PathBuf, Begun), Trouble> {
+    let view = run_view::read(parent).map_err(|error: JournalError| error.trouble())?;
+    let id = args.run_id.clone().unwrap_or_else(|| run_id(&view.summary.task, &jiff::Zoned::now()));
+    let runs_dir = parent.parent().unwrap_or(Path::new("."));
+    let folder = runs_dir.join(&id);
+    let begun = begin(runs_dir, &folder, &fork_line(parent, args, &id), late)?;
+    Ok((folder, begun))
 }
 
 /// A run that was interrupted or cut short by a limit.
@@ -120,6 +133,16 @@ fn resume_line(folder: &Path, args: &ResumeArgs) -> Vec<OsString> {
     let mut line: Vec<OsString> = vec!["resume".into(), "--quiet".into()];
     line.extend(given(&limits));
     line.extend(["--".into(), folder.as_os_str().to_owned()]);
+    line
+}
+
+fn fork_line(parent: &Path, args: &ForkArgs, id: &str) -> Vec<OsString> {
+    let limits = [("time-limit", &args.time_limit), ("max-budget-usd", &args.max_budget_usd)];
+    let mut line: Vec<OsString> = vec!["fork".into(), "--quiet".into(), format!("--run-id={id}").into()];
+    line.push(format!("--at={}", args.at).into());
+    line.extend(given(&limits));
+    line.extend(args.set.iter().map(|setting| format!("--set={setting}").into()));
+    line.extend(["--".into(), parent.as_os_str().to_owned()]);
     line
 }
 

@@ -2,22 +2,41 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Form, Path, State as Of};
+use axum::extract::{Form, Path, Query, State as Of};
 use axum::response::Redirect;
-use mle_star_run::runs;
+use mle_star::journal::LONGEST_NOTE;
+use mle_star_report::run_view;
+use mle_star_run::{note as notes, runs};
 use serde::Deserialize;
 use serde_json::json;
 
 use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
 use super::site::Site;
-use crate::args::ResumeArgs;
-use crate::processes::{Stopping, resumable, resume as resume_run, working};
+use crate::args::{ForkArgs, ResumeArgs};
+use crate::processes::{self, Stopping, resumable, resume as resume_run, working};
 
 /// Larger limits for a run to resume; empty to keep them.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Limits {
+    time_limit: String,
+    max_budget_usd: String,
+}
+
+/// A note to the agents of a run.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct NoteWish {
+    text: String,
+}
+
+/// Where to fork a run, and what to change.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct ForkWish {
+    at: String,
+    settings: String,
     time_limit: String,
     max_budget_usd: String,
 }
@@ -94,14 +113,93 @@ pub async fn resume(
     let to = Redirect::to(&page_of(&id));
     in_background(move || {
         let folder = site.find(&id)?;
-        let given = |value: String| Some(value.trim().to_owned()).filter(|value| !value.is_empty());
         let args = ResumeArgs {
-            time_limit: given(limits.time_limit),
-            max_budget_usd: given(limits.max_budget_usd),
+            time_limit: given(&limits.time_limit),
+            max_budget_usd: given(&limits.max_budget_usd),
             ..ResumeArgs::default()
         };
         resume_run(&folder, &args, &site.late).map(drop).map_err(ErrorResponse::conflict)
     })
     .await?;
     Ok(to)
+}
+
+/// The form for a note to the agents of a run.
+///
+/// # Errors
+/// There is no such run.
+pub async fn note_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageResponse {
+    let of = id.clone();
+    in_background(move || site.find(&of)).await?;
+    Page::rendered("ui/steer.html", &json!({"id": id, "most": LONGEST_NOTE}))
+}
+
+/// Leaves a note for the agents of a run.
+///
+/// # Errors
+/// There is no such run, it takes no note, or the text is none.
+pub async fn note(
+    Of(site): Of<Arc<Site>>,
+    Path(id): Path<String>,
+    Form(wish): Form<NoteWish>,
+) -> Result<Redirect, Page> {
+    let to = Redirect::to(&page_of(&id));
+    in_background(move || {
+        notes::leave(&site.find(&id)?, &wish.text).map(drop).map_err(ErrorResponse::conflict)
+    })
+    .await?;
+    Ok(to)
+}
+
+/// The form that makes a new run from a place of another one.
+///
+/// # Errors
+/// There is no such run, or it cannot be read.
+pub async fn fork_page(
+    Of(site): Of<Arc<Site>>,
+    Path(id): Path<String>,
+    Query(wish): Query<ForkWish>,
+) -> PageResponse {
+    let of = id.clone();
+    let view = in_background(move || {
+        run_view::read(&site.find(&of)?).map_err(|error| ErrorResponse::conflict(error.trouble()))
+    })
+    .await?;
+    let config = &view.snapshot.frozen.config;
+    let values = json!({
+        "id": id, "at": wish.at,
+        "time_limit": config.time_limit_seconds, "max_budget_usd": config.max_budget_usd,
+    });
+    Page::rendered("ui/fork.html", &values)
+}
+
+/// Makes a new run from a place of another one, in a separate process.
+///
+/// # Errors
+/// As [`fork_page`]; the error of a `fork` that ends at once.
+pub async fn fork(
+    Of(site): Of<Arc<Site>>,
+    Path(id): Path<String>,
+    Form(wish): Form<ForkWish>,
+) -> Result<Redirect, Page> {
+    let folder = in_background(move || {
+        let parent = site.find(&id)?;
+        let set = wish.settings.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned);
+        let args = ForkArgs {
+            at: wish.at.trim().to_owned(),
+            set: set.collect(),
+            time_limit: given(&wish.time_limit),
+            max_budget_usd: given(&wish.max_budget_usd),
+            ..ForkArgs::default()
+        };
+        let forked = processes::fork(&parent, &args, &site.late);
+        forked.map(|(folder, _)| folder).map_err(ErrorResponse::conflict)
+    })
+    .await?;
+    Ok(Redirect::to(&folder.file_name().map_or("/".to_owned(), |id| page_of(&id.to_string_lossy()))))
+}
+
+/// A field that was filled in.
+fn given(value: &str) -> Option<String> {
+    Some(value.trim().to_owned()).filter(|value| !value.is_empty())
 }

@@ -11,10 +11,11 @@ use mle_star_report::html;
 use serde::Serialize;
 
 /// The templates of the pages and their frame.
-const TEMPLATES: [(&str, &str); 12] = [
+const TEMPLATES: [(&str, &str); 16] = [
     ("ui/layout.html", include_str!("../../templates/ui/layout.html")),
     ("ui/list.html", include_str!("../../templates/ui/list.html")),
     ("ui/row.html", include_str!("../../templates/ui/row.html")),
+    ("ui/reading.html", include_str!("../../templates/ui/reading.html")),
     ("ui/run.html", include_str!("../../templates/ui/run.html")),
     ("ui/compare.html", include_str!("../../templates/ui/compare.html")),
     ("ui/doing.html", include_str!("../../templates/ui/doing.html")),
@@ -22,6 +23,9 @@ const TEMPLATES: [(&str, &str); 12] = [
     ("ui/note.html", include_str!("../../templates/ui/note.html")),
     ("ui/stop.html", include_str!("../../templates/ui/stop.html")),
     ("ui/resume.html", include_str!("../../templates/ui/resume.html")),
+    ("ui/fork.html", include_str!("../../templates/ui/fork.html")),
+    ("ui/steer.html", include_str!("../../templates/ui/steer.html")),
+    ("ui/delete.html", include_str!("../../templates/ui/delete.html")),
     ("ui/start.html", include_str!("../../templates/ui/start.html")),
     ("ui/trouble.html", include_str!("../../templates/ui/trouble.html")),
 ];
@@ -126,6 +130,8 @@ impl IntoResponse for Page {
 
 fn environment() -> Result<Environment<'static>, minijinja::Error> {
     let mut environment = html::environment()?;
+    // Only a page can start runs.
+    environment.add_global("forks", true);
     for (name, text) in TEMPLATES {
         environment.add_template(name, text)?;
     }

@@ -1,4 +1,4 @@
-//! Compares runs: scores over time, differing inputs and program versions, and diffs of their scripts.
+//! Compares runs: what differs in their settings, scores with intervals and over time, and scripts side by side.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,9 +6,10 @@ use std::sync::Arc;
 use axum::extract::{Query, State as Of};
 use mle_star::journal::in_words;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::chart::{self, About, Course, Point};
+use mle_star_report::chart::{self, About, Compared, Course, Point};
 use mle_star_report::figures::{duration, number};
 use mle_star_report::run_view::{self, RunView};
+use mle_star_report::score_report::{Figure, ScoreReport};
 use mle_star_report::views;
 use serde_json::{Value, json};
 
@@ -19,7 +20,7 @@ use super::site::Site;
 /// Maximum number of runs; more lines in a chart cannot be distinguished.
 const MOST: usize = 8;
 /// Maximum length of a value in characters.
-const LONGEST: usize = 400;
+const LONGEST: usize = 160;
 
 /// A compared run, labelled by a letter.
 struct ComparedRun {
@@ -32,7 +33,7 @@ struct ComparedRun {
 /// Compares the runs in the address, each given as `run=ID`.
 ///
 /// # Errors
-/// ComparedRun of them cannot be read, or there are fewer than two.
+/// One of them cannot be read, or there are fewer than two.
 pub async fn page(Of(site): Of<Arc<Site>>, Query(pairs): Query<Vec<(String, String)>>) -> PageResponse {
     let mut ids: Vec<String> = pairs.into_iter().filter(|(key, _)| key == "run").map(|(_, id)| id).collect();
     let mut seen = std::collections::BTreeSet::new();
@@ -59,14 +60,31 @@ impl ComparedRun {
     }
 
     fn row(&self) -> Value {
-        let summary = &self.view.summary;
+        let (summary, scores) = (&self.view.summary, self.scores());
+        let figure = |figure: Option<Figure>| {
+            figure.map(|figure| json!({"score": figure.score, "interval": figure.interval}))
+        };
         json!({
             "letter": self.letter, "id": self.id, "address": page_of(&self.id), "task": summary.task,
             "state": summary.run.state.name(), "best": summary.best_score.map(number), "metric": summary.run.metric,
-            "direction": summary.run.direction, "scores": self.points.len(),
+            "direction": summary.run.direction, "validated": figure(scores.validated()),
+            "held_out": figure(scores.held_out()), "scores": self.points.len(),
             "improvements": self.points.iter().skip(1).filter(|point| point.improved).count(),
             "time": duration(summary.spent.elapsed_seconds), "cost": summary.cost().unwrap_or_else(|| "none".to_owned()),
         })
+    }
+
+    /// The scores of the result; of a run without one, the best score so far.
+    fn scores(&self) -> ScoreReport {
+        let so_far =
+            || ScoreReport { validation_score: self.view.summary.best_score, ..ScoreReport::default() };
+        self.view.result.as_ref().map_or_else(so_far, ScoreReport::of)
+    }
+
+    /// What makes its scores comparable with those of others.
+    fn scale(&self) -> (&str, &'static str, &str) {
+        let run = &self.view.summary.run;
+        (&run.metric, run.direction.name(), &self.view.snapshot.frozen.data_id)
     }
 
     /// The inputs and program versions of the run, by key.
@@ -85,35 +103,74 @@ impl ComparedRun {
 }
 
 fn compared(runs: &[ComparedRun]) -> Value {
-    let metrics: Vec<_> =
-        runs.iter().map(|one| (&one.view.summary.run.metric, one.view.summary.run.direction)).collect();
+    let mut scales: Vec<Vec<&ComparedRun>> = Vec::new();
+    for run in runs {
+        match scales.iter_mut().find(|scale| scale[0].scale() == run.scale()) {
+            Some(scale) => scale.push(run),
+            None => scales.push(vec![run]),
+        }
+    }
     json!({
         "runs": runs.iter().map(ComparedRun::row).collect::<Vec<_>>(),
-        "chart": chart(runs),
-        "is_one_metric": metrics.iter().all(|metric| *metric == metrics[0]),
+        "apart": apart(&scales),
+        "scales": scales.iter().enumerate().map(|(index, runs)| charts(index, runs)).collect::<Vec<_>>(),
         "differences": differences(runs),
         "diffs": diffs(runs),
     })
 }
 
-fn chart(runs: &[ComparedRun]) -> Option<String> {
-    let courses: Vec<Course<'_>> =
-        runs.iter().map(|one| Course { name: &one.letter, points: &one.points }).collect();
+/// Why the scores are not on one axis; `None` if they are.
+fn apart(scales: &[Vec<&ComparedRun>]) -> Option<String> {
+    let first = scales.first()?.first()?.scale();
+    let others = || scales.iter().skip(1).filter_map(|scale| Some(scale.first()?.scale()));
+    let reasons = [
+        (others().any(|(metric, ..)| metric != first.0), "metrics"),
+        (others().any(|(metric, direction, _)| metric == first.0 && direction != first.1), "directions"),
+        (others().any(|(.., data)| data != first.2), "data"),
+    ];
+    let reasons: Vec<&str> = reasons.into_iter().filter_map(|(is_so, what)| is_so.then_some(what)).collect();
+    (!reasons.is_empty()).then(|| reasons.join(" and "))
+}
+
+/// The charts of runs whose scores can be compared.
+fn charts(index: usize, runs: &[&ComparedRun]) -> Value {
     let described = runs.iter().map(|one| {
         let best = one.view.summary.best_score.map_or_else(|| "no score".to_owned(), number);
         format!("{}: {best} after {}", one.letter, duration(one.view.summary.spent.elapsed_seconds))
     });
     let description = described.collect::<Vec<_>>().join("; ");
-    let about = About { id: "compared", title: "Best scores over time", description: &description };
-    chart::courses(&about, &courses)
+    let scores: Vec<ScoreReport> = runs.iter().map(|one| one.scores()).collect();
+    let with_intervals: Vec<Compared<'_>> =
+        runs.iter().zip(&scores).map(|(one, of)| with_interval(one, of)).collect();
+    let courses: Vec<Course<'_>> =
+        runs.iter().map(|one| Course { name: &one.letter, points: &one.points }).collect();
+    let ids = ["scores", "course"].map(|name| format!("compared-{name}-{index}"));
+    let metric = &runs[0].view.summary.run.metric;
+    let about = |id, title| About { id, title, description: &description };
+    json!({
+        "letters": runs.iter().map(|one| one.letter.as_str()).collect::<Vec<_>>(),
+        "scores": chart::compared(&about(&ids[0], "Scores with 95 % intervals"), metric, &with_intervals),
+        "has_held_out": with_intervals.iter().any(|run| run.held_out.is_some()),
+        "course": chart::courses(&about(&ids[1], "Best scores over time"), &courses),
+    })
 }
 
-/// The keys whose values differ between the runs.
+fn with_interval<'a>(run: &'a ComparedRun, scores: &ScoreReport) -> Compared<'a> {
+    Compared {
+        name: &run.letter,
+        validated: scores.validation_score.map(|score| (score, scores.validation_interval)),
+        held_out: scores.held_out_score.map(|score| (score, scores.held_out_interval)),
+    }
+}
+
+/// The keys whose values differ between the runs, settings first.
 fn differences(runs: &[ComparedRun]) -> Vec<Value> {
     let inputs: Vec<BTreeMap<String, String>> = runs.iter().map(ComparedRun::inputs).collect();
     let keys: std::collections::BTreeSet<&String> = inputs.iter().flat_map(BTreeMap::keys).collect();
     let values =
         |key: &String| inputs.iter().map(|of| of.get(key).map_or("", String::as_str)).collect::<Vec<_>>();
+    let mut keys: Vec<&String> = keys.into_iter().collect();
+    keys.sort_by_key(|key| (!key.starts_with("config."), !key.starts_with("task.")));
     let differing =
         keys.into_iter().map(|key| (key, values(key))).filter(|(_, of)| of.iter().any(|v| *v != of[0]));
     differing
@@ -121,12 +178,12 @@ fn differences(runs: &[ComparedRun]) -> Vec<Value> {
         .collect()
 }
 
-/// The diff of each run's script from that of the first run.
+/// The script of each run beside that of the first run.
 fn diffs(runs: &[ComparedRun]) -> Vec<Value> {
     let scripts: Vec<Option<String>> = runs.iter().map(|one| views::last_script(&one.view)).collect();
     let against = |index: usize| {
         let (first, other) = (scripts[0].as_ref()?, scripts[index].as_ref()?);
-        Some(views::diff(first, other))
+        Some(views::side_by_side(first, other))
     };
     let of =
         |index: usize| json!({"first": runs[0].letter, "other": runs[index].letter, "diff": against(index)});

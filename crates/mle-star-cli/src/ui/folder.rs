@@ -29,5 +29,6 @@ pub fn folder_of(runs_dir: &Path, id: &str) -> Option<PathBuf> {
 pub fn stamp(folder: &Path) -> String {
     let log = format!("{}-wal", layout::JOURNAL);
     let seen = [layout::JOURNAL, &log, layout::RESULT, layout::REPORT].map(|name| files::stamp(folder, name));
-    format!("{seen:?} {}", run_view::is_held(folder))
+    let notes = folder.join(layout::NOTES).symlink_metadata().and_then(|meta| meta.modified()).ok();
+    format!("{seen:?} {notes:?} {}", run_view::is_held(folder))
 }

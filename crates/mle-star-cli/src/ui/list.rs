@@ -1,34 +1,56 @@
-//! The list of runs: filtered and sorted by the query of its address, with rows that update while runs go on.
+//! The list of runs: filtered, sorted, grouped by task and cut into pages by the query of its address, with rows that
+//! update while runs go on.
 
 use std::cmp::Ordering;
-use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{BTreeSet, HashMap};
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use mle_star_domain::metric::Score;
-use mle_star_report::figures::{duration, number};
-use mle_star_report::run_view::{self, Summary};
-use mle_star_run::runs;
+use mle_star_report::figures::{count, duration};
+use mle_star_report::run_view::Summary;
+use mle_star_report::sanitize::first_line;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::answer::render;
-use super::completion::{Completion, completion};
-use super::folder::{folder_of, stamp};
+use super::folder::folder_of;
 use super::live::Source;
+use crate::listing::{Entry, Listing, Look, Read, Row, best};
+
+/// The section that says how many runs are not read yet.
+pub const READING: &str = "reading";
+/// How long a page waits for runs to be read.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// The runs on a page.
+const ON_A_PAGE: usize = 100;
+/// The characters of a remark that a row shows.
+const LONGEST_REMARK: usize = 120;
+/// The value of [`Wanted::group`] for one long list.
+const UNGROUPED: &str = "none";
 
 /// The query of the list; every field is optional.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Wanted {
-    /// Text in the run's or the task's name.
+    /// Text in the run's or the task's name, or in the remark.
     text: String,
+    /// A metric; empty for any.
+    metric: String,
     /// A state's name; empty for any.
     state: String,
+    /// `yes` for runs with a star only.
+    star: String,
+    /// `none` for runs that are not grouped by task.
+    group: String,
     /// A column.
     sort: String,
     /// `up` or `down`.
     order: String,
+    /// The page, from 1.
+    page: String,
 }
 
 /// A sortable column: its name in the address, its heading, and its default order.
@@ -45,127 +67,120 @@ const COLUMNS: [(&str, &str, &str); 8] = [
 
 /// The rows of a runs directory.
 pub struct Runs {
-    runs_dir: PathBuf,
-    /// The runs read so far, by folder, with the stamp of each.
-    known: Mutex<HashMap<PathBuf, (String, Entry)>>,
+    listing: Arc<Listing>,
+    /// The rendered rows by ID, with the values that they show.
+    rendered: Mutex<HashMap<String, (Value, String)>>,
 }
 
-/// A run, or a folder that cannot be read as one.
-#[derive(Clone, Debug)]
-pub struct Entry {
-    /// The run ID.
-    pub id: String,
-    read: Result<(Summary, Completion), String>,
+/// The runs of one task, or a part of them, on a page.
+#[derive(Debug)]
+pub struct Group<'a> {
+    /// The task; empty for runs that cannot be read.
+    pub task: &'a str,
+    /// How many runs of the task match, on all pages.
+    pub all: usize,
+    /// The number of metrics, directions and data sets among them.
+    pub scales: usize,
+    /// Those on this page.
+    pub runs: Vec<&'a Entry>,
+}
+
+/// One page of the list.
+#[derive(Debug)]
+pub struct Page<'a> {
+    /// Its number, from 1.
+    pub number: usize,
+    /// The number of pages; at least 1.
+    pub pages: usize,
+    /// Its groups; a single one without a task if runs are not grouped.
+    pub groups: Vec<Group<'a>>,
 }
 
 impl Runs {
     /// The list of this runs directory.
-    pub fn of(runs_dir: PathBuf) -> Self {
-        Self { runs_dir, known: Mutex::default() }
+    pub fn of(runs_dir: &Path) -> Self {
+        Self { listing: Listing::of(runs_dir), rendered: Mutex::default() }
     }
 
-    fn folders(&self) -> Vec<PathBuf> {
-        let is_inside = |folder: &PathBuf| {
-            let name = folder.file_name().and_then(|name| name.to_str());
-            name.is_some_and(|name| folder_of(&self.runs_dir, name).is_some())
-        };
-        runs::all(&self.runs_dir).into_iter().filter(is_inside).collect()
-    }
-
-    /// Reads the runs that have changed since the last time. The lock is not held meanwhile.
-    fn read(&self) -> Vec<Entry> {
-        let mut known = self.known().clone();
-        let read = |folder: PathBuf| {
-            let stamp = stamp(&folder);
-            let before = known.remove(&folder).filter(|(of, _)| *of == stamp);
-            let entry = before.map_or_else(|| Entry::read(&folder), |(_, entry)| entry);
-            (folder, (stamp, entry))
-        };
-        let now: HashMap<PathBuf, (String, Entry)> = self.folders().into_iter().map(read).collect();
-        let entries = now.values().map(|(_, entry)| entry.clone()).collect();
-        *self.known() = now;
-        entries
-    }
-
-    /// The runs as last read.
+    /// The runs as last read. A link that leads out of the runs directory is none.
     pub fn entries(&self) -> Vec<Entry> {
-        self.known().values().map(|(_, entry)| entry.clone()).collect()
-    }
-
-    /// Hold this lock only briefly, because pages wait for it.
-    fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, (String, Entry)>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
+        let is_inside =
+            |entry: &Entry| !entry.is_link || folder_of(&self.listing.runs_dir, &entry.id).is_some();
+        self.listing.entries().into_iter().filter(is_inside).collect()
     }
 }
 
 impl Source for Runs {
     fn stamp(&self) -> String {
-        self.folders().iter().map(|folder| format!("{} {}\n", folder.display(), stamp(folder))).collect()
+        self.listing.look(Look::Within(PATIENCE)).to_string()
     }
 
     fn sections(&self) -> Vec<(String, String)> {
-        let row = |entry: &Entry| {
-            let html = render("ui/row.html", &entry.values());
-            (entry.row_id(), html.unwrap_or_else(|refused| refused.trouble.message))
-        };
-        self.read().iter().map(row).collect()
-    }
-}
-
-impl Entry {
-    fn read(folder: &Path) -> Self {
-        let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let read = run_view::read(folder).map_err(|error| error.to_string()).map(|view| {
-            let completion = completion(&view);
-            (view.summary, completion)
-        });
-        Self { id, read }
-    }
-
-    /// The ID of its row in the page.
-    pub fn row_id(&self) -> String {
-        format!("run-{}", self.id)
-    }
-
-    fn summary(&self) -> Option<&Summary> {
-        self.read.as_ref().ok().map(|(summary, _)| summary)
-    }
-
-    fn values(&self) -> serde_json::Value {
-        let (summary, completion) = match &self.read {
-            Ok(read) => read,
-            Err(why) => return json!({"id": self.id, "row_id": self.row_id(), "note": why}),
-        };
-        json!({
-            "id": self.id, "row_id": self.row_id(), "note": "", "task": summary.task, "state": summary.run.state.name(),
-            "best": summary.best_score.map(number), "metric": summary.run.metric, "direction": summary.run.direction,
-            "progress": completion, "cost": summary.cost().unwrap_or_else(|| "none".to_owned()),
-            "created_at": summary.created_at, "begun": begun(&summary.created_at),
-            "time": duration(summary.spent.elapsed_seconds),
-        })
-    }
-
-    /// Ascending by this column.
-    fn compare(&self, other: &Self, column: &str) -> Ordering {
-        let (Ok((a, a_completion)), Ok((b, b_completion))) = (&self.read, &other.read) else {
-            return other.read.is_ok().cmp(&self.read.is_ok());
-        };
-        match column {
-            "task" => a.task.cmp(&b.task),
-            "state" => a.run.state.name().cmp(b.run.state.name()),
-            "best" => scale(a).cmp(&scale(b)).then_with(|| best_first(a, b)),
-            "progress" => a_completion.percent.cmp(&b_completion.percent),
-            "cost" => cost_of(a).total_cmp(&cost_of(b)),
-            "begun" => a.created_at.cmp(&b.created_at),
-            "time" => a.spent.elapsed_seconds.total_cmp(&b.spent.elapsed_seconds),
-            _ => Ordering::Equal,
+        let entries = self.entries();
+        let best = best(&entries);
+        let mut before = std::mem::take(&mut *self.rendered.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut now = HashMap::new();
+        let mut sections = Vec::new();
+        for entry in &entries {
+            let values = values(entry, &best);
+            let known = before.remove(&entry.id).filter(|(shown, _)| *shown == values);
+            let html = known.map_or_else(
+                || render("ui/row.html", &values).unwrap_or_else(|refused| refused.trouble.message),
+                |(_, html)| html,
+            );
+            sections.push((row_id(entry), html.clone()));
+            now.insert(entry.id.clone(), (values, html));
         }
+        *self.rendered.lock().unwrap_or_else(PoisonError::into_inner) = now;
+        let unread = entries.iter().filter(|entry| matches!(entry.read, Read::NotYet)).count();
+        let reading = render("ui/reading.html", &json!({"unread": unread, "all": entries.len()}));
+        sections.push((READING.to_owned(), reading.unwrap_or_else(|refused| refused.trouble.message)));
+        sections
     }
 }
 
-/// Runs with equal scales have comparable scores.
-fn scale(summary: &Summary) -> (&str, &str, &str) {
-    (&summary.task, &summary.run.metric, summary.run.direction.name())
+/// The ID of a run's row in the page.
+pub fn row_id(entry: &Entry) -> String {
+    format!("run-{}", entry.id)
+}
+
+/// What a row shows.
+fn values(entry: &Entry, best: &BTreeSet<String>) -> Value {
+    let row = match &entry.read {
+        Read::Run(row) => row,
+        Read::Unreadable(why) => {
+            let note = format!("cannot be read: {why}");
+            return json!({"id": entry.id, "row_id": row_id(entry), "note": note, "is_bad": true});
+        }
+        Read::NotYet => {
+            return json!({"id": entry.id, "row_id": row_id(entry), "note": "being read", "is_bad": false});
+        }
+    };
+    let summary = &row.summary;
+    json!({
+        "id": entry.id, "row_id": row_id(entry), "note": "", "task": summary.task, "state": summary.run.state.name(),
+        "best": row.best(), "is_best": best.contains(&entry.id), "metric": summary.run.metric,
+        "direction": summary.run.direction, "held_out": row.held_out, "progress": row.completion,
+        "cost": summary.cost().unwrap_or_else(|| "none".to_owned()), "created_at": summary.created_at,
+        "begun": begun(&summary.created_at), "time": duration(summary.spent.elapsed_seconds),
+        "star": row.marks.star, "remark": first_line(&row.marks.remark, LONGEST_REMARK),
+    })
+}
+
+/// Ascending by this column; runs that were not read are equal.
+fn compare(one: &Entry, other: &Entry, column: &str) -> Ordering {
+    let (Some(one), Some(other)) = (one.row(), other.row()) else { return Ordering::Equal };
+    let (a, b) = (&one.summary, &other.summary);
+    match column {
+        "task" => a.task.cmp(&b.task),
+        "state" => a.run.state.name().cmp(b.run.state.name()),
+        "best" => one.scale().cmp(&other.scale()).then_with(|| best_first(a, b)),
+        "progress" => one.completion.percent.cmp(&other.completion.percent),
+        "cost" => cost_of(a).total_cmp(&cost_of(b)),
+        "begun" => a.created_at.cmp(&b.created_at),
+        "time" => a.spent.elapsed_seconds.total_cmp(&b.spent.elapsed_seconds),
+        _ => Ordering::Equal,
+    }
 }
 
 /// Better scores first, runs without a score last. Only for runs with equal scales.
@@ -195,11 +210,27 @@ fn begun(created_at: &str) -> String {
 impl Wanted {
     /// Whether the entry matches.
     pub fn takes(&self, entry: &Entry) -> bool {
+        let row = entry.row();
         let text = self.text.trim().to_lowercase();
-        let task = entry.summary().map(|summary| summary.task.to_lowercase()).unwrap_or_default();
-        let has_text = entry.id.to_lowercase().contains(&text) || task.contains(&text);
-        let state = entry.summary().map(|summary| summary.run.state.name());
-        has_text && (self.state.is_empty() || state == Some(self.state.as_str()))
+        let has = |of: Option<&str>| of.is_some_and(|of| of.to_lowercase().contains(&text));
+        let has_text = has(Some(&entry.id))
+            || has(row.map(|row| row.summary.task.as_str()))
+            || has(row.map(|row| row.marks.remark.as_str()));
+        let is = |wanted: &str, of: Option<&str>| wanted.is_empty() || of == Some(wanted);
+        has_text
+            && is(&self.state, row.map(|row| row.summary.run.state.name()))
+            && is(&self.metric, row.map(|row| row.summary.run.metric.as_str()))
+            && (self.star.is_empty() || row.is_some_and(|row| row.marks.star))
+    }
+
+    /// Whether runs are left out.
+    pub fn is_filter(&self) -> bool {
+        [&self.text, &self.metric, &self.state, &self.star].iter().any(|field| !field.is_empty())
+    }
+
+    /// Whether runs are grouped by task.
+    pub fn is_grouped(&self) -> bool {
+        self.group != UNGROUPED
     }
 
     /// The newest run first, unless a known column is asked for.
@@ -213,34 +244,103 @@ impl Wanted {
         }
     }
 
-    /// Sorts entries as asked.
+    /// Sorts entries as asked. Runs of which only the name is known come last, unless that is what counts.
     pub fn sort(&self, entries: &mut [Entry]) {
         let (column, is_up) = self.sorted_by();
         entries.sort_by(|a, b| {
-            let order = if column == "run" { Ordering::Equal } else { a.compare(b, column) };
+            let (known, order) = match column {
+                "run" => (Ordering::Equal, Ordering::Equal),
+                _ => (a.row().is_none().cmp(&b.row().is_none()), compare(a, b, column)),
+            };
             let order = order.then_with(|| a.id.cmp(&b.id));
-            if is_up { order } else { order.reverse() }
+            known.then(if is_up { order } else { order.reverse() })
         });
     }
 
-    /// The headings, each with the order that its link requests and the current one.
-    pub fn columns(&self) -> Vec<serde_json::Value> {
+    /// The wanted page of sorted entries. A group stands where its first run would stand.
+    pub fn page<'a>(&self, entries: &'a [Entry]) -> Page<'a> {
+        let mut groups: Vec<Group<'a>> = Vec::new();
+        let mut known: HashMap<&str, usize> = HashMap::new();
+        let mut scales: HashMap<&str, BTreeSet<_>> = HashMap::new();
+        for entry in entries {
+            let row = entry.row().filter(|_| self.is_grouped());
+            let task = row.map_or("", |row| row.summary.task.as_str());
+            let at = *known.entry(task).or_insert_with(|| {
+                groups.push(Group { task, all: 0, scales: 0, runs: Vec::new() });
+                groups.len() - 1
+            });
+            groups[at].all += 1;
+            groups[at].runs.push(entry);
+            scales.entry(task).or_default().extend(row.map(Row::scale));
+        }
+        let pages = entries.len().div_ceil(ON_A_PAGE).max(1);
+        let number = self.page.parse().unwrap_or(1).clamp(1, pages);
+        let (mut skipped, mut left) = ((number - 1) * ON_A_PAGE, ON_A_PAGE);
+        for group in &mut groups {
+            group.scales = scales.get(group.task).map_or(0, BTreeSet::len);
+            let from = skipped.min(group.runs.len());
+            skipped -= from;
+            group.runs = group.runs.iter().skip(from).take(left).copied().collect();
+            left -= group.runs.len();
+        }
+        groups.retain(|group| !group.runs.is_empty());
+        Page { number, pages, groups }
+    }
+
+    /// The address of this list with other values of some fields.
+    pub fn address(&self, other: &[(&str, &str)]) -> String {
+        let fields = [
+            ("text", &self.text),
+            ("metric", &self.metric),
+            ("state", &self.state),
+            ("star", &self.star),
+            ("group", &self.group),
+            ("sort", &self.sort),
+            ("order", &self.order),
+        ];
+        let value = |(name, value): (&'static str, &'_ String)| {
+            let changed = other.iter().find(|(field, _)| *field == name).map(|(_, value)| *value);
+            (name, changed.unwrap_or(value).to_owned())
+        };
+        let page =
+            other.iter().find(|(name, _)| *name == "page").map(|(_, page)| ("page", (*page).to_owned()));
+        let pairs = fields.into_iter().map(value).chain(page).filter(|(_, value)| !value.is_empty());
+        let pairs: Vec<String> = pairs
+            .map(|(name, value)| format!("{name}={}", utf8_percent_encode(&value, NON_ALPHANUMERIC)))
+            .collect();
+        format!("/?{}", pairs.join("&"))
+    }
+
+    /// The headings, each with the address that sorts by it and the current order.
+    pub fn columns(&self) -> Vec<Value> {
         let (column, is_up) = self.sorted_by();
         let heading = |(name, title, first): &(&str, &str, &str)| {
-            let is_sorted = *name == column;
-            let next = match (is_sorted, is_up) {
-                (true, true) => "down",
-                (true, false) => "up",
-                (false, _) => first,
+            let (next, aria) = match (*name == column, is_up) {
+                (true, true) => ("down", "ascending"),
+                (true, false) => ("up", "descending"),
+                (false, _) => (*first, "none"),
             };
-            let aria = match (is_sorted, is_up) {
-                (true, true) => "ascending",
-                (true, false) => "descending",
-                (false, _) => "none",
-            };
-            json!({"name": name, "title": title, "next": next, "aria": aria})
+            let address = self.address(&[("sort", name), ("order", next)]);
+            json!({"name": name, "title": title, "address": address, "aria": aria})
         };
         COLUMNS.iter().map(heading).collect()
+    }
+
+    /// Links to the other pages; none if there is one page.
+    pub fn pages(&self, page: &Page<'_>) -> Vec<Value> {
+        let link = |number: usize| json!({"number": number, "is_this": number == page.number, "address": self.address(&[("page", &number.to_string())])});
+        if page.pages > 1 { (1..=page.pages).map(link).collect() } else { Vec::new() }
+    }
+}
+
+impl Group<'_> {
+    /// How many runs it has, and whether their scores can be compared.
+    pub fn told(&self) -> String {
+        let runs = count(self.all as u64, "run");
+        match self.scales {
+            0 | 1 => runs,
+            scales => format!("{runs} with {scales} different metrics or data; the best of each is marked"),
+        }
     }
 }
 
@@ -248,6 +348,8 @@ impl Wanted {
 mod tests {
     use mle_star_domain::metric::Direction;
     use mle_star_report::run_view::{Identity, Spent, State, Submissions};
+
+    use crate::listing::{Completion, Marks};
 
     use super::*;
 
@@ -269,7 +371,15 @@ mod tests {
             answer: Submissions::default(),
             failed_paths: Vec::new(),
         };
-        Entry { id: id.to_owned(), read: Ok((summary, Completion { percent: 0, words: String::new() })) }
+        let row = Row {
+            summary,
+            completion: Completion { percent: 0, words: String::new() },
+            data: "d".to_owned(),
+            held_out: None,
+            damage: None,
+            marks: Marks { star: id == "c", remark: String::new() },
+        };
+        Entry { id: id.to_owned(), is_link: false, read: Read::Run(Box::new(row)) }
     }
 
     #[test]
@@ -278,11 +388,15 @@ mod tests {
             entry("c", "houses", State::Finished, Some(2.0)),
             entry("bb", "houses", State::Running, Some(1.0)),
             entry("aaa", "Flights", State::Unfinished, None),
-            Entry { id: "broken".to_owned(), read: Err("no journal".to_owned()) },
+            Entry {
+                id: "broken".to_owned(),
+                is_link: false,
+                read: Read::Unreadable("no journal".to_owned()),
+            },
         ];
         let check = |text: &str, state: &str, sort: &str, order: &str, expected: &[&str]| {
             let [text, state, sort, order] = [text, state, sort, order].map(str::to_owned);
-            let wanted = Wanted { text, state, sort, order };
+            let wanted = Wanted { text, state, sort, order, ..Wanted::default() };
             let mut kept: Vec<Entry> = entries.iter().filter(|entry| wanted.takes(entry)).cloned().collect();
             wanted.sort(&mut kept);
             assert_eq!(
@@ -291,7 +405,8 @@ mod tests {
                 "{wanted:?}"
             );
         };
-        check("", "", "", "", &["broken", "aaa", "bb", "c"]);
+        check("", "", "", "", &["aaa", "bb", "c", "broken"]);
+        check("", "", "begun", "up", &["c", "bb", "aaa", "broken"]);
         check("flig", "", "", "", &["aaa"]);
         check("", "running", "", "", &["bb"]);
         check("nothing", "", "", "", &[]);
@@ -304,8 +419,8 @@ mod tests {
     fn scores_of_other_scales_have_an_order_all_the_same() {
         let on = |id: &str, metric: &str, direction: Direction, best: f64| {
             let mut entry = entry(id, "houses", State::Finished, Some(best));
-            let summary = entry.read.as_mut().map(|(summary, _)| summary).unwrap();
-            (summary.run.metric, summary.run.direction) = (metric.to_owned(), direction);
+            let Read::Run(row) = &mut entry.read else { panic!("a run") };
+            (row.summary.run.metric, row.summary.run.direction) = (metric.to_owned(), direction);
             entry
         };
         // Enough runs for the sort to detect an inconsistent order.
@@ -323,18 +438,76 @@ mod tests {
             })
             .collect();
         for (a, b) in entries.iter().flat_map(|a| entries.iter().map(move |b| (a, b))) {
-            let order = a.compare(b, "best");
-            assert_eq!(order, b.compare(a, "best").reverse());
-            for c in entries.iter().filter(|c| b.compare(c, "best") == order) {
-                assert_eq!(a.compare(c, "best"), order, "{} {} {}", a.id, b.id, c.id);
+            let order = compare(a, b, "best");
+            assert_eq!(order, compare(b, a, "best").reverse());
+            for c in entries.iter().filter(|c| compare(b, c, "best") == order) {
+                assert_eq!(compare(a, c, "best"), order, "{} {} {}", a.id, b.id, c.id);
             }
         }
         let best = |metric: &str, direction: Direction| {
-            on("a", metric, direction, 2.0).compare(&on("b", metric, direction, 1.0), "best")
+            compare(&on("a", metric, direction, 2.0), &on("b", metric, direction, 1.0), "best")
         };
         assert_eq!(
             (best("R2", Direction::Maximize), best("R2", Direction::Minimize)),
             (Ordering::Less, Ordering::Greater)
         );
+    }
+
+    #[test]
+    fn runs_are_grouped_by_task_and_the_best_of_each_is_marked() {
+        let mut other = entry("ddd", "houses", State::Finished, Some(0.5));
+        if let Read::Run(row) = &mut other.read {
+            row.data = "other".to_owned();
+        }
+        let mut entries = vec![
+            entry("a", "houses", State::Finished, Some(2.0)),
+            entry("bb", "flights", State::Running, Some(3.0)),
+            entry("ccc", "houses", State::Finished, Some(1.0)),
+            other,
+        ];
+        assert_eq!(best(&entries).into_iter().collect::<Vec<_>>(), ["ccc"], "one run alone is not the best");
+        Wanted::default().sort(&mut entries);
+        let page = Wanted::default().page(&entries);
+        let groups = page.groups.iter().map(|group| {
+            let ids: Vec<&str> = group.runs.iter().map(|entry| entry.id.as_str()).collect();
+            (group.task, ids.join(","), group.told())
+        });
+        let several = "3 runs with 2 different metrics or data; the best of each is marked".to_owned();
+        let expected =
+            [("houses", "ddd,ccc,a".to_owned(), several), ("flights", "bb".to_owned(), "1 run".to_owned())];
+        assert_eq!(groups.collect::<Vec<_>>(), expected);
+    }
+
+    #[test]
+    fn pages_have_a_hundred_runs() {
+        let entries: Vec<Entry> = (0..250_usize)
+            .map(|n| {
+                let task = if n < 120 { "one" } else { "two" };
+                entry(&format!("{n:03}"), task, State::Finished, None)
+            })
+            .collect();
+        let check = |asked: &str, group: &str, number: usize, parts: &[(&str, usize, &str)]| {
+            let wanted = Wanted { page: asked.to_owned(), group: group.to_owned(), ..Wanted::default() };
+            let page = wanted.page(&entries);
+            assert_eq!((page.number, page.pages), (number, 3));
+            let part = |group: &Group<'_>| (group.runs.len(), group.runs[0].id.clone());
+            let found: Vec<_> = page.groups.iter().map(|group| (group.task, part(group))).collect();
+            let expected: Vec<_> =
+                parts.iter().map(|(task, runs, first)| (*task, (*runs, (*first).to_owned()))).collect();
+            assert_eq!(found, expected);
+            assert_eq!(wanted.pages(&page).len(), 3);
+        };
+        check("", "", 1, &[("one", 100, "000")]);
+        check("2", "", 2, &[("one", 20, "100"), ("two", 80, "120")]);
+        check("9", "", 3, &[("two", 50, "200")]);
+        check("-1", UNGROUPED, 1, &[("", 100, "000")]);
+    }
+
+    #[test]
+    fn addresses_keep_what_is_asked_for() {
+        let wanted = Wanted { text: "a b&c".to_owned(), state: "running".to_owned(), ..Wanted::default() };
+        let check = |other: &[(&str, &str)], expected: &str| assert_eq!(wanted.address(other), expected);
+        check(&[], "/?text=a%20b%26c&state=running");
+        check(&[("state", ""), ("page", "2")], "/?text=a%20b%26c&page=2");
     }
 }

@@ -1,5 +1,6 @@
 //! What is served for each address: the list of runs, a run's page, their events, and downloads.
 
+use std::collections::BTreeSet;
 use std::fs::File as Opened;
 use std::io;
 use std::sync::Arc;
@@ -11,19 +12,22 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::export::{MODEL_CARD, NOTEBOOK};
 use mle_star_report::html::PARTS;
-use mle_star_report::run_view::State;
+use mle_star_report::run_view::{self, State};
 use serde_json::json;
 use tokio::fs::File;
 use tokio::io::AsyncReadExt;
 
 use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
-use super::list::{Entry, Wanted};
+use super::list::{Group, READING, Wanted, row_id};
 use super::live::{self, Since};
 use super::run::{FIRST, LOGS, nothing};
 use super::site::Site;
 use super::{files, logs};
+use crate::commands::export::text;
+use crate::listing::{Entry, Read, read_marks};
 use crate::processes::Late;
 
 /// Bytes that are sent at a time.
@@ -38,14 +42,24 @@ pub async fn list_page(Of(site): Of<Arc<Site>>, Query(wanted): Query<Wanted>) ->
     let mut entries = site.list.source().entries();
     let all = entries.len();
     let late = late(&site.late, &entries);
+    let is_unread = entries.iter().any(|entry| matches!(entry.read, Read::NotYet));
+    let metrics: BTreeSet<String> =
+        entries.iter().filter_map(|entry| Some(entry.row()?.summary.run.metric.clone())).collect();
     entries.retain(|entry| wanted.takes(entry));
     wanted.sort(&mut entries);
-    let rows: Vec<&str> = entries.iter().map(|entry| sections.html(&entry.row_id())).collect();
+    let page = wanted.page(&entries);
+    let group = |group: &Group<'_>| {
+        let rows: Vec<&str> = group.runs.iter().map(|entry| sections.html(&row_id(entry))).collect();
+        let address = wanted.address(&[("text", group.task)]);
+        json!({"task": group.task, "told": group.told(), "address": address, "rows": rows})
+    };
     let states = [State::Running, State::Finished, State::Unfinished].map(State::name);
     let values = json!({
-        "wanted": wanted, "rows": rows, "all": all, "states": states, "columns": wanted.columns(),
-        "runs_dir": site.runs_dir.display().to_string(), "revision": sections.revision,
-        "late": late,
+        "wanted": wanted, "groups": page.groups.iter().map(group).collect::<Vec<_>>(), "matching": entries.len(),
+        "all": all, "metrics": metrics, "states": states,
+        "columns": wanted.columns(), "pages": wanted.pages(&page), "is_grouped": wanted.is_grouped(),
+        "is_filter": wanted.is_filter(), "runs_dir": site.runs_dir.display().to_string(),
+        "revision": sections.revision, "reading": is_unread.then(|| sections.html(READING)), "late": late,
     });
     Page::rendered("ui/list.html", &values)
 }
@@ -66,6 +80,8 @@ pub async fn list_events(
 pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageResponse {
     let (of, at) = (Arc::clone(&site), id.clone());
     let folder = in_background(move || of.find(&at)).await?;
+    let of = folder.clone();
+    let marks = in_background(move || Ok(read_marks(&of))).await?;
     let sections = site.run(&id, folder).now().await;
     let mut shown: Vec<&str> = vec![sections.html(FIRST)];
     for (name, _) in PARTS {
@@ -79,7 +95,8 @@ pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageRe
     let parts = PARTS.iter().filter(|(name, _)| is_there(name));
     let parts: Vec<_> = parts.map(|(name, title)| json!({"name": name, "title": title})).collect();
     let values = json!({
-        "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
+        "id": id, "address": address, "marks": marks, "parts": parts, "sections": shown, "revision": sections.revision,
+        "now": jiff::Timestamp::now().as_second(),
     });
     Page::rendered("ui/run.html", &values)
 }
@@ -107,6 +124,9 @@ pub async fn result_file(
     Of(site): Of<Arc<Site>>,
     Path((id, wanted)): Path<(String, String)>,
 ) -> Result<Response, Page> {
+    if [NOTEBOOK, MODEL_CARD].contains(&wanted.as_str()) {
+        return exported(&site, id, wanted).await;
+    }
     let found = in_background(move || {
         let folder = site.find(&id)?;
         let file = files::open_named(&folder, &wanted);
@@ -117,6 +137,19 @@ pub async fn result_file(
     });
     let (file, name) = found.await?;
     Ok(stream(file, Some(name)))
+}
+
+/// Makes the notebook or the model card of a run, as a download.
+async fn exported(site: &Arc<Site>, id: String, wanted: String) -> Result<Response, Page> {
+    let (site, name) = (Arc::clone(site), wanted.clone());
+    let made = in_background(move || {
+        let view =
+            run_view::read(&site.find(&id)?).map_err(|error| ErrorResponse::missing(error.trouble()))?;
+        text(&view, &name).map_err(ErrorResponse::missing)
+    });
+    let saved = format!("attachment; filename=\"{wanted}\"");
+    let headers = [(CONTENT_TYPE, "application/octet-stream".to_owned()), (CONTENT_DISPOSITION, saved)];
+    Ok((headers, made.await?).into_response())
 }
 
 /// Serves a file of `logs/`.

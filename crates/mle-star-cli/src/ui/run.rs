@@ -1,14 +1,16 @@
-//! A run's page: the parts of its report, the actions on it and the output of its scripts, updated while it runs.
+//! A run's page: the parts of its report, the actions on it and the end of its log, updated while it runs.
 
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use mle_star::result::FinalResult;
 use mle_star_domain::layout::{self, EVENTS};
-use mle_star_domain::place::Place;
+use mle_star_report::at_work::AtWork;
+use mle_star_report::export::{MODEL_CARD, NOTEBOOK};
 use mle_star_report::html::{self, PARTS};
 use mle_star_report::run_view::{self, RunView, State};
 use mle_star_report::views;
+use mle_star_report::views::now::Present;
 use serde_json::json;
 
 use super::answer::{ErrorResponse, pages, render};
@@ -28,21 +30,31 @@ pub struct RunSections {
     known: Mutex<RenderedParts>,
 }
 
-/// The rendered parts and the running scripts.
-#[derive(Default)]
+/// The rendered parts, and what is needed to render what runs now again.
 struct RenderedParts {
     stamp: String,
     parts: Vec<(String, String)>,
     /// `None` before the first read, and for a run that cannot be read.
     state: Option<State>,
-    /// Places of running scripts.
-    running: Vec<(Place, String)>,
+    /// The present of a running run.
+    present: Option<Present>,
+    at_work: AtWork,
 }
+
+/// The name of the part with what runs now.
+const NOW: &str = "now";
 
 impl RunSections {
     /// The page of the run in this folder.
     pub fn of(id: &str, folder: PathBuf) -> Self {
-        Self { folder, id: id.to_owned(), known: Mutex::default() }
+        let known = RenderedParts {
+            stamp: String::new(),
+            parts: Vec::new(),
+            state: None,
+            present: None,
+            at_work: AtWork::unread(&folder),
+        };
+        Self { folder, id: id.to_owned(), known: Mutex::new(known) }
     }
 
     fn read(&self, known: &mut RenderedParts) {
@@ -50,30 +62,31 @@ impl RunSections {
         if known.stamp == now {
             return;
         }
-        *known = match run_view::read(&self.folder) {
-            Ok(view) => RenderedParts {
-                stamp: now,
-                parts: self.parts(&view),
-                state: Some(view.summary.run.state),
-                running: logs::running(&view),
-            },
-            Err(error) => RenderedParts {
-                stamp: now,
-                parts: unreadable(&error.to_string()),
-                ..RenderedParts::default()
-            },
-        };
+        match run_view::read(&self.folder) {
+            Ok(view) => {
+                known.at_work.read(&self.folder, view.summary.run.state);
+                known.parts = self.parts(&view, &known.at_work);
+                known.state = Some(view.summary.run.state);
+                known.present = Present::of(&view);
+            }
+            Err(error) => {
+                known.parts = unreadable(&error.to_string());
+                (known.state, known.present) = (None, None);
+            }
+        }
+        known.stamp = now;
     }
 
-    fn parts(&self, view: &RunView) -> Vec<(String, String)> {
-        let of_run = views::of_run(view);
+    fn parts(&self, view: &RunView, at_work: &AtWork) -> Vec<(String, String)> {
+        let of_run = views::of_present(view, at_work);
         let part = |name: &str| {
             let html = pages()
                 .and_then(|pages| html::part(pages, name, &of_run).map_err(|e| ErrorResponse::defect(&e)));
-            let html = html.unwrap_or_else(|refused| trouble(name, &refused.trouble.message));
-            (name.to_owned(), if html.is_empty() { nothing(name) } else { html })
+            (name.to_owned(), shown(name, html))
         };
-        let mut parts: Vec<(String, String)> = PARTS.iter().map(|(name, _)| part(name)).collect();
+        // What runs now changes more often than the rest.
+        let stable = PARTS.iter().filter(|(name, _)| *name != NOW);
+        let mut parts: Vec<(String, String)> = stable.map(|(name, _)| part(name)).collect();
         parts.push((FIRST.to_owned(), self.first(view)));
         parts
     }
@@ -84,49 +97,78 @@ impl RunSections {
         let is_cut_short = view.result.as_ref().is_some_and(FinalResult::was_cut);
         let values = json!({
             "id": self.id, "address": page_of(&self.id), "task": summary.task, "state": summary.run.state.name(),
+            "can_note": summary.run.state != State::Finished,
             "can_stop": summary.run.state == State::Running,
             "can_resume": summary.run.state == State::Unfinished || summary.run.state == State::Finished && is_cut_short,
-            "files": files::present(&self.folder),
+            "files": downloads(view),
         });
         render("ui/doing.html", &values).unwrap_or_else(|refused| trouble(FIRST, &refused.trouble.message))
     }
 }
 
+/// The names of what can be downloaded.
+fn downloads(view: &RunView) -> Vec<&'static str> {
+    let files = files::present(&view.folder);
+    let has_solution = view.result.is_some() && files.contains(&layout::SOLUTION);
+    let exported = [NOTEBOOK, MODEL_CARD].into_iter().filter(|_| has_solution);
+    files.iter().copied().chain(exported).collect()
+}
+
 impl Source for RunSections {
     fn stamp(&self) -> String {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let logs = logs::stamp(&self.folder, &known.running);
-        format!("{} {logs}", of_run(&self.folder))
+        let present = known.present.as_ref();
+        let present = present.map(|present| (events(&self.folder), present.stamp(&self.folder)));
+        format!("{} {present:?}", of_run(&self.folder))
     }
 
     fn sections(&self) -> Vec<(String, String)> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         self.read(&mut known);
         let mut sections = known.parts.clone();
+        sections.push((NOW.to_owned(), self.now(&mut known)));
         sections.push((LOGS.to_owned(), self.logs(&known)));
         sections
     }
 }
 
 impl RunSections {
+    /// What runs now; hidden unless the run is running.
+    fn now(&self, known: &mut RenderedParts) -> String {
+        let Some(present) = &known.present else { return nothing(NOW) };
+        known.at_work.read(&self.folder, State::Running);
+        let view = present.view(&self.folder, &known.at_work);
+        let logs = format!("{}/logs", page_of(&self.id));
+        let html = pages().and_then(|pages| {
+            html::now(pages, &view, Some(&logs)).map_err(|error| ErrorResponse::defect(&error))
+        });
+        shown(NOW, html)
+    }
+
+    /// The end of the log of an unfinished run; hidden for others.
     fn logs(&self, known: &RenderedParts) -> String {
-        let shown = match known.state {
-            Some(State::Running) => logs::of_scripts(&self.folder, &known.running),
-            Some(State::Unfinished) => logs::of_program(&self.folder),
-            Some(State::Finished) | None => Vec::new(),
-        };
-        let values = json!({"address": page_of(&self.id), "logs": shown, "is_running": known.state == Some(State::Running)});
+        let is_unfinished = known.state == Some(State::Unfinished);
+        let log = is_unfinished.then(|| logs::of_program(&self.folder)).flatten();
+        let values = json!({"address": page_of(&self.id), "log": log});
         render("ui/logs.html", &values).unwrap_or_else(|refused| trouble(LOGS, &refused.trouble.message))
     }
+}
+
+/// A part as it is shown: what went wrong if it could not be rendered, and a hidden section if the run has no such part.
+fn shown(name: &str, html: Result<String, ErrorResponse>) -> String {
+    let html = html.unwrap_or_else(|refused| trouble(name, &refused.trouble.message));
+    if html.is_empty() { nothing(name) } else { html }
 }
 
 /// Changes whenever the parts may have changed. Only the events tell what runners do.
 fn of_run(folder: &FilePath) -> String {
     let runners = mle_star_report::files::stamp(folder, layout::RUNNERS);
-    let events = runners
-        .is_some()
-        .then(|| mle_star_report::files::stamp(folder, &format!("{}/{EVENTS}", layout::LOGS)));
-    format!("{} {events:?}", stamp(folder))
+    format!("{} {:?}", stamp(folder), runners.is_some().then(|| events(folder)))
+}
+
+/// Changes with every event.
+fn events(folder: &FilePath) -> String {
+    format!("{:?}", mle_star_report::files::stamp(folder, &format!("{}/{EVENTS}", layout::LOGS)))
 }
 
 /// The parts of a run that cannot be read: the error, and empty sections.

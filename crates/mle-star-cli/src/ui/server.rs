@@ -9,7 +9,7 @@ use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::html;
 use tokio::net::TcpListener;
@@ -18,7 +18,7 @@ use super::access::{self, Access};
 use super::answer::{ErrorResponse, Page};
 use super::peer::can_tell;
 use super::site::Site;
-use super::{act, compare, pages, start};
+use super::{act, compare, marks, pages, start};
 
 /// A bound address, before requests are answered.
 pub struct Bound {
@@ -93,7 +93,12 @@ fn routes(site: Arc<Site>) -> Router {
         .route("/runs/{run}/logs/{name}", get(pages::log_file))
         .route("/runs/{run}/files/{name}", get(pages::result_file))
         .route("/runs/{run}/stop", get(act::stop_page).post(act::stop))
+        .route("/runs/{run}/note", get(act::note_page).post(act::note))
+        .route("/runs/{run}/fork", get(act::fork_page).post(act::fork))
         .route("/runs/{run}/resume", get(act::resume_page).post(act::resume))
+        .route("/runs/{run}/star", post(marks::star))
+        .route("/runs/{run}/remark", post(marks::remark))
+        .route("/delete", get(marks::delete_page).post(marks::delete))
         .fallback(nowhere);
     for (path, kind, text) in FILES {
         routes = routes.route(path, get(move || async move { ([(CONTENT_TYPE, kind)], text) }));

@@ -34,7 +34,7 @@ impl Site {
     /// A site for a runs directory, which need not exist yet.
     pub fn new(runs_dir: &Path) -> Self {
         let runs_dir = std::path::absolute(runs_dir).unwrap_or_else(|_| runs_dir.to_owned());
-        let list = Live::new(Runs::of(runs_dir.clone()));
+        let list = Live::new(Runs::of(&runs_dir));
         Self {
             runs_dir,
             list: Arc::new(list),
@@ -53,6 +53,11 @@ impl Site {
             let message = format!("no run called {id} in {}", self.runs_dir.display());
             ErrorResponse::missing(Trouble::new(message, "the list of runs shows the ones there are"))
         })
+    }
+
+    /// Forgets the page of a run that was deleted; another one may get its ID.
+    pub fn forget(&self, id: &str) {
+        self.runs.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
     }
 
     /// The page of a run, shared by all viewers.

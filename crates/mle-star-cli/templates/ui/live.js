@@ -36,6 +36,7 @@
     const kept = state(old);
     old.replaceWith(fresh);
     restore(fresh, kept);
+    if (main.dataset.now) tick();
   }
 
   // A section with selected text is replaced after the selection ends.
@@ -63,11 +64,13 @@
       scrolled.set(key, { top: box.scrollTop, left: box.scrollLeft, atEnd: atEnd });
     }
     const checked = new Set(Array.from(section.querySelectorAll("input:checked"), function (box) { return box.value; }));
+    const chosen = new Map();
+    for (const [key, box] of keyed(section, "[data-filter] select")) chosen.set(key, box.value);
     let focus = null;
     for (const [key, element] of keyed(section, "a, button, summary, input, select, [tabindex]")) {
       if (element === document.activeElement) focus = key;
     }
-    return { open: open, scrolled: scrolled, checked: checked, focus: focus };
+    return { open: open, scrolled: scrolled, checked: checked, chosen: chosen, focus: focus };
   }
 
   function restore(section, kept) {
@@ -80,6 +83,9 @@
       if (was) box.scrollLeft = was.left;
     }
     for (const box of section.querySelectorAll("input[type=checkbox]")) box.checked = kept.checked.has(box.value);
+    for (const [key, box] of keyed(section, "[data-filter] select")) {
+      if (kept.chosen.has(key)) box.value = kept.chosen.get(key);
+    }
     if (kept.focus === null) return;
     for (const [key, element] of keyed(section, "a, button, summary, input, select, [tabindex]")) {
       if (key === kept.focus) element.focus({ preventScroll: true });
@@ -91,7 +97,7 @@
     const seen = new Map();
     return Array.from(section.querySelectorAll(selector), function (element) {
       const label = element.tagName === "DETAILS" ? element.querySelector("summary") : element;
-      const about = element.id || element.dataset.key || element.getAttribute("href") ||
+      const about = element.id || element.dataset.key || element.getAttribute("name") || element.getAttribute("href") ||
         (element.tagName === "PRE" ? "" : (label ? label.textContent.trim() : ""));
       const name = element.tagName + " " + about;
       const count = (seen.get(name) || 0) + 1;
@@ -116,9 +122,38 @@
   // The filter may hide a new run.
   function withoutFilter() {
     const address = new URL(location.href);
-    for (const field of ["text", "state"]) address.searchParams.delete(field);
+    for (const field of ["text", "metric", "state", "star", "page"]) address.searchParams.delete(field);
     return address.href;
   }
+
+  // Time goes on between updates, by the server's clock.
+  const ahead = Date.now() / 1000 - Number(main.dataset.now || 0);
+
+  function brief(seconds) {
+    const whole = Math.max(0, Math.floor(seconds));
+    const [hours, minutes, rest] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60];
+    const two = function (number) { return String(number).padStart(2, "0"); };
+    if (hours) return hours + "h" + (minutes ? " " + two(minutes) + "m" : "");
+    if (minutes) return minutes + "m" + (rest ? " " + two(rest) + "s" : "");
+    return rest + "s";
+  }
+
+  function tick() {
+    const now = Date.now() / 1000 - ahead;
+    const bar = document.querySelector("[data-zero]");
+    if (bar) {
+      const progress = bar.querySelector("progress");
+      const used = now - bar.dataset.zero;
+      const told = [brief(used) + " of " + brief(progress.max) + " used", brief(progress.max - used) + " left"];
+      progress.value = used;
+      if (!isBeingSelected(bar)) bar.querySelector("span").textContent = told.join(", ");
+    }
+    for (const part of document.querySelectorAll("[data-began]")) {
+      if (!isBeingSelected(part.parentElement)) part.textContent = ", " + brief(now - part.dataset.began) + " by now";
+    }
+  }
+
+  if (main.dataset.now) setInterval(tick, 1000);
 
   document.addEventListener("visibilitychange", function () {
     if (document.hidden) disconnect(); else connect();

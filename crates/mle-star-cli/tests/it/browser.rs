@@ -3,7 +3,10 @@
 
 mod chromium;
 mod compare;
+mod forms;
 mod list;
+mod now;
+mod pictures;
 mod report;
 mod runners;
 mod runs;

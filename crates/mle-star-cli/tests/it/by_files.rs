@@ -103,10 +103,10 @@ fn a_run_is_answered_through_files_across_a_kill_and_an_interrupt() {
     answer(&coder);
 
     let mut run = start(&sealed, "resume r");
-    let test = answer_until(&mut run, &calls, "finalization.subsampling_extract").unwrap();
+    let check = answer_until(&mut run, &calls, "k0.leakage").unwrap();
     let sent = Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
     assert!(sent.success() && run.wait().unwrap().code() == Some(130));
-    assert!(test.join("withdrawn").exists() && !test.join("ready").exists());
+    assert!(check.join("withdrawn").exists() && !check.join("ready").exists());
 
     let mut run = start(&sealed, "resume r");
     let ended = answer_until(&mut run, &calls, "nowhere").unwrap_err();

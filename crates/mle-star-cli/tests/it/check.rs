@@ -324,6 +324,94 @@ fn the_document_lists_all_rules() {
     assert_eq!(rows, Rule::ALL.map(row));
 }
 
+/// The page of the rules is what `--explain` prints.
+#[test]
+fn every_rule_is_explained() {
+    let sealed = Sealed::with(&[]);
+    let mut page = "# Rules of `check`\n\nWhat [`mle-star check`](check.md) finds, and what is right instead. `mle-star check --explain RULE` prints\nthe same.\n".to_owned();
+    for rule in Rule::ALL {
+        let said = sealed.run(&format!("check --explain {rule}"));
+        assert_eq!((said.code, said.stderr.as_str()), (0, ""), "{rule}");
+        assert!(said.stdout.starts_with(&format!("# {rule} (")), "{}", said.stdout);
+        let inner = said.stdout.replace("\n## ", "\n### ");
+        write!(page, "\n#{inner}").unwrap();
+    }
+    mle_star_needs::assert_file(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/rules.md").as_ref(), &page);
+    let unknown = sealed.run("check --explain leak");
+    assert!(
+        unknown.code == 2 && unknown.stderr.contains("possible values: target-statistics"),
+        "{unknown:?}"
+    );
+    assert_eq!(sealed.run("check --explain same-rows before.py").code, 2);
+}
+
+/// The scripts of the page, each with what the program prints for it.
+#[test]
+fn the_page_begins_with_leaks_that_are_found() {
+    let page = include_str!("../../../../docs/check.md");
+    let section = page.split("## ").find(|section| section.starts_with("Three leaks")).unwrap();
+    let blocks = |kind: &str| -> Vec<&str> {
+        let fence = format!("```{kind}\n");
+        let blocks: Vec<&str> = section.split(&fence).skip(1).collect();
+        blocks.into_iter().map(|block| block.split("\n```").next().unwrap()).collect()
+    };
+    let rows = |patients: std::ops::Range<u32>, more: &str| -> String {
+        let row = |at: u32| format!("{at},{},{},{}{more}\n", at / 15, 20 + at * 7 % 60, 50 + at * 11 % 70);
+        (patients.start * 15..patients.end * 15).map(row).collect()
+    };
+    let train = format!("id,patient,age,pulse,sick\n{}", rows(0..60, ",1").replacen(",1\n", ",0\n", 400));
+    let test = format!("id,patient,age,pulse\n{}", rows(60..80, ""));
+    let ids: String = (900..1200).map(|id| format!("{id},0.5\n")).collect();
+    let sample = format!("id,sick\n{ids}");
+    let scripts = blocks("python");
+    assert_eq!(scripts.len(), 3);
+    for (script, shown) in scripts.iter().zip(blocks("text")) {
+        let files = [
+            ("train.py", *script),
+            ("data/train.csv", &train),
+            ("data/test.csv", &test),
+            ("data/sample_submission.csv", &sample),
+        ];
+        let sealed = Sealed::with(&files);
+        let (command, expected) = shown.split_once('\n').unwrap();
+        let said = sealed.run(command.strip_prefix("$ mle-star ").unwrap());
+        assert_eq!(said.stdout.trim_end(), expected, "{command}");
+    }
+}
+
+#[test]
+fn comments_and_baselines_hide_findings() {
+    let allowed = CONSTANT.replace("\n", "  # mle-star: allow constant-score: a placeholder\n");
+    let sealed =
+        Sealed::with(&[("a/before.py", BEFORE), ("a/allowed.py", &allowed), ("a/known.py", CONSTANT)]);
+    let check = |line: &str, code: i32, words: &[&str]| {
+        let said = sealed.run(line);
+        assert_eq!(said.code, code, "{line}: {said:?}");
+        let all = format!("{}{}", said.stdout, said.stderr);
+        words.iter().for_each(|word| assert!(all.contains(word), "{line}: {word}: {all}"));
+    };
+    check("check a/allowed.py", 0, &["no leaks in 1 file (1 allowed)"]);
+    check("check a/allowed.py --json", 0, &["\"reason\": \"a placeholder\"", "\"blocked\": 0"]);
+    check("check a --baseline b.json", 2, &["cannot read the baseline b.json", "--write-baseline makes one"]);
+    check("check a --write-baseline b.json", 0, &["3 findings written to b.json"]);
+    check("check a --baseline b.json", 0, &["no leaks in 3 files (3 known, 1 allowed)"]);
+    check("check a --baseline b.json --json", 0, &["\"known\": 3"]);
+    // Lines may move; what is there twice is new.
+    let moved = |name: &str, script: &str| std::fs::write(sealed.path(name), script).unwrap();
+    moved("a/before.py", &format!("# A comment.\n\n{BEFORE}"));
+    check("check a --baseline b.json", 0, &["3 known"]);
+    moved("a/known.py", &format!("{CONSTANT}{CONSTANT}"));
+    check("check a --baseline b.json", 1, &["1 leak in 3 files (3 known, 1 allowed)", "known.py:2:1"]);
+    moved("a/known.py", "");
+    check("check a --baseline b.json", 0, &["2 known", "1 finding of the baseline no longer found"]);
+    // It holds from any folder, with paths of any form.
+    let folder = sealed.path("a").display().to_string();
+    check(&format!("check {folder} --baseline ./b.json"), 0, &["2 known"]);
+    moved("b.json", "{}");
+    check("check a --baseline b.json", 2, &["b.json is no baseline", "make it again"]);
+    check("check a --baseline b.json --write-baseline b.json", 2, &["cannot be used with"]);
+}
+
 #[test]
 fn the_pages_show_a_picture_of_what_check_prints() {
     let docs = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs");
@@ -338,7 +426,7 @@ fn the_pages_show_a_picture_of_what_check_prints() {
 }
 
 /// What a command prints on a terminal of 100 columns with colours.
-fn on_terminal(sealed: &Sealed, line: &str) -> String {
+pub fn on_terminal(sealed: &Sealed, line: &str) -> String {
     let size = Winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
     let pty = openpty(&size, None).unwrap();
     let mut command = sealed.command(line);

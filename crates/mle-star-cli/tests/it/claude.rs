@@ -76,8 +76,9 @@ fn what_a_run_cost_is_told_everywhere() {
     claude(&sealed, WELL);
     let said = say(&sealed, &run_line(&sealed), &[KEY]);
     assert_eq!(said.code, 0, "{said:?}");
-    let first = said.stderr.lines().next().unwrap();
-    assert_eq!(first, "agents: claude (ANTHROPIC_API_KEY is set; claude 2.1.329)");
+    let first: Vec<&str> = said.stderr.lines().take(2).collect();
+    assert_eq!(first[0], "agents: claude (ANTHROPIC_API_KEY is set; claude 2.1.329)");
+    assert!(first[1].starts_with("budget: $10.00, because nobody chose agents that cost money"), "{first:?}");
     let result = json(&sealed.read("runs/r/result.json"));
     let usage = &result["usage"];
     let calls: u64 =
@@ -158,6 +159,22 @@ fn a_run_goes_on_with_the_agents_it_began_with() {
     let said = say(&sealed, "resume r", &[KEY]);
     assert_eq!(said.code, 0, "{said:?}");
     assert!(said.stderr.starts_with("agents: claude ("), "{said:?}");
+}
+
+#[test]
+fn agents_that_nobody_chose_have_a_budget() {
+    let sealed = Sealed::with(&[]);
+    claude(&sealed, WELL);
+    let check = |options: &str, expected: Value| {
+        let said = say(&sealed, &format!("{} {options}", run_line(&sealed)), &[KEY]);
+        let is_told = said.stderr.contains("because nobody chose agents that cost money");
+        assert_eq!(is_told, options.is_empty(), "{options}: {said:?}");
+        assert_eq!(json(&sealed.read("runs/r/config.json"))["max_budget_usd"], expected, "{options}");
+        std::fs::remove_dir_all(sealed.path("runs/r")).unwrap();
+    };
+    check("", json("10.0"));
+    check("--max-budget-usd 3", json("3.0"));
+    check("--agents claude", Value::Null);
 }
 
 #[test]

@@ -84,6 +84,33 @@ fn lists_are_empty_and_unreadable_runs_are_left_out() {
 }
 
 #[test]
+fn lists_are_filtered_and_say_which_run_is_best() {
+    let sealed = Sealed::with(&[]);
+    let run = |id: &str, task: &str, metric: &str| {
+        let mut frozen = frozen();
+        frozen.run_id = id.to_owned();
+        (frozen.task.competition_id, frozen.task.evaluation_metric) = (task.to_owned(), metric.to_owned());
+        fs::create_dir_all(sealed.path("runs").join(id)).unwrap();
+        drop(Journal::create_in(hold(&sealed.path("runs").join(id)).unwrap(), &frozen).unwrap());
+    };
+    for (id, task, metric) in [("a", "houses", "RMSE"), ("b", "flights", "AUC"), ("c", "houses", "MAE")] {
+        run(id, task, metric);
+    }
+    let check = |options: &str, expected: &str| {
+        let said = sealed.run(&format!("list {options}"));
+        let shown: Vec<&str> =
+            said.stdout.lines().skip(1).filter_map(|line| line.split_whitespace().next()).collect();
+        assert_eq!((said.code, shown.join(" ").as_str()), (0, expected), "{options}: {said:?}");
+    };
+    check("", "flights b houses a c");
+    check("--task HOUSE", "a c");
+    check("--metric mae", "c");
+    check("--state unfinished --metric auc", "b");
+    check("--state running", "");
+    assert_eq!(sealed.run("list --state odd").code, 2);
+}
+
+#[test]
 fn no_text_of_others_acts_on_the_terminal() {
     const EVIL: &str = "\u{1b}]0;t\u{7}\u{9b}2J\u{202e}x";
     const NAMED: &str = "⟨U+001B⟩]0;t⟨U+0007⟩⟨U+009B⟩2J⟨U+202E⟩x";

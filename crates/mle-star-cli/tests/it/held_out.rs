@@ -158,6 +158,18 @@ fn a_setting_without_its_rows_is_told() {
     assert_eq!(said(&large, "--set preset=paper"), Vec::<String>::new());
 }
 
+/// Where the predictions are wrong is kept, and the report shows it.
+fn shows_diagnostics(sealed: &Sealed) {
+    let found: Value = serde_json::from_str(&sealed.read("runs/r/holdout/diagnostics.json")).unwrap();
+    assert_eq!((&found["of"], &found["rows"]), (&json!("held_out"), &json!(HELD)), "{found}");
+    let worst = found["targets"][0]["worst"].as_array().unwrap();
+    let largest = prices(sealed).iter().map(|price| price.abs()).fold(0.0, f64::max);
+    let losses: Vec<f64> = worst.iter().map(|row| row["loss"].as_f64().unwrap()).collect();
+    assert!(losses.len() == 10 && losses.is_sorted_by(|one, other| one >= other) && losses[0] <= largest);
+    let report = sealed.read("runs/r/report.html");
+    assert!(report.contains("<section id=\"diagnostics\"") && report.contains("Predicted against actual"));
+}
+
 #[test]
 fn a_run_shows_and_keeps_how_it_was_evaluated() {
     let sealed = task();
@@ -202,6 +214,7 @@ fn a_run_shows_and_keeps_how_it_was_evaluated() {
         assert!((0.8..1.2).contains(&ratio), "{kind}: {ratio} in {trust}");
     }
 
+    shows_diagnostics(&sealed);
     let mode = |name: &str| fs::metadata(sealed.path(name)).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode("runs/r/holdout/labels.csv"), 0o600);
     let labels = sealed.read("runs/r/holdout/labels.csv");

@@ -2,7 +2,7 @@
 
 use crate::sealed::Sealed;
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "",
     "run",
     "bench",
@@ -11,6 +11,7 @@ const COMMANDS: [&str; 19] = [
     "watch",
     "show",
     "report",
+    "delete",
     "ui",
     "mcp",
     "skill",

@@ -176,7 +176,7 @@ pub fn outcome(sealed: &Sealed, run: &str) -> Value {
 fn without_times(value: &mut Value) {
     match value {
         Value::Object(fields) => {
-            fields.retain(|key, _| key != "created_at" && key != "at");
+            fields.retain(|key, _| !["created_at", "at", "milliseconds_per_row"].contains(&key.as_str()));
             fields.values_mut().for_each(without_times);
         }
         Value::Array(items) => items.iter_mut().for_each(without_times),

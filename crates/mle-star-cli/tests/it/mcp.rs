@@ -1,6 +1,6 @@
 //! `mle-star mcp`: runs as tools of other agents.
 
-mod client;
+pub mod client;
 mod protocol;
 mod real_claude;
 mod real_client;

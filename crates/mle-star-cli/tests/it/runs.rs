@@ -143,10 +143,16 @@ fn check_results(sealed: &Sealed) {
     ] {
         assert!(names.iter().any(|known| known == name), "{name} in {names:?}");
     }
-    assert_eq!(
-        sealed.names("runs/r/final"),
-        ["folds.csv", "requirements.txt", "solution.py", "submission.csv"]
-    );
+    let answer = [
+        "folds.csv",
+        "model",
+        "model.json",
+        "predict.py",
+        "requirements.txt",
+        "solution.py",
+        "submission.csv",
+    ];
+    assert_eq!(sealed.names("runs/r/final"), answer);
     let submission = sealed.read("runs/r/final/submission.csv");
     assert_eq!((submission.lines().next(), submission.lines().count()), (Some("id,price"), 21));
     assert!(sealed.read("runs/r/final/requirements.txt").contains("scikit-learn=="));

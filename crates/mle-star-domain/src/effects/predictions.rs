@@ -88,6 +88,31 @@ pub struct Comparison {
     pub failure: String,
 }
 
+/// The question how alike the errors of several runs are on the validation rows that all of them predicted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AgreementRequest {
+    /// The place of the question.
+    pub place: Place,
+    /// The runs.
+    pub members: Vec<Member>,
+}
+
+/// How alike the errors of several runs are.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Agreement {
+    /// The number of validation rows that all of them predicted.
+    pub rows: u64,
+    /// The run with the best score on these rows.
+    pub best: usize,
+    /// How much larger the score of each run is than that of the best one.
+    pub differences: Vec<Option<Difference>>,
+    /// The correlation of the errors of each pair of runs; `None` where one of them has no spread.
+    pub correlations: Vec<Vec<Option<f64>>>,
+    /// Why they cannot be compared; empty if they can.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failure: String,
+}
+
 /// The choice of weights for the predictions of earlier runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SelectionRequest {
@@ -109,9 +134,12 @@ pub struct Selection {
     pub by: CombinedBy,
     /// The score of the combination on validation rows. The weights for each part of the rows come from the others.
     pub measured: Option<Measurement>,
-    /// Whether it is better than the best run, if that is chosen like the weights, by the other parts of the rows.
+    /// Whether it takes the place of the best run, if that is chosen like the weights, by the other parts of the rows.
     #[serde(default)]
     pub is_better: bool,
+    /// How much larger its score is than that of the best run, if that is chosen so, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lead: Option<Difference>,
     /// Why there is no combination; empty if there is one.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub failure: String,

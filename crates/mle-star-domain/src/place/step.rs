@@ -1,8 +1,7 @@
 //! The steps of the algorithms, and the table of what is known about each: its names, its place in the order, how long it
 //! is expected to take and may take, and which calls and scripts it makes.
 //!
-//! A new step is a variant, its place and a row here, and its code. Limits, estimates, calls that are prepared in advance,
-//! continuations and views read the table.
+//! A new step is a variant, its place and a row here, and its code. Limits, estimates, continuations and views read them.
 
 use std::fmt;
 
@@ -13,9 +12,7 @@ use super::{Phase, Place, counter};
 use crate::config::Config;
 use crate::role::{AgentType, Variant};
 
-/// A step of the algorithms. Counters are those of the paper: they begin at 0, merges at 1.
-///
-/// Steps are ordered as the algorithms take them; path by path where paths run side by side.
+/// A step of the algorithms. Counters are those of the paper: they begin at 0, merges at 1. Steps are ordered as the algorithms take them; path by path where paths run side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// Algorithm 1, lines 2-5: the solution for one model.
@@ -46,10 +43,12 @@ pub enum Step {
     Round(u32),
     /// A solution for a model that Phase 1 had no time or no place for, counted from 0.
     Extra(u32),
-    /// Ensemble selection: the weighted combination of the predictions of all solutions.
+    /// Ensemble selection.
     Selection,
     /// The comparison of the best solutions on held-out rows, counted from 0.
     Choice(u32),
+    /// The best of the solutions of a phase, if they validated on different rows.
+    LikeRows(Phase),
     /// The answer so far, at the end of a phase: the best script runs on the original files.
     Provisional(Phase),
     /// The submission script.
@@ -94,6 +93,8 @@ pub enum StepKind {
     Attempt,
     /// One ensemble.
     Round,
+    /// The comparison of solutions that validated on different rows.
+    LikeRows,
     /// The best solution so far on the original files.
     Provisional,
     /// The submission script.
@@ -209,6 +210,7 @@ const EXTRA: &str = "extra-";
 const SELECTION: &str = "selection";
 const CHOICE: &str = "choice-";
 const PROVISIONAL: &str = "provisional";
+const LIKE_ROWS: &str = "like-rows";
 
 /// The step at a place of this phase, below which these names follow.
 pub(super) fn parse<'a>(phase: Phase, mut names: impl Iterator<Item = &'a str>) -> Option<Step> {
@@ -218,6 +220,7 @@ pub(super) fn parse<'a>(phase: Phase, mut names: impl Iterator<Item = &'a str>) 
             Some(choice.unwrap_or(Step::Finalization))
         }
         (phase, Some(PROVISIONAL)) => Some(Step::Provisional(phase)),
+        (phase, Some(LIKE_ROWS)) => Some(Step::LikeRows(phase)),
         (Phase::Phase1, Some(DATA_CHECK)) => Some(Step::DataCheck),
         (Phase::Phase1, Some(LEAKAGE_CHECK)) => Some(Step::LeakageCheck),
         (Phase::Phase1, Some(name)) => {
@@ -281,6 +284,7 @@ impl Step {
             Self::Extra(index) => phase.join(format_args!("{EXTRA}{index}")),
             Self::Selection => phase.join(SELECTION),
             Self::Choice(index) => phase.join(format_args!("{CHOICE}{index}")),
+            Self::LikeRows(_) => phase.join(LIKE_ROWS),
             Self::Provisional(_) => phase.join(PROVISIONAL),
             Self::Finalization => phase,
         }
@@ -386,6 +390,13 @@ impl Step {
                 ..StepRow::LAST
             },
             Self::Choice(_) => StepRow::LAST,
+            Self::LikeRows(phase) => StepRow {
+                phase,
+                kind: StepKind::LikeRows,
+                expected: Expected::Shortest,
+                until: Until::Search,
+                ..StepRow::LAST
+            },
             Self::Provisional(phase) => StepRow {
                 phase,
                 kind: StepKind::Provisional,
@@ -396,7 +407,7 @@ impl Step {
             Self::Finalization => StepRow {
                 calls: const {
                     &[
-                        Call::of(Test, Variant::SubsamplingExtract, Asked::Once),
+                        Call::of(Test, Variant::SubsamplingExtract, Asked::UnlessSpared),
                         Call::of(Test, Variant::SubsamplingRemove, Asked::Perhaps),
                         Call::once(Test).asked(Asked::UnlessSpared),
                         Call::of(Test, Variant::Contamination, Asked::ForEachReference),
@@ -439,6 +450,7 @@ impl Step {
             Self::Extra(_)
             | Self::Selection
             | Self::Choice(_)
+            | Self::LikeRows(_)
             | Self::Provisional(_)
             | Self::Finalization => Vec::new(),
         }
@@ -459,6 +471,7 @@ impl Step {
             Self::Extra(index) => format!("further model {}", index + 1),
             Self::Selection => "ensemble selection".to_owned(),
             Self::Choice(index) => format!("finalist {}", index + 1),
+            Self::LikeRows(phase) => format!("best of {}, on like rows", phase.title()),
             Self::Provisional(phase) => format!("answer after {}", phase.title()),
             Self::Finalization => "finalization".to_owned(),
         }
@@ -474,6 +487,7 @@ impl Step {
             Self::DataCheck
             | Self::LeakageCheck
             | Self::Selection
+            | Self::LikeRows(_)
             | Self::Provisional(_)
             | Self::Finalization => 0,
         }
@@ -496,6 +510,7 @@ impl Step {
             | Self::LeakageCheck
             | Self::Selection
             | Self::Choice(_)
+            | Self::LikeRows(_)
             | Self::Provisional(_)
             | Self::Finalization => 1,
         }
@@ -521,9 +536,14 @@ impl Step {
             Self::Round(round) => (6, round, 0, None),
             Self::Selection => (7, 0, 0, None),
             Self::Choice(index) => (8, index, 0, None),
+            // After all steps whose solutions it compares.
+            Self::LikeRows(Phase::Phase1) => (3, 1, 0, None),
+            Self::LikeRows(Phase::Phase2) => (4, u32::MAX, 0, None),
+            Self::LikeRows(Phase::Phase3) => (6, u32::MAX, 0, None),
+            Self::LikeRows(Phase::Finalization) => (8, u32::MAX, 0, None),
             // After all steps of its phase.
-            Self::Provisional(Phase::Phase1) => (3, 1, 0, None),
-            Self::Provisional(Phase::Phase2) => (4, u32::MAX, 0, None),
+            Self::Provisional(Phase::Phase1) => (3, 2, 0, None),
+            Self::Provisional(Phase::Phase2) => (4, u32::MAX, 1, None),
             Self::Provisional(Phase::Phase3) => (7, 1, 0, None),
             Self::Finalization | Self::Provisional(Phase::Finalization) => (9, 0, 0, None),
         }

@@ -1,6 +1,8 @@
 //! The tests of the crate.
 
 #[cfg(test)]
+mod allow;
+#[cfg(test)]
 mod corpus;
 #[cfg(test)]
 mod fuzz;

@@ -1,5 +1,9 @@
 //! The score of a file of predictions.
 
+mod constant;
+mod diagnose;
+mod errors;
+
 use std::collections::HashMap;
 use std::io::Read;
 
@@ -12,8 +16,10 @@ use super::layout::{Layout, Others};
 use crate::bootstrap::{Rows, measure};
 use crate::cell::{canonical_set, guesses, separator};
 use crate::names::Metric;
-use crate::score::{NO_GUESS, Predictions, Truth, Unscorable, score};
+use crate::score::{NO_GUESS, Predictions, Truth, Unscorable, score_in_folds};
 use crate::table::{Table, canonical, is_missing, key, listed, shown};
+
+pub use diagnose::{Division, Files};
 
 /// How many unknown IDs are remembered for an error.
 pub(super) const MOST_UNKNOWN: usize = 5;
@@ -127,9 +133,11 @@ impl Labels {
             OwnedTruth::Numbers(_) => 0,
             OwnedTruth::Classes { names, .. } => names.len(),
         };
+        let keys = pick(&self.keys);
         Ok(Predicted {
             metric: self.metric,
-            keys: pick(&self.keys),
+            folds: self.folds_of(&keys),
+            keys,
             units: pick(&self.units),
             weights: self.weights.as_ref().map(|all| places.iter().map(|place| all[*place]).collect()),
             positive: self.positive.clone(),
@@ -170,6 +178,8 @@ pub(crate) struct Predicted {
     keys: Vec<u64>,
     units: Vec<u64>,
     weights: Option<Vec<f64>>,
+    /// The fold of each row, if the score is the mean over folds.
+    folds: Option<Vec<u32>>,
     /// The class that a binary metric is about, if it is given.
     positive: Option<String>,
     truth: OwnedTruth,
@@ -199,7 +209,8 @@ impl Predicted {
 
     /// The score of other values for the same rows.
     pub(crate) fn score(&self, values: &[f64]) -> Result<f64, Unscorable> {
-        self.read(values, |truth, predicted| score(self.metric, truth, predicted, self.weights.as_deref()))
+        let (weights, folds) = (self.weights.as_deref(), self.folds.as_deref());
+        self.read(values, |truth, predicted| score_in_folds(self.metric, truth, predicted, weights, folds))
     }
 
     /// The metric.
@@ -207,9 +218,34 @@ impl Predicted {
         self.metric
     }
 
+    /// The class of each row; `None` for numbers.
+    pub(crate) fn classes(&self) -> Option<&[u32]> {
+        match &self.truth {
+            OwnedTruth::Numbers(_) => None,
+            OwnedTruth::Classes { rows, .. } => Some(rows),
+        }
+    }
+
+    /// These rows, of which each counts so many times as much as before.
+    pub(crate) fn weighted(mut self, times: &[f64]) -> Self {
+        let own = self.weights.get_or_insert_with(|| vec![1.0; times.len()]);
+        own.iter_mut().zip(times).for_each(|(own, times)| *own *= times);
+        self
+    }
+
     /// These predictions, to be scored by another metric.
     pub(crate) fn by(&self, metric: Metric) -> Self {
         Self { metric, ..self.clone() }
+    }
+
+    /// Whether the score is the mean over folds.
+    pub(crate) fn averages(&self) -> bool {
+        self.folds.is_some()
+    }
+
+    /// These predictions with other folds.
+    pub(crate) fn in_folds(self, folds: Option<Vec<u32>>) -> Self {
+        Self { folds, ..self }
     }
 
     /// The number of rows.
@@ -233,7 +269,12 @@ impl Predicted {
     }
 
     fn rows_drawn(&self) -> Rows<'_> {
-        Rows { keys: &self.keys, units: &self.units, weights: self.weights.as_deref() }
+        Rows {
+            keys: &self.keys,
+            units: &self.units,
+            weights: self.weights.as_deref(),
+            folds: self.folds.as_deref(),
+        }
     }
 
     /// Whether the same rows and columns are predicted, and only known classes.
@@ -265,6 +306,7 @@ impl Predicted {
             keys: pick(&self.keys),
             units: pick(&self.units),
             weights: self.weights.as_ref().map(|all| places.iter().map(|place| all[*place]).collect()),
+            folds: self.folds.as_ref().map(|all| places.iter().map(|place| all[*place]).collect()),
             truth: self.truth.at(places),
             values: places.iter().flat_map(row).copied().collect(),
             ..self.clone()

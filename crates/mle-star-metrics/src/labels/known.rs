@@ -34,6 +34,8 @@ pub struct Labels {
     pub(super) interval_for: IntervalFor,
     /// The folds of the rows, for an interval of one more period.
     pub(super) folds: Arc<Folds>,
+    /// Whether the score of rows of several folds is the mean of those of the folds.
+    pub(super) averages: bool,
 }
 
 /// The labels, in the order of the keys.
@@ -57,6 +59,7 @@ impl Labels {
             further: Vec::new(),
             interval_for: IntervalFor::default(),
             folds: Arc::default(),
+            averages: false,
         }
     }
 
@@ -70,6 +73,20 @@ impl Labels {
     #[must_use]
     pub fn in_periods(self, folds: Arc<Folds>) -> Self {
         Self { interval_for: IntervalFor::Period, folds, ..self }
+    }
+
+    /// Labels whose score is the mean over the periods that are predicted, if there are several and each row is in one.
+    #[must_use]
+    pub fn averaging_periods(self) -> Self {
+        let folds = &self.folds;
+        let of_target = |labels: Self| Self { folds: Arc::clone(folds), averages: true, ..labels };
+        let further = self.further.into_iter().map(of_target).collect();
+        Self { further, averages: true, ..self }
+    }
+
+    /// The fold of each of these rows, if the score is the mean over folds.
+    pub(super) fn folds_of(&self, keys: &[u64]) -> Option<Vec<u32>> {
+        self.averages.then(|| self.folds.of_rows(keys)).flatten()
     }
 
     /// These labels among the classes of both, so that a class which none of these rows has keeps its place between the
@@ -126,7 +143,7 @@ impl Labels {
     /// Two halves of the rows, drawn by the IDs alone. Rows of a cluster stay together if there are enough clusters. The
     /// classes stay those of all rows.
     pub fn halves(&self) -> [Self; 2] {
-        let rows = Rows { keys: &self.keys, units: &self.units, weights: None };
+        let rows = Rows { keys: &self.keys, units: &self.units, weights: None, folds: None };
         let of = |units: &[u64]| -> Option<Vec<bool>> {
             let first = bootstrap::first_half(units)?;
             Some(units.iter().map(|unit| first.contains(unit)).collect())
@@ -156,6 +173,7 @@ impl Labels {
             further,
             interval_for,
             folds: Arc::clone(&self.folds),
+            averages: self.averages,
         }
     }
 

@@ -58,6 +58,10 @@ impl Labels {
     ) -> Result<Measurement, Unscorable> {
         let metric = self.metric();
         let measured = self.measured_by_rows(predicted, replicates)?;
+        let mean_over_periods = predicted.first().is_some_and(Predicted::averages);
+        let constants: Option<Vec<f64>> = predicted.iter().map(Predicted::constant).collect();
+        let constant = constants.map(|each| each.iter().sum::<f64>() / each.len().max(1) as f64);
+        let measured = Measurement { mean_over_periods, constant, ..measured };
         Ok(match self.interval_for {
             IntervalFor::Rows(rows) => on_other_rows(metric, measured, rows),
             IntervalFor::Period => for_one_more_period(measured, self.periods(predicted), Scale::of(metric)),
@@ -92,7 +96,9 @@ impl Labels {
         let measure = |all: &[Predicted]| {
             let at = |one: &Predicted| {
                 let places = (0..one.rows()).filter(|place| common.contains(&one.keys()[*place]));
-                one.at(&places.collect::<Vec<_>>())
+                let one = one.at(&places.collect::<Vec<_>>());
+                let folds = self.folds_of(one.keys());
+                one.in_folds(folds)
             };
             self.measured_by_rows(&all.iter().map(at).collect::<Vec<_>>(), replicates)
         };
@@ -100,7 +106,7 @@ impl Labels {
     }
 
     /// The mean score over the targets, with the uncertainty of rows like these.
-    fn measured_by_rows(
+    pub(crate) fn measured_by_rows(
         &self,
         predicted: &[Predicted],
         replicates: usize,

@@ -9,6 +9,7 @@ use super::evaluate::MOST_UNKNOWN;
 use super::layout::{Columns, Layout, Others};
 use super::rows::row_key;
 use crate::bootstrap::{self, Rows};
+use crate::intervals::Folds;
 use crate::score::Unscorable;
 use crate::table::{Table, key, listed, shown};
 
@@ -95,12 +96,17 @@ impl KnownRows {
 
     /// Which rows are in the first of two halves, those of [`Labels::halves`](super::Labels::halves).
     pub fn first_half(&self) -> Vec<bool> {
-        let rows = Rows { keys: &self.keys, units: &self.units, weights: None };
+        let rows = Rows { keys: &self.keys, units: &self.units, weights: None, folds: None };
         let of = |units: &[u64]| -> Option<Vec<bool>> {
             let first = bootstrap::first_half(units)?;
             Some(units.iter().map(|unit| first.contains(unit)).collect())
         };
         of(rows.drawn()).or_else(|| of(rows.keys)).unwrap_or_else(|| vec![true; self.len()])
+    }
+
+    /// A digest of the IDs of the rows in these folds.
+    pub fn digest_in(&self, folds: &Folds) -> String {
+        bootstrap::digest(self.keys.iter().copied().filter(|key| folds.has(*key)).collect())
     }
 
     /// The first rows, at most so many, without predictions for `width` columns.
@@ -211,7 +217,7 @@ impl PairedRows {
 
     /// The keys of the rows, and what draws them.
     pub fn drawn(&self) -> Rows<'_> {
-        Rows { keys: &self.keys, units: &self.units, weights: None }
+        Rows { keys: &self.keys, units: &self.units, weights: None, folds: None }
     }
 }
 

@@ -1,3 +1,5 @@
+mod constant;
+
 use std::sync::Arc;
 
 use mle_star_domain::measure::interval::Grouped;
@@ -507,6 +509,47 @@ fn periods_and_groups_are_scored_apart() {
     // The groups' scores have a variance of 5 / 3, and that within them is 0.25.
     assert!((spread.between - 5.0 / 3.0).abs() < 0.2 && (0.0..0.7).contains(&spread.within), "{spread:?}");
     assert!(few > 1.5 * many && many > 2.0, "{few} {many}");
+}
+
+/// Two periods in each of which the order is right, while the levels differ.
+#[test]
+fn the_score_of_periods_is_their_mean() {
+    let table = "id,y\na,0\nb,1\nc,0\nd,1\ne,0\nf,1\ng,1\nh,1\n";
+    let folds = Folds::read("id,fold\na,0\nb,0\nc,0\nd,0\ne,1\nf,1\ng,1\nh,2\n".as_bytes()).unwrap();
+    let header = ["id".to_owned(), "y".to_owned()];
+    let layout = Layout { header: &header, id_column: Some("id") };
+    let pooled = labels(table, Metric::RocAuc).in_periods(Arc::new(folds));
+    let check = |labels: &Labels, rows: &str, expected: f64, averages: bool| {
+        let file = format!("id,y\n{rows}");
+        let measured = labels.evaluate(file.as_bytes(), &layout, Others::Reject, 200).unwrap();
+        let score = labels.score(file.as_bytes(), &layout, Others::Reject).unwrap();
+        assert!(
+            (measured.score - expected).abs() < 1e-12,
+            "{rows}: {} instead of {expected}",
+            measured.score
+        );
+        assert!((score - expected).abs() < 1e-12, "{rows}: {score}");
+        assert_eq!(measured.mean_over_periods, averages, "{rows}");
+        assert_eq!((measured.rows, measured.replicates.len()), (rows.lines().count() as u64, 200));
+    };
+    let (first, second) = ("a,0.1\nb,0.2\nc,0.1\nd,0.2\n", "e,0.8\nf,0.9\ng,0.9\n");
+    let both = format!("{first}{second}");
+    // Two of the three with a score of 0.8 or less are worse than the four positive rows of 0.2.
+    check(&pooled, &both, 10.0 / 12.0, false);
+    let mean = pooled.clone().averaging_periods();
+    check(&mean, &both, 1.0, true);
+    check(&mean, first, 1.0, false);
+    // The period of one class has no score.
+    check(&mean, &format!("{both}h,0.3\n"), 1.0, true);
+    // Rows of half a period: then the score is of all rows together.
+    check(&mean, &format!("{first}e,0.8\n"), 4.0 / 6.0, false);
+    let (one, other) = (format!("id,y\n{both}"), "id,y\na,0.1\nb,0.2\nc,0.3\nd,0.2\ne,0.1\nf,0.9\ng,0.9\n");
+    let difference = |labels: &Labels| {
+        let files = [one.as_bytes(), other.as_bytes()];
+        labels.difference(files, &layout, 3, 100).unwrap().1.unwrap().by
+    };
+    assert!((difference(&mean) - (1.0 - 0.75)).abs() < 1e-12, "{}", difference(&mean));
+    assert!((difference(&pooled) - (10.0 - 10.0) / 12.0).abs() < 1e-12, "{}", difference(&pooled));
 }
 
 #[test]

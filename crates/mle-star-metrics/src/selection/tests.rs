@@ -96,7 +96,8 @@ fn members_of_any_scale_are_compared_by_order() {
 fn a_member_has_the_same_weight_for_all_targets() {
     // Each of the first two is better for one target, the third for none.
     let (truth, files) = two_targets(2_000, &[[1.0, 3.0], [3.0, 1.0], [9.0, 9.0]]);
-    let Selection { weights, measured, is_better } = select_for_two(Metric::Rmse, &truth, &files).unwrap();
+    let Selection { weights, measured, is_better, .. } =
+        select_for_two(Metric::Rmse, &truth, &files).unwrap();
     assert!((0.4..=0.6).contains(&weights[0]) && (0.4..=0.6).contains(&weights[1]), "{weights:?}");
     assert!(is_better);
     // Errors of sizes 1 and 3 with equal weights: half of the root of 10, as a standard deviation.
@@ -146,7 +147,7 @@ fn a_target_that_only_one_fold_can_score_is_not_combined() {
 fn members_with_independent_errors_share_the_weight() {
     let (truth, files) = numbers(2_000, &[1.0, 1.0, 4.0]);
     let files: Vec<(&str, f64)> = files.iter().map(|file| (file.as_str(), 1.0)).collect();
-    let Selection { weights, measured, is_better } = select(Metric::Rmse, &truth, &files, 10.0).unwrap();
+    let Selection { weights, measured, is_better, .. } = select(Metric::Rmse, &truth, &files, 10.0).unwrap();
     assert!((weights.iter().sum::<f64>() - 1.0).abs() < 1e-12);
     assert!((weights[0] - 0.5).abs() < 0.1 && weights[2] < 0.1, "{weights:?}");
     // The error of one of them is 1 / sqrt(12), and that of their mean smaller by sqrt(2).

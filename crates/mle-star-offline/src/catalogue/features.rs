@@ -18,8 +18,8 @@ pub(super) const FEATURES: &[Strategy] = &[
     Strategy {
         name: "calendar parts of dates",
         part: "Features",
-        reason: "Seasons, weekends and hours often drive the target.",
-        how: "Add year, day, hour, weekend and the position in the year on a circle for every date column.",
+        reason: "Seasons, weekends, holidays and hours often drive the target.",
+        how: "Add year, day, hour, weekend, the position in the year on a circle, and the days from Easter and Christmas for every date column.",
         edit: |block| insert(block, "steps/calendar", !block.problem.columns.dates.is_empty(), &json!({})),
     },
 ];
@@ -139,10 +139,10 @@ fn indicators(block: &Block<'_>) -> Option<String> {
     let linear = matches!(block.family()?, Family::Linear | Family::TfidfLinear);
     let wanted = linear && !block.problem.columns.many_levels.is_empty() && uses_blocks(block);
     let text = insert(block, "steps/indicators", wanted, &json!({}))?;
-    let dense = "return [np.hstack(parts) for parts in zip(*blocks)]";
+    let dense = "    return np.hstack(known), lambda rows: np.hstack([maker(rows) for maker in makers])";
     if !text.contains(dense) {
         return Some(text);
     }
-    let sparse = "return [hstack([csr_matrix(part) for part in parts]).tocsr() for parts in zip(*blocks)]";
+    let sparse = "    whole = lambda parts: hstack([csr_matrix(part) for part in parts]).tocsr()\n    return whole(known), lambda rows: whole([maker(rows) for maker in makers])";
     Some(with_import(&text.replacen(dense, sparse, 1), "from scipy.sparse import csr_matrix, hstack"))
 }

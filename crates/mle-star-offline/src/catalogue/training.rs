@@ -167,20 +167,12 @@ fn seeds(block: &Block<'_>) -> Option<String> {
     if !body.contains("SEED") || body.contains("for seed in") {
         return None;
     }
-    let looped: Vec<String> = body
-        .trim_end()
-        .lines()
-        .map(|line| {
-            let line = line.replace("=SEED", "=seed");
-            match line.strip_prefix("    return ") {
-                Some(result) => format!("        runs.append({result})"),
-                None => format!("    {line}"),
-            }
-        })
-        .collect();
+    let (body, result) = body.trim_end().split_once("    return lambda rows: ")?;
+    let looped: Vec<String> =
+        body.trim_end().lines().map(|line| format!("    {}", line.replace("=SEED", "=seed"))).collect();
     Some(format!(
-        "{head}    runs = []\n    for seed in (SEED, SEED + 1, SEED + 2):\n{}\n    \
-         return [np.mean(predictions, axis=0) for predictions in zip(*runs)]",
+        "{head}    models = []\n    for seed in (SEED, SEED + 1, SEED + 2):\n{}\n        models.append(model)\n    \
+         return lambda rows: np.mean([{result} for model in models], axis=0)",
         looped.join("\n")
     ))
 }

@@ -1,9 +1,11 @@
 # === Blend ===
-def blend(trained):
-    """Every model counts the same."""
-    oof = np.mean([values for values, _ in trained.values()], axis=0)
-    predicted = np.mean([values for _, values in trained.values()], axis=0)
-    return oof, predicted
+def blend(parts):
+    """The combined out-of-fold predictions, and what combines others: every model counts the same."""
+    combined = lambda values: np.mean(values, axis=0)
+    return combined(parts), combined
 
 
-oof, predicted = blend(trained)
+oof, combined = blend([values for values, _, _ in trained.values()])
+predicted = combined([values for _, values, _ in trained.values()])
+parts = [part for _, _, part in trained.values()]
+predict = lambda rows: combined([part(rows) for part in parts])

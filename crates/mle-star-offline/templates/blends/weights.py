@@ -29,16 +29,17 @@ def blend_error(values, rows):
 {% endif %}
 
 
-def blend(trained):
-    """Weights fitted on out-of-fold predictions; each fold uses the weights of the other folds."""
-    parts = [values for values, _ in trained.values()]
+def blend(parts):
+    """The combined out-of-fold predictions, and what combines others: fitted weights; each fold uses those of the other folds."""
     oof = np.zeros_like(parts[0])
     for fit_rows, valid_rows in {{ p.tuning }}:
         weights = fitted_weights(parts, fit_rows)
         oof[valid_rows] = sum(weight * part[valid_rows] for weight, part in zip(weights, parts))
     weights = fitted_weights(parts, np.arange(len(oof)))
-    predicted = sum(weight * values for weight, (_, values) in zip(weights, trained.values()))
-    return oof, predicted
+    return oof, lambda values: sum(weight * part for weight, part in zip(weights, values))
 
 
-oof, predicted = blend(trained)
+oof, combined = blend([values for values, _, _ in trained.values()])
+predicted = combined([values for _, values, _ in trained.values()])
+parts = [part for _, _, part in trained.values()]
+predict = lambda rows: combined([part(rows) for part in parts])

@@ -11,12 +11,12 @@ PARAMS_{{ m.slug | upper }} = {
 }
 
 
-def fit_predict_{{ m.slug }}(x, y_fit, others{{ ", weight" if p.weight }}):
-    """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }} for each of `others`."""
+def fit_{{ m.slug }}(x, y_fit{{ ", weight" if p.weight }}):
+    """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }}; the result is what predicts other rows."""
     model = {{ 'LogisticRegression' if p.classification else 'Ridge' }}(**PARAMS_{{ m.slug | upper }}, random_state=SEED)
     model.fit(x, y_fit{{ ", sample_weight=weight" if p.weight }})
 {% if p.classification %}
-    return [model.predict_proba(other) for other in others]
+    return lambda rows: model.predict_proba(rows)
 {% else %}
-    return [model.predict(other) for other in others]
+    return lambda rows: model.predict(rows)
 {% endif %}

@@ -15,19 +15,23 @@ PARAMS_{{ m.slug | upper }} = {
 }
 
 
-def fit_predict_{{ m.slug }}(x, y_fit, others{{ ", weight" if p.weight }}):
-    """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }} for each of `others`, averaged over two networks."""
+def fit_{{ m.slug }}(x, y_fit{{ ", weight" if p.weight }}):
+    """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }}, averaged over two networks; the result is what predicts other rows."""
 {% if not p.classification %}
     level, spread = np.mean(y_fit), max(np.std(y_fit), 1e-9)
 {% endif %}
-    runs = []
+    models = []
     for seed in (SEED, SEED + 1):
         model = MLP{{ 'Classifier' if p.classification else 'Regressor' }}(**PARAMS_{{ m.slug | upper }}, random_state=seed)
 {% if p.classification %}
         model.fit(x, y_fit{{ ", sample_weight=weight" if p.weight }})
-        runs.append([model.predict_proba(other) for other in others])
+        models.append(model)
 {% else %}
         model.fit(x, (y_fit - level) / spread{{ ", sample_weight=weight" if p.weight }})
-        runs.append([model.predict(other) * spread + level for other in others])
+        models.append(model)
 {% endif %}
-    return [np.mean(predictions, axis=0) for predictions in zip(*runs)]
+{% if p.classification %}
+    return lambda rows: np.mean([model.predict_proba(rows) for model in models], axis=0)
+{% else %}
+    return lambda rows: np.mean([model.predict(rows) * spread + level for model in models], axis=0)
+{% endif %}

@@ -11,10 +11,11 @@ def class_factors(probabilities, truth{{ ", weight" if p.weight }}):
     return factors
 
 
-def postprocess(oof, predicted):
-    """Scores of the classes by tuned factors; each fold uses the factors of the other folds."""
+def postprocess(oof):
+    """Scores of the classes by tuned factors, and what finds those of others; each fold uses the factors of the other folds."""
     shares = lambda values: values / np.maximum(values.sum(axis=1, keepdims=True), 1e-12)
     decided = np.zeros_like(oof)
     for fit_rows, valid_rows in {{ p.tuning }}:
         decided[valid_rows] = oof[valid_rows] * class_factors(oof[fit_rows], {{ p.truth }}[fit_rows]{{ ", " ~ p.weights ~ "[fit_rows]" if p.weight }})
-    return shares(decided), shares(predicted * class_factors(oof, {{ p.truth }}{{ ", " ~ p.weights if p.weight }}))
+    factors = class_factors(oof, {{ p.truth }}{{ ", " ~ p.weights if p.weight }})
+    return shares(decided), lambda values: shares(values * factors)

@@ -17,11 +17,12 @@ def best_cuts(values, truth{{ ", weight" if p.weight }}):
     return np.sort(cuts)
 
 
-def postprocess(oof, predicted):
-    """Scores of the classes by tuned limits; each fold uses the limits of the other folds."""
+def postprocess(oof):
+    """Scores of the classes by tuned limits, and what finds those of others; each fold uses the limits of the other folds."""
     ranks = np.arange(len(CLASSES))
-    expected, expected_final = oof @ ranks, predicted @ ranks
+    expected = oof @ ranks
     decided = np.zeros_like(oof)
     for fit_rows, valid_rows in {{ p.tuning }}:
         decided[valid_rows] = closeness(expected[valid_rows], best_cuts(expected[fit_rows], {{ p.truth }}[fit_rows]{{ ", " ~ p.weights ~ "[fit_rows]" if p.weight }}))
-    return decided, closeness(expected_final, best_cuts(expected, {{ p.truth }}{{ ", " ~ p.weights if p.weight }}))
+    cuts = best_cuts(expected, {{ p.truth }}{{ ", " ~ p.weights if p.weight }})
+    return decided, lambda values: closeness(values @ ranks, cuts)

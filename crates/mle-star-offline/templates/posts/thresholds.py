@@ -16,10 +16,11 @@ def best_threshold(probabilities, truth{{ ", weight" if p.weight }}):
     return float(np.median(candidates[np.asarray(scores) >= max(scores) - 1e-12]))
 
 
-def postprocess(oof, predicted):
-    """Scores of the classes by a tuned threshold; each fold uses the threshold of the other folds."""
+def postprocess(oof):
+    """Scores of the classes by a tuned threshold, and what finds those of others; each fold uses the threshold of the other folds."""
     decided = np.zeros_like(oof)
     for fit_rows, valid_rows in {{ p.tuning }}:
         threshold = best_threshold(oof[fit_rows, 1], {{ p.truth }}[fit_rows]{{ ", " ~ p.weights ~ "[fit_rows]" if p.weight }})
         decided[valid_rows] = at_threshold(oof[valid_rows, 1], threshold)
-    return decided, at_threshold(predicted[:, 1], best_threshold(oof[:, 1], {{ p.truth }}{{ ", " ~ p.weights if p.weight }}))
+    best = best_threshold(oof[:, 1], {{ p.truth }}{{ ", " ~ p.weights if p.weight }})
+    return decided, lambda values: at_threshold(values[:, 1], best)

@@ -8,3 +8,11 @@
         x[column + "_weekend"] = (moment.dt.day_of_week >= 5).astype(float)
         angle = 2 * np.pi * moment.dt.day_of_year / 365.25
         x[column + "_sin"], x[column + "_cos"] = np.sin(angle), np.cos(angle)
+        # Days from Easter, which holidays of spring follow, and from Christmas.
+        from dateutil.easter import easter
+
+        years = moment.dt.year.dropna().unique()
+        easters = {year: pd.Timestamp(easter(int(year))) for year in years if 1583 <= year <= 4099}
+        days = moment.dt.tz_localize(None).dt.normalize()
+        x[column + "_from_easter"] = (days - pd.to_datetime(moment.dt.year.map(easters))).dt.days.clip(-60, 60).astype(float)
+        x[column + "_from_christmas"] = (moment.dt.day_of_year + 190.0) % 366 - 183

@@ -5,4 +5,5 @@
         StandardScaler(),
         SplineTransformer(n_knots=5, degree=3, knots="quantile", include_bias=False),
     ).fit(fit[numeric].to_numpy(dtype=float))
-    blocks.append([curves.transform(frame[numeric].to_numpy(dtype=float)) for frame in frames])
+    curves_of = lambda rows: curves.transform(rows[numeric].to_numpy(dtype=float))
+    blocks.append((curves_of(fit), curves_of))

@@ -6,4 +6,4 @@
 
     means_of_all = TargetEncoder(target_type={{ p.target_type | py }}, cv={{ p.inner_folds }})
     learnt = means_of_all.fit_transform(fit[CATEGORICAL], y_fit)
-    blocks.append([learnt, *(means_of_all.transform(other[CATEGORICAL]) for other in others)])
+    blocks.append((learnt, lambda rows: means_of_all.transform(rows[CATEGORICAL])))

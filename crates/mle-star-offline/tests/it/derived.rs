@@ -342,7 +342,8 @@ fn factors_know_which_categories_go_together() {
     let compared = r#"
 fit, rest = FOLDS[0]
 x = features_lightgbm(train)
-of_fit, of_rest = pair_factors(x.iloc[fit], y[fit], [x.iloc[rest]])
+of_fit, find = pair_factors(x.iloc[fit], y[fit])
+of_rest = find(x.iloc[rest])
 assert of_fit.shape == (len(fit), 2) and of_rest.shape == (len(rest), 2)
 error = lambda rows, found: np.sqrt(np.square(y[rows] - found).mean())
 # The means know nothing, shrunken factors much. The fitting rows are not predicted from their own target.
@@ -351,11 +352,11 @@ assert 0.5 < error(fit, of_fit[:, 1]) < 1.2, error(fit, of_fit[:, 1])
 # No prediction depends on the target of its own row.
 changed = y[fit].copy()
 changed[5] += 100.0
-again, _ = pair_factors(x.iloc[fit], changed, [x.iloc[rest]])
+again, _ = pair_factors(x.iloc[fit], changed)
 assert np.allclose(again[5], of_fit[5]) and not np.allclose(again, of_fit)
 # A new user has the mean of the film.
 new = x.iloc[rest].assign(user_name="new")
-_, of_new = pair_factors(x.iloc[fit], y[fit], [new])
+of_new = find(new)
 assert np.isfinite(of_new).all() and np.allclose(of_new[:, 0], of_new[:, 1])
 "#;
     check_with(&[(RATINGS, compared)]);

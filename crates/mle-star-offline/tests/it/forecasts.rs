@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
-use mle_star_domain::protocol::SplitKind;
+use mle_star_domain::protocol::{Split, SplitKind};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
 use mle_star_domain::task::Task;
@@ -32,6 +32,8 @@ struct Series {
     metric: &'static str,
     /// The gap in the unit of the file with the folds.
     gap: f64,
+    /// How many steps earlier each series ends than the next one.
+    ends: usize,
 }
 
 fn day(step: usize) -> String {
@@ -63,9 +65,10 @@ const DAYS: Series = Series {
     is_there: |_, _| true,
     metric: "RMSE",
     gap: 0.0,
+    ends: 0,
 };
 
-const ALL: [Series; 9] = [
+const ALL: [Series; 12] = [
     DAYS,
     Series { name: "months", time: month, steps: [72, 12, 0], metric: "SMAPE", ..DAYS },
     Series {
@@ -91,6 +94,16 @@ const ALL: [Series; 9] = [
         is_there: |step, store| store < 3 && (step + store) % 5 != 2,
         ..DAYS
     },
+    Series { name: "ends of their own", series: 4, ends: 9, ..DAYS },
+    Series {
+        name: "ends of numbers",
+        time: |step| step.to_string(),
+        series: 3,
+        ends: 5,
+        metric: "MAE",
+        ..DAYS
+    },
+    Series { name: "ends and a gap", steps: [100, 14, 5], series: 3, gap: 5.0 * 86_400.0, ends: 6, ..DAYS },
 ];
 
 impl Series {
@@ -117,9 +130,15 @@ impl Series {
         let mut id = 0;
         for step in (0..fitted).chain(fitted + between..fitted + between + new) {
             for store in 0..self.series.max(1) {
-                let (time, known) = ((self.time)(step), step < fitted);
+                // A series that ends earlier begins earlier.
+                let Some(own) = step.checked_sub(self.ends * store) else { continue };
+                let (time, known) = ((self.time)(own), step < fitted);
                 let value = 50.0 + step as f64 / 3.0 + (step % 7 * (store + 1)) as f64 + random.next();
-                let value = if self.metric == "accuracy" { (step / 9 % 2) as f64 } else { value };
+                let value = if matches!(self.metric, "accuracy" | "ROC-AUC" | "F1") {
+                    (step / 9 % 2) as f64
+                } else {
+                    value
+                };
                 let own = if self.series == 0 { time.clone() } else { id.to_string() };
                 let cells = if self.series == 0 { time } else { format!("{id},{time},s{store}") };
                 if !known {
@@ -157,7 +176,9 @@ impl Series {
         let id_column = Some(self.id().to_owned());
         let task = Task { data_dir: data.path().to_owned(), id_column, ..task(shape) };
         let profile = profile::read(data.path()).unwrap();
-        OfflineAgents::new(&task, &profile, limit, Some(&by(SplitKind::Time, "time"))).unwrap()
+        let series = if self.ends > 0 { vec!["store".to_owned()] } else { Vec::new() };
+        let split = Split { series, ..by(SplitKind::Time, "time") };
+        OfflineAgents::new(&task, &profile, limit, Some(&split)).unwrap()
     }
 }
 
@@ -190,7 +211,7 @@ fn the_past_of_a_series_is_a_variant_among_the_first() {
     let with_past = |name: &&String| initial(&agents, name).contains("history_");
     assert_eq!(models.iter().filter(with_past).count(), 3, "{models:?}");
     let mean = initial(&agents, "Mean of seasons and LightGBM");
-    assert!(mean.contains("# === Blend ===") && mean.matches("def fit_predict_").count() == 2, "{mean}");
+    assert!(mean.contains("# === Blend ===") && mean.matches("def fit_").count() == 2, "{mean}");
 }
 
 #[test]
@@ -206,10 +227,16 @@ fn folds_come_from_the_file_if_there_is_one() {
         let named = format!("train[\"{}\"]", series.id());
         check(&script, &[file, &named], &["0.55"]);
         let limit = if series.name.contains("numbers") { "5.0" } else { "pd.Timedelta(seconds=432000.0)" };
-        let gap = format!(".min() - {limit}\n");
+        let first = if series.ends > 0 { "times >= first" } else { ".min()" };
+        let gap = format!("{first} - {limit}");
         assert_eq!(script.contains(&gap), series.gap > 0.0, "{}\n{script}", series.name);
         check(&initial(&series.agents(), "LightGBM"), &["0.55"], &[file]);
     }
+    let mean = "mean over the periods";
+    let agents = DAYS.agents().with_folds_file(0.0);
+    assert!(!section(&initial(&agents, "LightGBM"), "Validation").contains(mean));
+    let averaging = initial(&agents.averaging_periods(), "LightGBM");
+    assert!(section(&averaging, "Validation").contains(mean), "{averaging}");
     let random = ["StratifiedKFold(", "GroupKFold(n_splits=5)"];
     for (kind, column) in [(SplitKind::Rows, ""), (SplitKind::Groups, "patient_id")] {
         for incomplete in [false, true] {
@@ -230,34 +257,37 @@ fn folds_come_from_the_file_if_there_is_one() {
 const CHECKS: &str = r#"
 import json
 
-gap = json.load(open("gap.json"))
+gap, OWN = json.load(open("gap.json"))
 file = pd.read_csv("input/folds.csv")
 assert len(FOLDS) == 2 and len(VALIDATED) == len(file)
 for number, (earlier, later) in enumerate(FOLDS):
     wanted = set(file[file.columns[0]][file["fold"] == number].astype(str))
     assert set(train[file.columns[0]].iloc[later].astype(str)) == wanted
-    first = STEPS[later].min()
-    assert STEPS[earlier].max() < first - gap and (STEPS[earlier] == first - gap - 1).any(), (number, first)
+    for code in np.unique(CODES[later]) if OWN else [None]:
+        of_series = [rows[CODES[rows] == code] if OWN else rows for rows in (earlier, later)]
+        first = STEPS[of_series[1]].min()
+        assert STEPS[of_series[0]].max() == first - gap - 1, (number, code, first)
 
 for earlier, later in [*FOLDS, (ORDER, len(train) + np.arange(len(test)))]:
     empty = pd.DataFrame(index=earlier), pd.DataFrame(index=later)
     found = with_forecasts(*empty, earlier, later)
     assert np.isfinite(found[1]["forecast"]).all()
     ends = [STEPS[rows] - frame["past_steps_ahead"].to_numpy().astype(int) for rows, frame in zip((earlier, later), found)]
-    assert (ends[1] == STEPS[earlier].max() + 1).all()
+    for rows, end in zip(later, ends[1]):
+        assert end == STEPS[earlier[CODES[earlier] == CODES[rows]] if OWN else earlier].max() + 1
     assert (found[1]["past_steps_ahead"] >= gap).all() and (found[0]["past_steps_ahead"] >= gap).all()
     assert found[0]["past_steps_ahead"].max() <= found[1]["past_steps_ahead"].max()
     whole, known = PASTS, targets
     for end in np.unique(np.concatenate(ends))[::5]:
-        hidden = np.where(STEPS[labelled] < end, known, 1e6)
-        PASTS = [[Past(codes, scale(hidden)) for scale, _ in SCALES] for codes in GROUPS_OF_SERIES]
+        targets = np.where(STEPS[labelled] < end, known, 1e6)
+        PASTS = [pasts_of(codes, labelled) if OWN else [Past(codes, scale(targets)) for scale, _ in SCALES] for codes in GROUPS_OF_SERIES]
         again = with_forecasts(*empty, earlier, later)
         for one, other, before in zip(again, found, ends):
             same = before == end
             pd.testing.assert_frame_equal(
                 one[same].drop(columns="forecast"), other[same].drop(columns="forecast"), atol=1e-6
             )
-    PASTS = whole
+    PASTS, targets = whole, known
 "#;
 
 #[test]
@@ -271,7 +301,8 @@ fn forecasts_know_no_later_value() {
             let script = format!("{script}{CHECKS}");
             let folder =
                 batch.add_alone(format!("{model}, {}", series.name), &script, |input| series.write(input));
-            std::fs::write(folder.join("gap.json"), series.steps[2].to_string()).unwrap();
+            let told = json!([series.steps[2], series.ends > 0]);
+            std::fs::write(folder.join("gap.json"), told.to_string()).unwrap();
         }
     }
     let check = |done: &super::python::Done| {
@@ -291,13 +322,21 @@ fn classes_samples_and_blends_of_series_run() {
         let script = with_few_trees(script);
         batch.add_alone(format!("{label}, {}", series.name), &script, |input| series.write(input));
     };
-    for series in [Series { metric: "accuracy", ..DAYS }, Series { metric: "accuracy", ..ALL[5] }] {
+    for (series, averages) in [
+        ("accuracy", DAYS, false),
+        ("accuracy", ALL[5], false),
+        ("ROC-AUC", DAYS, true),
+        ("F1", ALL[5], true),
+    ]
+    .map(|(metric, series, averages)| (Series { metric, ..series }, averages))
+    {
         let agents = series.agents_for(&series.of_classes(), 30_000).with_folds_file(series.gap);
+        let agents = if averages { agents.averaging_periods() } else { agents };
         let asked = Asked { agents: &agents, place: "phase1/merge" };
         add(series, "classes".to_owned(), &merged(&asked, ["LightGBM with windows", "CatBoost"]));
         add(series, "plain first".to_owned(), &merged(&asked, ["CatBoost", "LightGBM with windows"]));
     }
-    for series in [DAYS, ALL[1], ALL[5]] {
+    for series in [DAYS, ALL[1], ALL[5], ALL[9]] {
         let sampled = series.agents_for(&series.shape(), 70).with_folds_file(series.gap);
         add(series, "sample".to_owned(), &initial(&sampled, "Mean of seasons and LightGBM"));
         let agents = series.agents().with_folds_file(series.gap);

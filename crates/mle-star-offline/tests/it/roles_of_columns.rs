@@ -42,7 +42,7 @@ fn ignored_columns_and_weights_are_no_features() {
             assert_eq!(text.matches("\"weight\"").count(), text.matches("WEIGHT = \"weight\"").count());
             let fits = text.matches("model.fit(").count();
             assert_eq!(fits, text.matches("sample_weight=weight").count().min(fits), "{text}");
-            let scored = ["metric(y, validated, WEIGHTS)", "metric(y, decide(values, rest)[0], WEIGHTS)"];
+            let scored = ["metric(y, validated, WEIGHTS)", "metric(y, decide(values)[0], WEIGHTS)"];
             assert!(scored.iter().any(|call| text.contains(call)), "{text}");
         }
     }

@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::{About, FAR, Point, TextSize, draw, ink, label, range, whole};
+use super::{About, FAR, Point, Spot, TextSize, draw_pointed, ink, label, range, whole};
 use crate::figures::number;
 use crate::sanitize::{plain, shortened};
 
@@ -30,13 +30,20 @@ pub struct Band {
     pub interval: [f64; 2],
 }
 
-/// Draws scores as points with whiskers, and the holdout as a band; `None` if there is nothing to draw.
-pub fn intervals(about: &About<'_>, metric: &str, scores: &[Measured], band: Option<Band>) -> Option<String> {
+/// Draws scores as points with whiskers, and the holdout as a band; `None` if there is nothing to draw. Each score has its
+/// spot.
+pub fn intervals(
+    about: &About<'_>,
+    metric: &str,
+    scores: &[Measured],
+    band: Option<Band>,
+    spots: &[Spot],
+) -> Option<String> {
     let (low, high) = bounds(scores, band)?;
     let y = |score: f64| score.clamp(low, high);
     let is_inside = |score: f64| (low..=high).contains(&score);
     let last = scores.iter().map(|one| one.x).fold(1.0, f64::max) + 0.5;
-    draw(about, 300, |area| {
+    draw_pointed(about, 300, spots, |area| {
         let mut chart = ChartBuilder::on(area)
             .margin(8)
             .margin_right(26)
@@ -76,7 +83,8 @@ pub fn intervals(about: &About<'_>, metric: &str, scores: &[Measured], band: Opt
         };
         let held_out = scores.iter().filter_map(|one| Some((one.x, one.held_out?)));
         chart.draw_series(held_out.filter(|(_, score)| is_inside(*score)).map(diamond))?;
-        Ok(())
+        let drawn = scores.iter().enumerate().filter(|(_, one)| is_inside(one.score));
+        Ok(drawn.map(|(index, one)| (index, chart.backend_coord(&(one.x, one.score)))).collect())
     })
 }
 

@@ -5,6 +5,7 @@ use similar::TextDiff;
 
 use super::context::Context;
 use super::steps::{ScriptRun, Step, StepKind};
+use crate::at_work::AtWork;
 use crate::run_view::RunView;
 
 /// A script and its parent.
@@ -22,7 +23,8 @@ pub struct Code {
 /// The script at a place of `run`: a step or a script run. For a step it is the script with the score, otherwise
 /// the last one. `Err` has the existing places.
 pub fn at(run: &RunView, place: &str) -> Result<Code, Vec<String>> {
-    let context = Context::of(run);
+    let at_work = AtWork::of(run);
+    let context = Context::of(run, &at_work);
     let wanted = Place::from(place.trim_matches('/'));
     for step in context.steps.iter() {
         let chosen = if step.place == wanted {

@@ -19,16 +19,16 @@ pub struct Context<'a> {
     /// Which solution was made from which.
     pub descent: Descent,
     /// Its work in progress, and its runners.
-    pub at_work: AtWork,
+    pub at_work: &'a AtWork,
 }
 
 impl<'a> Context<'a> {
-    /// Groups the records of a run.
-    pub fn of(run: &'a RunView) -> Self {
+    /// Groups the records of a run, whose present this is.
+    pub fn of(run: &'a RunView, at_work: &'a AtWork) -> Self {
         let verdicts = run.snapshot.verdicts();
         let descent = Descent::of(&verdicts, run.snapshot.frozen.task.metric_direction);
         let steps = Steps::of(&run.snapshot, &verdicts);
-        Self { run, report: RunReport::of(run), steps, descent, at_work: AtWork::of(run) }
+        Self { run, report: RunReport::of(run), steps, descent, at_work }
     }
 
     /// The run's result, if any.

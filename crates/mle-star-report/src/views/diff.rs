@@ -1,7 +1,7 @@
 //! Compares two texts line by line.
 
 use serde::Serialize;
-use similar::{ChangeTag, DiffTag, TextDiff};
+use similar::{Change, ChangeTag, DiffTag, TextDiff};
 
 use crate::cut::line_of;
 
@@ -30,7 +30,16 @@ pub struct Diff {
 pub struct Hunk {
     /// The number of its first line in the newer text.
     pub line: usize,
-    /// Its lines.
+    /// Its lines, unchanged and changed ones in turn.
+    pub blocks: Vec<Block>,
+}
+
+/// Lines that stand beside each other: removed ones beside added ones, or unchanged ones beside themselves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Block {
+    /// Whether its lines differ.
+    pub is_change: bool,
+    /// The lines; removed ones come before added ones.
     pub lines: Vec<Line>,
 }
 
@@ -39,12 +48,25 @@ pub struct Hunk {
 pub struct Line {
     /// `+`, `-` or a blank.
     pub sign: &'static str,
+    /// Its number in the older text, from 1.
+    pub old: Option<usize>,
+    /// Its number in the newer text, from 1.
+    pub new: Option<usize>,
     /// The text.
     pub text: String,
 }
 
 /// Compares two texts. The result is deterministic.
 pub fn diff(before: &str, after: &str) -> Diff {
+    compared(before, after, CONTEXT)
+}
+
+/// Compares two texts, with every unchanged line.
+pub fn side_by_side(before: &str, after: &str) -> Diff {
+    compared(before, after, COMPARABLE)
+}
+
+fn compared(before: &str, after: &str, context: usize) -> Diff {
     if [before, after].iter().any(|text| text.lines().count() > COMPARABLE) {
         return Diff { note: "too long to be compared", ..Diff::default() };
     }
@@ -55,30 +77,39 @@ pub fn diff(before: &str, after: &str) -> Diff {
         shown.removed += op.old_range().len();
     }
     let mut left = SHOWN;
-    for group in diff.grouped_ops(CONTEXT) {
+    for group in diff.grouped_ops(context) {
         let line = group.first().map_or(0, |op| op.new_range().start) + 1;
-        let changes = group.iter().flat_map(|op| diff.iter_changes(op));
-        let lines: Vec<Line> =
-            changes.take(left).map(|change| Line::new(change.tag(), change.value())).collect();
-        left -= lines.len();
-        if lines.is_empty() || left == 0 {
+        let mut blocks: Vec<Block> = Vec::new();
+        for op in &group {
+            let lines: Vec<Line> = diff.iter_changes(op).take(left).map(|change| Line::of(&change)).collect();
+            left -= lines.len();
+            let is_change = op.tag() != DiffTag::Equal;
+            blocks.extend((!lines.is_empty()).then_some(Block { is_change, lines }));
+        }
+        if left == 0 {
             shown.note = "the rest is omitted";
         }
-        if !lines.is_empty() {
-            shown.hunks.push(Hunk { line, lines });
+        if !blocks.is_empty() {
+            shown.hunks.push(Hunk { line, blocks });
         }
     }
     shown
 }
 
 impl Line {
-    fn new(tag: ChangeTag, text: &str) -> Self {
-        let sign = match tag {
+    fn of(change: &Change<&str>) -> Self {
+        let sign = match change.tag() {
             ChangeTag::Delete => "-",
             ChangeTag::Insert => "+",
             ChangeTag::Equal => " ",
         };
-        Self { sign, text: line_of(text.trim_end()) }
+        let number = |index: Option<usize>| index.map(|index| index + 1);
+        Self {
+            sign,
+            old: number(change.old_index()),
+            new: number(change.new_index()),
+            text: line_of(change.value().trim_end()),
+        }
     }
 }
 
@@ -86,12 +117,27 @@ impl Line {
 mod tests {
     use super::*;
 
+    fn all(diff: &Diff) -> Vec<&Line> {
+        diff.hunks.iter().flat_map(|hunk| &hunk.blocks).flat_map(|block| &block.lines).collect()
+    }
+
+    #[test]
+    fn lines_have_their_numbers_and_stand_in_blocks() {
+        let whole = side_by_side("a\nb\nc\nd\n", "a\nx\ny\nd\n");
+        let numbers: Vec<_> = all(&whole).iter().map(|line| (line.old, line.new)).collect();
+        let (one, both) = (Some(1), (Some(4), Some(4)));
+        let changed = [(Some(2), None), (Some(3), None), (None, Some(2)), (None, Some(3))];
+        assert_eq!(numbers, [[(one, one)].as_slice(), &changed, &[both]].concat());
+        let blocks: Vec<(bool, usize)> =
+            whole.hunks[0].blocks.iter().map(|block| (block.is_change, block.lines.len())).collect();
+        assert_eq!(blocks, [(false, 1), (true, 4), (false, 1)]);
+    }
+
     #[test]
     fn diffs_are_line_by_line_with_some_lines_around() {
         let check = |before: &str, after: &str, expected: &str, counts: (usize, usize)| {
             let diff = diff(before, after);
-            let signs: String =
-                diff.hunks.iter().flat_map(|hunk| &hunk.lines).map(|line| line.sign).collect();
+            let signs: String = all(&diff).iter().map(|line| line.sign).collect();
             assert_eq!(
                 (signs.as_str(), (diff.added, diff.removed)),
                 (expected, counts),
@@ -112,6 +158,6 @@ mod tests {
         assert_eq!(diff("", &lines(COMPARABLE + 1)).note, "too long to be compared");
         let most = diff("", &lines(SHOWN + 5));
         assert_eq!((most.added, most.note), (SHOWN + 5, "the rest is omitted"));
-        assert_eq!(most.hunks[0].lines.len(), SHOWN);
+        assert_eq!(all(&most).len(), SHOWN);
     }
 }

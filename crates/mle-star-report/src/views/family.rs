@@ -7,23 +7,24 @@ use mle_star_domain::place;
 
 use super::context::Context;
 use super::outcome::status;
+use super::spots::spot;
 use super::steps::{Step, StepKind};
-use crate::chart::{self, About, Dot, Fate};
+use crate::chart::{self, About, Dot, Fate, Spot};
 
 /// SVG; empty if there are fewer than two solutions.
 pub fn picture(context: &Context<'_>) -> Option<String> {
-    let (columns, dots) = arranged(context);
+    let (columns, dots, spots) = arranged(context);
     let description = format!(
         "{} solutions from the candidates on the left to the submission on the right, each with lines from what it \
          was made from. The list below has the same content as text.",
         dots.len()
     );
     let about = About { id: "family", title: "The solutions and their parents", description: &description };
-    (dots.len() > 1).then(|| chart::family(&about, &columns, &dots)).flatten()
+    (dots.len() > 1).then(|| chart::family(&about, &columns, &dots, &spots)).flatten()
 }
 
-/// The names of the columns and the positions of the solutions.
-fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>) {
+/// The names of the columns, the positions of the solutions, and what they tell.
+fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>, Vec<Spot>) {
     let steps: Vec<&Step<'_>> =
         context.steps.iter().filter(|step| makes_solution(step.kind) && !step.runs.is_empty()).collect();
     let columns: BTreeMap<Column, usize> = {
@@ -44,12 +45,13 @@ fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>) {
         from: context.descent.from(step.step).iter().filter_map(|from| index.get(from).copied()).collect(),
     };
     let dots = steps.iter().map(dot).collect();
-    (columns.keys().map(Column::name).collect(), dots)
+    let spots = steps.iter().map(|step| spot(step)).collect();
+    (columns.keys().map(Column::name).collect(), dots, spots)
 }
 
 /// Whether a step of this kind makes a solution of its own.
 fn makes_solution(kind: StepKind) -> bool {
-    !matches!(kind, StepKind::Study | StepKind::Provisional)
+    !matches!(kind, StepKind::Study | StepKind::LikeRows | StepKind::Provisional)
 }
 
 /// The horizontal order of a step: a rank, and a number within it.
@@ -78,7 +80,7 @@ fn column(step: &Step<'_>) -> Column {
         StepKind::LeakageCheck => Column(3, 0),
         StepKind::Study | StepKind::Attempt => Column(4, outer(step)),
         StepKind::Round => Column(5, 0),
-        StepKind::Provisional | StepKind::Submission => Column(6, 0),
+        StepKind::LikeRows | StepKind::Provisional | StepKind::Submission => Column(6, 0),
     }
 }
 
@@ -88,7 +90,7 @@ fn row(step: &Step<'_>, lanes: usize) -> usize {
         StepKind::Attempt => step.place.path().unwrap_or_default() * (lanes + 1) + counter(step),
         // Solutions that were not kept do not block the lines.
         StepKind::Merge | StepKind::Data | StepKind::LeakageCheck => usize::from(!step.is_kept()),
-        StepKind::Study | StepKind::Provisional | StepKind::Submission => 0,
+        StepKind::Study | StepKind::LikeRows | StepKind::Provisional | StepKind::Submission => 0,
     }
 }
 
@@ -130,14 +132,16 @@ mod tests {
     use mle_star::testing::{World, frozen};
 
     use super::*;
+    use crate::at_work::AtWork;
     use crate::views::tests::world::made;
 
     #[tokio::test]
     async fn solutions_stand_right_of_what_they_were_made_from() {
         let world = World::new().fails("phase2/path-1/t0/k1/run").scores("phase3/r0/run", 0.9);
         let made = made(&world, &frozen()).await;
-        let context = Context::of(&made.view);
-        let (columns, dots) = arranged(&context);
+        let at_work = AtWork::of(&made.view);
+        let context = Context::of(&made.view, &at_work);
+        let (columns, dots, _) = arranged(&context);
         assert_eq!(columns, ["first", "merge 1", "step 1", "ensemble", "final"]);
         assert!(
             dots.iter().all(|dot| dot.from.iter().all(|from| dots[*from].column < dot.column)),

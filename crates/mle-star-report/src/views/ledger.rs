@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::ablation;
 use super::context::Context;
 use super::diff::{Diff, diff};
-use super::solutions::plan;
+use super::plans::plan;
 use super::steps::{Step, StepKind, node_id};
 use crate::cut::{OUTPUT, PROSE, cut};
 use crate::figures::{number, signed};

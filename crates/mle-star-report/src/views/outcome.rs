@@ -29,6 +29,7 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
     match (step.kind, last, step.score()) {
         (StepKind::Study, Some(_), _) => ("done", "measured".to_owned()),
         (StepKind::Submission | StepKind::Provisional, Some(run), _) => submission_status(run),
+        (StepKind::LikeRows, ..) => ("done", "compared on like rows".to_owned()),
         (StepKind::Provisional, None, _) => ("skipped", "skipped: no time for it".to_owned()),
         (StepKind::Submission, None, _) if step.is_kept() => {
             ("kept", "valid submission, written by the solution itself".to_owned())
@@ -47,7 +48,7 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
 fn open(context: &Context<'_>, step: &Step<'_>) -> &'static str {
     let is_at_work = || step.records.iter().any(|record| context.at_work.slot(&record.place).is_some());
     match context.run.summary.run.state {
-        State::Running if context.at_work.is_known() && !is_at_work() => "waits for its turn",
+        State::Running if context.at_work.progress().is_some() && !is_at_work() => "waits for its turn",
         State::Running => "being worked on",
         State::Finished | State::Unfinished => "cut off",
     }

@@ -1,18 +1,21 @@
-//! Overview of a run: its task, its progress and its current work.
+//! Overview of a run: its task and its progress.
 
-use mle_star::journal::{EffectRecord, EffectState, Kind};
+use mle_star::journal::{EffectRecord, ForkedFrom, Kind};
+use mle_star::spending::was_made;
 use mle_star_domain::place::{Phase, Place};
 use mle_star_domain::task::ColumnRole;
 use serde::Serialize;
 
 use super::context::Context;
+use super::notes::{UserNote, notes};
 use super::steps;
 use super::steps::StepKind;
 use crate::cut::{PROSE, cut};
-use crate::figures::{duration, number};
+use crate::figures::{duration, number, shown_time};
+use crate::money;
 use crate::run_view::State;
 use crate::score_report::Figure;
-use crate::words::{agent_name, on_runner, phase_title, place_name};
+use crate::words::{phase_title, place_name};
 
 /// The first part of a run's page.
 #[derive(Clone, Debug, Serialize)]
@@ -37,10 +40,12 @@ pub struct Overview {
     pub columns: Vec<ColumnRole>,
     /// Notes to read first.
     pub notes: Vec<String>,
+    /// The run and the place that it was forked from, for people.
+    pub forked_from: Option<String>,
+    /// Notes of the user to the agents.
+    pub from_user: Vec<UserNote>,
     /// The phases that have begun.
     pub phases: Vec<PhaseRow>,
-    /// Agent calls and scripts in progress.
-    pub now: Vec<Now>,
 }
 
 /// The scores of a run.
@@ -92,17 +97,6 @@ pub struct PhaseRow {
     pub best: Option<String>,
 }
 
-/// An agent call or a script that runs or waits for a slot.
-#[derive(Clone, Debug, Serialize)]
-pub struct Now {
-    /// The place, for people.
-    pub place: String,
-    /// The agent's name, or `script`, with its runner.
-    pub what: String,
-    /// When it began to run, or that it is waiting.
-    pub since: String,
-}
-
 /// Creates the view of a run.
 pub fn overview(context: &Context<'_>) -> Overview {
     let (run, report) = (context.run, &context.report);
@@ -118,9 +112,20 @@ pub fn overview(context: &Context<'_>) -> Overview {
         submission: summary.answer.submission.clone(),
         columns: run.snapshot.frozen.task.columns.clone(),
         notes: report.notes(),
+        forked_from: run.snapshot.forked_from.as_ref().map(forked_from),
+        from_user: notes(context),
         phases: phases(context),
-        now: now(context),
     }
+}
+
+/// `RUN at PLACE, which paid $1.23 for what both share`.
+fn forked_from(forked: &ForkedFrom) -> String {
+    let ForkedFrom { run, place, inherited_cost_usd, .. } = forked;
+    let paid = match inherited_cost_usd {
+        Some(0.0) => String::new(),
+        cost => format!(", which paid {} for what both share", money::cost(*cost, 0.0)),
+    };
+    format!("{run} at {place}{paid}")
 }
 
 fn score(context: &Context<'_>) -> OverviewScore {
@@ -151,14 +156,8 @@ fn work(context: &Context<'_>) -> Work {
         cost: report.cost(),
         scripts: runs().count(),
         failed: runs().filter(|run| !run.is_ok()).count(),
-        calls: counting.filter(|effect| effect.kind == Kind::Agent && effect.limit.is_none()).count(),
+        calls: counting.filter(|effect| was_made(effect)).count(),
     }
-}
-
-/// `2026-01-02 03:04:05 UTC`.
-fn shown_time(rfc_3339: &str) -> String {
-    let time: Result<jiff::Timestamp, _> = rfc_3339.parse();
-    time.map_or_else(|_| rfc_3339.to_owned(), |time| time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string())
 }
 
 /// The phases, from their records in the journal.
@@ -192,24 +191,4 @@ fn best_until(context: &Context<'_>, seconds: f64) -> Option<f64> {
         context.run.steps.iter().filter(|step| step.counts && step.ended.is_some_and(|at| at <= seconds));
     let scores = steps.filter_map(|step| mle_star_domain::metric::Score::new(step.score?, direction));
     mle_star_domain::metric::last_best(scores, |score| *score).map(mle_star_domain::metric::Score::value)
-}
-
-fn now(context: &Context<'_>) -> Vec<Now> {
-    if context.run.summary.run.state != State::Running {
-        return Vec::new();
-    }
-    let open = context.run.snapshot.effects.iter().filter(|record| record.state == EffectState::Begun);
-    let what = |record: &EffectRecord| match record.kind {
-        Kind::Agent => mle_star::spending::role(record).map(agent_name).unwrap_or_default(),
-        _ => {
-            let slot = context.at_work.slot(&record.place);
-            format!("script{}", on_runner(slot.and_then(|slot| slot.runner.as_deref())))
-        }
-    };
-    let since = |record: &EffectRecord| match context.at_work.slot(&record.place).map(|slot| slot.since) {
-        None if context.at_work.is_known() => "waits for its turn".to_owned(),
-        since => format!("since {} into the run", duration(since.unwrap_or(record.elapsed_begun))),
-    };
-    open.map(|record| Now { place: place_name(&record.place), what: what(record), since: since(record) })
-        .collect()
 }

@@ -87,7 +87,7 @@ struct Fates {
 
 /// Creates the view of a run.
 pub fn runners(context: &Context<'_>) -> Option<Runners> {
-    let seen = context.at_work.runners.iter();
+    let seen = context.at_work.runners().iter();
     let mut rows: BTreeMap<String, RunnerRow> =
         seen.map(|(name, runner)| (name.to_owned(), RunnerRow::of(context, name, runner))).collect();
     let (mut here, mut fates) = (RunnerRow::called(HERE), Fates::default());

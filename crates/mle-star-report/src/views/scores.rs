@@ -5,7 +5,8 @@ use mle_star_domain::place::Place;
 use serde::Serialize;
 
 use super::context::Context;
-use crate::chart::{self, About, Axis, Point, range};
+use super::spots::spot_at;
+use crate::chart::{self, About, Axis, Point, Spot, range};
 use crate::figures::{duration, number};
 use crate::run_view::RunView;
 use crate::words::place_name;
@@ -85,9 +86,10 @@ pub fn scores(context: &Context<'_>) -> Scores {
         ),
         _ => String::new(),
     };
+    let spots: Vec<Spot> = scored.iter().map(|one| spot_at(context, &one.place)).collect();
     let draw = |id, title: &str, points: &[Point], axis| {
         let about = About { id, title, description: &description };
-        (scored.len() > 1).then(|| chart::scores(&about, points, axis)).flatten()
+        (scored.len() > 1).then(|| chart::scores(&about, points, axis, &spots)).flatten()
     };
     Scores {
         by_script: draw("scores-by-script", "Score of every scored script", &by_script, Axis::Scripts),

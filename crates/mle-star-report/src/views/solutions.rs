@@ -1,35 +1,38 @@
 //! Every solution of a run: its parents, its outcome and its code.
 //!
 //! A script is shown as a diff against the one it was made from. Its whole text is shown once if there is room for it,
-//! and always if it has no parent.
+//! and always if it has no parent or led to the best solution.
 
 use std::collections::BTreeSet;
 
-use mle_star::reply as read;
-use mle_star_domain::place::{self, Name, Phase, Place};
-use mle_star_domain::role::AgentType;
+use mle_star_domain::place::{self, Phase, Place};
 use serde::Serialize;
 
 use super::context::Context;
 use super::diff::{Diff, diff};
 use super::outcome::{error, status};
 use super::steps::{ScriptRun, Step, StepKind, node_id};
-use super::{ablation, family, models};
+use super::{family, plans};
 use crate::cut::{CODE, PROSE, cut};
 use crate::figures::{duration, number, signed};
 use crate::sanitize::first_line;
 use crate::words::{phase_title, place_name};
 
-/// Bytes of whole scripts, not counting those without a parent and those that led to the best.
-const ROOM: usize = 600_000;
+/// The most bytes of whole scripts. Those without a parent and those that led to the best solution take room, too, but
+/// are shown even if there is none.
+const ROOM: usize = 300_000;
 
 /// The solutions by phase.
 #[derive(Clone, Debug, Serialize)]
 pub struct Tree {
+    /// The run ID.
+    pub run: String,
     /// SVG: the solutions and their parents.
     pub picture: Option<String>,
     /// The phases and paths, in order.
     pub groups: Vec<Group>,
+    /// The outcomes that occur, of those that a reader chooses from: `kept`, `dropped`, `failed`.
+    pub outcomes: Vec<&'static str>,
 }
 
 /// The steps of a phase or path.
@@ -54,7 +57,7 @@ pub struct Node {
     pub kind: &'static str,
     /// Indentation: attempts are below their study.
     pub depth: u8,
-    /// Its parents; it is compared with the first.
+    /// The solutions that it was made from; it is compared with the first.
     pub from: Vec<Origin>,
     /// The status: `kept`, `dropped`, `failed`, `skipped`, `open` or `done`.
     pub status: &'static str,
@@ -92,7 +95,7 @@ pub struct ShownRun {
     pub place: String,
     /// The file with the whole script, relative to the run's folder.
     pub file: String,
-    /// `run`, or `repair 1`.
+    /// `first run`, `repair 1`, `without the leak` or `without the leak, repair 1`.
     pub name: String,
     /// How it ended.
     pub outcome: String,
@@ -106,11 +109,11 @@ pub struct ShownRun {
     pub runner: Option<String>,
     /// The last traceback, or another description of the failure.
     pub error: Option<String>,
-    /// The script it is compared with.
+    /// The title of the script that it is compared with.
     pub against: Option<String>,
-    /// The diff.
+    /// The diff against that script.
     pub diff: Option<Diff>,
-    /// The whole script.
+    /// The whole script, unless it is shown elsewhere or there is no room.
     pub code: Option<String>,
     /// The number of lines of the script.
     pub lines: usize,
@@ -131,7 +134,10 @@ pub fn tree(context: &Context<'_>) -> Tree {
             group.nodes.push(node);
         }
     }
-    Tree { picture: family::picture(context), groups }
+    let has = |status: &&str| groups.iter().flat_map(|group| &group.nodes).any(|node| node.status == *status);
+    let outcomes = ["kept", "dropped", "failed"].into_iter().filter(has).collect();
+    let run = context.run.summary.run.run_id.clone();
+    Tree { run, picture: family::picture(context), outcomes, groups }
 }
 
 /// Decides which scripts are shown whole.
@@ -187,7 +193,7 @@ fn node(context: &Context<'_>, step: &Step<'_>, shelf: &mut Shelf) -> Node {
         score: step.score().map(|score| number(score.value())),
         change: change.map(|(score, parent)| signed(score.gain_over(parent))),
         time: step.seconds().map(duration),
-        plan: plan(context, step).map(|plan| cut(&plan, PROSE)),
+        plan: plans::plan(context, step).map(|plan| cut(&plan, PROSE)),
         ran_on: ran_on(step),
         runs: runs(step, parent, shelf),
     }
@@ -209,39 +215,9 @@ fn kind(kind: StepKind) -> &'static str {
         StepKind::Study => "ablation study",
         StepKind::Attempt => "attempt",
         StepKind::Round => "ensemble",
+        StepKind::LikeRows => "comparison",
         StepKind::Provisional => "answer so far",
         StepKind::Submission => "submission",
-    }
-}
-
-/// The plan of a step, from the agents' replies.
-pub fn plan(context: &Context<'_>, step: &Step<'_>) -> Option<String> {
-    let prose = |agent: AgentType| {
-        context.steps.reply(&step.place.named(Name::Agent(agent))).as_ref().and_then(read::prose)
-    };
-    // The program's own steps have no plan by an agent.
-    let note = || step.verdict.as_ref().map(|verdict| verdict.note.clone()).filter(|note| !note.is_empty());
-    match step.kind {
-        StepKind::Candidate => models::model_of(context, step.step).or_else(note),
-        StepKind::Merge => {
-            let from = context.descent.from(step.step);
-            let name = |step: place::Step| {
-                models::model_of(context, step).unwrap_or_else(|| place_name(&step.place()))
-            };
-            Some(format!("Build {} into {}.", name(*from.get(1)?), name(*from.first()?)))
-        }
-        StepKind::Attempt => match step.step {
-            place::Step::Attempt { path, outer, inner: 0 } => {
-                ablation::target(context, place::Step::Outer { path, outer }).map(|target| target.plan)
-            }
-            _ => prose(AgentType::Planner),
-        },
-        StepKind::Round => prose(AgentType::EnsPlanner).or_else(note),
-        StepKind::Data
-        | StepKind::LeakageCheck
-        | StepKind::Study
-        | StepKind::Provisional
-        | StepKind::Submission => None,
     }
 }
 

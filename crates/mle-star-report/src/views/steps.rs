@@ -100,7 +100,9 @@ impl<'a> Step<'a> {
     fn take(&mut self, record: &'a EffectRecord, direction: Direction) {
         match record.kind {
             Kind::Decision => self.limit = record.limit,
-            Kind::Script if record.place.is_probe() => self.records.push(record),
+            Kind::Script if record.place.is_probe() || record.place.is_importance() => {
+                self.records.push(record);
+            }
             Kind::Script => {
                 if record.place.is_corrected() {
                     // What ran before has a leak.

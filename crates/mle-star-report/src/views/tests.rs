@@ -138,7 +138,8 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
         let Made { view, .. } = made(&world, &inputs).await;
         let result = view.result.clone().unwrap();
         let views = of_run(&view);
-        let context = Context::of(&view);
+        let at_work = AtWork::of(&view);
+        let context = Context::of(&view, &at_work);
         for (path, refined) in result.phase2_results.iter().enumerate() {
             for step in &refined.step_history {
                 let (path, outer) = (u32::try_from(path).unwrap(), step.outer_step);
@@ -277,7 +278,12 @@ async fn a_run_cut_off_in_the_middle_shows_what_there_is() {
     let views = of_run(&made.view);
     assert_eq!(views.tree.node("phase2/path-1/t0/k1").unwrap().outcome, "being worked on");
     assert!(
-        views.overview.now.iter().any(|now| now.place == "path 2, step 1, attempt 2" && now.what == "script")
+        views
+            .now
+            .unwrap()
+            .work
+            .iter()
+            .any(|now| now.place == "path 2, step 1, attempt 2" && now.what == "script")
     );
     let page = html::render(&made.view).unwrap();
     world::keep("running", &page);

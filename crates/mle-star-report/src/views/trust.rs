@@ -61,6 +61,8 @@ pub struct TrustedScore {
     pub metric: String,
     /// The validation score of the chosen solution.
     pub validated: Option<Figure>,
+    /// What the best constant prediction scores on the same rows, if it is known.
+    pub constant: Option<String>,
     /// The number of rows that gave it, if they are known.
     pub validation_rows: Option<String>,
     /// The score on held-out rows.
@@ -138,6 +140,7 @@ pub fn trust(context: &Context<'_>) -> Option<TrustView> {
         score: TrustedScore {
             metric: context.report.run.metric.clone(),
             validated: score.validated(),
+            constant: score.constant_score.map(number),
             validation_rows: trust.validation_rows.map(grouped),
             held_out: score.held_out(),
             rows: rows(trust).map(grouped),

@@ -54,8 +54,16 @@ pub fn keep_folds(data_dir: &Path, into: &Path) -> io::Result<()> {
 }
 
 /// The files of an answer.
-const FILES: [&str; 5] =
-    [layout::SOLUTION, layout::REQUIREMENTS, layout::FOLDS, layout::SUBMISSION, layout::PROVISIONAL];
+const FILES: [&str; 8] = [
+    layout::SOLUTION,
+    layout::REQUIREMENTS,
+    layout::FOLDS,
+    layout::SUBMISSION,
+    layout::PROVISIONAL,
+    layout::MODEL,
+    layout::MODEL_RECORD,
+    layout::PREDICT,
+];
 
 /// Replaces the files of `final/` by those that `fill` writes into the folder it is given. Nothing changes before all of
 /// them are on disk; then both folders change places, so that a kill never leaves files of two answers side by side.
@@ -80,6 +88,9 @@ pub fn replace(last: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> io::R
 fn move_one_by_one(next: &Path, last: &Path) -> io::Result<()> {
     remove_file(&last.join(layout::PROVISIONAL))?;
     for name in FILES {
+        if last.join(name).is_dir() {
+            fs::remove_dir_all(last.join(name))?;
+        }
         match fs::rename(next.join(name), last.join(name)) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => remove_file(&last.join(name))?,
             renamed => renamed?,

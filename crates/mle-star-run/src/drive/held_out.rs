@@ -8,17 +8,19 @@ use std::path::{Path, PathBuf};
 
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::layout;
-use mle_star_domain::protocol::{Protocol, Split, SplitKind};
+use mle_star_domain::protocol::{Protocol, SplitKind};
 use mle_star_domain::trouble::Trouble;
+use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::folds::{self, By};
 use mle_star_tables::holdout;
+use mle_star_tables::own_folds::OwnFolds;
 use mle_star_tables::periods::Timeline;
 use mle_star_tables::profile::Profile;
 
 use crate::open_run::OpenRun;
 use crate::prepare::intake::Record;
-use crate::protocol::{self, id_column, planned_again, verified_columns};
+use crate::protocol::{id_column, planned_again, timeline_again, verified_columns};
 use crate::runs;
 
 /// The folder of a run with held-out rows.
@@ -51,7 +53,8 @@ fn all_rows(run: &OpenRun, times: &Times) -> Result<PathBuf, Trouble> {
     let folder = run.folder.join(layout::ALL_ROWS);
     // A run that was moved has links that lead nowhere.
     if !folder.join(&profile.train.file).exists() {
-        let by = by(run, protocol, times.of(run, protocol, profile)?).ok_or_else(other)?;
+        let own = own_folds(run, profile)?;
+        let by = by(run, protocol, times.of(run, protocol, profile)?, own.as_ref()).ok_or_else(other)?;
         folds::link_all_rows(profile, &by, &folder)?;
     }
     Ok(folder)
@@ -75,7 +78,8 @@ fn folder(run: &OpenRun, times: &Times, all_rows: &Path) -> Result<Option<HeldOu
         let plan = plan.filter(|plan| plan.holdout() == protocol.holdout).ok_or_else(other)?;
         fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
         holdout::labels(profile, &plan, &labels)?;
-        let by = by(run, protocol, timeline).filter(|_| protocol.has_folds_file);
+        let own = own_folds(run, profile)?;
+        let by = by(run, protocol, timeline, own.as_ref()).filter(|_| protocol.has_folds_file);
         holdout::write_with(profile, &plan, &input, |folder| {
             by.iter().try_for_each(|by| folds::write(profile, by, Some(&plan), folder))
         })?;
@@ -94,10 +98,22 @@ fn with_folds(run: &OpenRun) -> Option<&Protocol> {
 }
 
 /// What the folds of a run depend on.
-fn by<'a>(run: &'a OpenRun, protocol: &'a Protocol, timeline: Option<&'a Timeline>) -> Option<By<'a>> {
+fn by<'a>(
+    run: &'a OpenRun,
+    protocol: &'a Protocol,
+    timeline: Option<&'a Timeline>,
+    own: Option<&'a OwnFolds>,
+) -> Option<By<'a>> {
     let task = &run.frozen.task;
     let (target, id, seed) = (task.target()?, task.id_column.as_deref(), u64::from(run.frozen.config.seed));
-    Some(By { target, id, split: protocol.split.as_ref()?, timeline, seed })
+    Some(By { target, id, split: protocol.split.as_ref()?, timeline, own, seed })
+}
+
+/// The folds that the user gave, if any.
+fn own_folds(run: &OpenRun, profile: &Profile) -> Result<Option<OwnFolds>, Trouble> {
+    let task = &run.frozen.task;
+    let given = task.folds.as_deref().zip(task.target());
+    given.map(|(from, target)| OwnFolds::read(profile, target, task.id_column.as_deref(), from)).transpose()
 }
 
 impl Times {
@@ -109,8 +125,8 @@ impl Times {
         profile: &Profile,
     ) -> Result<Option<&Timeline>, Trouble> {
         if self.0.get().is_none() && protocol.periods.is_some() {
-            let read = protocol::timeline(&run.frozen.task, profile, protocol.split.as_ref());
-            let timeline = read.and_then(Result::ok).ok_or_else(other)?;
+            let (task, seed) = (&run.frozen.task, u64::from(run.frozen.config.seed));
+            let timeline = timeline_again(task, seed, protocol, profile).ok_or_else(other)?;
             return Ok(Some(self.0.get_or_init(|| timeline)));
         }
         Ok(self.0.get())
@@ -146,8 +162,12 @@ pub fn evaluation(run: &OpenRun, data_dir: &Path, held_out: Option<HeldOut>) -> 
         Some(_) => Metric::Rmse,
         None => Metric::parse(&task.evaluation_metric)?,
     };
-    let group =
-        protocol.split.as_ref().filter(|split| split.kind == SplitKind::Groups).and_then(Split::cluster);
+    let columns = Columns { cluster: protocol.cluster().map(str::to_owned), ..columns };
+    let is_time = |cluster: &&str| {
+        let split = protocol.split.as_ref().filter(|split| split.kind == SplitKind::Time);
+        split.is_some_and(|split| !split.series.iter().any(|series| series == cluster))
+    };
+    let group = protocol.cluster().filter(|cluster| !is_time(cluster));
     Some(EvaluationSetup {
         metric,
         metric_file: task.metric_file.clone(),
@@ -162,6 +182,7 @@ pub fn evaluation(run: &OpenRun, data_dir: &Path, held_out: Option<HeldOut>) -> 
         verifies: protocol.verifies,
         folds: protocol.has_folds_file.then(|| data_dir.join(layout::FOLDS)),
         periods: protocol.periods.clone(),
+        mean_over_periods: protocol.mean_over_periods,
         test_labels: protocol.holdout.is_test().then(|| run.folder.join(layout::TEST_LABELS)),
         holdout: held_out.map(|held_out| held_out.setup),
         closed: given.into_iter().chain([task.data_dir.clone()]).filter(|path| path.exists()).collect(),

@@ -2,17 +2,17 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mle_star::pipeline::FinishedRun;
 use mle_star::result::FinalResult;
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
-use mle_star_domain::place::Place;
 use mle_star_domain::trouble::Trouble;
 
 use super::backends::Backends;
 use super::delivery::{Form, keep_folds, link_data, replace};
+use super::model;
 use crate::observer::Observer;
 use crate::open_run::OpenRun;
 use crate::runs::inputs::{copy_atomically, unwritable, write_atomically, write_json};
@@ -28,7 +28,15 @@ pub async fn write(
     observer: &dyn Observer,
 ) -> Result<(FinalResult, Vec<String>), Trouble> {
     let folder = &run.folder;
-    let result = delivered(folder, backends, finished).map_err(|error| unwritable(folder, &error))?;
+    let is_new = !finished.keeps_earlier_answer;
+    keep_diagnostics(folder, backends, &finished).await.map_err(|error| unwritable(folder, &error))?;
+    let kept = finished.model.clone();
+    let submission = submission(backends, &finished);
+    let mut result = delivered(folder, backends, finished).map_err(|error| unwritable(folder, &error))?;
+    if is_new {
+        result.model = model::keep(run, backends, (&result, submission.as_deref()), kept).await;
+    }
+    let _ = fs::remove_dir_all(folder.join(layout::WORK).join(layout::MODEL));
     let mut notes = copy_out(&result, run.frozen.task.output_dir.as_deref());
     notes.extend(observer.before_result(folder, &result).await);
     // Fails if something is left in it, which then stays for inspection.
@@ -37,11 +45,23 @@ pub async fn write(
     Ok((result, notes))
 }
 
+/// Writes where the predictions of the final solution are right and where they are wrong, unless an earlier answer stays.
+async fn keep_diagnostics(folder: &Path, backends: &Backends, finished: &FinishedRun) -> io::Result<()> {
+    let Some(predictions) = &finished.predictions else { return Ok(()) };
+    let found = backends.scripts.diagnose(predictions).await;
+    let file = folder.join(layout::HOLDOUT).join(layout::DIAGNOSTICS);
+    let Some(found) = found.ok().flatten() else {
+        let _ = fs::remove_file(file);
+        return Ok(());
+    };
+    fs::create_dir_all(folder.join(layout::HOLDOUT))?;
+    write_json(&file, &found)
+}
+
 /// Writes `final/`, unless an earlier answer stays.
 fn delivered(folder: &Path, backends: &Backends, finished: FinishedRun) -> io::Result<FinalResult> {
-    let stem = finished.submission.as_ref().map(Place::file_stem);
+    let submission = submission(backends, &finished);
     let mut result = finished.result;
-    let submission = stem.and_then(|stem| backends.scripts.submission(&stem, &result.final_solution.content));
     let last = folder.join(layout::FINAL);
     link_data(&folder.join(layout::INPUT), &backends.all_rows)?;
     let submitted = last.join(layout::SUBMISSION);
@@ -65,6 +85,12 @@ fn delivered(folder: &Path, backends: &Backends, finished: FinishedRun) -> io::R
         result.submission_path = path_of(&submitted)?;
     }
     Ok(result)
+}
+
+/// The submission as its script wrote it.
+fn submission(backends: &Backends, finished: &FinishedRun) -> Option<PathBuf> {
+    let stem = finished.submission.as_ref()?.file_stem();
+    backends.scripts.submission(&stem, &finished.result.final_solution.content)
 }
 
 fn path_of(file: &Path) -> io::Result<String> {

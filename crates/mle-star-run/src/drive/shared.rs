@@ -32,10 +32,10 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// For these runs.
+    /// What these runs share.
     ///
     /// # Errors
-    /// Two runs name different runners alike.
+    /// Two runs use the same name for different runners.
     pub fn new(runs: &[&OpenRun]) -> Result<Self, Trouble> {
         let configs: Vec<&Config> = runs.iter().map(|run| &run.frozen.config).collect();
         let mut runners: Vec<RunnerEntry> = Vec::new();
@@ -57,7 +57,7 @@ impl Shared {
         })
     }
 
-    /// Is there only one run?
+    /// Whether there is only one run.
     pub fn is_for_one_run(&self) -> bool {
         self.script_limits.len() == 1
     }

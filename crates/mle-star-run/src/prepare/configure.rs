@@ -18,6 +18,9 @@ use crate::runs::absolute;
 use crate::settings::{self, Environment, Invocation, Settings};
 use mle_star_domain::nearest::nearest;
 
+/// The most that a run spends, in US dollars, if nobody chose agents that cost money and nobody set a limit.
+const UNASKED: f64 = 10.0;
+
 /// The settings of a run, resolved, with the files that they name.
 #[derive(Debug)]
 pub struct Configured {
@@ -35,6 +38,8 @@ pub struct Configured {
     pub retrieved_models: Option<Vec<RetrievedModel>>,
     /// What the runs of `--learn-from` tried.
     pub learned: Vec<EarlierRun>,
+    /// Whether the agents cost money, and the user neither chose them nor set a limit.
+    unasked: bool,
 }
 
 /// Resolves environment, config file and options, and reads the files that they name.
@@ -51,7 +56,7 @@ pub fn configure(
     let retrieved_models = given_models::given_models(&config)?;
     let prompts = prompts(config.prompts.as_deref())?;
     let learned = earlier_runs::read(&options.learn_from, invocation.runs_dir.as_deref())?;
-    Ok(Configured { config, invocation, given, file, prompts, retrieved_models, learned })
+    Ok(Configured { config, invocation, given, file, prompts, retrieved_models, learned, unasked: false })
 }
 
 /// The resolved settings, and the config file.
@@ -68,12 +73,18 @@ pub fn settings_of(
 }
 
 impl Configured {
-    /// Fixes the agents, and what follows from them: people may take as long as the run has time, and behind an endpoint
-    /// only a search command can search.
+    /// Fixes the agents, and what follows from them: people may take as long as the run has time, behind an endpoint
+    /// only a search command can search, and agents that cost money without being asked for have a limit.
     ///
     /// # Errors
     /// The agents need a model, and none is named.
     pub fn answered_by(&mut self, chosen: &Chosen) -> Result<(), Trouble> {
+        let costs = matches!(chosen, Chosen::Claude(_));
+        self.unasked =
+            costs && self.config.agents == AgentsChoice::Auto && !self.given.contains("max_budget_usd");
+        if self.unasked {
+            self.config.max_budget_usd = Some(UNASKED);
+        }
         self.config.agents = chosen.name();
         match chosen {
             Chosen::Files => self.config.agent_timeout_seconds = self.config.time_limit_seconds,
@@ -88,6 +99,13 @@ impl Configured {
             Chosen::Offline | Chosen::Claude(_) => {}
         }
         Ok(())
+    }
+
+    /// The line that tells of a limit that the user did not set.
+    pub fn budget(&self) -> Option<String> {
+        self.unasked.then(|| {
+            format!("budget: ${UNASKED:.2}, because nobody chose agents that cost money; change it with --max-budget-usd, or use --agents offline")
+        })
     }
 
     /// A note that names the keys which were set but have no effect with these agents.

@@ -1,10 +1,11 @@
-//! The last stage: the inputs in a new run folder.
+//! The last stage of preparing a run: freezes its inputs in a new run folder.
 
 use std::path::PathBuf;
 
 use mle_star::journal::{Frozen, Journal};
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::digest::digest;
+use mle_star_tables::links::links;
 
 use super::Prepared;
 use super::metric_trial::try_own_metric;
@@ -19,6 +20,10 @@ pub fn freeze(mut prepared: Prepared) -> Result<OpenRun, RunError> {
     let Prepared { mut task, config, invocation, prompts, retrieved_models, learned, chosen, .. } = prepared;
     let (protocol, held_out, data_summary) = (prepared.protocol, prepared.held_out, prepared.data_summary);
     let (guesses, sources) = (prepared.guesses, prepared.sources);
+    let linked_tables = prepared
+        .profile
+        .as_ref()
+        .is_some_and(|profile| !links(profile, task.target(), task.id_column.as_deref()).is_empty());
     let data_id = digest(&task.data_dir)?;
     let runs_dir = invocation.runs_dir.clone().unwrap_or_else(|| PathBuf::from(runs::DEFAULT_DIR));
     let now = jiff::Zoned::now();
@@ -42,6 +47,7 @@ pub fn freeze(mut prepared: Prepared) -> Result<OpenRun, RunError> {
         data_id,
         protocol,
         data_summary,
+        linked_tables,
     };
     inputs::write(&folder, &frozen).map_err(RunError::failed)?;
     inputs::write_runners(&folder, &invocation.runners).map_err(RunError::failed)?;

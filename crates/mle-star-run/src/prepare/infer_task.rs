@@ -91,9 +91,21 @@ pub fn complete(
         description.text = format!("{}\n\n{}\n", description.text.trim_end(), own.told());
     }
     let mut task = task(source, inferred, description.text)?;
+    let folds = invocation.folds.clone().or_else(|| source.file.folds.clone());
+    task.folds = folds.map(|from| own_folds(&from, &mut task.ignore_columns, data)).transpose()?;
     task.text_columns = data.profile.as_ref().map(|profile| profile.text_columns.clone()).unwrap_or_default();
     task.metric_file = own.map(|own| own.file);
     Ok(CompleteTask { task, guesses, target_unknown })
+}
+
+/// The folds that the user gives: a column, which is then no feature, or the whole path of a file.
+fn own_folds(from: &str, ignored: &mut Vec<String>, data: &ProfiledData) -> Result<String, Trouble> {
+    let column = data.profile.as_ref().and_then(|profile| profile.train.column(from));
+    let Some(column) = column else { return Ok(absolute(Path::new(from))?.display().to_string()) };
+    if !ignored.contains(&column.name) {
+        ignored.push(column.name.clone());
+    }
+    Ok(column.name.clone())
 }
 
 /// The task that a data folder suggests.
@@ -305,6 +317,7 @@ fn task(source: &TaskSource, inferred: Inferred, description: String) -> Result<
         group_column: inferred.roles.group,
         time_column: inferred.roles.time,
         weight_column: inferred.roles.weight,
+        folds: None,
         ignore_columns: inferred.roles.ignored,
         positive_class: inferred.roles.positive_class,
         text_columns: Vec::new(),

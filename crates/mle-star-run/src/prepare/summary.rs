@@ -24,6 +24,10 @@ pub fn summary(
         target: task.target(),
         id: task.id_column.as_deref(),
         roles: Some(&roles),
+        period: decided.and_then(|decided| decided.protocol.periods.as_ref()).map(|periods| {
+            let searched = periods.held_out.as_ref().unwrap_or(&periods.test);
+            searched.at
+        }),
         split: decided.and_then(|decided| decided.protocol.split.as_ref()),
         held_out: decided.and_then(|decided| decided.held_out.as_ref()),
         instead,

@@ -43,6 +43,8 @@ pub struct TaskFile {
     pub time_column: Option<String>,
     /// The column with the weight of each row.
     pub weight_column: Option<String>,
+    /// The folds: a column of the training table, or a CSV file with row IDs and `fold`.
+    pub folds: Option<String>,
     /// Columns that are no features.
     pub ignore_columns: Vec<String>,
     /// The label, of two, whose probability is predicted.
@@ -84,6 +86,11 @@ pub fn read(path: &Path) -> Result<TaskFile, Trouble> {
     absolute(&mut task.data_dir);
     absolute(&mut task.output_dir);
     absolute(&mut task.metric_file);
+    // Anything else is a column.
+    let file = |name: String| {
+        Some(folder.join(&name)).filter(|path| path.is_file()).map_or(name, |path| path.display().to_string())
+    };
+    task.folds = task.folds.map(file);
     task.description = task.description.map(|text| text_or_file(folder, text, "md txt rst")).transpose()?;
     task.baseline_solution =
         task.baseline_solution.map(|text| text_or_file(folder, text, "py")).transpose()?;

@@ -22,6 +22,8 @@ pub struct Evaluated<'a> {
     pub time: Option<&'a str>,
     /// The column with the weights of rows.
     pub weight: Option<&'a str>,
+    /// The folds that the user gives.
+    pub folds: Option<&'a str>,
     /// Columns that no model may use.
     pub ignored: &'a [String],
     /// The label, of two, whose probability is predicted.
@@ -38,6 +40,7 @@ impl<'a> From<&'a Task> for Evaluated<'a> {
             group: task.group_column.as_deref(),
             time: task.time_column.as_deref(),
             weight: task.weight_column.as_deref(),
+            folds: task.folds.as_deref(),
             ignored: &task.ignore_columns,
             positive: task.positive_class.as_deref(),
         }
@@ -58,6 +61,7 @@ impl<'a> Evaluated<'a> {
             ignored: &roles.ignored,
             positive: roles.positive_class.as_deref(),
             by_file: false,
+            folds: None,
         }
     }
 

@@ -1,11 +1,13 @@
 //! The evaluation protocol in lines for people.
 
 use mle_star_domain::config::{Acceptance, Config, FinalChoice};
-use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol};
+use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split};
 
 /// What was decided, in lines for the terminal and for a task file.
 pub fn lines(protocol: &Protocol, config: &Config) -> Vec<String> {
     let split = protocol.split.as_ref().map(|split| format!("split: {} ({})", split.words(), split.why));
+    let given = protocol.own_folds.as_ref();
+    let given = given.map(|folds| format!("folds: {}, as given in `{}`", folds.count, folds.from));
     let holdout = match &protocol.holdout {
         Holdout::On { rows, of, .. } => {
             format!("holdout: {rows} of {of} labelled rows are kept from all scripts until the final choice")
@@ -24,24 +26,27 @@ pub fn lines(protocol: &Protocol, config: &Config) -> Vec<String> {
     // It is not said twice.
     let scores = protocol.unverified.as_ref().filter(|why| *why != off);
     let scores = scores.map(|why| format!("scores: as scripts print them ({why})"));
-    let periods = protocol.periods.iter().flat_map(period_lines);
+    let has_own_ends = protocol.split.as_ref().is_some_and(Split::has_own_ends);
+    let periods = protocol.periods.iter().flat_map(|periods| period_lines(periods, has_own_ends));
     let notes = without_effect(protocol, config);
-    split.into_iter().chain(periods).chain([holdout]).chain(scores).chain(notes).collect()
+    split.into_iter().chain(given).chain(periods).chain([holdout]).chain(scores).chain(notes).collect()
 }
 
 /// The periods, a line each, the latest last.
-fn period_lines(periods: &Periods) -> Vec<String> {
+fn period_lines(periods: &Periods, has_own_ends: bool) -> Vec<String> {
     let gap = match periods.gap.as_str() {
         "" => String::new(),
         gap => format!(", after a gap of {gap}"),
     };
     let line =
         |name: &str, Period { from, to, rows, .. }: &Period| format!("{name}: {from} to {to}, {rows} rows");
-    let start = format!("periods: {} each, as in the test table{gap}", periods.length);
+    let each = if has_own_ends { "of each series" } else { "each" };
+    let start = format!("periods: {} {each}, as in the test table{gap}", periods.length);
     let folds = periods.folds.iter().enumerate().map(|(fold, period)| line(&format!("fold {fold}"), period));
     let held_out = periods.held_out.iter().map(|period| line("held out", period));
     let test = line("test table", &periods.test);
-    [start].into_iter().chain(folds).chain(held_out).chain([test]).collect()
+    let new_series = periods.new_series.iter().map(|found| format!("new series: {}", found.words()));
+    [start].into_iter().chain(folds).chain(held_out).chain([test]).chain(new_series).collect()
 }
 
 /// The settings that need rows which this task does not have.

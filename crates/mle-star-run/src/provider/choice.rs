@@ -167,7 +167,14 @@ pub fn rules(
             let agents = agents.with_seed(config.seed);
             let gap = |protocol: &Protocol| protocol.periods.as_ref().map_or(0.0, |periods| periods.gap_size);
             let folds = protocol.filter(|protocol| protocol.has_folds_file).map(gap);
+            let averages = protocol.is_some_and(|protocol| protocol.mean_over_periods);
+            let given = protocol.and_then(|protocol| protocol.own_folds.as_ref());
+            let agents = match given {
+                Some(given) => agents.with_folds(usize::from(given.count)),
+                None => agents,
+            };
             Ok(Some(match folds {
+                Some(gap) if averages => agents.with_folds_file(gap).averaging_periods(),
                 Some(gap) => agents.with_folds_file(gap),
                 None => agents,
             }))

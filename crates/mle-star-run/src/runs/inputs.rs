@@ -132,6 +132,25 @@ pub fn copy_atomically(from: &Path, to: &Path) -> io::Result<()> {
     copied.inspect_err(|_| drop(fs::remove_file(&partial)))
 }
 
+/// Copies a file or a folder, if it is there. Links are left out.
+///
+/// # Errors
+/// A file cannot be read, or the destination cannot be written.
+pub fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let Ok(meta) = from.symlink_metadata() else { return Ok(()) };
+    if meta.is_file() {
+        return fs::copy(from, to).map(drop);
+    }
+    if !meta.is_dir() {
+        return Ok(());
+    }
+    fs::create_dir_all(to)?;
+    fs::read_dir(from)?.try_for_each(|entry| {
+        let name = entry?.file_name();
+        copy(&from.join(&name), &to.join(&name))
+    })
+}
+
 /// Removes a file if it exists.
 ///
 /// # Errors

@@ -14,7 +14,7 @@ use crate::seeded::{RowSet, Seeded};
 const DENSER: f64 = 1.5;
 
 /// Chooses the labelled rows of the last period. If it has many more rows than the test table, some of them are drawn. Rows
-/// that are neither held out nor earlier by at least the gap are left out. The share only says whether rows are held out at all.
+/// that are neither held out nor earlier by at least the gap are left out, and so is the history of series that are to be new. The share only says whether rows are held out at all.
 pub(super) fn choose(
     labelled: &Labelled<'_>,
     timeline: &Timeline,
@@ -23,8 +23,10 @@ pub(super) fn choose(
 ) -> Result<Chosen, Off> {
     check(share, timeline.labelled())?;
     let bounds = timeline.held_out().map_err(Off)?;
-    let is_within = |time: f64| bounds.from <= time && time <= bounds.to;
-    let is_in_period = |row: u64| timeline.is_labelled(row) && timeline.time(row).is_some_and(is_within);
+    let is_within = |time: f64| bounds.has(time);
+    let is_scored = |row: u64| timeline.left_out().is_none_or(|left| !left.skips(row));
+    let is_in_period =
+        |row: u64| timeline.is_labelled(row) && timeline.time(row).is_some_and(is_within) && is_scored(row);
     let of_period = (0..labelled.train.rows()).filter(|row| is_in_period(*row)).count() as u64;
     let fewest = test_rows.max(FEWEST_HELD);
     let is_denser = of_period as f64 > DENSER * fewest as f64;
@@ -53,9 +55,10 @@ pub(super) fn choose(
         return off(format!("the last period has only {rows} rows; {FEWEST_HELD} are needed"));
     }
     let mut left_out = RowSet::default();
-    let is_late = |row: &u64| timeline.time(*row).is_some_and(|time| time > bounds.learn);
+    let is_late = |row: u64| timeline.is_too_late(row, &bounds);
+    let is_hidden = |row: u64| timeline.left_out().is_some_and(|left| left.hides(row));
     (0..labelled.train.rows())
-        .filter(is_late)
+        .filter(|row| is_late(*row) || is_hidden(*row))
         .filter(|row| !held.contains(*row))
         .for_each(|row| left_out.insert(row));
     let digest = hasher.finalize().to_hex().to_string();

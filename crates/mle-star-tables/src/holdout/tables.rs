@@ -5,7 +5,7 @@ use crate::labelled::Labelled;
 use crate::profile::{Profile, Table};
 use crate::table;
 
-/// The columns with a role.
+/// The columns with a role in holding rows out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Roles<'a> {
     /// The column to predict, or one of several.
@@ -22,9 +22,11 @@ pub(super) struct Tables<'a> {
     pub(super) train: &'a table::Table,
     pub(super) test: &'a table::Table,
     pub(super) sample: &'a table::Table,
-    /// All columns with labels, and whether they hold numbers.
+    /// All columns with labels, and whether they have numbers.
     pub(super) targets: Vec<(&'a str, bool)>,
+    /// The column with the row IDs, which all three tables have.
     pub(super) id: &'a str,
+    /// The number of test rows.
     pub(super) test_rows: u64,
 }
 
@@ -61,6 +63,7 @@ pub(super) fn tables<'a>(profile: &'a Profile, roles: &Roles<'a>) -> Result<Tabl
     Ok(Tables { train, test, sample, targets, id, test_rows })
 }
 
+/// Checks that the columns and the numbers of rows fit together.
 fn columns(train: &Table, test: &Table, sample: &Table, targets: &[&str], id: &str) -> Result<(), Off> {
     let names = |table: &'_ Table, wanted: &dyn Fn(&str) -> bool| {
         let names = table.columns.iter().map(|column| column.name.as_str()).filter(|name| wanted(name));

@@ -1,7 +1,7 @@
 //! How long a period is, and how far it is from the rows that its models learn from.
 
 /// At most so many periods are validated.
-const MOST_FOLDS: usize = 5;
+pub(super) const MOST_FOLDS: usize = 5;
 /// The step of a series is the difference of times that so many in a hundred differences are smaller than.
 const LOW: usize = 5;
 /// A gap after the last training row counts if it is longer than this many steps.

@@ -14,7 +14,7 @@ const SHORTEST_YEAR: f64 = 360.0 * DAY;
 const LARGE: f64 = 20.0;
 
 /// A length of time of a series with this step: `28 days`, `24 months`, or `12 steps of week` for a column of numbers.
-pub(super) fn size(clock: Clock, column: &str, step: f64, size: f64) -> String {
+pub(crate) fn size(clock: Clock, column: &str, step: f64, size: f64) -> String {
     if clock == Clock::Number {
         let steps = size / step;
         return match is_whole(steps) {

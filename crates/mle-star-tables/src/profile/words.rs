@@ -123,6 +123,11 @@ impl Known<'_> {
 
     /// The words that are values of a column of the training table.
     fn of_values(&self, column: &Column) -> io::Result<Option<TextColumn>> {
+        let in_sample = self.sample.is_some_and(|sample| sample.profile.column(&column.name).is_some());
+        // Only the sample submission can tell that a word among numbers is a value. Counting reads all rows.
+        if column.kind.is_number() && !in_sample {
+            return Ok(None);
+        }
         let present: Vec<&str> = self.train.words(&column.name)?.into_iter().map(|(word, _)| word).collect();
         if present.is_empty() {
             return Ok(None);

@@ -29,7 +29,19 @@ impl Known<'_> {
         };
         // The rows of one time stay together anyway.
         let groups = self.group.filter(|group| *group != column).map(str::to_owned);
-        Some(Split { kind, column: Some(column.to_owned()), why: "as given".to_owned(), groups, given: true })
+        Some(Split {
+            kind,
+            column: Some(column.to_owned()),
+            why: "as given".to_owned(),
+            groups,
+            given: true,
+            ..Split::default()
+        })
+    }
+
+    /// Whether a column has another role than to tell groups or times.
+    pub fn has_other_role(&self, profile: &Profile, name: &str) -> bool {
+        is_taken(profile, self, name)
     }
 }
 

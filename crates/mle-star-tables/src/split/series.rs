@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 
+use super::known::name;
 use super::times::Clock;
 use crate::profile::Profile;
 use crate::records::digest;
@@ -12,6 +13,9 @@ use crate::table::Table;
 const FEWEST_SERIES: usize = 5;
 /// As many series among so many may, too.
 const AMONG: usize = 3;
+
+/// So many times as many as by chance are no chance.
+const CHANCES: f64 = 5.0;
 
 /// The groups of a column, and their times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +27,27 @@ pub(super) struct Groups {
 }
 
 /// Series of the test table that the training table has, too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Ends {
+    /// The columns that name them.
+    pub(super) columns: Vec<String>,
     pub(super) series: usize,
     /// Those whose test rows are all later than their training rows.
     pub(super) later: usize,
+    /// The number of series that would have all test rows later by chance.
+    by_chance: f64,
+    /// More than half of the test rows have one of these series.
+    go_on: bool,
+}
+
+/// The rows of a series.
+struct Rows {
+    /// The last time in the training table.
+    last: f64,
+    train: usize,
+    test: usize,
+    /// The test rows that are later.
+    later: usize,
 }
 
 impl Groups {
@@ -57,28 +77,75 @@ impl Groups {
 }
 
 impl Ends {
-    /// The ends of the series that these columns of both tables name.
+    /// The ends of the series that these columns of both tables name; `None` if there are no columns.
     ///
     /// # Errors
     /// A table cannot be read.
-    pub(super) fn of(profile: &Profile, series: &[&str], time: (&str, Clock)) -> io::Result<Self> {
-        let mut lasts = HashMap::<u64, f64>::new();
-        each(profile.tables.train()?, series, time, |series, at| {
-            lasts.entry(series).and_modify(|last| *last = last.max(at)).or_insert(at);
+    pub(super) fn of(
+        profile: &Profile,
+        columns: Vec<String>,
+        time: (&str, Clock),
+    ) -> io::Result<Option<Self>> {
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<&str> = columns.iter().map(String::as_str).collect();
+        let mut all = HashMap::<u64, Rows>::new();
+        each(profile.tables.train()?, &names, time, |series, at| {
+            let rows = all.entry(series).or_insert(Rows { last: at, train: 0, test: 0, later: 0 });
+            rows.last = rows.last.max(at);
+            rows.train += 1;
         })?;
-        let mut are_later = HashMap::<u64, bool>::new();
-        each(profile.tables.test()?, series, time, |series, at| {
-            if let Some(last) = lasts.get(&series) {
-                *are_later.entry(series).or_insert(true) &= at > *last;
+        let mut count = 0;
+        each(profile.tables.test()?, &names, time, |series, at| {
+            count += 1;
+            if let Some(rows) = all.get_mut(&series) {
+                rows.test += 1;
+                rows.later += usize::from(at > rows.last);
             }
         })?;
-        let later = are_later.values().filter(|is_later| **is_later).count();
-        Ok(Self { series: are_later.len(), later })
+        let asked = || all.values().filter(|rows| rows.test > 0);
+        let (known, series) = (asked().map(|rows| rows.test).sum::<usize>(), asked().count());
+        let later = asked().filter(|rows| rows.later == rows.test).count();
+        let by_chance = asked().map(Rows::by_chance).sum();
+        Ok(Some(Self { columns, series, later, by_chance, go_on: known * 2 > count }))
     }
 
     /// Whether it is no chance that the test rows are later.
-    pub(super) fn are_notable(self) -> bool {
-        self.later >= FEWEST_SERIES && self.later * AMONG >= self.series
+    pub(super) fn are_notable(&self) -> bool {
+        self.later >= FEWEST_SERIES
+            && self.later * AMONG >= self.series
+            && self.go_on
+            && self.later as f64 >= CHANCES * self.by_chance
+    }
+
+    /// Whether test rows of some series are not later than all of its training rows.
+    pub(super) fn are_mixed(&self) -> bool {
+        self.later < self.series
+    }
+
+    /// That they end at times of their own, in one sentence.
+    pub(super) fn evidence(&self, profile: &Profile, time: &str) -> String {
+        let Self { columns, series, later, .. } = self;
+        let columns = columns.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
+        let test = profile.test.as_ref().map(name).unwrap_or_default();
+        let others = if self.are_mixed() {
+            "; some test rows of the others lie between their training rows"
+        } else {
+            ""
+        };
+        format!(
+            "in {later} of {series} series by {columns}, all rows of {test} are later in `{time}` than those of {}, but not than those of \
+             other series{others}",
+            name(&profile.train)
+        )
+    }
+}
+
+impl Rows {
+    /// The chance that all test rows come last in a random order.
+    fn by_chance(&self) -> f64 {
+        (1..=self.test).map(|at| at as f64 / (self.train + at) as f64).product()
     }
 }
 
@@ -139,5 +206,60 @@ mod tests {
         // Times that do not tell the tables apart.
         let at_random: Cells = |id| format!("2021-01-{:02},s{}", id % 12 + 1, id / 6);
         check(at_random, None, (Groups, "shop", None), "as given");
+    }
+
+    fn day(day: usize, shop: usize) -> String {
+        format!("2021-01-{:02},s{shop}", day + 1)
+    }
+
+    #[test]
+    fn series_may_end_at_times_of_their_own() {
+        let check = |[train, test]: [Cells; 2], time: Option<&str>, within: bool, why: Option<&str>| {
+            let found = of("day,shop", [train, test], &Known { time, ..KNOWN });
+            let series: &[&str] = if why.is_some() { &["shop"] } else { &[] };
+            assert_eq!(
+                (found.series, found.within),
+                (series.iter().map(ToString::to_string).collect(), within),
+                "{}",
+                found.why
+            );
+            let Some(why) = why else { return };
+            assert_eq!((found.kind, found.column.as_deref(), found.why.as_str()), (Time, Some("day"), why));
+            let group = of("day,shop", [train, test], &Known { group: Some("shop"), time, ..KNOWN });
+            assert_eq!(
+                (group.kind, group.series, group.groups),
+                (Time, vec!["shop".to_owned()], None),
+                "{}",
+                group.why
+            );
+        };
+        let later = |series: usize| {
+            format!(
+                "in {series} of 10 series by `shop`, all rows of test.csv are later in `day` than those of train.csv, but not than those of other \
+                 series"
+            )
+        };
+        // Ten shops, of which each ends at another day.
+        let train: Cells = |id| day(id / 10 + id % 10 * 2, id % 10);
+        let ends: [Cells; 2] = [train, |id| day((id - 60) / 10 + 6 + id % 10 * 2, id % 10)];
+        check(ends, None, false, Some(&later(10)));
+        check(ends, Some("day"), false, Some(&format!("as given; {}", later(10))));
+        let others = "; some test rows of the others lie between their training rows";
+        // In half of the shops, each second day is missing.
+        let mixed: [Cells; 2] = [
+            |id| if id % 10 < 5 { day(id / 10 + id % 10 * 2, id % 10) } else { day(id / 10 * 2, id % 10) },
+            |id| {
+                if id % 10 < 5 {
+                    day((id - 60) / 10 + 6 + id % 10 * 2, id % 10)
+                } else {
+                    day((id - 60) / 10 * 2 + 1, id % 10)
+                }
+            },
+        ];
+        check(mixed, None, true, Some(&(later(5) + others)));
+        // They end together, or nothing tells the rows.
+        check([|id| day(id / 10, id % 10); 2], None, false, None);
+        let drawn: Cells = |id| day(id * 37 % 90 / 10 + id % 10, id % 10);
+        check([drawn; 2], None, false, None);
     }
 }

@@ -149,27 +149,27 @@ pub(crate) fn courses(tables: &Tables, columns: &[&Column]) -> io::Result<Vec<Co
 /// A table cannot be read.
 pub(super) fn later_but_for_few(
     profile: &Profile,
-    courses: Vec<Course>,
+    courses: &[Course],
     file: &str,
 ) -> io::Result<Option<(String, String)>> {
     let train = profile.tables.train()?;
     for course in courses {
         let Some(test) = course.test.as_ref().filter(|_| course.values >= FEWEST_VALUES) else { continue };
-        let (mut earlier, mut later, mut rows) = (0_u64, 0_u64, 0_u64);
+        let (mut later, mut rows, mut meets) = (0_u64, 0_u64, false);
         train.each(&[train.position(&course.column)?], |row| {
             if let Some(at) = row.value(0).and_then(|text| course.clock.read(text)) {
                 rows += 1;
-                earlier += u64::from(at < test.first.at);
                 later += u64::from(at > test.last.at);
+                meets = (test.first.at..=test.last.at).contains(&at);
             }
-            true
+            !meets
         })?;
-        if later > 0 && earlier + later == rows && later as f64 <= FEW * rows as f64 {
+        if !meets && later > 0 && later as f64 <= FEW * rows as f64 {
             let (first, column) = (&test.first.text, &course.column);
             let why = format!(
                 "`{column}` begins with {first} in {file} and is earlier in all but {later} of the {rows} training rows"
             );
-            return Ok(Some((course.column, why)));
+            return Ok(Some((course.column.clone(), why)));
         }
     }
     Ok(None)
@@ -322,6 +322,23 @@ impl Course {
         let enough =
             if touches { self.later * 2 > self.values } else { self.later * 100 >= self.values * 99 };
         self.values >= FEWEST_VALUES && enough
+    }
+
+    /// Whether more than a few training rows are not earlier than the first test row.
+    ///
+    /// # Errors
+    /// The table cannot be read.
+    pub(super) fn overlaps(&self, profile: &Profile) -> io::Result<bool> {
+        let Some(test) = &self.test else { return Ok(false) };
+        let (train, mut rows, mut later) = (profile.tables.train()?, 0_u64, 0_u64);
+        train.each(&[train.position(&self.column)?], |row| {
+            if let Some(at) = row.value(0).and_then(|text| self.clock.read(text)) {
+                rows += 1;
+                later += u64::from(at >= test.first.at);
+            }
+            true
+        })?;
+        Ok(later as f64 > FEW * rows as f64)
     }
 
     /// That the test table is earlier, in one sentence; `None` if it is not.

@@ -4,11 +4,10 @@ use std::io;
 
 use super::groups;
 use super::known::{Known, candidates, is_taken, name};
-use super::series::Ends;
+use super::new_groups;
 use super::times::{self, Course};
 use crate::column_names::has_part;
 use crate::profile::{Column, ColumnKind, Profile, Table};
-use crate::series;
 
 /// The parts of a date that columns of numbers may have, with their least and their largest number.
 const PARTS: [(&str, f64, f64); 3] = [("year", 1_600.0, 2_199.0), ("month", 1.0, 12.0), ("day", 1.0, 31.0)];
@@ -27,8 +26,8 @@ pub(super) fn sentence(profile: &Profile, known: &Known<'_>) -> Option<String> {
     earlier()
         .or_else(|| other_values(profile, known, files))
         .or_else(|| later_dates(profile, test, files).ok().flatten())
-        .or_else(|| courses.iter().find_map(|course| later_in_series(profile, known, course, files)))
         .or_else(|| other_times(profile, test, &courses))
+        .or_else(|| new_groups(profile, known, files))
 }
 
 /// A column with other values in the test table.
@@ -56,6 +55,12 @@ fn other_times(profile: &Profile, test: &Table, courses: &[Course]) -> Option<St
          values, with --group-column",
         name(train)
     ))
+}
+
+/// A column that names groups, of which some test rows have other ones.
+fn new_groups(profile: &Profile, known: &Known<'_>, (train, test): (&str, &str)) -> Option<String> {
+    let found = new_groups::find(profile, known)?;
+    Some(format!("{}: to validate on other values, name it with --group-column", found.words(train, test)))
 }
 
 /// Columns of numbers that are later dates together.
@@ -90,25 +95,6 @@ fn later_dates(profile: &Profile, test: &Table, (_, file): (&str, &str)) -> io::
              --time-column"
         )
     }))
-}
-
-/// A column of times whose test rows are later than the training rows of their series, though not than those of others.
-fn later_in_series(
-    profile: &Profile,
-    known: &Known<'_>,
-    course: &Course,
-    (train, test): (&str, &str),
-) -> Option<String> {
-    let time = course.column.as_str();
-    let names = series::columns(profile, time, |column| is_taken(profile, known, column));
-    let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let ends = Ends::of(profile, &names, (time, course.clock)).ok();
-    let Ends { later, series } = ends.filter(|ends| !names.is_empty() && ends.are_notable())?;
-    let columns = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
-    Some(format!(
-        "in {later} of {series} series by {columns}, all rows of {test} are later in `{time}` than those of {train}: to validate on \
-         later rows, name `{time}` with --time-column"
-    ))
 }
 
 #[cfg(test)]
@@ -158,18 +144,6 @@ mod tests {
             |id| format!("{},2021-{:02}-{:02}", id % 7, id / 15 - 3, id / 3 % 5 + 11),
             "no value of `at` in test.csv is in train.csv: to validate on later rows, name it with --time-column, to validate on other \
              values, with --group-column",
-        );
-        // Ten shops, of which each ends at another day.
-        let [train, test]: [Cells; 2] = [
-            |id| format!("2021-01-{:02},s{}", id / 10 + 1 + id % 10 * 2, id % 10),
-            |id| format!("2021-01-{:02},s{}", (id - 60) / 10 + 7 + id % 10 * 2, id % 10),
-        ];
-        check(
-            "day,shop",
-            train,
-            test,
-            "in 10 of 10 series by `shop`, all rows of test.csv are later in `day` than those of train.csv: to validate on later rows, \
-             name `day` with --time-column",
         );
     }
 }

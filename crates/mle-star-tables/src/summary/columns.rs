@@ -18,8 +18,10 @@ const NOTABLE: f64 = 0.02;
 const OTHERS: usize = 500;
 /// Values are rare if none is in more than one of this many rows.
 const RARE: usize = 100;
-/// Most frequent values that are shown.
+/// Most frequent values that are shown; all of a few, if they are short.
 const LEVELS: usize = 4;
+const ALL_LEVELS: usize = 12;
+const SHORT_LEVELS: usize = 160;
 
 /// Columns of the same kind make a series if at least this many have the same name before a number.
 const SERIES: usize = 5;
@@ -92,6 +94,11 @@ fn series<'a>(columns: &[&'a Column]) -> HashMap<Series<'a>, usize> {
 
 fn series_of(column: &Column) -> Series<'_> {
     (column.kind, column.name.trim_end_matches(|letter: char| letter.is_ascii_digit()))
+}
+
+/// Whether a column that is no target has no part in the task but that of a feature.
+pub(super) fn is_feature(asked: &Asked<'_>, profile: &Profile, column: &Column) -> bool {
+    role(asked, profile, column) == Role::Feature
 }
 
 fn role(asked: &Asked<'_>, profile: &Profile, column: &Column) -> Role {
@@ -227,7 +234,11 @@ fn values(facts: &Facts, rows: usize) -> String {
 fn levels(column: &Column, filled: usize) -> String {
     let one =
         |(value, rows): &(String, usize)| format!("{} {}", words::value(value), words::share(*rows, filled));
-    let shown: Vec<String> = column.top_values.iter().take(LEVELS).map(one).collect();
+    let mut shown: Vec<String> = column.top_values.iter().take(ALL_LEVELS).map(one).collect();
+    let length = shown.iter().map(|level| level.chars().count() + 2).sum::<usize>();
+    if column.distinct > ALL_LEVELS || length > SHORT_LEVELS {
+        shown.truncate(LEVELS);
+    }
     let more = if column.distinct > shown.len() { ", …" } else { "" };
     format!("{}{more}", shown.join(", "))
 }

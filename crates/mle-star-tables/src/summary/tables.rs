@@ -61,7 +61,7 @@ struct Side {
 
 /// Rows spread over a whole table.
 #[derive(Clone, Copy)]
-struct Sample {
+pub(super) struct Sample {
     below: u64,
 }
 
@@ -172,7 +172,7 @@ impl Side {
 
     /// Adds the rows of a table that `is_mine` selects. A sample of `all` rows is looked at.
     fn look(&mut self, table: &table::Table, is_mine: impl Fn(u64) -> bool, all: u64) -> io::Result<()> {
-        let sample = Sample::of(all);
+        let sample = Sample::of(all, ROWS_LOOKED_AT as u64);
         let mut sampled = Vec::new();
         for row in (0..table.rows()).filter(|row| is_mine(*row)) {
             if sample.has(self.rows) {
@@ -200,14 +200,13 @@ impl Side {
 }
 
 impl Sample {
-    /// All rows, or about as many as profiles look at.
-    fn of(rows: u64) -> Self {
-        let most = ROWS_LOOKED_AT as u64;
+    /// All rows, or about as many as `most`.
+    pub(super) fn of(rows: u64, most: u64) -> Self {
         Self { below: if rows <= most { u64::MAX } else { u64::MAX / rows * most } }
     }
 
     /// Multiples of the golden ratio are spread evenly and have no period.
-    fn has(self, row: u64) -> bool {
+    pub(super) fn has(self, row: u64) -> bool {
         row.wrapping_mul(0x9E37_79B9_7F4A_7C15) <= self.below
     }
 }
@@ -273,7 +272,7 @@ mod tests {
 
     #[test]
     fn samples_have_no_period() {
-        let sample = Sample::of(3_000_000);
+        let sample = Sample::of(3_000_000, ROWS_LOOKED_AT as u64);
         let taken: Vec<u64> = (0..3_000_000).filter(|row| sample.has(*row)).collect();
         assert!(taken.len().abs_diff(ROWS_LOOKED_AT) < 100, "{}", taken.len());
         for period in [7, 30, 365, 1_000] {
@@ -281,6 +280,6 @@ mod tests {
             let expected = ROWS_LOOKED_AT as u64 / period;
             assert!(first.abs_diff(expected) <= expected / 10 + 10, "{period}: {first}");
         }
-        assert!((0..100).all(|row| Sample::of(100).has(row)));
+        assert!((0..100).all(|row| Sample::of(100, 100).has(row)));
     }
 }

@@ -19,6 +19,20 @@ const FREQUENT: usize = 20;
 const SKEWED: f64 = 1.0;
 const SHARES: [f64; 7] = [0.0, 0.01, 0.25, 0.5, 0.75, 0.99, 1.0];
 
+/// Classes whose shares are compared.
+const COMPARED: usize = 50;
+/// More whole numbers are compared by their mean, even if they could be classes.
+const WHOLE: usize = 10;
+
+/// What the labels are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    /// Numbers.
+    Number,
+    /// Classes, the most frequent first.
+    Classes(Vec<String>),
+}
+
 /// The labels of the training rows.
 pub(super) struct Labels {
     column: String,
@@ -31,6 +45,7 @@ pub(super) struct Labels {
     others: usize,
     characters: usize,
     sum: f64,
+    zeros: usize,
     range: Option<(f64, f64)>,
     sampled: Vec<f64>,
 }
@@ -48,6 +63,7 @@ impl Labels {
             others: 0,
             characters: 0,
             sum: 0.0,
+            zeros: 0,
             range: None,
             sampled: Vec::new(),
         }
@@ -80,6 +96,7 @@ impl Labels {
 
     fn take_number(&mut self, number: f64, is_sampled: bool) {
         self.sum += number;
+        self.zeros += usize::from(number == 0.0);
         let (low, high) = self.range.unwrap_or((number, number));
         self.range = Some((low.min(number), high.max(number)));
         if is_sampled {
@@ -95,10 +112,8 @@ impl Labels {
             0 => String::new(),
             missing => format!("; {} without a label", words::counted(missing, "row")),
         };
-        let is_measured = self.kind == ColumnKind::Float
-            || self.kind == ColumnKind::Integer && self.distinct > MOST_CLASSES;
         let what = match self.kind {
-            _ if is_measured => self.numbers(),
+            _ if self.is_measured() => self.numbers(),
             ColumnKind::Text => {
                 format!("free text with {} characters on average", self.characters / self.rows.max(1))
             }
@@ -107,9 +122,30 @@ impl Labels {
         format!("{name} ({rows}{missing}): {what}.")
     }
 
-    fn classes(&self) -> String {
+    /// What the labels are; `None` for texts, too many classes, or less than two labels.
+    pub(super) fn meaning(&self) -> Option<Meaning> {
+        let is_count = self.kind == ColumnKind::Integer && self.counts.len() > WHOLE;
+        if self.is_measured() || is_count {
+            return self.range.filter(|(low, high)| low < high).map(|_| Meaning::Number);
+        }
+        let is_compared = self.kind != ColumnKind::Text && (2..=COMPARED).contains(&self.counts.len());
+        let classes = || self.by_frequency().into_iter().map(|(class, _)| class.clone()).collect();
+        is_compared.then(|| Meaning::Classes(classes()))
+    }
+
+    fn is_measured(&self) -> bool {
+        self.kind == ColumnKind::Float || self.kind == ColumnKind::Integer && self.distinct > MOST_CLASSES
+    }
+
+    /// The classes with their rows, the most frequent first.
+    fn by_frequency(&self) -> Vec<(&String, &usize)> {
         let mut classes: Vec<(&String, &usize)> = self.counts.iter().collect();
         classes.sort_by(|a, b| b.1.cmp(a.1).then_with(|| a.0.cmp(b.0)));
+        classes
+    }
+
+    fn classes(&self) -> String {
+        let classes = self.by_frequency();
         let one = |(class, rows): &(&String, &usize)| {
             let rows = **rows;
             format!(
@@ -143,10 +179,20 @@ impl Labels {
             _ => String::new(),
         };
         format!(
-            "minimum {low}, 1% {first}, 25% {quarter}, median {median}, 75% {three_quarters}, 99% {last}, maximum {high}; mean {mean}{few}{}{}",
+            "minimum {low}, 1% {first}, 25% {quarter}, median {median}, 75% {three_quarters}, 99% {last}, maximum {high}; mean {mean}{few}{}{}{}",
             self.mode(),
+            self.zeros(),
             skew(&sampled)
         )
+    }
+
+    /// How many rows are zero, if they are few: to metrics of relative errors, each of them matters.
+    fn zeros(&self) -> String {
+        match self.zeros {
+            0 => String::new(),
+            zeros if zeros * FREQUENT >= self.rows => String::new(),
+            zeros => format!("; 0 in {} rows", words::count(zeros as u64)),
+        }
     }
 
     /// The most frequent number, if many rows have it.

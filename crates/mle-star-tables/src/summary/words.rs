@@ -71,6 +71,12 @@ pub(super) fn number(number: f64) -> String {
     rounded.to_string()
 }
 
+/// A difference with its sign.
+pub(super) fn signed(difference: f64) -> String {
+    let sign = if difference > 0.0 { "+" } else { "" };
+    format!("{sign}{}", number(difference))
+}
+
 /// A count with its thousands apart.
 pub(super) fn count(count: u64) -> String {
     let digits = count.to_string();
@@ -100,6 +106,16 @@ pub(super) fn share(part: usize, whole: usize) -> String {
         percent if percent > 99.9 => ">99.9%".to_owned(),
         percent if (10.0..=99.0).contains(&percent) => format!("{percent:.0}%"),
         percent => format!("{percent:.1}%"),
+    }
+}
+
+/// A share in percent with two digits.
+pub(super) fn percent(share: f64) -> String {
+    let percent = 100.0 * share;
+    match percent {
+        _ if percent >= 9.95 => format!("{percent:.0}%"),
+        _ if percent >= 0.995 => format!("{percent:.1}%"),
+        _ => format!("{percent:.2}%"),
     }
 }
 

@@ -165,6 +165,7 @@ fn check(expected: &Expected) {
         id: task.id.as_deref(),
         roles: None,
         split: None,
+        period: None,
         held_out: None,
         instead: &look.instead(),
     };
@@ -207,6 +208,7 @@ fn many_files_are_told_in_a_few_lines() {
         id: Some("id"),
         roles: None,
         split: None,
+        period: None,
         held_out: None,
         instead: &[],
     };

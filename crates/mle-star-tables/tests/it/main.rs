@@ -9,4 +9,10 @@ mod layouts;
 #[cfg(test)]
 mod miniatures;
 #[cfg(test)]
+mod new_series;
+#[cfg(test)]
+mod own_ends;
+#[cfg(test)]
+mod own_folds;
+#[cfg(test)]
 mod periods;

@@ -18,10 +18,10 @@ use tempfile::TempDir;
 const ROLES: Roles<'_> = Roles { target: Some("y"), id: Some("id"), weight: None };
 
 /// The cells of a row beside its ID and its label: its time, its group, its series.
-type Cells = String;
+pub(crate) type Cells = String;
 
 /// A task with these rows.
-fn task(train: &[Cells], test: &[Cells]) -> (TempDir, Profile) {
+pub(crate) fn task(train: &[Cells], test: &[Cells]) -> (TempDir, Profile) {
     let dir = tempfile::tempdir().unwrap();
     let rows = |cells: &[Cells], from: usize, label: fn(usize) -> String| {
         (from..).zip(cells).map(|(id, cells)| format!("r{id},{cells}{}\n", label(id))).collect::<String>()
@@ -269,18 +269,18 @@ fn rows_later_than_the_test_table_are_in_no_period() {
 }
 
 /// What scripts of the search find, and what the program keeps.
-struct Search {
-    _into: TempDir,
-    plan: Plan,
-    periods: Periods,
+pub(crate) struct Search {
+    pub(crate) _into: TempDir,
+    pub(crate) plan: Plan,
+    pub(crate) periods: Periods,
     /// IDs, and times by them.
-    train: Vec<String>,
-    test: Vec<String>,
-    sample: Vec<String>,
-    labels: Vec<String>,
+    pub(crate) train: Vec<String>,
+    pub(crate) test: Vec<String>,
+    pub(crate) sample: Vec<String>,
+    pub(crate) labels: Vec<String>,
     /// The fold of each ID.
-    folds: BTreeMap<String, u8>,
-    folds_of_all: BTreeMap<String, u8>,
+    pub(crate) folds: BTreeMap<String, u8>,
+    pub(crate) folds_of_all: BTreeMap<String, u8>,
 }
 
 fn column(path: &Path, at: usize) -> Vec<String> {
@@ -294,12 +294,12 @@ fn folds_in(folder: &Path) -> BTreeMap<String, u8> {
     column(&path, 0).into_iter().zip(column(&path, 1)).map(|(id, fold)| (id, fold.parse().unwrap())).collect()
 }
 
-fn search(profile: &Profile, split: &Split, share: Share) -> Result<Search, Off> {
+pub(crate) fn search(profile: &Profile, split: &Split, share: Share) -> Result<Search, Off> {
     let timeline = Timeline::read(profile, "y", Some("id"), split).map_err(Off)?;
     let plan = plan_period(profile, &ROLES, (split, &timeline), share, 1)?;
     let into = tempfile::tempdir().unwrap();
     let (input, all_rows) = (into.path().join("input"), into.path().join("all_rows"));
-    let by = By { target: "y", id: Some("id"), split, timeline: Some(&timeline), seed: 1 };
+    let by = By { target: "y", id: Some("id"), split, timeline: Some(&timeline), own: None, seed: 1 };
     write_with(profile, &plan, &input, |folder| folds::write(profile, &by, Some(&plan), folder)).unwrap();
     folds::link_all_rows(profile, &by, &all_rows).unwrap();
     labels(profile, &plan, &into.path().join("labels.csv")).unwrap();
@@ -326,7 +326,7 @@ fn ids(range: std::ops::Range<usize>) -> Vec<String> {
     range.map(|id| format!("r{id}")).collect()
 }
 
-const FIFTH: Share = Share::Of(0.2, 50);
+pub(crate) const FIFTH: Share = Share::Of(0.2, 50);
 
 #[test]
 fn the_search_predicts_the_period_before_the_test_table() {
@@ -455,7 +455,7 @@ fn written(train: &[Cells], split: &Split, id: Option<&str>) -> Vec<(String, u8)
     let test: Vec<Cells> = (5000..5040).map(|time| format!("{time}{group}")).collect();
     let (_dir, profile) = task(train, &test);
     let into = tempfile::tempdir().unwrap();
-    let by = By { target: "y", id, split, timeline: None, seed: 1 };
+    let by = By { target: "y", id, split, timeline: None, own: None, seed: 1 };
     folds::write(&profile, &by, None, into.path()).unwrap();
     let path = into.path().join("folds.csv");
     let folds = column(&path, 1).into_iter().map(|fold| fold.parse().unwrap());

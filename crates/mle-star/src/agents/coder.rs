@@ -2,17 +2,25 @@
 
 use serde_json::json;
 
+use super::attempts::to_build_on;
 use super::planner::Focus;
 use crate::call::Call;
 use crate::ctx::Ctx;
 use crate::reply;
+use crate::result::RefinementAttempt;
 use crate::stop::Stop;
 use mle_star_domain::role::AgentType;
 
-/// The improved block; `None` if the reply had no code.
-pub(crate) async fn coder(ctx: &Ctx<'_>, target: &Focus<'_>, plan: &str) -> Result<Option<String>, Stop> {
+/// The improved block; `None` if the reply had no code. `attempts` are the earlier ones at the block.
+pub(crate) async fn coder(
+    ctx: &Ctx<'_>,
+    target: &Focus<'_>,
+    plan: &str,
+    attempts: &[RefinementAttempt],
+) -> Result<Option<String>, Stop> {
     let inputs = json!({"code_block": target.block.as_str(), "plan": plan});
-    let call = Call::new(AgentType::Coder, "coder.md", inputs);
+    let call =
+        Call::new(AgentType::Coder, "coder.md", inputs).telling("earlier", to_build_on(attempts, plan));
     let answer = ctx.ask(target.shown(call)).await?;
     let code = reply::code(&answer);
     if code.is_none() {

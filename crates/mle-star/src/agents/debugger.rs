@@ -1,6 +1,6 @@
 //! `A_debugger` (Figure 19): repairs a failing script.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::attempts::Repair;
 use crate::call::Call;
@@ -33,6 +33,8 @@ pub(crate) async fn debugger(
         .telling("repairs", json!(repairs))
         .telling("script_limit", ctx.script_limit(purpose))
         .telling("purpose", json!(purpose));
+    // The phase plans for scripts that are scored.
+    let call = if purpose == Purpose::Score { call } else { call.telling("aim", Value::Null) };
     let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);
     if code.is_none() {

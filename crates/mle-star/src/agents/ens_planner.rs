@@ -6,11 +6,21 @@ use super::attempts::{Tried, failed, history, plans, scored, scores};
 use super::ensembler::{best_round, members};
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::lessons::rounded;
+use crate::plans::news;
 use crate::reply;
 use crate::result::EnsembleAttempt;
 use crate::scored::Scored;
 use crate::stop::Stop;
+use mle_star_domain::effects::Agreement;
+use mle_star_domain::measure::Difference;
 use mle_star_domain::role::AgentType;
+
+/// Maximum length of what is told of a plan, in characters.
+const LONGEST_PLAN: usize = 600;
+
+/// The most solutions whose errors are compared in a prompt.
+const MOST_SOLUTIONS: usize = 6;
 
 /// The next ensemble plan; `None` if the reply was empty.
 pub(crate) async fn ens_planner(
@@ -30,8 +40,16 @@ pub(crate) async fn ens_planner(
         .rendering("history", tried)
         .rendering("num_solutions", solutions.len())
         .telling("members", members(solutions))
-        .telling("best", best_round(best))
-        .telling("tried", rounds.iter().map(outcome).collect::<Value>());
+        .telling("best", best_round(best, solutions))
+        .telling(
+            "tried",
+            rounds.iter().enumerate().map(|(index, _)| outcome(rounds, index)).collect::<Value>(),
+        );
+    let agreement = match rounds {
+        [] if ctx.tells_more() => ctx.agreement(solutions).await?,
+        _ => None,
+    };
+    let call = call.telling("agreement", agreement.map_or(Value::Null, |found| agreed(&found)));
     let plan = reply::prose(&ctx.ask(call).await?);
     if plan.is_none() {
         ctx.warn("the ensemble planner's reply is empty");
@@ -39,9 +57,74 @@ pub(crate) async fn ens_planner(
     Ok(plan)
 }
 
-/// A round with its outcome. The best one is told apart, so none is said to be kept.
-fn outcome(round: &EnsembleAttempt) -> Value {
+/// How the solutions differ, as the lines of a table with a row for each of the first ones: the difference to the best one, and the
+/// correlations of its errors with those of the ones before it.
+fn agreed(found: &Agreement) -> Value {
+    let difference = |place: usize| match found.differences.get(place).copied().flatten() {
+        _ if place == found.best => "best".to_owned(),
+        Some(Difference { by, standard_error }) => {
+            format!(
+                "{}{} (± {})",
+                if by < 0.0 { "" } else { "+" },
+                rounded(by, 3),
+                rounded(standard_error, 2)
+            )
+        }
+        None => "unknown".to_owned(),
+    };
+    let rows = found.correlations.len().min(MOST_SOLUTIONS);
+    let columns = rows.saturating_sub(1);
+    let cell = |row: usize, column: usize| match found.correlations[row].get(column).copied().flatten() {
+        _ if column >= row => String::new(),
+        Some(value) => format!("{value:.2}"),
+        None => "-".to_owned(),
+    };
+    let line = |first: String, second: String, cell: &dyn Fn(usize) -> String| {
+        let cells: String = (0..columns).map(|column| format!(" {} |", cell(column))).collect();
+        format!("| {first} | {second} |{cells}")
+    };
+    let head = [
+        line("solution".to_owned(), "difference".to_owned(), &|column| format!("errors of {}", column + 1)),
+        line("---".to_owned(), "---".to_owned(), &|_| "---".to_owned()),
+    ];
+    let body = (0..rows).map(|row| line((row + 1).to_string(), difference(row), &|column| cell(row, column)));
+    json!({"rows": found.rows, "table": head.into_iter().chain(body).collect::<Vec<_>>()})
+}
+
+/// What is new in the plan of a round, with its outcome. The best one is told apart, so none is said to be kept.
+fn outcome(rounds: &[EnsembleAttempt], index: usize) -> Value {
+    let round = &rounds[index];
     let failure = || failed(round.limit, &round.effect);
     let outcome = round.score.map_or_else(failure, |score| scored(score, &round.effect, None));
-    json!({"plan": round.plan, "outcome": outcome, "mishaps": round.effect.mishaps})
+    let plan = news(&round.plan, rounds[..index].iter().map(|round| round.plan.as_str()), LONGEST_PLAN);
+    json!({"plan": plan, "outcome": outcome, "mishaps": round.effect.mishaps})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_of_solutions_are_a_small_table() {
+        let by = |by: f64| Some(Difference { by, standard_error: 0.002 });
+        let of = |count: usize| Agreement {
+            rows: 800,
+            best: 1,
+            differences: vec![by(-0.003), by(0.0), None].into_iter().cycle().take(count).collect(),
+            correlations: (0..count)
+                .map(|row| (0..count).map(|column| (column + row != 3).then_some(0.5)).collect())
+                .collect(),
+            failure: String::new(),
+        };
+        let table = |count: usize| agreed(&of(count))["table"].as_array().unwrap().clone();
+        let expected = [
+            "| solution | difference | errors of 1 | errors of 2 |",
+            "| --- | --- | --- | --- |",
+            "| 1 | -0.003 (± 0.002) |  |  |",
+            "| 2 | best | 0.50 |  |",
+            "| 3 | unknown | 0.50 | - |",
+        ];
+        assert_eq!(table(3), expected);
+        assert_eq!((table(9).len(), agreed(&of(9))["rows"].as_u64()), (2 + MOST_SOLUTIONS, Some(800)));
+    }
 }

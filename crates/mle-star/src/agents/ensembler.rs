@@ -4,11 +4,13 @@ use serde_json::{Value, json};
 
 use crate::call::Call;
 use crate::ctx::Ctx;
-use crate::lessons::{number, seconds};
+use crate::excerpts::beside;
+use crate::lessons::{number, rounded, seconds};
 use crate::reply;
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
+use mle_star_domain::effects::RunFacts;
 use mle_star_domain::role::AgentType;
 
 /// The combined solution; `None` if the reply had no code.
@@ -25,7 +27,7 @@ pub(crate) async fn ensembler(
     let call = Call::new(AgentType::Ensembler, "ensembler.md", inputs)
         .rendering("num_solutions", solutions.len())
         .telling("members", members(solutions))
-        .telling("best", best_round(best));
+        .telling("best", best_round(best, solutions));
     let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);
     if code.is_none() {
@@ -34,27 +36,52 @@ pub(crate) async fn ensembler(
     Ok(code.map(|text| Solution::new(text, SolutionPhase::Ensemble)))
 }
 
-/// What is told about the runs of the solutions, in their order.
+/// What is told about the runs of the solutions, in their order; of each, what those before it do not say.
 pub(super) fn members(solutions: &[Scored]) -> Value {
-    solutions.iter().map(run_of).collect()
+    let member = |(index, solution): (usize, &Scored)| {
+        let mut told = run_of(solution);
+        told["new"] = json!(new_in(solution, &solutions[..index]));
+        told
+    };
+    solutions.iter().enumerate().map(member).collect()
 }
 
-/// The best ensemble so far; `null` in the first round.
-pub(super) fn best_round(best: Option<&Scored>) -> Value {
+/// The best ensemble so far, by what is new in it; `null` in the first round.
+pub(super) fn best_round(best: Option<&Scored>, solutions: &[Scored]) -> Value {
     best.map_or(Value::Null, |best| {
         let mut told = run_of(best);
-        told["script"] = json!(best.text());
+        (told["script"], told["new"]) = (json!(best.text()), json!(new_in(best, solutions)));
         told
     })
+}
+
+/// The script of a solution without what these say; `None` if that is little.
+fn new_in(solution: &Scored, known: &[Scored]) -> Option<String> {
+    beside(solution.text(), &known.iter().map(Scored::text).collect::<Vec<_>>())
+}
+
+/// How long a run took, and whether other scripts ran beside it.
+pub(super) fn taken(facts: &RunFacts) -> String {
+    let beside = if facts.beside { " beside other scripts" } else { "" };
+    format!("{}{beside}", seconds(facts.seconds))
+}
+
+/// The score of a solution, and what the same prediction for all rows would score.
+pub(super) fn beside_a_constant(solution: &Scored) -> String {
+    let score = number(solution.score().value());
+    match solution.measured().and_then(|measured| measured.constant) {
+        Some(constant) => format!("{score} (the best constant prediction scores {})", rounded(constant, 4)),
+        None => score,
+    }
 }
 
 /// The score of a solution, how long it took, and what it printed at the end.
 pub(super) fn run_of(solution: &Scored) -> Value {
     let facts = solution.facts();
-    let score = number(solution.score().value());
+    let score = beside_a_constant(solution);
     let memory = facts.peak_memory_mib.map(|mib| format!("{mib} MiB"));
     json!({
-        "score": score, "time": seconds(facts.seconds), "seconds": facts.seconds, "memory": memory,
+        "score": score, "time": taken(facts), "seconds": facts.seconds, "memory": memory,
         "printed": facts.printed,
     })
 }

@@ -139,6 +139,8 @@ struct Question<'a> {
 
 /// Maximum length of a block that was refined before, in lines.
 const LONGEST: usize = 12;
+/// Maximum length of what is told of a plan, in characters.
+const LONGEST_PLAN: usize = 240;
 
 /// The beginning and the end of a long block: the extractor sees the solution that holds the rest.
 fn abridged(block: &str) -> String {
@@ -153,8 +155,8 @@ fn abridged(block: &str) -> String {
 
 /// A block that was refined, with the outcome of each plan.
 fn refined(step: &StepRecord) -> Option<Value> {
-    let attempts = outcomes(&step.inner_loop_attempts);
-    let attempts = attempts.map(|(attempt, outcome)| json!({"plan": attempt.plan, "outcome": outcome}));
+    let attempts = outcomes(&step.inner_loop_attempts, LONGEST_PLAN);
+    let attempts = attempts.map(|(plan, outcome)| json!({"plan": plan, "outcome": outcome}));
     let told = json!({"block": abridged(&step.code_block), "attempts": attempts.collect::<Value>()});
     (!step.code_block.is_empty()).then_some(told)
 }

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
+use super::ensembler::beside_a_constant;
 use crate::call::Call;
+use crate::changes::Changes;
 use crate::ctx::Ctx;
 use crate::findings::CodeFinding;
 use crate::lessons::number;
@@ -23,9 +25,19 @@ pub(crate) struct Gain<'a> {
 
 impl Gain<'_> {
     fn told(&self) -> Value {
-        let score = |one: &Scored| number(one.score().value());
-        json!({"score": score(self.scored), "before": self.rival.map(score)})
+        let before = self.rival.map(|rival| number(rival.score().value()));
+        json!({"score": beside_a_constant(self.scored), "before": before})
     }
+
+    /// What the script changes of the solution that it would replace, if that was checked and does not leak.
+    fn changes<'s>(&'s self, solution: &'s Solution) -> Option<Changes<'s>> {
+        let checked = self.rival.filter(|rival| rival.is_checked() && !rival.leaks())?;
+        Changes::of(checked.text(), solution.text())
+    }
+}
+
+fn changed(changes: &Changes<'_>) -> Value {
+    json!({"parts": changes.parts(), "gone": changes.gone()})
 }
 
 /// The blocks that leak, as the agent quotes them; none if the reply cannot be parsed. `Err` is the limit that
@@ -39,7 +51,9 @@ pub(crate) async fn detect_leakage(
     let question = inputs.to_string();
     let call = Call::new(AgentType::Leakage, "leakage_detection.md", inputs);
     let call = call.variant(Variant::Detection).reading_back();
+    let changes = gain.and_then(|gain| gain.changes(solution));
     let call = call.telling("run", gain.map_or(Value::Null, Gain::told));
+    let call = call.telling("changed", changes.as_ref().map_or(Value::Null, changed));
     let answer = ctx.ask(call).await?;
     if let Answer::Refused { limit } = answer.answer {
         return Ok(Err(limit));
@@ -52,9 +66,13 @@ pub(crate) async fn detect_leakage(
     }
     let answers = found.map(|found| found.items).unwrap_or_default().into_iter();
     let mut leaks: Vec<String> = Vec::new();
-    for answer in answers.filter(|answer| answer.leakage_status == LeakageStatus::Yes) {
-        if !leaks.contains(&answer.code_block) {
-            leaks.push(answer.code_block);
+    for LeakageAnswer { code_block, .. } in
+        answers.filter(|answer| answer.leakage_status == LeakageStatus::Yes)
+    {
+        // Those who see only parts cannot know what occurs elsewhere.
+        let block = changes.as_ref().map_or(code_block.clone(), |changes| changes.excerpt(&code_block));
+        if !leaks.contains(&block) {
+            leaks.push(block);
         }
     }
     Ok(Ok(leaks))

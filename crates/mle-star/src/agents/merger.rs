@@ -1,10 +1,11 @@
 //! `A_merger` (Figure 11): merges a reference solution into the base solution.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::lessons::gained;
 use crate::reply;
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
@@ -17,7 +18,14 @@ pub(crate) async fn merger(ctx: &Ctx<'_>, base: &Scored, reference: &Scored) -> 
     ctx.name_suspicious_columns(&mut inputs);
     let call = Call::new(AgentType::Merger, "merger.md", inputs)
         .telling("base", run_of(base))
-        .telling("reference", run_of(reference));
+        .telling("reference", run_of(reference))
+        .telling("difference", difference(base, reference));
     let answer = ctx.ask(call).await?;
     Ok(Solution::new(reply::code(&answer).unwrap_or_default(), SolutionPhase::Merged))
+}
+
+/// How much better or worse the reference scores, with the standard error; `null` if that is not known.
+fn difference(base: &Scored, reference: &Scored) -> Value {
+    let gain = reference.score().gain_over(base.score());
+    reference.difference(base).map_or(Value::Null, |found| json!(gained(gain, Some(found.standard_error))))
 }

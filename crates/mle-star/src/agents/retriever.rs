@@ -91,7 +91,7 @@ async fn ask(ctx: &Ctx<'_>) -> Result<Asked, Stop> {
 fn no_search(lookups: &[Lookup]) -> String {
     match lookups.iter().find_map(|lookup| lookup.failure.as_ref()) {
         Some(failure) => format!("every web search failed: {failure}"),
-        None => "the retriever searched nothing on the web".to_owned(),
+        None => "no web search by the retriever is known".to_owned(),
     }
 }
 

@@ -82,7 +82,7 @@ pub(crate) async fn subsampling_remove(
     time: Option<TimePlan>,
 ) -> Result<Option<Solution>, Stop> {
     let mut inputs = json!({"code_block_with_subsampling": block.as_str()});
-    if let Some(TimePlan { seconds, allowed }) = time {
+    if let Some(TimePlan { seconds, allowed, .. }) = time {
         let tenths = |seconds: f64| json!((seconds * 10.0).round() / 10.0);
         (inputs["seconds"], inputs["allowed_seconds"]) = (tenths(seconds), tenths(allowed));
     }

@@ -3,12 +3,14 @@
 //! Why: the best validation score is the one that a leak made best, if one did. What it may change: which solution becomes
 //! the answer. It is the one with the best validation score, as in the paper, unless one half of the rows that no script has
 //! seen contradicts this score. Then, that half chooses among all solutions of the run, since the next best may have the
-//! same leak. Either way, the other half reports. With `final_choice: holdout`, it always chooses, among the few best.
+//! same leak; solutions that it cannot tell apart go by validation. Either way, the other half reports. With `final_choice: holdout`, it always chooses, among the few best.
 
+use super::ranking::{Compared, by_held_out, by_held_out_and_validation, by_validation_within_error};
 use crate::agents;
 use crate::ctx::Ctx;
 use crate::evaluate::{execute, without_leakage};
 use crate::evaluation::Script;
+use crate::lessons::number;
 use crate::library::Library;
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
@@ -17,7 +19,7 @@ use crate::verdict::Verdict;
 use mle_star_domain::config::FinalChoice;
 use mle_star_domain::effects::Purpose;
 use mle_star_domain::measure::Measurement;
-use mle_star_domain::metric::{Score, sort_best_first};
+use mle_star_domain::metric::sort_best_first;
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::protocol::HoldoutPart;
 use mle_star_domain::trust::{Choice, ChoiceCandidate, Probe};
@@ -70,8 +72,12 @@ struct Looked {
     is_contradicted: bool,
 }
 
-/// Gives the places of the finalists, the best first.
-type Ranking = fn(&Ctx<'_>, &[Finalist]) -> Vec<usize>;
+/// What chooses among finalists.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    HeldOutAndValidation,
+    Contradicted,
+}
 
 /// Chooses among `solutions`, of which `best` has the best validation score.
 pub(crate) async fn choose(
@@ -86,29 +92,22 @@ pub(crate) async fn choose(
         FinalChoice::Auto if ctx.holds_out() && all.len() > 1 => look_at_half(ctx, best).await?,
         _ => None,
     };
-    let (known, solutions, rule, ranking): (_, _, _, Ranking) = match ctx.config().final_choice {
+    let contradicted = looked.as_ref().filter(|looked| looked.is_contradicted);
+    match ctx.config().final_choice {
         FinalChoice::Holdout if ctx.holds_out() && finalists.len() > 1 => {
-            let rule = "held-out score; within one standard error, validation score";
-            (None, finalists, rule, by_held_out_and_validation)
+            compare(ctx, None, finalists, Rule::HeldOutAndValidation).await
         }
-        FinalChoice::Auto
-            if let Some(contradicted) = looked
-                .as_ref()
-                .filter(|looked| looked.is_contradicted)
-                .map(|looked| looked.finalist.clone()) =>
-        {
-            let rule = "score on one half of the held-out rows, which contradicts the best validation score; the other half is reported";
-            (Some(contradicted), all, rule, by_held_out)
+        FinalChoice::Auto if let Some(looked) = contradicted => {
+            compare(ctx, Some(looked.finalist.clone()), all, Rule::Contradicted).await
         }
         _ => {
             // The half that did not contradict has decided, so the other one reports.
             let chosen = Chosen::by_validation(best, &finalists);
             let looked = looked.and_then(|looked| looked.finalist.measured);
             let reports = if looked.is_some() { HoldoutPart::Reporting } else { chosen.reports };
-            return Ok(Chosen { reports, looked, ..chosen });
+            Ok(Chosen { reports, looked, ..chosen })
         }
-    };
-    compare(ctx, known, solutions, rule, ranking).await
+    }
 }
 
 /// Compares the solutions on the choosing half. The first one may be known.
@@ -116,8 +115,7 @@ async fn compare(
     ctx: &Ctx<'_>,
     mut known: Option<Finalist>,
     solutions: Vec<Scored>,
-    rule: &str,
-    ranking: Ranking,
+    rule: Rule,
 ) -> Result<Chosen, Stop> {
     let mut compared = Vec::new();
     for (index, solution) in (0..).zip(solutions) {
@@ -127,14 +125,15 @@ async fn compare(
             None => scored_on_held_out(ctx, solution).await?,
         });
     }
-    let ranking = ranking(ctx, &compared);
+    let ranking = rule.ranking(ctx, &compared).await?;
     for (index, finalist) in (0..).zip(&compared) {
         let score = finalist.measured.as_ref().map(|measured| measured.score);
         let verdict = Verdict { score, kept: usize::try_from(index) == Ok(ranking[0]), ..Verdict::default() };
         ctx.at(Step::Choice(index), []).close(verdict.made_from([&finalist.solution]))?;
     }
     let ranked = || ranking.iter().map(|place| &compared[*place]);
-    let choice = Choice { rule: rule.to_owned(), candidates: ranked().map(Finalist::candidate).collect() };
+    let choice =
+        Choice { rule: rule.words().to_owned(), candidates: ranked().map(Finalist::candidate).collect() };
     let others = ranked().skip(1).take(FINALISTS - 1).map(|one| one.solution.clone()).collect();
     let Finalist { solution: best, predictions, measured: looked } = compared[ranking[0]].clone();
     let (reports, probes) = (HoldoutPart::Reporting, Vec::new());
@@ -211,30 +210,51 @@ async fn submission_script(ctx: &Ctx<'_>, solution: &Scored) -> Result<Option<Pr
     Ok(execution.result.ok().map(|ran| Predictions { script, run: ran.place, at: ran.at, leaks }))
 }
 
-/// The places of the finalists, the best held-out score first. Those without a score are last.
-fn by_held_out(ctx: &Ctx<'_>, finalists: &[Finalist]) -> Vec<usize> {
-    let scores: Vec<Option<Score>> = finalists.iter().map(|finalist| finalist.score(ctx)).collect();
-    let mut scored: Vec<_> =
-        (0..).zip(&scores).filter_map(|(place, score)| Some((place, (*score)?))).collect();
-    sort_best_first(&mut scored, |(_, score)| *score);
-    let without = (0..scores.len()).filter(|place| scores[*place].is_none());
-    scored.into_iter().map(|(place, _)| place).chain(without).collect()
+impl Rule {
+    fn words(self) -> &'static str {
+        match self {
+            Self::HeldOutAndValidation => "held-out score; within one standard error, validation score",
+            Self::Contradicted => {
+                "score on one half of the held-out rows, which contradicts the best validation score; within one standard error, validation score; the other half is reported"
+            }
+        }
+    }
+
+    /// The places of the finalists, the best first. A journal of an earlier version keeps what it decided.
+    async fn ranking(self, ctx: &Ctx<'_>, finalists: &[Finalist]) -> Result<Vec<usize>, Stop> {
+        let all: Vec<Compared<'_>> = finalists.iter().map(Finalist::compared).collect();
+        if self == Self::HeldOutAndValidation {
+            return Ok(by_held_out_and_validation(&all));
+        }
+        let [ranking, earlier] = [by_validation_within_error(&all), by_held_out(&all)];
+        let ranking = ctx.at(Step::Choice(0), []).ranking(ranking, earlier).await?;
+        tell(ctx, finalists, &ranking);
+        Ok(ranking)
+    }
 }
 
-/// The places of the finalists, which are sorted by validation score. The first is the one with the best held-out score, or
-/// of those within one standard error of the difference, the one with the best validation score.
-fn by_held_out_and_validation(ctx: &Ctx<'_>, finalists: &[Finalist]) -> Vec<usize> {
-    let best = &finalists[by_held_out(ctx, finalists)[0]];
-    let is_close = |finalist: &Finalist| {
-        let known = finalist.measured.as_ref().zip(best.measured.as_ref());
-        let error =
-            known.and_then(|(one, two)| one.difference(two)).map(|difference| difference.standard_error);
-        let scores = best.score(ctx).zip(finalist.score(ctx));
-        scores.is_some_and(|(best, score)| best.gain_over(score) <= error.unwrap_or_default())
+/// Says whether the best solution by validation, the first of the finalists, gives way, and by how much.
+fn tell(ctx: &Ctx<'_>, finalists: &[Finalist], ranking: &[usize]) {
+    let count = finalists.len();
+    let Some((best, chosen)) = finalists.first().zip(ranking.first().and_then(|place| finalists.get(*place)))
+    else {
+        return;
     };
-    let winner = finalists.iter().position(is_close).unwrap_or_default();
-    let others = (0..finalists.len()).filter(|place| *place != winner);
-    std::iter::once(winner).chain(others).collect()
+    let known = chosen.measured.as_ref().zip(best.measured.as_ref());
+    let Some((own, before)) = known.filter(|_| ranking[0] != 0) else {
+        let error = "by more than one standard error";
+        return ctx.info(format!(
+            "none of the {count} solutions is better {error} on this half, so the best one stays"
+        ));
+    };
+    let error = own.difference(before).map_or(f64::NAN, |difference| difference.standard_error);
+    ctx.warn(format!(
+        "this half chooses that of {} among {count}: {} instead of {} there (± {})",
+        chosen.solution.step(),
+        number(own.score),
+        number(before.score),
+        number(error)
+    ));
 }
 
 impl Chosen {
@@ -279,9 +299,12 @@ impl Predictions {
 }
 
 impl Finalist {
-    /// Its score on the choosing half.
-    fn score(&self, ctx: &Ctx<'_>) -> Option<Score> {
-        ctx.score(self.measured.as_ref()?.score)
+    fn compared(&self) -> Compared<'_> {
+        Compared {
+            validation: self.solution.score(),
+            validated: self.solution.measured(),
+            held_out: self.measured.as_ref(),
+        }
     }
 
     fn candidate(&self) -> ChoiceCandidate {

@@ -1,7 +1,8 @@
 //! After a limit was raised: the answer from before stands unless the new one is at least as good.
 //!
-//! Why: more time must never cost anything. What it may change: the answer, back to the one from before. If the solution from before takes part in the new final choice, the run has compared
-//! them by its own rule. If not, as for an ensemble whose inputs have changed, their validation scores are compared.
+//! Why: more time must never cost anything. What it may change: the answer, back to the one from before. If the solution from
+//! before takes part in the new final choice, the run has compared them by its own rule. If not, as for an ensemble whose inputs
+//! have changed, or if what the rule chose could not be finalized, their validation scores are compared.
 
 use crate::ctx::Ctx;
 use crate::result::{FinalResult, FinishedRun};
@@ -25,14 +26,20 @@ pub(crate) fn unless_worse(ctx: &Ctx<'_>, new: FinishedRun) -> Result<FinishedRu
         final_solution: earlier.final_solution,
         submission_path: earlier.submission_path,
         not_run: earlier.not_run,
+        not_best: earlier.not_best,
         contamination: earlier.contamination,
         lineage: earlier.lineage,
         leakage_suspected: earlier.leakage_suspected,
+        importance: earlier.importance,
+        importance_why: earlier.importance_why,
+        importance_rows: earlier.importance_rows,
         trust: earlier.trust.map(|trust| Trust { holdout_looks: looks, ..trust }),
         answer_is_earlier: true,
+        model: earlier.model,
         ..new.result
     };
-    Ok(FinishedRun { result, submission: None, keeps_earlier_answer: true })
+    let model = Err("the submission is from before".to_owned());
+    Ok(FinishedRun { result, submission: None, model, keeps_earlier_answer: true, predictions: None })
 }
 
 fn is_worse(ctx: &Ctx<'_>, new: &FinishedRun, earlier: &FinalResult) -> Result<bool, Stop> {
@@ -40,7 +47,9 @@ fn is_worse(ctx: &Ctx<'_>, new: &FinishedRun, earlier: &FinalResult) -> Result<b
     if had_submission != new.submission.is_some() {
         return Ok(had_submission);
     }
-    if let Some(step) = earlier.last_search_step()
+    // The rule's choice could not be finalized, so another answer stands.
+    let is_chosen = new.result.not_best.is_none();
+    if let Some(step) = earlier.last_search_step().filter(|_| is_chosen)
         && ctx.still_has(step)?
     {
         return Ok(false);

@@ -5,12 +5,12 @@
 //! of them may become the answer, if it is the best of the run.
 
 use mle_star_domain::answers::RetrievedModel;
-use mle_star_domain::config::Switch;
-use mle_star_domain::metric::last_best;
+use mle_star_domain::config::{Acceptance, Switch};
 use mle_star_domain::place::{Line, Step};
 
 use crate::agents::Retrieved;
 use crate::ctx::Ctx;
+use crate::evaluate::compared;
 use crate::evaluation::{Evaluation, StepEnd};
 use crate::library::Library;
 use crate::paper::initial::candidate;
@@ -49,14 +49,20 @@ pub(crate) async fn try_further_models(
     let wanted = if config.ensemble_selection == Switch::On { most } else { 0 };
     for (index, model) in (0..wanted).zip(models) {
         let ctx = &ctx.at(Step::Extra(index), []);
+        let trying = async {
+            let candidate = candidate(ctx, model).await?;
+            compared(ctx, candidate, best.as_ref().filter(|_| ctx.compares_like_rows())).await
+        };
         let end = |end: StepEnd<Evaluation>| {
             let candidate = end.evaluation();
-            let made = candidate.scored.as_ref().ok().cloned();
-            let best = last_best(best.iter().cloned().chain(made), Scored::score);
+            let made = candidate.scored.as_ref().ok();
+            let is_better =
+                |made: &&Scored| best.as_ref().is_none_or(|best| made.replaces(best, Acceptance::Paper));
+            let best = made.filter(is_better).or(best.as_ref()).cloned();
             let verdict = Verdict::of(&candidate.scored, candidate.scored.is_ok()).note(&model.model_name);
             ((candidate, best.clone()), Verdict { best: best.as_ref().map(Best::from), ..verdict })
         };
-        let (candidate, now) = ctx.step(candidate(ctx, model), end).await?;
+        let (candidate, now) = ctx.step(trying, end).await?;
         best = now;
         library.add_evaluated([&candidate]);
         let limit = candidate.scored.err().and_then(|failure| failure.limit);

@@ -2,7 +2,7 @@
 //!
 //! Why: every solution of the run left predictions for the same validation rows, so a combination of them needs no training,
 //! and agents only to check its members for leaks. Weights are chosen greedily (Caruana et al., *Ensemble selection from
-//! libraries of models*, 2004). What it may change: the answer, if the combination is better than the best solution on rows
+//! libraries of models*, 2004). What it may change: the answer, if the combination is ahead of the best solution on rows
 //! that chose neither.
 
 use std::sync::Arc;
@@ -11,12 +11,14 @@ use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluate::{combine, leaks};
 use crate::evaluation::{Failure, StepEnd};
+use crate::lessons::number;
 use crate::library::Library;
 use crate::scored::Scored;
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
 use mle_star_domain::config::Switch;
 use mle_star_domain::effects::Selection;
+use mle_star_domain::measure::Difference;
 use mle_star_domain::place::Step;
 
 /// The most solutions to choose from.
@@ -52,6 +54,8 @@ struct Combination {
     note: String,
     made: Result<Scored, Failure>,
     is_better: bool,
+    /// How it compares with the best solution; `None` in journals of earlier versions.
+    lead: Option<Lead>,
 }
 
 /// The combination of the members that do not leak; `Err` says why there is none.
@@ -65,15 +69,16 @@ async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<C
         members = clean;
         selection = ctx.corrected().select(&members, seconds).await?;
     }
-    let Selection { weights, by, measured, is_better, failure } = selection;
+    let Selection { weights, by, measured, is_better, lead, failure } = selection;
     let Some(measured) = measured else { return Ok(Err(failure)) };
     let members: Vec<(Scored, f64)> =
         members.into_iter().zip(weights).filter(|(_, weight)| *weight > 0.0).collect();
     let parts = members.iter().map(|(member, weight)| member.weighted(*weight));
     let composition = Composition::new(parts, by, ctx.task().id_column.as_deref());
     let note = format!("weighted combination of {} solutions", composition.len());
+    let lead = lead.map(|lead| Lead { score: measured.score, lead });
     let made = combine(ctx, Arc::new(composition), &members, by, measured).await?;
-    Ok(Ok(Combination { members, note, made, is_better }))
+    Ok(Ok(Combination { members, note, made, is_better, lead }))
 }
 
 fn closed(end: StepEnd<Result<Combination, String>>, best: &Scored) -> (Option<Combination>, Verdict) {
@@ -82,15 +87,48 @@ fn closed(end: StepEnd<Result<Combination, String>>, best: &Scored) -> (Option<C
         StepEnd::Done(Err(why)) | StepEnd::Broken(why) => return (None, Verdict::default().note(why)),
         StepEnd::LeftOut(limit) => return (None, Verdict::skipped(limit)),
     };
-    let Combination { members, note, made, is_better } = &combination;
+    let Combination { members, note, made, is_better, lead } = &combination;
     let from = [best].into_iter().chain(members.iter().map(|(member, _)| member));
     let verdict = Verdict::of(made, *is_better && made.is_ok())
         .compared(made.as_ref().ok(), Some(best))
         .made_from(from)
-        .note(note);
+        .note(note)
+        .remark(lead.as_ref().map(|lead| lead.in_full(best)));
+    let replaces = lead.as_ref().filter(|_| *is_better && made.is_ok());
+    let replaces = replaces.map(|lead| lead.in_brief(members.len()));
+    let verdict = verdict.warning(replaces);
     let kept = made.as_ref().ok().filter(|_| *is_better);
     let verdict = Verdict { best: kept.map(Best::from), ..verdict };
     (Some(combination), verdict)
+}
+
+/// A combination's score and how much larger it is than that of the best solution, both on rows that chose neither.
+struct Lead {
+    score: f64,
+    lead: Difference,
+}
+
+impl Lead {
+    /// What fits into a line.
+    fn in_brief(&self, members: usize) -> String {
+        let [own, best, error] = self.figures();
+        format!(
+            "a combination of {members} solutions replaces the best one: {own} instead of {best} (± {error}) on rows that chose neither"
+        )
+    }
+
+    fn in_full(&self, best: &Scored) -> String {
+        let [own, others, error] = self.figures();
+        let luckiest = number(best.score().value());
+        format!(
+            "{own} against {others} of the best one (± {error}) on rows that chose neither; that one was chosen by its score on all rows, {luckiest}"
+        )
+    }
+
+    fn figures(&self) -> [String; 3] {
+        let Difference { by, standard_error } = self.lead;
+        [self.score, self.score - by, standard_error].map(number)
+    }
 }
 
 /// Checks the solutions with weight for leakage, as far as they were not. If some leak or cannot be checked, the solutions

@@ -5,6 +5,9 @@
 //! (`paper::finalize`) to the chosen solution as it is.
 
 use super::choice::{Chosen, Predictions};
+use super::importance::importance;
+use super::last::Last;
+use super::model;
 use super::probes::leaks;
 use super::provisional::Provisional;
 use super::rehearsal::{Rehearsal, rehearse, warn_if_worse};
@@ -13,45 +16,17 @@ use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluate::{Execution, attempt, execute, without_leakage};
 use crate::evaluation::{Script, StepEnd};
+use crate::lessons::number;
 use crate::paper::finalize::without_subsampling;
-use crate::result::SolutionScript;
+use crate::result::{KeptModel, SolutionScript};
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
-use mle_star_domain::answers::Contamination;
 use mle_star_domain::effects::{Limit, Purpose};
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::{Place, Step};
 use mle_star_domain::protocol::HoldoutPart;
-use mle_star_domain::trust::{Choice, Probe};
-
-/// The outcome of finalization.
-pub(crate) struct Last {
-    /// The submission script, or the validation script if it could not be turned into a submission.
-    pub solution: SolutionScript,
-    /// The place of the run that wrote a valid submission.
-    pub submission: Option<Place>,
-    /// The step the final solution comes from.
-    pub step: Step,
-    pub contamination: Option<Contamination>,
-    pub leakage_suspected: bool,
-    /// Why the solution did not write the submission in a run on the original files; `None` if it did.
-    pub not_run: Option<String>,
-    /// Whether it succeeded without a fallback.
-    pub completed: bool,
-    /// The solution of the search that it was made from.
-    pub chosen: Scored,
-    pub choice: Choice,
-    pub probes: Vec<Probe>,
-    /// What is known about the held-out rows.
-    pub rehearsal: Option<Rehearsal>,
-    /// How its predictions for the test rows differ from those without the held-out rows, in one sentence; empty if they were
-    /// not compared.
-    pub refit: String,
-    /// The score of the submission, if the labels of the test table are known to the program.
-    pub tested: Option<Measurement>,
-}
 
 /// Section 3.4 and Figures 25 to 28: turns the chosen solution into a submission.
 ///
@@ -63,19 +38,40 @@ pub(crate) async fn finalize(
 ) -> Result<Last, Stop> {
     let ctx = &ctx.at(Step::Finalization, []);
     let end = |end| closed(ctx, end, &chosen.best, before);
-    let last = ctx.step_always(submit(ctx, &chosen, before), end).await?;
+    let work = async {
+        let submitted = submit(ctx, &chosen, before).await?;
+        let importance = importance(ctx, &submitted.last).await?;
+        let model = model::model(ctx, &submitted.last, submitted.asked).await?;
+        Ok(Submitted { last: Last { importance, model, ..submitted.last }, ..submitted })
+    };
+    let last = ctx.step_always(work, end).await?;
     let contamination = agents::compare(ctx, &last.solution).await?;
     let leakage_suspected = last.leakage_suspected || leaks(ctx, &last.chosen);
     Ok(Last { contamination, leakage_suspected, ..last }.chosen_by(chosen))
 }
 
-/// Scores the submission, if the labels of the test table are known to the program. Nothing is decided by this score.
-pub(crate) async fn test(ctx: &Ctx<'_>, last: Last) -> Result<Last, Stop> {
-    let Some(run) = last.submission.as_ref().filter(|_| ctx.knows_test()) else { return Ok(last) };
+/// Scores the submission on rows whose labels are known to the program alone, if that has not been done. Nothing is decided by
+/// this score.
+pub(crate) async fn score(ctx: &Ctx<'_>, last: Last) -> Result<Last, Stop> {
     let ctx = &ctx.at(Step::Finalization, []);
-    let tested = ctx.look(run, &last.solution.content, HoldoutPart::Whole).await?;
-    warn_if_worse(ctx, tested.as_ref(), &last.chosen);
-    Ok(Last { tested, ..last })
+    let scored = if let Some(run) = last.submission.as_ref().filter(|_| ctx.knows_test()) {
+        ctx.look(run, &last.solution.content, HoldoutPart::Whole).await?
+    } else {
+        scored_as_it_was(ctx, &last).await?
+    };
+    warn_if_worse(ctx, scored.as_ref(), &last.chosen);
+    Ok(Last { scored, ..last })
+}
+
+/// The score of what the solution that stands after a failed finalization predicted for held-out rows during the search.
+async fn scored_as_it_was(ctx: &Ctx<'_>, last: &Last) -> Result<Option<Measurement>, Stop> {
+    let stands = !last.completed && last.rehearsal.is_none() && last.solution.content == last.chosen.text();
+    let Some(known) = Predictions::of(&last.chosen).filter(|_| ctx.holds_out() && stands) else {
+        return Ok(None);
+    };
+    let has_decided = ctx.without_labels().has_looked(HoldoutPart::Choosing)?;
+    let part = if has_decided { HoldoutPart::Reporting } else { last.reports };
+    ctx.of_fallback().look(&known.run, &known.script, part).await
 }
 
 /// The submission script after its runs.
@@ -85,6 +81,8 @@ struct Submitted {
     limit: Option<Limit>,
     /// Whether subsampling was removed.
     subsampled: bool,
+    /// Whether an agent was asked for the script.
+    asked: bool,
 }
 
 /// Writes and runs the submission script.
@@ -101,11 +99,11 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Provisional>) ->
     if is_complete {
         ctx.info("the solution writes a submission from all rows that fit, so it is the submission script");
     }
+    let asked = !combines && !is_complete;
     let script = if is_complete && best.is_checked() {
         Script::of(best)
     } else {
-        let is_script = combines || is_complete;
-        let script = if is_script { solution.clone() } else { agents::test(ctx, &solution).await? };
+        let script = if asked { agents::test(ctx, &solution).await? } else { solution.clone() };
         without_leakage(ctx, script).await?
     };
     let (script, rehearsal) = rehearse(ctx, script, chosen).await?;
@@ -117,7 +115,8 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Provisional>) ->
     // The scores are of the script that is submitted.
     let is_other = ctx.predicts_period() && last.chosen.text() != best.text();
     let rehearsal = rehearsal.filter(|_| !is_other);
-    Ok(Submitted { last: Last { rehearsal, ..last }, limit, subsampled: solution != *best.solution() })
+    let subsampled = solution != *best.solution();
+    Ok(Submitted { last: Last { rehearsal, ..last }, limit, subsampled, asked })
 }
 
 /// The outcome of finalization, and its verdict.
@@ -127,8 +126,8 @@ fn closed(
     best: &Scored,
     before: Option<&Provisional>,
 ) -> (Last, Verdict) {
-    let submitted = |last, limit| Submitted { last, limit, subsampled: false };
-    let Submitted { last, limit, subsampled } = match end {
+    let submitted = |last, limit| Submitted { last, limit, subsampled: false, asked: false };
+    let Submitted { last, limit, subsampled, .. } = match end {
         StepEnd::Done(done) => done,
         StepEnd::LeftOut(limit) => submitted(fall_back(ctx, best, limit.name(), before), Some(limit)),
         StepEnd::Broken(cause) => submitted(fall_back(ctx, best, &cause, before), None),
@@ -187,7 +186,10 @@ async fn on_all_rows(
         Ok(ran) => {
             let direction = ctx.task().metric_direction;
             let solution = SolutionScript::ran(&solution, &ran.outcome, ran.at, direction);
-            let last = submitted(best, solution, ran.place, leaks);
+            let mut last = submitted(best, solution, ran.place, leaks);
+            if ran.outcome.is_error() {
+                last.model = Err(model::failed(&ran.outcome.headline()));
+            }
             let predicted = rehearsal.map(|rehearsal| instead.unwrap_or(&rehearsal.predictions));
             return Ok((unless_it_jumps(ctx, last, best, predicted).await?, None));
         }
@@ -256,6 +258,7 @@ fn as_predicted(best: &Scored, predicted: &Predictions, why: &str) -> Last {
 
 fn submitted(chosen: &Scored, solution: SolutionScript, run: Place, leaks: bool) -> Last {
     Last {
+        model: Ok(KeptModel { run: run.clone(), script: solution.content.clone() }),
         solution,
         submission: Some(run),
         step: Step::Finalization,
@@ -285,19 +288,38 @@ fn fall_back(ctx: &Ctx<'_>, best: &Scored, failure: &str, before: Option<&Provis
 }
 
 /// The answer from before finalization; without one, the validation script, which predicted no row of the test table.
-fn earlier(ctx: &Ctx<'_>, best: &Scored, failure: &str, before: Option<&Provisional>) -> Last {
+fn earlier(ctx: &Ctx<'_>, chosen: &Scored, failure: &str, before: Option<&Provisional>) -> Last {
     if let Some(Provisional { best, solution, run }) = before {
         ctx.warn(format!("finalization failed ({failure}), so the answer of {run} stands"));
         let last = submitted(best, solution.clone(), run.clone(), best.leaks());
-        return Last { step: best.step(), completed: false, ..last };
+        return Last {
+            step: best.step(),
+            completed: false,
+            not_best: not_best(chosen, best, failure),
+            ..last
+        };
     }
     let period = ctx.predicted_period().map_or_else(String::new, |period| format!(", {}", period.words()));
     let not_run = format!(
         "it did not run on the original files ({failure}); it predicted the held-out period{period}, not the test rows"
     );
-    let last = validated(best);
+    let last = validated(chosen);
     let solution = SolutionScript { is_executable: false, ..last.solution };
     Last { solution, submission: None, not_run: Some(not_run), ..last }
+}
+
+/// That not the chosen solution is submitted but another one.
+fn not_best(chosen: &Scored, submitted: &Scored, failure: &str) -> Option<String> {
+    let is_other = chosen.text() != submitted.text();
+    is_other.then(|| {
+        format!(
+            "the solution of {} (validation score {}) is submitted instead of the best one, that of {} ({}), because finalization failed: {failure}",
+            submitted.step().title(),
+            number(submitted.score().value()),
+            chosen.step().title(),
+            number(chosen.score().value())
+        )
+    })
 }
 
 /// The unchanged best validation script, with the submission of its own run if that was valid.
@@ -315,7 +337,14 @@ fn validated(best: &Scored) -> Last {
         probes: Vec::new(),
         rehearsal: None,
         refit: String::new(),
-        tested: None,
+        reports: HoldoutPart::Whole,
+        scored: None,
+        importance: None,
+        model: match best.wrote_submission() {
+            true => Ok(KeptModel { run: best.place().clone(), script: best.text().to_owned() }),
+            false => Err("there is no submission".to_owned()),
+        },
+        not_best: None,
     }
 }
 
@@ -332,18 +361,6 @@ async fn of_members_on_all_rows(
         members.push(member);
     }
     Ok((composition.of(members).script(), use_all_rows))
-}
-
-impl Last {
-    /// With what is known about the choice of its solution.
-    fn chosen_by(self, chosen: Chosen) -> Self {
-        let Chosen { best, choice, probes, .. } = chosen;
-        if self.chosen.text() == best.text() {
-            return Self { choice, probes, ..self };
-        }
-        let rule = "the answer from before finalization, which failed".to_owned();
-        Self { choice: Choice { rule, ..self.choice }, ..self }
-    }
 }
 
 /// How the submission script differs from the solution it was made from.

@@ -8,17 +8,20 @@ use super::Ctx;
 use crate::event::Event;
 use crate::findings::{CodeFinding, Findings};
 use crate::journal::{Entry, Outcome};
+use crate::python::may_sample;
 use crate::record::Kind;
 use crate::scored::Scored;
 use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::effects::{
-    CombinationRequest, CombinedBy, Comparison, ComparisonRequest, DataView, Look, LookRequest, Member,
-    Purpose, Refit, RefitRequest, ScriptOutcome, Selection, SelectionRequest,
+    Agreement, AgreementRequest, CombinationRequest, CombinedBy, Comparison, ComparisonRequest, DataView,
+    Importance, ImportanceRequest, Look, LookRequest, Member, Purpose, Refit, RefitRequest, ScriptOutcome,
+    Selection, SelectionRequest,
 };
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::{Name, Place};
 use mle_star_domain::protocol::{Detail, Holdout, HoldoutPart, Period, Protocol, Shift};
+use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::trust::{Finding, Severity};
 
 /// The time of a later run, in seconds.
@@ -28,13 +31,54 @@ pub(crate) struct TimePlan {
     pub seconds: f64,
     /// What it may take.
     pub allowed: f64,
+    /// How much longer than before a probe is expected to take; `None` in journals of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longer: Option<f64>,
+}
+
+impl TimePlan {
+    /// A plan for a run that is expected to take as long as before.
+    pub fn new(seconds: f64, allowed: f64) -> Self {
+        Self { seconds, allowed, longer: None }
+    }
+
+    /// Whether it says how much longer a probe takes.
+    pub fn knows_longer(&self) -> bool {
+        self.longer.is_some()
+    }
+
+    /// Whether a script that took this many seconds before may run.
+    pub fn has_room_for(&self, seconds: f64) -> bool {
+        seconds * self.longer.unwrap_or(1.0) <= self.allowed
+    }
+
+    /// Why a probe does not run with a script that took this many seconds before.
+    pub fn refusal(&self, seconds: f64) -> String {
+        let expected = seconds * self.longer.unwrap_or(1.0);
+        format!(
+            "it would take about {expected:.1} s, and its share of the time that is left is {:.1} s",
+            self.allowed
+        )
+    }
 }
 
 impl Outcome for TimePlan {}
 
+/// The places of compared solutions, the best first.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Ranking {
+    places: Vec<usize>,
+}
+
+impl Outcome for Ranking {}
+
 impl Outcome for Refit {}
 
 impl Outcome for Comparison {}
+
+impl Outcome for Agreement {}
+
+impl Outcome for Importance {}
 
 impl<'a> Ctx<'a> {
     /// How solutions are evaluated; `None` for the paper's way.
@@ -184,21 +228,16 @@ impl<'a> Ctx<'a> {
         Self { place: self.place.probe(solution, name), data, ..self.clone() }
     }
 
-    /// Whether there is time for a probe with a script that took this many seconds before. `Err` says why not.
-    pub(crate) async fn time_for_probe(&self, seconds: f64) -> Result<Result<(), String>, Stop> {
-        let allowed = self.run.limits.probe_time(self.run.journal.elapsed());
-        let TimePlan { seconds, allowed } = self.plan_within_limit(TimePlan { seconds, allowed }).await?;
-        Ok(if seconds <= allowed {
-            Ok(())
-        } else {
-            Err(format!("the script takes {seconds:.1} s, and a probe may take {allowed:.1} s"))
-        })
+    /// The time for a probe of a solution that took this many seconds before, and is expected to take so much longer.
+    pub(crate) async fn time_for_probe(&self, seconds: f64, longer: f64) -> Result<TimePlan, Stop> {
+        let allowed = self.run.limits.probe_time(&self.place, self.run.journal.elapsed());
+        self.plan_within_limit(TimePlan { longer: Some(longer), ..TimePlan::new(seconds, allowed) }).await
     }
 
     /// How many seconds the script of the answer so far may take. The best one took `seconds` before.
     pub(crate) async fn time_for_provisional(&self, seconds: f64) -> Result<f64, Stop> {
         let allowed = self.run.limits.provisional_time(&self.place, self.run.journal.elapsed());
-        Ok(self.plan_within_limit(TimePlan { seconds, allowed }).await?.allowed)
+        Ok(self.plan_within_limit(TimePlan::new(seconds, allowed)).await?.allowed)
     }
 
     /// The plan, or the one that was made at this place with the same time limit: with more time, what was left out may run.
@@ -215,7 +254,23 @@ impl<'a> Ctx<'a> {
         }
         let allowed = self.run.limits.last_run(self.run.journal.elapsed());
         // With more time, the same solution keeps its plan, and so its submission script.
-        self.plan(&json!({"seconds": seconds}), TimePlan { seconds, allowed }).await.map(Some)
+        self.plan(&json!({"seconds": seconds}), TimePlan::new(seconds, allowed)).await.map(Some)
+    }
+
+    /// Why nobody has to look for a sample in this solution; `None` if an agent is asked, or was asked by an earlier process.
+    pub(crate) fn spares_search_for_samples(
+        &self,
+        solution: &Solution,
+    ) -> Result<Option<&'static str>, Stop> {
+        let place = self.place.named(Name::Task(Variant::SubsamplingExtract));
+        if !self.tells_more() || self.run.journal.has_any(&place, Kind::Agent)? {
+            return Ok(None);
+        }
+        if !self.samples() {
+            return Ok(Some("the training table is so small that scripts use all of it"));
+        }
+        let is_sampled = may_sample(solution.text(), self.config().subsample_limit, self.tests_later());
+        Ok((!is_sampled).then_some("the script leaves no training rows out"))
     }
 
     /// The plan, or the one that was made at this place before.
@@ -223,6 +278,22 @@ impl<'a> Ctx<'a> {
         let place = self.place.named(Name::Plan);
         let entry = Entry::new(&place, Kind::Probe, input, &json!({}))?;
         Ok(self.run.journal.once(entry, async { Ok::<_, Stop>(plan) }).await?.value)
+    }
+
+    /// Whether solutions that validated on different rows are compared on the rows of both wherever one is chosen over another.
+    pub(crate) fn compares_like_rows(&self) -> bool {
+        self.protocol().is_some_and(|protocol| protocol.like_rows)
+    }
+
+    /// The ranking, or the one that was made at this place before: `earlier` if a build that recorded none closed the step.
+    pub(crate) async fn ranking(&self, ranking: Vec<usize>, earlier: Vec<usize>) -> Result<Vec<usize>, Stop> {
+        let place = self.place.named(Name::Plan);
+        let entry = Entry::new(&place, Kind::Probe, &json!({"solutions": ranking.len()}), &json!({}))?;
+        if !self.run.journal.has(&entry)? && self.run.journal.is_closed(self.current_step()?)? {
+            return Ok(earlier);
+        }
+        let made = async { Ok::<_, Stop>(Ranking { places: ranking }) };
+        Ok(self.run.journal.once(entry, made).await?.value.places)
     }
 
     /// Compares two solutions that validated on other rows, on the rows that both predicted; `None` if they validated on the
@@ -246,6 +317,30 @@ impl<'a> Ctx<'a> {
         let request = ComparisonRequest { place, one: Member::from(one), other: Member::from(other) };
         let comparison = self.or_interrupted(self.run.outside.scripts.compare(&request));
         Ok(Some(self.run.journal.once(entry, async { comparison.await? }).await?.value))
+    }
+
+    /// How alike the errors of these solutions are; `None` if their predictions are not known, or if an earlier version asked
+    /// without it.
+    pub(crate) async fn agreement(&self, members: &[Scored]) -> Result<Option<Agreement>, Stop> {
+        if !self.verifies() || members.iter().any(|one| one.measured().is_none()) {
+            return Ok(None);
+        }
+        let place = self.place.named(Name::Agreement);
+        let runs: Vec<_> =
+            members.iter().map(|one| json!({"run": one.place(), "script": one.text()})).collect();
+        let kept: Vec<_> = members.iter().map(|one| json!(one.place())).collect();
+        let at = place.clone();
+        let (input, kept) = (json!({ "members": runs }), json!({ "members": kept }));
+        let entry = Entry::new(&at, Kind::Probe, &input, &kept)?;
+        let journal = self.run.journal;
+        let is_asked = journal.has_any(&self.place.named(Name::Agent(AgentType::EnsPlanner)), Kind::Agent)?;
+        if !journal.has(&entry)? && (is_asked || self.fence().is_err()) {
+            return Ok(None);
+        }
+        let request = AgreementRequest { place, members: members.iter().map(Member::from).collect() };
+        let found = self.or_interrupted(self.run.outside.scripts.agreement(&request));
+        let found = self.run.journal.once(entry, async { found.await? }).await?.value;
+        Ok(Some(found).filter(|found| found.failure.is_empty()))
     }
 
     /// Chooses weights for the predictions of these solutions, which may run this many seconds together.
@@ -291,6 +386,44 @@ impl<'a> Ctx<'a> {
             ));
         }
         Ok(Some(refit).filter(|refit| refit.failure.is_empty()))
+    }
+
+    /// This place, with a script that sees copies of the held-out rows, in each of which one column is permuted.
+    #[must_use]
+    pub(crate) fn permuting(&self) -> Self {
+        Self { place: self.place.importance(), data: DataView::PermutedColumns, ..self.clone() }
+    }
+
+    /// This place, with a script that makes the submission again from all rows and keeps its model.
+    #[must_use]
+    pub(crate) fn keeping_model(&self) -> Self {
+        Self { place: self.place.model(), data: DataView::Whole, ..self.clone() }
+    }
+
+    /// How many seconds a script may take that makes the submission again, which took `seconds` before.
+    pub(crate) async fn time_for_model(&self, seconds: f64) -> Result<TimePlan, Stop> {
+        let allowed = self.run.limits.last_run(self.run.journal.elapsed());
+        self.plan_within_limit(TimePlan::new(seconds, allowed)).await
+    }
+
+    /// Whether an earlier version ended the step without a plan for the run at this place.
+    pub(crate) fn was_left_out_before(&self) -> Result<bool, Stop> {
+        let is_planned = self.run.journal.has_any(&self.place.named(Name::Plan), Kind::Probe)?;
+        Ok(!is_planned && self.run.journal.is_closed(self.current_step()?)?)
+    }
+
+    /// How much worse the run of a script at this place predicts the copies of rows in which a column is permuted. The rows as
+    /// they are were predicted by `known`, a run and its script, too.
+    pub(crate) async fn importance(&self, script: &str, known: (Place, String)) -> Result<Importance, Stop> {
+        let (place, run) = (self.place.named(Name::Importance), self.place.named(Name::Run));
+        let input = json!({"script": script, "known": {"run": known.0, "script": known.1}, "held_out": self.holdout_digest()});
+        let at = place.clone();
+        let entry = Entry::new(&at, Kind::Probe, &input, &json!({"run": run}))?;
+        self.fence_unless_recorded(&entry)?;
+        let direction = self.task().metric_direction;
+        let request = ImportanceRequest { place, run, script: script.to_owned(), known, direction };
+        let found = self.or_interrupted(self.run.outside.scripts.importance(&request));
+        Ok(self.run.journal.once(entry, async { found.await? }).await?.value)
     }
 
     /// The outcome of the script that combines these solutions by weights, without running it.

@@ -37,15 +37,27 @@ pub(super) fn common(frozen: &Frozen, environment: &str) -> Map<String, Value> {
     let values = [
         ("task_description", json!(task.description)),
         ("metric", json!(task.evaluation_metric)),
+        ("formula", json!(frozen.protocol.as_ref().map_or("", |protocol| protocol.formula.as_str()))),
         ("direction", json!(task.metric_direction)),
         ("comparative", json!(task.metric_direction.comparative())),
         ("subsample_limit", json!(config.subsample_limit)),
         ("seed", json!(config.seed)),
         ("environment", json!(environment)),
+        // The program's own environment has it.
+        ("has_cloudpickle", json!(config.python.is_none())),
         ("learned", json!(learned.iter().filter(tells).collect::<Vec<_>>())),
+        ("linked_tables", json!(frozen.linked_tables)),
+        ("samples", json!(samples(frozen))),
         ("data_summary", json!(frozen.data_summary.as_deref().unwrap_or_default())),
     ];
     values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Whether scripts of the search draw a sample of the training rows: the table has more than they may use, or its rows are not
+/// known.
+fn samples(frozen: &Frozen) -> bool {
+    let rows = frozen.protocol.as_ref().map_or(0, |protocol| protocol.rows);
+    rows == 0 || rows > u64::from(frozen.config.subsample_limit)
 }
 
 impl<'a> Ctx<'a> {
@@ -57,6 +69,11 @@ impl<'a> Ctx<'a> {
     /// Whether the agents are told more than in the paper.
     pub(crate) fn tells_more(&self) -> bool {
         self.run.config.context == Context::Full
+    }
+
+    /// Whether agents are asked for a submission script that keeps its model. The scripts of the built-in rules do so anyway.
+    pub(crate) fn asks_for_model(&self) -> bool {
+        self.tells_more() && !self.agents().are_free
     }
 
     /// Which of its tools an agent gets. Agents that are told about the data need not read it for an ablation study, which
@@ -102,15 +119,32 @@ impl<'a> Ctx<'a> {
             ("verifies", json!(self.verifies())),
             ("class_scores", json!(self.protocol().is_some_and(|protocol| protocol.class_scores))),
             ("later", json!(self.tests_later())),
+            ("keeps_model", json!(self.asks_for_model())),
+            ("by_period", json!(self.protocol().is_some_and(|protocol| protocol.mean_over_periods))),
         ];
         values.extend(of_run.map(|(name, value)| (name.to_owned(), value)));
         values
     }
 
+    /// Whether scripts of the search draw a sample of the training rows.
+    pub(super) fn samples(&self) -> bool {
+        self.run.common.get("samples").is_none_or(|samples| *samples == json!(true))
+    }
+
+    /// Whether further tables can be joined to the training table.
+    pub(crate) fn has_linked_tables(&self) -> bool {
+        self.run.common.get("linked_tables").is_some_and(|linked| *linked == json!(true))
+    }
+
     /// Whether the test rows are later than the training rows.
-    fn tests_later(&self) -> bool {
+    pub(crate) fn tests_later(&self) -> bool {
         let split = self.protocol().and_then(|protocol| protocol.split.as_ref());
         split.is_some_and(|split| split.kind == SplitKind::Time)
+    }
+
+    /// Whether the metric depends on the order of predictions alone.
+    pub(crate) fn is_by_order(&self) -> bool {
+        self.protocol().is_some_and(|protocol| protocol.by_order)
     }
 
     /// What the run tried so far, and how many seconds the next script may run.
@@ -120,9 +154,11 @@ impl<'a> Ctx<'a> {
         let values = [
             ("attempts_told", json!(tell_attempts(&lessons))),
             ("lessons", json!(lessons)),
+            ("found", json!(self.found())),
             ("script_limit", json!(self.script_limit(Purpose::Score))),
             ("study_limit", json!(self.script_limit(Purpose::Ablation))),
             ("planned", json!(planned.floor())),
+            ("aim", json!(self.aim())),
         ];
         values.map(|(name, value)| (name.to_owned(), value)).into_iter().collect()
     }

@@ -17,6 +17,7 @@ use crate::result::PathRecord;
 use crate::scored::Scored;
 use crate::spending::spending;
 use crate::stop::Stop;
+use crate::studies::Studies;
 use crate::verdict::Lineage;
 use crate::verdict::{self, Best, Verdict, Verdicts};
 use mle_star_domain::effects::{AgentReply, Answer, Limit, Usage};
@@ -28,8 +29,8 @@ use mle_star_domain::trust::Finding;
 #[derive(Default)]
 pub(super) struct History {
     verdicts: Verdicts,
-    /// What was told at the beginning of an outer step, by path and step.
-    lessons: BTreeMap<(u32, u32), Vec<String>>,
+    /// What the ablation studies found.
+    studies: Studies,
     /// Steps that have begun and not ended.
     open: BTreeSet<Step>,
     /// Steps in which a limit refused something.
@@ -136,6 +137,12 @@ impl<'a> Ctx<'a> {
     #[must_use]
     pub(crate) fn without_labels(&self) -> Self {
         Self { place: self.place.without_labels(), ..self.clone() }
+    }
+
+    /// The run at the look at the answer that stands if finalization fails.
+    #[must_use]
+    pub(crate) fn of_fallback(&self) -> Self {
+        Self { place: self.place.fallback(), ..self.clone() }
     }
 
     /// The run at a member of a combination, counted from 1.
@@ -274,17 +281,21 @@ impl<'a> Ctx<'a> {
         self.history().submission.take_if(|(best, _)| best.run == *leaking.place());
     }
 
-    /// What the run tried so far and with what effect, without the attempts of the current outer step. It is the same for
-    /// all attempts of a step, so that their prompts begin alike.
+    /// What the run tried so far and with what effect, on all paths, without the attempts of the current outer step.
     pub(super) fn lessons(&self) -> Vec<String> {
-        let (direction, at) = (self.run.task.metric_direction, self.place.step());
-        let mut history = self.history();
-        let History { verdicts, lessons: told, .. } = &mut *history;
-        let now = || lessons(verdicts, direction, at);
-        match at {
-            Some(Step::Attempt { path, outer, .. }) => told.entry((path, outer)).or_insert_with(now).clone(),
-            _ => now(),
-        }
+        lessons(&self.history().verdicts, self.run.task.metric_direction, self.place.step())
+    }
+
+    /// What the studies of all paths found so far.
+    pub(super) fn found(&self) -> Vec<String> {
+        self.history().studies.lines(self.place.step())
+    }
+
+    /// Tells later agents of all paths what the study of this outer step found.
+    pub(crate) fn tell_study(&self, summary: &str) -> Result<(), Stop> {
+        let step = self.current_step()?;
+        self.history().studies.add(step, summary);
+        Ok(())
     }
 
     /// An earlier answer to the same inputs, without its cost.

@@ -7,6 +7,7 @@ use crate::evaluation::{Failure, Script};
 use crate::python::{exit_call, hidden_errors};
 use crate::solution::Solution;
 use crate::stop::Stop;
+use crate::traceback::fails_while_saving;
 use mle_star_domain::effects::{Purpose, ScriptEnd, ScriptOutcome};
 use mle_star_domain::place::{Name, Place};
 
@@ -105,10 +106,27 @@ pub(crate) async fn attempt(ctx: &Ctx<'_>, script: Script, purpose: Purpose) -> 
     }
     let run = ctx.run(solution.text(), purpose).await?;
     let result = match failure(&run.value, purpose) {
-        Some(failure) => Err(failure.of(&run.value)),
-        None => Ok(Ran { outcome: run.value, place: ctx.place().named(Name::Run), at: run.at }),
+        Some(failure) if !(ctx.tells_more() && wrote_before(solution.text(), &run.value, purpose)) => {
+            Err(failure.of(&run.value))
+        }
+        failed => {
+            if let Some(failure) = failed {
+                let error = failure.headline().to_owned();
+                ctx.warn(format!(
+                    "the submission counts, although its script failed after writing it: {error}"
+                ));
+            }
+            Ok(Ran { outcome: run.value, place: ctx.place().named(Name::Run), at: run.at })
+        }
     };
     Ok(Execution { solution, leaks, checked, result, mishaps: Vec::new() })
+}
+
+/// Whether a script had written a valid submission and failed while it saved its model.
+fn wrote_before(script: &str, outcome: &ScriptOutcome, purpose: Purpose) -> bool {
+    let is_valid = outcome.submission.as_ref().is_some_and(|submission| submission.findings.is_empty());
+    let saves = |traceback: &String| fails_while_saving(script, traceback);
+    purpose == Purpose::Submission && is_valid && outcome.traceback.as_ref().is_some_and(saves)
 }
 
 /// Why a script cannot be run.

@@ -215,6 +215,13 @@ pub(super) fn continued_after(continued: &[Continuation]) -> i64 {
     continued.last().map_or(0, |continuation| continuation.last)
 }
 
+impl Continuation {
+    /// The number of the last record before it.
+    pub(super) fn last(&self) -> i64 {
+        self.last
+    }
+}
+
 /// What becomes of the records when a limit is raised.
 fn reopened(records: &[EffectRecord]) -> Vec<(i64, EffectState)> {
     let open = open_from(records);

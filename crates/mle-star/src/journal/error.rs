@@ -82,6 +82,12 @@ pub enum JournalError {
         /// The step.
         step: Step,
     },
+    /// A run cannot be forked there.
+    #[error("the run has nothing at {place}")]
+    NotReached {
+        /// The place.
+        place: Place,
+    },
     /// A place or a step was used twice.
     #[error("internal error at {place}: {what}")]
     Bug {
@@ -144,6 +150,7 @@ impl JournalError {
                 "a script, prompt, model or data file differs from the first time; restore it or start a new run"
             }
             Self::OtherVerdict { .. } => "use the version of mle-star that wrote the run, or start a new run",
+            Self::NotReached { .. } => "`mle-star show RUN` lists its places",
             Self::Bug { .. } => "report it, with the journal of the run",
             Self::Io(error) => of_system(error.kind()),
             Self::Write(error) => match error.sqlite_error_code() {

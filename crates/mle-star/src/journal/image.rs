@@ -182,7 +182,7 @@ mod tests {
         let path = folder.path().join(store::FILE);
         let mut store = Store::create(&path, &frozen(), Mode::Rollback).unwrap();
         store.decide(&Place::from("before"), Limit::Time, 0.0).unwrap();
-        let transaction = store.db().unchecked_transaction().unwrap();
+        let transaction = store.db_ref().unchecked_transaction().unwrap();
         // More than the cache holds, so pages are written before the end.
         transaction.pragma_update(None, "cache_size", 1).unwrap();
         let sql = "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n WHERE i < 2000)

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use rusqlite::Connection;
+
 use super::continuation::continued_after;
 use super::storage::Mode;
 use super::store::{self, Store};
-use super::{Frozen, JournalError, check, image, lock};
+use super::{ForkedFrom, Frozen, JournalError, NoteRow, check, image, lock, notes};
 use crate::diagnostics::Diagnostics;
 use crate::made_with::MadeWith;
 use crate::record::{EffectRecord, Kind, first_limit};
@@ -29,6 +31,10 @@ pub struct Snapshot {
     pub effects: Vec<EffectRecord>,
     /// What last ended the run early.
     pub stopped: Option<Diagnostics>,
+    /// The run that it was forked from.
+    pub forked_from: Option<ForkedFrom>,
+    /// The notes of the user, in the order in which they were written.
+    pub notes: Vec<NoteRow>,
     /// The number of the last record before a limit was raised for the last time; 0 if none was.
     pub continued_after: i64,
     /// The damage found while reading.
@@ -75,17 +81,7 @@ impl Snapshot {
 /// It is missing, of another format, or so damaged that not even the run's inputs can be read.
 pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
     let path = folder.join(store::FILE);
-    if path.symlink_metadata().is_err() {
-        return Err(JournalError::Missing(path));
-    }
-    // POSIX locks belong to the process: if the process that works on the run closed the file, it would drop the
-    // locks of its own connection.
-    let (db, log) = if lock::is_ours(folder) && Mode::of(folder) == Mode::Log {
-        (check::open_in_place(&path)?, None)
-    } else {
-        let (db, _, damage) = image::open(&path)?;
-        (db, damage)
-    };
+    let (db, log) = connect(folder, &path)?;
     let store = Store::reading(db);
     let frozen = store.frozen(&path)?;
     let (effects, damage) = store.readable_effects();
@@ -95,5 +91,41 @@ pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
     let made_with = store.made_with().unwrap_or_default();
     let stopped = store.stopped().unwrap_or_default();
     let continued_after = continued_after(&store.continued().unwrap_or_default());
-    Ok(Snapshot { frozen, created_at, made_with, elapsed, effects, stopped, continued_after, damage })
+    let forked_from = store.forked_from().unwrap_or_default();
+    let notes = notes::rows(folder, store.notes().unwrap_or_default(), &effects);
+    Ok(Snapshot {
+        frozen,
+        created_at,
+        made_with,
+        elapsed,
+        effects,
+        stopped,
+        forked_from,
+        notes,
+        continued_after,
+        damage,
+    })
+}
+
+/// Opens the journal at `path` for reading. The other value: the damage in its log.
+fn connect(folder: &Path, path: &Path) -> Result<(Connection, Option<JournalError>), JournalError> {
+    if path.symlink_metadata().is_err() {
+        return Err(JournalError::Missing(path.to_owned()));
+    }
+    // POSIX locks belong to the process: if the process that works on the run closed the file, it would drop the
+    // locks of its own connection.
+    if lock::is_ours(folder) && Mode::of(folder) == Mode::Log {
+        return Ok((check::open_in_place(path)?, None));
+    }
+    let (db, _, damage) = image::open(path)?;
+    Ok((db, damage))
+}
+
+/// Writes a copy of the journal in a run folder.
+///
+/// # Errors
+/// It cannot be read, or the copy cannot be written.
+pub(super) fn copy(folder: &Path, to: &Path) -> Result<(), JournalError> {
+    let (db, _) = connect(folder, &folder.join(store::FILE))?;
+    Ok(Store::reading(db).copy_to(to)?)
 }

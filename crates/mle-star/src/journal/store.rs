@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::storage::Mode;
 use super::tables::{SET_META, json_error};
-use super::{Entry, Frozen, JournalError, Outcome, birth, check, checksum, wait};
+use super::{Entry, Frozen, JournalError, Note, Outcome, birth, check, checksum, wait};
 use crate::diagnostics::Diagnostics;
 use crate::made_with::MadeWith;
 use crate::record::Kind;
@@ -103,8 +103,7 @@ impl Store {
     }
 
     /// Its connection.
-    #[cfg(test)]
-    pub fn db(&self) -> &Connection {
+    pub fn db_ref(&self) -> &Connection {
         &self.db
     }
 
@@ -140,6 +139,11 @@ impl Store {
             .map(|text| serde_json::from_str::<Option<Diagnostics>>(&text).map_err(json_error))
             .transpose()?;
         Ok(stopped.flatten())
+    }
+
+    /// The notes of the user that the run took.
+    pub fn notes(&self) -> rusqlite::Result<Vec<Note>> {
+        Ok(self.get_json("notes")?.unwrap_or_default())
     }
 
     pub fn has_effects(&self) -> rusqlite::Result<bool> {

@@ -1,6 +1,6 @@
 //! Tests of the limits.
 
-use mle_star_domain::place::Step;
+use mle_star_domain::place::{Name, Step};
 use mle_star_domain::protocol::Holdout;
 
 use super::*;
@@ -85,6 +85,33 @@ fn search_leaves_time_for_the_last_run_on_all_rows() {
         let finalization = Place::from(Phase::Finalization);
         assert_eq!(refused_at(&limits, &finalization), Some((100, Limit::Time)), "{runs:?}");
     }
+}
+
+#[test]
+fn a_script_that_must_run_again_has_time_for_both_runs() {
+    let limits = |period: bool| {
+        let config = Config { time_limit_seconds: 100, num_parallel_solutions: 1, ..Config::default() };
+        let holdout = Holdout::On { rows: 10, of: 100, seed: 0, digest: String::new(), period };
+        Limits::new(&config, Some(&Protocol { rows: 100, holdout, ..crate::testing::protocol() }))
+    };
+    let place = Place::from(Phase::Phase1);
+    let check = |period: bool, now: f64, stopped: u64, search: u32| {
+        let limits = limits(period);
+        let seconds = limits.script_timeout(&place, Purpose::Score, now).as_secs();
+        assert_eq!(seconds, stopped, "{period} at {now}");
+        find_solution(&limits);
+        ran(&limits, Purpose::Score, 40.0);
+        let path = Place::of_path(0);
+        assert_eq!(refused_at(&limits, &path), Some((search, Limit::Time)), "{period} at {now}");
+    };
+    check(false, 0.0, 90, 50);
+    check(true, 0.0, 40, 40);
+    check(true, 50.0, 20, 40);
+    // The first answer may take longer than the others.
+    let limits = limits(true);
+    let first = limits.provisional_time(&place, 60.0);
+    ran(&limits, Purpose::Submission, 10.0);
+    assert_eq!((first, limits.provisional_time(&place, 60.0)), (10.0, 4.0));
 }
 
 #[test]
@@ -294,6 +321,33 @@ fn a_merge_or_an_ensemble_is_expected_to_take_as_long_as_the_longest_of_its_solu
     }
     // A further model is made of none.
     assert!(begins(Step::Extra(0), None, 851.0));
+}
+
+#[test]
+fn the_importance_of_columns_may_take_half_of_what_is_left() {
+    let (limits, _) = limits(1000, Config::default());
+    let place = Step::Finalization.place();
+    let seconds = |place: &Place| limits.script_timeout(place, Purpose::Probe, 900.0).as_secs_f64();
+    assert!((seconds(&place) - 10.0).abs() < 1e-9, "{}", seconds(&place));
+    assert!((seconds(&place.importance().named(Name::Run)) - 50.0).abs() < 1e-9);
+}
+
+#[test]
+fn an_agent_is_asked_only_if_its_answer_leaves_time_for_the_script() {
+    let (limits, config) = limits(1000, Config::default());
+    limits.begin_phase(Phase::Phase3, &config, 100.0);
+    ran(&limits, Purpose::Score, 10.0);
+    let place = Step::Round(0).place();
+    let begins = |now: f64| limits.too_late_to_begin(&place, Some(90.0), now).is_none();
+    let runs = |now: f64| limits.too_late_to_run(&place, Some(90.0), now).is_none();
+    // Agents that answer at once write scripts that take as long as what they are made from.
+    limits.answered(AgentType::Ensembler, 0.001);
+    assert!(begins(549.0) && !begins(551.0) && runs(549.0) && !runs(551.0));
+    [60.0, 20.0, 100.0].into_iter().for_each(|seconds| limits.answered(AgentType::Ensembler, seconds));
+    limits.answered(AgentType::Leakage, 1.0);
+    assert!(begins(489.0) && !begins(491.0));
+    // They have read what length to aim at.
+    assert!(runs(629.0) && !runs(631.0));
 }
 
 #[test]

@@ -12,6 +12,10 @@ pub(crate) async fn without_subsampling(
     solution: &Solution,
     seconds: f64,
 ) -> Result<(Solution, bool), Stop> {
+    if let Some(why) = ctx.spares_search_for_samples(solution)? {
+        ctx.info(format!("no subsampling is looked for: {why}"));
+        return Ok((solution.clone(), true));
+    }
     let block = match agents::subsampling_extract(ctx, solution).await? {
         Subsampling::Block(block) => block,
         Subsampling::None => return Ok((solution.clone(), true)),

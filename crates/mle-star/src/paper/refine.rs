@@ -37,6 +37,7 @@ pub(crate) async fn refine(ctx: &Ctx<'_>, path: &mut Refinement) -> Result<(), S
             let ablation = agents::ablation(ctx, &current, &path.steps).await?; // 5
             let study = execute(ctx, Script::new(ablation), Purpose::Ablation).await?; // 6
             let summary = agents::summarize(ctx, &study.solution, study.outcome()).await?; // 7
+            ctx.tell_study(&summary)?;
             let target = agents::extractor(ctx, &current, &summary, &path.steps).await?; // 8
             let record = refine_block(ctx, path, summary, target).await?; // 9-25
             Ok((record, path.best.clone()))
@@ -68,7 +69,7 @@ async fn refine_block(
                 0 => Some(first.plan.clone()),
                 _ => agents::planner(ctx, &focus, &attempts).await?, // 17
             };
-            attempt(ctx, &focus, plan, &path.best).await // 9-11, 18-20
+            attempt(ctx, &focus, plan, &attempts, &path.best).await // 9-11, 18-20
         };
         let rule = ctx.config().acceptance;
         let attempt =
@@ -87,10 +88,11 @@ async fn attempt(
     ctx: &Ctx<'_>,
     focus: &Focus<'_>,
     plan: Option<String>,
+    earlier: &[RefinementAttempt],
     best: &Scored,
 ) -> Result<Attempt, Stop> {
     let Some(plan) = plan else { return Ok(Attempt::failed(RefinementAttempt::without_plan())) };
-    let Some(code) = agents::coder(ctx, focus, &plan).await? else {
+    let Some(code) = agents::coder(ctx, focus, &plan, earlier).await? else {
         return Ok(Attempt::failed(RefinementAttempt::without_code(plan)));
     }; // 9, 18
     let current = focus.current.solution();

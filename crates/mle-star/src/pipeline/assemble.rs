@@ -1,20 +1,20 @@
 //! Assembles the result from the phases' results and the journal.
 
 use super::search::{Ensemble, Search};
-use crate::beyond::submission::Last;
+use crate::beyond::last::Last;
 use crate::ctx::Ctx;
 use crate::library::Library;
 use crate::paper::refine::Refinement;
 use crate::record::{EffectRecord, Kind};
 use crate::result::{
-    CodeBlockRecord, Costs, Durations, FinalResult, FinishedRun, PathRecord, PathStatus, Phase1Result,
-    Phase2Result, Phase3Result, SolutionScript, StoppedBy, Tokens,
+    CodeBlockRecord, Costs, Durations, FinalPredictions, FinalResult, FinishedRun, ModelRecord, PathRecord,
+    PathStatus, Phase1Result, Phase2Result, Phase3Result, SolutionScript, StoppedBy, Tokens,
 };
 use crate::scored::Scored;
 use crate::spending::{Calls, Spending, spending};
 use crate::stop::Stop;
 use crate::verdict::Lineage;
-use mle_star_domain::effects::Usage;
+use mle_star_domain::effects::{Importance, Usage};
 use mle_star_domain::measure::interval::few_periods;
 use mle_star_domain::measure::{FoldScore, Measurement};
 use mle_star_domain::place::{Phase, Place, Step};
@@ -30,6 +30,9 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
     let costs = costs(&usage, u32::try_from(refined.len()).unwrap_or(u32::MAX));
     let findings = findings(ctx, &search.library, &last.chosen)?;
     let trust = ctx.known().map(|protocol| trust(ctx, protocol, &effects, &last, findings));
+    let known_importance = last.importance.as_ref().filter(|one| one.failure.is_empty());
+    let predictions =
+        FinalPredictions { held_out: last.predicted_held_out(ctx), validation: last.predicted_validation() };
     let result = FinalResult {
         task: ctx.task().clone(),
         config: ctx.config().clone(),
@@ -39,6 +42,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
         phase3: ensemble.map(|ensemble| phase3(refined, ensemble)),
         submission_path: String::new(),
         not_run: last.not_run,
+        not_best: last.not_best,
         contamination: last.contamination,
         total_duration_seconds: durations.total_duration_seconds,
         total_cost_usd: costs.total_cost_usd,
@@ -55,9 +59,28 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
         cuts: ctx.cuts()?,
         final_solution: last.solution,
         made_with: ctx.made_with()?,
+        forked_from: ctx.forked_from()?,
         trust,
+        importance_why: importance_why(last.importance.as_ref()),
+        importance_rows: known_importance.map(|known| known.rows),
+        importance: known_importance.map(|known| known.columns.clone()),
+        model: ModelRecord::default(),
     };
-    Ok(FinishedRun { result, submission: last.submission, keeps_earlier_answer: false })
+    Ok(FinishedRun {
+        result,
+        submission: last.submission,
+        model: last.model,
+        keeps_earlier_answer: false,
+        predictions: Some(predictions),
+    })
+}
+
+/// Why the importance of columns is not known.
+fn importance_why(importance: Option<&Importance>) -> Option<String> {
+    match importance {
+        None => Some("this run does not compute it".to_owned()),
+        Some(known) => Some(known.failure.clone()).filter(|why| !why.is_empty()),
+    }
 }
 
 /// What the program found: every leak, and what is worth a look in the chosen solution or its members.
@@ -79,7 +102,7 @@ fn trust(
     findings: Vec<Finding>,
 ) -> Trust {
     let (search, rehearsal) = (last.chosen.measured(), last.rehearsal.as_ref());
-    let held_out = rehearsal.and_then(|rehearsal| rehearsal.measured.as_ref()).or(last.tested.as_ref());
+    let held_out = rehearsal.and_then(|rehearsal| rehearsal.measured.as_ref()).or(last.scored.as_ref());
     let holdout_rows = protocol.holdout.rows();
     // Also those that a larger limit set aside: somebody has seen them.
     let direction = ctx.task().metric_direction;
@@ -88,12 +111,15 @@ fn trust(
     Trust {
         validation_score: Some(last.chosen.score().value()),
         validation_interval: search.and_then(|measured| measured.interval),
+        constant_score: search.and_then(|measured| measured.constant),
         validation_rows: search.map(|measured| measured.rows),
         verified: search.map(|_| true),
         unverified: protocol.unverified.clone(),
         validation_clusters: search.and_then(|measured| measured.clusters),
         holdout_clusters: held_out.and_then(|measured| measured.clusters),
         periods: periods(protocol, search, held_out),
+        mean_over_periods: search.is_some_and(|measured| measured.mean_over_periods),
+        new_series: protocol.periods.as_ref().and_then(|periods| periods.new_series.clone()),
         no_interval: no_interval(protocol, search, held_out, reported),
         holdout_score: held_out.map(|measured| measured.score),
         holdout_interval: reported,

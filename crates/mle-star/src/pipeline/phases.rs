@@ -6,8 +6,10 @@ use mle_star_domain::place::{Line, Step};
 
 use super::search::{Ensemble, Search};
 use crate::beyond::further_models::{further_models, try_further_models};
+use crate::beyond::last::Last;
+use crate::beyond::like_rows::best_on_like_rows;
 use crate::beyond::provisional::answer_so_far;
-use crate::beyond::submission::{self, Last};
+use crate::beyond::submission;
 use crate::beyond::{choice, probes, selection};
 use crate::ctx::Ctx;
 use crate::library::Library;
@@ -50,6 +52,7 @@ pub(super) async fn refinement(ctx: &Ctx<'_>, mut search: Search) -> Result<Sear
     for (path, _) in &mut search.paths {
         search.library.extend(std::mem::take(&mut path.library));
     }
+    ctx.isolated(best_on_like_rows(ctx, &search.refined())).await?.ok();
     let best = search.solution_of(ctx.answer());
     search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
     ctx.end_phase(Some(&best))?;
@@ -90,14 +93,18 @@ pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Searc
     let mut rounds = Rounds::default();
     let made = ctx.isolated(ensemble_of(ctx, &solutions, &mut rounds)).await?.ok().flatten();
     search.library.extend(std::mem::take(&mut rounds.library));
+    let made: Vec<Scored> = further.into_iter().chain(made).collect();
+    let all: Vec<Scored> = solutions.iter().chain(&made).cloned().collect();
+    let compared = ctx.isolated(best_on_like_rows(ctx, &all)).await?.ok().flatten();
     let answer = ctx.answer().map(|best| best.run);
     let is_answer = |one: &&Scored| Some(one.place()) == answer.as_ref();
-    let best = solutions.iter().chain(&further).chain(&made).find(is_answer);
+    let best = all.iter().find(is_answer);
     let selected = match best {
         Some(best) => ctx.isolated(selection::select(ctx, best, &mut search.library)).await?.ok().flatten(),
         None => None,
     };
-    let made = last_best(further.into_iter().chain(made), Scored::score);
+    let compared = compared.filter(|best| made.iter().any(|one| one.place() == best.place()));
+    let made = compared.or_else(|| last_best(made, Scored::score));
     let rounds = all_rounds(ctx, rounds.attempts);
     search.ensemble = selected.or(made).map(|best| Ensemble { rounds, best });
     let best = search.solution_of(ctx.answer());
@@ -149,14 +156,14 @@ pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<Last,
     let mut stands = choice::Chosen::by_validation(best, std::slice::from_ref(best));
     let last = Box::pin(async {
         let chosen = choice::choose(ctx, best, &search.answers(), &search.library).await?;
-        let chosen = probes::probe(ctx, chosen).await?;
+        let chosen = probes::probe(ctx, chosen, &search.library).await?;
         stands = chosen.clone();
         submission::finalize(ctx, chosen, search.provisional.as_ref()).await
     });
     let last = ctx.isolated(last).await?;
     let last =
         last.or_else(|cause| submission::after_failure(ctx, stands, search.provisional.as_ref(), cause))?;
-    let last = submission::test(ctx, last).await?;
+    let last = submission::score(ctx, last).await?;
     ctx.end_phase(Some(&last.chosen))?;
     Ok(last)
 }

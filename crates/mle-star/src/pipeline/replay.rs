@@ -13,8 +13,9 @@ use crate::prompts::Prompts;
 use crate::slots::Slots;
 use crate::stop::Stop;
 use mle_star_domain::effects::{
-    AgentReply, AgentRequest, CombinationRequest, Comparison, ComparisonRequest, Look, LookRequest, Refit,
-    RefitRequest, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+    AgentReply, AgentRequest, Agreement, AgreementRequest, CombinationRequest, Comparison, ComparisonRequest,
+    Importance, ImportanceRequest, Look, LookRequest, Refit, RefitRequest, ScriptOutcome, ScriptRequest,
+    Selection, SelectionRequest,
 };
 
 /// The number of times that a run is polled without progress before nothing more is expected.
@@ -84,11 +85,19 @@ impl ScriptRunner for Nobody {
         std::future::pending().await
     }
 
+    async fn agreement(&self, _request: &AgreementRequest) -> Result<Agreement, Stop> {
+        std::future::pending().await
+    }
+
     async fn select(&self, _request: &SelectionRequest) -> Result<Selection, Stop> {
         std::future::pending().await
     }
 
     async fn compare_fits(&self, _request: &RefitRequest) -> Result<Refit, Stop> {
+        std::future::pending().await
+    }
+
+    async fn importance(&self, _request: &ImportanceRequest) -> Result<Importance, Stop> {
         std::future::pending().await
     }
 

@@ -1,6 +1,6 @@
 //! Tests that each built-in template contains its instructions: rows of template, values and phrases.
 
-mod samples;
+mod told;
 
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ const HISTORY: &str = "# Plans you have tried\n\n## Plan: a\n## Score: 0.5";
 
 fn render(name: &str, values: &Value) -> String {
     let mut all = json!({
-        "environment": MACHINE, "cut": "", "validation": [], "columns": [], "verifies": false, "unverified": false, "subsample_limit": 1234, "seed": 42, "metric": "RMSE", "direction": "minimize", "comparative": "lower",
+        "environment": MACHINE, "cut": "", "validation": [], "columns": [], "verifies": false, "unverified": false, "subsample_limit": 1234, "seed": 42, "metric": "RMSE", "formula": "", "direction": "minimize", "comparative": "lower",
     });
     let all = all.as_object_mut().unwrap();
     all.extend(values.as_object().cloned().unwrap_or_default());
@@ -58,6 +58,9 @@ fn check_full(name: &str, values: &Value, says: &[&str]) {
     const OTHERWISE: &[&str] = &[
         "# 1st Python Solution",
         "# 2nd Python Solution",
+        "## Study 0\n\nFIRST",
+        "## Study 1\n\nSECOND",
+        "## Block 0",
         AFTER_EXCLUDED,
         "hold-out validation set",
         "validation set, chosen as the Validation section says, and print",
@@ -67,6 +70,16 @@ fn check_full(name: &str, values: &Value, says: &[&str]) {
         "Load only the training data",
         "If the error is about",
         "computed once over all rows",
+        // The Validation section has the rule for samples.
+        SUBSAMPLE,
+        KEEP_SUBSAMPLING,
+        "Do not subsample and do not introduce dummy variables",
+        // Evidence comes first.
+        "not considered before",
+        "not improved before",
+        // Only where they are.
+        "PyTorch, not TensorFlow",
+        "CUDA",
     ];
     let mut values = values.clone();
     for (name, value) in [
@@ -508,6 +521,28 @@ fn later_test_rows_are_predicted_by_a_model_of_all_rows() {
 }
 
 #[test]
+fn the_score_of_periods_is_asked_for_as_the_program_computes_it() {
+    let check = |full: bool, by_period: bool, says: &str, not: &str| {
+        let rules = json!(["Use the folds."]);
+        let values = json!({"full": full, "by_period": by_period, "validation": rules, "verifies": true});
+        let prompt = render("validation.md", &values);
+        assert!(prompt.contains(says) && !prompt.contains(not), "{prompt}");
+    };
+    let (once, mean) = ("not as a mean over folds", "mean over the folds as the score");
+    check(true, false, once, mean);
+    check(true, true, mean, once);
+    let mean = "mean over the periods of the metric of each period's rows";
+    check(false, false, once, mean);
+    check(false, true, mean, once);
+    let debugger = |by_period| {
+        let values = json!({"code": CODE, "bug": "KeyError", "verifies": true, "by_period": by_period});
+        render("debugger.md", &values)
+    };
+    assert!(debugger(true).contains("The printed score is the mean over the folds of the metric"));
+    assert!(debugger(false).contains("The printed score is computed once over all rows of this file."));
+}
+
+#[test]
 fn scripts_know_how_long_they_may_take_and_what_the_phase_has_left() {
     let check = |limit: f64, planned: f64, expected: &str| {
         let prompt = render("time.md", &json!({"script_limit": limit, "planned": planned}));
@@ -540,52 +575,4 @@ fn the_place_of_the_data_is_told_once() {
         values["data_summary"] = json!("THE DATA");
         assert!(!render(name, &values).contains("in `./input`"), "{name}");
     }
-}
-
-#[test]
-fn the_debugger_knows_what_the_script_is_for() {
-    let debugger = |purpose: &str, validation: &[&str]| {
-        let bug = "The script was stopped at its time limit after 2 s.";
-        let values =
-            json!({"code": CODE, "bug": bug, "full": true, "purpose": purpose, "validation": validation});
-        render("debugger.md", &values)
-    };
-    let check = |prompt: &str, says: &[&str], not: &[&str]| {
-        for phrase in says {
-            assert!(prompt.contains(phrase), "no {phrase:?} in:\n{prompt}");
-        }
-        for phrase in not {
-            assert!(!prompt.contains(phrase), "{phrase:?} in:\n{prompt}");
-        }
-    };
-    let (first_fold, print) =
-        ("only the first fold, as the Validation section allows", "must print its score");
-    check(&debugger("score", &["rule"]), &["is a solution", first_fold, print], &["fewer folds"]);
-    check(&debugger("score", &[]), &["is a solution", "cheaper features.", print], &["fold"]);
-    check(
-        &debugger("ablation", &["rule"]),
-        &["is an ablation study", "for all variants alike"],
-        &[first_fold, print],
-    );
-    check(
-        &debugger("submission", &["rule"]),
-        &["creates the submission", "keep writing it"],
-        &["fold", print],
-    );
-}
-
-#[test]
-fn a_solution_that_is_a_submission_script_already_stays() {
-    let prompt = |full: bool, later: bool| {
-        render(
-            "test.md",
-            &json!({"final_solution": CODE, "task_description": "TASK", "full": full, "later": later}),
-        )
-    };
-    assert!(
-        prompt(true, false)
-            .contains("uses all training rows for that (the models of all folds together do), and")
-    );
-    assert!(prompt(true, true).contains("uses all training rows for that, and writes"));
-    assert!(!prompt(false, false).contains("unchanged"));
 }

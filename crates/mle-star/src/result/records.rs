@@ -24,7 +24,7 @@ impl Merge {
         let why = match (self.accepted, self.score) {
             (true, _) => "",
             (false, Some(_)) => ": it scores worse",
-            (false, None) => ": it does not run",
+            (false, None) => ": it has no score",
         };
         let merged = format!("merged with {}{why}", self.reference_model);
         [merged].into_iter().chain(mishaps.iter().cloned()).collect::<Vec<_>>().join("; ")

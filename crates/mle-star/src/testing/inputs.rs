@@ -20,9 +20,14 @@ pub fn protocol() -> Protocol {
         rows: 1000,
         verifies: true,
         unverified: None,
+        formula: String::new(),
+        by_order: false,
         class_scores: false,
         periods: None,
         has_folds_file: false,
+        own_folds: None,
+        like_rows: false,
+        mean_over_periods: false,
         comparison: String::new(),
         targets: Vec::new(),
     }
@@ -44,6 +49,7 @@ pub fn task() -> Task {
         group_column: None,
         time_column: None,
         weight_column: None,
+        folds: None,
         ignore_columns: Vec::new(),
         positive_class: None,
         text_columns: Vec::new(),
@@ -83,5 +89,6 @@ pub fn frozen() -> Frozen {
         data_id,
         protocol: None,
         data_summary: None,
+        linked_tables: false,
     }
 }

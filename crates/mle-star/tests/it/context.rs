@@ -1,7 +1,7 @@
 //! What agents are told beyond the paper, and calls that are not made twice.
 
 use mle_star::journal::{Frozen, Journal, Kind, read};
-use mle_star::testing::{World, failed, frozen, measured, protocol, ran, scored_with_submission};
+use mle_star::testing::{World, failed, frozen, measured, protocol, ran};
 use mle_star_domain::config::{Config, Context, LeakageCheck, Preset, Switch};
 use mle_star_domain::effects::{Captured, ScriptOutcome};
 
@@ -10,7 +10,7 @@ use crate::{Folder, go_on, run};
 const LEAK: &str = r#"{"answers": [{"leakage_status": "Yes Data Leakage", "code_block": "print('start')"}]}"#;
 
 /// A run with the program's own settings, on one path.
-fn told() -> Frozen {
+pub fn told() -> Frozen {
     let mut inputs = frozen();
     (inputs.config.context, inputs.config.leakage_check) = (Context::Full, LeakageCheck::Accepted);
     inputs.config.num_parallel_solutions = 1;
@@ -88,38 +88,6 @@ async fn a_verdict_that_cannot_be_read_is_asked_for_again() {
 }
 
 #[tokio::test]
-async fn a_solution_that_may_subsample_is_no_submission_script() {
-    let mut inputs = told();
-    inputs.config.num_parallel_solutions = 2;
-    let world = World::new()
-        .script("phase3/r1/run", scored_with_submission(0.8))
-        .agent("finalization/subsampling_extract", "I do not know.");
-    let finished = run(&world, &inputs).await.unwrap();
-    assert_eq!(finished.submission.unwrap().as_str(), "finalization/run");
-}
-
-#[tokio::test]
-async fn a_solution_that_wrote_the_submission_is_not_run_again() {
-    let mut inputs = told();
-    inputs.config.num_parallel_solutions = 2;
-    let world = World::new().script("phase3/r1/run", scored_with_submission(0.8));
-    let finished = run(&world, &inputs).await.unwrap();
-    assert_eq!(finished.submission.unwrap().as_str(), "phase3/r1/run");
-    let last: Vec<String> =
-        world.trace().into_iter().filter(|place| place.starts_with("finalization")).collect();
-    assert_eq!(last, ["finalization/subsampling_extract"]);
-    let result = finished.result;
-    assert_eq!(result.final_solution.score, Some(0.8));
-    assert_eq!(result.phases_completed.len(), 4);
-    // Its subsampling is removed, so it runs on more rows.
-    let world = World::new()
-        .script("phase3/r1/run", scored_with_submission(0.8))
-        .agent("finalization/subsampling_extract", "```python\nprint('start')\n```");
-    let finished = run(&world, &inputs).await.unwrap();
-    assert_eq!(finished.submission.unwrap().as_str(), "finalization/run");
-}
-
-#[tokio::test]
 async fn the_planner_sees_what_each_attempt_changed_and_gained() {
     let output = |score: f64, text: &str| ScriptOutcome {
         stdout: Captured::whole(text),
@@ -143,7 +111,7 @@ async fn the_planner_sees_what_each_attempt_changed_and_gained() {
         "Fold 1: 0.74",
         "complete in itself",
         "merged with model-1: no difference, kept (score 0.5)",
-        "A script may run for",
+        "Aim at less than",
     ];
     contains_all(&planner, &told);
 }
@@ -212,6 +180,88 @@ async fn coder_and_planner_know_where_the_block_stands() {
     };
     check("print(block)", "line 3").await;
     check("print('start')\nblock = 'phase1/merge-1/merger'\n", "lines 1 to 2").await;
+}
+
+#[tokio::test]
+async fn long_solutions_are_shown_around_the_block() {
+    let other: String = (0..300).map(|n| format!("other_{n} = load('table {n}')\n")).collect();
+    let merged = format!("rate = 0.1\n{other}fit(rate)\nblock = 'x'\nprint(block)\n");
+    let plans = serde_json::json!({"plans": [{"code_block": "rate = 0.1", "plan": "plan"}]}).to_string();
+    let world = World::new()
+        .agent("phase1/merge-1/merger", &format!("```python\n{merged}```"))
+        .agent("phase2/path-0/t0/extractor", &plans);
+    run(&world, &told()).await.unwrap();
+    assert!(prompt(&world, "phase2/path-0/t0/extractor").contains(&merged));
+    for name in ["k0/coder", "k1/planner", "k1/coder"] {
+        let asked = prompt(&world, &format!("phase2/path-0/t0/{name}"));
+        contains_all(
+            &asked,
+            &["# >>> the block begins\nrate = 0.1\n# <<< the block ends\n", "\nfit(rate)\n"],
+        );
+        contains_all(&asked, &["What stands between the two marks in the solution"]);
+        assert!(!asked.contains("other_100"), "{asked}");
+    }
+}
+
+#[tokio::test]
+async fn coders_are_told_what_earlier_attempts_changed_and_all_paths_what_studies_found() {
+    let mut inputs = told();
+    (inputs.config.inner_loop_steps, inputs.config.num_parallel_solutions) = (3, 2);
+    inputs.config.outer_loop_steps = 2;
+    let world = World::new()
+        .agent("phase2/path-1/t0/summarize", "- without geography: 0.5 (+0.0), noise")
+        .scores("phase2/path-0/t0/k0/run", 0.7)
+        .scores("phase2/path-0/t0/k1/run", 0.4);
+    run(&world, &inputs).await.unwrap();
+    let coder = |k: u32| prompt(&world, &format!("phase2/path-0/t0/k{k}/coder"));
+    assert!(!coder(0).contains("Earlier attempts"), "{}", coder(0));
+    let told = [
+        "- Attempt 1 (score 0.7, better by 0.2, kept as the best so far",
+        "- Attempt 2 (score 0.4, worse by 0.1, not kept",
+        "What attempt 1 changed:\n\n```diff\n@@ -1,3 +1,3 @@",
+        "take them from what it changed",
+    ];
+    contains_all(&coder(2), &told);
+    assert!(!coder(2).contains("What attempt 2 changed"), "{}", coder(2));
+    let found = "- path 2 (path-1), study 1: without geography: 0.5 (+0.0), noise";
+    for place in ["path-0/t1/ablation", "path-0/t1/extractor", "path-0/t1/k1/planner"] {
+        contains_all(&prompt(&world, &format!("phase2/{place}")), &[found]);
+    }
+    assert!(!prompt(&world, "phase2/path-1/t1/ablation").contains(found));
+    contains_all(&prompt(&world, "phase3/r0/ens_planner"), &[found]);
+}
+
+#[tokio::test]
+async fn a_change_is_judged_beside_the_checked_solution() {
+    let other: String = (0..40).map(|n| format!("other_{n} = {n}\n")).collect();
+    let script = |block: &str| format!("```python\nx = fit(0)\n{other}{block}\nprint(1)\nblock = 'x'\n```");
+    let plans = serde_json::json!({"plans": [{"code_block": "rate = 0.1", "plan": "plan"}]}).to_string();
+    let leak = LEAK.replace("print('start')", "x = fit(0)");
+    let world = World::new()
+        .agent("phase1/merge-1/merger", &script("rate = 0.1"))
+        .agent("phase2/path-0/t0/extractor", &plans)
+        .agent("phase2/path-0/t0/k0/coder", "```python\nrate = 0.2\nx = fit(0)\n```")
+        .scores("phase2/path-0/t0/k0/run", 0.9)
+        .agent("phase2/path-0/t0/k0/leakage", &leak)
+        .agent("phase2/path-0/t0/k0/leakage-fix-1", "```python\nrate = 0.2\nx = 3\nprint(1)\n```");
+    run(&world, &told()).await.unwrap();
+    let asked = prompt(&world, "phase2/path-0/t0/k0/leakage");
+    contains_all(
+        &asked,
+        &["The solution that it would replace was checked", "\nrate = 0.2\nx = fit(0)\n", "\n-rate = 0.1\n"],
+    );
+    assert!(!asked.contains("other_20"), "{asked}");
+    // The block occurs twice: the one that changed is corrected.
+    let fix = prompt(&world, "phase2/path-0/t0/k0/leakage-fix-1");
+    contains_all(
+        &fix,
+        &["# Block of the script that leaks data\n\n```python\nrate = 0.2\nx = fit(0)\nprint(1)\n```"],
+    );
+    let corrected = world.script_run("phase2/path-0/t0/k0/corrected/run").unwrap().script;
+    assert!(
+        corrected.starts_with("x = fit(0)\n") && corrected.contains("rate = 0.2\nx = 3\nprint(1)\n"),
+        "{corrected}"
+    );
 }
 
 #[tokio::test]
@@ -359,9 +409,13 @@ async fn both_paths_look_at_different_things_and_share_lessons() {
     let later = prompt(&world, "phase2/path-0/t1/extractor");
     contains_all(
         &later,
-        &["path 2, block `block = 'phase1/merge-1/merger'`: plan of", "better by 0.4, kept"],
+        &[
+            "path 2 (path-1), block `block = 'phase1/merge-1/merger'`:\n  - plan of",
+            "better by 0.4, kept",
+            "; changed `-block = 'phase1/merge-1/merger'` `+block = 'phase2/path-1/t0/k0/coder'`",
+        ],
     );
-    assert!(!later.contains("- path 1,"), "what it tried itself stands above: {later}");
+    assert!(!later.contains("- path 1 ("), "what it tried itself stands above: {later}");
     contains_all(&later, &["Each block is shown as it was before", "(score 0.5, no difference, kept"]);
     let study = prompt(&world, "phase2/path-0/t1/ablation");
     contains_all(&study, &["# Changes tried so far", "in each fold"]);

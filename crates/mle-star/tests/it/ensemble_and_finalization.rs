@@ -219,7 +219,9 @@ async fn subsampling_is_removed_where_it_is_found() {
 #[tokio::test]
 async fn no_subsampling_may_be_said_in_a_block_of_code() {
     let check = async |found: &str, is_understood: bool| {
+        let samples = "```python\nprint('start')\ntrain = train.sample(10)\nprint('end')\n```";
         let world = World::new()
+            .agent("phase3/r1/ensembler", samples)
             .script("phase3/r1/run", scored_with_submission(0.8))
             .agent("finalization/subsampling_extract", found);
         let mut inputs = frozen();

@@ -334,7 +334,8 @@ async fn skipped_probes_say_why() {
     };
     let slow = ScriptOutcome { duration_seconds: 1e6, ..with_round(0.9) };
     let slow = with_rounds().script("phase3/r0/run", slow);
-    check(&slow, &inputs, "the script takes 1000000.0 s, and a probe may take ").await;
+    check(&slow, &inputs, "it would take about 1500000.0 s, and its share of the time that is left is ")
+        .await;
 
     inputs.protocol.as_mut().unwrap().verifies = false;
     let expected = "the program does not compute scores from predictions in this run";

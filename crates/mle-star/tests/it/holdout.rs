@@ -4,8 +4,8 @@ use mle_star::event::Event;
 use mle_star::journal::Frozen;
 use mle_star::pipeline::FinishedRun;
 use mle_star::testing::{World, failed, frozen, measured, protocol, ran, submitted};
-use mle_star_domain::config::{Acceptance, Context, FinalChoice, LeakageCheck, Probes};
-use mle_star_domain::effects::{DataView, Refit, ScriptOutcome};
+use mle_star_domain::config::{Acceptance, Context, FinalChoice};
+use mle_star_domain::effects::{ColumnImportance, DataView, Importance, Refit, ScriptOutcome};
 use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split, SplitKind};
 
 use crate::{run, warnings};
@@ -36,17 +36,17 @@ pub fn earlier_period() -> Frozen {
 }
 
 /// A run in which the first round is best, and wrote a submission.
-fn with_ensemble() -> World {
+pub(crate) fn with_ensemble() -> World {
     let round = ScriptOutcome { submission: submitted(&[]).submission, ..measured(&[0.9, 0.89, 0.91]) };
     World::new().script("phase3/r0/run", round).scores("phase3/r1/run", 0.8)
 }
 
-fn finalization(world: &World) -> Vec<String> {
+pub(crate) fn finalization(world: &World) -> Vec<String> {
     let of_it = world.trace().into_iter().filter(|place| place.starts_with("finalization/"));
     of_it.map(|place| place.trim_start_matches("finalization/").to_owned()).collect()
 }
 
-async fn finish(world: &World, inputs: &Frozen) -> FinishedRun {
+pub(crate) async fn finish(world: &World, inputs: &Frozen) -> FinishedRun {
     run(world, inputs).await.unwrap()
 }
 
@@ -58,7 +58,7 @@ async fn the_submission_script_is_scored_before_it_sees_the_held_out_labels() {
     let finished = finish(&world, &held_out()).await;
     let calls = ["look-choosing", "subsampling_extract", "test", "leakage"];
     let runs = ["holdout/run", "holdout/look-choosing", "holdout/look-reporting", "run", "refit"];
-    assert_eq!(finalization(&world), [&calls[..], &runs].concat());
+    assert_eq!(finalization(&world), [&calls[..], &runs, &["importance/run"]].concat());
     let view = |place: &str| world.script_run(place).unwrap().data;
     assert_eq!(view("tables/run"), DataView::Compared);
     assert_eq!(view("phase3/r0/run"), DataView::Search);
@@ -101,7 +101,9 @@ async fn test_rows_of_a_single_table_are_scored_once_and_decide_nothing() {
         inputs.config.final_choice = final_choice;
         let world = with_ensemble().held_out("finalization/run", &[0.5, 0.49, 0.51]);
         let finished = finish(&world, &inputs).await;
-        assert_eq!(finalization(&world), ["subsampling_extract", "test", "leakage", "run", "look-whole"]);
+        let importance: &[&str] = if is_papers { &[] } else { &["importance/run"] };
+        let before = ["subsampling_extract", "test", "leakage", "run"];
+        assert_eq!(finalization(&world), [&before, importance, &["look-whole"]].concat());
         assert_eq!(finished.submission.unwrap().to_string(), "finalization/run");
         let trust = finished.result.trust.unwrap();
         assert_eq!((trust.holdout_score, trust.holdout_rows, trust.holdout_looks), (Some(0.5), Some(60), 1));
@@ -111,6 +113,38 @@ async fn test_rows_of_a_single_table_are_scored_once_and_decide_nothing() {
     check(false, FinalChoice::Auto).await;
     check(false, FinalChoice::Holdout).await;
     check(true, FinalChoice::Auto).await;
+}
+
+#[tokio::test]
+async fn the_importance_of_columns_is_told_with_its_rows_or_why_it_is_not_known() {
+    let one = ColumnImportance { column: "a".to_owned(), difference: 0.1, interval: Some([0.0, 0.2]) };
+    let known = Importance { rows: 60, repetitions: 5, columns: vec![one.clone()], failure: String::new() };
+    let check = async |inputs: &Frozen, copies: ScriptOutcome, found: Importance, why: Option<&str>| {
+        let world = with_ensemble()
+            .held_out("finalization/holdout/run", &[0.85, 0.86, 0.84])
+            .held_out("phase3/r0/run", &[0.86, 0.85, 0.87])
+            .script("finalization/importance/run", copies)
+            .depends_on(found);
+        let result = finish(&world, inputs).await.result;
+        assert_eq!(result.importance_why.as_deref(), why);
+        let expected = why.is_none().then(|| (vec![one.clone()], 60));
+        assert_eq!(result.importance.zip(result.importance_rows), expected);
+        if let Some(run) = world.script_run("finalization/importance/run") {
+            assert_eq!((run.data, run.script), (DataView::PermutedColumns, result.final_solution.content));
+        }
+    };
+    let fails = |why: &str| Importance { failure: why.to_owned(), ..Importance::default() };
+    check(&held_out(), submitted(&[]), known.clone(), None).await;
+    check(&held_out(), submitted(&[]), fails("it differs"), Some("it differs")).await;
+    let wrong = "the final script does not predict copies of the held-out rows: 3 rows";
+    check(&held_out(), submitted(&["3 rows"]), known.clone(), Some(wrong)).await;
+    let broken = "the final script failed on copies of the held-out rows: ValueError: x";
+    check(&held_out(), failed("ValueError: x"), known.clone(), Some(broken)).await;
+    let mut whole = held_out();
+    whole.protocol.as_mut().unwrap().holdout = Holdout::Off { why: "few rows".to_owned() };
+    check(&whole, submitted(&[]), known.clone(), Some("no rows are held out")).await;
+    whole.protocol.as_mut().unwrap().is_papers = true;
+    check(&whole, submitted(&[]), known, Some("this run does not compute it")).await;
 }
 
 #[tokio::test]
@@ -194,6 +228,23 @@ async fn a_run_without_held_out_predictions_is_finalized_as_ever() {
 }
 
 #[tokio::test]
+async fn a_solution_that_is_submitted_as_it_was_has_the_score_of_what_it_predicted() {
+    let runs = ["finalization/holdout", "finalization"];
+    let failing = runs.iter().fold(with_ensemble(), |world, place| {
+        let world = world.fails(&format!("{place}/run"));
+        (1..=3).fold(world, |world, n| world.fails(&format!("{place}/debug-{n}/run")))
+    });
+    let world = failing.held_out("phase3/r0/run", &[0.86, 0.85, 0.87]);
+    let finished = finish(&world, &held_out()).await;
+    assert_eq!(finished.submission.unwrap().to_string(), "phase3/r0/run");
+    assert_eq!(finished.result.not_best, None, "it is the best one");
+    let trust = finished.result.trust.unwrap();
+    assert_eq!((trust.holdout_score, trust.holdout_looks), (Some(0.86), 2));
+    // The first look, at the choosing half, has decided something.
+    assert!(world.trace().contains(&"finalization/fallback/look-reporting".to_owned()));
+}
+
+#[tokio::test]
 async fn a_script_that_fails_on_all_rows_submits_what_it_predicted_without_the_held_out_ones() {
     let world = (1..=3).fold(with_ensemble().fails("finalization/run"), |world, n| {
         world.fails(&format!("finalization/debug-{n}/run"))
@@ -228,28 +279,6 @@ async fn a_submission_script_that_cannot_run_again_in_time_stands() {
     check(40, "finalization/holdout/run").await;
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_agent_that_removes_subsampling_knows_the_time() {
-    let world =
-        World::new().takes(0, 10).agent("finalization/subsampling_extract", "```python\nprint('start')\n```");
-    let mut inputs = held_out();
-    (inputs.config.time_limit_seconds, inputs.config.context) = (200, Context::Full);
-    inputs.protocol.as_mut().unwrap().rows = 300_000;
-    finish(&world, &inputs).await;
-    let asked = world.request("finalization/subsampling_remove").unwrap();
-    let number = |name: &str| asked.inputs[name].as_f64().unwrap();
-    assert!((number("seconds") - 10.0).abs() < 0.1, "{:?}", asked.inputs);
-    // The reserve for a run on three times the rows is 45 s, and a last script may have begun before it.
-    let allowed = number("allowed_seconds");
-    assert!((45.0 / 1.3..200.0 / 1.3).contains(&allowed), "{allowed}");
-    assert!(asked.prompt.contains(&format!("may take {allowed} s")), "{}", asked.prompt);
-    inputs.config.context = Context::Paper;
-    world.forget();
-    finish(&world, &inputs).await;
-    let asked = world.request("finalization/subsampling_remove").unwrap();
-    assert_eq!(asked.inputs.len(), 1, "{:?}", asked.inputs);
-}
-
 #[tokio::test]
 async fn the_held_out_score_chooses_beyond_one_standard_error() {
     let check = async |ensemble: &[f64], path: &[f64], chosen: &str| {
@@ -281,94 +310,6 @@ async fn the_held_out_score_chooses_beyond_one_standard_error() {
     check(&[0.8, 0.75, 0.85], &[0.85, 0.87, 0.83], "phase3/r0/run").await;
     check(&[0.8, 0.79, 0.81], &[0.85, 0.85, 0.85], "phase2/path-0/t0/k0/run").await;
     check(&[0.8, 0.8, 0.8], &[0.7, 0.7, 0.7], "phase3/r0/run").await;
-}
-
-#[tokio::test]
-async fn held_out_rows_choose_if_they_contradict_the_validation_score() {
-    let check = async |rule: FinalChoice, held_out_score: &[f64], chosen: &str, chooses: bool| {
-        let mut inputs = held_out();
-        inputs.config.final_choice = rule;
-        let world = with_ensemble()
-            .scores("phase2/path-0/t0/k0/run", 0.7)
-            .held_out("phase3/r0/run", held_out_score)
-            .held_out("finalization/choice-1/run", &[0.86, 0.85, 0.87])
-            .held_out("finalization/holdout/run", &[0.86, 0.85, 0.87]);
-        let trust = finish(&world, &inputs).await.result.trust.unwrap();
-        assert_eq!(trust.choice.candidates[0].place.to_string(), chosen, "{rule:?} {held_out_score:?}");
-        let trace = finalization(&world);
-        // What decides whether anything is chosen does not report either.
-        let reports = if rule == FinalChoice::Validation { "whole" } else { "reporting" };
-        let last = trace.iter().rfind(|place| place.contains("look-"));
-        assert!(last.is_some_and(|place| place.ends_with(&format!("look-{reports}"))), "{trace:?}");
-        let is_choice = |place: &String| place.starts_with("choice-");
-        assert_eq!(trace.iter().any(is_choice), chooses, "{trace:?}");
-        let warned = warnings(&world, "finalization", "so this half chooses");
-        assert_eq!(warned, usize::from(chooses));
-    };
-    // The validation score is 0.9. The standard errors of the differences are 0.014 and 0.1.
-    check(FinalChoice::Auto, &[0.8, 0.79, 0.81], "phase2/path-0/t0/k0/run", true).await;
-    check(FinalChoice::Auto, &[0.8, 0.7, 0.9], "phase3/r0/run", false).await;
-    check(FinalChoice::Auto, &[0.99, 0.98, 1.0], "phase3/r0/run", false).await;
-    check(FinalChoice::Validation, &[0.8, 0.79, 0.81], "phase3/r0/run", false).await;
-}
-
-/// A script that left predictions for every row.
-fn predicting(scores: &[f64]) -> ScriptOutcome {
-    ScriptOutcome { submission: submitted(&[]).submission, ..measured(scores) }
-}
-
-/// A run in which all finalists have seen their validation rows, and an attempt that was not accepted has not.
-fn with_leaking_finalists() -> World {
-    with_ensemble()
-        .script("phase2/path-0/t0/k1/run", predicting(&[0.2, 0.19, 0.21]))
-        .script("phase1/candidate-1/run", predicting(&[0.1, 0.09, 0.11]))
-        .scores("phase2/path-0/t0/k0/run", 0.7)
-        .held_out("phase3/r0/run", &[0.4, 0.39, 0.41])
-        .held_out("finalization/choice-1/run", &[0.45, 0.44, 0.46])
-        .held_out("phase1/candidate-1/run", &[0.46, 0.45, 0.47])
-        .held_out("phase2/path-0/t0/k1/run", &[0.5, 0.3, 0.7])
-        .held_out("finalization/holdout/run", &[0.5, 0.49, 0.51])
-}
-
-#[tokio::test]
-async fn held_out_rows_that_contradict_choose_among_all_solutions() {
-    let check = async |rule: FinalChoice, chosen: &[&str], compared: usize| {
-        let (mut inputs, world) = (held_out(), with_leaking_finalists());
-        inputs.config.final_choice = rule;
-        let trust = finish(&world, &inputs).await.result.trust.unwrap();
-        let places: Vec<&str> = trust.choice.candidates.iter().map(|one| one.place.as_str()).collect();
-        assert_eq!((&places[..chosen.len()], places.len()), (chosen, compared), "{rule:?}");
-        // They have predicted the rows.
-        let runs = ["choice-4/run", "choice-5/run"].map(str::to_owned);
-        assert!(!finalization(&world).iter().any(|place| runs.contains(place)), "{rule:?}");
-    };
-    // The attempt's score is uncertain, but better.
-    let ranked = ["phase2/path-0/t0/k1/run", "phase1/candidate-1/run", "phase2/path-0/t0/k0/run"];
-    check(FinalChoice::Auto, &ranked, 6).await;
-    check(FinalChoice::Holdout, &["phase2/path-0/t0/k0/run"], 4).await;
-}
-
-#[tokio::test]
-async fn a_solution_chosen_by_held_out_rows_is_checked_for_leakage() {
-    let (mut inputs, world) = (held_out(), with_leaking_finalists());
-    inputs.config.leakage_check = LeakageCheck::Accepted;
-    inputs.config.context = Context::Full;
-    let trust = finish(&world, &inputs).await.result.trust.unwrap();
-    assert_eq!(trust.choice.candidates[0].place.as_str(), "phase2/path-0/t0/k1/run");
-    let trace = world.trace();
-    assert!(!trace.contains(&"phase2/path-0/t0/k1/leakage".to_owned()), "it was not accepted");
-    assert!(trace.contains(&"finalization/leakage".to_owned()), "{trace:?}");
-    assert!(!trace.contains(&"finalization/test".to_owned()), "it writes a submission");
-}
-
-#[tokio::test]
-async fn the_next_best_on_held_out_rows_replaces_a_suspect_solution() {
-    let (mut inputs, world) = (held_out(), with_leaking_finalists());
-    inputs.config.probes = Probes::Final;
-    // With a permuted target, its score is what it was.
-    let world = world.scores("finalization/probe-0/shuffled-target/run", 0.2);
-    let trust = finish(&world, &inputs).await.result.trust.unwrap();
-    assert_eq!(trust.choice.candidates[0].place.as_str(), "phase1/candidate-1/run", "{:?}", trust.choice);
 }
 
 /// A run in which a solution without a submission of its own is chosen. Its submission script scores 0.85 on held-out

@@ -93,3 +93,59 @@ async fn rows_of_both_decide() {
     check(true, Paper, [folds, some], Some(common(0, None, "a file computes the metric")), true, "").await;
     check(false, Paper, [folds, some], None, true, "").await;
 }
+
+#[tokio::test]
+async fn paths_and_ensembles_are_chosen_among_on_like_rows() {
+    const PATHS: [&str; 2] = ["phase2/path-0/t0/k0", "phase2/path-1/t0/k0"];
+    const ROUND: &str = "phase3/r0";
+    // The second path and the ensemble print better scores, on the rows given here.
+    let check = async |rows: [Rows; 2], says: &[(&str, Comparison)], compared: &[&str], best: &str| {
+        let mut inputs = held_out();
+        let protocol = inputs.protocol.as_mut().unwrap();
+        (protocol.has_folds_file, protocol.like_rows) = (true, true);
+        (inputs.config.num_retrieved_models, inputs.config.num_parallel_solutions) = (1, 2);
+        (inputs.config.inner_loop_steps, inputs.config.outer_loop_steps) = (1, 1);
+        inputs.config.ensemble_rounds = 1;
+        let first = validated(&[0.5, 0.49, 0.51], Rows::Folds);
+        let larger = common(40, Some((0.01, 0.001)), "");
+        let world = || {
+            let world = World::new()
+                .script("phase1/candidate-0/run", first.clone())
+                .script("phase1/data/run", first.clone())
+                .script(&format!("{}/run", PATHS[0]), validated(&[0.6, 0.59, 0.61], Rows::Folds))
+                .script(&format!("{}/run", PATHS[1]), validated(&[0.7, 0.69, 0.71], rows[0]))
+                .script(&format!("{ROUND}/run"), validated(&[0.8, 0.79, 0.81], rows[1]))
+                .compares(&format!("{}/common", PATHS[1]), larger.clone());
+            says.iter().fold(world, |world, (place, comparison)| world.compares(place, comparison.clone()))
+        };
+        // A replay compares nothing again, and decides the same.
+        let folder = Folder::fresh();
+        drop(Journal::create(folder.path(), &inputs).unwrap());
+        for is_first in [true, false] {
+            let (world, (journal, inputs)) = (world(), Journal::open(folder.path()).unwrap());
+            let result = go_on(&world, &inputs, &journal).await.unwrap().result;
+            let chosen = result.trust.unwrap().choice.candidates[0].place.to_string();
+            assert_eq!(chosen, format!("{best}/run"), "{rows:?} {says:?}");
+            let places: Vec<String> =
+                world.trace().into_iter().filter(|place| place.contains("like-rows")).collect();
+            assert_eq!(places, if is_first { compared } else { &[] }, "{rows:?}");
+        }
+    };
+    let (folds, some) = (Rows::Folds, Rows::Others("some"));
+    let [second, third] = [2, 3].map(|member| format!("like-rows/member-{member}/common"));
+    let [of_paths, of_rounds] = ["phase2", "phase3"].map(|phase| format!("{phase}/{second}"));
+    let last = format!("phase3/{third}");
+    let (better, worse) = (common(40, Some((0.01, 0.02)), ""), common(40, Some((-0.01, 0.02)), ""));
+    let none = common(3, None, "");
+    check([folds, folds], &[], &[], ROUND).await;
+    // The ensemble's rows are the folds, so its score counts against that of the first path.
+    let all = [of_paths.as_str(), &of_rounds];
+    check([some, folds], &[(&of_paths, worse.clone()), (&of_rounds, worse.clone())], &all, ROUND).await;
+    let all = [of_paths.as_str(), &of_rounds, &last];
+    let won = [(of_paths.as_str(), better.clone()), (&of_rounds, better.clone()), (&last, worse.clone())];
+    check([some, folds], &won, &all, PATHS[1]).await;
+    // The ensemble has other rows.
+    check([folds, some], &[(&last, worse)], &[&last], PATHS[1]).await;
+    check([folds, some], &[(&last, better)], &[&last], ROUND).await;
+    check([folds, some], &[(&last, none)], &[&last], PATHS[1]).await;
+}

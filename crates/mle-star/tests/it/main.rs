@@ -3,12 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::disallowed_methods, reason = "tests look at journals from outside")]
 
+mod choice;
 mod context;
 mod continuing;
 mod ensemble_and_finalization;
 mod estimate;
 mod events;
 mod failures;
+mod forks;
 mod gate;
 mod holdout;
 mod initial;
@@ -19,6 +21,7 @@ mod logging;
 mod lost;
 mod memory;
 mod money;
+mod notes;
 mod prefetch;
 mod prompts;
 mod provisional;
@@ -29,6 +32,7 @@ mod runners;
 mod selection;
 mod solution;
 mod speed;
+mod subsampling;
 mod trace;
 mod verdicts;
 mod words;

@@ -82,7 +82,7 @@ async fn a_run_says_where_its_models_come_from() {
     check(searched(vec![lookup(Some("busy")), lookup(None)]), frozen(), Web, &once, None).await;
     let failed = searched(vec![lookup(Some("no such tool")); 2]);
     check(failed, frozen(), Knowledge, &once, Some("every web search failed: no such tool")).await;
-    check(searched(vec![]), frozen(), Knowledge, &once, Some("searched nothing")).await;
+    check(searched(vec![]), frozen(), Knowledge, &once, Some("no web search")).await;
     check(dead(), frozen(), Knowledge, &twice, Some("(the agent died); it is asked again without")).await;
     check(searched(vec![]), search_off(), Knowledge, &once, None).await;
     check(searched(vec![]), offline(frozen()), Rules, &once, None).await;

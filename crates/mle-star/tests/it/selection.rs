@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
+use mle_star::event::Event;
 use mle_star::journal::Frozen;
 use mle_star::testing::{World, frozen, measured, measurement, submitted};
-use mle_star_domain::config::{AgentsChoice, Context, LeakageCheck, Switch};
-use mle_star_domain::effects::{ScriptOutcome, Selection};
+use mle_star_domain::config::{AgentsChoice, Context, LeakageCheck, Probes, Switch};
+use mle_star_domain::effects::{Agreement, ScriptEnd, ScriptOutcome, Selection};
+use mle_star_domain::measure::Difference;
+use mle_star_domain::place::Step;
 use mle_star_domain::protocol::Holdout;
 
 use crate::holdout::held_out;
@@ -89,6 +92,104 @@ async fn the_script_of_a_combination_has_run_or_is_not_said_to_have_run() {
         check(held_out(), fails).await;
         check(all_rows.clone(), fails).await;
     }
+}
+
+#[tokio::test]
+async fn a_combination_that_takes_the_place_of_the_best_solution_is_told() {
+    let words = "0.8 against 0.77 of the best one (± 0.01) on rows that chose neither; that one was chosen by its score on all rows, 0.7";
+    let check = async |lead: Option<Difference>, is_better: bool, told: usize| {
+        let selection = Selection { lead, is_better, ..weights(&[0.75, 0.25], 0.8) };
+        let world = two_candidates().selects("phase3/selection/weights", selection);
+        run(&world, &held_out()).await.unwrap();
+        let warned = "a combination of 2 solutions replaces the best one: 0.8 instead of 0.77 (± 0.01) on rows that chose neither";
+        assert_eq!(warnings(&world, "phase3/selection", warned), told);
+        let ended = |event: Event| match event {
+            Event::StepEnded { place: Step::Selection, verdict } => Some(verdict.note),
+            _ => None,
+        };
+        let notes: Vec<String> = world.events().into_iter().filter_map(ended).collect();
+        let remark = lead.map(|_| format!("; {words}")).unwrap_or_default();
+        assert_eq!(notes, [format!("weighted combination of 2 solutions{remark}")]);
+    };
+    let lead = Some(Difference { by: 0.03, standard_error: 0.01 });
+    check(lead, true, 1).await;
+    check(lead, false, 0).await;
+    check(None, true, 0).await;
+}
+
+#[tokio::test]
+async fn the_first_ensemble_plan_is_told_how_alike_errors_are() {
+    let agreement = Agreement {
+        rows: 800,
+        best: 1,
+        differences: vec![Some(Difference { by: -0.01, standard_error: 0.002 }), None],
+        correlations: vec![vec![Some(1.0), Some(0.98)], vec![Some(0.98), Some(1.0)]],
+        failure: String::new(),
+    };
+    let check = async |context: Context, known: bool, expected: bool| {
+        let mut inputs = held_out();
+        inputs.config.context = context;
+        let world = two_candidates();
+        let world = if known { world.agrees("phase3/r0/agreement", agreement.clone()) } else { world };
+        run(&world, &inputs).await.unwrap();
+        let asked = |round: u32| world.request(&format!("phase3/r{round}/ens_planner")).unwrap();
+        let table = "on the 800 validation rows that all of them predicted:\n\n\
+                     | solution | difference | errors of 1 |\n| --- | --- | --- |\n\
+                     | 1 | -0.01 (± 0.002) |  |\n| 2 | best | 0.98 |\n\n";
+        assert_eq!(asked(0).prompt.contains(table), expected, "{}", asked(0).prompt);
+        assert!(!asked(1).prompt.contains("errors of 1"), "{}", asked(1).prompt);
+        assert!(asked(0).inputs.keys().all(|name| name != "agreement"));
+    };
+    check(Context::Full, true, true).await;
+    check(Context::Full, false, false).await;
+    check(Context::Paper, true, false).await;
+}
+
+#[tokio::test]
+async fn a_combination_that_takes_too_long_is_probed_by_its_fastest_member() {
+    let check = async |seconds: [f64; 2], expected: [&str; 3], words: &str| {
+        let mut inputs = held_out();
+        inputs.config.probes = Probes::Final;
+        let candidate =
+            |score: f64, seconds: f64| ScriptOutcome { duration_seconds: seconds, ..predicted(score) };
+        let world = World::new()
+            .script("phase1/candidate-0/run", candidate(0.7, seconds[0]))
+            .script("phase1/candidate-1/run", candidate(0.6, seconds[1]))
+            .selects("phase3/selection/weights", weights(&[0.75, 0.25], 0.8));
+        let result = run(&world, &inputs).await.unwrap().result;
+        let probes = result.trust.unwrap().probes;
+        let kind = |name: &str| {
+            let script = world.script_run(&format!("finalization/probe-0/{name}/run")).map(|run| run.script);
+            match script {
+                None => "none",
+                Some(script) if script.contains("MEMBERS = [") => "all",
+                Some(script) if script.contains("phase1/candidate-0/init") => "first",
+                Some(_) => "second",
+            }
+        };
+        let names: Vec<&str> = probes.iter().map(|probe| kind(&probe.name)).collect();
+        assert_eq!(names, expected, "{seconds:?}");
+        assert!(probes.iter().any(|probe| probe.detail.contains(words)), "{probes:?}");
+    };
+    let second = "(the member of phase1/candidate-1, the fastest of the combination)";
+    check([2.0, 1.0], ["all", "second", "all"], second).await;
+    check([8e3, 1.0], ["second"; 3], second).await;
+    check([1.0, 8e3], ["first"; 3], "the fastest of the combination").await;
+    check([9e3, 8e3], ["none"; 3], "it would take about 12000.0 s").await;
+}
+
+#[tokio::test]
+async fn a_probe_that_took_longer_than_its_share_ends_the_probes() {
+    let mut inputs = held_out();
+    inputs.config.probes = Probes::Final;
+    let late = ScriptOutcome { duration_seconds: 40.0, ..ScriptOutcome::of(ScriptEnd::TimedOut) };
+    let world = two_candidates().script("finalization/probe-0/shuffled-target/run", late);
+    let probes = run(&world, &inputs).await.unwrap().result.trust.unwrap().probes;
+    let details: Vec<&str> = probes.iter().map(|probe| probe.detail.as_str()).collect();
+    let others = "the probe `shuffled-target` took longer than its share of the time";
+    let own = "it took longer than its share of the time, and was stopped after 40 s";
+    assert_eq!(details, [own, others, others]);
+    assert_eq!(places(&world, "finalization/probe-"), ["finalization/probe-0/shuffled-target/run"]);
 }
 
 #[tokio::test]
@@ -218,6 +319,16 @@ async fn no_model_is_tried_that_cannot_end_in_time() {
         tokio::time::timeout(Duration::from_secs(600), run(&world, &inputs)).await.unwrap().unwrap();
     assert_eq!(places(&world, "phase3/extra"), Vec::<String>::new());
     assert!(finished.submission.is_some());
+}
+
+#[tokio::test]
+async fn two_parts_of_the_phase_may_fail() {
+    let (world, inputs) = offline();
+    let world = world.scores("phase2/path-0/t0/k0/run", 0.75).panics("phase3/extra-0/init");
+    let world = world.panics("phase3/r1/ens_planner");
+    let finished = run(&world, &inputs).await.unwrap();
+    assert_eq!(warnings(&world, "phase3", "the run goes on without it"), 2);
+    assert!(finished.result.phase3.is_none() && finished.submission.is_some());
 }
 
 #[tokio::test(start_paused = true)]

@@ -6,7 +6,7 @@ use mle_star::event::Event;
 use mle_star::journal::{Journal, JournalError, Kind, read};
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen, submitted};
-use mle_star::verdict::{Verdict, Verdicts, answer};
+use mle_star::verdict::{Unrecorded, Verdict, Verdicts, answer};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Step;
 use proptest::prelude::*;
@@ -30,7 +30,10 @@ async fn every_step_is_closed_once_and_announced_as_recorded() {
         .events()
         .iter()
         .filter_map(|event| match event {
-            Event::StepEnded { place, verdict } => Some((*place, verdict.clone())),
+            Event::StepEnded { place, verdict } => {
+                let recorded = Verdict { unrecorded: Unrecorded::default(), ..verdict.clone() };
+                Some((*place, recorded))
+            }
             _ => None,
         })
         .collect();

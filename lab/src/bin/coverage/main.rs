@@ -103,7 +103,7 @@ impl World {
             Columns { cluster: Some("unit".to_owned()), ..Columns::new(Some("id".to_owned()), "y") };
         let columns = if self.has_units() { columns } else { Columns { cluster: None, ..columns } };
         let labels = Labels::read(self.table(part, kind.metric).as_bytes(), &columns, kind.metric)?;
-        if self.is_by_time {
+        if self.is_by_time && !self.by_series {
             return Ok(labels.in_periods(Arc::new(Folds::read(self.folds().as_bytes())?)));
         }
         let hidden = self.rows_of(Part::Hidden).count() as u64;

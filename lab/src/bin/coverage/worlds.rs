@@ -46,6 +46,10 @@ pub(crate) struct World {
     /// For times, the number of steps of a season.
     season: usize,
     units: bool,
+    /// For times, how many steps earlier each series ends.
+    earlier: Vec<usize>,
+    /// Whether intervals are for series rather than for one more period.
+    pub(crate) by_series: bool,
 }
 
 /// Series with levels that wander and jump, together and each alone, seasons, events and noise.
@@ -64,6 +68,8 @@ struct Series {
     /// The growth in a step.
     growth: f64,
     noise: f64,
+    /// By how many steps a series may end earlier than others: each has its own last period then.
+    ends: usize,
 }
 
 const DAYS: Series = Series {
@@ -77,6 +83,7 @@ const DAYS: Series = Series {
     jumps: (1.0 / 182.0, 0.15),
     growth: 0.0,
     noise: 0.1,
+    ends: 0,
 };
 
 /// Groups with levels, slopes and noise of their own.
@@ -90,7 +97,7 @@ struct Groups {
 }
 
 /// The worlds: the first four are those of `worlds.py`, on which the rules were chosen.
-pub(crate) const KINDS: [Kind; 19] = [
+pub(crate) const KINDS: [Kind; 23] = [
     kind("time", Metric::Mae, |seed| series(&DAYS, seed)),
     kind("10 groups", Metric::Mae, |seed| groups(&TEN, seed)),
     kind("100 groups", Metric::Mae, |seed| groups(&HUNDRED, seed)),
@@ -109,6 +116,15 @@ pub(crate) const KINDS: [Kind; 19] = [
     kind("25 unequal groups, above the median", Metric::RocAuc, |seed| groups(&UNEQUAL, seed + 1_000)),
     kind("12 groups, above the median", Metric::RocAuc, |seed| groups(&TWELVE, seed)),
     kind("rows, RMSE", Metric::Rmse, |seed| rows(seed + 1_000, 1_700, 300, 400, 0.4)),
+    kind("own ends", Metric::Mae, |seed| series(&OWN, seed)),
+    kind("own ends that grow, RMSE", Metric::Rmse, |seed| {
+        series(&Series { growth: 0.003, ..OWN }, seed + 1_000)
+    }),
+    kind("own ends, by series", Metric::Mae, |seed| World { by_series: true, ..series(&OWN, seed) }),
+    kind("own ends, one fold, by series", Metric::Mae, |seed| World {
+        by_series: true,
+        ..series(&Series { folds: 1, ..OWN }, seed + 2_000)
+    }),
     kind("rows, above the median", Metric::RocAuc, |seed| rows(seed + 2_000, 1_700, 300, 400, 0.4)),
 ];
 
@@ -123,6 +139,7 @@ const WEEKS: Series = Series {
     jumps: (0.01, 0.2),
     growth: 0.004,
     noise: 0.2,
+    ends: 0,
 };
 const HOURS: Series = Series {
     count: 5,
@@ -135,6 +152,7 @@ const HOURS: Series = Series {
     jumps: (0.01, 0.2),
     growth: 0.0,
     noise: 0.15,
+    ends: 0,
 };
 const MONTHS: Series = Series {
     count: 30,
@@ -147,7 +165,9 @@ const MONTHS: Series = Series {
     jumps: (0.02, 0.2),
     growth: -0.003,
     noise: 0.1,
+    ends: 0,
 };
+const OWN: Series = Series { count: 20, period: 14, before: 150, ends: 90, ..DAYS };
 const TEN: Groups = Groups { known: 10, hidden: 5, rows: 200.0, unequal: 0.0, level: 0.7 };
 const HUNDRED: Groups = Groups { known: 100, hidden: 50, rows: 20.0, unequal: 0.0, level: 0.7 };
 const SIX: Groups = Groups { known: 6, hidden: 4, rows: 300.0, unequal: 0.0, level: 0.5 };
@@ -190,7 +210,11 @@ fn series(world: &Series, seed: u64) -> World {
     let season: Vec<f64> = (0..world.season).map(|_| random.normal(0.15)).collect();
     let together = random.wandering(world, steps);
     let mut rows = Vec::new();
-    for series in 0..world.count {
+    let earlier: Vec<usize> = match world.ends {
+        0 => vec![0; world.count],
+        ends => (0..world.count).map(|_| random.0.usize(0..=ends)).collect(),
+    };
+    for (series, own) in earlier.iter().enumerate() {
         let (base, alone) = (3.0 + random.normal(0.5), random.wandering(world, steps));
         let effect = 0.2 + random.normal(0.05);
         for step in 0..steps {
@@ -200,18 +224,21 @@ fn series(world: &Series, seed: u64) -> World {
             let level = base + together[step] + alone[step] + world.growth * step as f64;
             let expected = level + year + season[step % world.season] + effect * event;
             let target = (expected + random.normal(world.noise)).exp();
-            let period = step.checked_sub(world.before).map(|since| since / world.period);
+            let since = (step + own).checked_sub(world.before);
+            let period = since.map(|since| since / world.period);
             let (fold, part) = match period {
                 Some(period) if period < world.folds => (Some(period), Some(Part::Validation)),
                 Some(period) if period == world.folds => (None, Some(Part::HeldOut)),
-                Some(_) => (None, Some(Part::Hidden)),
+                Some(period) if period == world.folds + 1 => (None, Some(Part::Hidden)),
+                // The series has ended.
+                Some(_) => (None, None),
                 None => (None, None),
             };
             rows.push(Row { features: vec![event], target, unit: step, series, fold, part });
         }
     }
     let (folds, period, season) = (world.folds, world.period, world.season);
-    World { is_by_time: true, rows, folds, period, season, units: true }
+    World { is_by_time: true, rows, folds, period, season, units: true, earlier, by_series: false }
 }
 
 fn groups(world: &Groups, seed: u64) -> World {
@@ -238,7 +265,16 @@ fn groups(world: &Groups, seed: u64) -> World {
             rows.push(Row { features, target, unit, series: 0, fold, part: Some(part) });
         }
     }
-    World { is_by_time: false, rows, folds: FOLDS, period: 0, season: 1, units: true }
+    World {
+        is_by_time: false,
+        rows,
+        folds: FOLDS,
+        period: 0,
+        season: 1,
+        units: true,
+        earlier: Vec::new(),
+        by_series: false,
+    }
 }
 
 /// The noise grows with one of the columns.
@@ -257,7 +293,16 @@ fn rows(seed: u64, validated: usize, held_out: usize, hidden: usize, unequal: f6
         Row { features: features(&x, 0.0), target, unit: at, series: 0, fold, part: Some(part) }
     };
     let rows = (0..validated + held_out + hidden).map(row).collect();
-    World { is_by_time: false, rows, folds: FOLDS, period: 0, season: 1, units: false }
+    World {
+        is_by_time: false,
+        rows,
+        folds: FOLDS,
+        period: 0,
+        season: 1,
+        units: false,
+        earlier: Vec::new(),
+        by_series: false,
+    }
 }
 
 fn relation(x: &[f64]) -> f64 {
@@ -284,6 +329,10 @@ impl World {
         (0..self.rows.len()).filter(move |at| self.rows[*at].part == Some(part))
     }
 
+    fn has_own_ends(&self) -> bool {
+        self.earlier.iter().any(|steps| *steps > 0)
+    }
+
     pub(crate) fn has_units(&self) -> bool {
         self.units
     }
@@ -291,7 +340,8 @@ impl World {
     /// How many rows each group of a part has.
     pub(crate) fn sizes(&self, part: Part) -> Vec<u64> {
         let mut sizes: BTreeMap<usize, u64> = BTreeMap::new();
-        self.rows_of(part).for_each(|at| *sizes.entry(self.rows[at].unit).or_default() += 1);
+        let unit = |row: &Row| if self.has_own_ends() { row.series } else { row.unit };
+        self.rows_of(part).for_each(|at| *sizes.entry(unit(&self.rows[at])).or_default() += 1);
         sizes.into_values().collect()
     }
 
@@ -302,7 +352,8 @@ impl World {
         let median = targets[targets.len() / 2];
         let mut table = "id,y,unit\n".to_owned();
         for at in self.rows_of(part) {
-            let Row { target, unit, .. } = &self.rows[at];
+            let Row { target, series, .. } = &self.rows[at];
+            let unit = if self.has_own_ends() { series } else { &self.rows[at].unit };
             let _ = match metric {
                 Metric::RocAuc => writeln!(table, "{at},{},{unit}", u8::from(*target > median)),
                 _ => writeln!(table, "{at},{target},{unit}"),
@@ -360,8 +411,9 @@ impl World {
         let series = self.rows.last().map_or(0, |row| row.series) + 1;
         let steps = self.rows.len() / series;
         let periods = self.folds + 2;
-        for first in (0..periods).map(|period| steps - (periods - period) * self.period) {
+        for last in (0..periods).map(|period| steps - (periods - period) * self.period) {
             for series in 0..series {
+                let first = last - self.earlier[series];
                 let rows = &self.rows[series * steps..(series + 1) * steps];
                 let history = first.saturating_sub(26 * self.season.min(26))..first;
                 let columns = |row: &Row| {

@@ -22,9 +22,11 @@ const LONGEST_OUTPUT: u64 = 128 << 20;
 /// Data that runners can be given.
 #[derive(Debug)]
 pub struct Source {
+    /// The digest of the manifest, which names the data.
     data: String,
-    /// The manifest as a file.
+    /// The manifest as JSON.
     list: Vec<u8>,
+    /// The files by the digests of their content.
     paths: HashMap<String, PathBuf>,
 }
 
@@ -40,7 +42,7 @@ impl Source {
         Ok(Self { data, list, paths })
     }
 
-    /// Its digest.
+    /// The digest that names the data.
     pub fn data(&self) -> &str {
         &self.data
     }
@@ -57,7 +59,7 @@ impl Source {
     }
 }
 
-/// Sends the files that a runner needs, from where its parts of them end.
+/// Sends the files that a runner needs: for each digest, the bytes after those that it has.
 pub(super) async fn send(source: Arc<Source>, files: Vec<(String, u64)>, out: Outgoing) {
     for (digest, have) in files {
         match send_file(&source, &digest, have, &out).await {
@@ -100,30 +102,33 @@ async fn send_file(
 
 /// The output and the files of a script as they arrive.
 pub(super) struct Receiving {
+    /// Standard output and standard error: the log file, and the bytes received so far.
     logs: [(PathBuf, tokio::fs::File, u64); 2],
     folder: PathBuf,
-    /// The files with what may still come of each.
+    /// The files of which something has arrived, by name.
     files: HashMap<String, Arriving>,
+    /// How many bytes of each wanted file may still come.
     left: HashMap<String, u64>,
 }
 
+/// A file that arrives in pieces.
 struct Arriving {
     file: File,
     hasher: blake3::Hasher,
 }
 
 impl Receiving {
-    pub(super) fn new(errand: &RemoteJob<'_>) -> Result<Self, Trouble> {
+    pub(super) fn new(remote: &RemoteJob<'_>) -> Result<Self, Trouble> {
         let open = |path: &PathBuf| {
             let file = File::create(path).map_err(|error| Trouble::io("write", path, &error))?;
             Ok::<_, Trouble>((path.clone(), tokio::fs::File::from_std(file), 0))
         };
-        let [out, err] = &errand.logs;
+        let [out, err] = &remote.logs;
         // An interrupted process may have left it.
-        let _ = fs::remove_dir_all(&errand.folder);
-        fs::create_dir_all(&errand.folder).map_err(|error| Trouble::io("create", &errand.folder, &error))?;
-        let left = errand.outputs.iter().map(|(name, most)| ((*name).to_owned(), *most)).collect();
-        let (logs, folder) = ([open(out)?, open(err)?], errand.folder.clone());
+        let _ = fs::remove_dir_all(&remote.folder);
+        fs::create_dir_all(&remote.folder).map_err(|error| Trouble::io("create", &remote.folder, &error))?;
+        let left = remote.outputs.iter().map(|(name, most)| ((*name).to_owned(), *most)).collect();
+        let (logs, folder) = ([open(out)?, open(err)?], remote.folder.clone());
         Ok(Self { logs, folder, files: HashMap::new(), left })
     }
 

@@ -1,4 +1,4 @@
-//! An entry of the configuration with what became of its runners: when the next one may start.
+//! An entry of the configuration with the history of its runners, which decides when the next one may start.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ const HOPELESS_LATER: u32 = 10;
 /// How many runners of an entry are started at once. An `sshd` refuses the eleventh login.
 const AT_ONCE: usize = 5;
 
-/// An entry with what became of its runners.
+/// An entry of the configuration with the history of its runners.
 pub(super) struct FleetEntry {
     pub(super) entry: RunnerEntry,
     /// The runners that are started or ready, by number, with the time of their start; `None` once ready.
@@ -52,7 +52,7 @@ impl FleetEntry {
         }
     }
 
-    /// Notes that a runner failed, which was started at this time.
+    /// Notes that the runner failed that was started at `began`.
     pub(super) fn failed(&mut self, NotStarted { reason, hope }: NotStarted, began: Instant) {
         if self.failed.is_none_or(|last| last < began) {
             self.failures += 1;
@@ -68,22 +68,22 @@ impl FleetEntry {
         self.last_failure = reason;
     }
 
-    /// Is it useless to wait for its runners?
+    /// Whether it is useless to wait for its runners.
     pub(super) fn is_hopeless(&self) -> bool {
         let most = if self.slots.is_some() { HOPELESS_LATER } else { HOPELESS };
         self.refused.is_some() || self.failures >= most
     }
 
-    /// Is this one of its runners?
+    /// Whether this is one of its runners.
     pub(super) fn has(&self, connection: &Connection) -> bool {
-        connection.name.strip_prefix(&self.entry.name).is_some_and(is_number)
+        connection.name.strip_prefix(&self.entry.name).is_some_and(is_runner_suffix)
     }
 
     pub(super) fn expected_slots(&self) -> usize {
         self.slots.unwrap_or_else(|| self.entry.expected_slots())
     }
 
-    /// How many runners are being started.
+    /// How many runners are being started, without those that may wait in a queue.
     fn starting(&self) -> usize {
         let is_soon = |began: &&Instant| began.elapsed() < QUEUED;
         self.started.values().flatten().filter(is_soon).count()
@@ -101,7 +101,8 @@ impl FleetEntry {
     }
 }
 
-fn is_number(rest: &str) -> bool {
+/// Whether this ends the name of a runner: a hyphen and a number.
+fn is_runner_suffix(rest: &str) -> bool {
     rest.strip_prefix('-').is_some_and(|rest| rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 

@@ -60,6 +60,7 @@ impl Server {
             slot: order.slot,
             may_be_warm: order.may_be_warm,
             modules: order.modules.clone(),
+            keeps_model: false,
             heard: Some(heard),
         };
         let logs =

@@ -24,7 +24,7 @@ const NAMES: [&str; 6] = ["python3", "python3.13", "python3.12", "python3.11", "
 /// How long an interpreter may take to answer.
 const LIMIT: Duration = Duration::from_secs(60);
 
-/// Why an interpreter that does not exist does not answer.
+/// The reason why an interpreter does not answer if it does not exist.
 const NO_FILE: &str = "there is no such file";
 
 /// Prints executable, version and platform. The syntax works back to Python 2.7, so that an old one can answer.
@@ -94,7 +94,7 @@ pub(super) async fn on_path() -> Result<Interpreter, Trouble> {
     Err(Trouble::new(message, hint))
 }
 
-/// Every installed distribution of an interpreter.
+/// The name and version of every installed distribution of an interpreter.
 pub(super) async fn libraries(python: &Path) -> Result<Vec<(String, String)>, Trouble> {
     answer(python, LIBRARIES).await.map_err(|reason| {
         let message = format!("{} cannot list its libraries: {reason}", python.display());

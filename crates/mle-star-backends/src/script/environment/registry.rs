@@ -13,6 +13,7 @@ const SAME: [(&str, &[&str]); 5] = [
     ("PIP_CERT", &["SSL_CERT_FILE"]),
     ("PIP_FIND_LINKS", &["UV_FIND_LINKS"]),
 ];
+/// The setting that lists folders.
 const FOLDERS: &str = "PIP_FIND_LINKS";
 
 /// What stands between this machine and the registry.
@@ -22,11 +23,11 @@ pub(super) enum Obstacle {
     Network,
     /// A proxy that cannot be reached or refuses.
     Proxy,
-    /// A certificate that is not trusted, as of a proxy that reads along.
+    /// A certificate that is not trusted, such as that of a proxy which decrypts the traffic.
     Certificate,
 }
 
-/// Gives uv and pip the settings that the user made for the other one.
+/// Gives uv the settings that the user made for pip, and pip those for uv.
 pub(super) fn share_settings(command: &mut Command) {
     share(&|name| env::var(name).ok().filter(|value| !value.is_empty()), &mut |name, value| {
         command.env(name, value);
@@ -73,7 +74,7 @@ impl Obstacle {
         }
     }
 
-    /// The error that it is, with what to do.
+    /// The error for the user, with what to do.
     pub(super) fn trouble(self) -> Trouble {
         let hint = match self {
             Self::Network => {

@@ -1,18 +1,21 @@
 //! Scores by a metric file.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use mle_star_domain::measure::Measurement;
+use mle_star_domain::measure::{Difference, Measurement};
 use mle_star_domain::protocol::HoldoutPart;
 use mle_star_metrics::intervals::Folds;
 use mle_star_metrics::labels::paired::KnownRows;
 use mle_star_metrics::labels::{Columns, Layout, Others};
 use tokio::runtime::Handle;
 
-use super::{EvaluationSetup, HOLDOUT_REPLICATES, LARGEST, REPLICATES, ValidationCheck, fewest_rows, table};
+use super::{
+    EvaluationSetup, HOLDOUT_REPLICATES, LARGEST, REPLICATES, ValidationCheck, fewest_rows, opened, table,
+};
 use crate::script::grader::{Graded, Grader, Unknown};
 
 /// Computes scores with a metric file.
@@ -43,16 +46,14 @@ impl ByFile {
         predictions: File,
     ) -> ValidationCheck {
         let read = || known(&setup.train, &setup.columns);
-        let folds = || self.folds.get_or_init(|| setup.periods_of_rows()).as_ref();
-        let known = self.search.get_or_init(read).as_ref().and_then(|known| Ok((known, folds()?)));
-        let (known, folds) = match known {
+        let known = self.search.get_or_init(read).as_ref();
+        let (known, unknown) = match known.and_then(|known| Ok((known, self.unknown(setup)?))) {
             Ok(known) => known,
             Err(why) => {
                 let note = Some(format!("scores are not recomputed: {why}"));
                 return ValidationCheck { note, ..ValidationCheck::default() };
             }
         };
-        let unknown = Unknown { interval_for: setup.interval_for(), folds };
         let rows = Scored { known, columns: &setup.columns, wanted: None, unknown };
         let measured = match self.measure(&rows, layout, predictions, Others::Reject, REPLICATES) {
             Ok(measured) => measured,
@@ -65,7 +66,59 @@ impl ByFile {
                 "{name} has {rows} of {labelled} labelled rows, too few for a score: validate on at least {fewest} rows."
             ));
         }
-        ValidationCheck { measured: Some(measured), ..ValidationCheck::default() }
+        let folds_digest = setup.folds.as_ref().and_then(|_| Some(known.digest_in(self.folds(setup).ok()?)));
+        let on_folds = folds_digest.as_ref() == Some(&measured.rows_digest);
+        ValidationCheck { measured: Some(Measurement { on_folds, ..measured }), ..ValidationCheck::default() }
+    }
+
+    /// The folds that scripts find with their data.
+    fn folds(&self, setup: &EvaluationSetup) -> Result<&Folds, &String> {
+        self.folds.get_or_init(|| setup.all_folds()).as_ref()
+    }
+
+    /// What the intervals of validation scores are for.
+    fn unknown(&self, setup: &EvaluationSetup) -> Result<Unknown<'_>, &String> {
+        let folds = self.folds(setup)?;
+        let periods = setup.periods.as_ref().map(|_| folds);
+        Ok(Unknown { interval_for: setup.interval_for(), periods, averages: setup.mean_over_periods })
+    }
+
+    /// Compares two files of validation predictions on the rows that both have: their number, and the difference of the scores.
+    /// There is none for too few rows.
+    ///
+    /// # Errors
+    /// Why they cannot be compared.
+    pub(super) fn compare(
+        &self,
+        setup: &EvaluationSetup,
+        layout: &Layout<'_>,
+        files: [&Path; 2],
+    ) -> Result<(usize, Option<Difference>), String> {
+        let read = || known(&setup.train, &setup.columns);
+        let known = self.search.get_or_init(read).as_ref().map_err(Clone::clone)?;
+        let mut is_common = vec![true; known.len()];
+        for file in files {
+            let paired = known.paired(opened(file)?, layout, Others::Reject, None);
+            let paired = paired.map_err(|error| error.to_string())?;
+            let has: HashSet<usize> = paired.places.into_iter().collect();
+            is_common
+                .iter_mut()
+                .enumerate()
+                .for_each(|(place, is_common)| *is_common &= has.contains(&place));
+        }
+        let rows = is_common.iter().filter(|is_common| **is_common).count();
+        let fewest = fewest_rows(known.len(), setup.subsample_limit, setup.split.as_ref());
+        if rows < fewest.max(1) {
+            return Ok((rows, None));
+        }
+        let unknown = self.unknown(setup).map_err(Clone::clone)?;
+        let scored = Scored { known, columns: &setup.columns, wanted: Some(&is_common), unknown };
+        let [one, other] = files.map(|file| {
+            let file =
+                File::open(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+            self.measure(&scored, layout, file, Others::Reject, REPLICATES)
+        });
+        Ok((rows, one?.difference(&other?)))
     }
 
     /// Scores the predictions for held-out rows in a submission.
@@ -93,7 +146,7 @@ impl ByFile {
             }
         };
         let file = File::open(submission).map_err(|error| format!("it left no valid submission: {error}"))?;
-        let unknown = Unknown { interval_for: setup.interval_for(), folds: &Folds::default() };
+        let unknown = Unknown { interval_for: setup.interval_for(), periods: None, averages: false };
         let rows = Scored { known, columns: &columns, wanted: wanted.as_deref(), unknown };
         self.measure(&rows, layout, file, Others::Ignore, HOLDOUT_REPLICATES)
     }

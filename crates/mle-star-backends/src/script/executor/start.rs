@@ -1,4 +1,5 @@
-//! Starts a script's process: by its slot's worker if one is ready, or else cold.
+//! Starts a script's process. If its slot has a worker that is ready, a Python process that has imported the usual
+//! libraries, the worker forks the script; otherwise the script starts cold, in a new interpreter.
 
 use std::env;
 use std::ffi::OsString;
@@ -19,7 +20,7 @@ use super::{Executor, Job, Workplace};
 pub(super) struct Started {
     pub(super) tree: ProcessTree,
     pub(super) streams: Streams,
-    /// The worker that forked it.
+    /// The worker that forked it; `None` if it started cold.
     pub(super) busy: Option<BusyWorker>,
 }
 
@@ -117,7 +118,7 @@ impl Executor {
     }
 }
 
-/// Puts a folder of modules before all others.
+/// Puts a folder of modules first in PYTHONPATH.
 fn put_first(variables: &mut Vec<(OsString, OsString)>, modules: &Path) {
     let mut path = modules.as_os_str().to_owned();
     if let Some(at) = variables.iter().position(|(name, _)| name == "PYTHONPATH") {

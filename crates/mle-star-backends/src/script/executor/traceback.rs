@@ -7,7 +7,7 @@ const LONGEST: usize = 64 * 1024;
 /// Finds the last traceback of a stream, which arrives in pieces.
 #[derive(Debug, Default)]
 pub(super) struct TracebackScanner {
-    /// The end of the previous pieces, for a marker that spans two pieces.
+    /// The last bytes of the stream so far, for a marker that spans two pieces.
     carry: Vec<u8>,
     /// The text from the last marker on.
     found: Option<Vec<u8>>,

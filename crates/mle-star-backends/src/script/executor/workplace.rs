@@ -21,7 +21,9 @@ const LONGEST_TEMPORARY: usize = 60;
 #[derive(Debug)]
 pub struct Workplace {
     folder: PathBuf,
+    /// TMPDIR, or a short link to it.
     temporary: PathBuf,
+    /// The targets of links to the data.
     sources: Vec<PathBuf>,
 }
 
@@ -60,6 +62,32 @@ impl Workplace {
             fs::write(self.modules().join(name), text)?;
         }
         Ok(self)
+    }
+
+    /// The folder for its fitted model.
+    pub(super) fn model(&self) -> PathBuf {
+        self.folder.join(layout::FINAL).join(layout::MODEL)
+    }
+
+    /// Copies the fitted model that the script left, after its end, into a new folder. Returns its size in bytes; `None` if there
+    /// is none. If the script also wrote a script that predicts with the model, the new folder has both, side by side.
+    ///
+    /// # Errors
+    /// It cannot be copied, is larger than `most` bytes, or has something else than files and folders.
+    pub fn take_model(&self, into: &Path, most: u64) -> io::Result<Option<u64>> {
+        let model = self.model();
+        if !fs::symlink_metadata(&model).is_ok_and(|about| about.is_dir()) {
+            return Ok(None);
+        }
+        let mut bytes = 0;
+        let predict = model.with_file_name(layout::PREDICT);
+        if fs::symlink_metadata(&predict).is_ok_and(|about| about.is_file()) {
+            copy_tree(&model, &into.join(layout::MODEL), &mut bytes, most)?;
+            fs::copy(predict, into.join(layout::PREDICT))?;
+        } else {
+            copy_tree(&model, into, &mut bytes, most)?;
+        }
+        Ok((bytes > 0).then_some(bytes))
     }
 
     /// The folder of its modules.
@@ -124,6 +152,26 @@ impl Workplace {
         }
         Ok(self)
     }
+}
+
+/// Copies files and folders, without following links.
+fn copy_tree(from: &Path, into: &Path, bytes: &mut u64, most: u64) -> io::Result<()> {
+    fs::create_dir_all(into)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (about, target) = (entry.metadata()?, into.join(entry.file_name()));
+        if about.is_dir() {
+            copy_tree(&entry.path(), &target, bytes, most)?;
+            continue;
+        }
+        *bytes += about.len();
+        if !about.is_file() || *bytes > most {
+            let why = if about.is_file() { "it is too large" } else { "it has links" };
+            return Err(io::Error::other(why));
+        }
+        fs::copy(entry.path(), target)?;
+    }
+    Ok(())
 }
 
 impl Drop for Workplace {

@@ -1,4 +1,4 @@
-//! Tables that are read row by row, in bounded memory.
+//! Reads the CSV tables of samples and submissions row by row, in bounded memory.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,10 +11,11 @@ const LONGEST_ROW: u64 = 16 << 20;
 /// By how much the header may be longer than the sample's, in bytes.
 const LONGEST_HEADER: u64 = 1 << 20;
 
-/// An invalid CSV table.
+/// Why a CSV table cannot be read.
 pub(super) struct Unreadable(pub(super) String);
 
 impl Unreadable {
+    /// The reason after `whose`, which begins the sentence.
     pub(super) fn text(self, whose: &str) -> String {
         format!("{whose}{}", self.0)
     }
@@ -36,14 +37,17 @@ impl From<csv::Error> for Unreadable {
 /// A table that is read row by row, with a size limit for rows.
 pub(super) struct Table {
     reader: Reader<Bounded>,
+    /// The column names, trimmed.
     pub(super) columns: Vec<String>,
     pub(super) header_bytes: u64,
+    /// In bytes.
     longest_row: u64,
 }
 
 /// A file that is read up to a limit.
 struct Bounded {
     file: File,
+    /// How many bytes may still be read.
     left: u64,
 }
 

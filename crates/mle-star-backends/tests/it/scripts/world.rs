@@ -62,6 +62,7 @@ pub fn evaluation(train: PathBuf, metric: Metric) -> EvaluationSetup {
         holdout: None,
         folds: None,
         periods: None,
+        mean_over_periods: false,
         test_labels: None,
         closed: Vec::new(),
     }

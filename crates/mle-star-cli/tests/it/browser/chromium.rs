@@ -17,6 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// The width of a desktop window in pixels.
 pub const DESK: u32 = 1280;
+/// The width of a window in pixels that has room for a list and what is opened beside it.
+pub const WIDE: u32 = 1800;
 /// The width of a phone's window in pixels.
 pub const PHONE: u32 = 360;
 /// How long a script in a page may take, in milliseconds: an audit of a long page, on a busy machine.
@@ -134,6 +136,18 @@ impl Browser {
         self.tell(&format!("element/{element}/value"), &json!({"text": text}));
     }
 
+    /// Chooses an option of a list by its value.
+    pub fn choose(&self, selector: &str, value: &str) {
+        self.click(&format!("{selector} option[value=\"{value}\"]"));
+    }
+
+    /// Presses a key, a character of the WebDriver protocol, in the element that has the focus.
+    pub fn press(&self, key: char) {
+        let active = self.run("return document.activeElement");
+        let active = active[ELEMENT].as_str().unwrap();
+        self.tell(&format!("element/{active}/value"), &json!({"text": key.to_string()}));
+    }
+
     fn element(&self, selector: &str) -> String {
         let found = self.tell("element", &json!({"using": "css selector", "value": selector}));
         found[ELEMENT].as_str().unwrap().to_owned()
@@ -193,15 +207,21 @@ impl Browser {
     fn picture(&self, name: &str, width: u32) {
         let height = self.run("return document.documentElement.scrollHeight").as_u64().unwrap();
         self.resize(width, u32::try_from(height.clamp(900, LONGEST)).unwrap());
-        let picture = self.devtools("Page.captureScreenshot", &json!({"format": "png"}));
+        self.capture(name);
         self.resize(width, 900);
+    }
+
+    /// Saves a screenshot of what the window shows.
+    pub fn capture(&self, name: &str) {
+        let picture = self.devtools("Page.captureScreenshot", &json!({"format": "png"}));
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap().join("screenshots");
         fs::create_dir_all(&folder).unwrap();
         let data = picture["data"].as_str().unwrap();
         fs::write(folder.join(format!("{name}.png")), STANDARD.decode(data).unwrap()).unwrap();
     }
 
-    fn resize(&self, width: u32, height: u32) {
+    /// Sets the size of the window in pixels.
+    pub fn resize(&self, width: u32, height: u32) {
         let metrics = json!({"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false});
         self.devtools("Emulation.setDeviceMetricsOverride", &metrics);
     }

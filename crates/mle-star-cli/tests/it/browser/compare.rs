@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::browser::chromium::Browser;
+use crate::browser::chromium::{Browser, DESK, PHONE};
 use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
@@ -30,7 +30,7 @@ fn runs_are_compared() {
     browser.click("#compare button");
     browser.until("location.pathname === '/compare'");
     for (selector, part) in [
-        ("main", "different metrics"),
+        ("main .note", "different metrics, so their scores cannot be compared"),
         (".differences", "config.num_parallel_solutions"),
         (".differences", "MAE"),
         (".differences", "Python 3.12.0"),
@@ -46,8 +46,26 @@ fn runs_are_compared() {
             .unwrap()
             > 0
     );
+    assert_eq!(
+        browser.run("return document.querySelectorAll('main figure').length"),
+        4,
+        "two axes, two charts each"
+    );
+    let keys =
+        "return [...document.querySelectorAll('.differences tbody th')].map(key => key.innerText).join()";
+    let keys = browser.run(keys).as_str().unwrap().to_owned();
+    assert!(keys.starts_with("config."), "settings first: {keys}");
     browser.audit("compare");
+    // Side by side where there is room, else one below the other.
+    let beside = "const [del, ins] = ['del', 'ins'].map(tag => document.querySelector(`pre.diff .change:has(ins):has(del) ${tag}`)\
+                  .getBoundingClientRect()); return del.right <= ins.left && Math.abs(del.top - ins.top) < 2";
+    for (width, expected) in [(DESK, true), (PHONE, false)] {
+        browser.resize(width, 900);
+        assert_eq!(browser.run(beside), expected, "{width}");
+    }
+    browser.resize(DESK, 900);
     browser.open(&page.at("/compare?run=one&run=three"));
+    assert_eq!(browser.run("return document.querySelectorAll('main figure').length"), 2, "one axis");
     assert!(browser.text("main").contains("All values are the same."));
     for wrong in ["", "?run=one", "?run=one&run=one"] {
         assert_eq!(page.get(&format!("/compare{wrong}")).status, 409, "{wrong}");

@@ -2,7 +2,7 @@
 
 use std::process::{Child, Command, Stdio};
 
-use crate::browser::chromium::Browser;
+use crate::browser::chromium::{Browser, DESK};
 use crate::events::wait_for;
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::sealed::Sealed;
@@ -28,7 +28,7 @@ fn the_list_is_filtered_and_sorted() {
         assert_eq!(sealed.run(&format!("run data --run-id {id} --set python={python} {SMALL}")).code, 0);
     }
     browser.open(&page.url);
-    let order = "return [...document.querySelectorAll('tbody th')].map(cell => cell.innerText).join()";
+    let order = "return [...document.querySelectorAll('tbody th[scope=row]')].map(cell => cell.querySelector('a').innerText).join()";
     assert_eq!(browser.run(order), "second,first");
     browser.click("thead th:nth-child(2) a");
     browser.until("document.querySelector('th[aria-sort=ascending]')");
@@ -40,7 +40,7 @@ fn the_list_is_filtered_and_sorted() {
     // The filter looks at tasks too, and this task has the random name of its folder: few letters may be in it.
     browser.fill("input[name=text]", "first");
     browser.click("form.filter button");
-    browser.until("location.search === '?text=first&state=&sort=run&order=down'");
+    browser.until("location.search === '?text=first&metric=&state=&star=&group=&sort=run&order=down'");
     assert_eq!(browser.run(order), "first");
 }
 
@@ -66,7 +66,7 @@ fn new_runs_are_announced_once_each_and_known_ones_never() {
     let browser = Browser::start();
     // The filter hides a running run.
     browser.open(&page.at("/?text=shown"));
-    assert_eq!(browser.text("tbody"), browser.text("tbody tr"), "one row");
+    assert_eq!(browser.run("return document.querySelectorAll('tbody tr[id]').length"), 1, "one row");
     browser.run("window.messages = 0; const events = new EventSource('/events?since=0');
         events.onmessage = event => { window.messages += JSON.parse(event.data).filter(s => s.id === 'run-known').length; };");
     browser.until("window.messages >= 1");
@@ -82,6 +82,94 @@ fn new_runs_are_announced_once_each_and_known_ones_never() {
     browser.until("window.ended");
     assert_eq!(browser.text("#news"), "A new run has begun: show it");
     browser.click("#news a");
-    browser.until("location.search === '' && document.querySelectorAll('tbody tr').length === 3");
+    browser.until("location.search === '' && document.querySelectorAll('tbody tr[id]').length === 3");
+    assert_eq!(browser.errors(), Vec::<String>::new());
+}
+
+/// The Enter key of the WebDriver protocol.
+const ENTER: char = '\u{e007}';
+/// A phone of usual size, in pixels.
+const PHONE: (u32, u32) = (390, 844);
+
+/// Finished runs of two tasks.
+fn four_runs() -> Sealed {
+    let sealed = Sealed::with(&[]);
+    for task in ["mine", "other"] {
+        sealed.write_task(task);
+    }
+    for (id, task, score) in
+        [("one", "mine", 3), ("two", "mine", 1), ("three", "mine", 2), ("four", "other", 5)]
+    {
+        let score = SCORE.replace("0.5", &format!("{score}.5"));
+        let python = interpreter(&sealed, &format!("{SUBMIT}; {score}"));
+        assert_eq!(sealed.run(&format!("run {task} --run-id {id} --set python={python} {SMALL}")).code, 0);
+    }
+    sealed
+}
+
+#[test]
+fn runs_are_grouped_marked_remarked_on_and_deleted() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
+    let sealed = four_runs();
+    let page = Served::of(&sealed, "");
+    let browser = Browser::start();
+    browser.open(&page.url);
+    let rows = |of: &str| {
+        browser.run(&format!("return [...document.querySelectorAll({of:?})].map(e => e.innerText).join()"))
+    };
+    assert_eq!(rows("tr.group a"), "other,mine", "the task of the newest run first");
+    assert_eq!(rows("tbody tr[id] th a"), "four,three,two,one");
+    assert_eq!(rows("tbody tr:has(.best) th a"), "two", "only where there are several");
+    browser.audit("list-grouped");
+
+    // On a phone, scores are visible without scrolling.
+    browser.resize(PHONE.0, PHONE.1);
+    let seen = "const box = document.querySelector('#run-four .score strong').getBoundingClientRect(); \
+                return box.left >= 0 && box.right <= innerWidth && box.bottom <= innerHeight && \
+                document.documentElement.scrollWidth <= innerWidth";
+    assert_eq!(browser.run(seen), true);
+    browser.resize(DESK, 900);
+
+    // By mouse and by keyboard.
+    browser.click("#run-two button.star");
+    browser.until("document.querySelector('#run-two button.star').value === 'no'");
+    browser.run("document.querySelector('#run-one button.star').focus()");
+    browser.press(ENTER);
+    browser.until("document.querySelector('#run-one button.star').value === 'no'");
+    assert_eq!(sealed.read("runs/two/star"), "starred\n");
+    browser.choose("select[name=star]", "yes");
+    browser.click("form.filter button");
+    browser.until(
+        "location.search.includes('star=yes') && document.querySelectorAll('tbody tr[id]').length === 2",
+    );
+    browser.click("#run-one button.star");
+    browser.until(
+        "location.search.includes('star=yes') && document.querySelectorAll('tbody tr[id]').length === 1",
+    );
+
+    let remark = "<b>the best</b> & \"only\" one";
+    browser.click("#run-two td.mark a");
+    browser.until("location.pathname === '/runs/two'");
+    browser.click("#marks summary");
+    browser.fill("#marks textarea", remark);
+    browser.click("#marks form[action$=remark] button");
+    browser.until_shown("#marks", remark);
+    assert_eq!(sealed.read("runs/two/remark.md"), format!("{remark}\n"));
+    browser.audit("run-remark");
+    browser.open(&page.at("/?text=only"));
+    assert_eq!(rows("tbody tr[id] th a"), "two");
+    browser.until_shown("#run-two .remark", remark);
+
+    browser.open(&page.url);
+    browser.click("input[value=one]");
+    browser.click("input[value=four]");
+    browser.click("#compare button[formaction]");
+    browser.until("location.pathname === '/delete'");
+    browser.audit("delete");
+    assert_eq!(sealed.names("runs").len(), 4, "asking deletes nothing");
+    browser.click("button.danger");
+    browser.until("location.pathname === '/'");
+    assert_eq!(sealed.names("runs"), ["three", "two"]);
+    assert_eq!(rows("tbody tr[id] th a"), "three,two");
     assert_eq!(browser.errors(), Vec::<String>::new());
 }

@@ -5,10 +5,11 @@ use std::time::Instant;
 use mle_star::testing::worlds::{hostile, large};
 use mle_star_needs::needs;
 
-use crate::browser::chromium::{Browser, PHONE};
+use crate::browser::chromium::{Browser, DESK, PHONE};
 use crate::browser::worlds::{LINES, OPEN_SOME, PADDING, solve};
 use crate::claude::{KEY, WELL, claude, run_line, say};
-use crate::exits::{SMALL, interpreter};
+use crate::exits::{SMALL, SUBMIT, interpreter};
+use crate::held_out::{self, PREDICT};
 use crate::sealed::Sealed;
 use crate::views::{hanging, report_with};
 
@@ -27,18 +28,47 @@ fn the_report_of_a_finished_run_is_read() {
     let browser = Browser::start();
     open(&browser, &sealed, "r");
     browser.audit("report-finished");
+    // Notebook and model card are in the report itself.
+    let saved = |name: &str| {
+        let link = format!("document.querySelector('a[download=\"{name}\"]').href.split(',')[1]");
+        browser.run(&format!("return atob({link})")).as_str().unwrap().to_owned()
+    };
+    let notebook: serde_json::Value = serde_json::from_str(&saved("solution.ipynb")).unwrap();
+    assert!(notebook["cells"].as_array().unwrap().len() > 2, "{notebook}");
+    assert!(saved("model-card.md").contains("## Limits"));
     // The link of a change opens its solution with the diff.
     browser.click("#ledger article:nth-of-type(2) h3 a");
     browser.until("document.querySelector(location.hash).open");
     browser.until("document.querySelector(location.hash + ' pre.diff').innerText.includes('+ block = 2')");
     browser.click("#tree details[open] a[href^='#at-phase1']");
     browser.until("location.hash.startsWith('#at-phase1') && document.querySelector(location.hash).open");
-    browser.click("button[data-copy=final-script]");
-    browser.until("document.querySelector('[data-copied=final-script]').innerText !== ''");
+    browser.click(".block:has(#final-script) button[data-copy]");
+    browser.until("document.querySelector('.block:has(#final-script) [role=status]').innerText !== ''");
+    // Numbers and colours are no part of the text.
+    let shown = browser.run("return document.getElementById('final-script').textContent");
+    assert_eq!(shown.as_str().unwrap().trim_end(), sealed.read("runs/r/final/solution.py").trim_end());
+    assert!(
+        browser.run("return document.querySelectorAll('#final-script :is(b, u, var, i)').length").as_u64()
+            > Some(0)
+    );
     browser.run(OPEN_ALL);
     browser.audit("report-finished-open");
-    let charts = browser.run("return document.querySelectorAll('svg[role=img]').length").as_u64().unwrap();
+    let charts = browser.run("return document.querySelectorAll('svg.chart').length").as_u64().unwrap();
     assert!(charts > 6, "{charts} charts");
+}
+
+#[test]
+fn the_diagnostics_of_a_finished_run_are_read() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
+    let sealed = held_out::task();
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {PREDICT}"));
+    assert_eq!(sealed.run(&format!("run data --run-id r --set python={python} {SMALL}")).code, 0);
+    let browser = Browser::start();
+    open(&browser, &sealed, "r");
+    browser.until_shown("#diagnostics", "The worst rows");
+    browser.run(OPEN_ALL);
+    // An audit takes long, because each point of the pictures is looked at.
+    browser.audit_as("report-diagnostics-open", &[("light", DESK), ("dark", PHONE)]);
 }
 
 #[test]

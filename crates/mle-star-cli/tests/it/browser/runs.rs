@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::browser::chromium::Browser;
+use crate::browser::chromium::{Browser, DESK, WIDE};
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, interpreter};
 use crate::recorded;
 use crate::sealed::Sealed;
@@ -11,6 +11,12 @@ use mle_star_needs::needs;
 
 /// The text of a run's state.
 const STATE: &str = "document.querySelector('#doing .state').innerText";
+/// A script that prints until it is ended, while scripts are slow.
+const STEPS: &str =
+    "step=0; while [ -n \"$SLOW\" ]; do step=$((step+1)); echo \"<b>step $step</b>\"; sleep 0.2; done";
+/// Whether the end of the first output is in sight.
+const LAST_LINE_IS_SHOWN: &str = "const box = document.querySelector('#now pre'); \
+    return box.firstElementChild.getBoundingClientRect().bottom <= box.getBoundingClientRect().bottom";
 
 #[test]
 fn a_finished_and_a_failed_run_are_read() {
@@ -57,12 +63,60 @@ fn the_recorded_run_is_read() {
 }
 
 #[test]
+fn a_dot_tells_its_solution_and_opens_it() {
+    const OPENED: &str = "document.querySelector('details.beside[open] > .inside')";
+    const RIGHT: char = '\u{e014}';
+    const ENTER: char = '\u{e007}';
+    const ESCAPE: char = '\u{e00c}';
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
+    let sealed = recorded::copied();
+    let page = Served::of(&sealed, "--runs-dir recorded");
+    let browser = Browser::start();
+    browser.open(&page.at("/runs/flight-delays"));
+    let score = recorded::score_of(&sealed, "phase1/candidate-0/run");
+    let dot = |number: u32| format!("#scores figure:first-of-type .spot:nth-of-type({number})");
+    let named = |name: &str| format!("{OPENED}?.getAttribute('aria-label') === '{name}'");
+
+    // Beside the list if there is room, by mouse and by keyboard.
+    browser.resize(WIDE, 900);
+    browser.click(&format!("{} circle", dot(1)));
+    browser.until(&named("candidate 1"));
+    browser.until(&format!(
+        "{OPENED}?.getBoundingClientRect().left >= innerWidth / 2 && {OPENED}?.innerText.includes('import')"
+    ));
+    browser.until_shown("#scores .pointed", &format!("candidate 1: {score} ["));
+    browser.until_shown("#scores .pointed", "\nscored, ");
+    browser.audit_as("run-beside", &[("light", WIDE), ("dark", WIDE)]);
+    browser.resize(WIDE, 900);
+    browser.press(ESCAPE);
+    browser.until("!document.querySelector('details.beside') && document.activeElement.matches('.spot')");
+    browser.press(RIGHT);
+    browser.until_shown("#scores .pointed", "candidate 2");
+    browser.press(ENTER);
+    browser.until(&named("candidate 2"));
+    browser.click("details.beside [data-close]");
+    browser.until("!document.querySelector('details.node[open]')");
+    // In its row if there is none.
+    browser.resize(DESK, 900);
+    browser.click(&format!("{} circle", dot(3)));
+    browser.until(&format!("{OPENED}?.getBoundingClientRect().left < 100"));
+
+    // The list shows what is asked for.
+    let shown = "return Array.from(document.querySelectorAll('#tree details.node')).filter(one => one.checkVisibility()).length";
+    let all = browser.run(shown).as_u64().unwrap();
+    browser.choose("#tree select[name=status]", "dropped");
+    let dropped = browser.run(shown).as_u64().unwrap();
+    browser.choose("#tree select[name=group]", "Phase 2: refinement, path 2");
+    let of_path = browser.run(shown).as_u64().unwrap();
+    assert!(0 < of_path && of_path < dropped && dropped < all, "{of_path} {dropped} {all}");
+    assert_eq!(browser.text("#tree [role=status]"), format!("{of_path} of {all} steps"));
+}
+
+#[test]
 fn a_run_is_watched_stopped_and_resumed() {
     needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = Sealed::with(&[]);
-    let steps =
-        "step=0; while [ -n \"$SLOW\" ]; do step=$((step+1)); echo \"<b>step $step</b>\"; sleep 0.2; done";
-    let wait = format!("case $PWD in *merge-1*) {steps} ;; esac");
+    let wait = format!("case $PWD in *merge-1*) {STEPS} ;; esac");
     let python = interpreter(&sealed, &format!("{wait}; {SUBMIT}; {SCORE}"));
     let line = format!("run data --run-id r --set python={python} {SMALL}");
     let mut slow = sealed.command("ui --json --port 0");
@@ -76,20 +130,20 @@ fn a_run_is_watched_stopped_and_resumed() {
     browser.click("#news a");
     browser.until("document.querySelector('#run-r .state.running')");
     browser.click("a[href='/runs/r']");
-
     // This is lost if the page is loaded again.
     browser.run("window.same = true");
-    browser.until_shown("#logs", "<b>step 2</b>");
+    browser.until_shown("#now", "<b>step 2</b>");
+    browser.until_shown("#now", "merge 1: script, since ");
     browser.click("#tree details.node > summary");
     let step =
-        browser.run("return document.querySelectorAll('#logs pre')[0].textContent.match(/step/g).length");
-    browser.until_shown("#logs", &format!("<b>step {}</b>", step.as_u64().unwrap() + 10));
+        browser.run("return document.querySelectorAll('#now pre')[0].textContent.match(/step/g).length");
+    browser.until_shown("#now", &format!("<b>step {}</b>", step.as_u64().unwrap() + 10));
     assert_eq!(
         browser.run("return document.querySelectorAll('#tree details[open]').length > 0 && window.same"),
         true
     );
+    assert_eq!(browser.run(LAST_LINE_IS_SHOWN), true);
     browser.audit("run-running");
-
     browser.click("#doing a[href$=stop]");
     browser.audit("stop");
     browser.click("button.danger");

@@ -56,7 +56,7 @@ fn a_hostile_run_is_text() {
         assert_eq!(browser.run(strangers), 0, "{name}");
     };
     unharmed("hostile-list");
-    browser.click("tbody tr:first-child th a");
+    browser.click("tbody tr[id] th a");
     browser.until("document.querySelector('#doing .state')");
     unharmed("hostile-run");
     browser.run("document.querySelectorAll('details').forEach(details => { details.open = true; })");

@@ -118,6 +118,7 @@ impl World {
             holdout: None,
             folds: None,
             periods: None,
+            mean_over_periods: false,
             test_labels: None,
             closed: Vec::new(),
         }

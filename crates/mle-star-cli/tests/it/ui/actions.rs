@@ -61,6 +61,32 @@ fn a_second_stop_is_asked_for_by_its_name() {
 }
 
 #[test]
+fn a_running_run_is_not_deleted() {
+    let sealed = Sealed::with(&[("runs/idle/task.json", "{}"), ("runs/idle/journal.lock", "")]);
+    let python = interpreter(&sealed, "exec sleep 600");
+    let mut run = running(&sealed, &format!("run data --run-id r --json --set python={python} {SMALL}"), 1);
+    let page = Served::of(&sealed, "");
+    let check = |answered: crate::ui::served::Answered| {
+        assert!(answered.status == 409 && answered.body.contains("works on r"), "{answered:?}");
+        assert_eq!(sealed.names("runs"), ["idle", "r"]);
+    };
+    check(page.get("/delete?run=r"));
+    check(page.post("/delete", "run=idle&run=r"));
+    let said = sealed.run("delete idle r --yes");
+    assert!(said.code == 1 && said.stderr.contains("works on"), "{said:?}");
+    let said = sealed.run("delete idle");
+    assert!(said.code == 2 && said.stderr.contains("--yes"), "{said:?}");
+    assert!(!page.get("/runs/r").body.contains("/delete"), "it is not offered");
+    assert_eq!(sealed.names("runs"), ["idle", "r"]);
+    assert_eq!(sealed.run("delete idle --yes").code, 0);
+    assert_eq!(page.get("/delete?run=idle").status, 404);
+    assert_eq!(page.get("/delete").status, 409);
+    assert_eq!(sealed.names("runs"), ["r"]);
+    assert_eq!(page.post("/runs/r/stop", "").status, 303);
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+}
+
+#[test]
 fn only_a_process_of_ours_that_holds_the_run_is_signalled() {
     let sealed = Sealed::with(&[("runs/r/task.json", "{}")]);
     let page = Served::of(&sealed, "");

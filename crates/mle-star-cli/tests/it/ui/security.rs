@@ -50,8 +50,10 @@ fn forms_of_other_sites_do_nothing() {
     let page = Served::of(&sealed, "");
     let ours = format!("http://127.0.0.1:{}", page.port);
     let check = |headers: &[(&str, &str)], is_refused: bool| {
-        let answered = page.ask("POST", "/runs/none/stop", headers, "");
-        assert_eq!(answered.status == 403, is_refused, "{headers:?}: {answered:?}");
+        for path in ["/runs/none/stop", "/runs/none/star", "/runs/none/remark", "/delete"] {
+            let answered = page.ask("POST", path, headers, "star=yes&remark=x&run=none");
+            assert_eq!(answered.status == 403, is_refused, "{path}, {headers:?}: {answered:?}");
+        }
     };
     check(&[], true);
     check(&[("Origin", "http://evil.org")], true);
@@ -161,7 +163,7 @@ fn no_id_leads_out_of_the_runs_directory() {
     for id in
         ["..", "%2e%2e", "..%2fout", "%2e%2e%2fout", "in%2f..%2f..%2fout", "link", ".", "", "%00", "..%5cout"]
     {
-        for path in ["", "/events", "/stop", "/resume", "/logs/x", "/files/solution.py"] {
+        for path in ["", "/events", "/stop", "/note", "/fork", "/resume", "/logs/x", "/files/solution.py"] {
             let answered = page.get(&format!("/runs/{id}{path}"));
             assert_eq!(answered.status, 404, "{id}{path}: {answered:?}");
         }

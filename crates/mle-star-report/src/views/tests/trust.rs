@@ -219,7 +219,7 @@ async fn the_disclosure_says_what_isolated_scripts() {
 async fn trust_follows_the_overview() {
     let page = html::render(&with(&json!({})).await.view).unwrap();
     let ids = page.split("<section id=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
-    assert_eq!(ids.take(3).collect::<Vec<_>>(), ["overview", "trust", "scores"]);
+    assert_eq!(ids.take(3).collect::<Vec<_>>(), ["overview", "trust", "importance"]);
 }
 
 #[tokio::test]

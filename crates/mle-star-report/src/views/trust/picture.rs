@@ -6,11 +6,12 @@ use mle_star_domain::place::Place;
 use mle_star_domain::trust::Trust;
 use serde::Serialize;
 
-use crate::chart::{self, About, Band, Measured};
+use crate::chart::{self, About, Band, Measured, Spot};
 use crate::figures::number;
 use crate::score_report::Figure;
 use crate::views::context::Context;
 use crate::views::scores::scored;
+use crate::views::spots::spot_at;
 use crate::words::place_name;
 
 /// A chart and its data.
@@ -54,9 +55,10 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<Picture> {
     let metric = &context.run.summary.run.metric;
     let title = "Scores with their 95 % intervals";
     let about = About { id: "scores-with-intervals", title, description: &description };
+    let spots: Vec<Spot> = places.iter().map(|place| spot_at(context, place)).collect();
     Some(Picture {
         outside: chart::outside(&scores, band),
-        svg: chart::intervals(&about, metric, &scores, band)?,
+        svg: chart::intervals(&about, metric, &scores, band, &spots)?,
         has_intervals: scores.iter().any(|one| one.interval.is_some()),
         has_held_out: scores.iter().any(|one| one.held_out.is_some()),
         has_band: band.is_some(),

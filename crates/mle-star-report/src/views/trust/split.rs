@@ -1,6 +1,6 @@
 //! Which rows were training, validation, held out and test, in one picture, with the score of each period.
 
-use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, SplitKind};
+use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split, SplitKind};
 use mle_star_domain::trust::{PeriodScore, Trust};
 use serde::Serialize;
 
@@ -41,7 +41,7 @@ pub struct PeriodRow {
 pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<SplitPicture> {
     let protocol = context.run.snapshot.frozen.protocol.as_ref()?;
     let (parts, rows, caption) = match &protocol.periods {
-        Some(periods) => of_periods(periods, &trust.periods),
+        Some(periods) => of_periods(periods, protocol.split.as_ref(), &trust.periods),
         None => of_rows(protocol)?,
     };
     let interval = trust.holdout_interval.or(trust.validation_interval);
@@ -56,13 +56,17 @@ pub fn picture(context: &Context<'_>, trust: &Trust) -> Option<SplitPicture> {
 }
 
 /// The parts of a split by time.
-fn of_periods(periods: &Periods, scores: &[PeriodScore]) -> (Vec<Part>, Vec<PeriodRow>, String) {
+fn of_periods(
+    periods: &Periods,
+    split: Option<&Split>,
+    scores: &[PeriodScore],
+) -> (Vec<Part>, Vec<PeriodRow>, String) {
     let held_out = periods.held_out.iter().map(|period| (PartKind::HeldOut, "held out".to_owned(), period));
     let folds = (0..).zip(&periods.folds);
     let folds = folds.map(|(fold, period)| (PartKind::Validated, format!("fold {fold}"), period));
     let test = [(PartKind::Test, "test".to_owned(), &periods.test)];
     let all: Vec<_> = folds.chain(held_out).chain(test).collect();
-    let (mut parts, mut rows) = (Vec::new(), Vec::new());
+    let (mut parts, mut rows, mut scores) = (Vec::new(), Vec::new(), scores.iter().peekable());
     let ([mut end, _], mut begin) = (periods.train.at, periods.train.from.clone());
     let nexts = all.iter().skip(1).map(|(_, _, next)| Some(next.at[0])).chain([None]);
     for ((kind, name, period), next) in all.iter().zip(nexts) {
@@ -83,7 +87,7 @@ fn of_periods(periods: &Periods, scores: &[PeriodScore]) -> (Vec<Part>, Vec<Peri
         let until = next.filter(|_| periods.gap_size <= 0.0).unwrap_or(to);
         let of_same_length = || parts.last().map_or(1.0, |part: &Part| part.width);
         let width = if until > from { until - from } else { of_same_length() };
-        let score = scores.iter().find(|one| (&one.from, &one.to) == (&period.from, &period.to));
+        let score = scores.next_if(|one| (&one.from, &one.to) == (&period.from, &period.to));
         rows.push(row(name, period, score));
         let (kind, name, score) = (*kind, name.clone(), score.map(|one| one.score));
         parts.push(Part { kind, name, begin: period.from.clone(), width, score });
@@ -93,9 +97,23 @@ fn of_periods(periods: &Periods, scores: &[PeriodScore]) -> (Vec<Part>, Vec<Peri
         "" => String::new(),
         gap => format!(", each after a gap of {}", quoted(gap)),
     };
+    if let Some(split) = split.filter(|split| split.has_own_ends()) {
+        let within = if split.within {
+            ", or single rows of it where its test rows lie between its training rows"
+        } else {
+            ""
+        };
+        let caption = format!(
+            "Series by {} end at times of their own, and the picture begins at the end of each. Each period is a stretch of each series like its rows of the test table, {}{gap}{within}, and is predicted by models of earlier rows of each.",
+            quoted(&split.series_words()),
+            quoted(&periods.length)
+        );
+        return (parts, rows, caption);
+    }
     let caption = format!(
-        "Each period is as long as that of the test table, {}{gap}, and is predicted by models of earlier rows. A long time before the first one is shortened.",
-        quoted(&periods.length)
+        "Each period is as long as that of the test table, {}{gap}, and is predicted by models of earlier rows. A long time before the first one is shortened.{}",
+        quoted(&periods.length),
+        periods.new_series.as_ref().map(|found| format!(" {}.", quoted(&found.words()))).unwrap_or_default()
     );
     (parts, rows, caption)
 }
@@ -154,6 +172,9 @@ fn meaning(protocol: &Protocol, trust: &Trust, interval: Option<[f64; 2]>) -> St
     match (interval, &trust.no_interval) {
         (None, Some(why)) => sentence(&format!("there is no interval: {}", line_of(why))),
         (None, None) => String::new(),
+        (Some(_), _) if split.is_some_and(Split::has_own_ends) && trust.periods.is_empty() => {
+            "The interval is for later rows of such series, from how far the scores of series are apart.".to_owned()
+        }
         (Some(_), _) if protocol.periods.is_some() => {
             "The bar above the test rows is the 95 % interval for the score of one more period, from the spread of these.".to_owned()
         }

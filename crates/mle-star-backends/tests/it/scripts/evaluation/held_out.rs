@@ -10,10 +10,11 @@ use std::time::Duration;
 use mle_star::backend::ScriptRunner;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::effects::{
-    CombinationRequest, CombinedBy, DataView, Look, LookRequest, Member, RefitRequest, ScriptOutcome,
-    ScriptRequest,
+    CombinationRequest, CombinedBy, DataView, Importance, ImportanceRequest, Look, LookRequest, Member,
+    Purpose, RefitRequest, ScriptOutcome, ScriptRequest,
 };
 use mle_star_domain::layout;
+use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Place;
 use mle_star_domain::protocol::{HoldoutPart, Split, SplitKind};
 use mle_star_metrics::names::Metric;
@@ -223,6 +224,82 @@ async fn two_fits_are_compared_by_what_they_predict_for_the_test_rows() {
     check("submit([(id, -y) for id, y in rows])", Ok(true)).await;
     check("pass", Err("cannot read")).await;
 }
+
+/// Labels that are 1,000 for each unit of `x`, and a column that does not matter.
+fn labels_by_x(data: &Path) {
+    let test = |n: usize| format!("{n},{},{}", n % 7, n % 5);
+    let lines = |from: usize, to: usize, line: &dyn Fn(usize) -> String| -> String {
+        (from..to).map(|n| format!("{}\n", line(n))).collect()
+    };
+    let train = lines(0, ROWS, &|n| format!("{},{}", test(n), LABEL + 1_000 * (n as u64 % 7)));
+    fs::write(data.join("train.csv"), format!("id,x,z,y\n{train}")).unwrap();
+    let tests = lines(ROWS, ROWS + TEST_ROWS, &test);
+    fs::write(data.join("test.csv"), format!("id,x,z\n{tests}")).unwrap();
+}
+
+/// Predicts 1,000 for each unit of `x`.
+const PREDICT_BY_X: &str = "
+import csv
+test = list(csv.DictReader(open('input/test.csv')))
+by_id = {row['id']: 918273640000 + 1000 * int(row['x']) for row in test}
+sample = list(csv.reader(open('input/sample_submission.csv')))[1:]
+rows = [(row[0], by_id[row[0]]) for row in sample]
+def submit(rows):
+    text = 'id,y\\n' + ''.join(f'{id},{y}\\n' for id, y in rows)
+    open('final/submission.csv', 'w', newline='').write(text)
+";
+
+#[tokio::test]
+async fn the_importance_of_a_column_is_how_much_worse_copies_without_it_are_predicted() {
+    let check = async |add: fn(&Path), submit: &str| -> Importance {
+        let held = HeldOut::new(|data, _| {
+            labels_by_x(data);
+            add(data);
+        })
+        .await;
+        let script = format!("{PREDICT_BY_X}{submit}");
+        held.world.run(&script).await;
+        let run = Place::from("finalization/importance/run");
+        let copies = ScriptRequest {
+            place: run.clone(),
+            data: DataView::PermutedColumns,
+            purpose: Purpose::Probe,
+            ..request(&script, Duration::from_secs(60))
+        };
+        let outcome = held.world.runner().run(&copies).await.unwrap();
+        assert_eq!(outcome.submission.map(|found| (found.rows, found.findings)), Some((Some(4_950), vec![])));
+        let request = ImportanceRequest {
+            place: Place::from("finalization/importance/columns"),
+            run,
+            known: (Place::from(PLACE), script.clone()),
+            script,
+            direction: Direction::Minimize,
+        };
+        held.world.runner().importance(&request).await.unwrap()
+    };
+    let alone: fn(&Path) = |_| ();
+    let beside: fn(&Path) = |data| fs::write(data.join("stores.csv"), "id,n\n1,2\n").unwrap();
+    for add in [alone, beside] {
+        // The mean distance of two digits below 7 is 16 / 7.
+        let found =
+            check(add, if std::ptr::fn_addr_eq(add, alone) { "submit(rows)" } else { BY_ORDER }).await;
+        assert_eq!((found.rows, found.repetitions, found.failure.as_str()), (450, 5, ""));
+        let [x, z] = found.columns.as_slice() else { panic!("{found:?}") };
+        assert_eq!((x.column.as_str(), z.column.as_str(), z.difference), ("x", "z", 0.0));
+        let [low, high] = x.interval.unwrap();
+        assert!((x.difference - 16_000.0 / 7.0).abs() < 100.0, "{found:?}");
+        assert!(low < x.difference && x.difference < high && high - low < 400.0, "{found:?}");
+    }
+    let by_length = check(alone, "submit([(id, y + len(test)) for id, y in rows])").await;
+    assert!(by_length.failure.contains("statistics of the test table"), "{by_length:?}");
+    assert!(by_length.columns.is_empty());
+    let constant = check(alone, "submit([(id, 918273640000) for id, y in rows])").await;
+    assert!(constant.failure.contains("predicts the same whatever"), "{constant:?}");
+}
+
+/// IDs that are repeated name no row, but rows stay in their order.
+const BY_ORDER: &str = "
+submit([(row['id'], 918273640000 + 1000 * int(row['x'])) for row in test] if len(test) > 900 else rows)";
 
 /// What a script predicts for an earlier period is scored, alone and combined, and never submitted.
 #[tokio::test]

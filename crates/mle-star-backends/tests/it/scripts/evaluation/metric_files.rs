@@ -2,9 +2,13 @@
 
 use std::time::Duration;
 
+use mle_star::backend::ScriptRunner as _;
 use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::metric_trial::{MetricTrial, Tried, try_metric};
+use mle_star_domain::effects::{Comparison, ComparisonRequest, Member};
 use mle_star_domain::measure::Measurement;
+use mle_star_domain::place::Place;
+use mle_star_domain::protocol::{Periods, Split, SplitKind};
 use mle_star_domain::task::{Answers, MetricFile};
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
@@ -224,4 +228,67 @@ async fn a_file_is_tried_with_labelled_rows() {
     let refused = try_metric(&trial(&world, &writes, "id,y")).await;
     let refused = format!("{refused:?}");
     assert!(refused.contains("mine.py, line 2, raised "), "{refused}");
+}
+
+/// The score of periods is their mean, and two scripts are compared on the rows of both, whoever computes the metric.
+#[tokio::test]
+async fn a_file_scores_periods_and_the_rows_of_both_scripts_as_the_program_does() {
+    needs!(Libraries);
+    let rmse =
+        |errors: &[f64]| (errors.iter().map(|error| error * error).sum::<f64>() / errors.len() as f64).sqrt();
+    let train = table("y", |_| "0".to_owned());
+    let error = |at: usize| 1.0 + (at % 3) as f64 + 3.0 * (at / 20) as f64;
+    let all = table("y", |at| error(at).to_string());
+    // The last period, and half of the second one.
+    let lines = |predicted: &str, first: usize| {
+        let rows = predicted.lines().skip(first + 1).map(|row| format!("{row}\n"));
+        format!("id,y\n{}", rows.collect::<String>())
+    };
+    let some = lines(&table("y", |at| (error(at) + 1.0).to_string()), 30);
+    let of_period = |period: usize| rmse(&(20 * period..20 * (period + 1)).map(error).collect::<Vec<_>>());
+    let mean = (0..3).map(of_period).sum::<f64>() / 3.0;
+    let common = |more: f64| {
+        let of = |rows: std::ops::Range<usize>| rmse(&rows.map(|at| error(at) + more).collect::<Vec<_>>());
+        f64::midpoint(of(30..40), of(40..60))
+    };
+    let mut found = Vec::new();
+    for metric_file in [None, Some(file(RMSE, Answers::Targets))] {
+        let mut world = with_libraries(super::world(&train, Metric::Rmse, Some("id")).await).await;
+        let folds = world.setup.data_dir.join("folds.csv");
+        let of_rows: String = (0..60).map(|at| format!("{at},{}\n", at / 20)).collect();
+        std::fs::write(&folds, format!("id,fold\n{of_rows}")).unwrap();
+        if let Some(evaluation) = &mut world.setup.evaluation {
+            evaluation.split = Some(Split { kind: SplitKind::Time, ..Split::default() });
+            (evaluation.metric_file, evaluation.folds) = (metric_file, Some(folds));
+            (evaluation.periods, evaluation.mean_over_periods) = (Some(Periods::default()), true);
+        }
+        let pooled = rmse(&(0..60).map(error).collect::<Vec<_>>());
+        let wrong = world.run(&script(&all, &pooled.to_string())).await;
+        let says = "the mean over 3 folds of RMSE, computed for the rows of each fold";
+        let is_told = wrong.mismatch.as_ref().is_some_and(|words| words.contains(says));
+        assert_eq!(is_told, found.is_empty(), "{}", said(&wrong));
+        let scripts = [script(&all, &mean.to_string()), script(&some, &common(1.0).to_string())];
+        let outcome = world.run(&scripts[0]).await;
+        let measured = outcome.measured.clone().unwrap_or_else(|| panic!("{}", said(&outcome)));
+        assert!((measured.score - mean).abs() < 1e-9, "{} instead of {mean}", measured.score);
+        assert_eq!((measured.periods.len(), measured.rows, measured.on_folds), (3, 60, true));
+        assert!(measured.mean_over_periods && measured.standard_error > 0.0, "{measured:?}");
+        let of_some = world.run(&scripts[1]).await;
+        let of_some = of_some.measured.clone().unwrap_or_else(|| panic!("{}", said(&of_some)));
+        assert_eq!((of_some.rows, of_some.on_folds), (30, false));
+        let member = |script: &String| Member {
+            run: Place::from(super::super::world::PLACE),
+            script: script.clone(),
+            seconds: 1.0,
+        };
+        let [one, other] = [&scripts[0], &scripts[1]].map(member);
+        let request = ComparisonRequest { place: Place::from("phase1/merge-1/common"), one, other };
+        let Comparison { rows, difference, failure } = world.runner().compare(&request).await.unwrap();
+        let by = difference.unwrap_or_else(|| panic!("{failure}")).by;
+        assert_eq!(rows, 30);
+        assert!((by - (common(0.0) - common(1.0))).abs() < 1e-9, "{by}");
+        found.push(measured.standard_error);
+    }
+    // There are fewer replicates of the file.
+    assert!((0.5..2.0).contains(&(found[0] / found[1])), "{found:?}");
 }

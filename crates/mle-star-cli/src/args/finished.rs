@@ -1,0 +1,48 @@
+//! Options of the commands for a finished run.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+#[derive(Debug, Args)]
+pub struct PredictArgs {
+    /// Run ID, or path of the run folder
+    pub run: String,
+    /// Table with the rows to predict, in any format (CSV, Parquet, Excel and others)
+    #[arg(value_name = "TABLE")]
+    pub rows: PathBuf,
+    /// Write the predictions to this file instead of stdout
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Compare the predictions with the target in the table, and print the metric with its interval
+    #[arg(long)]
+    pub score: bool,
+    /// Look for the run in this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(group(clap::ArgGroup::new("what").required(true).multiple(true).args(["notebook", "model_card", "mlflow"])))]
+pub struct ExportArgs {
+    /// Run ID, or path of the run folder
+    pub run: String,
+    /// Write the final solution as a Jupyter notebook that runs from top to bottom
+    #[arg(long, value_name = "FILE")]
+    pub notebook: Option<PathBuf>,
+    /// Write what the solution is for, its data, scores, checks and limits, as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub model_card: Option<PathBuf>,
+    /// Log the run to MLflow: `sqlite:///mlflow.db`, the address of a server, or a folder
+    #[arg(long, value_name = "URI")]
+    pub mlflow: Option<String>,
+    /// Replace files that exist
+    #[arg(long)]
+    pub force: bool,
+    /// Look for the run in this folder [default: ./runs]
+    #[arg(long, value_name = "DIR")]
+    pub runs_dir: Option<PathBuf>,
+}

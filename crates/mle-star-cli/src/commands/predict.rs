@@ -1,0 +1,144 @@
+//! `predict`: predicts rows with a finished run.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+
+use csv::Reader;
+use mle_star_domain::trouble::Trouble;
+use mle_star_run::predict::{Predicted, Scored, predict as predict_rows};
+use mle_star_run::runs;
+use mle_star_run::runtime::drive_with_threads;
+use serde_json::{Map, Value, json};
+use tempfile::NamedTempFile;
+
+use super::runs_dir;
+use crate::args::PredictArgs;
+use crate::exit::{Exit, Failure};
+use crate::foreground::signals;
+use crate::output;
+
+/// Predicts the rows of a table.
+///
+/// # Errors
+/// There is no such run, it cannot predict, or the table cannot be read or lacks a column.
+pub fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
+    let folder = runs::find(&args.run, &runs_dir(args.runs_dir.clone()))?;
+    if let Some(file) = &args.output {
+        check_output(file)?;
+    }
+    let partial = Partial::new(args.output.as_deref())?;
+    let done = drive_with_threads(async {
+        let signals = signals::listen()?;
+        let mut cancel = signals.cancel().clone();
+        tokio::select! {
+            done = predict_rows(&folder, &args.rows, partial.path(), args.score, &output::talk) => Ok(Some(done?)),
+            _ = cancel.wait_for(|wanted| *wanted) => Ok::<_, Failure>(None),
+        }
+    })?;
+    let Some(predicted) = done else { return Ok(Exit::Interrupted) };
+    print(args, &predicted, &partial)?;
+    if let Some(file) = &args.output {
+        partial.keep(file)?;
+    }
+    Ok(Exit::Done)
+}
+
+/// The predictions, beside the file that they become.
+struct Partial(NamedTempFile);
+
+impl Partial {
+    fn new(output: Option<&Path>) -> Result<Self, Failure> {
+        let beside = output.map(|file| match file.parent() {
+            Some(folder) if folder != Path::new("") => folder.to_owned(),
+            _ => PathBuf::from("."),
+        });
+        let folder = beside.unwrap_or_else(std::env::temp_dir);
+        let made = NamedTempFile::new_in(&folder);
+        Ok(Self(made.map_err(|error| cannot_write(&folder, &error))?))
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn keep(self, file: &Path) -> Result<(), Failure> {
+        // What it replaces may be open to others, and so is a new file.
+        let copied = fs::copy(self.0.path(), file);
+        copied.map(drop).map_err(|error| cannot_write(file, &error))
+    }
+}
+
+fn check_output(file: &Path) -> Result<(), Failure> {
+    if file.is_dir() {
+        let message = format!("{} is a folder", file.display());
+        return Err(Trouble::new(message, "name a file with --output").into());
+    }
+    Ok(())
+}
+
+/// Prints the score, or else the predictions if they go into no file.
+fn print(args: &PredictArgs, predicted: &Predicted, partial: &Partial) -> Result<(), Failure> {
+    let cannot = |error: io::Error| cannot_write(partial.path(), &error);
+    match (&predicted.score, args.json) {
+        (Some(score), true) => output::json(score),
+        (Some(score), false) => {
+            output::data(&line(score));
+            Ok(())
+        }
+        (None, json) if args.output.is_some() => {
+            let file = args.output.as_deref().unwrap_or(Path::new(""));
+            match json {
+                true => output::json(&json!({"rows": predicted.rows, "file": file}))?,
+                false => output::talk(&format!("{} rows predicted: {}", predicted.rows, file.display())),
+            }
+            Ok(())
+        }
+        (None, true) => print_objects(partial.path()).map_err(cannot),
+        (None, false) => print_csv(partial.path()).map_err(cannot),
+    }
+}
+
+fn line(score: &Scored) -> String {
+    let Scored { rows, metric, score, interval } = score;
+    let interval =
+        interval.map_or_else(String::new, |[low, high]| format!(" (95 % interval {low:.6} to {high:.6})"));
+    format!("{metric} of {rows} rows: {score:.6}{interval}")
+}
+
+fn print_csv(file: &Path) -> io::Result<()> {
+    let copied = io::copy(&mut BufReader::new(File::open(file)?), &mut io::stdout().lock());
+    unless_unwanted(copied.map(drop).and_then(|()| io::stdout().lock().flush()))
+}
+
+/// The rows as a JSON list of objects, one a line; numbers are numbers.
+fn print_objects(file: &Path) -> io::Result<()> {
+    let mut reader = Reader::from_path(file)?;
+    let header = reader.headers()?.clone();
+    let mut out = io::stdout().lock();
+    let mut write = |text: &str| unless_unwanted(out.write_all(text.as_bytes()));
+    write("[")?;
+    for (at, row) in reader.records().enumerate() {
+        let row = row?;
+        let cells = header.iter().zip(row.iter()).map(|(name, cell)| (name.to_owned(), value(cell)));
+        let object = Value::Object(cells.collect::<Map<String, Value>>());
+        write(&format!("{}{object}", if at == 0 { "\n" } else { ",\n" }))?;
+    }
+    write("\n]\n")
+}
+
+/// A cell as JSON. `007` is a name and not a number.
+fn value(cell: &str) -> Value {
+    let number = serde_json::from_str::<serde_json::Number>(cell).ok();
+    number.map_or_else(|| Value::from(cell), Value::Number)
+}
+
+/// A closed pipe means that the reader wants no more.
+fn unless_unwanted(written: io::Result<()>) -> io::Result<()> {
+    written.or_else(|error| if error.kind() == io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error) })
+}
+
+fn cannot_write(file: &Path, error: &io::Error) -> Failure {
+    let message = format!("cannot write {}: {error}", file.display());
+    Trouble::new(message, "choose another file with --output").into()
+}

@@ -1,0 +1,34 @@
+//! The pictures of the page in the documentation. `cargo xtask pictures` makes them.
+
+use mle_star_needs::needs;
+
+use crate::browser::chromium::Browser;
+use crate::sealed::Sealed;
+use crate::ui::served::Served;
+
+/// The runs directory with the recorded run and one of a minute.
+const RUNS: &str = "MLE_STAR_TEST_PICTURED_RUNS";
+
+#[test]
+fn pictures_are_taken_of_the_recorded_run() {
+    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named(RUNS));
+    let page = Served::of(&Sealed::with(&[]), &format!("--runs-dir {}", std::env::var(RUNS).unwrap()));
+    let browser = Browser::start();
+    browser.open(&page.at("/runs/flight-delays"));
+    browser.resize(1100, 620);
+    browser.run("document.querySelector('#overview').scrollIntoView()");
+    browser.capture("page");
+
+    // The last refinement that led to the best solution: its place in the list, its plan and its change.
+    browser.resize(1440, 600);
+    let node = "[...document.querySelectorAll('#tree details.kept:has(.way)')].filter(node => /\\/k\\d/.test(node.innerText)).at(-1)";
+    browser.run(&format!("location.hash = {node}.id"));
+    browser.until("document.querySelector('details.beside[open] .inside')");
+    browser.run("document.querySelector('details.beside').scrollIntoView({block: 'center'})");
+    browser.capture("page-code");
+
+    browser.open(&page.at("/compare?run=flight-delays&run=one-minute"));
+    browser.resize(1100, 660);
+    browser.until("document.querySelectorAll('svg.chart').length > 0");
+    browser.capture("page-compare");
+}

@@ -1,0 +1,61 @@
+//! How much a score depends on each column.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::metric::Direction;
+use crate::place::Place;
+
+/// The question how much worse a script predicts labelled rows if a column is permuted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ImportanceRequest {
+    /// The place of the question.
+    pub place: Place,
+    /// The run on copies of the rows, in each of which one column is permuted.
+    pub run: Place,
+    /// The script that ran there.
+    pub script: String,
+    /// The run that predicted the same rows in the table that they come from, and its script.
+    pub known: (Place, String),
+    /// Whether higher scores are better.
+    pub direction: Direction,
+}
+
+/// How much worse a script predicts labelled rows if a column is permuted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Importance {
+    /// The number of rows.
+    pub rows: u64,
+    /// How often each column was permuted.
+    pub repetitions: u64,
+    /// The columns, the most important first; none if it is not known.
+    pub columns: Vec<ColumnImportance>,
+    /// Why it is not known, in one sentence; empty if it is.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub failure: String,
+}
+
+/// How much worse the score gets if a column is permuted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ColumnImportance {
+    /// The name of the column.
+    pub column: String,
+    /// How much worse the score gets, in the metric's unit. Below zero, the score is better without the column.
+    pub difference: f64,
+    /// Its 95 % interval: low, high. `null` if the score has no uncertainty.
+    pub interval: Option<[f64; 2]>,
+}
+
+impl Importance {
+    /// One that is not known, for this reason.
+    pub fn unknown(why: impl Into<String>) -> Self {
+        Self { failure: why.into(), ..Self::default() }
+    }
+}
+
+impl ColumnImportance {
+    /// Whether the score is better if the column is permuted, beyond chance.
+    pub fn hurts(&self) -> bool {
+        self.interval.is_some_and(|[_, high]| high < 0.0)
+    }
+}

@@ -1,0 +1,100 @@
+//! Series of the test table that the training table does not have, such as new products, in words.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// For a split by time, the rows of the test table whose series have no training row: those of new products, stores or patients.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct NewSeries {
+    /// The column that names the series, or the columns that do so together.
+    pub columns: Vec<String>,
+    /// The share of the test rows whose series are new, from 0 to 1.
+    pub test: f64,
+    /// The same share of the rows of earlier periods, as the tables are.
+    pub before: f64,
+    /// The same share in the periods of the search, where the history of some series is left out to make them like the test table;
+    /// `None` if they are as they are, so that scores are of known series only.
+    pub search: Option<f64>,
+    /// Why they are as they are, in one sentence; empty if they are not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+}
+
+impl NewSeries {
+    /// What is so, and what was done about it, in one line for people.
+    pub fn words(&self) -> String {
+        let (test, before, new) = (percent(self.test), percent(self.before), self.is_new("training row"));
+        match self.search {
+            Some(search) => format!(
+                "{test} of the test rows {new}; the periods are made alike ({} of their rows instead of {before})",
+                percent(search)
+            ),
+            None => format!(
+                "{test} of the test rows {new}, but {before} of the rows of the periods: the score holds for known ones only ({})",
+                self.why
+            ),
+        }
+    }
+
+    /// What scripts have to do about it, a few sentences.
+    pub(super) fn rule(&self) -> String {
+        let start = format!(
+            "About {} of the rows of `test.csv` {}",
+            percent(self.test),
+            self.is_new("row of `train.csv`")
+        );
+        let history = "What comes from the history of their own series is missing there: predict such rows by what other series with the same values of other columns have, and let some training rows lack their history as well, so that models learn it";
+        match self.search {
+            Some(_) => format!(
+                "{start}, and so have the rows of each fold beside earlier rows. {history}. Print the score of both kinds of rows, too. In the original files hardly any row of a fold is new: decide nothing by folds there that suits known series only."
+            ),
+            None => format!(
+                "{start}, but hardly any row of a fold: the score says nothing about them. {history}, even if the score does not gain by it."
+            ),
+        }
+    }
+
+    /// That rows are of new series, after their number. `rows` are those that do not have them.
+    fn is_new(&self, rows: &str) -> String {
+        let names: Vec<String> = self.columns.iter().map(|column| format!("`{column}`")).collect();
+        match names.as_slice() {
+            [name] => format!("have a value of {name} that no {rows} has"),
+            _ => format!("have values of {} that no {rows} has together", names.join(" and ")),
+        }
+    }
+}
+
+/// A share in percent, with one digit where it is small.
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        0.05..9.95 => format!("{percent:.1} %"),
+        _ => format!("{percent:.0} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn new_series_are_told() {
+        let check = |columns: &[&str], search: Option<f64>, expected: &str| {
+            let columns = columns.iter().map(|column| (*column).to_owned()).collect();
+            let why = if search.is_none() { "no rows are held out".to_owned() } else { String::new() };
+            let found = NewSeries { columns, test: 0.5, before: 0.012, search, why };
+            assert_eq!(found.words(), expected);
+            assert_eq!(found.rule().contains("original files"), search.is_some(), "{}", found.rule());
+        };
+        check(
+            &["item"],
+            Some(0.48),
+            "50 % of the test rows have a value of `item` that no training row has; the periods are made alike (48 % of their rows instead of 1.2 %)",
+        );
+        check(
+            &["shop", "item"],
+            None,
+            "50 % of the test rows have values of `shop` and `item` that no training row has together, but 1.2 % of the rows of the periods: the score holds for known ones only (no rows are held out)",
+        );
+    }
+}

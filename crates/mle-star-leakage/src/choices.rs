@@ -1,0 +1,132 @@
+//! Choices by scores: what differs between the candidates.
+
+use ruff_text_size::TextRange;
+
+use crate::info::{How, Kind, Lesson, Lessons, Score, Scores};
+use crate::machine::Machine;
+use crate::rows::{DivisionKind, Origin, RowsId};
+use crate::site::Site;
+use crate::value::Value;
+
+impl Machine<'_> {
+    /// The choice that is made by comparing these values, if they are scores of candidates.
+    pub(crate) fn choice(&mut self, values: &[Value], site: TextRange) -> Lessons {
+        let scores: Scores = values.iter().map(|value| self.scores_of(value, 3)).collect();
+        if scores.is_empty() {
+            return Lessons::default();
+        }
+        let scores: Vec<Score> = self.infos.scores(&scores).cloned().collect();
+        let place = Site { expression: site, statement: self.nesting.search.unwrap_or(self.statement) };
+        let kind = match self.how(&scores) {
+            Some(How::Model) | None if self.chosen_again(&scores, place) => Kind::Choice(How::Number),
+            // A model that stops early takes the best round, which is common practice.
+            Some(How::Rounds) if self.stops_early(&scores) => Kind::Stopping,
+            Some(how) => Kind::Choice(how),
+            None => match self.trained_on(&scores) {
+                Some(kind) => kind,
+                None if self.of_folds(&scores) => Kind::Choice(How::Fold),
+                None => return Lessons::default(),
+            },
+        };
+        let mut choices = Lessons::default();
+        for score in scores {
+            choices = choices.and(&self.infos.learn(kind, place, score.rows));
+        }
+        choices
+    }
+
+    fn stops_early(&self, scores: &[Score]) -> bool {
+        scores.iter().any(|score| self.infos.any(&score.lessons, |lesson| lesson.kind == Kind::Stopping))
+    }
+
+    /// Whether scores are those of the folds of one division.
+    fn of_folds(&self, scores: &[Score]) -> bool {
+        let first = scores.first().map(|score| score.rows);
+        scores.iter().all(|score| self.is_scored_fold(score.rows) && Some(score.rows) == first)
+    }
+
+    /// Whether rows are the scored ones of a fold.
+    fn is_scored_fold(&self, rows: RowsId) -> bool {
+        self.whole_of_fold(rows).is_some()
+    }
+
+    /// The rows that are divided into folds, if rows are the scored ones of a fold.
+    pub(crate) fn whole_of_fold(&self, rows: RowsId) -> Option<RowsId> {
+        match self.rows.origin(rows) {
+            Origin::Part { of, division, side: 1 } => {
+                let (division, _) = self.rows.division_of(*division)?;
+                let kind = division.kind;
+                let folds =
+                    matches!(kind, DivisionKind::Folds | DivisionKind::ShuffledFolds | DivisionKind::Groups);
+                folds.then_some(*of)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether candidates have what was chosen here before, so that this is a search step by step.
+    fn chosen_again(&self, scores: &[Score], place: Site) -> bool {
+        let again = |lesson: &Lesson| {
+            matches!(lesson.kind, Kind::Choice(How::Model | How::Number)) && lesson.site == place
+        };
+        scores.iter().any(|score| self.infos.any(&score.lessons, again))
+    }
+
+    /// The choice among the states of one model that a loop trains further, if the scores are those.
+    fn trained_on(&self, scores: &[Score]) -> Option<Kind> {
+        let loops = |score: &Score| {
+            let lessons = self.infos.lessons(&score.lessons);
+            lessons
+                .filter(|lesson| lesson.kind == Kind::Candidate(How::Epoch))
+                .map(|lesson| lesson.site.expression)
+                .collect::<Vec<_>>()
+        };
+        let first = loops(scores.first()?);
+        let here = |range: &TextRange| {
+            self.nesting.listed == Some(*range)
+                || self.nesting.around.iter().any(|around| around.range == *range)
+        };
+        let common = first.into_iter().filter(here);
+        let mut common = common.filter(|range| scores.iter().all(|score| loops(score).contains(range)));
+        let range = common.next()?;
+        // A loop that ends early stops by the score, which is common practice.
+        let stops =
+            self.text(range).split(|letter: char| !letter.is_alphanumeric()).any(|word| word == "break");
+        Some(if stops { Kind::Stopping } else { Kind::Choice(How::Rounds) })
+    }
+
+    /// How the candidates differ that have these scores.
+    fn how(&self, scores: &[Score]) -> Option<How> {
+        let models: Vec<Vec<Site>> = scores.iter().map(|score| self.models(score)).collect();
+        let first = models.first()?;
+        let differ = models.iter().skip(1).any(|other| other != first && !other.is_empty());
+        let candidates: Vec<Vec<(How, Site)>> = scores.iter().map(|score| self.candidates(score)).collect();
+        let shared = |one: &(How, Site)| candidates.iter().all(|others| others.contains(one));
+        // A first score may be that of no candidate. Finished models of different kinds are no candidates of one search.
+        let counts = |one: &&(How, Site)| !differ || shared(one);
+        let all: Vec<How> = candidates.iter().flatten().filter(counts).map(|(how, _)| *how).collect();
+        let Some(how) = all.iter().max() else { return differ.then_some(How::Model) };
+        // Rounds are one of several settings.
+        let several = *how == How::Rounds && all.iter().any(|how| *how < How::Rounds);
+        Some(if several { How::Setting } else { *how })
+    }
+
+    /// Where the models were made that predicted for a score.
+    fn models(&self, score: &Score) -> Vec<Site> {
+        let lessons = self.infos.lessons(&score.lessons);
+        let models = lessons.filter(|lesson| lesson.kind == Kind::Model).map(|lesson| lesson.made);
+        let mut models: Vec<Site> = models.collect();
+        models.sort();
+        models.dedup();
+        models
+    }
+
+    fn candidates(&self, score: &Score) -> Vec<(How, Site)> {
+        let lessons = self.infos.lessons(&score.lessons);
+        let candidates = lessons.filter_map(|lesson| match lesson.kind {
+            Kind::Candidate(how) if !how.is_open() && how != How::Epoch => Some((how, lesson.site)),
+            _ => None,
+        });
+        candidates.collect()
+    }
+}

@@ -1,0 +1,195 @@
+//! Comparisons: conditions on rows, and true values compared with what was learnt.
+
+use std::rc::Rc;
+
+use ruff_python_ast::{CmpOp, Operator};
+use ruff_text_size::TextRange;
+
+use crate::info::{How, Kind, Lesson};
+use crate::machine::Machine;
+use crate::table::Table;
+use crate::value::{Names, Number, Row, Value};
+
+impl Machine<'_> {
+    /// The score of one row, if its true value is compared with what was learnt.
+    pub(crate) fn score_of_row(&mut self, left: &Value, right: &Value) -> Option<Value> {
+        let (Value::Number(one), Value::Number(other)) = (left, right) else { return None };
+        let truth = |number: &Number| number.row.clone().filter(|row| row.target);
+        let learnt = |number: &Number| {
+            let is = |lesson: &Lesson| matches!(lesson.kind, Kind::Model | Kind::Target);
+            truth(number).is_none() && self.infos.any(&number.lessons, is) && self.reports_a_score()
+        };
+        let (row, lessons) = match (truth(one), truth(other)) {
+            (Some(row), None) if learnt(other) => (row, other.lessons.clone()),
+            (None, Some(row)) if learnt(one) => (row, one.lessons.clone()),
+            _ => return None,
+        };
+        Some(Value::score(self.score(self.statement, row.rows, &lessons, false)))
+    }
+
+    /// The column of which one value is compared with something that is computed, and the row.
+    fn compared_column(&self, left: &Value, right: &Value) -> Option<(Rc<str>, Option<Rc<Row>>)> {
+        let row = |value: &Value| match value {
+            Value::Number(number) => number.row.clone().filter(|row| row.label.is_some()),
+            _ => None,
+        };
+        let computed = |value: &Value| matches!(value, Value::Unknown | Value::Number(_));
+        let row = match (row(left), row(right)) {
+            (Some(row), None) if computed(right) => row,
+            (None, Some(row)) if computed(left) => row,
+            _ => return None,
+        };
+        let label = row.label.clone().filter(|_| self.reports_a_score())?;
+        Some((label, Some(Rc::new(Row { label: None, target: false, table: None, ..(*row).clone() }))))
+    }
+
+    /// The value of a comparison.
+    pub(crate) fn compare_values(
+        &mut self,
+        operation: CmpOp,
+        left: &Value,
+        right: &Value,
+        ranges: (TextRange, TextRange),
+    ) -> Value {
+        if let Some(value) = self.compare_known(operation, left, right) {
+            return value;
+        }
+        let (one, other) = (self.table_of(left).cloned(), self.table_of(right).cloned());
+        let mut made = match (&one, &other) {
+            (Some(one), Some(other)) => self.combine(Operator::Sub, one, other),
+            (Some(table), None) => {
+                let lessons = self.lessons_of(right);
+                let lessons = self.applied(&lessons, table.rows);
+                let values = table.values();
+                if right.is_constant_number() && !matches!(operation, CmpOp::Eq | CmpOp::NotEq) {
+                    self.note_numeric(table);
+                }
+                let answer = self.as_answer(table, ranges.0.cover(ranges.1));
+                let source = values.source.clone();
+                Table { source, ..Table::array(values.rows, values.rest.lessons.and(&lessons).and(&answer)) }
+            }
+            (None, Some(table)) => {
+                let lessons = self.lessons_of(left);
+                let lessons = self.applied(&lessons, table.rows);
+                let values = table.values();
+                Table::array(values.rows, values.rest.lessons.and(&lessons))
+            }
+            _ => return self.compare_numbers(left, right),
+        };
+        let is_target = |table: &Option<Table>| table.as_ref().is_some_and(Table::is_target);
+        made.by_target = is_target(&one) || is_target(&other);
+        made.rest.target = false;
+        let constant = if other.is_none() { right.constant() } else { None };
+        let (key, negated) = self.condition_key(operation, ranges, constant.as_deref());
+        let drawn = one.as_ref().or(other.as_ref()).and_then(|table| table.drawn);
+        made.mask.random = drawn.is_some();
+        let category = |value: &Value| match value {
+            Value::Number(number) => {
+                number.category
+                    || self.counts(number)
+                    || number.row.as_ref().is_some_and(|row| !row.index && !row.target)
+            }
+            _ => false,
+        };
+        made.mask.value = operation == CmpOp::Eq && (category(left) || category(right));
+        made.mask.condition =
+            Some(drawn.map_or((key.clone(), negated), |drawn| drawn_key(drawn, &key, negated)));
+        self.table(made)
+    }
+
+    /// Whether a number counts the steps of a loop.
+    fn counts(&self, number: &Number) -> bool {
+        self.infos.any(&number.lessons, |lesson| lesson.kind == Kind::Candidate(How::Open))
+    }
+
+    /// A comparison of constants, or of names of columns.
+    fn compare_known(&self, operation: CmpOp, left: &Value, right: &Value) -> Option<Value> {
+        if let (Some(one), Some(other)) = (left.constant(), right.constant()) {
+            let contained = left.as_str().zip(right.as_str()).map(|(one, other)| other.contains(one));
+            return Some(match (operation, contained) {
+                (CmpOp::In, Some(contained)) => Value::Bool(contained),
+                (CmpOp::NotIn, Some(contained)) => Value::Bool(!contained),
+                _ => match operation {
+                    CmpOp::Eq | CmpOp::Is => Value::Bool(one == other),
+                    CmpOp::NotEq | CmpOp::IsNot => Value::Bool(one != other),
+                    _ => Value::Unknown,
+                },
+            });
+        }
+        if let (Some(one), CmpOp::In | CmpOp::NotIn, Some(all)) =
+            (left.as_str(), operation, self.texts(right))
+        {
+            let among = all.iter().any(|text| &**text == one);
+            return Some(Value::Bool(among == (operation == CmpOp::In)));
+        }
+        if matches!(operation, CmpOp::Is | CmpOp::IsNot) && matches!(right, Value::None) {
+            let known = !matches!(left, Value::Unknown | Value::Number(_));
+            return Some(if known { Value::Bool(operation == CmpOp::IsNot) } else { Value::Unknown });
+        }
+        if let (Value::Names(names), Some(name)) = (left, right.constant()) {
+            return Some(match operation {
+                CmpOp::NotEq => {
+                    let except = [names.except.as_slice(), &[name]].concat();
+                    Value::Names(Rc::new(Names { except, ..(**names).clone() }))
+                }
+                CmpOp::Eq => {
+                    Value::Names(Rc::new(Names { only: vec![name], sure: true, ..(**names).clone() }))
+                }
+                _ => Value::Unknown,
+            });
+        }
+        None
+    }
+
+    /// A comparison of numbers depends on what is known of features, as the numbers do.
+    fn compare_numbers(&mut self, left: &Value, right: &Value) -> Value {
+        if let Some(score) = self.score_of_row(left, right) {
+            return score;
+        }
+        let lessons = self.about_features(left).and(&self.about_features(right));
+        let range = self.statement;
+        let answers = self.answer_of_row(left, range).and(&self.answer_of_row(right, range));
+        let lessons = lessons.and(&answers);
+        match self.compared_column(left, right) {
+            Some((label, row)) => {
+                Value::Number(Rc::new(Number { lessons, versus: Some(label), row, ..Number::default() }))
+            }
+            None if lessons.is_empty() => Value::Unknown,
+            None => Value::learnt(lessons),
+        }
+    }
+
+    /// A key for a condition, and whether it is the negation of the condition with that key.
+    fn condition_key(
+        &self,
+        operation: CmpOp,
+        (left, right): (TextRange, TextRange),
+        constant: Option<&str>,
+    ) -> (Rc<str>, bool) {
+        let (sign, negated) = match operation {
+            CmpOp::Eq => ("==", false),
+            CmpOp::NotEq => ("==", true),
+            CmpOp::Lt => ("<", false),
+            CmpOp::GtE => ("<", true),
+            CmpOp::Gt => (">", false),
+            CmpOp::LtE => (">", true),
+            _ => ("in", matches!(operation, CmpOp::NotIn)),
+        };
+        let left = self.compact(left);
+        // The name of the table does not matter, only its rows do.
+        let column = left.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_');
+        let column = if column.is_empty() { &left } else { column };
+        let right = constant.map_or_else(|| self.compact(right), str::to_owned);
+        (format!("{column}{sign}{right}").into(), negated)
+    }
+}
+
+/// The key of a condition on values that were drawn at random: the sign and what follows it.
+fn drawn_key(drawn: usize, key: &str, negated: bool) -> (Rc<str>, bool) {
+    let rest = key.find(['<', '>', '=']).and_then(|at| key.get(at..)).unwrap_or_default();
+    // No value equals a bound.
+    match rest.strip_prefix('>') {
+        Some(bound) => (format!("drawn {drawn} <{bound}").into(), !negated),
+        None => (format!("drawn {drawn} {rest}").into(), negated),
+    }
+}

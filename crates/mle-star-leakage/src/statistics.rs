@@ -1,0 +1,248 @@
+//! Statistics: what is computed from the values of many rows.
+
+use std::rc::Rc;
+
+use ruff_text_size::TextRange;
+
+use crate::calls::Arguments;
+use crate::info::{Kind, Lesson, Lessons};
+use crate::machine::Machine;
+use crate::rows::{DivisionKind, Origin, RowsId};
+use crate::site::Site;
+use crate::table::Table;
+use crate::value::{Number, Object, Value};
+
+impl Machine<'_> {
+    /// What a value depends on that is computed from all rows of these tables: the target may be in them.
+    pub(crate) fn statistic(&mut self, tables: &[Table], kind: Kind, range: TextRange) -> Lessons {
+        let of_target = tables.iter().find(|table| self.is_of_target(table)).map(|table| table.rows);
+        let known: Lessons = tables.iter().map(|table| table.values().rest.lessons).collect();
+        let known = self.without_answers(&known);
+        // What models predicted is summed up: it is no prediction any more.
+        let known = self.infos.without(&known, Kind::Model);
+        match of_target {
+            Some(rows) if rows.is_known() => known.and(&self.learn(kind, range, rows)),
+            _ => known,
+        }
+    }
+
+    /// Whether values are the target, or were computed from the target of their rows.
+    pub(crate) fn is_of_target(&self, table: &Table) -> bool {
+        let values = table.values();
+        values.is_target() || self.has_answer(&values.rest.lessons)
+    }
+
+    /// The tables among the arguments.
+    fn tables_in(&self, arguments: &Arguments) -> Vec<Table> {
+        arguments.all().filter_map(|value| self.table_of(value)).cloned().collect()
+    }
+
+    /// Functions that compute something from many rows: sums by code, least squares.
+    pub(crate) fn call_statistic_of(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
+        let tables = self.tables_in(arguments);
+        Some(match name {
+            "bincount" => {
+                let weights = arguments.get(1, "weights").and_then(|value| self.table_of(value)).cloned();
+                let lessons = match weights {
+                    Some(weights) => self.statistic(&[weights], Kind::Target, arguments.range),
+                    None => Lessons::default(),
+                };
+                let codes = arguments.first_value();
+                let of_codes = if self.table_of(&codes).is_none() {
+                    self.lessons_of(&codes)
+                } else {
+                    Lessons::default()
+                };
+                Value::learnt(lessons.and(&of_codes))
+            }
+            "at" => {
+                let first = arguments.first_value();
+                let lessons =
+                    self.statistic(tables.get(1..).unwrap_or_default(), Kind::Target, arguments.range);
+                if let Some(table) = self.state.table_mut(&first) {
+                    table.learn(&lessons);
+                }
+                Value::None
+            }
+            "binned_statistic" | "binned_statistic_dd" | "binned_statistic_2d" => {
+                let lessons =
+                    self.statistic(tables.get(1..).unwrap_or_default(), Kind::Target, arguments.range);
+                Value::Tuple([Value::learnt(lessons), Value::Unknown, Value::Unknown].into())
+            }
+            "polyfit" => Value::learnt(self.statistic(&tables, Kind::Model, arguments.range)),
+            "lstsq" | "curve_fit" | "nnls" | "leastsq" => {
+                let coefficients = Value::learnt(self.statistic(&tables, Kind::Model, arguments.range));
+                let rest = std::iter::repeat_n(Value::Unknown, if name == "lstsq" { 3 } else { 1 });
+                Value::Tuple(std::iter::once(coefficients).chain(rest).collect())
+            }
+            "csr_matrix" | "coo_matrix" | "csc_matrix" => {
+                let first = arguments.first_value();
+                let parts = self.contents(&first)?;
+                let values = parts.first().and_then(|value| self.table_of(value)).cloned()?;
+                Value::learnt(self.statistic(&[values], Kind::Target, arguments.range))
+            }
+            "svds" | "svd" if tables.is_empty() => {
+                let lessons = arguments.first().map(|value| self.lessons_of(value)).unwrap_or_default();
+                let part = Value::learnt(lessons);
+                Value::Tuple([part.clone(), part.clone(), part].into())
+            }
+            "dot" | "matmul" if arguments.positional.len() == 2 => {
+                let (left, right) = (arguments.first_value(), arguments.value(1, "b"));
+                self.product_of(&left, &right, arguments.range)
+            }
+            _ => return None,
+        })
+    }
+
+    /// Methods that add values to places which codes name: `totals.index_add_(0, codes, values)`.
+    pub(crate) fn accumulated(
+        &mut self,
+        base: &Value,
+        table: &Table,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Option<Value> {
+        let adds = ["index_add", "scatter_add", "scatter_reduce", "index_put", "index_reduce"];
+        if !adds.iter().any(|known| name.trim_end_matches('_') == *known) {
+            return None;
+        }
+        let tables = self.tables_in(arguments);
+        let lessons = self.statistic(&tables, Kind::Target, arguments.range);
+        let mut made = table.clone();
+        made.learn(&lessons);
+        if let (true, Some(table)) = (name.ends_with('_'), self.state.table_mut(base)) {
+            *table = made.clone();
+        }
+        Some(self.table(made))
+    }
+
+    /// `left @ right`. Rows are summed up if the left side is transposed.
+    pub(crate) fn product_of(&mut self, left: &Value, right: &Value, range: TextRange) -> Value {
+        if let Value::Method(method) = left
+            && &*method.1 == "T of"
+        {
+            let mut parts: Vec<Table> = self.table_of(&method.0).into_iter().cloned().collect();
+            parts.extend(self.table_of(right).cloned());
+            let lessons = self.statistic(&parts, Kind::Model, range);
+            let lessons = match self.table_of(right) {
+                Some(_) => lessons,
+                None => lessons.and(&self.lessons_of(right)),
+            };
+            return self.array(RowsId::UNKNOWN, lessons);
+        }
+        let Some(table) = self.table_of(left).cloned() else {
+            let lessons = self.lessons_of(left).and(&self.lessons_of(right));
+            return if lessons.is_empty() { Value::Unknown } else { Value::learnt(lessons) };
+        };
+        let own = table.values().rest.lessons;
+        let other = self.lessons_of(right);
+        let other = self.applied(&other, table.rows);
+        self.array(table.rows, own.and(&other))
+    }
+
+    /// The value of a statistic for each row, by a code of the row: `means[codes]`.
+    pub(crate) fn looked_up_by(&mut self, base: &Value, index: &Table, range: TextRange) -> Option<Value> {
+        let chooses = index.index || index.mask.condition.is_some() || index.mask.among.is_some();
+        if chooses || !index.rows.is_known() {
+            return None;
+        }
+        let lessons = match (base, self.table_of(base).cloned()) {
+            (Value::Number(number), _) if number.row.is_none() => number.lessons.clone(),
+            (_, Some(table)) if !table.rows.is_known() && table.columns.is_empty() => table.lessons(),
+            // Values of the target of other rows, as of the nearest ones.
+            (_, Some(table)) if self.is_of_target(&table) => self.statistic(&[table], Kind::Target, range),
+            _ => return None,
+        };
+        let lessons = lessons.and(&index.values().rest.lessons);
+        let lessons = self.applied(&lessons, index.rows);
+        Some(self.array(index.rows, lessons))
+    }
+
+    /// The rows that a part was taken from by one value of a column, as in a loop over all values.
+    pub(crate) fn whole_of_value(&self, rows: RowsId) -> Option<RowsId> {
+        match self.rows.origin(rows) {
+            Origin::Part { of, division, side: 0 } => {
+                let (division, _) = self.rows.division_of(*division)?;
+                (division.kind == DivisionKind::Value).then_some(*of)
+            }
+            _ => None,
+        }
+    }
+
+    /// The rows whose target is in a value of one row.
+    pub(crate) fn target_row(&self, value: &Value) -> Option<RowsId> {
+        match value {
+            Value::Number(number) => number.row.as_ref().filter(|row| row.target).map(|row| row.rows),
+            Value::Tuple(items) => items.iter().find_map(|item| self.target_row(item)),
+            _ => None,
+        }
+    }
+
+    /// A value that a loop over rows puts under a key: once the loop is over, it is a statistic of all rows.
+    pub(crate) fn gathered(&mut self, key: &Value, value: Value) -> Value {
+        let around =
+            self.nesting.around.iter().find(|around| around.rows.is_some()).map(|around| around.range);
+        let rows = self.target_row(&value).or_else(|| self.target_row(key)).or(self.nesting.by_target);
+        let (Some(around), Some(rows)) = (around, rows) else { return value };
+        let made = Site { expression: around, statement: around };
+        let lessons = self.learn(Kind::Target, self.statement, rows);
+        let lessons = self.infos.map(&lessons, |lesson| Some(Lesson { made, ..lesson }));
+        match value {
+            Value::Number(number) => {
+                let lessons = number.lessons.and(&lessons);
+                Value::Number(Rc::new(Number { lessons, row: None, ..(*number).clone() }))
+            }
+            Value::Int(_) | Value::Float(_) | Value::Unknown => Value::learnt(lessons),
+            value => value,
+        }
+    }
+
+    /// What a value that a loop puts into a list or array depends on: a statistic of true values, or the true value of one
+    /// row among those of all rows.
+    pub(crate) fn learnt_in_loop(&mut self, value: &Value, anywhere: bool) -> Lessons {
+        let Value::Number(number) = value else { return Lessons::default() };
+        let of_row = number.row.as_ref().filter(|row| row.target && anywhere).map(|row| row.rows);
+        let in_rows = self.nesting.around.iter().any(|around| around.rows.is_some());
+        let rows = number.of_truth.map(|rows| self.not_varying(rows)).or(of_row);
+        match rows.filter(|rows| in_rows && rows.is_known()) {
+            Some(rows) => self.learn(Kind::Target, self.statement, rows),
+            None => Lessons::default(),
+        }
+    }
+
+    /// The rows that others are chosen from anew in each step of a loop, as the nearest ones to each row. Those of a fold
+    /// stay what they are.
+    fn not_varying(&self, rows: RowsId) -> RowsId {
+        let near = |rows: RowsId| match self.rows.origin(rows) {
+            Origin::Part { division, .. } => {
+                let division = self.rows.division_of(*division);
+                division.is_some_and(|(division, _)| division.kind == DivisionKind::Position)
+            }
+            Origin::Some { .. } => true,
+            _ => false,
+        };
+        let mut above = self.rows.ancestors(rows);
+        above.find(|rows| !near(*rows) || !self.varies(*rows)).unwrap_or(rows)
+    }
+
+    /// A value that is read from a collection: within the loop that fills it, it knows the rows before only.
+    pub(crate) fn so_far(&mut self, value: Value) -> Value {
+        let Value::Number(number) = &value else { return value };
+        let around: Vec<TextRange> = self.nesting.around.iter().map(|around| around.range).collect();
+        let within =
+            |lesson: &Lesson| lesson.kind == Kind::Target && around.contains(&lesson.made.expression);
+        if !self.infos.any(&number.lessons, within) {
+            return value;
+        }
+        let lessons = self.infos.map(&number.lessons, |lesson| (!within(&lesson)).then_some(lesson));
+        Value::Number(Rc::new(Number { lessons, ..(**number).clone() }))
+    }
+
+    /// Adds a statistic of the rows so far to the items of a list that is kept under a key.
+    pub(crate) fn gathered_in(&mut self, list: usize, value: Value) -> Value {
+        match self.state.object(list) {
+            Some(Object::List(list)) if list.keyed => self.gathered(&Value::None, value),
+            _ => value,
+        }
+    }
+}

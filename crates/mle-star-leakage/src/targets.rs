@@ -1,0 +1,105 @@
+//! The targets of a script: their names, the files that have them, and what they were made from.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::rc::Rc;
+
+use crate::info::TargetId;
+use crate::names;
+use crate::rows::RowsId;
+
+/// The targets of a script.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Targets {
+    /// The names of their columns.
+    names: BTreeSet<String>,
+    /// Those among them that a file certainly has, with the file.
+    pub(crate) in_files: BTreeSet<(Rc<str>, String)>,
+    /// Those that certainly hold numbers.
+    pub(crate) numeric: BTreeSet<String>,
+    /// The column of which later values make one.
+    leads: BTreeMap<String, String>,
+    /// The column of the file that one was computed from, value by value.
+    pub(crate) made_from: BTreeMap<String, String>,
+}
+
+/// What a run of the machine finds out about targets.
+#[derive(Debug, Default)]
+pub(crate) struct SeenTargets {
+    /// Columns that models were given as their target.
+    pub(crate) names: BTreeSet<String>,
+    /// Columns that others were correlated with.
+    pub(crate) associated: BTreeSet<String>,
+    /// Columns that computed values were compared with for the final score.
+    pub(crate) compared: BTreeSet<String>,
+    /// Columns that the script took from a file, with the file.
+    pub(crate) columns: BTreeSet<(Rc<str>, String)>,
+    /// Columns that the script took by themselves, and those that it left out of a table, with the file.
+    pub(crate) alone: BTreeSet<(Rc<str>, String)>,
+    pub(crate) left_out: BTreeSet<(Rc<str>, String)>,
+    /// Columns that the script computed with as with numbers.
+    pub(crate) numeric: BTreeSet<String>,
+    /// Columns that were made from later values of another one.
+    pub(crate) leads: BTreeMap<String, String>,
+    /// Columns that were made from one column of a file, value by value.
+    pub(crate) made_from: BTreeMap<String, String>,
+    /// Files by the rows of their tables.
+    pub(crate) files: HashMap<RowsId, Rc<str>>,
+}
+
+impl Targets {
+    /// The targets with these names.
+    pub(crate) fn named(names: &[String]) -> Self {
+        Self { names: names.iter().cloned().collect(), ..Self::default() }
+    }
+
+    /// These targets, or those that a run saw, with what it saw of them.
+    pub(crate) fn after(self, seen: SeenTargets) -> Self {
+        let mut names = if self.names.is_empty() { seen.likely() } else { self.names };
+        let sources: Vec<String> =
+            names.iter().filter_map(|name| seen.made_from.get(name)).cloned().collect();
+        names.extend(sources);
+        let columns = seen.columns.into_iter().filter(|(_, name)| names.contains(name)).collect();
+        Self { names, in_files: columns, numeric: seen.numeric, leads: seen.leads, made_from: seen.made_from }
+    }
+
+    /// Whether a column is a target.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        self.names.contains(name)
+    }
+
+    /// The names of the columns.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &String> {
+        self.names.iter()
+    }
+
+    /// The target that is made from later values of a column.
+    pub(crate) fn ahead_of(&self, column: &str) -> Option<TargetId> {
+        let (name, _) = self.leads.iter().find(|(name, of)| *of == column && self.contains(name))?;
+        self.number(name)
+    }
+
+    /// The number of a target. One that was made from another one has the same.
+    pub(crate) fn number(&self, name: &str) -> Option<TargetId> {
+        let name = self.made_from.get(name).map_or(name, String::as_str);
+        let at = self.names.iter().position(|known| known == name)?;
+        Some(TargetId(u16::try_from(at).unwrap_or(u16::MAX)))
+    }
+}
+
+impl SeenTargets {
+    /// What models and metrics got as their target. Without them, it is the only column that the final score compares with, or that was taken out of a table.
+    fn likely(&self) -> BTreeSet<String> {
+        if !self.names.is_empty() {
+            return self.names.clone();
+        }
+        if self.compared.len() == 1 {
+            return self.compared.clone();
+        }
+        if self.associated.len() == 1 {
+            return self.associated.clone();
+        }
+        let both = self.alone.intersection(&self.left_out).map(|(_, name)| name.clone());
+        let likely: BTreeSet<String> = both.filter(|name| !names::is_identifier(name)).collect();
+        if likely.len() == 1 { likely } else { BTreeSet::new() }
+    }
+}

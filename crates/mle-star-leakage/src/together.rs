@@ -1,0 +1,171 @@
+//! Rows, tables and positions that are divided evenly and put together again.
+
+use crate::calls::Arguments;
+use crate::info::Lesson;
+use crate::machine::Machine;
+use crate::rows::{DivisionKind, RowsId};
+use crate::table::Table;
+use crate::value::{Object, Value};
+
+impl Machine<'_> {
+    /// Parts of equal size: `array_split(positions, 5)`.
+    pub(crate) fn split_evenly(&mut self, first: &Value, arguments: &Arguments) -> Value {
+        let (Some(table), true) = (self.table_of(first).cloned(), arguments.positional.len() > 1) else {
+            return Value::Unknown;
+        };
+        let site = self.site(arguments.range);
+        let key = format!("parts {:?}", arguments.range);
+        let division = self.rows.division(table.rows, DivisionKind::Folds, &key, site);
+        let rows = self.rows.part(table.rows, division, 1);
+        let part = self.table(table.with_rows(rows));
+        let list = self.open_list(vec![part]);
+        if let Value::Object(number) = &list
+            && let Some(Object::List(list)) = self.state.change(*number)
+        {
+            list.added.push((site, false));
+        }
+        list
+    }
+
+    /// The rows of a table whose parts by the values of a column, as in a loop over all of them, these are.
+    fn whole_of_parts(&self, tables: &[Table]) -> Option<RowsId> {
+        let whole = self.whole_of_value(tables.first()?.rows)?;
+        let varies = self.varies(tables.first()?.rows);
+        let same = tables.iter().all(|table| self.whole_of_value(table.rows) == Some(whole));
+        (same && !varies).then_some(whole)
+    }
+
+    /// What was learnt from each part of a table was learnt from all of it.
+    fn learn_from_whole(&mut self, table: &mut Table, whole: RowsId) {
+        let columns = table.columns.iter_mut().map(|(_, column)| column);
+        for column in columns.chain([&mut table.rest]) {
+            let from_whole = |lesson: Lesson| match self.whole_of_value(lesson.from) {
+                Some(of) if of == whole => Lesson { from: whole, ..lesson },
+                _ => lesson,
+            };
+            let lessons: Vec<Lesson> = self.infos.lessons(&column.lessons).map(from_whole).collect();
+            column.lessons = lessons.into_iter().map(|lesson| self.infos.lesson(lesson)).collect();
+        }
+    }
+
+    /// The positions of the validation rows of all folds, put together once the loop over the folds is over.
+    pub(crate) fn positions_of_folds(&mut self, list: &Value) -> Option<Value> {
+        let Some(Object::List(list)) = self.state.get(list).cloned() else { return None };
+        let filled = list.added.iter().all(|(_, perhaps)| !perhaps) && !list.added.is_empty();
+        let over = self.nesting.around.iter().all(|around| Some(around.range) != list.within);
+        let part = |item: &Value| match item {
+            Value::Positions { part, .. } => Some(*part),
+            item => self.table_of(item).filter(|table| table.index).map(|table| table.rows),
+        };
+        let whole = |item: &Value| self.whole_of_fold(part(item)?);
+        let first = list.items.first()?;
+        let of = whole(first)?;
+        let all = filled && over && list.items.iter().all(|item| whole(item) == Some(of));
+        let positions = matches!(first, Value::Positions { .. });
+        match all {
+            true if positions => Some(Value::Positions { of, part: of }),
+            true => Some(self.positions(of)),
+            false => None,
+        }
+    }
+
+    /// Positions of rows, put together.
+    pub(crate) fn positions_together(&mut self, items: &[Value], arguments: &Arguments) -> Option<Value> {
+        let of = match items {
+            [Value::Positions { of, .. }, _, ..] => *of,
+            _ => return None,
+        };
+        let part = |item: &Value| match item {
+            Value::Positions { of: other, part } if *other == of => Some(*part),
+            _ => None,
+        };
+        let parts: Vec<RowsId> = items.iter().map(part).collect::<Option<_>>()?;
+        let joined = self.rows.joined(&parts, self.site(arguments.range));
+        Some(Value::Positions { of, part: joined })
+    }
+
+    /// How many of the first items of a list were in it before a loop added more.
+    pub(crate) fn fixed_tables(&self, list: &Value) -> usize {
+        match self.state.get(list) {
+            Some(Object::List(list)) => list.fixed,
+            _ => 0,
+        }
+    }
+
+    /// The rows of tables of a list to which a loop added some, if rows are in it more than once.
+    fn repeated_in_list(&mut self, tables: &[Table], fixed: usize, site: crate::site::Site) -> RowsId {
+        let drawn = tables.iter().find_map(|table| Some((table.rows, self.rows.repetition(table.rows)?)));
+        if let Some((rows, repeated)) = drawn {
+            let of = self.rows.ancestors(rows).last().unwrap_or_default();
+            let some = self.rows.some(of, site);
+            return self.rows.repeated(some, repeated);
+        }
+        if let Some(whole) = self.whole_of_parts(tables).filter(|_| fixed == 0) {
+            return self.rows.some(whole, site);
+        }
+        let (before, added) = tables.split_at(fixed.min(tables.len()));
+        let twice = before.iter().find(|table| {
+            added.iter().any(|other| !self.varies(other.rows) && self.rows.overlap(table.rows, other.rows))
+        });
+        match twice {
+            Some(table) => self.rows.repeated(table.rows, site),
+            None => RowsId::UNKNOWN,
+        }
+    }
+
+    /// Tables one below the other.
+    pub(crate) fn below(
+        &mut self,
+        tables: &[Table],
+        open: bool,
+        fixed: usize,
+        arguments: &Arguments,
+    ) -> Value {
+        let mut joined = tables.first().cloned().unwrap_or_default();
+        for table in tables.iter().skip(1) {
+            joined = Table { whole: joined.whole || table.whole, ..joined.join(table) };
+        }
+        joined.mask.condition = None;
+        joined.order.by_target = self.order_of_parts(tables);
+        joined.by_target = false;
+        // Positions of parts, put together, are positions.
+        joined.index =
+            open && tables.iter().all(|table| table.index) && self.whole_of_parts(tables).is_some();
+        if open && !tables.iter().any(|table| table.rows.is_known()) {
+            joined.rest.lessons = self.over_folds(&joined.rest.lessons);
+            for (_, column) in &mut joined.columns {
+                column.lessons = self.over_folds(&column.lessons);
+            }
+        }
+        let site = self.site(arguments.range);
+        let parts: Vec<RowsId> = tables.iter().map(|table| table.rows).collect();
+        let twice = |rows: &Self| {
+            let pairs = parts
+                .iter()
+                .enumerate()
+                .flat_map(|(at, one)| parts.iter().skip(at + 1).map(move |other| (*one, *other)));
+            let mut pairs = pairs.into_iter().filter(|(_, other)| !rows.varies(*other));
+            pairs.find(|(one, other)| rows.rows.overlap(*one, *other))
+        };
+        // What a loop takes in each step is not the same rows again.
+        let open =
+            open || parts.iter().skip(1).any(|part| self.varies(*part) && self.rows.overlap(parts[0], *part));
+        joined.rows = if open {
+            if let Some(whole) = self.whole_of_parts(tables) {
+                self.learn_from_whole(&mut joined, whole);
+            }
+            self.repeated_in_list(tables, fixed, site)
+        } else if twice(self).is_some() {
+            let all = |whole: &&RowsId| parts.iter().all(|part| self.rows.contains(**whole, *part));
+            let whole = parts.iter().find(all).copied();
+            let whole = whole.unwrap_or_else(|| self.rows.joined(&parts, site));
+            self.rows.repeated(whole, site)
+        } else {
+            self.rows.joined(&parts, site)
+        };
+        if !open && !joined.rows.is_known() {
+            joined.rest.lessons = self.lagged(&joined.rest.lessons);
+        }
+        self.table(joined)
+    }
+}

@@ -1,0 +1,150 @@
+//! Curves of classes, predicted against actual numbers, and the spread of errors.
+
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::{About, TextSize, draw, ink, label};
+use crate::figures::{grouped, number};
+use crate::sanitize::{plain, shortened};
+
+const HEIGHT: u32 = 360;
+/// Numbers beyond this are not drawn: their differences would overflow.
+const FAR: f64 = 1e300;
+
+/// A line in a picture whose axes go from 0 to 1.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Line {
+    /// Its name; empty if it needs none.
+    pub name: String,
+    /// Its points.
+    pub points: Vec<[f64; 2]>,
+    /// The interval of each point on the vertical axis; empty for lines without.
+    pub intervals: Vec<[f64; 2]>,
+}
+
+/// Draws lines on axes from 0 to 1, with the diagonal if it means something; `None` without lines.
+pub fn shares(about: &About<'_>, axes: [&str; 2], lines: &[Line], has_diagonal: bool) -> Option<String> {
+    if lines.iter().all(|line| line.points.is_empty()) {
+        return None;
+    }
+    draw(about, HEIGHT, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(20)
+            .x_label_area_size(44)
+            .y_label_area_size(72)
+            .build_cartesian_2d(0.0..1.0, 0.0..1.0)?;
+        let style = label(TextSize::Small);
+        let mut mesh = chart.configure_mesh();
+        mesh.light_line_style(TRANSPARENT).bold_line_style(ink::GRID).axis_style(ink::GRID);
+        mesh.label_style(style.clone()).axis_desc_style(style.clone()).x_labels(6).y_labels(6);
+        mesh.x_desc(axes[0]).y_desc(axes[1]);
+        mesh.x_label_formatter(&|x| format!("{x:.1}")).y_label_formatter(&|y| format!("{y:.1}")).draw()?;
+        if has_diagonal {
+            chart.draw_series([PathElement::new(vec![(0.0, 0.0), (1.0, 1.0)], ink::EDGE.stroke_width(1))])?;
+        }
+        for (line, colour) in lines.iter().zip(ink::COURSES.iter().cycle()) {
+            let at = || line.points.iter().map(|[x, y]| (x.clamp(0.0, 1.0), y.clamp(0.0, 1.0)));
+            let whiskers = at().zip(&line.intervals).map(|((x, _), [low, high])| {
+                PathElement::new(vec![(x, *low), (x, *high)], ink::TEXT.stroke_width(1))
+            });
+            chart.draw_series(whiskers)?;
+            chart.draw_series(LineSeries::new(at(), colour.stroke_width(2)))?;
+            if !line.intervals.is_empty() {
+                chart.draw_series(at().map(|at| Circle::new(at, 4, colour.filled())))?;
+            }
+        }
+        let named = lines.iter().zip(ink::COURSES.iter().cycle()).filter(|(line, _)| !line.name.is_empty());
+        let left = Pos::new(HPos::Left, VPos::Center);
+        // Below the diagonal, where curves that are good are not.
+        for ((line, colour), row) in named.zip(1_u8..) {
+            let y = 0.42 - f64::from(row) * 0.06;
+            chart.draw_series([PathElement::new(vec![(0.52, y), (0.57, y)], colour.stroke_width(3))])?;
+            let name = shortened(&plain(&line.name), 34);
+            chart.draw_series([Text::new(name, (0.585, y), label(TextSize::Small).pos(left))])?;
+        }
+        Ok(())
+    })
+}
+
+/// Draws predicted against actual numbers; `None` if there is nothing to draw.
+pub fn scatter(about: &About<'_>, points: &[[f64; 2]]) -> Option<String> {
+    let all = || points.iter().flatten().copied().filter(|value| value.abs() <= FAR);
+    let (low, high) = (all().reduce(f64::min)?, all().reduce(f64::max)?);
+    let margin = (0.03 * (high - low)).max(1e-9 * low.abs().max(high.abs())).max(1e-12);
+    let (low, high) = (low - margin, high + margin);
+    draw(about, HEIGHT, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(26)
+            .x_label_area_size(44)
+            .y_label_area_size(86)
+            .build_cartesian_2d(low..high, low..high)?;
+        let style = label(TextSize::Small);
+        let mut mesh = chart.configure_mesh();
+        mesh.light_line_style(TRANSPARENT).bold_line_style(ink::GRID).axis_style(ink::GRID);
+        mesh.label_style(style.clone()).axis_desc_style(style).x_labels(5).y_labels(6);
+        mesh.x_desc("actual").y_desc("predicted");
+        mesh.x_label_formatter(&|x| brief(*x)).y_label_formatter(&|y| brief(*y)).draw()?;
+        chart.draw_series([PathElement::new(vec![(low, low), (high, high)], ink::EDGE.stroke_width(1))])?;
+        let inside = points.iter().filter(|point| point.iter().all(|value| value.abs() <= FAR));
+        chart.draw_series(inside.map(|[x, y]| Circle::new((*x, *y), 2, ink::LINE.filled())))?;
+        Ok(())
+    })
+}
+
+/// Draws how many rows have an error in each of these bins, as `[from, to, rows]`; `None` if there is nothing to draw.
+pub fn histogram(about: &About<'_>, bins: &[[f64; 3]]) -> Option<String> {
+    let ([low, ..], [_, high, _]) = (bins.first()?, bins.last()?);
+    let most = bins.iter().map(|bin| bin[2]).fold(0.0, f64::max);
+    if !(low.abs() <= FAR && high.abs() <= FAR && high > low && most > 0.0) {
+        return None;
+    }
+    draw(about, 260, |area| {
+        let mut chart = ChartBuilder::on(area)
+            .margin(8)
+            .margin_right(26)
+            .x_label_area_size(44)
+            .y_label_area_size(72)
+            .build_cartesian_2d(*low..*high, 0.0..most * 1.05)?;
+        let style = label(TextSize::Small);
+        let mut mesh = chart.configure_mesh();
+        mesh.disable_x_mesh().light_line_style(TRANSPARENT).bold_line_style(ink::GRID).axis_style(ink::GRID);
+        mesh.label_style(style.clone()).axis_desc_style(style).x_labels(7).y_labels(5);
+        mesh.x_desc("error: predicted less actual").y_desc("rows");
+        mesh.x_label_formatter(&|x| brief(*x)).y_label_formatter(&|y| rows(*y)).draw()?;
+        let bar = |[from, to, rows]: &[f64; 3]| {
+            let mut bar = Rectangle::new([(*from, 0.0), (*to, *rows)], ink::LINE.filled());
+            bar.set_margin(0, 0, 1, 1);
+            bar
+        };
+        chart.draw_series(bins.iter().map(bar))?;
+        if (*low..*high).contains(&0.0) {
+            chart.draw_series([PathElement::new(
+                vec![(0.0, 0.0), (0.0, most * 1.05)],
+                ink::TEXT.stroke_width(1),
+            )])?;
+        }
+        Ok(())
+    })
+}
+
+/// A number at an axis.
+fn brief(value: f64) -> String {
+    let shown = match value.abs() {
+        0.0 => "0".to_owned(),
+        size if size < 1e-12 => "0".to_owned(),
+        size if (1e-3..1e7).contains(&size) => {
+            let text = format!("{value:.4}");
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        }
+        _ => number(value),
+    };
+    shown.replacen('-', "−", usize::from(value < 0.0))
+}
+
+fn rows(value: f64) -> String {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of rows")]
+    let count = value.round().max(0.0) as u64;
+    if (value - value.round()).abs() < 1e-6 { grouped(count) } else { String::new() }
+}

@@ -1,0 +1,206 @@
+//! A finished run as what MLflow keeps: a run with its settings, scores and files, and a run below it for each scored script.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use mle_star::journal::Kind;
+use mle_star::result::{FinalResult, ModelKind};
+use mle_star_domain::layout;
+use mle_star_domain::metric::Score;
+use mle_star_domain::place::Place;
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::run_report::RunReport;
+use crate::run_view::{RunView, StepRow};
+
+/// The report of a run, in its folder.
+const REPORT: &str = "report.html";
+/// What MLflow shows as the description of a run.
+const NOTE: &str = "mlflow.note.content";
+
+/// A run for MLflow. Times are in milliseconds since 1970.
+#[derive(Clone, Debug, Serialize)]
+pub struct MlflowExport {
+    /// The name of the experiment: the task.
+    pub experiment: String,
+    /// The run ID.
+    pub id: String,
+    /// When the run was created.
+    pub started: String,
+    /// The run itself.
+    pub run: Logged,
+    /// Its scored scripts, in the order in which they ended.
+    pub scripts: Vec<Logged>,
+    /// The folder with its fitted model; `None` if there is none.
+    pub model: Option<PathBuf>,
+}
+
+/// What is logged of a run, or of a script.
+#[derive(Clone, Debug, Serialize)]
+pub struct Logged {
+    /// Its name.
+    pub name: String,
+    /// When it began.
+    pub start: i64,
+    /// When it ended.
+    pub end: i64,
+    /// Words by their names.
+    pub tags: BTreeMap<String, String>,
+    /// Settings by their names.
+    pub params: BTreeMap<String, String>,
+    /// Scores, and what else was measured.
+    pub metrics: Vec<Measured>,
+    /// Files, by absolute paths.
+    pub files: Vec<PathBuf>,
+}
+
+/// A number at a time and a step.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// Its name.
+    pub name: String,
+    /// The number.
+    pub value: f64,
+    /// When it was known.
+    pub at: i64,
+    /// The number of scripts that had a score before.
+    pub step: usize,
+}
+
+/// A finished run for MLflow; `more` are further files of it.
+pub fn mlflow(view: &RunView, result: &FinalResult, report: &RunReport, more: &[PathBuf]) -> MlflowExport {
+    let folder = std::path::absolute(&view.folder).unwrap_or_else(|_| view.folder.clone());
+    let start = view.summary.created_at.parse::<Timestamp>().map_or(0, Timestamp::as_millisecond);
+    let at = |seconds: f64| start + (1000.0 * seconds) as i64;
+    let end = at(view.summary.spent.elapsed_seconds);
+    let last = folder.join(layout::FINAL);
+    let mut scored: Vec<(&StepRow, f64)> = view.steps.iter().filter_map(of_script).collect();
+    scored.sort_by(|(one, _), (other, _)| one.ended.unwrap_or(0.0).total_cmp(&other.ended.unwrap_or(0.0)));
+    let mut metrics = of_result(result, report, end);
+    metrics.extend(course(&scored, report, at));
+    let scripts = scored.iter().enumerate();
+    let own = [layout::SUBMISSION, layout::SOLUTION, layout::REQUIREMENTS].map(|name| last.join(name));
+    let files = own.into_iter().chain([folder.join(REPORT)]).chain(more.iter().cloned());
+    let parts = [layout::MODEL, layout::MODEL_RECORD, layout::PREDICT];
+    let is_whole = parts.iter().all(|part| last.join(part).exists());
+    let notes: String = report.score_lines().iter().map(|line| format!("- {line}\n")).collect();
+    MlflowExport {
+        experiment: result.task.competition_id.clone(),
+        id: view.snapshot.frozen.run_id.clone(),
+        started: view.summary.created_at.clone(),
+        run: Logged {
+            name: report.run.run_id.clone(),
+            start,
+            end,
+            tags: BTreeMap::from([(NOTE.to_owned(), notes)]),
+            params: params(result),
+            metrics,
+            files: files.filter(|file| file.is_file()).collect(),
+        },
+        scripts: scripts
+            .map(|(step, (row, score))| logged(&folder, row, Scored { score: *score, step }, at))
+            .collect(),
+        model: (result.model.kind == ModelKind::Fitted && is_whole).then_some(last),
+    }
+}
+
+/// A script of the search with its score.
+fn of_script(row: &StepRow) -> Option<(&StepRow, f64)> {
+    row.score.filter(|score| row.kind == Kind::Script && score.is_finite()).map(|score| (row, score))
+}
+
+/// The scores of the solution, with their intervals, and what the run cost.
+fn of_result(result: &FinalResult, report: &RunReport, at: i64) -> Vec<Measured> {
+    let score = &report.score;
+    let bound = |interval: Option<[f64; 2]>, side: usize| interval.map(|interval| interval[side]);
+    let values = [
+        ("validation_score", score.validation_score),
+        ("validation_low", bound(score.validation_interval, 0)),
+        ("validation_high", bound(score.validation_interval, 1)),
+        ("held_out_score", score.held_out_score),
+        ("held_out_low", bound(score.held_out_interval, 0)),
+        ("held_out_high", bound(score.held_out_interval, 1)),
+        ("held_out_rows", score.held_out_rows.map(|rows| rows as f64)),
+        ("duration_seconds", Some(result.total_duration_seconds)),
+        ("cost_usd", result.total_cost_usd),
+        ("model_milliseconds_per_row", result.model.milliseconds_per_row),
+    ];
+    let known =
+        values.into_iter().filter_map(|(name, value)| Some((name, value.filter(|one| one.is_finite())?)));
+    known.map(|(name, value)| Measured { name: name.to_owned(), value, at, step: 0 }).collect()
+}
+
+/// The best score of the search after each scored script.
+fn course(scored: &[(&StepRow, f64)], report: &RunReport, at: impl Fn(f64) -> i64) -> Vec<Measured> {
+    let mut best: Option<Score> = None;
+    let counted = scored.iter().enumerate().filter(|(_, (row, _))| row.counts);
+    let points = counted.filter_map(|(step, (row, score))| {
+        let now = Score::new(*score, report.run.direction)?;
+        let value = best.filter(|best| now.gain_over(*best) <= 0.0).unwrap_or(now);
+        best = Some(value);
+        let at = at(row.ended.unwrap_or(0.0));
+        Some(Measured { name: "best_score".to_owned(), value: value.value(), at, step })
+    });
+    points.collect()
+}
+
+/// A score with its number.
+#[derive(Clone, Copy)]
+struct Scored {
+    score: f64,
+    step: usize,
+}
+
+/// One scored script.
+fn logged(folder: &Path, row: &StepRow, scored: Scored, at: impl Fn(f64) -> i64) -> Logged {
+    let (end, seconds) = (row.ended.unwrap_or(0.0), row.seconds.unwrap_or(0.0));
+    let measured = |name: &str, value: f64| Measured { name: name.to_owned(), value, at: at(end), step: 0 };
+    let script = Place::from(row.place.as_str()).file_stem();
+    let script = folder.join(layout::SOLUTIONS).join(format!("{script}.py"));
+    let metrics =
+        vec![Measured { step: scored.step, ..measured("score", scored.score) }, measured("seconds", seconds)];
+    let tags = [("mle_star.place", row.place.clone()), ("mle_star.counts", row.counts.to_string())];
+    Logged {
+        name: row.place.clone(),
+        start: at((end - seconds).max(0.0)),
+        end: at(end),
+        tags: tags.map(|(name, value)| (name.to_owned(), value)).into(),
+        params: BTreeMap::new(),
+        metrics,
+        files: Some(script).filter(|file| file.is_file()).into_iter().collect(),
+    }
+}
+
+/// The settings of the run, and what the task asks for.
+fn params(result: &FinalResult) -> BTreeMap<String, String> {
+    let mut params = BTreeMap::new();
+    flatten("", &serde_json::to_value(&result.config).unwrap_or_default(), &mut params);
+    let task = &result.task;
+    let targets = task.target_column.as_ref().map(|targets| targets.all().join(", "));
+    for (name, value) in [
+        ("task.metric", Some(task.evaluation_metric.clone())),
+        ("task.direction", Some(task.metric_direction.name().to_owned())),
+        ("task.target_column", targets),
+        ("task.id_column", task.id_column.clone()),
+    ] {
+        params.extend(value.map(|value| (name.to_owned(), value)));
+    }
+    params
+}
+
+/// The leaves of an object, by their paths.
+fn flatten(name: &str, value: &Value, into: &mut BTreeMap<String, String>) {
+    match value {
+        Value::Null => {}
+        Value::Object(parts) => {
+            for (part, value) in parts {
+                let name = if name.is_empty() { part.clone() } else { format!("{name}.{part}") };
+                flatten(&name, value, into);
+            }
+        }
+        Value::String(text) => drop(into.insert(name.to_owned(), text.clone())),
+        other => drop(into.insert(name.to_owned(), other.to_string())),
+    }
+}

@@ -1,0 +1,145 @@
+//! The final solution as a Jupyter notebook (format 4.5) that runs from top to bottom.
+
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::python_colours::open_lines;
+use crate::run_report::RunReport;
+
+/// A cell without a heading that is longer ends at the next blank line.
+const LONG: usize = 15;
+/// Statements that go on with the one before.
+const CONTINUING: [&str; 4] = ["else", "elif", "except", "finally"];
+
+/// The notebook of a run: what it is, a cell that finds the data in the run's folder, and the `solution` in cells, without
+/// outputs.
+pub fn notebook(report: &RunReport, task: &str, solution: &str) -> Value {
+    let title = format!("# {task}\n\n{}", introduction(report));
+    let mut cells = vec![cell("markdown", 0, &title), cell("code", 1, &setup(&report.folder))];
+    for part in parts(solution) {
+        if let Some(heading) = part.heading {
+            cells.push(cell("markdown", cells.len(), &format!("## {heading}")));
+        }
+        if !part.code.is_empty() {
+            cells.push(cell("code", cells.len(), &part.code));
+        }
+    }
+    json!({
+        "cells": cells,
+        "metadata": {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+        },
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    })
+}
+
+/// What the notebook shows, with the scores as the run tells them.
+fn introduction(report: &RunReport) -> String {
+    let scores: String = report.score_lines().iter().map(|line| format!("- {line}\n")).collect();
+    let notes: String = report.notes().iter().map(|note| format!("- {note}\n")).collect();
+    let run = &report.run.run_id;
+    format!(
+        "The final solution of the run `{run}` of mle-star. It reads the tables in `input` and writes its predictions to \
+         `final/submission.csv`. The libraries are those of `final/requirements.txt` in the folder of the run.\n\n{scores}{notes}"
+    )
+}
+
+/// Without a folder `input`, the data of the run is used, and the files of the run stay as they are.
+fn setup(folder: &Path) -> String {
+    let input = std::path::absolute(folder).unwrap_or_else(|_| folder.to_owned()).join("input");
+    let input = serde_json::to_string(&input.display().to_string()).unwrap_or_default();
+    format!(
+        "import os\nimport tempfile\n\nif not os.path.isdir(\"input\"):\n    folder = tempfile.mkdtemp()\n    os.symlink({input}, os.path.join(folder, \"input\"))\n    os.chdir(folder)\nos.makedirs(\"final\", exist_ok=True)\nprint(\"Predictions are written to\", os.path.abspath(\"final/submission.csv\"))"
+    )
+}
+
+fn cell(kind: &str, number: usize, text: &str) -> Value {
+    let lines: Vec<&str> = text.trim_end().split_inclusive('\n').collect();
+    let mut cell =
+        json!({"cell_type": kind, "id": format!("cell-{number}"), "metadata": {}, "source": lines});
+    if let (true, Some(fields)) = (kind == "code", cell.as_object_mut()) {
+        fields.insert("execution_count".to_owned(), Value::Null);
+        fields.insert("outputs".to_owned(), json!([]));
+    }
+    cell
+}
+
+/// Statements of a script that stand together.
+#[derive(Debug, Default, PartialEq)]
+struct Part {
+    heading: Option<String>,
+    code: String,
+}
+
+/// The parts of a script: below each line `# === Heading ===`; without such lines, at comments and definitions after a blank line.
+fn parts(script: &str) -> Vec<Part> {
+    let mut parts = vec![Part::default()];
+    let (mut blank, mut length) = (true, 0);
+    for (line, is_open) in script.lines().zip(open_lines(script)) {
+        let heading = line.strip_prefix("# === ").and_then(|rest| rest.strip_suffix(" ==="));
+        let heading = heading.filter(|_| is_open).map(str::to_owned);
+        if heading.is_some() || is_open && blank && begins(line, length) {
+            parts.push(Part { heading: heading.clone(), code: String::new() });
+            length = 0;
+        }
+        blank = line.trim().is_empty();
+        if let (Some(part), None) = (parts.last_mut(), heading) {
+            part.code.push_str(line);
+            part.code.push('\n');
+            length += 1;
+        }
+    }
+    parts.iter_mut().for_each(|part| part.code = part.code.trim_matches('\n').to_owned());
+    parts.retain(|part| *part != Part::default());
+    parts
+}
+
+/// Whether a line after a blank one begins a part, if the part before has so many lines.
+fn begins(line: &str, length: usize) -> bool {
+    let word: String = line.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
+    let is_statement = line.starts_with(|first: char| first.is_alphabetic() || "#@_".contains(first));
+    let is_definition = line.starts_with(['#', '@']) || ["def", "class"].contains(&word.as_str());
+    is_statement && !CONTINUING.contains(&word.as_str()) && (is_definition || length >= LONG)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_are_parted_at_headings_comments_and_definitions() {
+        let check = |script: &str, expected: &[(Option<&str>, &str)]| {
+            let found: Vec<(Option<String>, String)> =
+                parts(script).into_iter().map(|part| (part.heading, part.code)).collect();
+            let expected: Vec<(Option<String>, String)> = expected
+                .iter()
+                .map(|(heading, code)| (heading.map(str::to_owned), (*code).to_owned()))
+                .collect();
+            assert_eq!(found, expected, "{script}");
+        };
+        check(
+            "\"\"\"Words.\"\"\"\n# === Setup ===\nimport os\n\n# === Data ===\nx = 1\n",
+            &[(None, "\"\"\"Words.\"\"\""), (Some("Setup"), "import os"), (Some("Data"), "x = 1")],
+        );
+        check(
+            "import os\n\n# Data\nx = 1\n\ny = 2\n",
+            &[(None, "import os"), (None, "# Data\nx = 1\n\ny = 2")],
+        );
+        check(
+            "a = 1\n\n\ndef f():\n    b = 2\n\n    return b\n",
+            &[(None, "a = 1"), (None, "def f():\n    b = 2\n\n    return b")],
+        );
+        // Strings and brackets are never parted.
+        let member = "MEMBERS = [\n    \"\"\"\n# === Setup ===\n\n# x\n\"\"\",\n\n# of the list\n]";
+        check(member, &[(None, member)]);
+        let long: String = (0..LONG).map(|line| format!("x{line} = 1\n")).collect();
+        check(
+            &format!("{long}\nelse_ = 1\n\nz = 2\n"),
+            &[(None, long.trim_end()), (None, "else_ = 1\n\nz = 2")],
+        );
+        check("", &[]);
+    }
+}

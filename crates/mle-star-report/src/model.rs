@@ -1,0 +1,50 @@
+//! What predicts other rows, in words.
+
+use mle_star::result::{ModelKind, ModelRecord};
+
+use crate::sanitize::first_line;
+
+/// A reason may be so long, in characters.
+const LONGEST: usize = 160;
+
+/// What predicts other rows: `a fitted model of 9.3 MB, 0.1 ms a row`; `None` if nothing does, or if that is not known.
+pub fn words(model: &ModelRecord) -> Option<String> {
+    match model.kind {
+        ModelKind::Fitted => {
+            let size = model.bytes.map(|bytes| format!(" of {}", size(bytes))).unwrap_or_default();
+            let speed = model.milliseconds_per_row.map(|time| format!(", {} ms a row", two_digits(time)));
+            Some(format!("a fitted model{size}{}", speed.unwrap_or_default()))
+        }
+        ModelKind::Refit => Some(format!("by fitting again: {}", first_line(&model.why, LONGEST))),
+        ModelKind::None => None,
+    }
+}
+
+fn size(bytes: u64) -> String {
+    let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| bytes as f64 >= *unit).unwrap_or((1.0, "bytes"));
+    format!("{:.1} {name}", bytes as f64 / unit)
+}
+
+fn two_digits(value: f64) -> f64 {
+    format!("{value:.1e}").parse().unwrap_or(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_is_told_in_a_line() {
+        let check = |kind, why: &str, bytes, time, expected: Option<&str>| {
+            let record =
+                ModelRecord { kind, why: why.to_owned(), rows: None, bytes, milliseconds_per_row: time };
+            assert_eq!(words(&record).as_deref(), expected);
+        };
+        let fitted = Some("a fitted model of 9.3 MB, 0.12 ms a row");
+        check(ModelKind::Fitted, "", Some(9_280_235), Some(0.1234), fitted);
+        check(ModelKind::Fitted, "", Some(2_500), None, Some("a fitted model of 2.5 kB"));
+        check(ModelKind::Refit, "no time was left", None, None, Some("by fitting again: no time was left"));
+        check(ModelKind::None, "", None, None, None);
+    }
+}

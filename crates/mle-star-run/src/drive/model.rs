@@ -1,0 +1,139 @@
+//! Keeps the fitted model of a run in `final/`, if it predicts what the run submitted.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use mle_star::result::{FinalResult, KeptModel, ModelKind, ModelRecord};
+use mle_star_backends::backend::KEEPS_MODEL;
+use mle_star_domain::config::Preset;
+use mle_star_domain::layout;
+use mle_star_tables::other_rows::TestTables;
+
+use super::backends::Backends;
+use crate::isolated::Isolated;
+use crate::model::{Record, check, parts, refit, size};
+use crate::open_run::OpenRun;
+use crate::runs::inputs;
+
+/// A check may take so long, even if no time is left: Python with its libraries has to start.
+const LEAST: Duration = Duration::from_secs(60);
+
+/// In less time than this, no script ends.
+const WORTHWHILE: Duration = Duration::from_secs(2);
+
+/// Why a script of the offline agents keeps no model.
+const NEEDS_DATA: &str =
+    "its columns depend on earlier rows or on other tables, which only the data of the run has";
+
+/// Keeps the model that the script of the submission left, and says how other rows are predicted. `found` is the run that may have
+/// left one, `submission` what the script of the result wrote.
+pub async fn keep(
+    run: &OpenRun,
+    backends: &Backends,
+    (result, submission): (&FinalResult, Option<&Path>),
+    found: Result<KeptModel, String>,
+) -> ModelRecord {
+    if result.submission_path.is_empty() {
+        let why = "there is no submission".to_owned();
+        return ModelRecord { kind: ModelKind::None, why, ..ModelRecord::default() };
+    }
+    let kept = match found {
+        Ok(found) => kept(run, backends, (result, submission), &found).await,
+        Err(why) => Err(why),
+    };
+    let last = run.folder.join(layout::FINAL);
+    kept.unwrap_or_else(|why| {
+        remove(&last);
+        refit(why)
+    })
+}
+
+/// Checks the model of a run and moves it to `final/`; the error says why there is none.
+async fn kept(
+    run: &OpenRun,
+    backends: &Backends,
+    (result, submission): (&FinalResult, Option<&Path>),
+    found: &KeptModel,
+) -> Result<ModelRecord, String> {
+    let (script, stem) = (&found.script, found.run.file_stem());
+    if run.frozen.config.preset == Preset::Paper {
+        return Err("the preset `paper` keeps no model".to_owned());
+    }
+    if result.not_run.is_some() {
+        return Err("the script did not write the submission in a run on all rows".to_owned());
+    }
+    let submission = submission.ok_or("the submission is gone")?;
+    let tables = TestTables::of(&backends.all_rows, run.frozen.task.id_column.as_deref());
+    let tables = tables.map_err(|trouble| trouble.message)?;
+    let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let model = match backends.scripts.model(&stem, script) {
+        Some(model) => model,
+        None => fitted_again(run, backends, script, folder.path()).await?,
+    };
+    let record = Record::of(&model, tables.layout.clone(), &backends.environment)?;
+    let last = run.folder.join(layout::FINAL);
+    let cannot = |error: std::io::Error| format!("it cannot be written: {error}");
+    place(&model, &last).and_then(|()| record.write(&last)).map_err(cannot)?;
+    let isolated = isolated(run, backends, folder.path(), true).await?;
+    // A script that never ends is no reason to use up the time.
+    let longest = (left(run) / 10).max(LEAST);
+    let checked = check(&isolated, (&last, submission), &tables, folder.path(), longest).await?;
+    Record::read(&last).map_err(|trouble| trouble.message)?;
+    Ok(ModelRecord {
+        kind: ModelKind::Fitted,
+        why: String::new(),
+        rows: Some(checked.rows),
+        bytes: Some(size(&last.join(layout::MODEL))),
+        milliseconds_per_row: Some(checked.milliseconds_per_row),
+    })
+}
+
+/// The model of a script that runs once more for it: in the search, nothing is kept.
+async fn fitted_again(
+    run: &OpenRun,
+    backends: &Backends,
+    script: &str,
+    folder: &Path,
+) -> Result<PathBuf, String> {
+    if !script.contains(KEEPS_MODEL) && !script.contains(layout::PREDICT) {
+        let of_rules = run.rules.is_some();
+        return Err(if of_rules { NEEDS_DATA.to_owned() } else { "the script keeps no model".to_owned() });
+    }
+    if left(run) < WORTHWHILE {
+        return Err("no time was left to fit it once more".to_owned());
+    }
+    let isolated = isolated(run, backends, folder, false).await?;
+    isolated.model(script, &backends.all_rows, left(run)).await.map_err(|error| error.trouble.message)
+}
+
+async fn isolated(
+    run: &OpenRun,
+    backends: &Backends,
+    folder: &Path,
+    closes: bool,
+) -> Result<Isolated, String> {
+    let closed = if closes { vec![run.folder.clone(), run.frozen.task.data_dir.clone()] } else { Vec::new() };
+    let made = Isolated::with(folder, &run.frozen.config, &closed, backends.environment.clone()).await;
+    made.map_err(|error| error.trouble.message)
+}
+
+/// The time that is left of the run's limit.
+fn left(run: &OpenRun) -> Duration {
+    let limit = run.frozen.config.time_limit_seconds as f64;
+    Duration::from_secs_f64((limit - run.journal.elapsed()).max(0.0))
+}
+
+/// Moves a model to `final/`, across file systems too.
+fn place(model: &Path, last: &Path) -> std::io::Result<()> {
+    let into = last.join(layout::MODEL);
+    let _ = fs::remove_dir_all(&into);
+    fs::rename(model, &into).or_else(|_| inputs::copy(model, &into))
+}
+
+/// Removes a model that is not used.
+fn remove(last: &Path) {
+    for part in parts(last) {
+        let _ = if part.is_dir() { fs::remove_dir_all(&part) } else { fs::remove_file(&part) };
+    }
+}

@@ -1,0 +1,189 @@
+//! Makes a new run from a place of another one.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mle_star::journal::{self, Frozen, Journal, JournalError};
+use mle_star::pipeline::check_recorded;
+use mle_star::prompts::Prompts;
+use mle_star_domain::config::Config;
+use mle_star_domain::layout;
+use mle_star_domain::nearest::nearest;
+use mle_star_domain::place::Place;
+use mle_star_domain::trouble::Trouble;
+use serde_json::Value;
+
+use crate::error::RunError;
+use crate::runs::{self, inputs};
+use crate::runtime::wait_for;
+use crate::settings::{Setting, resolve};
+
+/// Keys that decide which rows scripts see, or what was asked from the first call on.
+const FIXED: [&str; 8] = [
+    "seed",
+    "holdout",
+    "holdout_rows",
+    "subsample_limit",
+    "retrieved_models",
+    "prompts",
+    "preset",
+    "log_file",
+];
+/// What describes the data of a run, besides its frozen inputs.
+const OF_DATA: [&str; 4] = [layout::DATA, layout::INTAKE, layout::TEST_LABELS, layout::RUNNERS];
+
+/// What a fork changes.
+#[derive(Clone, Debug, Default)]
+pub struct ForkOptions {
+    /// The first place that is not shared.
+    pub at: String,
+    /// The run ID; made from the task's name and the time without one.
+    pub run_id: Option<String>,
+    /// Settings from the place on.
+    pub settings: Vec<Setting>,
+}
+
+/// Makes a new run beside the one in `parent`, which has all of its records before the place. `reopen` goes on with it.
+/// Returns its folder.
+///
+/// # Errors
+/// The run has nothing at the place, or a setting would change what is recorded before it.
+pub fn fork(parent: &Path, options: &ForkOptions) -> Result<PathBuf, RunError> {
+    let known = journal::read(parent).map_err(|error| RunError::journal(&error))?;
+    let place = Place::from(options.at.trim().trim_matches('/'));
+    let places: BTreeSet<String> = known
+        .effects
+        .iter()
+        .filter(|record| record.counts())
+        .map(|record| record.place.to_string())
+        .collect();
+    if place.phase().is_none() || !places.iter().any(|one| Place::from(one.as_str()).is_within(&place)) {
+        return Err(not_reached(&place, &places).into());
+    }
+    let mut frozen = known.frozen;
+    frozen.config = changed(&frozen.config, &options.settings)?;
+    let prompts = Prompts::new(frozen.prompts.clone()).map_err(|error| {
+        Trouble::new(error.to_string(), "use the version of mle-star that started the run")
+    })?;
+    let runs_dir = parent.parent().unwrap_or(Path::new("."));
+    let name = &frozen.task.competition_id;
+    let claimed = runs::claim(runs_dir, options.run_id.as_deref(), name, &jiff::Zoned::now())?;
+    let folder = claimed.hold.folder().to_owned();
+    frozen.run_id = claimed.id;
+    let made = || -> Result<(), RunError> {
+        let unwritable = |error: io::Error| RunError::failed(inputs::unwritable(&folder, &error));
+        copy_data(parent, &folder, &mut frozen).map_err(unwritable)?;
+        inputs::write(&folder, &frozen).map_err(RunError::failed)?;
+        let hold = claimed.hold;
+        let shared =
+            Journal::fork(parent, &hold, &frozen, &place).map_err(|error| RunError::journal(&error))?;
+        drop(hold);
+        copy_files(parent, &folder, &shared).map_err(unwritable)?;
+        check(&folder, &frozen, &prompts, &place)
+    };
+    made().inspect_err(|_| drop(fs::remove_dir_all(&folder)))?;
+    Ok(folder)
+}
+
+fn not_reached(place: &Place, places: &BTreeSet<String>) -> Trouble {
+    let steps: BTreeSet<String> = places
+        .iter()
+        .filter_map(|place| Place::from(place.as_str()).step())
+        .map(|step| step.to_string())
+        .collect();
+    let hint = match nearest(place.as_str(), steps.iter().map(String::as_str)) {
+        Some(nearest) => format!("did you mean {nearest}? `mle-star show RUN` lists its places"),
+        None => "`mle-star show RUN` lists its places".to_owned(),
+    };
+    Trouble::new(format!("the run has nothing at \"{place}\""), hint)
+}
+
+/// The configuration with these settings.
+fn changed(config: &Config, settings: &[Setting]) -> Result<Config, Trouble> {
+    let wanted = serde_json::to_value(resolve(settings.iter().cloned())?.config).unwrap_or_default();
+    let mut values = serde_json::to_value(config).unwrap_or_default();
+    for setting in settings {
+        let mut names = setting.key.split('.');
+        let first = names.next().unwrap_or_default();
+        if FIXED.contains(&first) || wanted.get(first).is_none() {
+            let message = format!(
+                "{} cannot be changed in a fork ({}): what it shares was made with it",
+                first, setting.origin
+            );
+            return Err(Trouble::new(message, "start a new run with `mle-star run`"));
+        }
+        put(&mut values, &wanted, &setting.key.split('.').collect::<Vec<_>>());
+    }
+    let unfit = |why: String| Trouble::new(why, "set it to an allowed value");
+    let config: Config = serde_json::from_value(values).map_err(|error| unfit(error.to_string()))?;
+    config.validate().map_err(|error| unfit(error.to_string()))?;
+    Ok(config)
+}
+
+/// Copies the value at a path of names.
+fn put(values: &mut Value, wanted: &Value, names: &[&str]) {
+    let Some((first, rest)) = names.split_first() else { return };
+    let Some((fields, new)) = values.as_object_mut().zip(wanted.get(first)) else { return };
+    match fields.get_mut(*first).filter(|value| value.is_object() && !rest.is_empty()) {
+        Some(inner) => put(inner, new, rest),
+        None => drop(fields.insert((*first).to_owned(), new.clone())),
+    }
+}
+
+/// Copies what the program made of the data.
+fn copy_data(parent: &Path, folder: &Path, frozen: &mut Frozen) -> io::Result<()> {
+    for name in OF_DATA {
+        inputs::copy(&parent.join(name), &folder.join(name))?;
+    }
+    if folder.join(layout::DATA).is_dir() {
+        frozen.task.data_dir = std::path::absolute(folder.join(layout::DATA))?;
+    }
+    Ok(())
+}
+
+/// Copies the files of the shared scripts.
+fn copy_files(parent: &Path, folder: &Path, shared: &[Place]) -> io::Result<()> {
+    let stems: BTreeSet<String> = shared.iter().map(Place::file_stem).collect();
+    let predictions = format!("{}/{}", layout::HOLDOUT, layout::PREDICTIONS);
+    for of in [layout::SOLUTIONS, layout::LOGS, layout::SUBMISSIONS, layout::VALIDATION, &predictions] {
+        let Ok(entries) = fs::read_dir(parent.join(of)) else { continue };
+        for entry in entries {
+            let name = entry?.file_name().to_string_lossy().into_owned();
+            let belongs = |(end, _): (usize, &str)| stems.contains(&name[..end]);
+            if stems.contains(&name) || name.match_indices('.').any(belongs) {
+                fs::create_dir_all(folder.join(of))?;
+                inputs::copy(&parent.join(of).join(&name), &folder.join(of).join(&name))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the run asks what is recorded up to the place, with the settings that it has now.
+fn check(folder: &Path, frozen: &Frozen, prompts: &Prompts, place: &Place) -> Result<(), RunError> {
+    let copies = folder.join(layout::WORK).join("replay");
+    let replayed = || -> Result<Result<Vec<Place>, JournalError>, RunError> {
+        let failed = |error: JournalError| RunError::journal(&error);
+        fs::create_dir_all(&copies).map_err(|error| RunError::failed(inputs::unwritable(folder, &error)))?;
+        let (journal, _) = Journal::open(folder).map_err(failed)?;
+        journal.copy_to(&copies).map_err(failed)?;
+        drop(journal);
+        let (copy, _) = Journal::open(&copies).map_err(failed)?;
+        let checked = wait_for(check_recorded(frozen, prompts, &copy))?;
+        Ok(checked.and_then(|()| copy.unread()))
+    };
+    let replayed = replayed();
+    drop(fs::remove_dir_all(&copies));
+    let why = match replayed? {
+        Ok(unread) if unread.is_empty() => return Ok(()),
+        Ok(unread) => format!("{} would not be reached as it was", unread[0]),
+        Err(error @ (JournalError::OtherInput { .. } | JournalError::OtherVerdict { .. })) => {
+            error.to_string()
+        }
+        Err(error) => return Err(RunError::journal(&error)),
+    };
+    let message = format!("with these settings, the run before {place} would not be the recorded one: {why}");
+    Err(Trouble::new(message, "leave out the setting that changes it, or fork at an earlier place").into())
+}

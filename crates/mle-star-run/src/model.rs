@@ -1,0 +1,231 @@
+//! The fitted model of a run: what its last script kept, with the record of its files.
+
+mod check;
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use mle_star::composition::predict_script;
+use mle_star::result::{ModelKind, ModelRecord};
+use mle_star_backends::script::environment::Environment;
+use mle_star_domain::layout;
+use mle_star_domain::trouble::Trouble;
+use mle_star_tables::other_rows::Layout;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::runs::inputs::{write_atomically, write_json};
+
+pub use check::{call, check};
+
+/// The libraries whose objects models consist of. Other versions may read them differently.
+const NEEDED: [&str; 9] = [
+    "numpy",
+    "pandas",
+    "scipy",
+    "scikit-learn",
+    "cloudpickle",
+    "lightgbm",
+    "xgboost",
+    "xgboost-cpu",
+    "catboost",
+];
+/// What models of scripts consist of beside these: their own script says how they predict.
+const NEEDED_BY_SCRIPTS: [&str; 4] = ["joblib", "skops", "tensorflow", "torch"];
+/// How labels are combined by the scores of their classes.
+const CLASS_SCORES: &str = "class_scores";
+/// What a combination of solutions says about its members.
+const MEMBERS: &str = "members.json";
+/// The file with everything that is not in files of its own.
+const PICKLE: &str = "model.pickle";
+
+/// `model.json`: what a fitted model is, and the digests of its files.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// The columns that it needs, and those that it predicts.
+    #[serde(flatten)]
+    pub layout: Layout,
+    /// How the predictions of several members are combined.
+    pub by: String,
+    /// The members with their weights.
+    pub members: Vec<Member>,
+    /// The version of Python.
+    pub python: String,
+    /// The versions of all libraries.
+    pub libraries: BTreeMap<String, String>,
+    /// The SHA-256 digests of its files, by their paths in the folder.
+    pub files: BTreeMap<String, String>,
+}
+
+/// A part of a model: a folder of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Member {
+    /// The folder; `.` for the whole model.
+    pub folder: String,
+    /// Its weight among the others.
+    pub weight: f64,
+}
+
+/// What a combination wrote about its members.
+#[derive(Deserialize)]
+struct Members {
+    by: String,
+    members: Vec<Member>,
+}
+
+impl Record {
+    /// The record of a model in this folder; the error says why it is none.
+    ///
+    /// # Errors
+    /// It has members without a model, or cannot be read.
+    pub fn of(model: &Path, layout: Layout, environment: &Environment) -> Result<Self, String> {
+        let unreadable = |error: io::Error| error.to_string();
+        let (by, members) = match fs::read(model.join(MEMBERS)) {
+            Ok(text) => {
+                let Members { by, members } =
+                    serde_json::from_slice(&text).map_err(|error| error.to_string())?;
+                (by, members)
+            }
+            Err(_) => ("mean".to_owned(), vec![Member { folder: ".".to_owned(), weight: 1.0 }]),
+        };
+        let has = |member: &Member, file: &str| model.join(&member.folder).join(file).is_file();
+        // Scripts tell no scores of classes.
+        let has_scores = by != CLASS_SCORES || members.len() == 1;
+        let is_model = |member: &Member| has(member, PICKLE) || has(member, layout::PREDICT) && has_scores;
+        if !members.iter().all(is_model) {
+            return Err(match members.len() {
+                1 => "the script kept no fitted model".to_owned(),
+                count => format!("not all of the {count} solutions that are combined kept a fitted model"),
+            });
+        }
+        let mut files = BTreeMap::new();
+        digests(model, "", &mut files).map_err(unreadable)?;
+        Ok(Self {
+            layout,
+            by,
+            members,
+            python: environment.version.clone(),
+            libraries: environment.libraries.iter().cloned().collect(),
+            files,
+        })
+    }
+
+    /// The record of the model in the folder `final/`; `None` if there is no model.
+    ///
+    /// # Errors
+    /// The record cannot be read, or a file of the model has changed since.
+    pub fn read(folder: &Path) -> Result<Option<Self>, Trouble> {
+        let file = folder.join(layout::MODEL_RECORD);
+        let text = match fs::read(&file) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            read => read.map_err(|error| Trouble::io("read", &file, &error))?,
+        };
+        let record: Self = serde_json::from_slice(&text)
+            .map_err(|error| changed(layout::MODEL_RECORD, &format!("cannot be read: {error}")))?;
+        let model = folder.join(layout::MODEL);
+        for (name, digest) in &record.files {
+            let path = model.join(name);
+            if !path.is_file() {
+                return Err(changed(name, "is missing"));
+            }
+            let found = digest_of(&path).map_err(|error| Trouble::io("read", &path, &error))?;
+            if found != *digest {
+                return Err(changed(name, "has changed since it was made"));
+            }
+        }
+        Ok(Some(record))
+    }
+
+    /// Writes the record, and the script that predicts, beside the model.
+    ///
+    /// # Errors
+    /// The folder cannot be written.
+    pub fn write(&self, folder: &Path) -> io::Result<()> {
+        write_json(&folder.join(layout::MODEL_RECORD), self)?;
+        write_atomically(&folder.join(layout::PREDICT), predict_script().as_bytes())
+    }
+
+    /// Why the model cannot be used with this environment; `None` if it can.
+    pub fn other_versions(&self, environment: &Environment) -> Option<String> {
+        let short = |version: &str| version.split('.').take(2).collect::<Vec<_>>().join(".");
+        if short(&self.python) != short(&environment.version) {
+            return Some(format!(
+                "it was made with Python {}, and this is {}",
+                self.python, environment.version
+            ));
+        }
+        let now: BTreeMap<&String, &String> =
+            environment.libraries.iter().map(|(name, version)| (name, version)).collect();
+        let has_script = self.files.keys().any(|file| file.ends_with(layout::PREDICT));
+        let is_needed =
+            |name: &str| NEEDED.contains(&name) || has_script && NEEDED_BY_SCRIPTS.contains(&name);
+        let mut needed = self.libraries.iter().filter(|(name, _)| is_needed(&name.to_lowercase()));
+        let other = needed.find(|(name, version)| now.get(name) != Some(version));
+        let (name, version) = other?;
+        Some(match now.get(name) {
+            Some(now) => format!("it was made with {name} {version}, and this is {now}"),
+            None => format!("it was made with {name} {version}, which is not installed"),
+        })
+    }
+}
+
+/// That other rows are predicted by fitting again.
+pub fn refit(why: impl Into<String>) -> ModelRecord {
+    ModelRecord { kind: ModelKind::Refit, why: why.into(), ..ModelRecord::default() }
+}
+
+/// The size of a folder in bytes.
+pub fn size(folder: &Path) -> u64 {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries
+        .map(|entry| {
+            if entry.path().is_dir() {
+                size(&entry.path())
+            } else {
+                entry.metadata().map_or(0, |about| about.len())
+            }
+        })
+        .sum()
+}
+
+fn changed(name: &str, how: &str) -> Trouble {
+    Trouble::new(
+        format!("the file {name} of the fitted model {how}"),
+        "restore the folder of the run from a copy, or remove final/model.json to fit again",
+    )
+}
+
+fn digests(folder: &Path, below: &str, files: &mut BTreeMap<String, String>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let (path, name) = {
+            let entry = entry?;
+            (entry.path(), format!("{below}{}", entry.file_name().to_string_lossy()))
+        };
+        if path.is_dir() {
+            digests(&path, &format!("{name}/"), files)?;
+        } else {
+            files.insert(name, digest_of(&path)?);
+        }
+    }
+    Ok(())
+}
+
+fn digest_of(file: &Path) -> io::Result<String> {
+    let mut hasher = Sha256::new();
+    let mut file = File::open(file)?;
+    let mut block = vec![0; 1 << 20];
+    loop {
+        match io::Read::read(&mut file, &mut block)? {
+            0 => break,
+            read => hasher.update(&block[..read]),
+        }
+    }
+    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Where a model and its record are.
+pub fn parts(folder: &Path) -> [PathBuf; 3] {
+    [layout::MODEL, layout::MODEL_RECORD, layout::PREDICT].map(|name| folder.join(name))
+}

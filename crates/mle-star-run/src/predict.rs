@@ -1,0 +1,186 @@
+//! Predicts rows of the user with a finished run.
+//!
+//! Its fitted model predicts them. Without one, the script of the run's solution fits again, with these rows in place of those of
+//! the test table. Both are isolated as the run's scripts were.
+
+mod score;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use mle_star_backends::script::environment::{Environment, EnvironmentChoice, python_environment};
+use mle_star_domain::config::Config;
+use mle_star_domain::layout;
+use mle_star_domain::task::Task;
+use mle_star_domain::trouble::Trouble;
+use mle_star_tables::other_rows::{Names, TestTables};
+use serde::de::DeserializeOwned;
+use tempfile::TempDir;
+
+use crate::drive::delivery::Form;
+use crate::error::RunError;
+use crate::isolated::{Isolated, LONGEST};
+use crate::model::{self, Record};
+use crate::runs::{self, name};
+
+pub use score::Scored;
+
+/// Predicted rows.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Predicted {
+    /// How many there are.
+    pub rows: u64,
+    /// How well they are predicted, if that was asked for.
+    pub score: Option<Scored>,
+}
+
+/// A finished run.
+struct Finished {
+    folder: PathBuf,
+    task: Task,
+    config: Config,
+    solution: String,
+}
+
+/// Writes the predictions of a run for the rows of a table in any format, in their order: the columns of the run's submission.
+/// With `scores`, also compares them with the target in the table.
+///
+/// # Errors
+/// The table cannot be read or lacks a column; the run has no solution, or that does not predict these rows.
+pub async fn predict(
+    run: &Path,
+    given: &Path,
+    into: &Path,
+    scores: bool,
+    say: &(dyn Fn(&str) + Sync),
+) -> Result<Predicted, RunError> {
+    let run = Finished::read(run)?;
+    let folder = TempDir::new().map_err(|error| Trouble::io("write in", &std::env::temp_dir(), &error))?;
+    let (rows, predicted) = (folder.path().join("rows.csv"), folder.path().join("predicted.csv"));
+    let model = run.fitted(say).await?;
+    let tables = run.tables();
+    let layout = match &model {
+        Some((record, _)) => record.layout.clone(),
+        None => tables.clone()?.layout,
+    };
+    let names = layout.write_rows(given, Names::Own, &rows)?;
+    let labels = scores.then(|| score::labels(&run.task, &layout, given, folder.path())).transpose()?;
+    match &model {
+        _ if names.is_empty() => layout.write_header(&predicted).map_err(RunError::failed)?,
+        Some((_, environment)) => {
+            let written = run.by_model(environment.clone(), &rows, folder.path()).await?;
+            layout.write_named(&written, &names, &predicted).map_err(RunError::failed)?;
+        }
+        None => {
+            run.fit_again(&tables.clone()?, (given, &rows, &names), &predicted, (folder.path(), say)).await?;
+        }
+    }
+    let train = tables.ok().and_then(|tables| tables.train);
+    let score = labels.map(|labels| labels.score(&predicted, &layout, train.as_deref())).transpose()?;
+    let delivered = Form::of_run(&run.folder).write(&predicted, into);
+    delivered.map_err(|error| Trouble::new(format!("cannot write {}: {error}", into.display()), OUTPUT))?;
+    Ok(Predicted { rows: names.len() as u64, score })
+}
+
+const OUTPUT: &str = "choose another file with --output";
+
+impl Finished {
+    fn read(folder: &Path) -> Result<Self, RunError> {
+        let solution = folder.join(layout::FINAL).join(layout::SOLUTION);
+        let solution = fs::read_to_string(&solution).map_err(|_| {
+            let run = name(folder).unwrap_or_else(|| folder.display().to_string());
+            let message = format!("the run {run} has no solution that could predict");
+            RunError::failed(Trouble::resumable(message, "wait for it, or resume it"))
+        })?;
+        let (task, config) = (frozen(&folder.join(layout::TASK))?, frozen(&folder.join(layout::CONFIG))?);
+        Ok(Self { folder: folder.to_owned(), task, config, solution })
+    }
+
+    /// The fitted model and the interpreter that it was made with; `None` if it is to be fitted again.
+    async fn fitted(&self, say: &(dyn Fn(&str) + Sync)) -> Result<Option<(Record, Environment)>, RunError> {
+        let Some(record) = Record::read(&self.folder.join(layout::FINAL))? else { return Ok(None) };
+        let choice = self.config.python.clone().map_or(EnvironmentChoice::Own, EnvironmentChoice::Given);
+        let environment = python_environment(choice, say).await?;
+        if let Some(why) = record.other_versions(&environment) {
+            say(&format!("note: the fitted model is not used: {why}; the solution fits again"));
+            return Ok(None);
+        }
+        Ok(Some((record, environment)))
+    }
+
+    /// Predicts with the fitted model, which can read nothing else of the run.
+    async fn by_model(
+        &self,
+        environment: Environment,
+        rows: &Path,
+        folder: &Path,
+    ) -> Result<PathBuf, RunError> {
+        let closed = [self.folder.clone(), self.task.data_dir.clone()];
+        let isolated = Isolated::with(folder, &self.config, &closed, environment).await?;
+        let model = self.folder.join(layout::FINAL);
+        let (written, _) = model::call(&isolated, &model, rows, folder, LONGEST).await?;
+        Ok(written)
+    }
+
+    /// The data of the run with all its rows.
+    fn tables(&self) -> Result<TestTables, RunError> {
+        let linked = self.folder.join(layout::INPUT);
+        let data = if linked.is_dir() { linked } else { runs::data_dir(&self.folder, &self.task) };
+        if !data.is_dir() {
+            let message = format!("the data of the run is no longer at {}", self.task.data_dir.display());
+            return Err(RunError::failed(Trouble::new(
+                message,
+                "put it back there: the solution fits again",
+            )));
+        }
+        TestTables::of(&data, self.task.id_column.as_deref()).map_err(RunError::failed)
+    }
+
+    /// Runs the script of the solution with these rows as its test table.
+    async fn fit_again(
+        &self,
+        tables: &TestTables,
+        (given, rows, names): (&Path, &Path, &[String]),
+        predicted: &Path,
+        (folder, say): (&Path, &(dyn Fn(&str) + Sync)),
+    ) -> Result<(), RunError> {
+        let by = if are_unique(names) { Names::Own } else { Names::Numbers };
+        let numbered = match by {
+            Names::Own => names.to_vec(),
+            // Scripts look rows up by their names.
+            Names::Numbers => tables.layout.write_rows(given, by, rows)?,
+        };
+        let data = folder.join("data");
+        tables.replace(rows, &numbered, &data).map_err(RunError::failed)?;
+        self.keep_folds(&data).map_err(|error| RunError::failed(Trouble::io("write", &data, &error)))?;
+        let isolated = Isolated::new(folder, &self.config, &[], say).await?;
+        let written = isolated.submission(&self.solution, &data, LONGEST).await?;
+        let ordered = tables.layout.write_in_order(&written, names, by, predicted);
+        ordered.map_err(RunError::failed)
+    }
+
+    /// The folds of a run whose data moved lie beside its solution.
+    fn keep_folds(&self, data: &Path) -> std::io::Result<()> {
+        let (folds, kept) = (data.join(layout::FOLDS), self.folder.join(layout::FINAL).join(layout::FOLDS));
+        if folds.exists() || !kept.exists() {
+            return Ok(());
+        }
+        fs::copy(kept, folds).map(drop)
+    }
+}
+
+fn frozen<T: DeserializeOwned>(file: &Path) -> Result<T, RunError> {
+    let read = || -> Result<T, String> {
+        let text = fs::read(file).map_err(|error| error.to_string())?;
+        serde_json::from_slice(&text).map_err(|error| error.to_string())
+    };
+    read().map_err(|why| {
+        let message = format!("cannot read {}: {why}", file.display());
+        RunError::failed(Trouble::new(message, "restore the folder of the run from a copy"))
+    })
+}
+
+fn are_unique(names: &[String]) -> bool {
+    let mut seen = std::collections::HashSet::with_capacity(names.len());
+    names.iter().all(|name| !name.trim().is_empty() && seen.insert(name.trim()))
+}

@@ -1,0 +1,111 @@
+//! Compares predictions with the target in the same table.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use mle_star_domain::task::{Targets, Task, TextColumn};
+use mle_star_domain::trouble::Trouble;
+use mle_star_metrics::labels::{Columns, Labels, Others};
+use mle_star_metrics::names::Metric;
+use mle_star_tables::other_rows::{Layout, Names};
+use serde::Serialize;
+
+use crate::error::RunError;
+
+/// Bootstrap replicates.
+const REPLICATES: usize = 1000;
+
+/// How well rows are predicted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Scored {
+    /// The rows with a target.
+    pub rows: u64,
+    /// The metric of the run.
+    pub metric: String,
+    /// Their score.
+    pub score: f64,
+    /// Its 95 % interval, if it is known.
+    pub interval: Option<[f64; 2]>,
+}
+
+/// The target of the rows to predict.
+pub struct RowLabels {
+    file: PathBuf,
+    columns: Columns,
+    metric: Metric,
+    name: String,
+}
+
+/// The target in a table of rows to predict.
+///
+/// # Errors
+/// The program cannot compute the metric of the run, or the table lacks the target.
+pub fn labels(task: &Task, layout: &Layout, given: &Path, folder: &Path) -> Result<RowLabels, Trouble> {
+    let metric = Metric::parse(&task.evaluation_metric).filter(|_| task.metric_file.is_none());
+    let metric = metric.ok_or_else(|| {
+        let message = format!("the program cannot compute the metric {} here", task.evaluation_metric);
+        Trouble::new(message, "leave --score out, and score the predictions by hand")
+    })?;
+    let targets = targets(task, layout)?;
+    let wanted: Vec<String> = targets.iter().chain(&task.weight_column).cloned().collect();
+    let file = folder.join("labels.csv");
+    let with_target = Layout { columns: wanted, header: Vec::new(), id: None };
+    with_target.write_rows(given, Names::Numbers, &file).map_err(|trouble| Trouble {
+        hint: "--score needs the column to predict; leave it out to predict only".to_owned(),
+        ..trouble
+    })?;
+    let words = TextColumn::words_of(&task.text_columns, |name| targets.iter().any(|other| other == name));
+    let mut targets = targets.into_iter();
+    let columns = Columns {
+        target: targets.next().unwrap_or_default(),
+        further: targets.collect(),
+        weight: task.weight_column.clone(),
+        positive: task.positive_class.clone(),
+        words,
+        ..Columns::default()
+    };
+    Ok(RowLabels { file, columns, metric, name: task.evaluation_metric.clone() })
+}
+
+/// The columns to predict: those of the task that the submission has, or else the one of the task.
+fn targets(task: &Task, layout: &Layout) -> Result<Vec<String>, Trouble> {
+    let named = task.target_column.as_ref().map(Targets::all).unwrap_or_default();
+    let lacks = || Trouble::new("the column to predict is not known", "leave --score out");
+    let first = named.first().ok_or_else(lacks)?;
+    let several: Vec<String> =
+        layout.header.iter().filter(|name| layout.id.as_ref() != Some(name)).cloned().collect();
+    let is_among = named.len() > 1 || several.len() > 1 && several.contains(first);
+    Ok(if is_among && named.len() == 1 { several } else { named.to_vec() })
+}
+
+impl RowLabels {
+    /// The score of predictions in the order of the rows.
+    ///
+    /// # Errors
+    /// They cannot be scored.
+    pub fn score(&self, predicted: &Path, layout: &Layout, train: Option<&Path>) -> Result<Scored, RunError> {
+        let cannot = |why: String| {
+            let message = format!("the predictions cannot be scored: {why}");
+            RunError::from(Trouble::new(message, "check the target in the table, or leave --score out"))
+        };
+        let labels = self.read(&self.file).map_err(cannot)?;
+        let training = train.and_then(|train| self.read(train).ok());
+        let labels = match &training {
+            Some(training) => labels.among_classes_of(training),
+            None => labels,
+        };
+        let id = layout.id.as_ref();
+        let header: Vec<String> = layout.header.iter().filter(|name| Some(*name) != id).cloned().collect();
+        let layout = mle_star_metrics::labels::Layout { header: &header, id_column: None };
+        let file = File::open(predicted).map_err(|error| cannot(error.to_string()))?;
+        let measured = labels.evaluate(file, &layout, Others::Ignore, REPLICATES);
+        let measured = measured.map_err(|error| cannot(error.to_string()))?;
+        let interval = measured.interval;
+        Ok(Scored { rows: measured.rows, metric: self.name.clone(), score: measured.score, interval })
+    }
+
+    fn read(&self, table: &Path) -> Result<Labels, String> {
+        let table = File::open(table).map_err(|error| error.to_string())?;
+        Labels::read(table, &self.columns, self.metric).map_err(|error| error.to_string())
+    }
+}

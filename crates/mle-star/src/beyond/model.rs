@@ -1,0 +1,94 @@
+//! The script that keeps the model of the submission.
+//!
+//! Why: people predict other rows later. A solution of the search that writes the submission itself needs no other script, so
+//! nobody asked it to keep what it fitted. What it may change: nothing but which model is kept: the submission and its script stay
+//! whatever becomes of it.
+
+use super::last::Last;
+use crate::agents;
+use crate::composition::Composition;
+use crate::ctx::Ctx;
+use crate::evaluate::attempt;
+use crate::evaluation::Script;
+use crate::result::KeptModel;
+use crate::solution::{Solution, SolutionPhase};
+use crate::stop::Stop;
+use mle_star_domain::effects::Purpose;
+
+/// A script that keeps its model writes a file of this name.
+const PREDICTS: &str = "predict.py";
+/// The most solutions of a combination whose scripts are asked for.
+pub(crate) const MOST_MEMBERS: u64 = 5;
+
+/// The run whose script may have kept the model of the submission; the error says why there is none. `asked`: an agent was asked
+/// for the submission script, and for its model with it.
+pub(super) async fn model(
+    ctx: &Ctx<'_>,
+    last: &Last,
+    asked: bool,
+) -> Result<Result<KeptModel, String>, Stop> {
+    let stays = !ctx.asks_for_model() || !last.completed || last.not_run.is_some();
+    let Ok(KeptModel { script, .. }) = &last.model else { return Ok(last.model.clone()) };
+    if stays || asked {
+        return Ok(last.model.clone());
+    }
+    let at = ctx.keeping_model();
+    if at.was_left_out_before()? {
+        return Ok(Err("an earlier version of the program finished this run".to_owned()));
+    }
+    let seconds = last.rehearsal.as_ref().map_or(last.chosen.facts().seconds, |one| one.seconds);
+    let time = at.time_for_model(seconds).await?;
+    if !time.has_room_for(seconds) {
+        return Ok(Err(format!("the script has no time to fit once more: {}", time.refusal(seconds))));
+    }
+    let reply = match last.chosen.composition() {
+        Some(composition) if composition.script().text() != script => {
+            Err("the combination was changed after it was chosen".to_owned())
+        }
+        Some(composition) => of_members(&at, composition).await?,
+        None => of_solution(&at, &Solution::new(script.clone(), SolutionPhase::Final)).await?,
+    };
+    let reply = match reply {
+        Ok(reply) => reply,
+        Err(why) => return Ok(Err(why)),
+    };
+    let execution = attempt(&at, Script::new(reply), Purpose::Submission).await?;
+    let script = execution.solution.text().to_owned();
+    Ok(match execution.result {
+        Ok(ran) if ran.outcome.is_error() => Err(failed(&ran.outcome.headline())),
+        Ok(ran) => Ok(KeptModel { run: ran.place, script }),
+        Err(failure) => Err(failed(failure.headline())),
+    })
+}
+
+/// A copy of this script that keeps its model, or why there is none.
+async fn of_solution(ctx: &Ctx<'_>, solution: &Solution) -> Result<Result<Solution, String>, Stop> {
+    let reply = agents::test(ctx, solution).await?;
+    let keeps = reply.text().contains(PREDICTS);
+    Ok(if keeps { Ok(reply) } else { Err("the agent wrote no script that keeps its model".to_owned()) })
+}
+
+/// The combination of such copies of its members.
+async fn of_members(ctx: &Ctx<'_>, composition: &Composition) -> Result<Result<Solution, String>, Stop> {
+    let members = composition.len() as u64;
+    if members > MOST_MEMBERS {
+        return Ok(Err(format!(
+            "{members} solutions are combined, and at most {MOST_MEMBERS} are asked for their models"
+        )));
+    }
+    let mut copies = Vec::new();
+    for (index, member) in (1..).zip(composition.solutions()) {
+        match of_solution(&ctx.of_member(index), member).await? {
+            Ok(copy) => copies.push(copy),
+            Err(why) => {
+                return Ok(Err(format!("{why} (solution {index} of the {members} that are combined)")));
+            }
+        }
+    }
+    Ok(Ok(composition.of(copies).script()))
+}
+
+/// Why a script that failed with this error left no model.
+pub(super) fn failed(error: &str) -> String {
+    format!("the script that keeps its model failed: {}", error.trim_end_matches('.'))
+}

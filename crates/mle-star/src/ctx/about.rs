@@ -1,0 +1,21 @@
+//! Agents' inputs and replies in one line, for events.
+
+use serde_json::{Map, Value};
+
+/// Describes an agent's input in one line: lengths of texts, sizes of lists, beginnings of plans.
+pub(super) fn summary(inputs: &Map<String, Value>) -> String {
+    let one = |(name, value): (&String, &Value)| match value {
+        Value::String(text) if name == "plan" || text.chars().count() <= 40 => {
+            format!("{name} \"{}\"", beginning(text))
+        }
+        Value::String(text) => format!("{name} of {} characters", text.chars().count()),
+        Value::Array(items) => format!("{} {name}", items.len()),
+        other => format!("{name} {other}"),
+    };
+    inputs.iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The first 200 characters of a text.
+pub(super) fn beginning(text: &str) -> String {
+    text.trim().chars().take(200).collect()
+}

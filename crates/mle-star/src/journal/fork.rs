@@ -1,0 +1,245 @@
+//! Forks: the journal of a new run that begins with the records of another run before a place.
+//!
+//! A record comes before the place if its step does, in the order of the algorithms; within a step and outside of steps, if
+//! it began before the first record at the place. Refinement paths run side by side, so the records of other paths stay.
+//! Inherited records cost nothing, since the other run paid them.
+
+use std::path::Path;
+
+use rusqlite::{Connection, params};
+use serde::{Deserialize, Serialize};
+
+use super::continuation::Continuation;
+use super::store::{self, Store};
+use super::tables::json_error;
+use super::{Frozen, Journal, JournalError, RunLock, checksum, lock, reader};
+use crate::forked::ForkedFrom;
+use crate::record::{EffectRecord, EffectState, Kind};
+use crate::spending::spending;
+use mle_star_domain::effects::{AgentReply, Usage};
+use mle_star_domain::place::{Phase, Place};
+
+impl Journal {
+    /// Creates the journal of a run that shares the records before `place` with the run in `parent`, which may be in
+    /// progress. Returns it with what it shares.
+    ///
+    /// # Errors
+    /// The parent has no record at the place, its journal cannot be read, or the new one cannot be written.
+    pub fn fork(
+        parent: &Path,
+        hold: &RunLock,
+        frozen: &Frozen,
+        place: &Place,
+    ) -> Result<Vec<Place>, JournalError> {
+        let from = reader::read(parent)?;
+        let Some(anchor) = anchor(&from.effects, place) else {
+            return Err(JournalError::NotReached { place: place.clone() });
+        };
+        let kept: Vec<&EffectRecord> =
+            from.effects.iter().filter(|record| is_before(record, place, anchor)).collect();
+        let paid: Vec<EffectRecord> = kept.iter().map(|record| (*record).clone()).collect();
+        let cost = spending(&paid, &from.frozen.config).total().usage.cost_usd;
+        let before = from.forked_from.as_ref().map_or(Some(0.0), |parent| parent.inherited_cost_usd);
+        let forked = ForkedFrom {
+            run: from.frozen.run_id.clone(),
+            place: place.clone(),
+            inherited_cost_usd: cost.zip(before).map(|(own, before)| own + before),
+            last: kept.iter().map(|record| record.seq).max().unwrap_or_default(),
+        };
+        let path = hold.folder().join(store::FILE);
+        if path.exists() {
+            return Err(JournalError::Exists(hold.folder().to_owned()));
+        }
+        let part = path.with_extension("db.part");
+        reader::copy(parent, &part)?;
+        cut(&part, &kept, frozen, &forked)?;
+        std::fs::rename(part, path)?;
+        Ok(kept.into_iter().map(|record| record.place.clone()).collect())
+    }
+
+    /// The run that this one was forked from.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn forked_from(&self) -> Result<Option<ForkedFrom>, JournalError> {
+        Ok(self.store().forked_from()?)
+    }
+
+    /// The model that answered the call at `place` before the run was forked: the settings may name another one since.
+    pub(crate) fn inherited_model(&self, place: &Place) -> Result<Option<String>, JournalError> {
+        match &self.forked {
+            Some(forked) => Ok(self.store().model_of(place, forked.last)?),
+            None => Ok(None),
+        }
+    }
+
+    /// The calls and scripts with a record that this process has not read.
+    ///
+    /// # Errors
+    /// When the journal cannot be read.
+    pub fn unread(&self) -> Result<Vec<Place>, JournalError> {
+        let visited = lock(&self.visited);
+        let is_effect =
+            |record: &EffectRecord| matches!(record.kind, Kind::Agent | Kind::Script) && record.counts();
+        let records = self.ledger()?.into_iter().filter(is_effect).map(|record| record.place);
+        Ok(records.filter(|place| !visited.contains(place)).collect())
+    }
+}
+
+impl Store {
+    pub(super) fn forked_from(&self) -> rusqlite::Result<Option<ForkedFrom>> {
+        self.get_json("forked_from")
+    }
+
+    /// The model of the call that counts at `place`, among the first records.
+    fn model_of(&self, place: &Place, last: i64) -> rusqlite::Result<Option<String>> {
+        #[derive(Deserialize)]
+        struct Asked {
+            model: Option<String>,
+        }
+        let sql = "SELECT request FROM effects
+                   WHERE place = ?1 AND kind = 'agent' AND state = 'ended' AND seq <= ?2";
+        let mut statement = self.db_ref().prepare_cached(sql)?;
+        let mut rows = statement.query(params![place.as_str(), last])?;
+        let Some(row) = rows.next()? else { return Ok(None) };
+        let asked: Asked = serde_json::from_str(row.get_ref(0)?.as_str()?).map_err(json_error)?;
+        Ok(asked.model)
+    }
+}
+
+/// The number of the first record at or below the place that counts.
+fn anchor(records: &[EffectRecord], place: &Place) -> Option<i64> {
+    let at = records.iter().filter(|record| record.counts() && record.place.is_within(place));
+    at.map(|record| record.seq).min()
+}
+
+/// Whether a record comes before `place`, whose first record is `anchor`.
+fn is_before(record: &EffectRecord, place: &Place, anchor: i64) -> bool {
+    let of = &record.place;
+    if !matches!(record.state, EffectState::Ended | EffectState::Aside) || of.is_within(place) {
+        return false;
+    }
+    if of.is_mark() {
+        let begins = of.last() != "end";
+        return if begins {
+            of.phase() <= place.phase()
+        } else {
+            of.phase().is_some() && of.phase() < place.phase()
+        };
+    }
+    // The end of a step, path or phase that the place is a part of.
+    if matches!(record.kind, Kind::Verdict | Kind::Failure) && place.is_within(of) {
+        return false;
+    }
+    let is_beside = place.phase() == Some(Phase::Phase2) && place.path().is_some() && of.path().is_some();
+    if is_beside && of.path() != place.path() {
+        return true;
+    }
+    match (of.step(), place.step()) {
+        (Some(one), Some(other)) if one == other => record.seq < anchor,
+        (Some(one), Some(other)) => one < other,
+        _ if of.phase() == place.phase() => record.seq < anchor,
+        _ => of.phase() < place.phase(),
+    }
+}
+
+/// Makes the journal of the fork from a copy of the whole journal.
+fn cut(
+    copy: &Path,
+    kept: &[&EffectRecord],
+    frozen: &Frozen,
+    forked: &ForkedFrom,
+) -> Result<(), JournalError> {
+    let db = Connection::open(copy)?;
+    checksum::provide(&db)?;
+    let mut store = Store::reading(db);
+    let notes = kept.iter().filter_map(|record| record.request["notes"].as_u64()).max().unwrap_or_default();
+    store.atomically(|store| {
+        let db = store.db_ref();
+        db.execute_batch("CREATE TEMP TABLE kept (seq INTEGER PRIMARY KEY)")?;
+        for record in kept {
+            db.prepare_cached("INSERT INTO kept VALUES (?1)")?.execute([record.seq])?;
+        }
+        db.execute_batch(
+            "DELETE FROM effects WHERE seq NOT IN (SELECT seq FROM kept);
+             DELETE FROM meta WHERE key IN ('stopped', 'elapsed', 'earlier')",
+        )?;
+        for record in kept.iter().filter(|record| record.kind == Kind::Agent) {
+            make_free(db, record)?;
+        }
+        let mut continued = store.continued()?;
+        continued.retain(|continuation: &Continuation| continuation.last() < forked.last);
+        let mut known = store.notes()?;
+        known.truncate(usize::try_from(notes).unwrap_or(usize::MAX));
+        store.set("continued", &json(&continued)?)?;
+        store.set("notes", &json(&known)?)?;
+        store.set("created_at", &jiff::Timestamp::now().to_string())?;
+        store.set("frozen", &json(frozen)?)?;
+        store.set("forked_from", &json(forked)?)
+    })?;
+    Ok(())
+}
+
+/// Takes cost and tokens out of a record.
+fn make_free(db: &Connection, record: &EffectRecord) -> rusqlite::Result<()> {
+    let Some(outcome) = record.outcome.clone() else { return Ok(()) };
+    let reply: AgentReply = serde_json::from_value::<AgentReply>(outcome).map_err(json_error)?;
+    let outcome = json(&AgentReply { usage: Usage::free(), ..reply })?;
+    let sql = "UPDATE effects SET outcome = ?2, cost_usd = 0.0, tokens_input = 0, tokens_output = 0,
+               tokens_cache_read = 0, tokens_cache_write = 0,
+               ended_seal = seal(seq, place, ?2, limit_hit, 0.0, 0, 0, 0, 0, ended_at, elapsed_ended) WHERE seq = ?1";
+    db.prepare_cached(sql)?.execute(params![record.seq, outcome]).map(drop)
+}
+
+fn json(value: &impl Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(json_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    #[test]
+    fn what_is_before_a_place_follows_the_order_of_the_algorithms() {
+        let check = |of: &str, kind: Kind, seq: i64, place: &str, expected: bool| {
+            let record = EffectRecord {
+                seq,
+                place: of.into(),
+                kind,
+                state: EffectState::Ended,
+                request: Value::Null,
+                outcome: None,
+                limit: None,
+                usage: Usage::default(),
+                begun_at: String::new(),
+                ended_at: None,
+                elapsed_begun: 0.0,
+                elapsed_ended: None,
+            };
+            assert_eq!(is_before(&record, &place.into(), 50), expected, "{of} before {place}");
+        };
+        let (early, late) = (10, 90);
+        check("phase1/retriever", Kind::Agent, early, "phase1/candidate-0", true);
+        check("phase1/candidate-0/run", Kind::Script, late, "phase1/candidate-1", true);
+        check("phase1/candidate-2/run", Kind::Script, early, "phase1/candidate-1", false);
+        check("phase1/merge-1", Kind::Verdict, late, "phase2", true);
+        check("phase1/end", Kind::Decision, early, "phase2", true);
+        check("phase2", Kind::Decision, early, "phase2", false);
+        check("phase2", Kind::Decision, early, "phase2/path-0/t0", true);
+        check("phase2/end", Kind::Decision, early, "phase2/path-0/t0", false);
+        check("end", Kind::Decision, early, "finalization", false);
+        check("phase2/path-0/t0/run", Kind::Script, late, "phase2/path-0/t0/k1", true);
+        check("phase2/path-0/t0", Kind::Verdict, early, "phase2/path-0/t0/k1", false);
+        check("phase2/path-0/t0/k1/planner", Kind::Agent, early, "phase2/path-0/t0/k1/coder", true);
+        check("phase2/path-0/t0/k1/run", Kind::Script, late, "phase2/path-0/t0/k1/coder", false);
+        check("phase2/path-0/t0/k1", Kind::Verdict, late, "phase2/path-0/t0/k1/coder", false);
+        check("phase2/path-1/t1/k0/run", Kind::Script, late, "phase2/path-0/t0/k1", true);
+        check("phase2/path-1", Kind::Failure, late, "phase2/path-0/t0/k1", true);
+        check("phase2/path-0", Kind::Failure, late, "phase2/path-0/t0/k1", false);
+        check("phase2/like-rows/common", Kind::Probe, early, "phase2/path-0/t0", false);
+        check("phase3/r0/run", Kind::Script, early, "phase2/path-0/t0", false);
+        check("phase3/r0/run", Kind::Script, late, "phase3/r1", true);
+    }
+}

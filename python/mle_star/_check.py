@@ -1,0 +1,45 @@
+"""`mle-star check`."""
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from ._program import USAGE, Error, call
+
+
+def check(
+    source: str | os.PathLike[str],
+    *,
+    data: str | os.PathLike[str] | None = None,
+    target: str | None = None,
+    id_column: str | None = None,
+) -> list[dict[str, Any]]:
+    """Finds leaks of validation data in a script, a notebook, or a folder of both. Runs nothing.
+
+    Args:
+        source: A path, or the text of a script. A string is a path if it ends in `.py` or `.ipynb` or if it exists.
+        data: A data folder or task file, from which target, row ID and split are inferred.
+        target: The target column.
+        id_column: The column of row IDs.
+
+    Returns:
+        The findings in order, as in `mle-star check --json` (docs/check.md), each with the `path` of its file. Those
+        with `severity` `block` are leaks, those with `warn` are worth a look.
+
+    Raises:
+        Error: A file cannot be checked.
+    """
+    is_path = not isinstance(source, str) or _is_path(source)
+    arguments = ["check", os.fspath(source) if is_path else "-", "--json"]
+    options = {"--data": data, "--target": target, "--id-column": id_column}
+    arguments += [f"{name}={os.fspath(value)}" for name, value in options.items() if value is not None]
+    files = json.loads(call(*arguments, text="" if is_path else str(source), fine=(0, 1, USAGE)))["files"]
+    for file in files:
+        if file.get("error"):
+            raise Error(file["error"])
+    return [{"path": file["path"], **finding} for file in files for finding in file["findings"]]
+
+
+def _is_path(source: str) -> bool:
+    return "\n" not in source and (source.endswith((".py", ".ipynb")) or Path(source).exists())

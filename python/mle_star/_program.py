@@ -1,0 +1,148 @@
+"""The program `mle-star`: where it is, how it is called, and what its errors say."""
+
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import sysconfig
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+PROGRAM = "mle-star"
+#: The environment variable that names another program.
+OVERRIDE = "MLE_STAR_BIN"
+#: Exit code of wrong usage, a wrong task or a wrong configuration.
+USAGE = 2
+
+
+class Error(Exception):
+    """What the program, or this package, refuses or cannot do.
+
+    Attributes:
+        message: One sentence that says what is wrong.
+        hint: What to do, or `None`.
+        exit_code: That of the program (docs/runs.md); 2 if the package refuses its input.
+    """
+
+    def __init__(self, message: str, hint: str | None = None, exit_code: int = USAGE) -> None:
+        super().__init__(message, hint, exit_code)
+        self.message = message
+        self.hint = hint
+        self.exit_code = exit_code
+
+    def __str__(self) -> str:
+        return self.message if self.hint is None else f"{self.message}\nhint: {self.hint}"
+
+
+Error.__module__ = "mle_star"
+
+
+def find() -> str:
+    """The program: `MLE_STAR_BIN`, else that of this Python environment, else the first on PATH.
+
+    Raises:
+        Error: There is none.
+    """
+    if override := os.environ.get(OVERRIDE):
+        if shutil.which(override) is None:
+            raise Error(f"{OVERRIDE} is {override!r}, which is no program", f"set {OVERRIDE} to the file {PROGRAM}")
+        return override
+    schemes = [sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user")]
+    installed = (shutil.which(PROGRAM, path=sysconfig.get_path("scripts", scheme)) for scheme in schemes)
+    found = next(filter(None, installed), None) or shutil.which(PROGRAM)
+    if found is None:
+        raise Error(
+            f"the program {PROGRAM} is not installed", f"install it with `pip install {PROGRAM}`, or set {OVERRIDE}"
+        )
+    return found
+
+
+def call(*arguments: str, text: str = "", fine: Sequence[int] = (0,)) -> str:
+    """What the program prints with these arguments and `text` as standard input.
+
+    Raises:
+        Error: It ends with another exit code than those of `fine`, or with a failure and prints nothing.
+    """
+    ended = subprocess.run([find(), *arguments], input=text, capture_output=True, encoding="utf-8", check=False)
+    if ended.returncode not in fine or (ended.returncode != 0 and not ended.stdout):
+        raise said(ended.stderr, ended.returncode)
+    return ended.stdout
+
+
+def said(stderr: str, exit_code: int) -> Error:
+    """The error at the end of what the program wrote: a line `error: …`, then a line `hint: …`."""
+    _, marker, last = ("\n" + stderr).rpartition("\nerror: ")
+    if not marker:
+        words = stderr.strip() or "it said nothing"
+        return Error(f"{PROGRAM} ended with exit code {exit_code}: {words}", None, exit_code)
+    message, _, hint = last.partition("\nhint: ")
+    return Error(message.strip(), hint.strip() or None, exit_code)
+
+
+class Process:
+    """A process of the program that prints events, in a session of its own.
+
+    Its own session keeps Ctrl-C of a terminal, and the interrupt of a Jupyter kernel, away from it: `interrupt` passes
+    them on. Its events are read as they come, whether anybody asks for them or not.
+    """
+
+    def __init__(self, command: str, *arguments: str) -> None:
+        # A file and not a pipe: nobody reads it before the end.
+        self._errors = tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")  # noqa: SIM115
+        self._process = subprocess.Popen(
+            [find(), command, "--json", *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            encoding="utf-8",
+            errors="replace",
+            start_new_session=True,
+        )
+        self._events: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._read, daemon=True).start()
+
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        try:
+            with self._process.stdout as lines:
+                for line in lines:
+                    self._events.put(json.loads(line))
+        finally:
+            self._events.put(None)
+
+    def events(self, every: float) -> Iterator[dict[str, Any] | None]:
+        """Events until the process ends, and `None` each time that `every` seconds pass without one."""
+        while True:
+            try:
+                event = self._events.get(timeout=every)
+            except queue.Empty:
+                yield None
+                continue
+            if event is None:
+                # For whoever asks again.
+                self._events.put(None)
+                return
+            yield event
+
+    def interrupt(self) -> None:
+        """Does what Ctrl-C does: the first time asks the process to stop, the second time ends it at once."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+
+    def is_running(self) -> bool:
+        """Whether the process has not ended."""
+        return self._process.poll() is None
+
+    def end(self) -> int:
+        """Waits for the end; the exit code."""
+        return self._process.wait()
+
+    def error(self) -> Error:
+        """The error that it ended with."""
+        exit_code = self.end()
+        self._errors.seek(0)
+        return said(self._errors.read(), exit_code)

@@ -1,0 +1,356 @@
+"""A run: followed, stopped, resumed and read."""
+
+from __future__ import annotations
+
+import html
+import itertools
+import json
+import math
+import os
+import re
+import shutil
+import signal
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from . import _frames
+from ._frames import Table
+from ._program import PROGRAM, Error, Process, call
+from ._progress import Progress
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+#: Seconds between two looks at the clock of a run without news.
+TICK = 1.0
+
+
+class Run:
+    """A run: its folder, and what it holds. `Run.open` opens one from its folder.
+
+    Values are read from the folder whenever they are asked for, so they are those of this moment. A finished run keeps
+    its values; it can be copied, pickled and moved.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], _process: Process | None = None) -> None:
+        self._path = Path(path).absolute()
+        self._process = _process
+
+    @classmethod
+    def open(cls, path: str | os.PathLike[str]) -> Run:
+        """A run, from its folder, or from its ID if it is in `runs`.
+
+        Raises:
+            Error: There is no such run.
+        """
+        return cls(json.loads(call("show", "--json", "--", os.fspath(path)))["folder"])
+
+    def __reduce__(self) -> tuple[type[Run], tuple[Path]]:
+        return Run, (self._path,)
+
+    @property
+    def path(self) -> Path:
+        """Its folder."""
+        return self._path
+
+    # ---- its process
+
+    @property
+    def status(self) -> str:
+        """`"running"`, `"finished"`, or `"unfinished"`: interrupted or failed, `resume` continues it."""
+        return str(self._view()["state"])
+
+    def wait(self, *, quiet: bool = False) -> Run:
+        """Waits for the end of the run, and shows its progress. Ctrl-C stops waiting; the run goes on.
+
+        Raises:
+            Error: It ends, or has ended, without a valid submission.
+        """
+        if self._process is not None and self._process.is_running():
+            return self._ended(self._process, self._follow(self._process, quiet=quiet))
+        # Another process works on it, or none.
+        watch = Process("watch", "--", os.fspath(self._path))
+        try:
+            return self._ended(watch, self._follow(watch, quiet=quiet))
+        finally:
+            watch.interrupt()
+
+    def stop(self) -> Run:
+        """Stops the run, and waits until it has: `resume` continues it. A run that has ended stays as it is.
+
+        Raises:
+            Error: Its process is on another machine or belongs to another user.
+        """
+        if self._process is not None and self._process.is_running():
+            self._process.interrupt()
+            self._process.end()
+        elif self.status == "running":
+            os.kill(self._holder(), signal.SIGINT)
+            Process("watch", "--", os.fspath(self._path)).end()
+        return self
+
+    def resume(
+        self, time_limit: float | str | None = None, max_budget_usd: float | None = None, *, quiet: bool = False
+    ) -> Run:
+        """Continues an interrupted or failed run, or one that a limit cut short, and waits for it as `run` does.
+
+        Args:
+            time_limit: A larger limit, for all of the run: seconds, or a text such as `"2h"`.
+            max_budget_usd: A larger limit on the cost, for all of the run.
+            quiet: Whether to show no progress.
+
+        Raises:
+            Error: The run cannot be resumed, or ends without a valid submission.
+        """
+        options = {"--time-limit": seconds(time_limit), "--max-budget-usd": max_budget_usd}
+        arguments = [f"{name}={value}" for name, value in options.items() if value is not None]
+        self._process = Process("resume", *arguments, "--quiet", "--", os.fspath(self._path))
+        return self._finish(quiet=quiet)
+
+    def _finish(self, *, quiet: bool) -> Run:
+        """Waits for the own process; Ctrl-C stops it."""
+        process = self._process
+        assert process is not None
+        try:
+            exit_code = self._follow(process, quiet=quiet)
+        except KeyboardInterrupt as interrupt:
+            process.interrupt()
+            try:
+                process.end()
+            except KeyboardInterrupt:
+                process.interrupt()
+                process.end()
+            interrupt.add_note(f"The run has stopped. Continue it with mle_star.Run.open({str(self._path)!r}).resume()")
+            raise
+        return self._ended(process, exit_code)
+
+    def _follow(self, process: Process, *, quiet: bool) -> int:
+        with Progress(self._path.name, quiet=quiet) as progress:
+            # What was told before anybody followed.
+            for event in self.events():
+                progress.update(event)
+            for told in process.events(TICK):
+                progress.update(told)
+        return process.end()
+
+    def _ended(self, process: Process, exit_code: int) -> Run:
+        if exit_code == 0:
+            return self
+        error = process.error()
+        error.add_note(f"The run is {self._path}")
+        raise error
+
+    def _holder(self) -> int:
+        """The process that works on it: one of the program, on this machine."""
+        found = re.fullmatch(r"process (\d+)\s*", (self._path / "journal.lock").read_text(errors="replace"))
+        name = Path(f"/proc/{found[1]}/comm") if found else None
+        if found and name and name.exists() and name.read_text().startswith(PROGRAM):
+            return int(found[1])
+        raise Error("the process of the run is not known here", "stop it where it was started, with Ctrl-C", 1)
+
+    def _view(self) -> dict[str, Any]:
+        view = json.loads(call("show", "--json", "--", os.fspath(self._path)))["run"]
+        return view  # type: ignore[no-any-return]
+
+    def events(self) -> Iterator[dict[str, Any]]:
+        """The events so far (docs/events.md), once each: a resume tells the earlier ones again, which replaces them."""
+        file = self._path / "logs/events.jsonl"
+        lines = file.read_text(errors="replace").split("\n") if file.exists() else []
+        begins = [number for number, line in enumerate(lines) if '"event":"run_started"' in line]
+        for line in lines[begins[-1] if begins else 0 :]:
+            try:
+                yield json.loads(line)
+            except json.JSONDecodeError:  # the last line of a process that was killed, or one that is being written
+                continue
+
+    # ---- its result
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """`result.json` (docs/result.md).
+
+        Raises:
+            Error: The run is not finished.
+        """
+        try:
+            result = json.loads((self._path / "result.json").read_text())
+        except FileNotFoundError:
+            raise self._lacks("result") from None
+        return result  # type: ignore[no-any-return]
+
+    @property
+    def score(self) -> float | None:
+        """The validated score of the solution; the best one so far, while the run has no result."""
+        trust = self._trust()
+        return trust["validation_score"] if trust else self._view()["best_score"]  # type: ignore[no-any-return]
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of `score`; `None` as long as the run has no result, or if it is not known."""
+        return _interval(self._trust().get("validation_interval"))
+
+    @property
+    def held_out(self) -> float | None:
+        """The score on rows that no script saw: the one to report. `None` without a result, or if there are none."""
+        return self._trust().get("holdout_score")
+
+    @property
+    def held_out_interval(self) -> tuple[float, float] | None:
+        """The 95 % interval of `held_out`."""
+        return _interval(self._trust().get("holdout_interval"))
+
+    def _trust(self) -> dict[str, Any]:
+        """The part of the result about its scores; empty as long as there is none."""
+        return self.result["trust"] if self._has_result() else {}
+
+    def _has_result(self) -> bool:
+        return (self._path / "result.json").exists()
+
+    @property
+    def submission(self) -> pd.DataFrame:
+        """The predictions for the test rows: their IDs, and a column for each target or class.
+
+        Raises:
+            Error: There are none yet.
+        """
+        return _frames.read(self._file("final/submission.csv"))
+
+    @property
+    def solution(self) -> str:
+        """The script that made the submission.
+
+        Raises:
+            Error: There is none yet.
+        """
+        return self._file("final/solution.py").read_text()
+
+    def leaderboard(self) -> pd.DataFrame:
+        """The scored solutions, the best first.
+
+        Columns: `place` in the algorithm (docs/events.md); `model`, the one that the solution began with; `score`;
+        `low` and `high`, its 95 % interval, known for the final solution; `seconds` of its script; `kept`, whether the
+        algorithm continued with it.
+        """
+        events = list(self.events())
+        steps = {event["place"]: event for event in events if event["event"] == "step_ended"}
+        columns = ["place", "model", "score", "low", "high", "seconds", "kept"]
+        rows, final = [], self._final_step(events)
+        for event in events:
+            place = re.sub(r"(/debug-\d+)?/run$", "", event.get("place") or "")
+            is_scored = event["event"] == "script_ended" and event["failure"] is None and event["score"] is not None
+            if is_scored and place in steps:
+                low, high = (place == final and self.interval) or (None, None)
+                model, kept = _model(place, steps), steps[place]["kept"]
+                rows.append((place, model, event["score"], low, high, event["seconds"], kept))
+        is_larger_better = self._view()["direction"] == "maximize"
+        frame: pd.DataFrame = _frames.pandas().DataFrame(rows, columns=columns)
+        frame = frame.astype({"low": float, "high": float})
+        return frame.sort_values("score", ascending=not is_larger_better, kind="stable", ignore_index=True)
+
+    def _final_step(self, events: list[dict[str, Any]]) -> str | None:
+        """The step of the final solution, once the run has a result."""
+        answers = [event["solution"]["step"] for event in events if event["event"] == "answer"]
+        return answers[-1] if answers and self._has_result() else None
+
+    def predict(self, frame: Table) -> pd.DataFrame:
+        """Predicts other rows, in their order: the columns of the submission, with the index of the frame.
+
+        Columns that the model does not know are left out.
+
+        Raises:
+            Error: A column is missing, or the run has no solution that can predict.
+        """
+        with tempfile.TemporaryDirectory() as folder:
+            given, out = _frames.path_of(frame), Path(folder) / "predicted.csv"
+            rows = _frames.write(frame, Path(folder) / "rows") if given is None else given
+            call("predict", f"--output={out}", "--", os.fspath(self._path), os.fspath(rows))
+            predicted = _frames.read(out)
+        if _frames.is_pandas(frame):
+            predicted.index = frame.index
+        return predicted
+
+    def importance(self) -> pd.DataFrame:
+        """How much worse the score gets if a column is shuffled, strongest first.
+
+        Columns: `column`, `difference` in the unit of the metric, `low` and `high`, its 95 % interval.
+
+        Raises:
+            Error: The run has not computed it.
+        """
+        result = self.result
+        found = result.get("importance")
+        if found is None:
+            why = result.get("importance_why") or "this version of mle-star does not compute it"
+            raise Error(f"the importance of columns is not known: {why}", "docs/result.md says when it is", 1)
+        rows = [(one["column"], one["difference"], *(one["interval"] or (None, None))) for one in found]
+        frame: pd.DataFrame = _frames.pandas().DataFrame(rows, columns=["column", "difference", "low", "high"])
+        return frame
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Writes the report, one page that needs no other file, and returns its path."""
+        call("report", "--", os.fspath(self._path))
+        return Path(shutil.copyfile(self._path / "report.html", path))
+
+    def _file(self, name: str) -> Path:
+        file = self._path / name
+        if not file.exists():
+            raise self._lacks(name)
+        return file
+
+    def _lacks(self, what: str) -> Error:
+        return Error(
+            f"the run {self._path.name} is {self.status} and has no {what}", "wait for its end, or resume it", 1
+        )
+
+    # ---- shown
+
+    def __repr__(self) -> str:
+        return f"<mle_star.Run {self._path.name}: {self._summary()}>"
+
+    def _repr_html_(self) -> str:
+        rows = [("run", self._path.name), ("state", self._summary()), ("folder", self._path)]
+        if (self._path / "final/submission.csv").exists():
+            rows.append(("submission", self._path / "final/submission.csv"))
+        result = self.result if self._has_result() else {}
+        if result.get("not_run"):
+            rows.append(("note", f"final/solution.py did not write the submission: {result['not_run']}"))
+        if result.get("stopped_by"):
+            rows.append(
+                ("note", f"cut short by its {result['stopped_by']} limit: resume with a larger one continues it")
+            )
+        cells = "".join(f"<tr><th>{name}</th><td>{html.escape(str(value))}</td></tr>" for name, value in rows)
+        said = [event["text"] for event in self.events() if event["event"] == "said"]
+        # The program says how it read the data before it names the run.
+        read = itertools.takewhile(lambda text: not text.startswith("run: "), said)
+        lines = "".join(f"<li>{html.escape(text.strip())}</li>" for text in read)
+        return f"<table>{cells}</table><details><summary>how the data was read</summary><ul>{lines}</ul></details>"
+
+    def _summary(self) -> str:
+        try:
+            view = self._view()
+        except Error as error:
+            return error.message
+        parts = [view["state"]]
+        if view["best_score"] is not None:
+            parts.append(f"{view['metric']} {self.score:.5g}")
+        if view["state"] == "finished" and self.held_out is not None:
+            parts.append(f"held out {self.held_out:.5g}")
+        return ", ".join(parts)
+
+
+def seconds(limit: float | str | None) -> int | str | None:
+    """A time limit as the program takes it: whole seconds, or a text."""
+    return limit if limit is None or isinstance(limit, str) else math.ceil(limit)
+
+
+def _interval(pair: list[float] | None) -> tuple[float, float] | None:
+    return None if pair is None else (pair[0], pair[1])
+
+
+def _model(place: str, steps: dict[str, dict[str, Any]]) -> str:
+    """The model of the candidate that a solution goes back to."""
+    step = steps[place]
+    earlier = next((name for name in step["from"] if name in steps and name != place), None)
+    return str(step["note"]) if earlier is None else _model(earlier, steps)

@@ -1,0 +1,203 @@
+"""Starting runs."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any, Self
+
+from . import _frames
+from ._frames import Table
+from ._program import Error, Process
+from ._run import TICK, Run, seconds
+
+#: Settings that are options of the program and no keys of its configuration.
+_ONLY_OPTIONS = {"config": "--config", "jobs": "--jobs", "learn_from": "--learn-from"}
+
+#: Endings of packed tables, after that of the table.
+_PACKED = {".gz", ".zip", ".zst"}
+
+
+def run(
+    data: Table,
+    *,
+    target: str | list[str] | None = None,
+    test: Table | None = None,
+    metric: str | None = None,
+    direction: str | None = None,
+    time_limit: float | str | None = None,
+    agents: str = "auto",
+    folder: str | os.PathLike[str] | None = None,
+    quiet: bool = False,
+    **settings: Any,
+) -> Run:
+    """Solves a task, and waits for it.
+
+    A line shows the progress in a terminal and in a notebook. Ctrl-C stops the run; `Run.resume` continues it.
+
+    Args:
+        data: A data folder, a task file, a table file, or a frame. Without a test table, a fifth of the rows of a table
+            is predicted and scored.
+        target: The target column, or several.
+        test: The rows to predict, beside a table or a frame; without the target.
+        metric: The metric, such as `"RMSE"` or `"log loss"`; a data folder may name it in its description.
+        direction: `"maximize"` or `"minimize"`, for a metric that the program does not know.
+        time_limit: Seconds, or a text such as `"10m"`; a day by default.
+        agents: Who writes the solutions. `"offline"`: built-in rules, no key, no cost. `"auto"`: `claude` if the
+            command and a login are found, which costs up to 10 dollars, else `offline`.
+        folder: The folder of runs; by default that of `MLE_STAR_RUNS_DIR`, else `runs`.
+        quiet: Whether to show no progress.
+        settings: Any key of the configuration (docs/configuration.md), such as `group_column="city"`, `seed=1` or
+            `max_budget_usd=5`; also `config`, `jobs` and `learn_from`, as options of `mle-star run`.
+
+    Returns:
+        The finished run.
+
+    Raises:
+        Error: The input is refused, or the run ends without a valid submission.
+    """
+    begun = start(
+        data, target=target, test=test, metric=metric, direction=direction,
+        time_limit=time_limit, agents=agents, folder=folder, **settings,
+    )  # fmt: skip
+    return begun._finish(quiet=quiet)
+
+
+def start(
+    data: Table,
+    *,
+    target: str | list[str] | None = None,
+    test: Table | None = None,
+    metric: str | None = None,
+    direction: str | None = None,
+    time_limit: float | str | None = None,
+    agents: str = "auto",
+    folder: str | os.PathLike[str] | None = None,
+    quiet: bool = True,
+    **settings: Any,
+) -> Run:
+    """Starts a run as `run` does, and returns as soon as it has read the data.
+
+    The run goes on when Python ends. `Run.wait` waits for it, `Run.stop` stops it.
+
+    Raises:
+        Error: The input is refused.
+    """
+    runs = Path(folder or os.environ.get("MLE_STAR_RUNS_DIR") or "runs")
+    columns = ",".join(target) if isinstance(target, list) else target
+    options = {
+        "--target": columns,
+        "--metric": metric,
+        "--direction": direction,
+        "--time-limit": seconds(time_limit),
+        "--agents": agents,
+        "--runs-dir": os.fspath(runs),
+    }
+    arguments = [f"{name}={value}" for name, value in options.items() if value is not None]
+    for name, value in settings.items():
+        arguments += _setting(name, value)
+    with _Task(data, test, runs, name=columns) as task:
+        process = Process("run", *arguments, "--quiet", "--", os.fspath(task.path))
+        begun = Run(runs / _begun(process), process)
+        task.keep()
+    return begun
+
+
+def _setting(name: str, value: Any) -> list[str]:
+    if value is None:
+        return []
+    if option := _ONLY_OPTIONS.get(name):
+        values = value if isinstance(value, (list, tuple)) else [value]
+        return [f"{option}={os.fspath(one) if isinstance(one, os.PathLike) else one}" for one in values]
+    if isinstance(value, bool):
+        value = "on" if value else "off"
+    elif isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    try:
+        return [f"--set={name}={value if isinstance(value, str) else json.dumps(value, default=_plain)}"]
+    except TypeError as error:
+        raise Error(
+            f"the setting {name!r} cannot be passed on: {error}", "give a number, a text, or a list of them"
+        ) from error
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy, or a path in a list, for JSON."""
+    return value.item() if hasattr(value, "item") else os.fspath(value)
+
+
+def _begun(process: Process) -> str:
+    """The ID of the run that a process works on, as soon as it does."""
+    try:
+        for event in process.events(TICK):
+            if event is not None and event["event"] == "run_started":
+                return str(event["run_id"])
+    except KeyboardInterrupt:
+        process.interrupt()
+        raise
+    raise process.error()
+
+
+class _Task:
+    """What the program is given: a path as it is, or a folder with frames as files, beside the runs.
+
+    The folder stays as long as its run may be resumed; it goes if the run does not begin.
+    """
+
+    def __init__(self, data: Table, test: Table | None, runs: Path, name: str | None) -> None:
+        self._folder: Path | None = None
+        given = _frames.path_of(data)
+        if given is not None and test is None:
+            self.path = given
+            return
+        if given is not None and given.is_dir():
+            raise Error(
+                f"{given} is a folder, and a test table is given beside it", "put the test table into the folder"
+            )
+        frames = runs / ".frames"
+        try:
+            frames.mkdir(parents=True, exist_ok=True)
+            self._folder = Path(tempfile.mkdtemp(dir=frames))
+        except OSError as error:
+            raise Error(f"the folder of runs cannot be written: {error}", "set another one with `folder`") from error
+        try:
+            self.path = self._folder / (re.sub(r"\W+", "-", name or "").strip("-") or "frame")
+            self.path.mkdir()
+            self._put(data, "train")
+            if test is not None:
+                self._put(test, "test")
+        except BaseException:
+            self._remove()
+            raise
+
+    def _put(self, table: Table, role: str) -> None:
+        given = _frames.path_of(table)
+        if given is None:
+            _frames.write(table, self.path / role)
+        elif given.is_file():
+            endings = given.suffixes[-2:] if given.suffix in _PACKED else given.suffixes[-1:]
+            (self.path / "".join([role, *endings])).symlink_to(given.resolve())
+        else:
+            raise Error(f"no such file: {given}", "give the path of a table, or a frame")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def keep(self) -> None:
+        """Leaves the folder to the run."""
+        self._folder = None
+
+    def _remove(self) -> None:
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            # Only if no other run has frames.
+            with contextlib.suppress(OSError):
+                self._folder.parent.rmdir()
+
+    def __exit__(self, *_: object) -> None:
+        self._remove()

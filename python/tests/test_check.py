@@ -1,0 +1,39 @@
+"""`mle_star.check`."""
+
+from pathlib import Path
+
+import mle_star
+import pytest
+
+LEAK = """\
+import pandas as pd
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score
+train = pd.read_csv("train.csv")
+x, y = train.drop(columns="y"), train["y"]
+model = LogisticRegression().fit(x, y)
+print("Final Validation Performance:", accuracy_score(y, model.predict(x)))
+"""
+
+
+def test_a_text_and_a_file_have_the_same_findings(tmp_path: Path) -> None:
+    file = tmp_path / "train.py"
+    file.write_text(LEAK)
+    found = [mle_star.check(source) for source in (LEAK, file, str(file), tmp_path)]
+    assert [[finding["rule"] for finding in findings] for findings in found] == [["scored-on-training-rows"]] * 4
+    assert found[0][0]["path"] == "<stdin>"
+    assert found[1][0]["path"] == str(file)
+    assert found[0][0]["severity"] == "block"
+    assert found[0][0]["line"] == 7
+
+
+def test_a_script_without_leaks_has_no_findings() -> None:
+    assert mle_star.check("import pandas\n") == []
+    assert mle_star.check("print(1)") == []
+
+
+@pytest.mark.parametrize("source", ["def f(:\n", "nothing.py", Path("nothing")])
+def test_what_cannot_be_checked_is_an_error(source: str | Path) -> None:
+    with pytest.raises(mle_star.Error) as caught:
+        mle_star.check(source)
+    assert caught.value.exit_code == 2

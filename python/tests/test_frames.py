@@ -1,0 +1,143 @@
+"""Frames become tables, or one clear error."""
+
+import datetime
+import decimal
+import pathlib
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import mle_star
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import TINY
+from mle_star import _frames
+
+
+def column(values: Any) -> pd.DataFrame:
+    return pd.DataFrame({"x": values})
+
+
+def values(series: Any) -> list[Any]:
+    return [None if pd.isna(value) else value for value in series]
+
+
+def indexed(*, name: str | None, columns: str = "a") -> pd.DataFrame:
+    return pd.DataFrame({columns: [1, 2]}, index=pd.Index(["u", "v"], name=name))
+
+
+@pytest.mark.parametrize(
+    ("frame", "expected"),
+    [
+        (pd.DataFrame([[1, 2]]), {"0": [1], "1": [2]}),
+        (indexed(name=None), {"a": [1, 2]}),
+        (indexed(name="k"), {"k": ["u", "v"], "a": [1, 2]}),
+        (pd.DataFrame({"a": [1, 2]}, index=[5, 5]), {"a": [1, 2]}),
+        (column(pd.Categorical(["u", None, "v"])), {"x": ["u", None, "v"]}),
+        (column(pd.Categorical([10, None, 30])), {"x": [10, None, 30]}),
+        (column(pd.cut([1.0, 2.0], 2)), {"x": ["(0.999, 1.5]", "(1.5, 2.0]"]}),
+        (column(pd.period_range("2024-01", periods=2, freq="M")), {"x": ["2024-01", "2024-02"]}),
+        (column(pd.array([1, None], dtype="Int64")), {"x": [1, None]}),
+        (column(pd.array([True, None], dtype="boolean")), {"x": [True, None]}),
+        (column(pd.to_timedelta([1, None], unit="h")), {"x": [3600.0, None]}),
+        (column(pd.arrays.SparseArray([0, 1])), {"x": [0, 1]}),
+        (column(np.array([1, 2.5], dtype=object)), {"x": [1, 2.5]}),
+        (column(np.array([None, None], dtype=object)), {"x": [None, None]}),
+        (column([datetime.date(2024, 1, 2), None]), {"x": [datetime.date(2024, 1, 2), None]}),
+        (column([decimal.Decimal("1.10"), None]), {"x": [decimal.Decimal("1.10"), None]}),
+    ],
+)
+def test_any_file_can_hold_what_becomes_of_a_frame(
+    frame: pd.DataFrame, expected: dict[str, list[Any]], tmp_path: Path
+) -> None:
+    plain = _frames.plain(frame)
+    assert {name: values(plain[name]) for name in plain} == expected
+    assert _frames.write(frame, tmp_path / "table").suffix == ".parquet"
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "two columns are called 'a'"),
+        (pd.DataFrame([[1, 2]], columns=["1", 1]), "two columns are called '1'"),
+        (indexed(name="a"), "a column and a level of the index are called 'a'"),
+        (pd.DataFrame([[1]], columns=pd.MultiIndex.from_tuples([("a", "b")])), "several levels"),
+        (column([{"a": 1}, None]), "column 'x' holds dict objects"),
+        (column([[1], [2]]), "column 'x' holds list objects"),
+        (column(["a", 1]), "column 'x' mixes str and int"),
+        (column(pd.Categorical(["a", 1])), "column 'x' mixes"),
+        (column([uuid.UUID(int=1)]), "column 'x' holds UUID objects"),
+        (column([b"a"]), "column 'x' holds bytes objects"),
+        (column([pathlib.PurePosixPath("a")]), "column 'x' holds PurePosixPath objects"),
+        (column([1j]), "column 'x' holds complex numbers"),
+        (column(np.array([2**70, 1], dtype=object)), "cannot be written"),
+    ],
+)
+def test_what_no_table_can_hold_is_one_error(frame: pd.DataFrame, message: str, tmp_path: Path) -> None:
+    with pytest.raises(mle_star.Error, match=message) as caught:
+        _frames.write(frame, tmp_path / "table")
+    assert caught.value.exit_code == 2
+    assert caught.value.hint
+
+
+def test_the_hint_about_objects_works() -> None:
+    frame = column([{"a": 1}, None])
+    frame["x"] = frame["x"].astype("string")
+    assert _frames.plain(frame)["x"].isna().tolist() == [False, True]
+
+
+def test_labels_and_ids_stay_as_they_are_written(tmp_path: Path) -> None:
+    (tmp_path / "out.csv").write_text("id,label,p,n\n007,NA,0.5,10\n010,,1e-05,\n")
+    frame = _frames.read(tmp_path / "out.csv")
+    assert {name: values(frame[name]) for name in frame} == {
+        "id": ["007", "010"],
+        "label": ["NA", None],
+        "p": [0.5, 1e-05],
+        "n": [10, None],
+    }
+
+
+def test_neither_a_path_nor_a_frame() -> None:
+    with pytest.raises(mle_star.Error, match=r"the data is a numpy\.ndarray"):
+        mle_star.run(np.zeros((3, 3)), target="y")  # type: ignore[arg-type]
+
+
+def odd_frame() -> pd.DataFrame:
+    size = 60
+    numbers = np.random.default_rng(0)
+    x = numbers.normal(size=size)
+    return pd.DataFrame(
+        {
+            "x": x,
+            "colour": pd.Categorical(numbers.choice(["red", 'bl"ue', "gr,een"], size)),
+            "when": pd.date_range("2024-03-30", periods=size, freq="h", tz="Europe/Berlin"),
+            "count": pd.array([None, *range(size - 1)], dtype="Int64"),
+            "yes": pd.array([None, *[True, False] * (size // 2)][:size], dtype="boolean"),
+            "text": [f"line {row}\nand {row % 7}" for row in range(size)],
+            "y": x * 2 + numbers.normal(size=size),
+        },
+        index=pd.Index(range(100, 100 + size), name="key"),
+    )
+
+
+def without_parquet(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise ImportError("no engine")
+
+    monkeypatch.setattr(pd.DataFrame, "to_parquet", refuse)
+
+
+@pytest.mark.parametrize("prepare", [lambda _: None, without_parquet], ids=["parquet", "csv"])
+def test_scripts_see_the_frame(prepare: Callable[[pytest.MonkeyPatch], None], monkeypatch: pytest.MonkeyPatch) -> None:
+    prepare(monkeypatch)
+    frame = odd_frame()
+    run = mle_star.start(
+        frame, test=frame.drop(columns="y"), target="y", metric="RMSE", agents="offline", time_limit=60, **TINY
+    ).stop()
+    seen = pd.read_csv(run.path / "data/train.csv")
+    assert seen["key"].tolist() == frame.index.tolist()
+    for name in ["x", "y", "count", "yes", "text", "colour"]:
+        assert values(seen[name]) == values(frame[name])
+    assert seen["when"].iloc[[0, -1]].tolist() == ["2024-03-30 00:00:00+01:00", "2024-04-01 12:00:00+02:00"]
