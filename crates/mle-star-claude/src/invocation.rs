@@ -110,7 +110,7 @@ fn arguments(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<String> {
     add("--model", request.model.clone());
     add("--tools", request.tools.join(","));
     if let Some(schema) = &request.schema {
-        add("--json-schema", without_edition(schema).to_string());
+        add("--json-schema", without_schema_version(schema).to_string());
     }
     if !request.tools.is_empty() {
         add("--permission-mode", permission_mode(setup).to_owned());
@@ -124,7 +124,7 @@ fn arguments(setup: &ClaudeSetup, request: &AgentRequest) -> Vec<String> {
 }
 
 /// The schema without its `$schema` key: `claude` rejects every JSON Schema version except an old one.
-fn without_edition(schema: &Value) -> Value {
+fn without_schema_version(schema: &Value) -> Value {
     let mut schema = schema.clone();
     if let Some(fields) = schema.as_object_mut() {
         fields.remove("$schema");

@@ -441,8 +441,11 @@ fn last_lines(output: &str) -> String {
     /// In lines.
     const MOST: usize = 15;
     /// In characters.
-    const LONGEST: usize = 160;
-    let cut = |line: &str| line.chars().take(LONGEST).collect::<String>();
+    const LONGEST: usize = 400;
+    let cut = |line: &str| match line.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    };
     // A progress bar writes its states into one line.
     let lines = output.lines().map(|line| line.rsplit('\r').next().unwrap_or_default().trim_end());
     let mut lines: Vec<String> = lines.filter(|line| !line.is_empty()).map(cut).collect();
@@ -536,6 +539,6 @@ mod tests {
         check("fold 1\n\n 10%\r 90%\r100% done\r\nfold 2  \n", "fold 1\n100% done\nfold 2");
         let many: Vec<String> = (0..100).map(|line| line.to_string()).collect();
         check(&many.join("\n"), &many[85..].join("\n"));
-        assert_eq!(last_lines(&"ä".repeat(500)).chars().count(), 160);
+        assert_eq!(last_lines(&"ä".repeat(500)), "ä".repeat(400) + "…");
     }
 }

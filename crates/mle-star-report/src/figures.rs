@@ -78,7 +78,7 @@ pub fn signed(gain: f64) -> String {
 pub fn interval([low, high]: [f64; 2]) -> String {
     let is_large = low.abs().max(high.abs()) >= LARGE;
     match decimals(high - low).filter(|_| !is_large) {
-        Some(decimals) => format!("[{low:.decimals$}, {high:.decimals$}]"),
+        Some(decimals) => format!("[{}, {}]", fixed(low, decimals), fixed(high, decimals)),
         None => format!("[{}, {}]", number(low), number(high)),
     }
 }
@@ -89,6 +89,15 @@ pub fn rounded(size: f64) -> String {
         Some(decimals) => format!("{size:.decimals$}"),
         None => number(size),
     }
+}
+
+/// A number with these decimals; one that rounds to zero has no sign.
+fn fixed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    if text.contains(|digit: char| ('1'..='9').contains(&digit)) || !value.is_finite() {
+        return text;
+    }
+    text.trim_start_matches('-').to_owned()
 }
 
 /// A count with separators: `12,000`.
@@ -153,6 +162,7 @@ mod tests {
         check([0.79, 0.829], "[0.790, 0.829]");
         check([23_650.4, 24_350.2], "[23650, 24350]");
         check([-0.25, 1.5], "[-0.2, 1.5]");
+        check([-0.000_4, 0.011], "[0.000, 0.011]");
         check([0.5, 0.5], "[0.50000, 0.50000]");
         check([0.5, 0.5 + 1e-12], "[0.50000, 0.50000]");
         check([2.0e9, 2.1e9], "[2.0000e9, 2.1000e9]");

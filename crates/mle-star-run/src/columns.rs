@@ -12,7 +12,7 @@ const WIDEST: usize = 40;
 
 /// The columns whose roles are shown: the targets, the ID and those that the user named.
 #[derive(Clone, Copy, Debug)]
-pub struct Told<'a> {
+pub struct KnownColumns<'a> {
     /// The column to predict.
     pub target: Option<&'a str>,
     /// The column with the row IDs.
@@ -23,7 +23,7 @@ pub struct Told<'a> {
     pub roles: &'a ColumnRoles,
 }
 
-impl<'a> Told<'a> {
+impl<'a> KnownColumns<'a> {
     /// The columns of a task. `roles` are those of further columns.
     pub fn of(task: &'a Task, roles: &'a ColumnRoles) -> Self {
         let classes = task.task_type != TaskType::Regression;
@@ -39,11 +39,11 @@ impl<'a> Told<'a> {
 }
 
 /// Lines on the words that look missing but are values, the rows that are dropped, the weights, and the ignored columns.
-pub fn lines(told: &Told<'_>, profile: Option<&Profile>) -> Vec<String> {
+pub fn lines(told: &KnownColumns<'_>, profile: Option<&Profile>) -> Vec<String> {
     let texts = profile.iter().flat_map(|profile| &profile.text_columns);
     let mut lines: Vec<String> = texts.filter_map(|column| words(told, column)).collect();
     lines.extend(profile.and_then(|profile| dropped(told, profile)));
-    let Told { roles, .. } = told;
+    let KnownColumns { roles, .. } = told;
     lines.extend(roles.weight.as_ref().map(|name| format!("weights: `{name}` (as given)")));
     let names: Vec<String> = roles.ignored.iter().map(|name| format!("`{name}`")).collect();
     lines.extend((!names.is_empty()).then(|| format!("ignored: {} (as given)", names.join(", "))));
@@ -51,7 +51,7 @@ pub fn lines(told: &Told<'_>, profile: Option<&Profile>) -> Vec<String> {
 }
 
 /// The words of a column that look missing but are values.
-fn words(told: &Told<'_>, text: &TextColumn) -> Option<String> {
+fn words(told: &KnownColumns<'_>, text: &TextColumn) -> Option<String> {
     let TextColumn { column, words, why } = text;
     let quoted: Vec<String> = words.iter().map(|word| format!("\"{word}\"")).collect();
     let [one, several] = match Some(column.as_str()) {
@@ -66,7 +66,7 @@ fn words(told: &Told<'_>, text: &TextColumn) -> Option<String> {
 /// The columns of training and test table with their roles: those with a part in the task first, then the features. Of wide
 /// tables, the first [`MOST`] are shown.
 pub fn table(
-    told: &Told<'_>,
+    told: &KnownColumns<'_>,
     profile: &Profile,
     split: Option<&Split>,
     reasons: &dyn Fn(&str) -> Option<String>,
@@ -104,7 +104,7 @@ pub fn table_lines(columns: &[ColumnRole]) -> Vec<String> {
 
 /// A column's rank in the order of the table, its role and the reason.
 fn role(
-    told: &Told<'_>,
+    told: &KnownColumns<'_>,
     profile: &Profile,
     split: Option<&Split>,
     (column, is_in_train): (&Column, bool),
@@ -138,7 +138,7 @@ fn role(
 }
 
 /// A line on the training rows without target, and what their cells hold.
-fn dropped(told: &Told<'_>, profile: &Profile) -> Option<String> {
+fn dropped(told: &KnownColumns<'_>, profile: &Profile) -> Option<String> {
     let cells = profile.missing_cells(told.target?);
     let total: u64 = cells.iter().map(|(_, rows)| rows).sum();
     let name = |word: &str| if word.is_empty() { "empty".to_owned() } else { format!("`{word}`") };
@@ -169,7 +169,7 @@ mod tests {
         }
         let profile = profile::read(dir.path()).unwrap();
         let roles = ColumnRoles { weight: Some("w".to_owned()), ..ColumnRoles::default() };
-        let told = Told { target: Some("y"), id: Some("id"), classes: true, roles: &roles };
+        let told = KnownColumns { target: Some("y"), id: Some("id"), classes: true, roles: &roles };
         let column = Some("day".to_owned());
         let split = Split { kind: SplitKind::Time, column, why: "it runs on".to_owned(), ..Split::default() };
         let reasons = |field: &str| (field == "target_column").then(|| "the sample has it".to_owned());
@@ -208,7 +208,7 @@ mod tests {
                 ignored: vec!["z".to_owned(), "a".to_owned()],
                 ..ColumnRoles::default()
             };
-            let told = Told { target: Some("y"), id: Some("id"), classes, roles: &roles };
+            let told = KnownColumns { target: Some("y"), id: Some("id"), classes, roles: &roles };
             let found = lines(&told, Some(&profile));
             let (named, others) = found.split_at(found.len() - 2);
             assert_eq!(others, ["weights: `x` (as given)", "ignored: `z`, `a` (as given)"]);

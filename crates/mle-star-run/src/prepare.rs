@@ -33,7 +33,7 @@ use mle_star_tables::holdout::Plan;
 use mle_star_tables::infer::Guess;
 use mle_star_tables::profile::Profile;
 
-use crate::columns::{self, Told};
+use crate::columns::{self, KnownColumns};
 use crate::error::RunError;
 use crate::open_run::OpenRun;
 use crate::protocol::{self, Decided};
@@ -200,9 +200,9 @@ pub fn prepare_for(
         let reason =
             |field: &str| guesses.iter().find(|guess| guess.field == field).map(|guess| guess.reason.clone());
         let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
-        columns::table(&Told::of(&task, &task.column_roles()), profile, split, &reason)
+        columns::table(&KnownColumns::of(&task, &task.column_roles()), profile, split, &reason)
     });
-    sources.extend(columns::lines(&Told::of(&task, &task.column_roles()), profile.as_ref()));
+    sources.extend(columns::lines(&KnownColumns::of(&task, &task.column_roles()), profile.as_ref()));
     sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));
     Ok(Prepared {
         task,

@@ -25,7 +25,7 @@ use super::split::times;
 use super::walk;
 
 /// The number of folds of rows and of groups.
-const FOLDS: usize = 5;
+const FOLDS: u8 = 5;
 /// Where times have no periods, the shares of rows that are earlier than each fold.
 const EARLIER: [f64; 3] = [0.55, 0.7, 0.85];
 /// The headers of the column with folds, and of the column with row numbers that stands for a missing ID column.
@@ -34,7 +34,7 @@ const ROW: &str = "row";
 
 /// What folds depend on, beside the tables.
 #[derive(Clone, Copy, Debug)]
-pub struct By<'a> {
+pub struct FoldBasis<'a> {
     /// The column to predict, or one of several.
     pub target: &'a str,
     /// The column with the row IDs.
@@ -62,7 +62,7 @@ pub fn has_file(profile: &Profile) -> bool {
 ///
 /// # Errors
 /// A table cannot be read, or the folder cannot be written.
-pub fn link_all_rows(profile: &Profile, by: &By<'_>, into: &Path) -> Result<(), Trouble> {
+pub fn link_all_rows(profile: &Profile, by: &FoldBasis<'_>, into: &Path) -> Result<(), Trouble> {
     let partial = beside(into);
     let fill = || {
         if partial.exists() {
@@ -84,7 +84,7 @@ pub fn link_all_rows(profile: &Profile, by: &By<'_>, into: &Path) -> Result<(), 
 ///
 /// # Errors
 /// The training table cannot be read, or the file cannot be written.
-pub fn write(profile: &Profile, by: &By<'_>, plan: Option<&Plan>, folder: &Path) -> io::Result<()> {
+pub fn write(profile: &Profile, by: &FoldBasis<'_>, plan: Option<&Plan>, folder: &Path) -> io::Result<()> {
     let labelled = Labelled::of(profile, by.target, by.id)?;
     let folds = Rows { of: &labelled, plan }.folds(profile, by)?;
     let id = by.id.filter(|id| *id != FOLD);
@@ -139,7 +139,7 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    fn folds(&self, profile: &Profile, by: &By<'_>) -> io::Result<Folds> {
+    fn folds(&self, profile: &Profile, by: &FoldBasis<'_>) -> io::Result<Folds> {
         if let Some(own) = by.own {
             return Ok((0..self.of.train.rows()).map(|row| own.of(row)).collect());
         }
@@ -193,7 +193,7 @@ impl Rows<'_> {
 
     /// Folds of whole groups with about as many rows each; `None` if there is only one group. Rows without a group are groups of
     /// their own.
-    fn of_groups(&self, by: &By<'_>) -> io::Result<Option<Folds>> {
+    fn of_groups(&self, by: &FoldBasis<'_>) -> io::Result<Option<Folds>> {
         let parts = Parts { column: by.split.column.clone(), groups: None };
         let seeded = Seeded::new(by.seed, "folds");
         let mut groups: Vec<Option<u64>> = vec![None; rows_of(self.of)];
@@ -211,7 +211,7 @@ impl Rows<'_> {
         let mut largest: Vec<(Reverse<u64>, u64)> =
             sizes.into_iter().map(|(group, rows)| (Reverse(rows), group)).collect();
         largest.sort_unstable();
-        let mut rows = vec![0; FOLDS.min(largest.len())];
+        let mut rows = vec![0; usize::from(FOLDS).min(largest.len())];
         let mut folds = HashMap::new();
         for (Reverse(size), group) in largest {
             if let Some((fold, rows)) =
@@ -226,7 +226,7 @@ impl Rows<'_> {
     }
 
     /// Folds of random rows, of about the same size; if the split is stratified, with about the same share of each class.
-    fn at_random(&self, by: &By<'_>) -> io::Result<Folds> {
+    fn at_random(&self, by: &FoldBasis<'_>) -> io::Result<Folds> {
         let seeded = Seeded::new(by.seed, "folds");
         let by_class = by.split.kind == SplitKind::Stratified;
         let mut order = Vec::new();
@@ -236,7 +236,7 @@ impl Rows<'_> {
         })?;
         order.sort_unstable();
         let mut folds: Folds = vec![None; rows_of(self.of)];
-        for ((_, _, row), fold) in order.into_iter().zip((0_u8..5).cycle()) {
+        for ((_, _, row), fold) in order.into_iter().zip((0..FOLDS).cycle()) {
             if let Some(known) = place(row).and_then(|row| folds.get_mut(row)) {
                 *known = Some(fold);
             }

@@ -118,7 +118,8 @@ async fn score(ctx: &Ctx<'_>, solution: Script) -> Result<Evaluation, Stop> {
     Ok(Evaluation { solution, scored, mishaps })
 }
 
-/// The solution that combines others by weights, with the score of their combined predictions. Nothing runs.
+/// The solution that combines others by weights, with the score of their combined predictions. Nothing runs. It is checked for
+/// leaks if all its members are.
 pub(crate) async fn combine(
     ctx: &Ctx<'_>,
     composition: Arc<Composition>,
@@ -141,8 +142,8 @@ pub(crate) async fn combine(
         place,
         ran_at,
         wrote_submission: true,
-        leaks: false,
-        checked: true,
+        leaks: members.iter().any(|(member, _)| member.leaks()),
+        checked: members.iter().all(|(member, _)| member.is_checked()),
         facts: RunFacts { seconds, ..RunFacts::default() },
         measured: outcome.measured.map(Arc::new),
         composition: Some(composition),

@@ -34,7 +34,7 @@ const LONGEST_DIFF: usize = 100;
 /// Maximum number of lines about a run.
 const MOST: usize = 12;
 /// Maximum length of what a line tells of a plan or an error, in characters; of a plan that was kept, a quarter more.
-const LONGEST: usize = 200;
+const LONGEST: usize = 280;
 /// Maximum length of the changed lines that a line tells, and of those of all lines, in characters.
 const LONGEST_CHANGE: usize = 240;
 const ALL_CHANGES: usize = 800;

@@ -70,15 +70,19 @@ fn differing(line: &str, other: &str) -> String {
     format!("{}{}", if begin > 0 { "…" } else { "" }, cut(&rest, LONGEST))
 }
 
-/// As many of the sentences as fit: those with settings first, and those that only keep what was there last. If half of the room
-/// is left, the beginning of the first of those that do not fit.
+/// As many of the sentences as fit: first the one that says what is done, then those with settings, and those that only keep what
+/// was there last. If half of the room is left, the beginning of the first of those that do not fit.
 fn fitting(sentences: &[String], most: usize) -> String {
     let length = |texts: &[String]| texts.iter().map(|text| text.chars().count() + 1).sum::<usize>();
     if length(sentences) <= most + 1 {
         return sentences.join(" ");
     }
     let mut order: Vec<usize> = (0..sentences.len()).collect();
-    order.sort_by_key(|index| (keeps(&sentences[*index]), !names_settings(&sentences[*index]), *index));
+    let gist = sentences.iter().position(|sentence| !keeps(sentence));
+    order.sort_by_key(|index| {
+        let sentence = &sentences[*index];
+        (keeps(sentence), Some(*index) != gist, !names_settings(sentence), *index)
+    });
     let (mut taken, mut left) = (BTreeMap::new(), most);
     for index in &order {
         let own = sentences[*index].chars().count() + 3;
@@ -196,6 +200,12 @@ mod tests {
         let first =
             "Blend in 500 extra trees with weight 2, so that the linear model is not alone. Clean up.";
         check(first, &[], 60, "Blend in 500 extra trees with weight 2, so… Clean up.");
+        check(
+            "Rewrite it robustly. Use 5 classes. Set C to 0.1 and a to 2.",
+            &[],
+            40,
+            "Rewrite it robustly. Use 5 classes. …",
+        );
         check("- one e.g. two\n- three 0.5 four. Five", &["Five"], 200, "one e.g. two three 0.5 four.");
         check("", &[], 10, "");
     }

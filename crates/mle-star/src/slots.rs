@@ -55,7 +55,7 @@ struct Queued<'a> {
 
 #[derive(Default)]
 struct State {
-    hosts: BTreeMap<Host, Shelf>,
+    hosts: BTreeMap<Host, HostSlots>,
     /// How many slots are free, on all hosts.
     free: usize,
     /// The hosts with a slot for a shared lease.
@@ -81,7 +81,7 @@ struct State {
 type Turn = (usize, u64, u64, usize);
 
 /// The slots of one host.
-struct Shelf {
+struct HostSlots {
     /// `None`: this machine.
     name: Option<Arc<str>>,
     free: BTreeSet<usize>,
@@ -125,7 +125,7 @@ impl Slots {
 
     /// The number of slots of this machine.
     pub fn count(&self) -> usize {
-        self.state().hosts.get(&Host::HERE).map_or(0, |shelf| shelf.overlapped.len())
+        self.state().hosts.get(&Host::HERE).map_or(0, |slots| slots.overlapped.len())
     }
 
     /// Adds the slots of a runner.
@@ -142,7 +142,7 @@ impl Slots {
     /// Withdraws the slots of a runner if none is leased. Returns whether it did.
     pub fn remove_if_idle(&self, host: Host) -> bool {
         let mut state = self.state();
-        let idle = state.hosts.get(&host).is_some_and(Shelf::is_idle);
+        let idle = state.hosts.get(&host).is_some_and(HostSlots::is_idle);
         if idle {
             state.remove(host);
         }
@@ -151,7 +151,7 @@ impl Slots {
 
     /// How many slots of a host are leased.
     pub fn in_use(&self, host: Host) -> usize {
-        self.state().hosts.get(&host).map_or(0, |shelf| shelf.overlapped.len() - shelf.free.len())
+        self.state().hosts.get(&host).map_or(0, |slots| slots.overlapped.len() - slots.free.len())
     }
 
     /// Tells how many slots runners can add at most.
@@ -173,13 +173,13 @@ impl Slots {
     }
 
     fn open(&self, name: Option<Arc<str>>, count: usize) -> Host {
-        let shelf =
-            Shelf { name, free: (0..count).collect(), overlapped: vec![false; count], exclusive: false };
+        let slots =
+            HostSlots { name, free: (0..count).collect(), overlapped: vec![false; count], exclusive: false };
         let mut state = self.state();
         let host = Host(state.known);
         state.known += 1;
         state.free += count;
-        state.hosts.insert(host, shelf);
+        state.hosts.insert(host, slots);
         state.sort(host);
         drop(state);
         self.serve();
@@ -239,8 +239,8 @@ impl Lease {
 
     /// Whether any other slot of the host has been in use since this one was leased.
     pub fn overlapped(&self) -> bool {
-        let shelf = |state: &State| Some(state.hosts.get(&self.slot.host)?.overlapped[self.slot.index]);
-        shelf(&self.slots.state()).unwrap_or_default()
+        let slots = |state: &State| Some(state.hosts.get(&self.slot.host)?.overlapped[self.slot.index]);
+        slots(&self.slots.state()).unwrap_or_default()
     }
 }
 
@@ -288,17 +288,17 @@ impl State {
     }
 
     fn remove(&mut self, host: Host) {
-        self.free -= self.hosts.remove(&host).map_or(0, |shelf| shelf.free.len());
+        self.free -= self.hosts.remove(&host).map_or(0, |slots| slots.free.len());
         self.sort(host);
         self.reserved = self.reserved.filter(|(_, reserved)| *reserved != host);
     }
 
     /// Notes what the slots of a host can be used for.
     fn sort(&mut self, host: Host) {
-        let shelf = self.hosts.get(&host);
-        let shelf = shelf.filter(|shelf| !shelf.free.is_empty() && !shelf.exclusive);
+        let slots = self.hosts.get(&host);
+        let slots = slots.filter(|slots| !slots.free.is_empty() && !slots.exclusive);
         for (hosts, is_there) in
-            [(&mut self.open, shelf.is_some()), (&mut self.idle, shelf.is_some_and(Shelf::is_idle))]
+            [(&mut self.open, slots.is_some()), (&mut self.idle, slots.is_some_and(HostSlots::is_idle))]
         {
             if is_there {
                 hosts.insert(host)
@@ -368,7 +368,7 @@ impl State {
     /// The host that is to be kept free for an exclusive request: the one with the fewest leases.
     fn to_reserve(&self, waiting: &Waiting) -> Option<Host> {
         let hosts = self.hosts.iter().filter(|(host, _)| self.may_use(waiting, **host));
-        let least = hosts.min_by_key(|(_, shelf)| shelf.overlapped.len() - shelf.free.len());
+        let least = hosts.min_by_key(|(_, slots)| slots.overlapped.len() - slots.free.len());
         least.map(|(host, _)| *host)
     }
 
@@ -387,14 +387,14 @@ impl State {
             run.served = clock;
             run.paths_served.insert(waiting.path, clock);
         });
-        let shelf = self.hosts.get_mut(&slot.host)?;
-        shelf.exclusive = waiting.exclusivity == Exclusivity::Exclusive;
-        shelf.free.remove(&slot.index);
-        shelf.overlapped[slot.index] = false;
-        if shelf.free.len() + 1 < shelf.overlapped.len() {
-            shelf.overlapped.fill(true);
+        let slots = self.hosts.get_mut(&slot.host)?;
+        slots.exclusive = waiting.exclusivity == Exclusivity::Exclusive;
+        slots.free.remove(&slot.index);
+        slots.overlapped[slot.index] = false;
+        if slots.free.len() + 1 < slots.overlapped.len() {
+            slots.overlapped.fill(true);
         }
-        let name = shelf.name.clone();
+        let name = slots.name.clone();
         self.free -= 1;
         self.sort(slot.host);
         name
@@ -405,9 +405,9 @@ impl State {
             run.held -= 1;
             run.held_here -= usize::from(slot.host == Host::HERE);
         });
-        if let Some(shelf) = self.hosts.get_mut(&slot.host) {
-            self.free += usize::from(shelf.free.insert(slot.index));
-            shelf.exclusive = false;
+        if let Some(slots) = self.hosts.get_mut(&slot.host) {
+            self.free += usize::from(slots.free.insert(slot.index));
+            slots.exclusive = false;
             self.sort(slot.host);
         }
     }
@@ -420,7 +420,7 @@ impl Client {
     }
 }
 
-impl Shelf {
+impl HostSlots {
     fn is_idle(&self) -> bool {
         self.free.len() == self.overlapped.len()
     }

@@ -11,7 +11,7 @@ const MOST: usize = 8;
 const OF_STUDY: usize = 4;
 const SMALLEST: usize = 1;
 /// Maximum length of a line, in characters.
-const LONGEST: usize = 160;
+const LONGEST: usize = 300;
 
 /// The summaries of the studies of a run, in the order in which they became known.
 #[derive(Default)]

@@ -13,7 +13,7 @@ use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 
 use super::ScriptBackend;
-use super::finish::Places;
+use super::finish::KeptPaths;
 use crate::script::evaluation::{Evaluator, Predictions};
 use crate::script::in_background;
 
@@ -56,8 +56,8 @@ impl ScriptBackend {
             let saved = setup.run_folder.join(layout::SOLUTIONS).join(format!("{stem}.py"));
             fs::write(&saved, &script).map_err(|error| Trouble::io("write", &saved, &error))?;
             let submission = setup.run_folder.join(layout::WORK).join(format!("{stem}.csv"));
-            let validation = combination.write(&places.of_validation().labels, Places::of_validation)?;
-            let written = validation.and(combination.write(&submission, Places::of_submission)?);
+            let validation = combination.write(&places.of_validation().labels, KeptPaths::of_validation)?;
+            let written = validation.and(combination.write(&submission, KeptPaths::of_submission)?);
             let kept = written.map(|()| {
                 // An earlier process may have been killed after this point.
                 let _ = fs::remove_file(places.written());
@@ -84,14 +84,14 @@ impl ScriptBackend {
 
 /// Files of earlier runs with their weights.
 struct Combination<'a> {
-    members: Vec<(Places, f64)>,
+    members: Vec<(KeptPaths, f64)>,
     by: CombinedBy,
     evaluation: &'a Evaluator,
 }
 
 impl Combination<'_> {
     /// Writes the combination of one kind of file. The inner error says why the files cannot be combined.
-    fn write(&self, to: &Path, which: fn(&Places) -> Predictions) -> Result<Result<(), String>, Trouble> {
+    fn write(&self, to: &Path, which: fn(&KeptPaths) -> Predictions) -> Result<Result<(), String>, Trouble> {
         let files: Vec<(Predictions, f64)> =
             self.members.iter().map(|(places, weight)| (which(places), *weight)).collect();
         let out = File::create(to).map_err(|error| Trouble::io("write", to, &error))?;

@@ -48,8 +48,8 @@ pub(super) struct KeptFiles {
     pub(super) disk_left: Option<String>,
 }
 
-/// The paths where the files of a script are kept. Not to be confused with [`Place`], its step of the algorithm.
-pub(super) struct Places {
+/// The paths where the files of a script are kept.
+pub(super) struct KeptPaths {
     /// What can be submitted. The file is missing if the script predicts held-out rows only.
     submission: PathBuf,
     /// The whole submission, if it has predictions for held-out rows. They stay apart from what can be submitted.
@@ -143,15 +143,15 @@ impl ScriptBackend {
         outputs
     }
 
-    fn places(&self, request: &ScriptRequest) -> Places {
+    fn places(&self, request: &ScriptRequest) -> KeptPaths {
         self.places_of(&request.place, &request.script, request.data)
     }
 
     /// Where the files of a script are kept.
-    pub(super) fn places_of(&self, place: &Place, script: &str, data: DataView) -> Places {
+    pub(super) fn places_of(&self, place: &Place, script: &str, data: DataView) -> KeptPaths {
         let stem = place.file_stem();
         let holds_out = data == DataView::Search && self.whole.is_some();
-        Places {
+        KeptPaths {
             submission: self.kept_submission(&stem, script),
             with_held_out: holds_out.then(|| self.kept_predictions(&stem, script)),
             validation: self.kept_validation(&stem, script),
@@ -160,7 +160,7 @@ impl ScriptBackend {
     }
 }
 
-impl Places {
+impl KeptPaths {
     /// The whole submission as the script wrote it.
     pub(super) fn written(&self) -> &Path {
         self.with_held_out.as_ref().unwrap_or(&self.submission)

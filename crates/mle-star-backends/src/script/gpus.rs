@@ -21,7 +21,8 @@ pub struct TriedGpu {
     /// The product's name.
     pub name: String,
     /// Its memory in MiB.
-    pub memory_mb: u64,
+    #[serde(rename = "memory_mb")]
+    pub memory_mib: u64,
     /// Whether CUDA starts on it in an isolated script.
     pub works_inside: bool,
     /// What came of it, in words.
@@ -32,7 +33,7 @@ impl TriedGpu {
     /// The GPU with its memory, and what came of it.
     pub fn line(&self) -> String {
         let can = if self.works_inside { "scripts can use it" } else { "scripts cannot use it" };
-        format!("{} ({} GiB): {can}: {}", self.name, self.memory_mb / 1024, self.says)
+        format!("{} ({} GiB): {can}: {}", self.name, self.memory_mib / 1024, self.says)
     }
 }
 
@@ -82,13 +83,13 @@ fn tried(gpus: &[Gpu], found: Result<CudaStart, String>) -> Vec<TriedGpu> {
     let one = |gpu: &Gpu| match found.next() {
         Some(FoundGpu { name, memory_mib, trouble }) => TriedGpu {
             name,
-            memory_mb: memory_mib,
+            memory_mib,
             works_inside: trouble.is_none(),
             says: trouble.unwrap_or_else(|| format!("CUDA {version} starts")),
         },
         None => TriedGpu {
             name: gpu.name.clone(),
-            memory_mb: gpu.memory_mib,
+            memory_mib: gpu.memory_mib,
             works_inside: false,
             says: missing.clone(),
         },

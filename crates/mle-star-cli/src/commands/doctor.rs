@@ -245,7 +245,7 @@ async fn gpus_of_scripts(environment: Option<&Environment>, machine: &Machine) -
     let Some(environment) = environment else {
         let untried = |gpu: &Gpu| TriedGpu {
             name: gpu.name.clone(),
-            memory_mb: gpu.memory_mib,
+            memory_mib: gpu.memory_mib,
             works_inside: false,
             says: "there is no Python to try it".to_owned(),
         };

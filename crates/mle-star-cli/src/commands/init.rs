@@ -7,7 +7,7 @@ use std::path::Path;
 use mle_star::shell;
 use mle_star_domain::task::{ColumnRoles, Targets};
 use mle_star_domain::trouble::Trouble;
-use mle_star_run::columns::{self, Told};
+use mle_star_run::columns::{self, KnownColumns};
 use mle_star_run::prepare::RunOptions;
 use mle_star_run::prepare::metric_file::own_metric;
 use mle_star_run::prepare::task_source::{self, TaskSource};
@@ -85,7 +85,7 @@ fn said(source: &TaskSource, folder: &InferredFolder, invocation: &Invocation) -
     let (profile, drawn) = (folder.profile.as_ref(), folder.intake.drawn.as_ref());
     let decided = protocol::decide_for(task, &config, profile, drawn)?;
     let lines = decided.iter().flat_map(|decided| protocol::lines(&decided.protocol, &config));
-    let told = Told::inferred(&folder.inferred);
+    let told = KnownColumns::inferred(&folder.inferred);
     let roles = columns::lines(&told, folder.profile.as_ref());
     let split = decided.as_ref().and_then(|decided| decided.protocol.split.as_ref());
     let reason = |field: &str| {

@@ -11,6 +11,9 @@ const HEIGHT: u32 = 360;
 /// Numbers beyond this are not drawn: their differences would overflow.
 const FAR: f64 = 1e300;
 
+/// The height of a name in a picture of shares.
+const ROW: f64 = 0.06;
+
 /// A line in a picture whose axes go from 0 to 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Line {
@@ -56,14 +59,36 @@ pub fn shares(about: &About<'_>, axes: [&str; 2], lines: &[Line], has_diagonal: 
         }
         let named = lines.iter().zip(ink::COURSES.iter().cycle()).filter(|(line, _)| !line.name.is_empty());
         let left = Pos::new(HPos::Left, VPos::Center);
-        // Below the diagonal, where curves that are good are not.
-        for ((line, colour), row) in named.zip(1_u8..) {
-            let y = 0.42 - f64::from(row) * 0.06;
-            chart.draw_series([PathElement::new(vec![(0.52, y), (0.57, y)], colour.stroke_width(3))])?;
+        let (x, top) = place_of_names(lines);
+        for ((line, colour), row) in named.zip(0_u8..) {
+            let y = top - f64::from(row) * ROW;
+            chart.draw_series([PathElement::new(vec![(x, y), (x + 0.05, y)], colour.stroke_width(3))])?;
             let name = shortened(&plain(&line.name), 34);
-            chart.draw_series([Text::new(name, (0.585, y), label(TextSize::Small).pos(left))])?;
+            chart.draw_series([Text::new(name, (x + 0.065, y), label(TextSize::Small).pos(left))])?;
         }
         Ok(())
+    })
+}
+
+/// Where the names of lines begin: the corner in which the fewest points of the lines are. Below the diagonal, where curves that
+/// are good are not, if that is one of them.
+fn place_of_names(lines: &[Line]) -> (f64, f64) {
+    const CORNERS: [(f64, f64); 4] = [(0.52, 0.36), (0.04, 0.36), (0.52, 0.95), (0.04, 0.95)];
+    let rows = lines.iter().filter(|line| !line.name.is_empty()).map(|_| ROW).sum::<f64>();
+    let covered = |(x, top): &(f64, f64)| {
+        let is_inside =
+            |[a, b]: [f64; 2]| (*x..*x + 0.48).contains(&a) && (top - rows..top + ROW).contains(&b);
+        lines.iter().flat_map(|line| between(&line.points)).filter(|point| is_inside(*point)).count()
+    };
+    CORNERS.into_iter().min_by_key(covered).unwrap_or(CORNERS[0])
+}
+
+/// Points on a line, also between those that it is drawn through.
+fn between(points: &[[f64; 2]]) -> impl Iterator<Item = [f64; 2]> {
+    let steps = || (0..10_u8).map(|step| f64::from(step) / 10.0);
+    points.windows(2).flat_map(move |pair| {
+        let ([x, y], [to_x, to_y]) = (pair[0], pair[1]);
+        steps().map(move |part| [x + part * (to_x - x), y + part * (to_y - y)])
     })
 }
 
@@ -147,4 +172,25 @@ fn rows(value: f64) -> String {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a number of rows")]
     let count = value.round().max(0.0) as u64;
     if (value - value.round()).abs() < 1e-6 { grouped(count) } else { String::new() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_lines_stand_where_no_line_is() {
+        let line = |points: &[[f64; 2]]| Line {
+            name: "a".to_owned(),
+            points: points.to_vec(),
+            intervals: Vec::new(),
+        };
+        let check = |points: &[[f64; 2]], expected| {
+            assert_eq!(place_of_names(&[line(points)]), expected, "{points:?}")
+        };
+        let good = [[0.0, 0.0], [0.1, 0.9], [1.0, 1.0]];
+        check(&good, (0.52, 0.36));
+        let rare = [[0.0, 1.0], [0.1, 0.3], [1.0, 0.3]];
+        check(&rare, (0.52, 0.95));
+    }
 }

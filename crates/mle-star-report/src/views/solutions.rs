@@ -122,14 +122,14 @@ pub struct ShownRun {
 /// Creates the view of a run.
 pub fn tree(context: &Context<'_>) -> Tree {
     let way = context.descent.way_to_best();
-    let mut shelf = Shelf { shown: BTreeSet::new(), room: ROOM, way };
+    let mut whole = WholeScripts { shown: BTreeSet::new(), room: ROOM, way };
     let mut groups: Vec<Group> = Vec::new();
     for step in context.steps.iter() {
         let name = group_name(&step.place);
         if groups.last().is_none_or(|group| group.name != name) {
             groups.push(Group { name, nodes: Vec::new() });
         }
-        let node = node(context, step, &mut shelf);
+        let node = node(context, step, &mut whole);
         if let Some(group) = groups.last_mut() {
             group.nodes.push(node);
         }
@@ -141,13 +141,13 @@ pub fn tree(context: &Context<'_>) -> Tree {
 }
 
 /// Decides which scripts are shown whole.
-struct Shelf {
+struct WholeScripts {
     shown: BTreeSet<String>,
     room: usize,
     way: BTreeSet<place::Step>,
 }
 
-impl Shelf {
+impl WholeScripts {
     /// The script, if it is to be shown whole; each text only once.
     fn take(&mut self, step: place::Step, script: &str, has_parent: bool) -> Option<String> {
         let digest = mle_star::journal::digest(&serde_json::Value::from(script));
@@ -170,12 +170,12 @@ fn group_name(place: &Place) -> String {
     }
 }
 
-fn node(context: &Context<'_>, step: &Step<'_>, shelf: &mut Shelf) -> Node {
+fn node(context: &Context<'_>, step: &Step<'_>, whole: &mut WholeScripts) -> Node {
     let from = context.descent.from(step.step);
     let parent = from.first().and_then(|step| context.steps.at(*step));
     let (status, outcome) = status(context, step);
     let change = step.score().zip(parent.and_then(Step::score));
-    let on_way = shelf.way.contains(&step.step);
+    let on_way = whole.way.contains(&step.step);
     Node {
         place: step.place.to_string(),
         id: node_id(&step.place),
@@ -195,7 +195,7 @@ fn node(context: &Context<'_>, step: &Step<'_>, shelf: &mut Shelf) -> Node {
         time: step.seconds().map(duration),
         plan: plans::plan(context, step).map(|plan| cut(&plan, PROSE)),
         ran_on: ran_on(step),
-        runs: runs(step, parent, shelf),
+        runs: runs(step, parent, whole),
     }
 }
 
@@ -221,13 +221,13 @@ fn kind(kind: StepKind) -> &'static str {
     }
 }
 
-fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, shelf: &mut Shelf) -> Vec<ShownRun> {
+fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, whole: &mut WholeScripts) -> Vec<ShownRun> {
     let mut before = parent.and_then(|parent| Some((place_name(&parent.place), parent.text()?)));
     let mut shown = Vec::new();
     for run in &step.runs {
         let compared = before.take();
         let name = run_name(run);
-        let code = shelf.take(step.step, run.script, compared.is_some());
+        let code = whole.take(step.step, run.script, compared.is_some());
         shown.push(ShownRun {
             place: run.place.to_string(),
             file: format!("{}/{}.py", mle_star_domain::layout::SOLUTIONS, run.place.file_stem()),

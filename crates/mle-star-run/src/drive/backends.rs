@@ -310,7 +310,7 @@ mod tests {
         let check = |works: &[bool], expected: &str| {
             let tried = works.iter().map(|&works_inside| {
                 let (name, says) = (String::new(), String::new());
-                TriedGpu { name, memory_mb: 1, works_inside, says }
+                TriedGpu { name, memory_mib: 1, works_inside, says }
             });
             let usable = without_unusable(&machine, &tried.collect::<Vec<_>>());
             let text = hardware(&usable, 1);

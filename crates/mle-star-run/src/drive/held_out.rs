@@ -12,7 +12,7 @@ use mle_star_domain::protocol::{Protocol, SplitKind};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
-use mle_star_tables::folds::{self, By};
+use mle_star_tables::folds::{self, FoldBasis};
 use mle_star_tables::holdout;
 use mle_star_tables::own_folds::OwnFolds;
 use mle_star_tables::periods::Timeline;
@@ -103,10 +103,10 @@ fn by<'a>(
     protocol: &'a Protocol,
     timeline: Option<&'a Timeline>,
     own: Option<&'a OwnFolds>,
-) -> Option<By<'a>> {
+) -> Option<FoldBasis<'a>> {
     let task = &run.frozen.task;
     let (target, id, seed) = (task.target()?, task.id_column.as_deref(), u64::from(run.frozen.config.seed));
-    Some(By { target, id, split: protocol.split.as_ref()?, timeline, own, seed })
+    Some(FoldBasis { target, id, split: protocol.split.as_ref()?, timeline, own, seed })
 }
 
 /// The folds that the user gave, if any.

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use mle_star_domain::protocol::{NewSeries, Split, SplitKind};
-use mle_star_tables::folds::{self, By};
+use mle_star_tables::folds::{self, FoldBasis};
 use mle_star_tables::holdout::{Roles, Share, plan_period, write_with};
 use mle_star_tables::new_series::{find, leave_out};
 use mle_star_tables::periods::Timeline;
@@ -93,7 +93,14 @@ fn check(header: &str, cells: Cells, columns: &[&str], shares: [f64; 2]) {
     let alike = leave_out(&profile, &mut timeline, &found, 7).unwrap();
     let (split, roles) = (by_day(), Roles { target: Some("y"), id: Some("id"), weight: None });
     let plan = plan_period(&profile, &roles, (&split, &timeline), Share::Of(0.2, 50), 7).unwrap();
-    let by = By { target: "y", id: Some("id"), split: &split, timeline: Some(&timeline), own: None, seed: 7 };
+    let by = FoldBasis {
+        target: "y",
+        id: Some("id"),
+        split: &split,
+        timeline: Some(&timeline),
+        own: None,
+        seed: 7,
+    };
     write_with(&profile, &plan, &input, |folder| folds::write(&profile, &by, Some(&plan), folder)).unwrap();
     let (train, test) =
         (rows(&input.join("train.csv"), &found.columns), rows(&input.join("test.csv"), &found.columns));

@@ -3,7 +3,7 @@
 use std::fs;
 
 use mle_star_domain::protocol::{Split, SplitKind};
-use mle_star_tables::folds::{self, By};
+use mle_star_tables::folds::{self, FoldBasis};
 use mle_star_tables::own_folds::OwnFolds;
 use mle_star_tables::profile;
 
@@ -23,7 +23,8 @@ fn written(from: &str, file: &str) -> Result<String, String> {
     let from = if from.ends_with(".csv") { path.to_str().unwrap() } else { from };
     let own = OwnFolds::read(&profile, "y", Some("id"), from).map_err(|trouble| trouble.message)?;
     let split = Split { kind: SplitKind::Rows, ..Split::default() };
-    let by = By { target: "y", id: Some("id"), split: &split, timeline: None, own: Some(&own), seed: 1 };
+    let by =
+        FoldBasis { target: "y", id: Some("id"), split: &split, timeline: None, own: Some(&own), seed: 1 };
     let into = out.path().join("all");
     folds::link_all_rows(&profile, &by, &into).unwrap();
     let still = fs::read_to_string(dir.path().join("folds.csv")).unwrap_or_default();

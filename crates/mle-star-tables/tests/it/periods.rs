@@ -7,7 +7,7 @@ use std::path::Path;
 use jiff::civil::{Date, DateTime, date};
 use jiff::{Span, ToSpan};
 use mle_star_domain::protocol::{Holdout, Period, Periods, Split, SplitKind};
-use mle_star_tables::folds::{self, By};
+use mle_star_tables::folds::{self, FoldBasis};
 use mle_star_tables::holdout::{Off, Plan, Roles, Share, labels, plan, plan_period, write_with};
 use mle_star_tables::periods::Timeline;
 use mle_star_tables::profile::{self, Profile};
@@ -299,7 +299,7 @@ pub(crate) fn search(profile: &Profile, split: &Split, share: Share) -> Result<S
     let plan = plan_period(profile, &ROLES, (split, &timeline), share, 1)?;
     let into = tempfile::tempdir().unwrap();
     let (input, all_rows) = (into.path().join("input"), into.path().join("all_rows"));
-    let by = By { target: "y", id: Some("id"), split, timeline: Some(&timeline), own: None, seed: 1 };
+    let by = FoldBasis { target: "y", id: Some("id"), split, timeline: Some(&timeline), own: None, seed: 1 };
     write_with(profile, &plan, &input, |folder| folds::write(profile, &by, Some(&plan), folder)).unwrap();
     folds::link_all_rows(profile, &by, &all_rows).unwrap();
     labels(profile, &plan, &into.path().join("labels.csv")).unwrap();
@@ -455,7 +455,7 @@ fn written(train: &[Cells], split: &Split, id: Option<&str>) -> Vec<(String, u8)
     let test: Vec<Cells> = (5000..5040).map(|time| format!("{time}{group}")).collect();
     let (_dir, profile) = task(train, &test);
     let into = tempfile::tempdir().unwrap();
-    let by = By { target: "y", id, split, timeline: None, own: None, seed: 1 };
+    let by = FoldBasis { target: "y", id, split, timeline: None, own: None, seed: 1 };
     folds::write(&profile, &by, None, into.path()).unwrap();
     let path = into.path().join("folds.csv");
     let folds = column(&path, 1).into_iter().map(|fold| fold.parse().unwrap());

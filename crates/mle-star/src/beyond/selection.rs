@@ -42,7 +42,7 @@ pub(crate) async fn select(
     else {
         return Ok(None);
     };
-    let made = made.ok();
+    let made = made.ok().filter(Scored::is_checked);
     made.iter().for_each(|made| library.add(made));
     Ok(made.filter(|_| is_better))
 }
@@ -58,15 +58,15 @@ struct Combination {
     lead: Option<Lead>,
 }
 
-/// The combination of the members that do not leak; `Err` says why there is none.
+/// The combination of the members that do not leak; `Err` says why there is none. The members of a combination that is not
+/// ahead of the best solution are not checked for leaks, since it answers nothing.
 async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<Combination, String>, Stop> {
     let seconds = ctx.time_to_repeat();
     let mut selection = ctx.select(&members, seconds).await?;
-    if let Some(clean) = without_leaks(ctx, &members, &selection.weights).await? {
-        if clean.len() < 2 {
+    if selection.is_better && !are_clean(ctx, &mut members, &selection.weights).await? {
+        if members.len() < 2 {
             return Ok(Err("fewer than two solutions without a leak".to_owned()));
         }
-        members = clean;
         selection = ctx.corrected().select(&members, seconds).await?;
     }
     let Selection { weights, by, measured, is_better, lead, failure } = selection;
@@ -131,30 +131,32 @@ impl Lead {
     }
 }
 
-/// Checks the solutions with weight for leakage, as far as they were not. If some leak or cannot be checked, the solutions
-/// that do not leak.
-async fn without_leaks(
-    ctx: &Ctx<'_>,
-    members: &[Scored],
-    weights: &[f64],
-) -> Result<Option<Vec<Scored>>, Stop> {
-    let (mut clean, mut are_all) = (Vec::new(), true);
-    for (count, (member, weight)) in (1..).zip(members.iter().zip(weights)) {
+/// Checks the solutions with weight for leakage, as far as they were not. If some leak or cannot be checked, only the
+/// solutions that were checked and do not leak remain, and it is `false`.
+async fn are_clean(ctx: &Ctx<'_>, members: &mut Vec<Scored>, weights: &[f64]) -> Result<bool, Stop> {
+    let mut leaking = false;
+    for (count, (member, weight)) in (1..).zip(members.iter_mut().zip(weights)) {
         if *weight <= 0.0 && !member.is_checked() {
             continue;
         }
-        let why = match leaks(&ctx.of_member(count), member).await? {
-            Some(false) => {
-                clean.push(member.clone());
-                continue;
-            }
-            Some(true) => "leaks",
-            None => "could not be checked for leakage",
+        let leaks = leaks(&ctx.of_member(count), member).await?;
+        let why = match leaks {
+            Some(false) => None,
+            Some(true) => Some("leaks"),
+            None => Some("could not be checked for leakage"),
         };
-        ctx.warn(format!("the solution of {} {why}, so it is not combined with others", member.step()));
-        are_all = false;
+        if let Some(why) = why {
+            ctx.warn(format!("the solution of {} {why}, so it is not combined with others", member.step()));
+            leaking = true;
+        }
+        if let Some(leaks) = leaks {
+            *member = member.clone().checked(leaks);
+        }
     }
-    Ok((!are_all).then_some(clean))
+    if leaking {
+        members.retain(|member| member.is_checked() && !member.leaks());
+    }
+    Ok(!leaking)
 }
 
 /// The solutions that can be combined, best first.

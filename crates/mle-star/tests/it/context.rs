@@ -184,7 +184,7 @@ async fn coder_and_planner_know_where_the_block_stands() {
 
 #[tokio::test]
 async fn long_solutions_are_shown_around_the_block() {
-    let other: String = (0..300).map(|n| format!("other_{n} = load('table {n}')\n")).collect();
+    let other: String = (0..1200).map(|n| format!("other_{n} = load('table {n}')\n")).collect();
     let merged = format!("rate = 0.1\n{other}fit(rate)\nblock = 'x'\nprint(block)\n");
     let plans = serde_json::json!({"plans": [{"code_block": "rate = 0.1", "plan": "plan"}]}).to_string();
     let world = World::new()

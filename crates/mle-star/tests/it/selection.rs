@@ -216,11 +216,11 @@ async fn a_solution_with_a_leak_is_in_no_combination() {
 #[tokio::test]
 async fn members_that_were_not_checked_are_checked_before_they_are_combined() {
     let attempts = ["phase2/path-0/t0/k0", "phase2/path-1/t0/k0"];
-    let run_with = async |leaky: Option<&str>| {
+    let run_with = async |leaky: Option<&str>, is_better: bool| {
         let mut inputs = held_out();
         inputs.config.leakage_check = LeakageCheck::Accepted;
-        let mut world =
-            two_candidates().selects("phase3/selection/weights", weights(&[0.5, 0.2, 0.3, 0.0], 0.8));
+        let selected = Selection { is_better, ..weights(&[0.5, 0.2, 0.3, 0.0], 0.8) };
+        let mut world = two_candidates().selects("phase3/selection/weights", selected);
         for attempt in attempts {
             world = world.script(&format!("{attempt}/run"), predicted(0.65));
         }
@@ -233,16 +233,19 @@ async fn members_that_were_not_checked_are_checked_before_they_are_combined() {
         let score = run(&world, &inputs).await.unwrap().result.trust.unwrap().validation_score;
         (places(&world, "phase3/selection"), score)
     };
-    let (all, score) = run_with(None).await;
+    let (all, score) = run_with(None, true).await;
     let checked = ["weights", "member-2/leakage", "member-3/leakage"];
     let named =
         |names: &[&str]| names.iter().map(|name| format!("phase3/selection/{name}")).collect::<Vec<_>>();
     // The member without weight is not checked.
     assert_eq!(all, named(&[&checked[..], &["run"]].concat()));
     assert_eq!(score, Some(0.8));
-    let (all, score) = run_with(Some("phase3/selection/member-2")).await;
+    let (all, score) = run_with(Some("phase3/selection/member-2"), true).await;
     assert_eq!(all, named(&[&checked[..], &["corrected/weights", "run"]].concat()));
     assert_eq!(score, Some(0.75));
+    // One that is not ahead of the best solution answers nothing.
+    let (all, score) = run_with(None, false).await;
+    assert_eq!((all, score), (named(&["weights", "run"]), Some(0.7)));
 }
 
 #[tokio::test]

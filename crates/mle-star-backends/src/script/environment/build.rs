@@ -236,7 +236,7 @@ async fn run(command: Command, doing: &str, progress: &Progress<'_>) -> Result<(
     if succeeded {
         return Ok(());
     }
-    let obstacle = Obstacle::in_words_of(&printed);
+    let obstacle = Obstacle::reported_in(&printed);
     let reason = obstacle.map(Obstacle::reason).or_else(|| cause(&printed)).unwrap_or("it printed no error");
     Err(Failure { reason: reason.to_owned(), obstacle, pip_failed: false })
 }

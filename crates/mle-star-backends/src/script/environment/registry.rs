@@ -54,7 +54,7 @@ pub(super) fn is_registry_disabled() -> bool {
 
 impl Obstacle {
     /// What pip or uv met, by what they printed.
-    pub(super) fn in_words_of(printed: &str) -> Option<Self> {
+    pub(super) fn reported_in(printed: &str) -> Option<Self> {
         let has = |words: &[&str]| words.iter().any(|word| printed.contains(word));
         if has(&["CERTIFICATE_VERIFY_FAILED", "invalid peer certificate"]) {
             Some(Self::Certificate)

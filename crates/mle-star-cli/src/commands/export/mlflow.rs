@@ -41,7 +41,7 @@ struct Given<'a> {
 /// What it prints.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Told {
+enum Reply {
     Logged { logged: bool, experiment: String, run: String },
     Refused { error: String, hint: String },
 }
@@ -64,7 +64,7 @@ pub fn log(view: &RunView, result: &FinalResult, report: &RunReport, uri: &str) 
     fs::write(&script, SCRIPT).map_err(|error| Trouble::io("write", &script, &error))?;
     let output = call(&python, &script, &given).map_err(|error| Trouble::io("run", &python, &error))?;
     match told(&output)? {
-        Told::Logged { logged, experiment, run } => {
+        Reply::Logged { logged, experiment, run } => {
             let id = &report.run.run_id;
             output::talk(&match logged {
                 true => {
@@ -78,11 +78,11 @@ pub fn log(view: &RunView, result: &FinalResult, report: &RunReport, uri: &str) 
             });
             Ok(())
         }
-        Told::Refused { error, hint } => Err(Trouble::new(error, hint).into()),
+        Reply::Refused { error, hint } => Err(Trouble::new(error, hint).into()),
     }
 }
 
-fn told(output: &Output) -> Result<Told, Trouble> {
+fn told(output: &Output) -> Result<Reply, Trouble> {
     let printed = String::from_utf8_lossy(&output.stdout);
     let told = printed.lines().next_back().and_then(|line| serde_json::from_str(line).ok());
     told.ok_or_else(|| {

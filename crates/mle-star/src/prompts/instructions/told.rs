@@ -96,7 +96,8 @@ fn a_script_knows_what_length_to_aim_at() {
     told("time.md", &time(Value::Null), &["A script may run for 600 s now."], &["Aim"]);
     let short = |seconds: f64| json!({"script_limit": 600.0, "planned": 900.0, "aim": 90.0, "current": {"time": "a while", "seconds": seconds}});
     told("time.md", &short(8.0), &["took a while, so there is time for more seeds"], &[]);
-    told("time.md", &short(10.0), &["took a while."], &["there is time"]);
+    told("time.md", &short(10.0), &["took a while."], &["there is time", "longer"]);
+    told("time.md", &short(120.0), &["took a while, which is longer: save time where"], &["there is time"]);
 }
 
 #[test]
