@@ -5,8 +5,8 @@
 use async_trait::async_trait;
 use mle_star_domain::effects::{
     AgentReply, AgentRequest, Agreement, AgreementRequest, CombinationRequest, Comparison, ComparisonRequest,
-    Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Refit, RefitRequest, ScriptOutcome, ScriptRequest,
-    Selection, SelectionRequest,
+    Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Refit, RefitRequest, ScriptOutcome,
+    ScriptRequest, Selection, SelectionRequest,
 };
 
 use crate::event::EventSink;

@@ -29,8 +29,8 @@ use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use mle_star_domain::effects::{
     AgentReply, AgentRequest, Agreement, AgreementRequest, CombinationRequest, CombinedBy, Comparison,
-    ComparisonRequest, Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Purpose, Refit, RefitRequest,
-    RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest, Usage,
+    ComparisonRequest, Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Purpose, Refit,
+    RefitRequest, RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest, Usage,
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Place, Step};
@@ -61,7 +61,7 @@ pub struct World {
     selections: HashMap<String, Selection>,
     refits: HashMap<String, Refit>,
     importance: Option<Importance>,
-    lacks_copies: Option<String>,
+    without_copies: Option<String>,
     comparisons: HashMap<String, Comparison>,
     agreements: HashMap<String, Agreement>,
     only_traces: bool,
@@ -140,8 +140,8 @@ impl World {
 
     /// That copies of rows with permuted columns cannot be made, and why.
     #[must_use]
-    pub fn lacks_copies(mut self, why: &str) -> Self {
-        self.lacks_copies = Some(why.to_owned());
+    pub fn without_copies(mut self, why: &str) -> Self {
+        self.without_copies = Some(why.to_owned());
         self
     }
 
@@ -436,7 +436,7 @@ impl ScriptRunner for World {
     }
 
     async fn lacks_copies(&self, _on: ImportanceRows) -> Result<Option<String>, Stop> {
-        Ok(self.lacks_copies.clone())
+        Ok(self.without_copies.clone())
     }
 
     async fn importance(&self, request: &ImportanceRequest) -> Result<Importance, Stop> {

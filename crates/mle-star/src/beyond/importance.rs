@@ -84,7 +84,7 @@ async fn measured(
         None => {
             let alone = ctx.without_last_fold();
             let outcome = alone.run(script, Purpose::Probe).await?.value;
-            if let Err(why) = submitted(&outcome, on.words()) {
+            if let Err(why) = submitted(&outcome, &format!("the {}", on.words())) {
                 return Ok(Err(why));
             }
             (alone.place().named(Name::Run), script.to_owned())

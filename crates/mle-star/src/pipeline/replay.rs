@@ -14,8 +14,8 @@ use crate::slots::Slots;
 use crate::stop::Stop;
 use mle_star_domain::effects::{
     AgentReply, AgentRequest, Agreement, AgreementRequest, CombinationRequest, Comparison, ComparisonRequest,
-    Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Refit, RefitRequest, ScriptOutcome, ScriptRequest,
-    Selection, SelectionRequest,
+    Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Refit, RefitRequest, ScriptOutcome,
+    ScriptRequest, Selection, SelectionRequest,
 };
 
 /// The number of times that a run is polled without progress before nothing more is expected.

@@ -18,8 +18,8 @@ use mle_star::testing::{World, failed, frozen, measurement, protocol, ran, score
 use mle_star_domain::config::{Context, LeakageCheck};
 use mle_star_domain::effects::{
     AgentReply, AgentRequest, Agreement, AgreementRequest, Answer, CombinationRequest, Comparison,
-    ComparisonRequest, Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Purpose, Refit, RefitRequest,
-    ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+    ComparisonRequest, Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Purpose, Refit,
+    RefitRequest, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::role::AgentType;
