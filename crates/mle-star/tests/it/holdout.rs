@@ -157,9 +157,10 @@ async fn without_held_out_rows_the_importance_of_columns_is_told_on_the_last_fol
     protocol.holdout = Holdout::Off { why: "few rows".to_owned() };
     protocol.has_folds_file = true;
     let runs = ["importance/unpermuted/run", "importance/run"];
+    let whole = inputs.clone();
     let check = async |world: World, ran: usize, why: Option<&str>| {
         let world = world.depends_on(known.clone());
-        let result = finish(&world, &inputs).await.result;
+        let result = finish(&world, &whole).await.result;
         let before = ["subsampling_extract", "test", "leakage", "run"];
         let columns: &[&str] = if why.is_none() { &["importance/columns"] } else { &[] };
         assert_eq!(finalization(&world), [&before[..], &runs[..ran], columns].concat());
@@ -184,6 +185,7 @@ async fn without_held_out_rows_the_importance_of_columns_is_told_on_the_last_fol
     let why = "the final script does not predict copies of the validation rows of the last fold: 3 rows";
     check(copies, 2, Some(why)).await;
     check(with_ensemble().without_copies("too many columns"), 0, Some("too many columns")).await;
+    inputs.config.max_debug_attempts = 0;
     let fails = with_ensemble().fails("finalization/run");
     let result = finish(&fails, &inputs).await.result;
     assert_eq!(result.importance_why.as_deref(), Some("no rows are held out, and finalization failed"));
