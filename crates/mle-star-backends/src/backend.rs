@@ -15,8 +15,8 @@ use mle_star_domain::config::Switch;
 use mle_star_domain::diagnostics::Diagnostics;
 use mle_star_domain::effects::{
     Agreement, AgreementRequest, CombinationRequest, Comparison, ComparisonRequest, DataView, Importance,
-    ImportanceRequest, Look, LookRequest, Member, Purpose, Refit, RefitRequest, ScriptOutcome, ScriptRequest,
-    Selection, SelectionRequest,
+    ImportanceRequest, ImportanceRows, Look, LookRequest, Member, Purpose, Refit, RefitRequest,
+    ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 use mle_star_domain::layout;
 use mle_star_domain::place::Place;
@@ -26,6 +26,7 @@ use mle_star_process::disk;
 use mle_star_process::machine::Machine;
 use mle_star_process::sandbox::{Isolation, Network};
 use mle_star_process::warm::WarmStart;
+use tokio::sync::OnceCell;
 
 use crate::runners::fleet::{Fleet, RunOnFleet};
 use crate::runners::protocol::RunSetup;
@@ -35,7 +36,7 @@ use crate::script::executor::{Executed, Executor, ExecutorSetup, Job};
 use crate::script::grader::Grader;
 use crate::script::{in_background, watch};
 use finish::Outputs;
-use seen::ScriptData;
+use seen::{FoldData, ScriptData};
 
 /// A script with this line keeps its fitted model where it finds an empty folder for it. Others may make the folder themselves, and
 /// fail if it exists.
@@ -89,6 +90,8 @@ pub struct ScriptBackend {
     evaluation: Option<Arc<Evaluator>>,
     /// The folders and files of which scripts see only what they are given.
     closed: Arc<[PathBuf]>,
+    /// What scripts see that tell how much they depend on each column, if no rows are held out, once one needs it.
+    last_fold: Arc<OnceCell<Arc<FoldData>>>,
     executor: Arc<Executor>,
     /// This run on other machines.
     elsewhere: Option<Arc<RunOnFleet>>,
@@ -124,7 +127,8 @@ impl ScriptBackend {
             let grader = evaluation.metric_file.clone().map(grader);
             Arc::new(Evaluator::new(evaluation, grader))
         });
-        Ok(Self { setup, search, whole, compared, evaluation, closed, executor, elsewhere })
+        let last_fold = Arc::default();
+        Ok(Self { setup, search, whole, compared, evaluation, closed, last_fold, executor, elsewhere })
     }
 
     /// Begins to start the first slot's worker, so that it may be ready for the first script. The others are started
@@ -416,10 +420,30 @@ impl ScriptRunner for ScriptBackend {
         Ok(self.select_weights(request).await?)
     }
 
+    async fn lacks_copies(&self, on: ImportanceRows) -> Result<Option<String>, Stop> {
+        let Some(evaluation) = self.evaluation.clone() else {
+            return Ok(Some("the program cannot compute the metric".to_owned()));
+        };
+        if let Some(why) = evaluation.computes_no_importance() {
+            return Ok(Some(why));
+        }
+        let lacks = |trouble: Trouble| Ok(Some(trouble.message));
+        let rows = match self.copied_rows(on).await {
+            Ok(rows) => rows,
+            Err(trouble) => return lacks(trouble),
+        };
+        let copies = in_background(move || evaluation.copies(&rows)).await?;
+        copies.map_or_else(lacks, |_| Ok(None))
+    }
+
     async fn importance(&self, request: &ImportanceRequest) -> Result<Importance, Stop> {
         let (known, script) = (&request.known.0.file_stem(), &request.known.1);
+        let rows = match self.copied_rows(request.on).await {
+            Ok(rows) => rows,
+            Err(trouble) => return Ok(Importance::unknown(trouble.message)),
+        };
         let files = Copied {
-            folder: self.setup.data_dir.clone(),
+            rows,
             predicted: self.kept_submission(&request.run.file_stem(), &request.script),
             known: match &self.whole {
                 Some(_) => self.kept_predictions(known, script),

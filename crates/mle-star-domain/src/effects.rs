@@ -20,7 +20,7 @@ use crate::role::{AgentType, Variant};
 use crate::slot::Slot;
 
 pub use fits::{Fits, Fitted};
-pub use importance::{ColumnImportance, Importance, ImportanceRequest};
+pub use importance::{ColumnImportance, Importance, ImportanceRequest, ImportanceRows};
 pub use predictions::{
     Agreement, AgreementRequest, CombinationRequest, CombinedBy, Comparison, ComparisonRequest, Look,
     LookRequest, Member, Refit, RefitRequest, Selection, SelectionRequest,
@@ -145,6 +145,12 @@ pub enum DataView {
     /// What scripts of the search see, with a test table of copies of the held-out rows: one as they are, and others in which
     /// one column is permuted.
     PermutedColumns,
+    /// The rows of the last validation fold, held out afterwards: they are part of the test table, without their labels, and
+    /// not of the training table.
+    LastFold,
+    /// The same training table, with a test table of copies of the rows of the last validation fold: one as they are, and
+    /// others in which one column is permuted.
+    PermutedLastFold,
 }
 
 /// The purpose of a script run.

@@ -45,6 +45,8 @@ pub enum Name {
     Refit,
     /// How much the score depends on each column.
     Importance,
+    /// Whether copies of rows with permuted columns can be made.
+    Copies,
     /// The comparison of two solutions on the validation rows that both predicted.
     Common,
     /// How alike the errors of the step's solutions are.
@@ -75,6 +77,7 @@ pub enum Phase {
 const TABLES: &str = "tables";
 const WITHOUT_LABELS: &str = "holdout";
 const IMPORTANCE: &str = "importance";
+const UNPERMUTED: &str = "unpermuted";
 /// The name of the second submission script, which keeps its model.
 const MODEL: &str = "model";
 /// The name of the look at the answer that stands if finalization fails.
@@ -138,7 +141,13 @@ impl Place {
         self.join(IMPORTANCE)
     }
 
-    /// Whether it belongs to that run.
+    /// The place of the same script's run that predicts these rows in their own table.
+    #[must_use]
+    pub fn unpermuted(&self) -> Self {
+        self.importance().join(UNPERMUTED)
+    }
+
+    /// Whether it belongs to one of these runs.
     pub fn is_importance(&self) -> bool {
         self.is_within(&Step::Finalization.place().importance())
     }
@@ -298,6 +307,7 @@ impl fmt::Display for Name {
             Self::Weights => f.write_str("weights"),
             Self::Refit => f.write_str("refit"),
             Self::Importance => f.write_str("columns"),
+            Self::Copies => f.write_str("copies"),
             Self::Common => f.write_str("common"),
             Self::Agreement => f.write_str("agreement"),
             Self::Plan => f.write_str("plan"),

@@ -50,7 +50,7 @@ pub struct FoldBasis<'a> {
 }
 
 /// The fold of each row of the training table; `None` for rows that are not validated.
-type Folds = Vec<Option<u8>>;
+pub(crate) type Folds = Vec<Option<u8>>;
 
 /// Whether the data folder already has a file with the name of the folds file.
 pub fn has_file(profile: &Profile) -> bool {
@@ -121,6 +121,12 @@ pub fn write(profile: &Profile, by: &FoldBasis<'_>, plan: Option<&Plan>, folder:
     written?;
     file.write_all(&line)?;
     file.flush()
+}
+
+/// The fold of each row of the training table, from 0; `None` for rows that are not validated.
+pub(crate) fn of_all_rows(profile: &Profile, by: &By<'_>) -> io::Result<Folds> {
+    let labelled = Labelled::of(profile, by.target, by.id)?;
+    Rows { of: &labelled, plan: None }.folds(profile, by)
 }
 
 /// Whether each row has a value of its own in the column at this position.

@@ -7,6 +7,7 @@
 mod checks;
 pub(crate) mod choice;
 mod copies;
+mod last_fold;
 mod off;
 mod period;
 mod places;
@@ -22,6 +23,7 @@ use super::seeded::RowSet;
 use choice::Chosen;
 
 pub use choice::Share;
+pub use last_fold::plan_last_fold;
 pub use off::Off;
 pub use tables::Roles;
 pub use trim::trim;

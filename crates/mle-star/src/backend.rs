@@ -5,8 +5,8 @@
 use async_trait::async_trait;
 use mle_star_domain::effects::{
     AgentReply, AgentRequest, Agreement, AgreementRequest, CombinationRequest, Comparison, ComparisonRequest,
-    Importance, ImportanceRequest, Look, LookRequest, Refit, RefitRequest, ScriptOutcome, ScriptRequest,
-    Selection, SelectionRequest,
+    Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Refit, RefitRequest, ScriptOutcome,
+    ScriptRequest, Selection, SelectionRequest,
 };
 
 use crate::event::EventSink;
@@ -45,6 +45,9 @@ pub trait ScriptRunner: Send + Sync {
 
     /// Compares what two fits of a solution predicted for the same rows of the test table.
     async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop>;
+
+    /// Why copies of these rows with permuted columns cannot be made, in one clause; `None` if they can.
+    async fn lacks_copies(&self, on: ImportanceRows) -> Result<Option<String>, Stop>;
 
     /// Compares the predictions of an earlier run on copies of rows, in each of which one column is permuted.
     async fn importance(&self, request: &ImportanceRequest) -> Result<Importance, Stop>;

@@ -7,6 +7,7 @@
 mod about;
 mod aim;
 mod continuation;
+mod importance;
 mod notes;
 mod protocol;
 mod question;

@@ -15,7 +15,7 @@ use crate::spending::Spending;
 use crate::verdict::Lineage;
 use mle_star_domain::answers::{CodeBlockCategory, Contamination, Retrieval, RetrievedModel};
 use mle_star_domain::config::Config;
-use mle_star_domain::effects::{ColumnImportance, Limit, Lookup, ScriptOutcome};
+use mle_star_domain::effects::{ColumnImportance, ImportanceRows, Limit, Lookup, ScriptOutcome};
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Phase, Place};
 use mle_star_domain::task::Task;
@@ -91,16 +91,19 @@ pub struct FinalResult {
     /// How far the score can be trusted.
     #[serde(default)]
     pub trust: Option<Trust>,
-    /// How much worse the score of the final solution on held-out rows gets when a column is permuted, for every column of the
-    /// test table that is no ID, group, time or weight, strongest first; `null` if it is not known.
+    /// How much worse the score of the final solution gets when a column is permuted on rows that it was not fitted on, for every
+    /// column of the test table that is no ID, group, time or weight, strongest first; `null` if it is not known.
     #[serde(default)]
     pub importance: Option<Vec<ColumnImportance>>,
     /// Why it is not known, in one sentence; `null` if it is.
     #[serde(default)]
     pub importance_why: Option<String>,
-    /// The number of held-out rows that it is of.
+    /// The number of rows that it is of.
     #[serde(default)]
     pub importance_rows: Option<u64>,
+    /// Which rows these are; `null` if it is not known. In results of earlier versions, they are held-out rows.
+    #[serde(default)]
+    pub importance_on: Option<ImportanceRows>,
     /// What `mle-star predict` predicts other rows with.
     #[serde(default)]
     pub model: ModelRecord,

@@ -29,8 +29,8 @@ use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use mle_star_domain::effects::{
     AgentReply, AgentRequest, Agreement, AgreementRequest, CombinationRequest, CombinedBy, Comparison,
-    ComparisonRequest, Importance, ImportanceRequest, Look, LookRequest, Purpose, Refit, RefitRequest,
-    RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest, Usage,
+    ComparisonRequest, Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Purpose, Refit,
+    RefitRequest, RunFacts, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest, Usage,
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::place::{Place, Step};
@@ -61,6 +61,7 @@ pub struct World {
     selections: HashMap<String, Selection>,
     refits: HashMap<String, Refit>,
     importance: Option<Importance>,
+    without_copies: Option<String>,
     comparisons: HashMap<String, Comparison>,
     agreements: HashMap<String, Agreement>,
     only_traces: bool,
@@ -134,6 +135,13 @@ impl World {
     #[must_use]
     pub fn depends_on(mut self, importance: Importance) -> Self {
         self.importance = Some(importance);
+        self
+    }
+
+    /// That copies of rows with permuted columns cannot be made, and why.
+    #[must_use]
+    pub fn without_copies(mut self, why: &str) -> Self {
+        self.without_copies = Some(why.to_owned());
         self
     }
 
@@ -427,10 +435,15 @@ impl ScriptRunner for World {
         Ok(self.refits.get(request.place.as_str()).cloned().unwrap_or_else(alike))
     }
 
+    async fn lacks_copies(&self, _on: ImportanceRows) -> Result<Option<String>, Stop> {
+        Ok(self.without_copies.clone())
+    }
+
     async fn importance(&self, request: &ImportanceRequest) -> Result<Importance, Stop> {
         self.log().trace.push(request.place.clone());
         self.stop(&request.place)?;
-        Ok(self.importance.clone().unwrap_or_else(|| Importance::unknown("no predictions")))
+        let found = self.importance.clone().map(|found| Importance { on: request.on, ..found });
+        Ok(found.unwrap_or_else(|| Importance::unknown("no predictions")))
     }
 
     async fn combine(&self, request: &CombinationRequest) -> Result<ScriptOutcome, Stop> {

@@ -72,7 +72,7 @@ impl ScriptBackend {
         let places = self.places(request);
         let evaluation = self.evaluation.clone();
         let verifies = request.purpose == Purpose::Score;
-        let probes = request.purpose == Purpose::Probe && request.data != DataView::PermutedColumns;
+        let probes = request.purpose == Purpose::Probe && !tells_importance(request.data);
         let is_watched = watch::is_watched(request);
         let stem = request.place.file_stem();
         let model = self.may_keep_model(request).then(|| self.kept_model(&stem, &request.script));
@@ -237,6 +237,11 @@ impl KeptPaths {
         }
         Ok(kept)
     }
+}
+
+/// Whether a run on this data is about its test table alone.
+fn tells_importance(data: DataView) -> bool {
+    matches!(data, DataView::PermutedColumns | DataView::LastFold | DataView::PermutedLastFold)
 }
 
 /// A file that the script wrote, or why it is not accepted.

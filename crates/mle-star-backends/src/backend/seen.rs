@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
-use mle_star_domain::effects::{DataView, ScriptRequest};
+use mle_star_domain::effects::{DataView, ImportanceRows, ScriptRequest};
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::altered::{self, Shuffled};
@@ -14,7 +14,7 @@ use tokio::sync::OnceCell;
 
 use super::{ScriptBackend, ScriptSetup};
 use crate::runners::Source;
-use crate::script::evaluation::{EvaluationSetup, HoldoutSetup};
+use crate::script::evaluation::{CopiedRows, EvaluationSetup, FoldFiles, HoldoutSetup};
 use crate::script::executor::{Executor, Shown};
 use crate::script::in_background;
 
@@ -37,6 +37,16 @@ pub(super) struct ChangedData {
     pub(super) shuffled: Option<Shuffled>,
 }
 
+/// The data whose last validation fold is held out.
+#[derive(Debug)]
+pub(super) struct FoldData {
+    seen: Arc<ScriptData>,
+    files: FoldFiles,
+}
+
+/// The folder of this data, among the working folders.
+const LAST_FOLD: &str = "last-fold";
+
 impl Drop for ChangedData {
     fn drop(&mut self) {
         // What is left is removed with the other working folders.
@@ -54,7 +64,9 @@ impl ScriptBackend {
             DataView::Search
             | DataView::ShuffledTarget
             | DataView::ReplacedTestRows
-            | DataView::PermutedColumns => None,
+            | DataView::PermutedColumns
+            | DataView::LastFold
+            | DataView::PermutedLastFold => None,
             DataView::Compared => self.compared.as_ref(),
             DataView::Whole => self.whole.as_ref(),
         };
@@ -66,37 +78,93 @@ impl ScriptBackend {
         let (runner, view, stem) = (self.clone(), request.data, request.place.file_stem());
         match view {
             DataView::Search | DataView::Compared | DataView::Whole => Ok(self.seen(view)),
-            DataView::ShuffledTarget | DataView::ReplacedTestRows | DataView::PermutedColumns => {
+            DataView::ShuffledTarget | DataView::ReplacedTestRows => {
                 in_background(move || runner.changed(view, &stem).map(Arc::new)).await?
             }
+            DataView::LastFold => Ok(Arc::clone(&self.without_last_fold().await?.seen)),
+            DataView::PermutedColumns | DataView::PermutedLastFold => {
+                let on = match view {
+                    DataView::PermutedColumns => ImportanceRows::HeldOut,
+                    _ => ImportanceRows::LastFold,
+                };
+                let rows = self.copied_rows(on).await?;
+                in_background(move || runner.permuted(&rows, &stem).map(Arc::new)).await?
+            }
         }
+    }
+
+    /// The rows of which a script sees copies.
+    pub(super) async fn copied_rows(&self, on: ImportanceRows) -> Result<CopiedRows, Trouble> {
+        if on == ImportanceRows::LastFold {
+            let FoldFiles { input: folder, labels: ids, .. } = self.without_last_fold().await?.files.clone();
+            return Ok(CopiedRows { on, folder, ids });
+        }
+        let labels = self.evaluation.as_ref().and_then(|evaluation| evaluation.setup.labels());
+        let ids = labels.ok_or_else(|| Trouble::new("no rows are held out", ""))?.to_owned();
+        Ok(CopiedRows { on, folder: self.setup.data_dir.clone(), ids })
+    }
+
+    /// The data whose last validation fold is held out, which is made once.
+    async fn without_last_fold(&self) -> Result<Arc<FoldData>, Trouble> {
+        let make = async || {
+            let runner = self.clone();
+            in_background(move || runner.holding_out_last_fold().map(Arc::new)).await?
+        };
+        self.last_fold.get_or_try_init(make).await.cloned()
+    }
+
+    fn holding_out_last_fold(&self) -> Result<FoldData, Trouble> {
+        let last_fold = self.evaluation.as_ref().and_then(|known| known.setup.last_fold.as_ref());
+        let last_fold = last_fold.ok_or_else(|| Trouble::new("no rows are held out", ""))?;
+        let made = self.made_folder(LAST_FOLD)?;
+        let files = last_fold.write(&made.folder)?;
+        // The original tables have the labels.
+        let with_labels = self.evaluation.iter().flat_map(|known| &known.setup.closed);
+        let mut closed = self.closed.to_vec();
+        for folder in with_labels.chain([&self.setup.data_dir]) {
+            closed.extend(with_runs(folder).map_err(|error| Trouble::io("read", folder, &error))?);
+        }
+        let seen = ScriptData::new(&files.input, Some(files.sample.clone()), &closed, &self.executor)?;
+        Ok(FoldData { seen: Arc::new(ScriptData { made: Some(made), ..seen }), files })
+    }
+
+    /// A test table of copies of these rows.
+    fn permuted(&self, rows: &CopiedRows, stem: &str) -> Result<ScriptData, Trouble> {
+        let evaluation = self.evaluation.as_ref().ok_or_else(|| Trouble::new("no rows are held out", ""))?;
+        let made = self.made_folder(&format!("{stem}.data"))?;
+        let sample = evaluation.copies(rows)?.write(&rows.folder, &made.folder)?;
+        let seen = ScriptData::new(&made.folder, Some(sample), &self.closed, &self.executor)?;
+        Ok(ScriptData { made: Some(made), ..seen })
+    }
+
+    /// A new folder among the working folders.
+    fn made_folder(&self, name: &str) -> Result<ChangedData, Trouble> {
+        let folder = self.setup.run_folder.join(layout::WORK).join(name);
+        // An interrupted process may have left it.
+        let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
+        Ok(ChangedData { folder, shuffled: None })
     }
 
     /// The data of the search with a change.
     fn changed(&self, view: DataView, stem: &str) -> Result<ScriptData, Trouble> {
         let setup = &self.setup;
-        let folder = setup.run_folder.join(layout::WORK).join(format!("{stem}.data"));
-        // An interrupted process may have left it.
-        let _ = fs::remove_dir_all(&folder);
-        let mut sample = setup.sample_submission.clone();
-        let shuffled = match (view, self.evaluation.as_deref()) {
-            (DataView::PermutedColumns, Some(evaluation)) => {
-                sample = Some(evaluation.copies(&setup.data_dir)?.write(&setup.data_dir, &folder)?);
-                None
-            }
+        let mut made = self.made_folder(&format!("{stem}.data"))?;
+        let folder = &made.folder;
+        made.shuffled = match (view, self.evaluation.as_deref()) {
             (DataView::ShuffledTarget, Some(evaluation)) => {
                 let (targets, split) = (evaluation.targets(), evaluation.setup.split.as_ref());
                 let words = Words::of(evaluation.setup.columns.words.iter().map(String::as_str));
                 let labels = (targets.as_slice(), words);
-                Some(altered::shuffle_targets(&setup.data_dir, labels, split, SEED, &folder)?)
+                Some(altered::shuffle_targets(&setup.data_dir, labels, split, SEED, folder)?)
             }
             _ => {
-                altered::replace_test_rows(&setup.data_dir, setup.id_column.as_deref(), SEED, &folder)?;
+                altered::replace_test_rows(&setup.data_dir, setup.id_column.as_deref(), SEED, folder)?;
                 None
             }
         };
-        let seen = ScriptData::new(&folder, sample, &self.closed, &self.executor)?;
-        Ok(ScriptData { made: Some(ChangedData { folder, shuffled }), ..seen })
+        let seen = ScriptData::new(folder, setup.sample_submission.clone(), &self.closed, &self.executor)?;
+        Ok(ScriptData { made: Some(made), ..seen })
     }
 }
 

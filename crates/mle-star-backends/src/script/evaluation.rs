@@ -25,13 +25,15 @@ use by_file::ByFile;
 use intervals::interval_for;
 
 pub(crate) use diagnose::Predicted;
-pub(crate) use importance::Copied;
+pub(crate) use importance::{Copied, CopiedRows};
+pub use last_fold::{FoldFiles, LastFold};
 
 mod by_file;
 mod common_rows;
 mod diagnose;
 mod importance;
 mod intervals;
+mod last_fold;
 
 /// Bootstrap replicates of a validation score. They are few, because each script has one.
 const REPLICATES: usize = 200;
@@ -82,6 +84,8 @@ pub struct EvaluationSetup {
     pub mean_over_periods: bool,
     /// The labels of the test table, if the program knows them.
     pub test_labels: Option<PathBuf>,
+    /// Holds out the rows of the last validation fold, if no others are held out and there are folds.
+    pub last_fold: Option<LastFold>,
     /// Folders and files that contain labels of held-out rows or of the test table and are therefore hidden from the
     /// scripts of the search.
     pub closed: Vec<PathBuf>,
@@ -533,6 +537,7 @@ mod tests {
                     periods: None,
                     mean_over_periods: false,
                     test_labels: None,
+                    last_fold: None,
                     closed: Vec::new(),
                 },
                 None,

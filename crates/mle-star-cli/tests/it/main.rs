@@ -18,6 +18,7 @@ mod export;
 mod gpus;
 mod held_out;
 mod help;
+mod importance;
 mod inputs;
 mod kept_models;
 mod killed;

@@ -17,8 +17,21 @@ pub struct ImportanceRequest {
     pub script: String,
     /// The run that predicted the same rows in the table that they come from, and its script.
     pub known: (Place, String),
+    /// The rows.
+    pub on: ImportanceRows,
     /// Whether higher scores are better.
     pub direction: Direction,
+}
+
+/// The labelled rows on which the importance of columns is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ImportanceRows {
+    /// The held-out rows.
+    #[default]
+    HeldOut,
+    /// The rows of the last validation fold, which the script was fitted without for this purpose.
+    LastFold,
 }
 
 /// How much worse a script predicts labelled rows if a column is permuted.
@@ -26,6 +39,9 @@ pub struct ImportanceRequest {
 pub struct Importance {
     /// The number of rows.
     pub rows: u64,
+    /// Which rows they are.
+    #[serde(default, skip_serializing_if = "ImportanceRows::is_held_out")]
+    pub on: ImportanceRows,
     /// How often each column was permuted.
     pub repetitions: u64,
     /// The columns, the most important first; none if it is not known.
@@ -44,6 +60,21 @@ pub struct ColumnImportance {
     pub difference: f64,
     /// Its 95 % interval: low, high. `null` if the score has no uncertainty.
     pub interval: Option<[f64; 2]>,
+}
+
+impl ImportanceRows {
+    /// What these rows are called, after their number.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::HeldOut => "held-out rows",
+            Self::LastFold => "validation rows of the last fold",
+        }
+    }
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+    fn is_held_out(&self) -> bool {
+        *self == Self::HeldOut
+    }
 }
 
 impl Importance {

@@ -57,9 +57,9 @@ fn of_result(result: &FinalResult) -> Option<ImportanceView> {
         let (chart, about, hurting) = (None, String::new(), None);
         return Some(ImportanceView { chart, about, rows: Vec::new(), undrawn: 0, hurting, why });
     };
-    let rows = result
-        .importance_rows
-        .map_or_else(String::new, |rows| format!(" on {} held-out rows", grouped(rows)));
+    let rows = result.importance_rows.map_or_else(String::new, |rows| {
+        format!(" on {} {}", grouped(rows), result.importance_on.unwrap_or_default().words())
+    });
     let about = format!(
         "How much worse {} gets{rows} when a column is permuted",
         line_of(&result.task.evaluation_metric)

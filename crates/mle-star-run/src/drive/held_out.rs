@@ -18,6 +18,7 @@ use mle_star_tables::own_folds::OwnFolds;
 use mle_star_tables::periods::Timeline;
 use mle_star_tables::profile::Profile;
 
+use super::last_fold::last_fold;
 use crate::open_run::OpenRun;
 use crate::prepare::intake::Record;
 use crate::protocol::{id_column, planned_again, timeline_again, verified_columns};
@@ -183,6 +184,7 @@ pub fn evaluation(run: &OpenRun, data_dir: &Path, held_out: Option<HeldOut>) -> 
         folds: protocol.has_folds_file.then(|| data_dir.join(layout::FOLDS)),
         periods: protocol.periods.clone(),
         mean_over_periods: protocol.mean_over_periods,
+        last_fold: last_fold(run),
         test_labels: protocol.holdout.is_test().then(|| run.folder.join(layout::TEST_LABELS)),
         holdout: held_out.map(|held_out| held_out.setup),
         closed: given.into_iter().chain([task.data_dir.clone()]).filter(|path| path.exists()).collect(),

@@ -5,6 +5,8 @@ mod comparison;
 #[cfg(test)]
 mod descriptions;
 #[cfg(test)]
+mod last_fold;
+#[cfg(test)]
 mod layouts;
 #[cfg(test)]
 mod miniatures;

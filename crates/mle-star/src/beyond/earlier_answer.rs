@@ -33,6 +33,7 @@ pub(crate) fn unless_worse(ctx: &Ctx<'_>, new: FinishedRun) -> Result<FinishedRu
         importance: earlier.importance,
         importance_why: earlier.importance_why,
         importance_rows: earlier.importance_rows,
+        importance_on: earlier.importance_on,
         trust: earlier.trust.map(|trust| Trust { holdout_looks: looks, ..trust }),
         answer_is_earlier: true,
         model: earlier.model,

@@ -5,14 +5,22 @@
 //!
 //! The final script runs once more, on a test table of copies of the held-out rows: one as they are, and others in which one
 //! column is permuted. One fit gives all columns, and no label of these rows reaches the script.
+//!
+//! If no rows are held out, those of the last validation fold are, for two runs: the first one predicts them in the test table,
+//! as they are. What the second one predicts for the copy as it is must be the same. Without the first run, nothing would tell
+//! that a script uses statistics of the test table, or the order of its rows, and so predicts copies otherwise. The validation
+//! predictions do not tell: they are by another fit, and of another script if an agent wrote the submission script.
 
 use super::last::Last;
 use crate::ctx::Ctx;
 use crate::stop::Stop;
-use mle_star_domain::effects::{Importance, Purpose};
+use mle_star_domain::effects::{Importance, ImportanceRows, Purpose, ScriptOutcome};
+use mle_star_domain::place::{Name, Place};
 
 /// How much longer than before the script is expected to take: its test table is larger.
 const LONGER: f64 = 1.5;
+/// The same of the run that predicts the rows as they are.
+const AS_LONG: f64 = 1.0;
 
 /// The importance of the columns for the final solution, or why it is not known. `None` with `preset: paper`.
 pub(super) async fn importance(ctx: &Ctx<'_>, last: &Last) -> Result<Option<Importance>, Stop> {
@@ -22,36 +30,83 @@ pub(super) async fn importance(ctx: &Ctx<'_>, last: &Last) -> Result<Option<Impo
         let why = protocol.unverified.as_deref();
         return unknown(why.unwrap_or("the program does not compute scores from predictions in this run"));
     }
-    let Some((run, script)) = last.predicted_held_out(ctx) else {
-        return unknown(match ctx.holds_out() || ctx.knows_test() {
-            true => "the final solution did not predict the held-out rows",
-            false => "no rows are held out",
-        });
+    let known = last.predicted_held_out(ctx);
+    let on = match &known {
+        Some(_) => ImportanceRows::HeldOut,
+        None if ctx.holds_out() || ctx.knows_test() => {
+            return unknown("the final solution did not predict the held-out rows");
+        }
+        None if !protocol.has_folds_file => return unknown(NONE_HELD_OUT),
+        None if last.not_run.is_some() || !last.completed => {
+            return unknown("no rows are held out, and finalization failed");
+        }
+        None => ImportanceRows::LastFold,
     };
-    let at = ctx.permuting();
+    let at = ctx.permuting(on);
     if at.was_left_out_before()? {
-        return unknown("an earlier version of the program finished this run");
+        return unknown(match on {
+            ImportanceRows::HeldOut => "an earlier version of the program finished this run",
+            ImportanceRows::LastFold => NONE_HELD_OUT,
+        });
     }
     let seconds = last.rehearsal.as_ref().map_or(last.chosen.facts().seconds, |one| one.seconds);
-    let time = at.time_for_probe(seconds, LONGER).await?;
+    let longer = if known.is_some() { LONGER } else { AS_LONG + LONGER };
+    let time = at.time_for_probe(seconds, longer).await?;
     if !time.has_room_for(seconds) {
-        let why = format!("the final script has no time to run once more: {}", time.refusal(seconds));
+        let (times, refusal) = (if known.is_some() { "once" } else { "twice" }, time.refusal(seconds));
+        let why = format!("the final script has no time to run {times} more: {refusal}");
         return Ok(Some(Importance::unknown(why)));
     }
-    let outcome = at.run(&last.solution.content, Purpose::Probe).await?.value;
-    let found = match outcome.submission.as_ref().map(|submission| submission.findings.as_slice()) {
-        _ if outcome.is_error() => Importance::unknown(format!(
-            "the final script failed on copies of the held-out rows: {}",
-            outcome.headline().trim_end_matches('.')
-        )),
-        Some([]) => at.importance(&last.solution.content, (run, script)).await?,
-        Some([first, ..]) => Importance::unknown(format!(
-            "the final script does not predict copies of the held-out rows: {first}"
-        )),
-        None => Importance::unknown("the final script wrote no submission for copies of the held-out rows"),
-    };
+    let script = &last.solution.content;
+    let found = measured(ctx, &at, (script, on), known).await?.unwrap_or_else(Importance::unknown);
     if !found.failure.is_empty() {
         at.info(format!("the importance of columns is not known: {}", found.failure));
     }
     Ok(Some(found))
+}
+
+/// What earlier versions told of a run without held-out rows.
+const NONE_HELD_OUT: &str = "no rows are held out";
+
+/// The importance by runs of the script at this place, or why it is not known. The rows as they are were predicted by `known`, if
+/// they are held out.
+async fn measured(
+    ctx: &Ctx<'_>,
+    at: &Ctx<'_>,
+    (script, on): (&str, ImportanceRows),
+    known: Option<(Place, String)>,
+) -> Result<Result<Importance, String>, Stop> {
+    if let Some(why) = at.lacks_copies(on).await? {
+        return Ok(Err(why));
+    }
+    let known = match known {
+        Some(known) => known,
+        None => {
+            let alone = ctx.without_last_fold();
+            let outcome = alone.run(script, Purpose::Probe).await?.value;
+            if let Err(why) = submitted(&outcome, &format!("the {}", on.words())) {
+                return Ok(Err(why));
+            }
+            (alone.place().named(Name::Run), script.to_owned())
+        }
+    };
+    let outcome = at.run(script, Purpose::Probe).await?.value;
+    if let Err(why) = submitted(&outcome, &format!("copies of the {}", on.words())) {
+        return Ok(Err(why));
+    }
+    Ok(Ok(at.importance(script, on, known).await?))
+}
+
+/// Checks that the script predicted these rows, or says why not.
+fn submitted(outcome: &ScriptOutcome, rows: &str) -> Result<(), String> {
+    let findings = outcome.submission.as_ref().map(|submission| submission.findings.as_slice());
+    match findings {
+        _ if outcome.is_error() => {
+            let headline = outcome.headline();
+            Err(format!("the final script failed on {rows}: {}", headline.trim_end_matches('.')))
+        }
+        Some([]) => Ok(()),
+        Some([first, ..]) => Err(format!("the final script does not predict {rows}: {first}")),
+        None => Err(format!("the final script wrote no submission for {rows}")),
+    }
 }

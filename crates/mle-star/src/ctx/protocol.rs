@@ -15,8 +15,7 @@ use crate::solution::Solution;
 use crate::stop::Stop;
 use mle_star_domain::effects::{
     Agreement, AgreementRequest, CombinationRequest, CombinedBy, Comparison, ComparisonRequest, DataView,
-    Importance, ImportanceRequest, Look, LookRequest, Member, Purpose, Refit, RefitRequest, ScriptOutcome,
-    Selection, SelectionRequest,
+    Look, LookRequest, Member, Purpose, Refit, RefitRequest, ScriptOutcome, Selection, SelectionRequest,
 };
 use mle_star_domain::measure::Measurement;
 use mle_star_domain::place::{Name, Place};
@@ -77,8 +76,6 @@ impl Outcome for Refit {}
 impl Outcome for Comparison {}
 
 impl Outcome for Agreement {}
-
-impl Outcome for Importance {}
 
 impl<'a> Ctx<'a> {
     /// How solutions are evaluated; `None` for the paper's way.
@@ -388,12 +385,6 @@ impl<'a> Ctx<'a> {
         Ok(Some(refit).filter(|refit| refit.failure.is_empty()))
     }
 
-    /// This place, with a script that sees copies of the held-out rows, in each of which one column is permuted.
-    #[must_use]
-    pub(crate) fn permuting(&self) -> Self {
-        Self { place: self.place.importance(), data: DataView::PermutedColumns, ..self.clone() }
-    }
-
     /// This place, with a script that makes the submission again from all rows and keeps its model.
     #[must_use]
     pub(crate) fn keeping_model(&self) -> Self {
@@ -410,20 +401,6 @@ impl<'a> Ctx<'a> {
     pub(crate) fn was_left_out_before(&self) -> Result<bool, Stop> {
         let is_planned = self.run.journal.has_any(&self.place.named(Name::Plan), Kind::Probe)?;
         Ok(!is_planned && self.run.journal.is_closed(self.current_step()?)?)
-    }
-
-    /// How much worse the run of a script at this place predicts the copies of rows in which a column is permuted. The rows as
-    /// they are were predicted by `known`, a run and its script, too.
-    pub(crate) async fn importance(&self, script: &str, known: (Place, String)) -> Result<Importance, Stop> {
-        let (place, run) = (self.place.named(Name::Importance), self.place.named(Name::Run));
-        let input = json!({"script": script, "known": {"run": known.0, "script": known.1}, "held_out": self.holdout_digest()});
-        let at = place.clone();
-        let entry = Entry::new(&at, Kind::Probe, &input, &json!({"run": run}))?;
-        self.fence_unless_recorded(&entry)?;
-        let direction = self.task().metric_direction;
-        let request = ImportanceRequest { place, run, script: script.to_owned(), known, direction };
-        let found = self.or_interrupted(self.run.outside.scripts.importance(&request));
-        Ok(self.run.journal.once(entry, async { found.await? }).await?.value)
     }
 
     /// The outcome of the script that combines these solutions by weights, without running it.

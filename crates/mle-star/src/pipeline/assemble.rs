@@ -63,6 +63,7 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
         trust,
         importance_why: importance_why(last.importance.as_ref()),
         importance_rows: known_importance.map(|known| known.rows),
+        importance_on: known_importance.map(|known| known.on),
         importance: known_importance.map(|known| known.columns.clone()),
         model: ModelRecord::default(),
     };

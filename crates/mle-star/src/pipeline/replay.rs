@@ -14,8 +14,8 @@ use crate::slots::Slots;
 use crate::stop::Stop;
 use mle_star_domain::effects::{
     AgentReply, AgentRequest, Agreement, AgreementRequest, CombinationRequest, Comparison, ComparisonRequest,
-    Importance, ImportanceRequest, Look, LookRequest, Refit, RefitRequest, ScriptOutcome, ScriptRequest,
-    Selection, SelectionRequest,
+    Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Refit, RefitRequest, ScriptOutcome,
+    ScriptRequest, Selection, SelectionRequest,
 };
 
 /// The number of times that a run is polled without progress before nothing more is expected.
@@ -94,6 +94,10 @@ impl ScriptRunner for Nobody {
     }
 
     async fn compare_fits(&self, _request: &RefitRequest) -> Result<Refit, Stop> {
+        std::future::pending().await
+    }
+
+    async fn lacks_copies(&self, _on: ImportanceRows) -> Result<Option<String>, Stop> {
         std::future::pending().await
     }
 

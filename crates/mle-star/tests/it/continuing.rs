@@ -18,8 +18,8 @@ use mle_star::testing::{World, failed, frozen, measurement, protocol, ran, score
 use mle_star_domain::config::{Context, LeakageCheck};
 use mle_star_domain::effects::{
     AgentReply, AgentRequest, Agreement, AgreementRequest, Answer, CombinationRequest, Comparison,
-    ComparisonRequest, Importance, ImportanceRequest, Look, LookRequest, Purpose, Refit, RefitRequest,
-    ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
+    ComparisonRequest, Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Purpose, Refit,
+    RefitRequest, ScriptEnd, ScriptOutcome, ScriptRequest, Selection, SelectionRequest,
 };
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::role::AgentType;
@@ -157,6 +157,10 @@ impl ScriptRunner for Drawn {
 
     async fn compare_fits(&self, request: &RefitRequest) -> Result<Refit, Stop> {
         self.world.compare_fits(request).await
+    }
+
+    async fn lacks_copies(&self, on: ImportanceRows) -> Result<Option<String>, Stop> {
+        self.world.lacks_copies(on).await
     }
 
     async fn importance(&self, request: &ImportanceRequest) -> Result<Importance, Stop> {

@@ -5,7 +5,9 @@ use mle_star::journal::Frozen;
 use mle_star::pipeline::FinishedRun;
 use mle_star::testing::{World, failed, frozen, measured, protocol, ran, submitted};
 use mle_star_domain::config::{Acceptance, Context, FinalChoice};
-use mle_star_domain::effects::{ColumnImportance, DataView, Importance, Refit, ScriptOutcome};
+use mle_star_domain::effects::{
+    ColumnImportance, DataView, Importance, ImportanceRows, Refit, ScriptOutcome,
+};
 use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split, SplitKind};
 
 use crate::{run, warnings};
@@ -118,7 +120,7 @@ async fn test_rows_of_a_single_table_are_scored_once_and_decide_nothing() {
 #[tokio::test]
 async fn the_importance_of_columns_is_told_with_its_rows_or_why_it_is_not_known() {
     let one = ColumnImportance { column: "a".to_owned(), difference: 0.1, interval: Some([0.0, 0.2]) };
-    let known = Importance { rows: 60, repetitions: 5, columns: vec![one.clone()], failure: String::new() };
+    let known = Importance { rows: 60, repetitions: 5, columns: vec![one.clone()], ..Importance::default() };
     let check = async |inputs: &Frozen, copies: ScriptOutcome, found: Importance, why: Option<&str>| {
         let world = with_ensemble()
             .held_out("finalization/holdout/run", &[0.85, 0.86, 0.84])
@@ -145,6 +147,48 @@ async fn the_importance_of_columns_is_told_with_its_rows_or_why_it_is_not_known(
     check(&whole, submitted(&[]), known.clone(), Some("no rows are held out")).await;
     whole.protocol.as_mut().unwrap().is_papers = true;
     check(&whole, submitted(&[]), known, Some("this run does not compute it")).await;
+}
+
+#[tokio::test]
+async fn without_held_out_rows_the_importance_of_columns_is_told_on_the_last_fold() {
+    let known = Importance { rows: 30, repetitions: 5, ..Importance::default() };
+    let mut inputs = held_out();
+    let protocol = inputs.protocol.as_mut().unwrap();
+    protocol.holdout = Holdout::Off { why: "few rows".to_owned() };
+    protocol.has_folds_file = true;
+    let runs = ["importance/unpermuted/run", "importance/run"];
+    let whole = inputs.clone();
+    let check = async |world: World, ran: usize, why: Option<&str>| {
+        let world = world.depends_on(known.clone());
+        let result = finish(&world, &whole).await.result;
+        let before = ["subsampling_extract", "test", "leakage", "run"];
+        let columns: &[&str] = if why.is_none() { &["importance/columns"] } else { &[] };
+        assert_eq!(finalization(&world), [&before[..], &runs[..ran], columns].concat());
+        assert_eq!(result.importance_why.as_deref(), why);
+        let expected = why.is_none().then_some((30, ImportanceRows::LastFold));
+        assert_eq!(result.importance_rows.zip(result.importance_on), expected);
+        let seen = [DataView::LastFold, DataView::PermutedLastFold];
+        for (place, data) in runs.iter().zip(seen).take(ran) {
+            let run = world.script_run(&format!("finalization/{place}")).unwrap();
+            assert_eq!((run.data, run.script.as_str()), (data, result.final_solution.content.as_str()));
+        }
+    };
+    let predicts = || {
+        let world = with_ensemble().script("finalization/importance/unpermuted/run", submitted(&[]));
+        world.script("finalization/importance/run", submitted(&[]))
+    };
+    check(predicts(), 2, None).await;
+    let alone = predicts().script("finalization/importance/unpermuted/run", failed("ValueError: x"));
+    let why = "the final script failed on the validation rows of the last fold: ValueError: x";
+    check(alone, 1, Some(why)).await;
+    let copies = predicts().script("finalization/importance/run", submitted(&["3 rows"]));
+    let why = "the final script does not predict copies of the validation rows of the last fold: 3 rows";
+    check(copies, 2, Some(why)).await;
+    check(with_ensemble().without_copies("too many columns"), 0, Some("too many columns")).await;
+    inputs.config.max_debug_attempts = 0;
+    let fails = with_ensemble().fails("finalization/run");
+    let result = finish(&fails, &inputs).await.result;
+    assert_eq!(result.importance_why.as_deref(), Some("no rows are held out, and finalization failed"));
 }
 
 #[tokio::test]

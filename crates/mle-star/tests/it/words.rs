@@ -54,7 +54,7 @@ async fn results_have_the_fields_of_the_specification() {
         "task config phase1 phase2_results paths phase3 final_solution submission_path not_run not_best contamination \
          total_duration_seconds total_cost_usd estimated_cost_usd durations costs tokens usage lineage leakage_suspected \
          phases_completed stopped_by answer_is_earlier cuts made_with trust model importance \
-         importance_why importance_rows",
+         importance_why importance_rows importance_on",
     );
     check("/usage", "by_role by_phase by_path interrupted_calls");
     check("/usage/by_path", "path-0 path-1");

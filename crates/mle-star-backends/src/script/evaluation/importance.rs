@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use csv::{ReaderBuilder, StringRecord, Writer};
-use mle_star_domain::effects::{ColumnImportance, Importance};
+use mle_star_domain::effects::{ColumnImportance, Importance, ImportanceRows};
 use mle_star_domain::measure::{Measurement, standard_deviation};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::protocol::SplitKind;
@@ -23,11 +23,20 @@ const TOO_FAR: f64 = 3.0;
 /// What is smaller than this part of the score's standard error does not matter.
 const NEGLIGIBLE: f64 = 0.25;
 
+/// The labelled rows that are copied.
+#[derive(Clone, Debug)]
+pub(crate) struct CopiedRows {
+    pub(crate) on: ImportanceRows,
+    /// The data whose test table has them.
+    pub(crate) folder: PathBuf,
+    /// A table with their IDs.
+    pub(crate) ids: PathBuf,
+}
+
 /// The files of a run on copies of rows.
 #[derive(Debug)]
 pub(crate) struct Copied {
-    /// The data that the copies are made from.
-    pub(crate) folder: PathBuf,
+    pub(crate) rows: CopiedRows,
     /// What the script predicted for all copies.
     pub(crate) predicted: PathBuf,
     /// What a script predicted for the same rows in their own table.
@@ -38,15 +47,18 @@ pub(crate) struct Copied {
 type Predicted = Vec<u8>;
 
 impl Evaluator {
-    /// The copies of the held-out rows of this folder.
+    /// Why the importance of columns is not computed with this metric, if it is not.
+    pub(crate) fn computes_no_importance(&self) -> Option<String> {
+        self.by_file.as_ref().map(|by_file| by_file.computes_no("the importance of columns"))
+    }
+
+    /// The copies of these rows.
     ///
     /// # Errors
     /// Why there are none.
-    pub(crate) fn copies(&self, data_dir: &Path) -> Result<Copies, Trouble> {
+    pub(crate) fn copies(&self, rows: &CopiedRows) -> Result<Copies, Trouble> {
         let setup = &self.setup;
-        let none = |why: &str| Trouble::new(why.to_owned(), "");
-        let file = setup.labels().ok_or_else(|| none("no rows are held out"))?;
-        let id = setup.id_column.as_deref().ok_or_else(|| none("rows have no ID"))?;
+        let id = setup.id_column.as_deref().ok_or_else(|| Trouble::new("rows have no ID", ""))?;
         let split = setup.split.as_ref();
         let by = split.filter(|split| matches!(split.kind, SplitKind::Groups | SplitKind::Time));
         let of_split = by.and_then(|split| split.column.clone());
@@ -59,7 +71,7 @@ impl Evaluator {
             .chain(setup.columns.cluster.clone())
             .chain(setup.columns.weight.clone())
             .collect();
-        Copies::of(data_dir, &Labelled { file, id, kept: &kept })
+        Copies::of(&rows.folder, &Labelled { file: &rows.ids, id, kept: &kept })
     }
 
     /// How much worse the score of each column's copies is than that of the rows as they are.
@@ -67,11 +79,15 @@ impl Evaluator {
     /// # Errors
     /// Why it is not known, in one clause.
     pub(crate) fn importance(&self, files: &Copied, direction: Direction) -> Result<Importance, String> {
-        if let Some(by_file) = &self.by_file {
-            return Err(by_file.computes_no("the importance of columns"));
+        if let Some(why) = self.computes_no_importance() {
+            return Err(why);
         }
-        let labels = self.known()?.holdout.as_ref().map_err(Clone::clone)?;
-        let copies = self.copies(&files.folder).map_err(|trouble| trouble.message)?;
+        let (known, on) = (self.known()?, files.rows.on);
+        let labels = match on {
+            ImportanceRows::HeldOut => known.holdout.as_ref().map_err(Clone::clone)?,
+            ImportanceRows::LastFold => &known.search,
+        };
+        let copies = self.copies(&files.rows).map_err(|trouble| trouble.message)?;
         let predicted = self.of_copies(&files.predicted, &copies)?;
         let Some((own, permuted)) = predicted.split_first() else {
             return Err("there are no copies of rows".to_owned());
@@ -89,7 +105,7 @@ impl Evaluator {
         }
         columns.sort_by(|one, other| other.difference.total_cmp(&one.difference));
         let (rows, repetitions) = (copies.ids.len() as u64, copies.repetitions as u64);
-        Ok(Importance { rows, repetitions, columns, failure: String::new() })
+        Ok(Importance { rows, on, repetitions, columns, failure: String::new() })
     }
 
     fn score_copy(&self, labels: &Labels, copy: &[u8]) -> Result<Measurement, String> {

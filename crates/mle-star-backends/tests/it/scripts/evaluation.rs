@@ -1,6 +1,7 @@
 //! Real scripts whose scores the program computes itself.
 
 mod held_out;
+mod last_fold;
 mod metric_files;
 mod probes;
 mod searches;

@@ -64,6 +64,7 @@ pub fn evaluation(train: PathBuf, metric: Metric) -> EvaluationSetup {
         periods: None,
         mean_over_periods: false,
         test_labels: None,
+        last_fold: None,
         closed: Vec::new(),
     }
 }

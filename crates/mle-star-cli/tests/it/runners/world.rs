@@ -120,6 +120,7 @@ impl World {
             periods: None,
             mean_over_periods: false,
             test_labels: None,
+            last_fold: None,
             closed: Vec::new(),
         }
     }

@@ -10,8 +10,8 @@ use std::time::Duration;
 use mle_star::backend::ScriptRunner;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::effects::{
-    CombinationRequest, CombinedBy, DataView, Importance, ImportanceRequest, Look, LookRequest, Member,
-    Purpose, RefitRequest, ScriptOutcome, ScriptRequest,
+    CombinationRequest, CombinedBy, DataView, Importance, ImportanceRequest, ImportanceRows, Look,
+    LookRequest, Member, Purpose, RefitRequest, ScriptOutcome, ScriptRequest,
 };
 use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
@@ -273,6 +273,7 @@ async fn the_importance_of_a_column_is_how_much_worse_copies_without_it_are_pred
             run,
             known: (Place::from(PLACE), script.clone()),
             script,
+            on: ImportanceRows::HeldOut,
             direction: Direction::Minimize,
         };
         held.world.runner().importance(&request).await.unwrap()
