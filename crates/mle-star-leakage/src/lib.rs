@@ -108,6 +108,7 @@ mod table;
 mod targets;
 mod together;
 mod training;
+mod types;
 mod unreadable;
 mod value;
 

@@ -161,6 +161,7 @@ impl Machine<'_> {
         let mut combined = Table {
             mask: Mask { condition, versus, compared: self.compared(&left, &right), ..Mask::default() },
             by_target: left.by_target || right.by_target,
+            polars: left.polars || right.polars,
             lead,
             ..Table::array(rows, self.applied(&left.rest.lessons.and(&right.rest.lessons), rows).and(&answer))
         };

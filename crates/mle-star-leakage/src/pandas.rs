@@ -49,6 +49,9 @@ impl Machine<'_> {
             let named = Table { label: Some(label.into()), polars: true, ..values.values() };
             return Some(self.table(named));
         }
+        if let Some(holds) = self.has_type(name, &first) {
+            return Some(Value::Bool(holds));
+        }
         Some(match (name, self.table_of(&first).cloned()) {
             ("DataFrame" | "Series", _) => self.made_table(&first, arguments),
             ("concat", _) => self.concat(&first, arguments),

@@ -191,6 +191,9 @@ impl Machine<'_> {
                 }
                 Value::Unknown
             }
+            "to" | "cuda" | "cpu" | "float" | "double" | "half" | "eval" | "train" | "requires_grad_" => {
+                network.clone()
+            }
             _ => Value::Unknown,
         }
     }
@@ -255,6 +258,8 @@ impl Machine<'_> {
                 };
                 Value::each(item)
             }
+            // The same network, on several devices or made faster.
+            "compile" | "DataParallel" | "DistributedDataParallel" => first,
             "SubsetRandomSampler" | "SequentialSampler" | "RandomSampler" => first,
             // Each row may be drawn, unless some have no weight.
             "WeightedRandomSampler" => match self.table_of(&first).cloned() {
