@@ -61,6 +61,10 @@ impl Machine<'_> {
                 let fitted = self.fit_rows(&table, None, arguments);
                 self.transformed(&table, Role::Transformer, &fitted)
             }
+            _ if symbol.starts_with("torchvision.datasets.") => self.library_set(symbol, arguments),
+            _ if symbol.starts_with("torchvision.models.") || symbol == "timm.create_model" => {
+                self.estimator(name, arguments)
+            }
             _ if symbol.starts_with("torch") => return self.call_torch(name, arguments),
             _ => return self.compared_samples(name, arguments),
         })

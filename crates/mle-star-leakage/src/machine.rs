@@ -341,7 +341,7 @@ impl<'a> Machine<'a> {
         };
         let lesson = Lesson::new(Kind::Candidate(how), self.site(site), RowsId::UNKNOWN);
         let lessons = number.lessons.and(&self.infos.lesson(lesson));
-        Value::Number(Rc::new(crate::value::Number { lessons, row: None, ..number }))
+        Value::Number(Rc::new(crate::value::Number { lessons, row: None, span: None, ..number }))
     }
 
     /// Sets what a target names.

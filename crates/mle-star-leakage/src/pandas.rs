@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
+use crate::conditions::key_of_query;
 use crate::info::{Kind, Lessons};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
@@ -294,8 +295,10 @@ impl Machine<'_> {
             return self.sample(table, arguments);
         }
         table.with_rows(if name == "query" {
-            let key = arguments.first().and_then(Value::constant).unwrap_or_default();
-            self.divided(table.rows, &format!("query {key}"), false, DivisionKind::Condition)
+            let query = arguments.first().and_then(Value::constant).unwrap_or_default();
+            let key = key_of_query(&query);
+            let (key, negated) = key.unwrap_or_else(|| (format!("query {query}"), false));
+            self.divided(table.rows, &key, negated, DivisionKind::Condition)
         } else {
             // The same call on the same rows leaves the same rows.
             self.rows.some(table.rows, self.site(arguments.range))
