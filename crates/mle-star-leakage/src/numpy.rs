@@ -272,8 +272,9 @@ impl Machine<'_> {
         if tables.is_empty() {
             return if self.scores_of(&first, 2).is_empty() { Value::Unknown } else { first };
         }
-        // Predictions of the folds in a row: `np.hstack([fold, ...])`.
-        let across = across && !(open && name == "hstack");
+        // Predictions of the folds in a row: `np.hstack([fold, ...])`. Positions are no columns either.
+        let in_a_row = open || tables.iter().all(|table| table.index);
+        let across = across && !(in_a_row && name == "hstack");
         if across {
             let made = self.side_by_side(&tables, arguments.range);
             return self.table(made);
