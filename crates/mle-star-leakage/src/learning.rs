@@ -310,6 +310,7 @@ impl Machine<'_> {
             Some(table) => {
                 let taken = self.taken(estimator, table);
                 if estimator.role >= Role::Model {
+                    self.begin_uses();
                     self.note_ids(&taken, arguments);
                 }
                 let taken = self.through_steps(estimator, taken, Some(target.as_ref()));

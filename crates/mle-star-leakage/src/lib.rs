@@ -110,6 +110,7 @@ mod together;
 mod training;
 mod types;
 mod unreadable;
+mod uses;
 mod value;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -67,7 +67,14 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
     if !apart.is_empty() {
         return apart;
     }
-    printed.into_iter().filter(|(score, _)| on_added_rows(machine, score)).collect()
+    let meant = |score: &Score| on_added_rows(machine, score) || beside_unread_rows(machine, score);
+    printed.into_iter().filter(|(score, _)| meant(score)).collect()
+}
+
+/// Whether a score is one of training rows, although others were held out that the script does not look at again.
+fn beside_unread_rows(machine: &Machine<'_>, score: &Score) -> bool {
+    let mut lessons = machine.infos.lessons(&score.lessons);
+    lessons.any(|lesson| lesson.kind == Kind::Model && machine.leaves_unread(lesson))
 }
 
 /// Whether the rows of a score were a table of their own, and were added to those that the model was fitted on.

@@ -124,6 +124,7 @@ impl Machine<'_> {
 
     /// `loss.backward()`: the networks that were called since the last step learn.
     pub(crate) fn backward(&mut self, range: TextRange) {
+        self.begin_uses();
         let forwards = std::mem::take(&mut self.networks.forwards);
         let mut learnt = Vec::new();
         for (number, table, site) in forwards {
@@ -248,7 +249,10 @@ impl Machine<'_> {
                 Value::Tuple(tables.into())
             }
             "DataLoader" => {
-                let item = self.batch(&first);
+                let item = match self.row_list(&first) {
+                    Some(table) => self.collated(&first, table.rows, arguments),
+                    None => self.batch(&first),
+                };
                 let item = match arguments.named("sampler").or_else(|| arguments.named("batch_sampler")) {
                     None | Some(Value::None) => item,
                     Some(sampler) => {
@@ -339,6 +343,28 @@ impl Machine<'_> {
         let truth = self.truth(&set);
         let features = self.table(set);
         Value::Tuple([features, truth].into())
+    }
+
+    /// A batch of a list of rows: what `collate_fn` makes of them, or their values side by side.
+    fn collated(&mut self, list: &Value, rows: RowsId, arguments: &Arguments) -> Value {
+        let made = match arguments.named("collate_fn").cloned() {
+            Some(function) => self.call_with(&function, std::slice::from_ref(list), arguments.range),
+            None => self.contents(list).map(|items| self.join_all(&items)).unwrap_or_default(),
+        };
+        let Value::Tuple(parts) = made else { return Value::Unknown };
+        let mut tables = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            let known = self.table_of(part).cloned().or_else(|| self.row_list(part));
+            let mut table = known.unwrap_or_else(|| Table::of(rows));
+            if let Value::Number(number) = part
+                && let Some(row) = &number.row
+            {
+                table = Table { label: row.label.clone(), ..Table::of(row.rows) };
+            }
+            table.rest.target |= at > 0 && at + 1 == parts.len();
+            tables.push(self.table(table));
+        }
+        Value::Tuple(tables.into())
     }
 
     fn truth(&mut self, table: &Table) -> Value {
