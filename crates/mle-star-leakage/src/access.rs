@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
-use ruff_python_ast::{CmpOp, Comprehension, Expr};
+use ruff_python_ast::{BoolOp, CmpOp, Comprehension, Expr};
 
 use crate::calls::Arguments;
 use crate::info::{How, Kind, Lessons};
 use crate::machine::Machine;
 use crate::table::{Column, Table};
+use crate::types::DTYPE;
 use crate::value::{Dict, Estimator, Fitted, List, Names, Number, Object, Role, Value};
 
 impl<'a> Machine<'a> {
@@ -130,6 +131,7 @@ impl<'a> Machine<'a> {
             "size" | "height" => Value::Length(table.rows),
             "T" if table.columns.is_empty() && !table.whole => Value::method(base.clone(), "T of"),
             "T" => Value::Unknown,
+            "dtype" | "dtypes" => Value::method(base.clone(), DTYPE),
             "columns" => Value::Names(Rc::new(names_of(table))),
             "index" => {
                 let mut index = Table { fresh: table.fresh, ..Table::positions(table.rows) };
@@ -226,7 +228,7 @@ impl<'a> Machine<'a> {
             _ => names_of(self.table_of(&iterable).filter(|table| table.whole || !table.columns.is_empty())?),
         };
         let mut left = names;
-        for test in &generator.ifs {
+        for test in generator.ifs.iter().flat_map(all_of) {
             match self.excepted(test, target.id.as_str()) {
                 Some(names) => left.except.extend(names),
                 None => {
@@ -257,11 +259,6 @@ impl<'a> Machine<'a> {
     /// The names that a condition of a comprehension leaves out.
     fn excepted(&mut self, test: &'a Expr, name: &str) -> Option<Vec<Rc<str>>> {
         match test {
-            Expr::BoolOp(operation) if operation.op == ruff_python_ast::BoolOp::And => {
-                let parts: Option<Vec<_>> =
-                    operation.values.iter().map(|value| self.excepted(value, name)).collect();
-                Some(parts?.concat())
-            }
             Expr::Compare(compare) if compare.ops.len() == 1 => {
                 let is_name = compare.left.as_name_expr().is_some_and(|left| left.id.as_str() == name);
                 let right = self.eval(&compare.comparators[0]);
@@ -325,6 +322,16 @@ impl<'a> Machine<'a> {
         let table = self.table_of(value);
         let answer = table.filter(|_| target).map(|table| table.rest.answer.clone()).unwrap_or_default();
         Column { lessons: self.lessons_of(value), target, answer, ..Column::default() }
+    }
+}
+
+/// The conditions that a condition joins by `and`.
+fn all_of(test: &Expr) -> Vec<&Expr> {
+    match test {
+        Expr::BoolOp(operation) if operation.op == BoolOp::And => {
+            operation.values.iter().flat_map(all_of).collect()
+        }
+        _ => vec![test],
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::calls::Arguments;
 use crate::machine::{Items, Machine};
-use crate::value::{Dict, Object, Text, Value};
+use crate::value::{Dict, Number, Object, Text, Value};
 use std::rc::Rc;
 
 impl Machine<'_> {
@@ -53,6 +53,9 @@ impl Machine<'_> {
 
     /// The number of items or rows: `len(...)`.
     fn length_of(&mut self, first: &Value) -> Value {
+        if let Some(rows) = self.rows_of_set(first) {
+            return Value::Length(rows);
+        }
         match self.table_of(first) {
             Some(table) => Value::Length(table.rows),
             None => match self.state.get(first) {
@@ -85,7 +88,7 @@ impl Machine<'_> {
     }
 
     /// `range(...)`: positions of rows, if it ends with their number.
-    fn range_of(&mut self, arguments: &Arguments) -> Value {
+    pub(crate) fn range_of(&mut self, arguments: &Arguments) -> Value {
         match arguments.positional.as_slice() {
             [Value::Length(rows)] => self.positions(*rows),
             [end @ Value::Number(number)] if number.share.is_some() => self.first_positions(end),
@@ -94,7 +97,14 @@ impl Machine<'_> {
                 let last = self.tail(*rows, start, Some(range));
                 self.positions(last)
             }
-            _ => Value::some_number(),
+            bounds => {
+                let span = match bounds {
+                    [Value::Int(end)] => Some((0, *end)),
+                    [Value::Int(start), Value::Int(end)] => Some((*start, *end)),
+                    _ => None,
+                };
+                Value::Number(Rc::new(Number { span, ..Number::default() }))
+            }
         }
     }
 

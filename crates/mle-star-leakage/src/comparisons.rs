@@ -116,6 +116,9 @@ impl Machine<'_> {
                 },
             });
         }
+        if let Some(holds) = self.compare_types(operation, left, right) {
+            return Some(Value::Bool(holds));
+        }
         if let (Some(one), CmpOp::In | CmpOp::NotIn, Some(all)) =
             (left.as_str(), operation, self.texts(right))
         {

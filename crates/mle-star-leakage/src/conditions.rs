@@ -3,10 +3,12 @@
 use std::cmp::Ordering;
 use std::rc::Rc;
 
+use crate::calls::Arguments;
 use crate::machine::Machine;
 use crate::rows::{DivisionId, Origin, RowsId};
 use crate::site::Site;
 use crate::table::Table;
+use crate::value::Value;
 
 /// What is required of one column, or of the position of a row.
 #[derive(Debug, Default)]
@@ -16,6 +18,8 @@ struct Interval {
     lows: Vec<Bound>,
     /// It is not above any of these.
     highs: Vec<Bound>,
+    /// It is one of these, if they are known.
+    values: Option<Vec<String>>,
 }
 
 /// An end of what is required.
@@ -26,7 +30,64 @@ struct Bound {
     included: bool,
 }
 
+/// Stands in the key of a condition between a column and the values that are allowed, or their ends.
+const AMONG: &str = " among ";
+const FROM: &str = " from ";
+
 impl Machine<'_> {
+    /// The key of a condition on the values of a column, if these are known: `["year"].isin([2018, 2019])`.
+    pub(crate) fn required_values(
+        &self,
+        text: &str,
+        of: &Table,
+        name: &str,
+        arguments: &Arguments,
+    ) -> Option<String> {
+        let column = match text.split_once(&format!(".{name}(")) {
+            Some((column, _)) if column_of(column).is_some() => column.to_owned(),
+            _ => format!("[\"{}\"]", of.label.as_ref()?),
+        };
+        let given = arguments.first()?;
+        let sign = match name {
+            "isin" | "is_in" | "in1d" => return Some(format!("{column}{AMONG}{}", self.listed(given)?)),
+            "between" | "is_between" => {
+                let closed = arguments.positional.len() == 2 && arguments.named.is_empty();
+                let high = arguments.positional.get(1).filter(|_| closed)?.constant()?;
+                return Some(format!("{column}{FROM}{} to {high}", given.constant()?));
+            }
+            "eq" | "ne" => "==",
+            "lt" | "ge" => "<",
+            "gt" | "le" => ">",
+            _ => return None,
+        };
+        Some(format!("{column}{sign}{}", given.constant()?))
+    }
+
+    /// The values of a list or range, if all are known.
+    fn listed(&self, given: &Value) -> Option<String> {
+        if let Value::Number(number) = given {
+            let (start, end) = number.span.filter(|(start, end)| end - start <= 64)?;
+            let values: Vec<String> = (start..end).map(|value| value.to_string()).collect();
+            return Some(values.join("|"));
+        }
+        Some(self.texts(given)?.join("|"))
+    }
+
+    /// The key of a condition that holds where either of two holds.
+    pub(crate) fn disjunction(left: &(Rc<str>, bool), right: &(Rc<str>, bool)) -> Rc<str> {
+        let values = |(key, negated): &(Rc<str>, bool)| {
+            let interval = Interval::of_values(key).filter(|_| !negated)?;
+            let column = key.split(AMONG).next()?.split("==").next()?.to_owned();
+            Some((column, interval.values?.join("|")))
+        };
+        match (values(left), values(right)) {
+            (Some((one, first)), Some((other, second))) if one == other => {
+                format!("{one}{AMONG}{first}|{second}").into()
+            }
+            _ => format!("{left:?} or {right:?}").into(),
+        }
+    }
+
     /// A condition that holds where both hold.
     pub(crate) fn conjunction(&mut self, one: &Table, other: &Table) -> Option<(Rc<str>, bool)> {
         let (left, right) = (one.mask.condition.as_ref()?, other.mask.condition.as_ref()?);
@@ -59,8 +120,7 @@ impl Machine<'_> {
             && self.required((division, side)).is_some_and(|all| all.len() == 1);
         let mut same = Interval { column: fits.column.clone(), ..Interval::default() };
         for required in requires.into_iter().filter(|required| required.column == fits.column) {
-            same.lows.extend(required.lows);
-            same.highs.extend(required.highs);
+            same.also(required);
         }
         let within = fits.contains(&same);
         (within || (only && fits.meets(&same))).then_some((site, within))
@@ -100,15 +160,39 @@ impl Machine<'_> {
         for (key, negated) in &conditions {
             let found = Interval::of(key, *negated)?;
             match intervals.iter_mut().find(|interval| interval.column == found.column) {
-                Some(interval) => {
-                    interval.lows.extend(found.lows);
-                    interval.highs.extend(found.highs);
-                }
+                Some(interval) => interval.also(found),
                 None => intervals.push(found),
             }
         }
         Some(intervals)
     }
+}
+
+/// The key of a query with one comparison, and whether it is negated: `fold != 4`, `year in [2018, 2019]`.
+pub(crate) fn key_of_query(query: &str) -> Option<(String, bool)> {
+    const SIGNS: [(&str, &str, bool); 8] = [
+        (" not in ", AMONG, true),
+        (" in ", AMONG, false),
+        ("==", "==", false),
+        ("!=", "==", true),
+        (">=", "<", true),
+        ("<=", ">", true),
+        ("<", "<", false),
+        (">", ">", false),
+    ];
+    let (found, sign, negated) = SIGNS.into_iter().find(|(found, ..)| query.contains(found))?;
+    let (column, value) = query.split_once(found)?;
+    let (column, value) = (column.trim(), value.trim());
+    let name = column.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    let several =
+        value.contains(['&', '|', '<', '>', '=']) || value.contains(" and ") || value.contains(" or ");
+    let plain = |value: &str| value.trim().trim_matches(['"', '\'']).trim_start_matches('@').to_owned();
+    let value = match value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(items) => items.split(',').map(plain).collect::<Vec<_>>().join("|"),
+        None if sign == AMONG => return None,
+        None => plain(value),
+    };
+    (name && !several).then(|| (format!("[\"{column}\"]{sign}{value}"), negated))
 }
 
 impl Interval {
@@ -117,16 +201,16 @@ impl Interval {
         if let Some(bounds) = key.strip_prefix("at ") {
             return Self::of_positions(bounds, negated);
         }
+        if let Some(interval) = Self::of_values(key).filter(|_| !negated) {
+            return Some(interval);
+        }
         let mut signs = key.match_indices(['<', '>']);
         let (at, sign) = signs.next()?;
         if signs.next().is_some() {
             return None;
         }
         let (column, bound) = (&key[..at], bound(&key[at + 1..]));
-        if !is_column(column) {
-            return None;
-        }
-        let mut interval = Self { column: column.replace('\'', "\""), ..Self::default() };
+        let mut interval = Self { column: column_of(column)?, ..Self::default() };
         // Numbers with a fraction may be the value of no row.
         let exists = column.contains(['[', '.']) && !bound.contains('.');
         let bound = Bound { text: bound, included: negated && exists };
@@ -136,6 +220,44 @@ impl Interval {
             interval.highs.push(bound);
         }
         Some(interval)
+    }
+
+    /// `["year"]==2019`, `["year"] among 2018|2019`, `["year"] from 2018 to 2019`.
+    fn of_values(key: &str) -> Option<Self> {
+        if let Some((column, ends)) = key.split_once(FROM) {
+            let end = |text: &str| vec![Bound { text: text.to_owned(), included: true }];
+            let (low, high) = ends.split_once(" to ")?;
+            return Some(Self { column: column_of(column)?, lows: end(low), highs: end(high), values: None });
+        }
+        let (column, values) = match key.split_once(AMONG) {
+            Some((column, values)) => (column, values.split('|').map(str::to_owned).collect()),
+            None => {
+                let (column, value) = key.split_once("==")?;
+                (column, vec![bound(value)])
+            }
+        };
+        Some(Self { column: column_of(column)?, values: Some(values), ..Self::default() })
+    }
+
+    /// Requires what another one requires of the same column, too.
+    fn also(&mut self, other: Self) {
+        self.lows.extend(other.lows);
+        self.highs.extend(other.highs);
+        self.values = match (self.values.take(), other.values) {
+            (Some(one), Some(other)) => Some(one.into_iter().filter(|value| other.contains(value)).collect()),
+            (one, other) => one.or(other),
+        };
+    }
+
+    /// Whether a value certainly fulfils it.
+    fn allows(&self, value: &str) -> bool {
+        let within = |bound: &Bound, sign: Ordering| match order(value, &bound.text) {
+            Some(Ordering::Equal) => bound.included,
+            found => found == Some(sign),
+        };
+        self.lows.iter().all(|low| within(low, Ordering::Greater))
+            && self.highs.iter().all(|high| within(high, Ordering::Less))
+            && self.values.as_ref().is_none_or(|values| values.iter().any(|known| known == value))
     }
 
     fn of_positions(bounds: &str, negated: bool) -> Option<Self> {
@@ -148,14 +270,20 @@ impl Interval {
         let bound = |text: &str| vec![Bound { text: text.into(), included: false }];
         match bounds.split_once(" to ") {
             Some(_) if negated => None,
-            Some((low, high)) => Some(Self { column, lows: bound(low), highs: bound(high) }),
-            None if negated => Some(Self { column, lows: bound(bounds), highs: Vec::new() }),
-            None => Some(Self { column, lows: Vec::new(), highs: bound(bounds) }),
+            Some((low, high)) => Some(Self { column, lows: bound(low), highs: bound(high), values: None }),
+            None if negated => Some(Self { column, lows: bound(bounds), ..Self::default() }),
+            None => Some(Self { column, highs: bound(bounds), ..Self::default() }),
         }
     }
 
     /// Whether what fulfils the other one certainly fulfils this one.
     fn contains(&self, other: &Self) -> bool {
+        if let Some(values) = &other.values {
+            return !values.is_empty() && values.iter().all(|value| self.allows(value));
+        }
+        if self.values.is_some() {
+            return false;
+        }
         let up_to = |one: &Bound, other: &Bound| {
             matches!(order(&one.text, &other.text), Some(Ordering::Less | Ordering::Equal))
         };
@@ -167,6 +295,13 @@ impl Interval {
 
     /// Whether something certainly fulfils both: both reach to the end, or every end is after every beginning.
     fn meets(&self, other: &Self) -> bool {
+        match (&self.values, &other.values) {
+            (None, None) => {}
+            (Some(values), _) => return values.iter().any(|value| self.allows(value) && other.allows(value)),
+            (None, Some(values)) => {
+                return values.iter().any(|value| self.allows(value) && other.allows(value));
+            }
+        }
         let lows: Vec<&Bound> = self.lows.iter().chain(&other.lows).collect();
         let highs: Vec<&Bound> = self.highs.iter().chain(&other.highs).collect();
         let meet = |low: &Bound, high: &Bound| match order(&low.text, &high.text) {
@@ -189,7 +324,19 @@ fn bound(text: &str) -> String {
     }
 }
 
-/// Whether the text is certainly the same column wherever it stands: `["date"]`, `.date`, `["date"].dt.year`.
+/// A column by its name, however it is written: `["date"]`, `.date`, `.col("date")`, `["date"].dt.year`.
+fn column_of(text: &str) -> Option<String> {
+    let text = match text.strip_prefix(".col(").and_then(|rest| rest.strip_suffix(')')) {
+        Some(name) => format!("[{name}]"),
+        None => text.replace('\'', "\""),
+    };
+    let plain = |name: &str| name.chars().all(|letter| letter.is_alphanumeric() || letter == '_');
+    let attribute = text.strip_prefix('.').filter(|name| plain(name) && *name != "index");
+    let text = attribute.map_or_else(|| text.clone(), |name| format!("[\"{name}\"]"));
+    is_column(&text).then_some(text)
+}
+
+/// Whether the text is certainly the same column wherever it stands: `["date"]`, `["date"].dt.year`.
 fn is_column(text: &str) -> bool {
     let plain = |letter: char| letter.is_alphanumeric() || "_.[]\"' -".contains(letter);
     let quoted = text.split('[').skip(1).all(|part| part.starts_with(['"', '\'']));

@@ -31,10 +31,16 @@ impl<'a> Machine<'a> {
 
     fn eval_here(&mut self, expression: &'a Expr) -> Value {
         match expression {
-            Expr::Name(name) => self.variable(name.id.as_str()),
+            Expr::Name(name) => {
+                let value = self.variable(name.id.as_str());
+                self.note_use(&value);
+                value
+            }
             Expr::Attribute(attribute) => {
                 let base = self.eval(&attribute.value);
-                self.attribute(&base, attribute.attr.as_str())
+                let value = self.attribute(&base, attribute.attr.as_str());
+                self.note_use(&value);
+                value
             }
             Expr::Call(call) => self.call(call),
             Expr::Subscript(subscript) => {

@@ -17,7 +17,7 @@ type Of<'a> = (&'a Value, &'a Table);
 
 /// Methods whose values are true or false.
 const COMPARISONS: &str = "
-    isin between isna isnull notna notnull eq ne gt lt ge le";
+    isin between is_in is_between isna isnull notna notnull eq ne gt lt ge le";
 
 /// Methods that may compute one value for each row.
 const ACROSS: &str = "
@@ -110,12 +110,11 @@ impl Machine<'_> {
             }
             "to_numpy" | "ravel" | "flatten" | "reshape" | "squeeze" | "transpose" | "view" | "numpy"
             | "round" | "abs" | "rank" | "argsort" | "argmax" | "dot" | "multiply" | "divide" | "sub"
-            | "add" | "mul" | "div" | "pow" | "subtract" | "isin" | "between" | "isna" | "isnull"
-            | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt" | "ge" | "le" | "where" | "mask" | "clip"
-            | "replace" | "fillna" | "softmax" | "log_softmax" | "sigmoid" | "tanh" | "relu" | "exp"
-            | "log" | "clamp" | "square" | "sqrt" | "expm1" | "log1p" | "nan_to_num" | "clip_" => {
-                self.valuewise(table, name, arguments)
-            }
+            | "add" | "mul" | "div" | "pow" | "subtract" | "isin" | "between" | "is_in" | "is_between"
+            | "isna" | "isnull" | "notna" | "notnull" | "eq" | "ne" | "gt" | "lt" | "ge" | "le" | "where"
+            | "mask" | "clip" | "replace" | "fillna" | "softmax" | "log_softmax" | "sigmoid" | "tanh"
+            | "relu" | "exp" | "log" | "clamp" | "square" | "sqrt" | "expm1" | "log1p" | "nan_to_num"
+            | "clip_" => self.valuewise(table, name, arguments),
             "sort_values" | "sort" => self.sorted(table, arguments),
             "rename" => {
                 let renamed = self.renamed(table, arguments);
@@ -210,7 +209,7 @@ impl Machine<'_> {
         matches!(&self.facts.split, Some(Split::Time(Some(column))) if column == name)
     }
 
-    fn valuewise(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {
+    pub(crate) fn valuewise(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Value {
         let conditional = is_one(COMPARISONS, name);
         let keeps_columns =
             matches!(name, "fillna" | "clip" | "replace" | "round" | "abs" | "where" | "mask");
@@ -258,17 +257,11 @@ impl Machine<'_> {
         let text = self.compact(arguments.range);
         let text =
             text.trim_start_matches(|letter: char| letter.is_alphanumeric() || letter == '_').to_owned();
-        let opposites = [
-            ("notna", "isna"),
-            ("notnull", "isna"),
-            ("isnull", "isna"),
-            ("ne", "eq"),
-            ("ge", "lt"),
-            ("le", "gt"),
-        ];
+        let text = self.required_values(&text, table, name, arguments).unwrap_or(text);
+        let opposites = [("notna", "isna"), ("notnull", "isna"), ("isnull", "isna")];
         let (key, negated) = match opposites.iter().find(|(one, _)| *one == name) {
             Some((one, other)) => (text.replace(one, other), *one != "isnull"),
-            None => (text, false),
+            None => (text, matches!(name, "ne" | "ge" | "le")),
         };
         made.mask.condition = Some((key.into(), negated));
         made.by_target = table.is_target();

@@ -447,9 +447,10 @@ impl<'a> Machine<'a> {
             }
             (_, Some(Object::List(list))) => match part_of(&list.items, &bounds).filter(|_| !list.open) {
                 Some(items) => self.list(items),
-                None => match self.row_list(base) {
-                    Some(table) => self.sliced_list(list, &table, slice),
-                    None => {
+                None => match (self.sliced_parts(list, slice), self.row_list(base)) {
+                    (Some(parts), _) => parts,
+                    (None, Some(table)) => self.sliced_list(list, &table, slice),
+                    (None, None) => {
                         let items = list.items.iter().map(|item| with_rows(item, RowsId::UNKNOWN)).collect();
                         self.open_list(items)
                     }

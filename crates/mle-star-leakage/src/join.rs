@@ -14,7 +14,8 @@ pub(crate) fn join(left: &Value, right: &Value, both: &mut dyn FnMut(usize, usiz
         (Value::Number(number), constant) | (constant, Value::Number(number))
             if constant.constant().is_some() =>
         {
-            Value::Number(Rc::new(Number { text: None, random: false, truth: false, ..(**number).clone() }))
+            let number = Number { text: None, span: None, random: false, truth: false, ..(**number).clone() };
+            Value::Number(Rc::new(number))
         }
         (Value::Object(one), Value::Object(other)) if one == other => left.clone(),
         (Value::Object(one), Value::Object(other)) => both(*one, *other),
@@ -81,6 +82,7 @@ fn join_numbers(one: &Number, other: &Number) -> Number {
         reduced: one.reduced.clone().filter(|reduced| other.reduced.as_ref() == Some(reduced)),
         row: one.row.clone().filter(|row| other.row.as_ref() == Some(row)),
         versus: one.versus.clone().or_else(|| other.versus.clone()),
+        span: one.span.filter(|span| other.span == Some(*span)),
     }
 }
 

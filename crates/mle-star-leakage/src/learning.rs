@@ -61,6 +61,10 @@ impl Machine<'_> {
                 let fitted = self.fit_rows(&table, None, arguments);
                 self.transformed(&table, Role::Transformer, &fitted)
             }
+            _ if symbol.starts_with("torchvision.datasets.") => self.library_set(symbol, arguments),
+            _ if symbol.starts_with("torchvision.models.") || symbol == "timm.create_model" => {
+                self.estimator(name, arguments)
+            }
             _ if symbol.starts_with("torch") => return self.call_torch(name, arguments),
             _ => return self.compared_samples(name, arguments),
         })
@@ -117,7 +121,7 @@ impl Machine<'_> {
         let settings = settings.chain(arguments.named.iter().map(|(name, value)| (&**name, value)));
         for (name, value) in settings.filter(|(_, value)| self.table_of(value).is_none()).collect::<Vec<_>>()
         {
-            let of_value = self.lessons_of(value);
+            let of_value = self.lessons_of(value).and(&self.settings_within(value, 4));
             let set = self.infos.map_kinds(&of_value, |kind| match kind {
                 Kind::Candidate(open) if open.is_open() => Some(Kind::Candidate(names::setting(name, open))),
                 Kind::Candidate(_) => Some(kind),
@@ -139,6 +143,15 @@ impl Machine<'_> {
         let estimator =
             Estimator { name: name.into(), role, made, lessons, stops, warm, steps, takes, fitted };
         self.state.add(Object::Estimator(estimator))
+    }
+
+    /// What the settings depend on of models that another one is made of.
+    fn settings_within(&self, value: &Value, depth: usize) -> Lessons {
+        if let Some(Object::Estimator(estimator)) = self.state.get(value) {
+            return estimator.lessons.clone();
+        }
+        let items = if depth > 0 { self.contents(value) } else { None };
+        items.into_iter().flatten().map(|item| self.settings_within(&item, depth - 1)).collect()
     }
 
     /// What the things learn that a composition is made of.
@@ -297,6 +310,7 @@ impl Machine<'_> {
             Some(table) => {
                 let taken = self.taken(estimator, table);
                 if estimator.role >= Role::Model {
+                    self.begin_uses();
                     self.note_ids(&taken, arguments);
                 }
                 let taken = self.through_steps(estimator, taken, Some(target.as_ref()));

@@ -108,7 +108,9 @@ mod table;
 mod targets;
 mod together;
 mod training;
+mod types;
 mod unreadable;
+mod uses;
 mod value;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

@@ -23,7 +23,8 @@ impl Machine<'_> {
         if !symbol.contains('.') {
             return self.call_builtin(name, arguments);
         }
-        let arguments = &self.with_row_lists(arguments);
+        let collates = symbol.starts_with("torch") && name == "DataLoader";
+        let arguments = &if collates { arguments.clone() } else { self.with_row_lists(arguments) };
         if let Some(splitter) = self.splitter(name, arguments) {
             return splitter;
         }

@@ -13,6 +13,7 @@ use crate::site::Site;
 use crate::state::State;
 use crate::table::{Group, Table};
 use crate::targets::{SeenTargets, Targets};
+use crate::uses::Uses;
 use crate::value::{Fitted, Names, Object, Row, Value};
 
 /// How many steps a script may take.
@@ -48,6 +49,8 @@ pub(crate) struct Machine<'a> {
     /// The choices by scores that the current statement depends on.
     pub(crate) choices: Lessons,
     pub(crate) seen: Seen,
+    /// Which rows are read.
+    pub(crate) uses: Uses,
 }
 
 /// How much work is left, and how deep the interpreter is in expressions and calls.
@@ -217,6 +220,7 @@ impl<'a> Machine<'a> {
             registered: Vec::new(),
             choices: Lessons::default(),
             seen: Seen::default(),
+            uses: Uses::default(),
         }
     }
 
@@ -341,7 +345,7 @@ impl<'a> Machine<'a> {
         };
         let lesson = Lesson::new(Kind::Candidate(how), self.site(site), RowsId::UNKNOWN);
         let lessons = number.lessons.and(&self.infos.lesson(lesson));
-        Value::Number(Rc::new(crate::value::Number { lessons, row: None, ..number }))
+        Value::Number(Rc::new(crate::value::Number { lessons, row: None, span: None, ..number }))
     }
 
     /// Sets what a target names.

@@ -45,7 +45,7 @@ impl Machine<'_> {
                 Some(table) => self.table(Table::blank(table.rows)),
                 None => Value::some_number(),
             },
-            "arange" => first.length().map_or_else(Value::some_number, |rows| self.positions(rows)),
+            "arange" => self.range_of(arguments),
             // Numbers that are tried all at once.
             "linspace" | "logspace" | "geomspace" => {
                 Value::learnt(self.candidate_at(How::Open, arguments.range))
@@ -84,6 +84,11 @@ impl Machine<'_> {
                 Value::Tuple([positions].into())
             }
             "flatnonzero" => self.positions_of(first),
+            "isin" | "in1d" if self.table_of(first).is_some() => {
+                let positional = arguments.positional.iter().skip(1).cloned().collect();
+                let table = self.table_of(first).cloned().unwrap_or_default();
+                self.valuewise(&table, "isin", &Arguments { positional, ..arguments.clone() })
+            }
             "argsort" | "argpartition" => match self.table_of(first).map(|table| table.rows) {
                 Some(rows) if rows.is_known() => self.positions(rows),
                 // Statistics in their order.
@@ -267,8 +272,9 @@ impl Machine<'_> {
         if tables.is_empty() {
             return if self.scores_of(&first, 2).is_empty() { Value::Unknown } else { first };
         }
-        // Predictions of the folds in a row: `np.hstack([fold, ...])`.
-        let across = across && !(open && name == "hstack");
+        // Predictions of the folds in a row: `np.hstack([fold, ...])`. Positions are no columns either.
+        let in_a_row = open || tables.iter().all(|table| table.index);
+        let across = across && !(in_a_row && name == "hstack");
         if across {
             let made = self.side_by_side(&tables, arguments.range);
             return self.table(made);

@@ -143,9 +143,7 @@ impl Machine<'_> {
         let rows = self.rows_of_both(left.rows, right.rows);
         let condition = match (operation, &left.mask.condition, &right.mask.condition) {
             (Operator::BitAnd, Some(_), Some(_)) => self.conjunction(&left, &right),
-            (Operator::BitOr, Some(left), Some(right)) => {
-                Some((format!("{left:?} or {right:?}").into(), false))
-            }
+            (Operator::BitOr, Some(left), Some(right)) => Some((Self::disjunction(left, right), false)),
             _ => None,
         };
         let answer = self.answers_of(&left, &right);
@@ -161,6 +159,7 @@ impl Machine<'_> {
         let mut combined = Table {
             mask: Mask { condition, versus, compared: self.compared(&left, &right), ..Mask::default() },
             by_target: left.by_target || right.by_target,
+            polars: left.polars || right.polars,
             lead,
             ..Table::array(rows, self.applied(&left.rest.lessons.and(&right.rest.lessons), rows).and(&answer))
         };
@@ -421,12 +420,14 @@ fn numbers(left: &Value, right: &Value) -> Value {
             category: false,
             share: None,
             reduced: one.reduced.clone().or_else(|| other.reduced.clone()),
+            span: None,
             text: None,
         })),
         (Value::Number(number), other) | (other, Value::Number(number)) => {
             let random = number.random && other.is_constant_number();
             let truth = number.truth && other.is_constant_number();
-            Value::Number(Rc::new(Number { text: None, share: None, random, truth, ..(**number).clone() }))
+            let number = Number { text: None, share: None, span: None, random, truth, ..(**number).clone() };
+            Value::Number(Rc::new(number))
         }
         (Value::Length(_), _) | (_, Value::Length(_)) => Value::some_number(),
         _ => Value::Unknown,

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
+use crate::conditions::key_of_query;
 use crate::info::{Kind, Lessons};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
@@ -48,6 +49,9 @@ impl Machine<'_> {
         {
             let named = Table { label: Some(label.into()), polars: true, ..values.values() };
             return Some(self.table(named));
+        }
+        if let Some(holds) = self.has_type(name, &first) {
+            return Some(Value::Bool(holds));
         }
         Some(match (name, self.table_of(&first).cloned()) {
             ("DataFrame" | "Series", _) => self.made_table(&first, arguments),
@@ -291,8 +295,10 @@ impl Machine<'_> {
             return self.sample(table, arguments);
         }
         table.with_rows(if name == "query" {
-            let key = arguments.first().and_then(Value::constant).unwrap_or_default();
-            self.divided(table.rows, &format!("query {key}"), false, DivisionKind::Condition)
+            let query = arguments.first().and_then(Value::constant).unwrap_or_default();
+            let key = key_of_query(&query);
+            let (key, negated) = key.unwrap_or_else(|| (format!("query {query}"), false));
+            self.divided(table.rows, &key, negated, DivisionKind::Condition)
         } else {
             // The same call on the same rows leaves the same rows.
             self.rows.some(table.rows, self.site(arguments.range))

@@ -15,7 +15,8 @@ use crate::value::{Number, Value};
 /// The findings of a script that was followed to its end.
 pub(crate) fn findings(machine: &mut Machine<'_>) -> Vec<Finding> {
     let reported = reported_scores(machine);
-    let mut report = Report { machine, lines: Lines::new(machine.source), found: BTreeMap::new() };
+    let mut report =
+        Report { machine, reported: &reported, lines: Lines::new(machine.source), found: BTreeMap::new() };
     report.files();
     report.final_lines();
     report.columns();
@@ -30,6 +31,7 @@ pub(crate) fn findings(machine: &mut Machine<'_>) -> Vec<Finding> {
 /// Findings as they are collected: one for each rule and place.
 struct Report<'a> {
     machine: &'a Machine<'a>,
+    reported: &'a [(Score, Lessons)],
     lines: Lines<'a>,
     found: BTreeMap<(Rule, usize, usize), Finding>,
 }
@@ -60,8 +62,28 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
         });
         (Score { lessons, ..score }, Lessons::default())
     });
-    let all: Vec<_> = printed.into_iter().chain(others).collect();
-    all.into_iter().filter(|(score, _)| !on_training_rows(machine, score)).collect()
+    let all: Vec<_> = printed.iter().cloned().chain(others).collect();
+    let apart: Vec<_> = all.into_iter().filter(|(score, _)| !on_training_rows(machine, score)).collect();
+    if !apart.is_empty() {
+        return apart;
+    }
+    let meant = |score: &Score| on_added_rows(machine, score) || beside_unread_rows(machine, score);
+    printed.into_iter().filter(|(score, _)| meant(score)).collect()
+}
+
+/// Whether a score is one of training rows, although others were held out that the script does not look at again.
+fn beside_unread_rows(machine: &Machine<'_>, score: &Score) -> bool {
+    let mut lessons = machine.infos.lessons(&score.lessons);
+    lessons.any(|lesson| lesson.kind == Kind::Model && machine.leaves_unread(lesson))
+}
+
+/// Whether the rows of a score were a table of their own, and were added to those that the model was fitted on.
+fn on_added_rows(machine: &Machine<'_>, score: &Score) -> bool {
+    let added = |lesson: Lesson| match machine.rows.origin(lesson.from) {
+        Origin::Joined { parts, .. } => parts.iter().skip(1).any(|part| *part == lesson.on),
+        _ => false,
+    };
+    machine.infos.lessons(&score.lessons).any(|lesson| lesson.kind == Kind::Model && added(lesson))
 }
 
 fn scores_in(machine: &Machine<'_>, values: &[Value]) -> Vec<(Score, Lessons)> {
@@ -263,6 +285,16 @@ impl Report<'_> {
         self.add(rule, site, text);
     }
 
+    /// Whether what a model was fitted on is all that is known of the scores of this model.
+    fn is_only(&self, fit: Lesson) -> bool {
+        let other = |lesson: Lesson| {
+            let choice = self.machine.overlapping_choice(lesson.from, lesson.on);
+            lesson.kind == Kind::Model && lesson.site == fit.site && !choice.is_some_and(|(_, within)| within)
+        };
+        let mut scores = self.reported.iter();
+        !scores.any(|(score, _)| self.machine.infos.lessons(&score.lessons).any(other))
+    }
+
     /// Whether one of two sets is drawn at random, and the other one has all rows with a value of a column: some are in
     /// both.
     fn drawn_and_chosen(&self, one: RowsId, other: RowsId) -> bool {
@@ -287,7 +319,7 @@ impl Report<'_> {
         let at_once = drawn(&left.key).is_some_and(|one| drawn(&right.key) == Some(one));
         let overlapping = left.kind.is_random() && right.kind.is_random() && !at_once;
         // Without a final line, a score of some training rows may be told beside that of others.
-        let told = |within: bool| !within || !self.machine.seen.finals.is_empty();
+        let told = |within: bool| !within || !self.machine.seen.finals.is_empty() || self.is_only(lesson);
         let choice = self.machine.overlapping_choice(lesson.from, lesson.on);
         if let Some((choice, _)) = choice.filter(|(_, within)| told(*within)) {
             let (fit, scored) = (self.code(lesson.site), self.code(score.site));

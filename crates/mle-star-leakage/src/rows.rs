@@ -199,12 +199,27 @@ impl Rows {
             return true;
         }
         match self.origin(outer) {
-            Origin::Joined { parts, .. } => parts.iter().any(|part| self.contains(*part, inner)),
+            Origin::Joined { parts, .. } => {
+                parts.iter().any(|part| self.contains(*part, inner))
+                    || self.whole_of_sides(parts).is_some_and(|whole| self.contains(whole, inner))
+            }
             Origin::Repeated { of, .. } => self.contains(*of, inner),
             // If nothing but the part is looked at, the others were only left out.
             Origin::Around { of, part } => self.contains(*of, inner) && !self.contains(*part, inner),
             _ => false,
         }
+    }
+
+    /// The rows of which both sides of a division are among some parts.
+    fn whole_of_sides(&self, parts: &[RowsId]) -> Option<RowsId> {
+        let sides = parts.iter().filter_map(|part| match self.origin(*part) {
+            Origin::Part { of, division, side } => Some((*of, *division, *side)),
+            _ => None,
+        });
+        let sides: Vec<_> = sides.take(16).collect();
+        let other =
+            |&(of, division, side): &(RowsId, DivisionId, u8)| sides.contains(&(of, division, 1 - side));
+        sides.iter().find(|side| other(side)).map(|(of, ..)| *of)
     }
 
     /// Whether some row is certainly in both.
@@ -268,6 +283,17 @@ impl Rows {
         };
         let (left, right) = (division(left)?, division(right)?);
         (left != right).then_some((left, right))
+    }
+
+    /// The rows that were held out when these rows, or those that they were taken from, were taken for a fit.
+    pub(crate) fn held_out(&self, fit: RowsId) -> Option<RowsId> {
+        self.ancestors(fit).find_map(|above| match self.origin(above) {
+            Origin::Part { of, division, side: 0 } => {
+                let other = Origin::Part { of: *of, division: *division, side: 1 };
+                self.numbers.get(&other).copied()
+            }
+            _ => None,
+        })
     }
 
     /// The division that separates the two sets.

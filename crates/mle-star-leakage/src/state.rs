@@ -63,6 +63,11 @@ impl<'a> State<'a> {
         self.scopes.get(scope)?.variables.get(name)
     }
 
+    /// All variables.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&'a str, &Value)> {
+        self.scopes.iter().flat_map(|scope| scope.variables.iter().map(|(name, value)| (*name, value)))
+    }
+
     /// Sets a variable.
     pub(crate) fn set(&mut self, scope: usize, name: &'a str, value: Value) {
         let scope =

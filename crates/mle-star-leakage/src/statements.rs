@@ -11,10 +11,12 @@ use ruff_text_size::{Ranged, TextRange};
 impl<'a> Machine<'a> {
     /// Follows statements one after the other.
     pub(crate) fn run(&mut self, body: &'a [Stmt]) -> Flow {
+        let before = self.uses_before();
         for statement in body {
             if self.limits.steps == 0 {
                 return Flow::Leaves;
             }
+            self.forget_uses(before);
             self.limits.steps -= 1;
             let flow = self.follow(statement);
             if flow != Flow::Next {

@@ -3,18 +3,23 @@
 use crate::calls::Arguments;
 use crate::info::Lesson;
 use crate::machine::Machine;
-use crate::rows::{DivisionKind, RowsId};
+use crate::rows::{DivisionKind, Origin, RowsId};
 use crate::table::Table;
-use crate::value::{Object, Value};
+use crate::value::{List, Object, Value};
+use ruff_python_ast::ExprSlice;
+use ruff_text_size::Ranged;
 
-impl Machine<'_> {
+/// The keys of divisions into parts of equal size begin with it.
+const PARTS: &str = "parts";
+
+impl<'a> Machine<'a> {
     /// Parts of equal size: `array_split(positions, 5)`.
     pub(crate) fn split_evenly(&mut self, first: &Value, arguments: &Arguments) -> Value {
         let (Some(table), true) = (self.table_of(first).cloned(), arguments.positional.len() > 1) else {
             return Value::Unknown;
         };
         let site = self.site(arguments.range);
-        let key = format!("parts {:?}", arguments.range);
+        let key = format!("{PARTS} {:?}", arguments.range);
         let division = self.rows.division(table.rows, DivisionKind::Folds, &key, site);
         let rows = self.rows.part(table.rows, division, 1);
         let part = self.table(table.with_rows(rows));
@@ -25,6 +30,26 @@ impl Machine<'_> {
             list.added.push((site, false));
         }
         list
+    }
+
+    /// The first or last parts of equal size: `parts[:k]`, `parts[k + 1:]`.
+    pub(crate) fn sliced_parts(&mut self, parts: &List, slice: &'a ExprSlice) -> Option<Value> {
+        let [part] = parts.items.as_slice() else { return None };
+        let table = self.table_of(part)?.clone();
+        let Origin::Part { of, division, side: 1 } = *self.rows.origin(table.rows) else { return None };
+        let (division, _) = self.rows.division_of(division)?;
+        if !division.key.starts_with(PARTS) {
+            return None;
+        }
+        let (bound, last) = match (&slice.lower, &slice.upper, &slice.step) {
+            (None, Some(end), None) => (end, false),
+            (Some(start), None, None) => (start, true),
+            _ => return None,
+        };
+        let key = format!("{PARTS} at {}", self.compact(bound.range()));
+        let rows = self.divided(of, &key, last, DivisionKind::Position);
+        let sliced = self.table(table.with_rows(rows));
+        Some(self.list(vec![sliced]))
     }
 
     /// The rows of a table whose parts by the values of a column, as in a loop over all of them, these are.
@@ -130,7 +155,7 @@ impl Machine<'_> {
         joined.by_target = false;
         // Positions of parts, put together, are positions.
         joined.index =
-            open && tables.iter().all(|table| table.index) && self.whole_of_parts(tables).is_some();
+            tables.iter().all(|table| table.index) && (!open || self.whole_of_parts(tables).is_some());
         if open && !tables.iter().any(|table| table.rows.is_known()) {
             joined.rest.lessons = self.over_folds(&joined.rest.lessons);
             for (_, column) in &mut joined.columns {

@@ -124,6 +124,7 @@ impl Machine<'_> {
 
     /// `loss.backward()`: the networks that were called since the last step learn.
     pub(crate) fn backward(&mut self, range: TextRange) {
+        self.begin_uses();
         let forwards = std::mem::take(&mut self.networks.forwards);
         let mut learnt = Vec::new();
         for (number, table, site) in forwards {
@@ -191,6 +192,9 @@ impl Machine<'_> {
                 }
                 Value::Unknown
             }
+            "to" | "cuda" | "cpu" | "float" | "double" | "half" | "eval" | "train" | "requires_grad_" => {
+                network.clone()
+            }
             _ => Value::Unknown,
         }
     }
@@ -245,7 +249,10 @@ impl Machine<'_> {
                 Value::Tuple(tables.into())
             }
             "DataLoader" => {
-                let item = self.batch(&first);
+                let item = match self.row_list(&first) {
+                    Some(table) => self.collated(&first, table.rows, arguments),
+                    None => self.batch(&first),
+                };
                 let item = match arguments.named("sampler").or_else(|| arguments.named("batch_sampler")) {
                     None | Some(Value::None) => item,
                     Some(sampler) => {
@@ -255,6 +262,8 @@ impl Machine<'_> {
                 };
                 Value::each(item)
             }
+            // The same network, on several devices or made faster.
+            "compile" | "DataParallel" | "DistributedDataParallel" => first,
             "SubsetRandomSampler" | "SequentialSampler" | "RandomSampler" => first,
             // Each row may be drawn, unless some have no weight.
             "WeightedRandomSampler" => match self.table_of(&first).cloned() {
@@ -269,23 +278,93 @@ impl Machine<'_> {
                 let whole = self.batch(&first);
                 self.subset(&whole, &index)
             }
-            "random_split" => {
-                let whole = self.batch(&first);
-                let parts = self.contents(&whole).unwrap_or_default();
-                let given = Arguments { positional: parts.clone(), named: Vec::new(), ..arguments.clone() };
-                let Value::Tuple(divided) = self.train_test_split(&given) else {
-                    return Some(Value::Unknown);
-                };
-                let side =
-                    |side: usize| Value::Tuple(divided.iter().skip(side).step_by(2).cloned().collect());
-                let sizes = arguments.get(1, "lengths").and_then(|sizes| self.contents(sizes));
-                match sizes {
-                    Some(sizes) if sizes.len() == 2 => Value::Tuple([side(0), side(1)].into()),
-                    _ => Value::Unknown,
-                }
+            "ConcatDataset" => {
+                let sets = self.contents(&first)?;
+                self.joined_sets(&sets, arguments)
             }
+            "random_split" => self.random_split(&first, arguments),
             _ => return None,
         })
+    }
+
+    /// The parts of a data set. The first one is divided from all others, and so on.
+    fn random_split(&mut self, set: &Value, arguments: &Arguments) -> Value {
+        let whole = self.batch(set);
+        let mut left = self.contents(&whole).unwrap_or_default();
+        let sizes = arguments.get(1, "lengths").and_then(|sizes| self.contents(sizes)).unwrap_or_default();
+        let mut parts = Vec::new();
+        for _ in sizes.iter().skip(1).take(8) {
+            let given = Arguments { positional: left, named: Vec::new(), ..arguments.clone() };
+            let Value::Tuple(divided) = self.train_test_split(&given) else { return Value::Unknown };
+            let side = |side: usize| divided.iter().skip(side).step_by(2).cloned().collect::<Vec<_>>();
+            parts.push(Value::Tuple(side(0).into()));
+            left = side(1);
+        }
+        if parts.is_empty() {
+            return Value::Unknown;
+        }
+        parts.push(Value::Tuple(left.into()));
+        Value::Tuple(parts.into())
+    }
+
+    /// The rows of a data set of features and true values.
+    pub(crate) fn rows_of_set(&self, set: &Value) -> Option<RowsId> {
+        let Value::Tuple(parts) = set else { return None };
+        let [features, truth] = &**parts else { return None };
+        let (features, truth) = (self.table_of(features)?, self.table_of(truth)?);
+        (features.rows.is_known() && features.rows == truth.rows && truth.is_target())
+            .then_some(features.rows)
+    }
+
+    /// Data sets one after the other.
+    fn joined_sets(&mut self, sets: &[Value], arguments: &Arguments) -> Value {
+        let sets: Vec<Value> = sets.iter().map(|set| self.batch(set)).collect();
+        let sets: Vec<Vec<Value>> = sets.iter().filter_map(|set| self.contents(set)).collect();
+        let side = |machine: &mut Self, side: usize| {
+            let tables = sets.iter().filter_map(|set| machine.table_of(set.get(side)?).cloned());
+            let tables: Vec<Table> = tables.collect();
+            machine.below(&tables, tables.len() < sets.len(), 0, arguments)
+        };
+        let pair = [side(self, 0), side(self, 1)];
+        Value::Tuple(pair.into())
+    }
+
+    /// A data set of a library: the same files are the same rows, however they are transformed.
+    pub(crate) fn library_set(&mut self, symbol: &str, arguments: &Arguments) -> Value {
+        let mut key = symbol.to_owned();
+        let named = arguments.named.iter().filter(|(name, _)| !name.contains("transform"));
+        for value in arguments.positional.iter().chain(named.map(|(_, value)| value)) {
+            key = value.constant().map_or(key.clone(), |text| format!("{key} {text}"));
+        }
+        if arguments.get(0, "root").and_then(Value::constant).is_none() {
+            key = format!("{key} {:?} {}", arguments.range, self.state.count());
+        }
+        let set = Table::of(self.rows.table(&key));
+        let truth = self.truth(&set);
+        let features = self.table(set);
+        Value::Tuple([features, truth].into())
+    }
+
+    /// A batch of a list of rows: what `collate_fn` makes of them, or their values side by side.
+    fn collated(&mut self, list: &Value, rows: RowsId, arguments: &Arguments) -> Value {
+        let made = match arguments.named("collate_fn").cloned() {
+            Some(function) => self.call_with(&function, std::slice::from_ref(list), arguments.range),
+            None => self.contents(list).map(|items| self.join_all(&items)).unwrap_or_default(),
+        };
+        let Value::Tuple(parts) = made else { return Value::Unknown };
+        let mut tables = Vec::new();
+        for (at, part) in parts.iter().enumerate() {
+            let known = self.table_of(part).cloned().or_else(|| self.row_list(part));
+            let mut table = known.unwrap_or_else(|| Table::of(rows));
+            if let Value::Number(number) = part
+                && let Some(row) = &number.row
+            {
+                table = Table { label: row.label.clone(), ..Table::of(row.rows) };
+            }
+            table.rest.target |= at > 0 && at + 1 == parts.len();
+            tables.push(self.table(table));
+        }
+        Value::Tuple(tables.into())
     }
 
     fn truth(&mut self, table: &Table) -> Value {

@@ -75,6 +75,8 @@ pub(crate) struct Number {
     pub(crate) row: Option<Rc<Row>>,
     /// The column that computed values were compared with.
     pub(crate) versus: Option<Rc<str>>,
+    /// It is all whole numbers from the first one to before the second one.
+    pub(crate) span: Option<(i64, i64)>,
 }
 
 /// One row of a table, or one value of a column, as in a loop over all of them.

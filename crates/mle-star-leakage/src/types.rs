@@ -1,0 +1,69 @@
+//! Types of columns: whether a column that holds a target certainly has numbers.
+
+use ruff_python_ast::CmpOp;
+
+use crate::machine::Machine;
+use crate::value::Value;
+
+/// The type of the values of a table.
+pub(crate) const DTYPE: &str = "dtype of";
+
+impl Machine<'_> {
+    /// Whether the values whose type this is, or these values, certainly are numbers.
+    fn holds_numbers(&self, value: &Value) -> bool {
+        let table = match value {
+            Value::Method(method) if &*method.1 == DTYPE => self.table_of(&method.0),
+            value => self.table_of(value),
+        };
+        let label = table.and_then(|table| table.label.as_deref());
+        label.is_some_and(|label| self.targets.contains(label) && self.is_numeric(label))
+    }
+
+    /// `column.dtype != object` and the like.
+    pub(crate) fn compare_types(&self, operation: CmpOp, left: &Value, right: &Value) -> Option<bool> {
+        let Value::Method(method) = left else { return None };
+        if &*method.1 != DTYPE || !self.holds_numbers(left) {
+            return None;
+        }
+        let among = match (name_of_type(right), self.contents(right)) {
+            (Some(name), _) => is_of_numbers(&[name])?,
+            (None, Some(items)) => {
+                let names: Option<Vec<&str>> = items.iter().map(name_of_type).collect();
+                is_of_numbers(&names?)?
+            }
+            (None, None) => return None,
+        };
+        match operation {
+            CmpOp::Eq | CmpOp::Is | CmpOp::In => Some(among),
+            CmpOp::NotEq | CmpOp::IsNot | CmpOp::NotIn => Some(!among),
+            _ => None,
+        }
+    }
+
+    /// `is_numeric_dtype(column)` and the like.
+    pub(crate) fn has_type(&self, function: &str, value: &Value) -> Option<bool> {
+        let numbers = match function {
+            "is_numeric_dtype" => true,
+            "is_object_dtype" | "is_string_dtype" | "is_categorical_dtype" => false,
+            _ => return None,
+        };
+        self.holds_numbers(value).then_some(numbers)
+    }
+}
+
+fn name_of_type(value: &Value) -> Option<&str> {
+    match value {
+        Value::Symbol(name) => name.rsplit('.').next(),
+        value => value.as_str(),
+    }
+}
+
+/// Whether numbers of any kind have one of these types. `None`: it is not known.
+fn is_of_numbers(names: &[&str]) -> Option<bool> {
+    let has = |part: &str| names.iter().any(|name| name.contains(part));
+    if has("number") || (has("int") && has("float")) {
+        return Some(true);
+    }
+    let of_texts = |name: &&str| matches!(*name, "object" | "object_" | "O" | "str" | "string" | "category");
+    names.iter().all(of_texts).then_some(false)
+}
