@@ -124,7 +124,7 @@ pub fn write(profile: &Profile, by: &FoldBasis<'_>, plan: Option<&Plan>, folder:
 }
 
 /// The fold of each row of the training table, from 0; `None` for rows that are not validated.
-pub(crate) fn of_all_rows(profile: &Profile, by: &By<'_>) -> io::Result<Folds> {
+pub(crate) fn of_all_rows(profile: &Profile, by: &FoldBasis<'_>) -> io::Result<Folds> {
     let labelled = Labelled::of(profile, by.target, by.id)?;
     Rows { of: &labelled, plan: None }.folds(profile, by)
 }

@@ -4,7 +4,7 @@ use mle_star_backends::script::evaluation::{FoldFiles, LastFold};
 use mle_star_domain::protocol::{Holdout, Protocol};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
-use mle_star_tables::folds::{self, By};
+use mle_star_tables::folds::{self, FoldBasis};
 use mle_star_tables::holdout::{self, Off, plan_last_fold};
 use mle_star_tables::own_folds::OwnFolds;
 use mle_star_tables::profile::Profile;
@@ -47,7 +47,7 @@ impl Inputs {
         let own = task.folds.as_deref().map(|from| OwnFolds::read(profile, target, id, from)).transpose()?;
         let periods = protocol.periods.as_ref();
         let timeline = periods.and_then(|_| timeline_again(task, *seed, protocol, profile));
-        let by = By { target, id, split, timeline: timeline.as_ref(), own: own.as_ref(), seed: *seed };
+        let by = FoldBasis { target, id, split, timeline: timeline.as_ref(), own: own.as_ref(), seed: *seed };
         let plan = plan_last_fold(profile, task.weight_column.as_deref(), &by)
             .map_err(|Off(why)| lacks(&format!("nor can those of the last fold be: {why}")))?;
         holdout::labels(profile, &plan, &files.labels)?;

@@ -9,7 +9,7 @@ use super::choice::{Chosen, Share};
 use super::off::{Off, off, unreadable};
 use super::tables::{Roles, Tables};
 use super::{Plan, checked, plan_period};
-use crate::folds::{self, By};
+use crate::folds::{self, FoldBasis};
 use crate::labelled::Parts;
 use crate::profile::Profile;
 use crate::records::digest;
@@ -26,7 +26,7 @@ const FEWEST_GIVEN: u8 = 3;
 ///
 /// # Errors
 /// They cannot be held out.
-pub fn plan_last_fold(profile: &Profile, weight: Option<&str>, by: &By<'_>) -> Result<Plan, Off> {
+pub fn plan_last_fold(profile: &Profile, weight: Option<&str>, by: &FoldBasis<'_>) -> Result<Plan, Off> {
     let roles = Roles { target: Some(by.target), id: by.id, weight };
     if let (SplitKind::Time, Some(timeline), None) = (by.split.kind, by.timeline, by.own) {
         return plan_period(profile, &roles, (by.split, timeline), Share::Of(0.5, u64::MAX), by.seed);
@@ -39,7 +39,7 @@ pub fn plan_last_fold(profile: &Profile, weight: Option<&str>, by: &By<'_>) -> R
     Ok(Plan::new(&tables, chosen, (&roles, by.split), by.seed))
 }
 
-fn choose(profile: &Profile, tables: &Tables<'_>, by: &By<'_>) -> Result<Chosen, Off> {
+fn choose(profile: &Profile, tables: &Tables<'_>, by: &FoldBasis<'_>) -> Result<Chosen, Off> {
     let cannot = |error: &_| unreadable(tables.train, error);
     let folds = folds::of_all_rows(profile, by).map_err(|error| cannot(&error))?;
     let last = folds.iter().flatten().max().copied();

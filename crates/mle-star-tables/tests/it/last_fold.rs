@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use mle_star_domain::protocol::{Split, SplitKind};
-use mle_star_tables::folds::{self, By};
+use mle_star_tables::folds::{self, FoldBasis};
 use mle_star_tables::holdout::{labels, plan_last_fold, write_with};
 use mle_star_tables::own_folds::OwnFolds;
 use mle_star_tables::periods::Timeline;
@@ -43,8 +43,14 @@ fn held_out(rows: usize, split: &Split, own: Option<&str>) -> Result<(BTreeSet<S
     let own = own.map(|column| OwnFolds::read(&profile, "y", Some("id"), column).unwrap());
     let timeline =
         (split.kind == SplitKind::Time).then(|| Timeline::read(&profile, "y", Some("id"), split).unwrap());
-    let by =
-        By { target: "y", id: Some("id"), split, timeline: timeline.as_ref(), own: own.as_ref(), seed: 1 };
+    let by = FoldBasis {
+        target: "y",
+        id: Some("id"),
+        split,
+        timeline: timeline.as_ref(),
+        own: own.as_ref(),
+        seed: 1,
+    };
     let (all, input, secret) =
         (out.path().join("all"), out.path().join("input"), out.path().join("labels.csv"));
     folds::link_all_rows(&profile, &by, &all).unwrap();

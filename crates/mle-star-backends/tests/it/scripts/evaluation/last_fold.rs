@@ -15,7 +15,7 @@ use mle_star_domain::place::Place;
 use mle_star_domain::protocol::Split;
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
-use mle_star_tables::folds::{self, By};
+use mle_star_tables::folds::{self, FoldBasis};
 use mle_star_tables::holdout::{Off, labels, plan_last_fold, write_with};
 use mle_star_tables::profile;
 
@@ -46,11 +46,11 @@ async fn world(rows: usize) -> (World, PathBuf) {
     fs::create_dir_all(root.join("run")).unwrap();
     let profile = profile::read(&original).unwrap();
     let split = Split::default();
-    let by = By { target: "y", id: Some("id"), split: &split, timeline: None, own: None, seed: 1 };
+    let by = FoldBasis { target: "y", id: Some("id"), split: &split, timeline: None, own: None, seed: 1 };
     folds::link_all_rows(&profile, &by, &all_rows).unwrap();
     let last_fold = LastFold::new("sample_submission.csv".into(), move |files| {
         let split = Split::default();
-        let by = By { target: "y", id: Some("id"), split: &split, timeline: None, own: None, seed: 1 };
+        let by = FoldBasis { target: "y", id: Some("id"), split: &split, timeline: None, own: None, seed: 1 };
         let plan = plan_last_fold(&profile, None, &by).map_err(|Off(why)| Trouble::new(why, ""))?;
         labels(&profile, &plan, &files.labels)?;
         write_with(&profile, &plan, &files.input, |folder| folds::write(&profile, &by, Some(&plan), folder))
