@@ -3,12 +3,22 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
+use crate::info::Lessons;
 use crate::machine::Machine;
 use crate::names;
 use crate::table::Table;
 use crate::value::{Estimator, Object, Takes, Value};
 
 impl Machine<'_> {
+    /// What the settings depend on of models that another one is made of.
+    pub(crate) fn settings_within(&self, value: &Value, depth: usize) -> Lessons {
+        if let Some(Object::Estimator(estimator)) = self.state.get(value) {
+            return estimator.lessons.clone();
+        }
+        let items = if depth > 0 { self.contents(value) } else { None };
+        items.into_iter().flatten().map(|item| self.settings_within(&item, depth - 1)).collect()
+    }
+
     /// The columns that a composition takes from a table.
     pub(crate) fn taken(&mut self, estimator: &Estimator, table: &Table) -> Table {
         match &estimator.takes {

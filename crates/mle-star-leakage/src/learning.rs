@@ -145,15 +145,6 @@ impl Machine<'_> {
         self.state.add(Object::Estimator(estimator))
     }
 
-    /// What the settings depend on of models that another one is made of.
-    fn settings_within(&self, value: &Value, depth: usize) -> Lessons {
-        if let Some(Object::Estimator(estimator)) = self.state.get(value) {
-            return estimator.lessons.clone();
-        }
-        let items = if depth > 0 { self.contents(value) } else { None };
-        items.into_iter().flatten().map(|item| self.settings_within(&item, depth - 1)).collect()
-    }
-
     /// What the things learn that a composition is made of.
     fn role_within(&self, value: &Value, depth: usize) -> Role {
         if let Some(Object::Estimator(estimator)) = self.state.get(value) {
