@@ -33,6 +33,10 @@ struct Bound {
 /// Stands in the key of a condition between a column and the values that are allowed, or their ends.
 const AMONG: &str = " among ";
 const FROM: &str = " from ";
+/// What stands for a column where rows are chosen by their positions.
+const FROM_FIRST: &str = "at";
+const FROM_LAST: &str = "end";
+const SHARE: &str = "share";
 
 impl Machine<'_> {
     /// The key of a condition on the values of a column, if these are known: `["year"].isin([2018, 2019])`.
@@ -116,8 +120,12 @@ impl Machine<'_> {
         for part in &on_the_way {
             requires.extend(self.required(*part).unwrap_or_default());
         }
+        let comparable = |scored: &[Interval]| match scored {
+            [scored] => scored.column == fits.column || !(scored.is_of_positions() && fits.is_of_positions()),
+            _ => false,
+        };
         let only = self.direct(scored, common).is_some()
-            && self.required((division, side)).is_some_and(|all| all.len() == 1);
+            && self.required((division, side)).is_some_and(|all| comparable(&all));
         let mut same = Interval { column: fits.column.clone(), ..Interval::default() };
         for required in requires.into_iter().filter(|required| required.column == fits.column) {
             same.also(required);
@@ -260,10 +268,16 @@ impl Interval {
             && self.values.as_ref().is_none_or(|values| values.iter().any(|known| known == value))
     }
 
+    /// Whether it is about the positions of rows: counted from the first or the last one, or as a share of all. Without the
+    /// number of rows, nothing tells how these lie to each other.
+    fn is_of_positions(&self) -> bool {
+        [FROM_FIRST, FROM_LAST, SHARE].contains(&self.column.as_str())
+    }
+
     fn of_positions(bounds: &str, negated: bool) -> Option<Self> {
-        let kind = if bounds.starts_with('-') { "end" } else { "at" };
+        let kind = if bounds.starts_with('-') { FROM_LAST } else { FROM_FIRST };
         let (column, bounds) = match bounds.strip_prefix("share ") {
-            Some(bounds) => ("share", bounds),
+            Some(bounds) => (SHARE, bounds),
             None => (kind, bounds),
         };
         let column = column.to_owned();
