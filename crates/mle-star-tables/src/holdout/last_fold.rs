@@ -11,6 +11,7 @@ use super::tables::{Roles, Tables};
 use super::{Plan, checked, plan_period};
 use crate::folds::{self, FoldBasis};
 use crate::labelled::Parts;
+use crate::own_folds::OwnFolds;
 use crate::profile::Profile;
 use crate::records::digest;
 use crate::seeded::RowSet;
@@ -31,7 +32,7 @@ pub fn plan_last_fold(profile: &Profile, weight: Option<&str>, by: &FoldBasis<'_
     if let (SplitKind::Time, Some(timeline), None) = (by.split.kind, by.timeline, by.own) {
         return plan_period(profile, &roles, (by.split, timeline), Share::Of(0.5, u64::MAX), by.seed);
     }
-    if let Some(count) = by.own.map(|own| own.count()).filter(|count| *count < FEWEST_GIVEN) {
+    if let Some(count) = by.own.map(OwnFolds::count).filter(|count| *count < FEWEST_GIVEN) {
         return off(format!("only {count} folds are given; {FEWEST_GIVEN} are needed"));
     }
     let tables = checked(profile, &roles)?;
