@@ -58,7 +58,7 @@ impl<'a> Changes<'a> {
 
     /// The lines that are shown, in their order; comments take the place of others.
     pub fn parts(&self) -> String {
-        with_marks(&self.lines, &self.shown, "lines as they were checked")
+        with_marks(&self.lines, &self.shown, |_| "lines as they were checked".to_owned())
     }
 
     /// The lines of the checked script that are gone.

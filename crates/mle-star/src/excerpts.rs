@@ -1,6 +1,6 @@
 //! Parts of scripts for agents that know the rest, so that a prompt says nothing twice.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::{Range, RangeInclusive};
 
 use crate::prompts::ordinal;
@@ -15,6 +15,9 @@ const PLACES: usize = 40;
 const ENDS: usize = 3;
 /// Lines that are shown before and after a block, and what stands before its first and after its last one.
 const AROUND: usize = 3;
+/// The most names that are told of lines that are left out: those that they define, and those in quotes.
+const MOST_DEFINED: usize = 12;
+const MOST_QUOTED: usize = 40;
 const BEGIN: &str = "# >>> the block begins";
 const END: &str = "# <<< the block ends";
 
@@ -77,16 +80,47 @@ pub(crate) fn around(
     show_related(&mut shown, &given, &statements);
     let part = |range: Range<usize>| match range.is_empty() {
         true => None,
-        false => Some(with_marks(
-            &lines[range.clone()],
-            &shown[range],
-            "lines that define nothing that the block names",
-        )),
+        false => Some(with_marks(&lines[range.clone()], &shown[range.clone()], |gap| {
+            left_out(&lines, &statements, range.start + gap.start..range.start + gap.end)
+        })),
     };
     let block = [BEGIN.to_owned(), lines[first..end].join("\n"), END.to_owned()].join("\n");
     let parts = [part(0..first), Some(block), part(end..lines.len())];
     let told = parts.into_iter().flatten().collect::<Vec<_>>().join("\n");
     (told.len() * 4 <= script.len() * 3).then_some(told)
+}
+
+/// What stands in lines that are left out: the names that they define, and those in quotes, such as of columns, which a new
+/// block may want to use.
+fn left_out(lines: &[&str], statements: &[Statement], gap: Range<usize>) -> String {
+    let defined = statements.iter().flat_map(|statement| statement.defined_in(&gap));
+    let quoted = lines[gap.clone()].iter().flat_map(|line| line.split(['"', '\'']).skip(1).step_by(2));
+    let quoted = quoted.filter(|text| is_name(text));
+    let mut told = "lines that define nothing that the block names".to_owned();
+    for (what, names) in [("defined", few(defined, MOST_DEFINED)), ("in quotes", few(quoted, MOST_QUOTED))] {
+        if !names.is_empty() {
+            told.push_str(&format!("; {what}: {names}"));
+        }
+    }
+    told
+}
+
+/// Each of the names once, in their order, and at most so many.
+fn few<'a>(names: impl Iterator<Item = &'a str>, most: usize) -> String {
+    let mut known = HashSet::new();
+    let mut names: Vec<&str> = names.filter(|name| known.insert(*name)).collect();
+    let more = names.len().saturating_sub(most);
+    names.truncate(most);
+    let told = names.join(", ");
+    if more > 0 { format!("{told} and {more} more") } else { told }
+}
+
+fn is_name(text: &str) -> bool {
+    let is_part = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.len() > 1
+        && text.chars().count() <= 40
+        && text.chars().all(is_part)
+        && !text.starts_with(|c: char| c.is_ascii_digit())
 }
 
 /// Lines of a known script that stand in another one.
@@ -195,12 +229,17 @@ mod tests {
             let block = solution.find_block(quoted).unwrap();
             around(&script, &block, &solution.lines_of(&block).unwrap())
         };
-        let gap = |count: usize| format!("# [… {count} lines that define nothing that the block names …]\n");
+        let gap = |count: usize, names: &str| {
+            format!("# [… {count} lines that define nothing that the block names; {names} …]\n")
+        };
+        let named = |from: usize, to: usize, of: &str| {
+            (from..to).map(|n| format!("{of}_{n}")).collect::<Vec<_>>().join(", ")
+        };
         let expected = format!(
             "{begin}a_0 = load(0)\n{}a_17 = load(17)\na_18 = load(18)\na_19 = load(19)\n{BEGIN}\n{block}\n{END}\n\
              b_0 = load(0)\nb_1 = load(1)\nb_2 = load(2)\n{}fit(train)",
-            gap(16),
-            gap(20)
+            gap(16, &format!("defined: {} and 4 more", named(1, 13, "a"))),
+            gap(20, &format!("defined: {} and 7 more", named(3, 15, "b")))
         );
         assert_eq!(shown(block).unwrap(), expected);
         // Not of whole lines, or almost everything has to do with it.

@@ -2,7 +2,7 @@
 //! define what these use.
 
 use std::collections::BTreeSet;
-use std::ops::RangeInclusive;
+use std::ops::{Range, RangeInclusive};
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, ExprContext, Stmt};
@@ -42,15 +42,15 @@ fn show(shown: &mut [bool], statement: &Statement) {
     statement.lines.clone().for_each(|line| shown[line] = true);
 }
 
-/// The lines that are shown, in their order; a comment with their number takes the place of other `what`.
-pub(crate) fn with_marks(lines: &[&str], shown: &[bool], what: &str) -> String {
+/// The lines that are shown, in their order; a comment with their number and `what` they are takes the place of others.
+pub(crate) fn with_marks(lines: &[&str], shown: &[bool], what: impl Fn(Range<usize>) -> String) -> String {
     let (mut told, mut at) = (Vec::new(), 0);
     for run in shown.chunk_by(|one, two| one == two) {
         let end = at + run.len();
         if run[0] {
             told.extend(lines[at..end].iter().map(|line| (*line).to_owned()));
         } else {
-            told.push(format!("# [… {} {what} …]", run.len()));
+            told.push(format!("# [… {} {} …]", run.len(), what(at..end)));
         }
         at = end;
     }
@@ -98,6 +98,11 @@ impl Statement {
     /// Whether it stands in one of these lines.
     pub fn is_in(&self, lines: &[bool]) -> bool {
         self.lines.clone().any(|line| lines.get(line).copied().unwrap_or_default())
+    }
+
+    /// The names that it defines or changes, if it begins in these lines.
+    pub fn defined_in(&self, lines: &Range<usize>) -> impl Iterator<Item = &str> {
+        self.defined.iter().map(String::as_str).filter(|_| lines.contains(self.lines.start()))
     }
 }
 

@@ -15,9 +15,8 @@ use crate::solution::CodeBlock;
 use crate::stop::Stop;
 use mle_star_domain::role::AgentType;
 
-/// Solutions of at least this many bytes are shown around the block. What a shorter one leaves out, such as the names of columns
-/// that a function makes, costs more than it saves.
-const LONG: usize = 32_000;
+/// Solutions of at least this many bytes are shown around the block. What a shorter one leaves out costs more than it saves.
+const LONG: usize = 16_000;
 
 /// What is refined in an outer step.
 pub(crate) struct Focus<'a> {
