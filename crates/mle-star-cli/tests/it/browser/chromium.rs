@@ -22,7 +22,7 @@ pub const WIDE: u32 = 1800;
 /// The width of a phone's window in pixels.
 pub const PHONE: u32 = 360;
 /// How long a script in a page may take, in milliseconds: an audit of a long page, on a busy machine.
-const SCRIPT_TIME: u32 = 240_000;
+const SCRIPT_TIME: u32 = 480_000;
 /// The longest page whose whole picture is taken, in pixels.
 const LONGEST: u64 = 6000;
 
