@@ -186,7 +186,7 @@ mod tests {
             intervals: Vec::new(),
         };
         let check = |points: &[[f64; 2]], expected| {
-            assert_eq!(place_of_names(&[line(points)]), expected, "{points:?}")
+            assert_eq!(place_of_names(&[line(points)]), expected, "{points:?}");
         };
         let good = [[0.0, 0.0], [0.1, 0.9], [1.0, 1.0]];
         check(&good, (0.52, 0.36));
