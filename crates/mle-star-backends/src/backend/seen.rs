@@ -118,12 +118,7 @@ impl ScriptBackend {
         let last_fold = last_fold.ok_or_else(|| Trouble::new("no rows are held out", ""))?;
         let made = self.made_folder(LAST_FOLD)?;
         let files = last_fold.write(&made.folder)?;
-        // The original tables have the labels.
-        let with_labels = self.evaluation.iter().flat_map(|known| &known.setup.closed);
-        let mut closed = self.closed.to_vec();
-        for folder in with_labels.chain([&self.setup.data_dir]) {
-            closed.extend(with_runs(folder).map_err(|error| Trouble::io("read", folder, &error))?);
-        }
+        let closed = self.closed_to(ImportanceRows::LastFold)?;
         let seen = ScriptData::new(&files.input, Some(files.sample.clone()), &closed, &self.executor)?;
         Ok(FoldData { seen: Arc::new(ScriptData { made: Some(made), ..seen }), files })
     }
@@ -133,8 +128,22 @@ impl ScriptBackend {
         let evaluation = self.evaluation.as_ref().ok_or_else(|| Trouble::new("no rows are held out", ""))?;
         let made = self.made_folder(&format!("{stem}.data"))?;
         let sample = evaluation.copies(rows)?.write(&rows.folder, &made.folder)?;
-        let seen = ScriptData::new(&made.folder, Some(sample), &self.closed, &self.executor)?;
+        let closed = self.closed_to(rows.on)?;
+        let seen = ScriptData::new(&made.folder, Some(sample), &closed, &self.executor)?;
         Ok(ScriptData { made: Some(made), ..seen })
+    }
+
+    /// What is closed to scripts that predict these rows: for those of the last fold, also the tables of the search, which have
+    /// their labels.
+    fn closed_to(&self, on: ImportanceRows) -> Result<Vec<PathBuf>, Trouble> {
+        let mut closed = self.closed.to_vec();
+        if on == ImportanceRows::LastFold {
+            let original = self.evaluation.iter().flat_map(|known| &known.setup.closed);
+            for folder in original.chain([&self.setup.data_dir]) {
+                closed.extend(with_runs(folder).map_err(|error| Trouble::io("read", folder, &error))?);
+            }
+        }
+        Ok(closed)
     }
 
     /// A new folder among the working folders.

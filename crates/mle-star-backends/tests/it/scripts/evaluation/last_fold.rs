@@ -136,9 +136,16 @@ async fn without_held_out_rows_the_importance_of_a_column_is_that_on_the_last_fo
     let by_length = check("submit([(id, y + len(test)) for id, y in rows])").await;
     assert!(by_length.failure.contains("statistics of the test table"), "{by_length:?}");
     // The tables with all labels are out of reach.
-    let peek = format!("print(open('{}').read())", original.join("train.csv").display());
-    let outcome = run(&runner, &Place::from("finalization/importance/run"), DataView::LastFold, &peek).await;
-    assert!(outcome.is_error() || !world.setup.isolation.closes_reads(), "{outcome:?}");
+    let labels = world.setup.run_folder.join("work/last-fold/labels.csv");
+    assert!(labels.exists());
+    for file in [original.join("train.csv"), world.setup.data_dir.join("train.csv"), labels] {
+        let peek = format!("print(open('{}').read())", file.display());
+        for data in [DataView::LastFold, DataView::PermutedLastFold] {
+            let outcome = run(&runner, &Place::from("finalization/importance/run"), data, &peek).await;
+            let is_closed = outcome.is_error() || !world.setup.isolation.closes_reads();
+            assert!(is_closed, "{data:?}, {}: {outcome:?}", file.display());
+        }
+    }
 }
 
 #[tokio::test]
