@@ -19,6 +19,7 @@ pub struct Count {
 #[derive(Default)]
 pub struct Report {
     lines: Vec<String>,
+    messages: Vec<String>,
     total: Count,
 }
 
@@ -66,8 +67,14 @@ impl Report {
         self.total.skipped += 1;
     }
 
+    /// Prints a message again before the results, so that whoever reads the end alone learns why a step failed.
+    pub fn tell_at_the_end(&mut self, message: String) {
+        self.messages.push(message);
+    }
+
     /// Prints everything, with the total on the last line; `true` if nothing failed.
     pub fn close(&self, began: Instant) -> bool {
+        self.messages.iter().for_each(|message| say(message));
         say(&format!("--- all steps ({} s)", began.elapsed().as_secs()));
         self.lines.iter().for_each(|line| say(line));
         say(&self.total.in_words());

@@ -66,14 +66,18 @@ fn ray() -> Option<PathBuf> {
     given.or_else(|| Some(root().join("target/ray/bin/python3")).filter(|python| python.exists()))
 }
 
-/// Runs the tests of the workspace, with these campaigns. Those that cannot run here say so.
+/// The lines that are shown of a panic.
+const SHOWN: usize = 40;
+
+/// Runs the tests of the workspace, with these campaigns. Those that cannot run here say so. Returns the messages of
+/// failed tests as well.
 ///
 /// # Errors
 /// Cargo cannot be started.
-pub fn run(needs: &Needs, campaigns: &[&str], doc_tests: bool) -> io::Result<Count> {
+pub fn run(needs: &Needs, campaigns: &[&str], doc_tests: bool) -> io::Result<(Count, Vec<String>)> {
     let (variable, file) = (SKIPPED.0, root().join(SKIPPED.1));
     let _ = fs::remove_file(&file);
-    let mut total = Count::default();
+    let (mut total, mut messages) = (Count::default(), Vec::new());
     let doc_tests = doc_tests.then(|| "test --workspace --doc".to_owned());
     for line in [command_line()].into_iter().chain(doc_tests) {
         let mut command = cargo(&line);
@@ -86,6 +90,7 @@ pub fn run(needs: &Needs, campaigns: &[&str], doc_tests: bool) -> io::Result<Cou
         command.env_remove("INSTA_FORCE_PASS");
         let (ok, text) = watched(command)?;
         let count = counted(&text);
+        messages.extend(panics(&text));
         let failed_otherwise = usize::from(!ok && count.failed == 0);
         total.add(Count { failed: count.failed + failed_otherwise, ..count });
     }
@@ -96,7 +101,19 @@ pub fn run(needs: &Needs, campaigns: &[&str], doc_tests: bool) -> io::Result<Cou
     }
     total.skipped = skipped.values().sum();
     total.passed = total.passed.saturating_sub(total.skipped);
-    Ok(total)
+    Ok((total, messages))
+}
+
+/// The messages of the panics in an output, which has those of failed tests only.
+fn panics(text: &str) -> Vec<String> {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
+    let begins = lines.iter().enumerate().filter(|(_, line)| line.contains("panicked at "));
+    let message = |(start, _): (usize, &&str)| {
+        let ends = |line: &&&str| !line.trim_start().starts_with("note: ") && !line.is_empty();
+        let shown: Vec<&str> = lines[start..].iter().take_while(ends).take(SHOWN).copied().collect();
+        shown.join("\n")
+    };
+    begins.map(message).collect()
 }
 
 /// How many tests were skipped, by the reason. A test that started itself again is one test.
@@ -149,6 +166,19 @@ mod tests {
         let text =
             "a::b: skipped: needs root\nc: skipped: needs root\nc: skipped: needs root\nd: skipped: no\n";
         assert_eq!(skipped(text), BTreeMap::from([("needs root", 2), ("no", 1)]));
+    }
+
+    #[test]
+    fn the_messages_of_failed_tests_are_found() {
+        let text = "--- STDERR: it a ---\n\n  thread 'a' (7) panicked at a.rs:1:2:\n  left: 1\n  right: 2\n  note: run with\n\
+                    other\nthread 'b' panicked at b.rs:1:2:\nno file\n\nFAIL";
+        let found = [
+            "  thread 'a' (7) panicked at a.rs:1:2:\n  left: 1\n  right: 2",
+            "thread 'b' panicked at b.rs:1:2:\nno file",
+        ];
+        assert_eq!(panics(text), found);
+        let long = "thread 'c' panicked at c.rs:1:2:\n".to_owned() + &"line\n".repeat(90);
+        assert_eq!(panics(&long)[0].lines().count(), SHOWN);
     }
 
     #[test]

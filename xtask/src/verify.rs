@@ -180,10 +180,10 @@ fn documents() -> bool {
 fn tests(report: &mut Report, needs: &Needs, campaigns: &[&str]) -> bool {
     say("--- tests");
     let began = Instant::now();
-    let count = tests_run::run(needs, campaigns, tidy::has_doc_tests(&root())).unwrap_or_else(|error| {
-        say(&format!("the tests cannot be run: {error}"));
-        Count::check(false)
-    });
+    let ended = tests_run::run(needs, campaigns, tidy::has_doc_tests(&root()));
+    let (count, messages) = ended
+        .unwrap_or_else(|error| (Count::check(false), vec![format!("the tests cannot be run: {error}")]));
+    messages.into_iter().for_each(|message| report.tell_at_the_end(message));
     report.add("tests", began, count);
     count.failed == 0
 }

@@ -34,8 +34,6 @@ const NEEDED: [&str; 9] = [
 ];
 /// What models of scripts consist of beside these: their own script says how they predict.
 const NEEDED_BY_SCRIPTS: [&str; 4] = ["joblib", "skops", "tensorflow", "torch"];
-/// How labels are combined by the scores of their classes.
-const CLASS_SCORES: &str = "class_scores";
 /// What a combination of solutions says about its members.
 const MEMBERS: &str = "members.json";
 /// The file with everything that is not in files of its own.
@@ -91,9 +89,7 @@ impl Record {
             Err(_) => ("mean".to_owned(), vec![Member { folder: ".".to_owned(), weight: 1.0 }]),
         };
         let has = |member: &Member, file: &str| model.join(&member.folder).join(file).is_file();
-        // Scripts tell no scores of classes.
-        let has_scores = by != CLASS_SCORES || members.len() == 1;
-        let is_model = |member: &Member| has(member, PICKLE) || has(member, layout::PREDICT) && has_scores;
+        let is_model = |member: &Member| has(member, PICKLE) || has(member, layout::PREDICT);
         if !members.iter().all(is_model) {
             return Err(match members.len() {
                 1 => "the script kept no fitted model".to_owned(),

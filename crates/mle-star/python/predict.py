@@ -25,6 +25,8 @@ import time
 # COMBINATION
 
 AT_ONCE = 50_000
+# The scores from which the labels of a script follow.
+SCORES = "class_scores.csv"
 HERE = os.path.dirname(os.path.abspath(__file__))
 MODEL = os.path.join(HERE, "model")
 
@@ -77,12 +79,11 @@ def loaded(folder):
         return loader.load()
 
 
-def as_table(frame, names):
-    """The columns of a frame with cells as text, after the names of the rows, as they are in a CSV file."""
+def as_table(frame):
+    """The columns of a frame with cells as text, as they are in a CSV file."""
     text = frame.to_csv(index=False)
     header, *rows = csv.reader(io.StringIO(text))
-    table = {name: list(column) for name, column in zip(header, zip(*rows, strict=True), strict=True)}
-    return table if names is None else {**names, **table}
+    return {name: list(column) for name, column in zip(header, zip(*rows, strict=True), strict=True)}
 
 
 def blocks(parts, weights):
@@ -94,7 +95,7 @@ def blocks(parts, weights):
         elif BY == "class_scores":
             names = {name: column for name, column in tables[0].items() if name == ID}
             names = names or {"row": list(range(len(next(iter(tables[0].values())))))}
-            yield decided(tables[0], [as_table(scores, names) for _, scores in found], weights)
+            yield decided(tables[0], [{**names, **scores} for _, scores in found], weights)
         else:
             yield combined(tables, weights)
 
@@ -104,7 +105,7 @@ def answers_of(member, new):
     read, answers = member
     for rows in read(new, AT_ONCE):
         table, scores = answers(rows)
-        yield as_table(table, None), scores
+        yield as_table(table), None if scores is None else as_table(scores)
 
 
 def by_script(record, folder, new):
@@ -132,15 +133,30 @@ def by_script(record, folder, new):
                 sys.argv, sys.path[:] = arguments, paths
             if not os.path.isfile(found):
                 stop("the model's own predict.py did not write the file that it was given", "look at model/predict.py")
-            table = table_of(found)
+            table, scores = table_of(found), None
             os.remove(found)
             if missing := [name for name in record["header"] if name not in table]:
                 stop(f'the model\'s own predict.py wrote no column "{missing[0]}"', "look at model/predict.py")
             names = [form(row[record["columns"].index(ID)]) for row in block] if ID in record["columns"] else None
-            written = len(table[record["header"][0]])
-            if written != len(block) or (names and ID in table and [form(name) for name in table[ID]] != names):
-                stop(f"the model's own predict.py wrote {written} rows that are not the {len(block)} rows it was given", "look at model/predict.py")
-            yield {name: table[name] for name in record["header"]}, None
+            same_rows("rows", table, block, names)
+            if BY == "class_scores":
+                file = os.path.join(work, SCORES)
+                if not os.path.isfile(file):
+                    stop(f"the model's own predict.py wrote no {SCORES} beside its predictions", "look at model/predict.py")
+                scores = table_of(file)
+                os.remove(file)
+                same_rows("rows of class scores", scores, block, names)
+                # The first column names the row.
+                del scores[next(iter(scores))]
+            yield {name: table[name] for name in record["header"]}, scores
+
+
+def same_rows(what, table, block, names):
+    """Stops unless the table has the rows of this block, whose names are these if they have some."""
+    first = next(iter(table.values()))
+    found = table.get(ID) if names else None
+    if len(first) != len(block) or (found and [form(name) for name in found] != names):
+        stop(f"the model's own predict.py wrote {len(first)} {what} that are not the {len(block)} rows it was given", "look at model/predict.py")
 
 
 def table_of(file):

@@ -22,12 +22,13 @@ const SEARCH: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 --se
 const EXAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/flight-delays");
 /// Training rows of the example: enough for every model, and few enough for scripts of a second.
 const ROWS: usize = 400;
-/// The scripts in which the run is killed, one in each stage, and the maximum time until then in seconds.
+/// The ends of the places of the scripts in which the run is killed, one in each stage, and the maximum time until then in
+/// seconds. Which of two paths is ahead depends on the machine: the first that comes to a stage is meant.
 const KILLS: [(&str, f64); 6] = [
     ("phase1/candidate-1/run", 0.5),
     ("phase1/merge-1/run", 0.3),
-    ("phase2/path-1/t0/run", 0.3),
-    ("phase2/path-0/t0/k0/run", 0.0),
+    ("/t0/run", 0.3),
+    ("/t0/k0/run", 0.0),
     ("phase3/extra-1/run", 0.3),
     ("phase3/r0/run", 0.3),
 ];
@@ -52,8 +53,8 @@ fn a_run_killed_at_random_moments_ends_like_an_undisturbed_one() {
     let known = read(&sealed.path("runs/killed")).is_ok();
     child = start(&sealed, &if known { "resume killed --json".to_owned() } else { format!("{line} killed") });
     let mut in_the_middle = 0;
-    for (place, longest) in KILLS {
-        comes_to(&mut child, place);
+    for (stage, longest) in KILLS {
+        let place = &comes_to(&mut child, stage);
         if !place.starts_with("phase1") {
             comes_to_an_answer(&sealed, place);
         }
@@ -97,10 +98,15 @@ fn has_an_answer(sealed: &Sealed, place: &str) {
 }
 
 /// The outcome of a run without the number of interrupted calls, since a kill may interrupt a short call of the
-/// other path.
+/// other path, and without which member of a combination was the fastest, since that depends on what else the machine does.
 fn without_cuts(sealed: &Sealed, run: &str) -> Value {
     let mut outcome = outcome(sealed, run);
     outcome["result"]["usage"].as_object_mut().unwrap().remove("interrupted_calls");
+    for probe in outcome["result"]["trust"]["probes"].as_array_mut().unwrap() {
+        let detail = probe["detail"].as_str().unwrap();
+        let end = detail.find(" (the member of").unwrap_or(detail.len());
+        probe["detail"] = detail[..end].into();
+    }
     outcome
 }
 
@@ -135,12 +141,18 @@ fn start(sealed: &Sealed, line: &str) -> Child {
     sealed.command(line).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Reads the run's events until it has started the script at `place`.
-fn comes_to(child: &mut Child, place: &str) {
-    let place = format!("\"place\":\"{place}\"");
-    let is_there = |line: String| line.contains("\"script_started\"") && line.contains(&place);
-    let mut lines = BufReader::new(child.stdout.as_mut().unwrap()).lines().map_while(Result::ok);
-    assert!(lines.any(is_there), "no script was started at {place}");
+/// Reads the run's events until it has started a script whose place ends like this, and returns the place.
+fn comes_to(child: &mut Child, stage: &str) -> String {
+    let mut events = String::new();
+    for line in BufReader::new(child.stdout.as_mut().unwrap()).lines().map_while(Result::ok) {
+        let event: Value = serde_json::from_str(&line).unwrap();
+        let place = event["place"].as_str().unwrap_or_default();
+        if event["event"] == "script_started" && place.ends_with(stage) {
+            return place.to_owned();
+        }
+        events += &(line + "\n");
+    }
+    panic!("no script was started at {stage}:\n{events}");
 }
 
 /// Kills the run and waits until its child processes have ended.
