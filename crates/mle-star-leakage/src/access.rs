@@ -236,6 +236,8 @@ impl<'a> Machine<'a> {
             match self.excepted(test, target.id.as_str()) {
                 Some(names) => left.except.extend(names),
                 None => {
+                    let choice = self.chosen_among(&left, &generator.target, test);
+                    left.lessons.add(&choice);
                     left.among = left.certain();
                     left.sure = false;
                     left.among = self.fulfilling(&left.among, &generator.target, test);
@@ -247,17 +249,25 @@ impl<'a> Machine<'a> {
 
     /// The names that certainly fulfil a condition of a comprehension.
     fn fulfilling(&mut self, names: &[Rc<str>], target: &'a Expr, test: &'a Expr) -> Vec<Rc<str>> {
-        let outer = self.scope;
-        self.scope = self.state.open_scope(Some(outer));
-        let mut left = Vec::new();
-        for name in names {
-            self.assign(target, Value::Str(Rc::clone(name)));
-            if self.condition(test).0 == Some(true) {
-                left.push(Rc::clone(name));
+        self.in_scope(|machine| {
+            let mut left = Vec::new();
+            for name in names {
+                machine.assign(target, Value::Str(Rc::clone(name)));
+                if machine.condition(test).0 == Some(true) {
+                    left.push(Rc::clone(name));
+                }
             }
-        }
-        self.scope = outer;
-        left
+            left
+        })
+    }
+
+    /// What a condition of a comprehension depends on that chooses among all of these names.
+    fn chosen_among(&mut self, names: &Names, target: &'a Expr, test: &'a Expr) -> Lessons {
+        self.in_scope(|machine| {
+            machine.assign(target, Value::Names(Rc::new(Names { each: true, ..names.clone() })));
+            let value = machine.eval(test);
+            machine.about_features(&value)
+        })
     }
 
     /// The names that a condition of a comprehension leaves out.

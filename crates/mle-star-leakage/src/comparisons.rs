@@ -72,7 +72,9 @@ impl Machine<'_> {
                 let lessons = self.lessons_of(left);
                 let lessons = self.applied(&lessons, table.rows);
                 let values = table.values();
-                Table::array(values.rows, values.rest.lessons.and(&lessons))
+                let answer = self.as_answer(table, ranges.0.cover(ranges.1));
+                let source = values.source.clone();
+                Table { source, ..Table::array(values.rows, values.rest.lessons.and(&lessons).and(&answer)) }
             }
             _ => return self.compare_numbers(left, right),
         };
@@ -195,4 +197,17 @@ fn drawn_key(drawn: usize, key: &str, negated: bool) -> (Rc<str>, bool) {
         Some(bound) => (format!("drawn {drawn} <{bound}").into(), !negated),
         None => (format!("drawn {drawn} {rest}").into(), negated),
     }
+}
+
+/// The comparison that a method makes.
+pub(crate) fn comparison(name: &str) -> Option<CmpOp> {
+    Some(match name {
+        "eq" => CmpOp::Eq,
+        "ne" => CmpOp::NotEq,
+        "lt" => CmpOp::Lt,
+        "le" => CmpOp::LtE,
+        "gt" => CmpOp::Gt,
+        "ge" => CmpOp::GtE,
+        _ => return None,
+    })
 }

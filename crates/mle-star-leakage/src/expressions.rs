@@ -328,7 +328,7 @@ impl<'a> Machine<'a> {
     }
 
     /// Runs something in a scope of its own, in which the names of a comprehension are set.
-    fn in_scope<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
+    pub(crate) fn in_scope<T>(&mut self, run: impl FnOnce(&mut Self) -> T) -> T {
         let outer = self.scope;
         self.scope = self.state.open_scope(Some(outer));
         let result = run(self);

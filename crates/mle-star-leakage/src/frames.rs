@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use crate::calls::Arguments;
+use crate::comparisons::comparison;
 use crate::facts::Split;
 use crate::groups::excludes_itself;
 use crate::info::{Kind, Lessons};
@@ -40,7 +41,7 @@ impl Machine<'_> {
             .call_polars(base, table, name, arguments)
             .or_else(|| self.call_other((base, table), name, arguments))
             .or_else(|| self.call_whole((base, table), name, arguments))
-            .or_else(|| self.call_in_order(table, name, arguments))
+            .or_else(|| self.call_in_order((base, table), name, arguments))
             .or_else(|| self.call_rows(table, name, arguments))
             .or_else(|| self.call_statistic(table, name, arguments))
             .or_else(|| self.call_columns((base, table), name, arguments))
@@ -100,6 +101,16 @@ impl Machine<'_> {
                         None => same = self.unsure(table),
                     },
                     "unstack" | "stack" | "to_dict" | "permute" => same = self.unsure(table),
+                    "to_frame" => {
+                        if let Some(name) = arguments.value(0, "name").constant() {
+                            same = same.relabelled(name);
+                        }
+                    }
+                    "reset_index" => {
+                        if let Some(name) = arguments.named("name").and_then(Value::constant) {
+                            same = same.relabelled(name);
+                        }
+                    }
                     _ => {}
                 }
                 same = self.counted_anew(same, name, arguments);
@@ -136,9 +147,10 @@ impl Machine<'_> {
     }
 
     /// Methods that take rows in groups or in order.
-    fn call_in_order(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Option<Value> {
+    fn call_in_order(&mut self, (base, table): Of<'_>, name: &str, arguments: &Arguments) -> Option<Value> {
         Some(match name {
             "groupby" | "group_by" => self.grouped(table, arguments),
+            "difference" if table.index => self.other_positions(base, &arguments.first_value()),
             "cumsum" | "cummax" | "cummin" | "cumprod" if table.columns.is_empty() => {
                 let group = Group { table: table.clone(), chosen: true, ..Group::default() };
                 self.windowed(&group, table.rows, arguments)
@@ -235,6 +247,12 @@ impl Machine<'_> {
         if keeps_columns && name != "round" && !others.is_empty() {
             made.rest.target &= table.rest.target;
         }
+        if let (Some(operation), Some(other)) = (comparison(name), arguments.first().filter(|_| conditional))
+            && self.table_of(other).is_some()
+        {
+            let (left, right) = (self.table(table.clone()), other.clone());
+            return self.compare_values(operation, &left, &right, (arguments.range, arguments.range));
+        }
         if conditional {
             made = self.condition_of(table, name, arguments);
         } else if matches!(name, "sub" | "subtract" | "add")
@@ -277,7 +295,7 @@ impl Machine<'_> {
             return self.renamed_by(table, &function.clone(), arguments);
         }
         match names.map(|names| (names.constant(), self.state.get(names))) {
-            Some((Some(name), _)) => renamed.label = Some(name),
+            Some((Some(name), _)) => renamed = renamed.relabelled(name),
             Some((None, Some(Object::Dict(dict)))) => {
                 for (from, to) in &dict.items {
                     let Some(to) = to.constant() else { continue };
@@ -314,6 +332,9 @@ impl Machine<'_> {
                 self.table(left)
             }
             "take" | "reindex" => {
+                if let Some(found) = self.statistics_for(table, &arguments.first_value(), arguments.range) {
+                    return Some(found);
+                }
                 let rows = self.chosen_rows(table, &arguments.first_value());
                 rows.map_or(Value::Unknown, |rows| self.table(table.with_rows(rows)))
             }
@@ -377,7 +398,8 @@ impl Machine<'_> {
             let lessons = table.values().rest.lessons;
             return Value::score(self.score(arguments.range, truth.rows, &lessons, false));
         }
-        let with_target = table.is_target() || other.is_some_and(Table::is_target);
+        let is_of_target = |one: &Table| one.columns.is_empty() && self.is_of_target(one);
+        let with_target = is_of_target(table) || other.is_some_and(is_of_target);
         if let Some(label) = other.and_then(|other| other.label.clone()).filter(|_| name == "corrwith") {
             self.seen.targets.names.insert(label.to_string());
         }
@@ -402,8 +424,15 @@ impl Machine<'_> {
         let lessons = match &function {
             Value::Function(..) => {
                 let across = matches!(arguments.get(1, "axis"), Some(Value::Int(1)));
-                let item =
-                    if across { row_of(table, false) } else { Value::learnt(table.values().rest.lessons) };
+                let item = match across {
+                    true => row_of(table, false),
+                    // One of the values of a column.
+                    false => Value::Number(Rc::new(Number {
+                        lessons: table.values().rest.lessons,
+                        category: !table.is_target(),
+                        ..Number::default()
+                    })),
+                };
                 let value = self.call_with(&function, &[item], arguments.range);
                 by_row = across;
                 self.lessons_of(&value).and(&self.answer_of_row(&value, arguments.range))

@@ -357,6 +357,9 @@ impl<'a> Machine<'a> {
                 if is_position(&rows, table) {
                     return row_of(table, table.is_target());
                 }
+                if let Some(found) = self.statistics_for(table, &rows, index.range()) {
+                    return found;
+                }
                 let chosen = match self.chosen_rows(table, &rows) {
                     Some(rows) => table.with_rows(rows),
                     None => Table { rows: RowsId::UNKNOWN, ..table.clone() },

@@ -109,16 +109,7 @@ impl Machine<'_> {
                     _ => Value::Unknown,
                 }
             }
-            "setdiff1d" => {
-                let other = arguments.value(1, "ar2");
-                match (self.chosen_by(first, first), self.chosen_by(first, &other)) {
-                    (Some(whole), Some(part)) => match self.other_side(whole, part) {
-                        Some(rows) => self.positions(rows),
-                        None => Value::Unknown,
-                    },
-                    _ => Value::Unknown,
-                }
-            }
+            "setdiff1d" => self.other_positions(first, &arguments.value(1, "ar2")),
             "unique" => {
                 let category = Value::Number(Rc::new(Number { category: true, ..Number::default() }));
                 let codes =
@@ -151,6 +142,17 @@ impl Machine<'_> {
     /// The positions of rows.
     pub(crate) fn positions(&mut self, rows: RowsId) -> Value {
         self.table(Table::positions(rows))
+    }
+
+    /// The positions of rows without those of others.
+    pub(crate) fn other_positions(&mut self, all: &Value, others: &Value) -> Value {
+        let (Some(whole), Some(part)) = (self.chosen_by(all, all), self.chosen_by(all, others)) else {
+            return Value::Unknown;
+        };
+        match self.other_side(whole, part) {
+            Some(rows) => self.positions(rows),
+            None => Value::Unknown,
+        }
     }
 
     /// The rows of a table that an index chooses.

@@ -203,17 +203,22 @@ impl Machine<'_> {
 
     /// The rows of the true values, if one side has true values and the other one predictions.
     fn compared(&self, left: &Table, right: &Table) -> Option<RowsId> {
-        // Statistics of the target are predictions if the difference is what the script reports.
-        let means = |lesson: &Lesson| lesson.kind == Kind::Target && self.reports_a_score();
-        let predicted = |table: &Table| {
-            self.infos.any(&table.rest.lessons, |lesson| lesson.kind == Kind::Model || means(lesson))
+        // Statistics of the target are predictions if the difference is what the script reports, or of rows that were held
+        // back. Those of these rows alone are what predictions are measured by, as the variance in R².
+        let means = |lesson: &Lesson, rows: RowsId| {
+            let held_back = matches!(self.rows.origin(rows), Origin::Part { .. }) && lesson.from != rows;
+            lesson.kind == Kind::Target && (held_back || self.reports_a_score())
+        };
+        let predicted = |table: &Table, rows: RowsId| {
+            self.infos.any(&table.rest.lessons, |lesson| lesson.kind == Kind::Model || means(lesson, rows))
         };
         // What is computed from true values alone stands for them, as `truth > 0.5`.
-        let is_truth =
-            |table: &Table| table.is_target() || (self.has_answer(&table.rest.lessons) && !predicted(table));
-        if is_truth(left) && predicted(right) {
+        let is_truth = |table: &Table| {
+            table.is_target() || (self.has_answer(&table.rest.lessons) && !predicted(table, table.rows))
+        };
+        if is_truth(left) && predicted(right, left.rows) {
             Some(left.rows)
-        } else if is_truth(right) && predicted(left) {
+        } else if is_truth(right) && predicted(left, right.rows) {
             Some(right.rows)
         } else {
             left.mask.compared.or(right.mask.compared)

@@ -298,11 +298,21 @@ impl Machine<'_> {
             let query = arguments.first().and_then(Value::constant).unwrap_or_default();
             let key = key_of_query(&query);
             let (key, negated) = key.unwrap_or_else(|| (format!("query {query}"), false));
-            self.divided(table.rows, &key, negated, DivisionKind::Condition)
+            let kind =
+                if self.queries_a_value(&query) { DivisionKind::Value } else { DivisionKind::Condition };
+            self.divided(table.rows, &key, negated, kind)
         } else {
             // The same call on the same rows leaves the same rows.
             self.rows.some(table.rows, self.site(arguments.range))
         })
+    }
+
+    /// Whether a query takes the rows with one value of a column, as in a loop over all of them: `town == @town`.
+    fn queries_a_value(&self, query: &str) -> bool {
+        let value = query
+            .split_once("==")
+            .and_then(|(_, name)| self.state.variable(self.scope, name.trim().strip_prefix('@')?));
+        matches!(value, Some(Value::Number(number)) if number.category)
     }
 
     /// `table.groupby(...)`.
@@ -312,7 +322,7 @@ impl Machine<'_> {
             || self.table_of(&by).is_some_and(Table::is_target);
         let name = by.constant();
         let target = name.and_then(|name| self.targets.number(&name));
-        let chosen = table.columns.is_empty() && table.label.is_some();
+        let chosen = table.columns.is_empty() && (table.label.is_some() || !table.whole);
         self.state.add(Object::Group(Group {
             table: table.clone(),
             chosen,

@@ -54,6 +54,9 @@ impl Machine<'_> {
         if let Some(table) = tables.first() {
             self.note_shuffle(table, kind, arguments);
         }
+        if let Some(truth) = arguments.get(1, "y").cloned() {
+            self.note_divided_truth(&truth);
+        }
         let (fit, scored) = self.sides(rows, kind, &splitter.key, arguments);
         let pair = [Value::Positions { of: rows, part: fit }, Value::Positions { of: rows, part: scored }];
         Value::each(Value::Tuple(pair.into()))
@@ -88,6 +91,9 @@ impl Machine<'_> {
         let kind = if unshuffled { DivisionKind::Position } else { DivisionKind::Random };
         let key = self.key("train_test_split", arguments, !unshuffled);
         let seeds = self.seeds(arguments);
+        if let [_, truth] = &*arguments.positional {
+            self.note_divided_truth(truth);
+        }
         let mut parts = Vec::new();
         for value in &arguments.positional {
             let Some(table) = self.table_of(value).cloned() else {
@@ -103,6 +109,13 @@ impl Machine<'_> {
             }
         }
         Value::Tuple(parts.into())
+    }
+
+    /// Remembers the column that is divided with the features, or by whose values rows are divided.
+    fn note_divided_truth(&mut self, truth: &Value) {
+        let label =
+            self.table_of(truth).and_then(|table| table.label.clone().or_else(|| table.source.clone()));
+        self.seen.targets.associated.extend(label.map(|label| label.to_string()));
     }
 
     /// The rows of the two sides of cross-validation by `cv=`.

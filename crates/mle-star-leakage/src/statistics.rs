@@ -148,7 +148,7 @@ impl Machine<'_> {
         }
         let lessons = match (base, self.table_of(base).cloned()) {
             (Value::Number(number), _) if number.row.is_none() => number.lessons.clone(),
-            (_, Some(table)) if !table.rows.is_known() && table.columns.is_empty() => table.lessons(),
+            (_, Some(table)) if !table.rows.is_known() && table.columns.len() <= 1 => table.lessons(),
             // Values of the target of other rows, as of the nearest ones.
             (_, Some(table)) if self.is_of_target(&table) => self.statistic(&[table], Kind::Target, range),
             _ => return None,
@@ -156,6 +156,13 @@ impl Machine<'_> {
         let lessons = lessons.and(&index.values().rest.lessons);
         let lessons = self.applied(&lessons, index.rows);
         Some(self.array(index.rows, lessons))
+    }
+
+    /// The statistics of groups for each row of other values, by the names of the groups: `rates.reindex(table["town"])`.
+    pub(crate) fn statistics_for(&mut self, table: &Table, names: &Value, range: TextRange) -> Option<Value> {
+        let names = self.table_of(names).filter(|_| !table.rows.is_known()).cloned()?;
+        let base = self.table(table.clone());
+        self.looked_up_by(&base, &names, range)
     }
 
     /// The rows that a part was taken from by one value of a column, as in a loop over all values.

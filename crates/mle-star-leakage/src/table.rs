@@ -218,6 +218,15 @@ impl Table {
         self.columns.iter().fold(all, |all, (_, column)| all.and(column.as_feature()))
     }
 
+    /// The same series with another name.
+    pub(crate) fn relabelled(mut self, name: Rc<str>) -> Self {
+        if let [(column, _)] = self.columns.as_mut_slice() {
+            *column = Rc::clone(&name);
+        }
+        self.label = Some(name);
+        self
+    }
+
     /// Whether the values are the target.
     pub(crate) fn is_target(&self) -> bool {
         self.rest.target && self.columns.is_empty()

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod allow;
 #[cfg(test)]
+mod composed;
+#[cfg(test)]
 mod corpus;
 #[cfg(test)]
 mod fuzz;
