@@ -142,6 +142,9 @@ impl Machine<'_> {
             }
             "info" | "head_" | "hist" | "plot" => Value::None,
             "keys" => self.attribute(base, "columns"),
+            "set_axis" if arguments.positional.len() == 1 && arguments.named.is_empty() => {
+                self.table(Table { fresh: false, ..table.clone() })
+            }
             _ => return None,
         })
     }
@@ -158,7 +161,10 @@ impl Machine<'_> {
             "shift" | "diff" | "pct_change" | "cumsum" | "cumcount" | "cummax" | "cummin" | "cumprod" => {
                 let mut lagged = table.values();
                 (lagged.rest.target, lagged.rest.answer) = (false, Lessons::default());
-                lagged.rest.lessons = self.lagged(&lagged.rest.lessons);
+                lagged.rest.lessons = match name {
+                    "diff" | "pct_change" if table.columns.is_empty() => self.differences(table, arguments),
+                    _ => self.lagged(&lagged.rest.lessons),
+                };
                 if name == "shift" && !table.rows.is_known() {
                     // Statistics of groups are those of the group before.
                     lagged.rest.lessons = self.infos.without(&lagged.rest.lessons, Kind::Target);
@@ -508,20 +514,6 @@ impl Machine<'_> {
             },
             _ => return None,
         })
-    }
-
-    /// Columns by their types. Statistics are numbers.
-    fn select_types(&mut self, table: &Table, arguments: &Arguments) -> Value {
-        let excluded = arguments.named("exclude").is_some();
-        let text = self.compact(arguments.range);
-        let numeric = text.contains("number") || text.contains("float") || text.contains("int");
-        let mut selected = if numeric == excluded {
-            Table { columns: Vec::new(), unnamed: Lessons::default(), ..self.unsure(table) }
-        } else {
-            Table { whole: false, ..table.clone() }
-        };
-        selected.columns.retain(|(name, column)| !column.target || self.is_numeric(name));
-        self.table(selected)
     }
 
     /// `table.assign(name=value)`.

@@ -27,6 +27,7 @@ impl Machine<'_> {
                     let lessons = match name {
                         // The rank of a row tells its own value.
                         "rank" => values.rest.lessons.and(&self.as_answer(&values, arguments.range)),
+                        "diff" | "pct_change" => self.differences(&values, arguments),
                         _ => self.lagged(&values.rest.lessons),
                     };
                     let made = Table::array(group.table.rows, lessons);
@@ -88,6 +89,12 @@ impl Machine<'_> {
             lessons = lessons.and(&self.learn(Kind::Window, arguments.range, group.table.rows));
         }
         self.array(rows, lessons)
+    }
+
+    /// What the differences of values to those of other rows depend on, which tell the value of their own row.
+    pub(crate) fn differences(&mut self, values: &Table, arguments: &Arguments) -> Lessons {
+        let answer = self.as_answer(values, arguments.range);
+        self.infos.without(&values.rest.lessons, Kind::Window).and(&answer)
     }
 
     /// What values of rows before depend on.

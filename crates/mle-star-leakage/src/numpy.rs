@@ -242,8 +242,20 @@ impl Machine<'_> {
     fn as_array(&mut self, value: &Value) -> Value {
         match self.table_of(value).cloned() {
             Some(table) => self.table(table.values()),
-            None => value.clone(),
+            None => self.as_numbers(value).unwrap_or_else(|| value.clone()),
         }
+    }
+
+    /// A list of numbers that depend on something as one value, such as weights.
+    fn as_numbers(&self, value: &Value) -> Option<Value> {
+        let Some(Object::List(list)) = self.state.get(value) else { return None };
+        let is_number = |item: &Value| {
+            matches!(item, Value::Int(_) | Value::Float(_))
+                || matches!(item, Value::Number(number) if number.row.is_none())
+        };
+        let lessons = self.lessons_of(value);
+        let plain = !list.open && list.items.iter().all(is_number) && self.scores_of(value, 3).is_empty();
+        (plain && !lessons.is_empty()).then(|| Value::learnt(lessons))
     }
 
     /// Several arrays one after the other, or side by side.

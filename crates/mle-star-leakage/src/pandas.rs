@@ -289,6 +289,20 @@ impl Machine<'_> {
         }
     }
 
+    /// Columns by their types. Statistics are numbers.
+    pub(crate) fn select_types(&mut self, table: &Table, arguments: &Arguments) -> Value {
+        let excluded = arguments.named("exclude").is_some();
+        let text = self.compact(arguments.range);
+        let numeric = text.contains("number") || text.contains("float") || text.contains("int");
+        let mut selected = if numeric == excluded {
+            Table { columns: Vec::new(), unnamed: Lessons::default(), ..self.unsure(table) }
+        } else {
+            Table { whole: false, ..table.clone() }
+        };
+        selected.columns.retain(|(name, column)| !column.target || self.is_numeric(name));
+        self.table(selected)
+    }
+
     /// Rows that a method leaves.
     pub(crate) fn filtered(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Table {
         if name == "sample" {

@@ -207,8 +207,11 @@ impl Machine<'_> {
             let among = candidates.iter().chain(&values);
             let lessons: Lessons = among.map(|value| self.lessons_of(value)).collect();
             // What is chosen is not applied to rows yet.
-            let lessons = self.infos.map(&lessons, |lesson| {
-                (lesson.kind == Kind::Target).then_some(Lesson { on: RowsId::UNKNOWN, ..lesson })
+            let lessons = self.infos.map(&lessons, |lesson| match lesson.kind {
+                Kind::Target => Some(Lesson { on: RowsId::UNKNOWN, ..lesson }),
+                // Features in the order of their importance.
+                Kind::Selection => Some(lesson),
+                _ => None,
             });
             return if lessons.is_empty() { Value::Unknown } else { Value::learnt(lessons) };
         }

@@ -38,13 +38,15 @@ const TARGETS: [&str; 18] = [
 ];
 
 /// What leaks of `y` into the features `X`.
-const LEAKS: [&str; 6] = [
+const LEAKS: [&str; 8] = [
     "X['m'] = X['town'].map(pd.Series(y, index=X.index).groupby(X['town']).mean())",
     "X['m'] = df['town'].map(df.assign(t=y).groupby('town')['t'].mean())",
     "X['m'] = pd.DataFrame({'s': X['town'], 't': y}).groupby('s')['t'].transform('mean')",
     "X = X[X.corrwith(pd.Series(y, index=X.index)).abs().nlargest(2).index]",
     "X = X[[name for name in X if abs(X[name].corr(pd.Series(y, index=X.index))) > 0.1]]",
     "X['m'] = pd.Series(y, index=X.index) * 2 + 1",
+    "X['m'] = pd.Series(y, index=X.index).diff()",
+    "gain = xgb.train({}, xgb.DMatrix(X, label=y)).get_score()\nX = X[sorted(gain, key=gain.get, reverse=True)[:2]]",
 ];
 
 /// Divisions into `a, b, ya, yb`.
@@ -197,6 +199,25 @@ fn statistics_of_the_target_are_followed_however_they_are_written() {
             wrong(&[COLUMNS, divided, &second, &first, scored], false),
         ]
     }));
+}
+
+#[test]
+fn weights_are_followed_however_they_are_kept() {
+    let models = "from sklearn.linear_model import Ridge\nP = np.column_stack([m.fit(a, ya).predict(b) for m in [Ridge(), Ridge(9)]])";
+    let search = |weights: &str| {
+        format!(
+            "best, top = None, np.inf\nfor w in np.arange(0, 1.01, 0.05):\n    weights = {weights}\n    \
+             s = log_loss(yb, P @ weights)\n    if s < top:\n        best, top = weights, s"
+        )
+    };
+    let array = search("np.array([w, 1 - w])");
+    let fixed = "best = np.array([0.5, 0.5])";
+    all_right(
+        ["print(top)", "print(log_loss(yb, P @ best))"]
+            .iter()
+            .map(|shown| wrong(&[DIVIDED, models, &array, shown], true)),
+    );
+    all_right([wrong(&[DIVIDED, models, fixed, "print(log_loss(yb, P @ best))"], false)].into_iter());
 }
 
 #[test]
