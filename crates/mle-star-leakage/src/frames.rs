@@ -41,7 +41,7 @@ impl Machine<'_> {
             .call_polars(base, table, name, arguments)
             .or_else(|| self.call_other((base, table), name, arguments))
             .or_else(|| self.call_whole((base, table), name, arguments))
-            .or_else(|| self.call_in_order((base, table), name, arguments))
+            .or_else(|| self.call_in_order(table, name, arguments))
             .or_else(|| self.call_rows(table, name, arguments))
             .or_else(|| self.call_statistic(table, name, arguments))
             .or_else(|| self.call_columns((base, table), name, arguments))
@@ -150,10 +150,9 @@ impl Machine<'_> {
     }
 
     /// Methods that take rows in groups or in order.
-    fn call_in_order(&mut self, (base, table): Of<'_>, name: &str, arguments: &Arguments) -> Option<Value> {
+    fn call_in_order(&mut self, table: &Table, name: &str, arguments: &Arguments) -> Option<Value> {
         Some(match name {
             "groupby" | "group_by" => self.grouped(table, arguments),
-            "difference" if table.index => self.other_positions(base, &arguments.first_value()),
             "cumsum" | "cummax" | "cummin" | "cumprod" if table.columns.is_empty() => {
                 let group = Group { table: table.clone(), chosen: true, ..Group::default() };
                 self.windowed(&group, table.rows, arguments)
@@ -336,6 +335,10 @@ impl Machine<'_> {
             | "truncate" | "sample" | "filter_rows" | "drop_nulls" | "limit" => {
                 let left = self.filtered(table, name, arguments);
                 self.table(left)
+            }
+            "difference" if table.index => {
+                let all = self.table(table.clone());
+                self.other_positions(&all, &arguments.first_value())
             }
             "take" | "reindex" => {
                 if let Some(found) = self.statistics_for(table, &arguments.first_value(), arguments.range) {
