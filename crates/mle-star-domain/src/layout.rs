@@ -78,6 +78,8 @@ pub const REPORT: &str = "report.html";
 pub const HOLDOUT: &str = "holdout";
 /// The folds in the data that scripts see, with a copy in [`FINAL`]: the row ID and `fold`.
 pub const FOLDS: &str = "folds.csv";
+/// Seasonal naive forecasts of the validated rows.
+pub const SEASONAL_NAIVE: &str = "seasonal_naive.csv";
 /// The original data with [`FOLDS`], a folder.
 pub const ALL_ROWS: &str = "all_rows";
 /// The labels of the held-out rows, in [`HOLDOUT`].

@@ -33,6 +33,9 @@ pub struct Measurement {
     /// score.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant: Option<f64>,
+    /// What a seasonal naive forecast of these rows scores; `None` if they are no forecasts of numbers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seasonal_naive: Option<f64>,
     /// The standard error of the score.
     pub standard_error: f64,
     /// The 95 % interval of the score on rows like those of the test table: as many other rows, other groups, or one more
@@ -98,6 +101,7 @@ impl Measurement {
             on_folds: false,
             rows_digest,
             constant: None,
+            seasonal_naive: None,
             standard_error: 0.0,
             interval: None,
             no_interval: None,

@@ -16,6 +16,10 @@ pub struct Trust {
     /// What the best constant prediction scores on the validation rows, such as their mean; `None` if it is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub constant_score: Option<f64>,
+    /// For forecasts of numbers, what the value of the same series a week or a year earlier scores on the validation rows; `None`
+    /// otherwise, or if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seasonal_naive_score: Option<f64>,
     /// The number of validation rows, which the script chose; `None` if they are not known.
     #[serde(default)]
     pub validation_rows: Option<u64>,

@@ -3,6 +3,7 @@
 mod agreement;
 mod columns;
 pub(crate) mod evaluate;
+mod forecasts;
 mod known;
 mod layout;
 mod measured;
@@ -15,6 +16,7 @@ mod weights;
 pub use agreement::Agreement;
 pub use columns::{classes_of_columns, places_of_columns};
 pub use evaluate::{Division, Files};
+pub use forecasts::Forecasts;
 pub use known::Labels;
 pub use layout::{Columns, Layout, Others};
 pub use read::Unusable;

@@ -155,6 +155,7 @@ impl RunReport {
         let mut lines: Vec<String> = self.score.line(&self.run.metric).into_iter().collect();
         lines.extend(self.score.reported_part());
         lines.extend(self.score.by_period());
+        lines.extend(self.score.beside_naive());
         lines.extend(self.score.without_interval());
         lines.extend(self.score.not_held_out());
         lines.extend(self.score.few.first().map(|few| format!("note: {}", few.words())));
@@ -173,7 +174,9 @@ impl RunReport {
         let first = [ending.limit(), self.checks.leak().map(str::to_owned), ending.change()];
         let then = [ending.unfinished(), ending.earlier(), ending.not_best(), ending.unwritten()];
         let so_far = self.answer.so_far.as_ref().map(SoFar::words);
-        let late = [self.checks.suspicion(), ending.error(), so_far].into_iter().chain(ending.failed_paths());
+        let naive = self.score.no_better_than_naive(self.run.direction);
+        let late =
+            [self.checks.suspicion(), naive, ending.error(), so_far].into_iter().chain(ending.failed_paths());
         let all = first.into_iter().chain(then).chain(late).chain([ending.damaged()]);
         all.flatten().map(|note| sentence(&note)).collect()
     }
@@ -187,8 +190,9 @@ impl RunReport {
         lines.extend(ending.earlier());
         lines.extend(self.goes_on());
         let leak = self.checks.leak().map(str::to_owned);
-        let notes =
-            [leak, self.checks.suspicion(), ending.not_best(), ending.unwritten()].into_iter().flatten();
+        let naive = self.score.no_better_than_naive(self.run.direction);
+        let notes = [leak, self.checks.suspicion(), naive, ending.not_best(), ending.unwritten()];
+        let notes = notes.into_iter().flatten();
         lines.extend(notes.map(|note| format!("note: {note}")));
         let folder = &self.folder;
         lines.push(match &self.answer.submission {

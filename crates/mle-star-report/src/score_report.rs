@@ -5,6 +5,7 @@
 use std::fmt;
 
 use mle_star::result::FinalResult;
+use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::protocol::{Holdout, Split};
 use mle_star_domain::trust::{PeriodScore, Trust};
 use schemars::JsonSchema;
@@ -19,21 +20,23 @@ const LONGEST_CAUSE: usize = 300;
 /// The scores of a run's solution, in the metric's unit. Intervals are 95 %, low and high.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ScoreReport {
-    /// The score that guided the search, so it is optimistic.
+    /// The score that guided the search: optimistic.
     pub validation_score: Option<f64>,
     /// Its interval for a score on the test rows.
     pub validation_interval: Option<[f64; 2]>,
-    /// What the best constant prediction scores on the validation rows; null if it is not known.
+    /// What the best constant prediction scores on the validation rows.
     pub constant_score: Option<f64>,
+    /// The same for a seasonal naive forecast.
+    pub seasonal_naive_score: Option<f64>,
     /// The score on rows that no script saw before: the one to report.
     pub held_out_score: Option<f64>,
-    /// Its interval for a score on the test rows.
+    /// Its interval.
     pub held_out_interval: Option<[f64; 2]>,
     /// The number of held-out rows.
     pub held_out_rows: Option<u64>,
     /// The number of those that the score is of, if the others took part in a decision.
     pub held_out_reported_rows: Option<u64>,
-    /// Whether the program's own computation gives the validation score; null if it could not be computed.
+    /// Whether the program's own computation gives the validation score.
     pub verified: Option<bool>,
     /// Why the score could not be computed.
     #[serde(skip)]
@@ -49,7 +52,7 @@ pub struct ScoreReport {
     /// Whether the validation score is the mean of those of the validated periods.
     #[serde(skip)]
     pub mean_over_periods: bool,
-    /// Why there is no interval; null if there is one, or if nothing is known.
+    /// Why there is no interval.
     pub no_interval: Option<String>,
 }
 
@@ -87,6 +90,7 @@ impl ScoreReport {
             validation_score: trust.validation_score,
             validation_interval: trust.validation_interval,
             constant_score: trust.constant_score,
+            seasonal_naive_score: trust.seasonal_naive_score,
             held_out_score: trust.holdout_score,
             held_out_interval: trust.holdout_interval,
             held_out_rows: trust.holdout_rows,
@@ -119,6 +123,22 @@ impl ScoreReport {
             ""
         };
         (!scores.is_empty()).then(|| format!("by period{last}: {}{mean}{aim}", scores.join(", ")))
+    }
+
+    /// What to compare the score of a forecast with.
+    pub fn beside_naive(&self) -> Option<String> {
+        let score = self.seasonal_naive_score?;
+        Some(format!("seasonal naive: {} on the validated rows", number(score)))
+    }
+
+    /// Why the solution is of no use, if it is not better than a seasonal naive forecast.
+    pub fn no_better_than_naive(&self, direction: Direction) -> Option<String> {
+        let score = Score::new(self.validation_score?, direction)?;
+        let naive = Score::new(self.seasonal_naive_score?, direction)?;
+        let words = || {
+            format!("a seasonal naive forecast is as good: {} on the validated rows", number(naive.value()))
+        };
+        naive.beats_or_ties(score).then(words)
     }
 
     /// Why there is no interval.

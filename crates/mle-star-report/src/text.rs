@@ -58,6 +58,8 @@ fn head(view: &RunView, views: &Views) -> Vec<String> {
     lines.extend(
         constant.map(|score| format!("constant:   {} (if all rows are predicted alike)", number(score))),
     );
+    let naive = view.result.as_ref().and_then(|result| ScoreReport::of(result).seasonal_naive_score);
+    lines.extend(naive.map(|score| format!("naive:      {} (a seasonal naive forecast)", number(score))));
     lines.extend(views.overview.score.held_out.iter().map(|score| format!("held out:   {score}")));
     lines.extend([
         format!("time:       {}", duration(view.summary.spent.elapsed_seconds)),

@@ -85,48 +85,75 @@ pub fn link_all_rows(profile: &Profile, by: &FoldBasis<'_>, into: &Path) -> Resu
 /// # Errors
 /// The training table cannot be read, or the file cannot be written.
 pub fn write(profile: &Profile, by: &FoldBasis<'_>, plan: Option<&Plan>, folder: &Path) -> io::Result<()> {
-    let labelled = Labelled::of(profile, by.target, by.id)?;
-    let folds = Rows { of: &labelled, plan }.folds(profile, by)?;
-    let id = by.id.filter(|id| *id != FOLD);
-    let id = match id.and_then(|id| labelled.train.find(id)) {
-        Some(id) if plan.is_some() || names_rows(&labelled, id)? => Some(id),
-        _ => None,
-    };
+    let validated = Validated::of(profile, by, plan)?;
     let path = folder.join(layout::FOLDS);
     // The user's own file may be in the data folder, and this may be a link to it.
     if path.symlink_metadata().is_ok() {
         fs::remove_file(&path)?;
     }
-    let mut file = BufWriter::new(File::create(path)?);
-    let name = id.and(by.id).unwrap_or(ROW);
-    let mut line = Vec::new();
-    add_row([name.as_bytes(), FOLD.as_bytes()].into_iter(), &mut line)?;
-    line.push(b'\n');
-    let (mut number, mut written) = (0_u64, Ok(()));
-    labelled.train.each(id.as_slice(), |row| {
-        if plan.is_some_and(|plan| !plan.leaves(row.number)) {
-            return true;
-        }
-        if let Some(fold) = place(row.number).and_then(|row| folds.get(row).copied().flatten()) {
-            let (number, fold) = (number.to_string(), fold.to_string());
-            let name = if id.is_some() { row.cell(0) } else { number.as_bytes() };
-            written =
-                add_row([name, fold.as_bytes()].into_iter(), &mut line).and_then(|()| file.write_all(&line));
-            line.clear();
-            line.push(b'\n');
-        }
-        number += 1;
-        written.is_ok()
-    })?;
-    written?;
-    file.write_all(&line)?;
-    file.flush()
+    validated.write(FOLD, &path, |_, fold| fold.to_string())
+}
+
+/// The rows that are validated, each with its name in the data that scripts see.
+pub(crate) struct Validated<'a> {
+    rows: Rows<'a>,
+    folds: Folds,
+    /// The column with the names, and its position; `None` if rows are named by their numbers.
+    id: Option<(&'a str, usize)>,
+}
+
+impl<'a> Validated<'a> {
+    pub(crate) fn of(profile: &'a Profile, by: &FoldBasis<'a>, plan: Option<&'a Plan>) -> io::Result<Self> {
+        let labelled = Labelled::of(profile, by.target, by.id)?;
+        let named = by.id.filter(|id| *id != FOLD);
+        let named = named.and_then(|id| Some((id, labelled.train.find(id)?)));
+        let id = match named {
+            Some((id, at)) if plan.is_some() || names_rows(&labelled, at)? => Some((id, at)),
+            _ => None,
+        };
+        let rows = Rows { of: labelled, plan };
+        let folds = rows.folds(profile, by)?;
+        Ok(Self { rows, folds, id })
+    }
+
+    /// Writes a table with the name of each row and a cell that `cell` makes of the row's number in the training table and its fold.
+    pub(crate) fn write(
+        &self,
+        column: &str,
+        path: &Path,
+        mut cell: impl FnMut(u64, u8) -> String,
+    ) -> io::Result<()> {
+        let mut file = BufWriter::new(File::create(path)?);
+        let name = self.id.map_or(ROW, |(name, _)| name);
+        let mut line = Vec::new();
+        add_row([name.as_bytes(), column.as_bytes()].into_iter(), &mut line)?;
+        line.push(b'\n');
+        let (mut number, mut written) = (0_u64, Ok(()));
+        let positions: Vec<usize> = self.id.iter().map(|(_, at)| *at).collect();
+        self.rows.of.train.each(&positions, |row| {
+            if !self.rows.leaves(row.number) {
+                return true;
+            }
+            if let Some(fold) = place(row.number).and_then(|row| self.folds.get(row).copied().flatten()) {
+                let (number, cell) = (number.to_string(), cell(row.number, fold));
+                let name = if self.id.is_some() { row.cell(0) } else { number.as_bytes() };
+                written = add_row([name, cell.as_bytes()].into_iter(), &mut line)
+                    .and_then(|()| file.write_all(&line));
+                line.clear();
+                line.push(b'\n');
+            }
+            number += 1;
+            written.is_ok()
+        })?;
+        written?;
+        file.write_all(&line)?;
+        file.flush()
+    }
 }
 
 /// The fold of each row of the training table, from 0; `None` for rows that are not validated.
 pub(crate) fn of_all_rows(profile: &Profile, by: &FoldBasis<'_>) -> io::Result<Folds> {
-    let labelled = Labelled::of(profile, by.target, by.id)?;
-    Rows { of: &labelled, plan: None }.folds(profile, by)
+    Rows { of: Labelled::of(profile, by.target, by.id)?, plan: None }.folds(profile, by)
 }
 
 /// Whether each row has a value of its own in the column at this position.
@@ -140,7 +167,7 @@ fn names_rows(labelled: &Labelled<'_>, id: usize) -> io::Result<bool> {
 
 /// The labelled rows that are not held out.
 struct Rows<'a> {
-    of: &'a Labelled<'a>,
+    of: Labelled<'a>,
     plan: Option<&'a Plan>,
 }
 
@@ -202,7 +229,7 @@ impl Rows<'_> {
     fn of_groups(&self, by: &FoldBasis<'_>) -> io::Result<Option<Folds>> {
         let parts = Parts { column: by.split.column.clone(), groups: None };
         let seeded = Seeded::new(by.seed, "folds");
-        let mut groups: Vec<Option<u64>> = vec![None; rows_of(self.of)];
+        let mut groups: Vec<Option<u64>> = vec![None; rows_of(&self.of)];
         let mut sizes: HashMap<u64, u64> = HashMap::new();
         let mut take = |row: u64, group: u64| {
             if let Some(known) = place(row).and_then(|row| groups.get_mut(row)) {
@@ -241,7 +268,7 @@ impl Rows<'_> {
             order.push((class, seeded.of(row.id.as_bytes()), row.number));
         })?;
         order.sort_unstable();
-        let mut folds: Folds = vec![None; rows_of(self.of)];
+        let mut folds: Folds = vec![None; rows_of(&self.of)];
         for ((_, _, row), fold) in order.into_iter().zip((0..FOLDS).cycle()) {
             if let Some(known) = place(row).and_then(|row| folds.get_mut(row)) {
                 *known = Some(fold);

@@ -4,7 +4,8 @@
 //! from them, and [`intake`] makes plain tables of other data. [`split::describe`] says how test rows differ from training
 //! rows, [`comparison::script`] writes a script that compares both tables, [`series`] finds rows of the same series, [`new_series`] those that only the test table has,
 //! [`determinants`] finds columns that tell the target, [`places`] finds coordinates, [`links`] finds how further tables join,
-//! [`cutoff`] finds those whose rows are known too early, [`holdout`] keeps labelled rows from scripts, and [`summary`] tells
+//! [`cutoff`] finds those whose rows are known too early, [`holdout`] keeps labelled rows from scripts, [`folds`] divides the others,
+//! [`seasonal_naive`] writes what the simplest forecast of validated rows is, and [`summary`] tells
 //! agents what the data holds.
 
 pub mod agreement;
@@ -37,6 +38,7 @@ pub mod permuted;
 pub mod places;
 pub mod profile;
 mod records;
+pub mod seasonal_naive;
 mod seeded;
 pub mod series;
 pub mod split;

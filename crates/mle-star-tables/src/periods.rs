@@ -20,7 +20,7 @@ use super::profile::Profile;
 use super::records::digest;
 use super::split::times::{self, Clock};
 use super::table::Table;
-use bounds::Bounds;
+pub(crate) use bounds::Bounds;
 use ends::OwnEnds;
 use left_out::{LeftOut, Series};
 use shape::{Shape, Stretch};
@@ -102,6 +102,16 @@ impl Timeline {
             }
             false => Ok(timeline),
         }
+    }
+
+    /// Whether periods begin and end at the same times for all rows, which keep their own.
+    pub(crate) fn is_common(&self) -> bool {
+        self.own.is_none() && self.by.groups.is_none()
+    }
+
+    /// How the values of the column are times.
+    pub(crate) fn clock(&self) -> Clock {
+        self.clock
     }
 
     /// The column of the times.

@@ -14,7 +14,7 @@ use mle_star_domain::task::MetricFile;
 use mle_star_metrics::average::{class_columns, weighted_average, weighted_labels};
 use mle_star_metrics::chance::PermutedLabels;
 use mle_star_metrics::intervals::{Folds, IntervalFor};
-use mle_star_metrics::labels::{Columns, Labels, Layout, Others};
+use mle_star_metrics::labels::{Columns, Forecasts, Labels, Layout, Others};
 use mle_star_metrics::names::{Kind, Metric};
 use mle_star_metrics::refit;
 use mle_star_metrics::selection::{Member, Selection};
@@ -78,6 +78,8 @@ pub struct EvaluationSetup {
     pub holdout: Option<HoldoutSetup>,
     /// The file with the folds that scripts of the search find with their data, if there is one.
     pub folds: Option<PathBuf>,
+    /// The file with seasonal naive forecasts of the rows of the folds, if there is one.
+    pub seasonal_naive: Option<PathBuf>,
     /// For a split by time, the periods.
     pub periods: Option<Periods>,
     /// Whether the score of rows of several periods is the mean of the periods' scores.
@@ -444,6 +446,10 @@ impl LabelledRows {
             IntervalFor::Period if setup.periods.is_some() => rows.in_periods(Arc::new(folds)),
             interval_for => rows.with_intervals_for(interval_for),
         };
+        let rows = match &setup.seasonal_naive {
+            Some(file) => rows.beside(forecasts(file)?),
+            None => rows,
+        };
         let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
         let holdout = match setup.labels() {
             Some(labels) => read(setup, labels, &columns),
@@ -457,6 +463,10 @@ impl LabelledRows {
         let search_with_visible_classes = (!rows.has_classes_of(&search)).then_some(rows);
         Ok(Self { search, search_with_visible_classes, holdout, folds_digest })
     }
+}
+
+fn forecasts(file: &Path) -> Result<Forecasts, String> {
+    Forecasts::read(table(file)?).map_err(|error| format!("scores are not recomputed: {error}"))
 }
 
 impl ValidationCheck {
@@ -533,6 +543,7 @@ mod tests {
                     test_groups: Vec::new(),
                     verifies: true,
                     holdout: Some(holdout),
+                    seasonal_naive: None,
                     folds: None,
                     periods: None,
                     mean_over_periods: false,

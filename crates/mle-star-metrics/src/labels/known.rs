@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+use super::forecasts::Forecasts;
 use crate::bootstrap::{self, Rows};
 use crate::intervals::{Folds, IntervalFor};
 use crate::names::Metric;
@@ -36,6 +37,8 @@ pub struct Labels {
     pub(super) folds: Arc<Folds>,
     /// Whether the score of rows of several folds is the mean of those of the folds.
     pub(super) averages: bool,
+    /// What scores stand beside.
+    pub(super) forecasts: Arc<Forecasts>,
 }
 
 /// The labels, in the order of the keys.
@@ -60,6 +63,7 @@ impl Labels {
             interval_for: IntervalFor::default(),
             folds: Arc::default(),
             averages: false,
+            forecasts: Arc::default(),
         }
     }
 
@@ -174,6 +178,7 @@ impl Labels {
             interval_for,
             folds: Arc::clone(&self.folds),
             averages: self.averages,
+            forecasts: Arc::clone(&self.forecasts),
         }
     }
 

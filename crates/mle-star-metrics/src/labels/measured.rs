@@ -61,7 +61,8 @@ impl Labels {
         let mean_over_periods = predicted.first().is_some_and(Predicted::averages);
         let constants: Option<Vec<f64>> = predicted.iter().map(Predicted::constant).collect();
         let constant = constants.map(|each| each.iter().sum::<f64>() / each.len().max(1) as f64);
-        let measured = Measurement { mean_over_periods, constant, ..measured };
+        let seasonal_naive = self.score_of_forecasts(predicted);
+        let measured = Measurement { mean_over_periods, constant, seasonal_naive, ..measured };
         Ok(match self.interval_for {
             IntervalFor::Rows(rows) => on_other_rows(metric, measured, rows),
             IntervalFor::Period => for_one_more_period(measured, self.periods(predicted), Scale::of(metric)),

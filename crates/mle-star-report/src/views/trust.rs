@@ -63,6 +63,8 @@ pub struct TrustedScore {
     pub validated: Option<Figure>,
     /// What the best constant prediction scores on the same rows, if it is known.
     pub constant: Option<String>,
+    /// What a seasonal naive forecast scores on the same rows, if they are forecasts of numbers.
+    pub seasonal_naive: Option<String>,
     /// The number of rows that gave it, if they are known.
     pub validation_rows: Option<String>,
     /// The score on held-out rows.
@@ -141,6 +143,7 @@ pub fn trust(context: &Context<'_>) -> Option<TrustView> {
             metric: context.report.run.metric.clone(),
             validated: score.validated(),
             constant: score.constant_score.map(number),
+            seasonal_naive: score.seasonal_naive_score.map(number),
             validation_rows: trust.validation_rows.map(grouped),
             held_out: score.held_out(),
             rows: rows(trust).map(grouped),

@@ -13,10 +13,11 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::labels::Columns;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::folds::{self, FoldBasis};
-use mle_star_tables::holdout;
+use mle_star_tables::holdout::{self, Plan};
 use mle_star_tables::own_folds::OwnFolds;
 use mle_star_tables::periods::Timeline;
 use mle_star_tables::profile::Profile;
+use mle_star_tables::seasonal_naive;
 
 use super::last_fold::last_fold;
 use crate::open_run::OpenRun;
@@ -57,6 +58,9 @@ fn all_rows(run: &OpenRun, times: &Times) -> Result<PathBuf, Trouble> {
         let own = own_folds(run, profile)?;
         let by = by(run, protocol, times.of(run, protocol, profile)?, own.as_ref()).ok_or_else(other)?;
         folds::link_all_rows(profile, &by, &folder)?;
+        if !protocol.holdout.is_on() {
+            forecasts(run, profile, &by, None)?;
+        }
     }
     Ok(folder)
 }
@@ -81,6 +85,7 @@ fn folder(run: &OpenRun, times: &Times, all_rows: &Path) -> Result<Option<HeldOu
         holdout::labels(profile, &plan, &labels)?;
         let own = own_folds(run, profile)?;
         let by = by(run, protocol, timeline, own.as_ref()).filter(|_| protocol.has_folds_file);
+        by.iter().try_for_each(|by| forecasts(run, profile, by, Some(&plan)))?;
         holdout::write_with(profile, &plan, &input, |folder| {
             by.iter().try_for_each(|by| folds::write(profile, by, Some(&plan), folder))
         })?;
@@ -92,6 +97,19 @@ fn folder(run: &OpenRun, times: &Times, all_rows: &Path) -> Result<Option<HeldOu
     let is_period = protocol.holdout.is_period();
     let setup = HoldoutSetup { data_dir, sample, is_period, labels, compared };
     Ok(Some(HeldOut { input, setup }))
+}
+
+/// Writes what a seasonal naive forecast of the validated rows is.
+fn forecasts(
+    run: &OpenRun,
+    profile: &Profile,
+    by: &FoldBasis<'_>,
+    plan: Option<&Plan>,
+) -> Result<(), Trouble> {
+    let path = run.folder.join(layout::SEASONAL_NAIVE);
+    seasonal_naive::write(profile, by, plan, &path)
+        .map(drop)
+        .map_err(|error| Trouble::io("write", &path, &error))
 }
 
 fn with_folds(run: &OpenRun) -> Option<&Protocol> {
@@ -181,6 +199,7 @@ pub fn evaluation(run: &OpenRun, data_dir: &Path, held_out: Option<HeldOut>) -> 
         test_rows: profile.test.as_ref().map(|test| test.rows as u64),
         test_groups: group.map(|column| profile.tables.sizes_of_test_groups(column)).unwrap_or_default(),
         verifies: protocol.verifies,
+        seasonal_naive: Some(run.folder.join(layout::SEASONAL_NAIVE)).filter(|file| file.exists()),
         folds: protocol.has_folds_file.then(|| data_dir.join(layout::FOLDS)),
         periods: protocol.periods.clone(),
         mean_over_periods: protocol.mean_over_periods,

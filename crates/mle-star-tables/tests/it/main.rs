@@ -18,3 +18,5 @@ mod own_ends;
 mod own_folds;
 #[cfg(test)]
 mod periods;
+#[cfg(test)]
+mod seasonal_naive;

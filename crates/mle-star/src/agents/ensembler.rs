@@ -66,19 +66,24 @@ pub(super) fn taken(facts: &RunFacts) -> String {
     format!("{}{beside}", seconds(facts.seconds))
 }
 
-/// The score of a solution, and what the same prediction for all rows would score.
-pub(super) fn beside_a_constant(solution: &Scored) -> String {
+/// The score of a solution, and those of predictions that need no model: the same for all rows and, in a forecast, the value of the
+/// season before.
+pub(super) fn beside_simple_ones(solution: &Scored) -> String {
     let score = number(solution.score().value());
-    match solution.measured().and_then(|measured| measured.constant) {
-        Some(constant) => format!("{score} (the best constant prediction scores {})", rounded(constant, 4)),
-        None => score,
-    }
+    let measured = solution.measured();
+    let constant = measured.and_then(|measured| measured.constant);
+    let naive = measured.and_then(|measured| measured.seasonal_naive);
+    let constant =
+        constant.map(|constant| format!("the best constant prediction scores {}", rounded(constant, 4)));
+    let naive = naive.map(|naive| format!("a seasonal naive forecast {}", rounded(naive, 4)));
+    let simple: Vec<String> = constant.into_iter().chain(naive).collect();
+    if simple.is_empty() { score } else { format!("{score} ({})", simple.join(", ")) }
 }
 
 /// The score of a solution, how long it took, and what it printed at the end.
 pub(super) fn run_of(solution: &Scored) -> Value {
     let facts = solution.facts();
-    let score = beside_a_constant(solution);
+    let score = beside_simple_ones(solution);
     let memory = facts.peak_memory_mib.map(|mib| format!("{mib} MiB"));
     json!({
         "score": score, "time": taken(facts), "seconds": facts.seconds, "memory": memory,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::ensembler::beside_a_constant;
+use super::ensembler::beside_simple_ones;
 use crate::call::Call;
 use crate::changes::Changes;
 use crate::ctx::Ctx;
@@ -26,7 +26,7 @@ pub(crate) struct Gain<'a> {
 impl Gain<'_> {
     fn told(&self) -> Value {
         let before = self.rival.map(|rival| number(rival.score().value()));
-        json!({"score": beside_a_constant(self.scored), "before": before})
+        json!({"score": beside_simple_ones(self.scored), "before": before})
     }
 
     /// What the script changes of the solution that it would replace, if that was checked and does not leak.

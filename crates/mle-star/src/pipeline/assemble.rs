@@ -113,6 +113,7 @@ fn trust(
         validation_score: Some(last.chosen.score().value()),
         validation_interval: search.and_then(|measured| measured.interval),
         constant_score: search.and_then(|measured| measured.constant),
+        seasonal_naive_score: search.and_then(|measured| measured.seasonal_naive),
         validation_rows: search.map(|measured| measured.rows),
         verified: search.map(|_| true),
         unverified: protocol.unverified.clone(),

@@ -60,6 +60,7 @@ pub fn evaluation(train: PathBuf, metric: Metric) -> EvaluationSetup {
         test_groups: Vec::new(),
         verifies: true,
         holdout: None,
+        seasonal_naive: None,
         folds: None,
         periods: None,
         mean_over_periods: false,

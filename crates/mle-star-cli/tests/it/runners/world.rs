@@ -116,6 +116,7 @@ impl World {
             test_groups: Vec::new(),
             verifies: true,
             holdout: None,
+            seasonal_naive: None,
             folds: None,
             periods: None,
             mean_over_periods: false,

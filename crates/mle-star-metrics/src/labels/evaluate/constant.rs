@@ -1,4 +1,4 @@
-//! The score of predictions that are the same for all rows: what a score is to be compared with.
+//! The score of predictions that need no model: what a score is to be compared with.
 
 use mle_star_domain::metric::Direction;
 
@@ -19,6 +19,15 @@ impl Predicted {
         };
         let score = |row: Vec<f64>| self.score(&row.repeat(self.rows())).ok();
         self.constants().into_iter().filter_map(score).filter(|score| score.is_finite()).reduce(best)
+    }
+
+    /// The score of these numbers, one for each key of a row; `None` if one lacks, or if rows are predicted otherwise than by one number.
+    pub(in crate::labels) fn score_of(&self, number: impl Fn(u64) -> Option<f64>) -> Option<f64> {
+        if !matches!((&self.truth, &self.cells), (OwnedTruth::Numbers(_), Cells::Number(_))) {
+            return None;
+        }
+        let values: Vec<f64> = self.keys.iter().map(|key| number(*key)).collect::<Option<_>>()?;
+        self.score(&values).ok().filter(|score| score.is_finite())
     }
 
     /// The values of a row, one for each constant that is tried.
