@@ -97,15 +97,19 @@ impl Permissions<'_> {
     /// Allows reading in the working directory and in the data folder.
     fn within_reach(&self, input: &Value) -> Decision {
         let paths = PATHS.iter().filter_map(|name| input.get(name).and_then(Value::as_str));
-        let outside = paths.into_iter().find(|path| {
-            let path = resolve(&self.folder.join(path));
-            let is_inside = path.starts_with(resolve(self.folder));
-            // Hidden files of the data folder are not data but keys or version control.
-            let data = path.strip_prefix(resolve(&self.setup.data_dir)).ok();
+        let refusal = |path: &str| {
+            let found = resolve(&self.folder.join(path));
+            if found.starts_with(resolve(self.folder)) {
+                return None;
+            }
+            let Ok(data) = found.strip_prefix(resolve(&self.setup.data_dir)) else {
+                return Some(format!("{path} is outside the working directory"));
+            };
+            // They are not data but keys or version control.
             let is_hidden = |part: Component<'_>| part.as_os_str().to_string_lossy().starts_with('.');
-            !is_inside && data.is_none_or(|data| data.components().any(is_hidden))
-        });
-        outside.map_or(Ok(input.clone()), |path| Err(format!("{path} is outside the working directory")))
+            data.components().any(is_hidden).then(|| format!("{path} is a hidden file of the data folder"))
+        };
+        paths.into_iter().find_map(refusal).map_or(Ok(input.clone()), Err)
     }
 }
 

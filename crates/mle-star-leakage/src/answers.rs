@@ -149,6 +149,8 @@ impl Machine<'_> {
             column.target = true;
             column.lessons = self.without_answers(&column.lessons);
         }
+        // The target is made from it.
+        column.target |= self.targets.is_source(name);
         if !column.target {
             return column;
         }

@@ -67,6 +67,11 @@ impl Targets {
         self.names.contains(name)
     }
 
+    /// Whether a target is computed from a column, value by value.
+    pub(crate) fn is_source(&self, name: &str) -> bool {
+        self.contains(name) && self.made_from.iter().any(|(made, from)| from == name && self.contains(made))
+    }
+
     /// The names of the columns.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &String> {
         self.names.iter()

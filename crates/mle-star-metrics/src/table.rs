@@ -110,6 +110,7 @@ pub(crate) fn canonical(label: &str) -> Cow<'_, str> {
         return whole;
     }
     match label.parse::<f64>() {
+        Ok(0.0) => "0".into(),
         Ok(number) if number.is_finite() => number.to_string().into(),
         _ if label.eq_ignore_ascii_case("true") || label.eq_ignore_ascii_case("false") => {
             label.to_ascii_lowercase().into()
@@ -175,6 +176,7 @@ mod tests {
         check("+01", "1");
         check("-2.00", "-2");
         check("-0.0", "0");
+        check("-.0", "0");
         check("1e2", "100");
         check("0.50", "0.5");
         check("123456789012345678901234567890", "123456789012345678901234567890");

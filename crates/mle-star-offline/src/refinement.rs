@@ -68,9 +68,14 @@ fn best_pair(block: &Block<'_>, history: &[Tried<'_>]) -> Option<String> {
 }
 
 fn lesson(history: &[Tried<'_>]) -> String {
-    let scored = history.iter().filter_map(|tried| Some((tried.strategies.first()?.name, tried.score?)));
+    let names = |tried: &Tried<'_>| {
+        let names: Vec<String> =
+            tried.strategies.iter().map(|strategy| format!("\"{}\"", strategy.name)).collect();
+        (!names.is_empty()).then(|| names.join(" with "))
+    };
+    let scored = history.iter().filter_map(|tried| Some((names(tried)?, tried.score?)));
     match mle_star_domain::metric::last_best(scored, |(_, score)| *score) {
-        Some((name, score)) => format!("The best so far is \"{name}\" with {}.", score.value()),
+        Some((names, score)) => format!("The best so far is {names} with {}.", score.value()),
         None => String::new(),
     }
 }

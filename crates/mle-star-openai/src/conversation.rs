@@ -232,7 +232,8 @@ impl<'a> Conversations<'a> {
                 Ok(Err(why)) => return Err(failure::broken(why, self.at())),
             };
             let events = reader.push(chunk.as_ref()).map_err(|sse::TooLong| {
-                Outcome::Failed(format!("the answer is longer than {} MiB", sse::LONGEST / 1024 / 1024))
+                let most = sse::LONGEST_STREAM / 1024 / 1024;
+                Outcome::Failed(format!("the endpoint sent more than {most} MiB for one answer"))
             })?;
             for event in events {
                 collected.take(format, &event).map_err(unreadable)?;

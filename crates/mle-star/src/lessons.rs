@@ -23,8 +23,15 @@ pub struct EarlierRun {
     pub task: String,
     /// Its metric, in whose unit the effects are.
     pub metric: String,
-    /// One line for each solution that was tried.
+    /// What was tried, in lines for prompts. Attempts at one block share a line.
     pub lines: Vec<String>,
+}
+
+impl EarlierRun {
+    /// How many solutions the lines are about.
+    pub fn changes(&self) -> usize {
+        self.lines.iter().map(|line| of_line(line)).sum()
+    }
 }
 
 /// Maximum number of lines about earlier runs, all of them together.

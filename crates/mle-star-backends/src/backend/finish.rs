@@ -130,10 +130,10 @@ impl ScriptBackend {
 
     /// The files that are wanted of a script that runs elsewhere, with their largest size in bytes.
     pub(super) fn outputs(&self, request: &ScriptRequest, seen: &ScriptData) -> Vec<(&'static str, u64)> {
-        // One byte more shows that it is too large.
+        // One byte more than is read shows that a file is too large.
         let mut outputs = vec![(layout::SUBMISSION, largest(seen.sample.as_deref()) + 1)];
         if self.evaluation.is_some() && matches!(request.purpose, Purpose::Score | Purpose::Probe) {
-            outputs.push((layout::VALIDATION_PREDICTIONS, LARGEST));
+            outputs.push((layout::VALIDATION_PREDICTIONS, LARGEST + 1));
             let scores = [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES];
             outputs.extend(scores.map(|name| (name, MOST_SCORES)));
         }

@@ -250,7 +250,7 @@ impl Cache {
             let is_left = |part: File| part.try_lock().is_ok() && fs::remove_file(&path).is_ok();
             let is_other_part = path.extension().is_some() && !is_needed(&path);
             if is_other_part && File::open(&path).is_ok_and(is_left) {
-                used -= meta.len();
+                used = used.saturating_sub(meta.len());
             }
         }
         if used + bytes <= self.limit {
@@ -272,7 +272,7 @@ impl Cache {
                 // A file of no other view, which nobody receives.
                 let is_free = meta.nlink() == 1 && path.extension().is_none() && !is_needed(&path);
                 if is_free && used + bytes > self.limit {
-                    used -= meta.len();
+                    used = used.saturating_sub(meta.len());
                     fs::remove_file(path)?;
                 }
             }

@@ -293,7 +293,7 @@ async fn hello(machine: &Machine) -> Hello {
 fn open_cache(setup: &RunnerSetup, folder: &Path) -> Result<Cache, Trouble> {
     let cannot = |error| Trouble::io("create", folder, &error);
     fs::create_dir_all(folder).map_err(cannot)?;
-    let limit = setup.cache_limit_gib.map(|gib| gib << 30);
+    let limit = setup.cache_limit_gib.map(|gib| gib.saturating_mul(1 << 30));
     Cache::new(folder, limit, !setup.copy_data).map_err(cannot)
 }
 
@@ -309,11 +309,12 @@ impl OwnFolder {
         let all = cache.join("runners");
         let make = || {
             fs::create_dir_all(&all)?;
-            // Held until the new folder has its lock: another runner would remove a folder without one as abandoned.
+            // Held until the new folder is locked: until then it looks abandoned.
             let _one_at_a_time = locked(&cache.join("runners.lock"))?;
             for other in fs::read_dir(&all)?.flatten().map(|entry| entry.path()) {
                 let lock = other.join("lock");
-                if File::open(&lock).is_ok_and(|file| matches!(try_lock(&file, &lock), Ok(Some(_)))) {
+                let is_free = |file: File| matches!(try_lock(&file, &lock), Ok(Some(_)));
+                if File::open(&lock).map_or_else(|error| error.kind() == io::ErrorKind::NotFound, is_free) {
                     // What cannot be removed now is left for the next one.
                     let _ = remove_tree(&other);
                 }

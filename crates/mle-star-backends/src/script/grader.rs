@@ -289,8 +289,7 @@ impl Grader {
         let job = Job {
             stem: stem.to_owned(),
             script: SCRIPT.to_owned(),
-            // One score, its replicates, and the start of Python.
-            timeout: self.limit + REPLICATES_TAKE * 3,
+            timeout: time_of_a_job(self.limit),
             slot: 0,
             may_be_warm: false,
             modules: vec![(UTILITIES.0.to_owned(), UTILITIES.1.to_owned())],
@@ -306,8 +305,8 @@ impl Grader {
             file.take(LARGEST).read_to_string(&mut text).map_err(|error| error.to_string())?;
         }
         match serde_json::from_str(&text) {
-            Ok(Said::Score { score, seconds, .. })
-                if seconds > self.limit.as_secs_f64() || !score.is_finite() =>
+            Ok(Said::Score { seconds, .. })
+                if seconds > self.limit.as_secs_f64() =>
             {
                 Err(self.too_slow())
             }
@@ -334,6 +333,12 @@ impl Grader {
     fn too_slow(&self) -> String {
         format!("{} takes longer than {} s for a score", self.file.name, self.limit.as_secs())
     }
+}
+
+/// The time of the score, of the replicates, and of the start of Python. Two replicates are computed however long they take, and two
+/// more if the file refuses the IDs of the first.
+fn time_of_a_job(limit: Duration) -> Duration {
+    limit * 5 + REPLICATES_TAKE * 3
 }
 
 /// How often each row is drawn, with only the rows at these places, one part after another.

@@ -37,7 +37,7 @@ pub fn opening(runs: &[EarlierRun], config: &Config) -> Vec<String> {
     if !runs.is_empty() && config.context == Context::Paper {
         return vec!["note: --learn-from has no effect with context: paper".to_owned()];
     }
-    let one = |(index, run): (usize, &EarlierRun)| match run.lines.len() {
+    let one = |(index, run): (usize, &EarlierRun)| match run.changes() {
         0 if index >= MOST_LEARNED => {
             format!(
                 "note: {} is left out: agents are told of at most {MOST_LEARNED} earlier runs",

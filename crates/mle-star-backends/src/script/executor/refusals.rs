@@ -50,7 +50,7 @@ fn explanation_of(
         "Name or service not known",
         "NewConnectionError",
         "NameResolutionError",
-    ]) || has(&["Errno 111"]) && isolation.closes_network()
+    ]) || has(&["Errno 111"])
     {
         isolation.closes_network().then_some(NETWORK)
     } else if has(&["[Errno 27] File too large"]) {
@@ -58,7 +58,10 @@ fn explanation_of(
     } else if has(&["[Errno 24] Too many open files"]) {
         Some(OPEN)
     } else {
-        has(&["[Errno 11] Resource temporarily unavailable", "can't start new thread"]).then_some(TASKS)
+        // Locks and sockets that do not wait have the same error.
+        let starts = ["fork", "Process", "Thread", "Popen"].iter().any(|call| traceback.contains(call));
+        let is_refused = has(&["[Errno 11] Resource temporarily unavailable"]) && starts;
+        (is_refused || has(&["can't start new thread"])).then_some(TASKS)
     };
     says.map(refused)
 }
@@ -105,6 +108,9 @@ mod tests {
         check("OSError: [Errno 27] File too large", 0, false, Some("disk space"));
         check("OSError: [Errno 24] Too many open files: 'x'", 0, false, Some("files open"));
         check("RuntimeError: can't start new thread", 0, false, Some("threads"));
+        let busy = "BlockingIOError: [Errno 11] Resource temporarily unavailable";
+        check(&format!("    self.pid = os.fork()\n{busy}"), 0, false, Some("threads"));
+        check(&format!("    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n{busy}"), 0, false, None);
         check("KeyError: 'x'", 6, true, None);
         let missing =
             |file: &str| format!("FileNotFoundError: [Errno 2] No such file or directory: '{file}'");
