@@ -7,6 +7,7 @@ use ruff_python_ast::{BoolOp, CmpOp, Comprehension, Expr};
 use crate::calls::Arguments;
 use crate::info::{How, Kind, Lessons};
 use crate::machine::Machine;
+use crate::names;
 use crate::table::{Column, Table};
 use crate::types::DTYPE;
 use crate::value::{Dict, Estimator, Fitted, List, Names, Number, Object, Role, Value};
@@ -60,6 +61,9 @@ impl<'a> Machine<'a> {
                 let values = self.table_of(&method.0).map(Table::values);
                 return values.map_or(Value::Unknown, |values| self.table(values));
             }
+            Value::Method(method) if &*method.1 == "dt" && names::is_part_of_time(name) => {
+                return self.part_of_time(&method.0);
+            }
             Value::Class(class) => return self.class_attribute(*class, name).unwrap_or_default(),
             _ => {}
         }
@@ -88,6 +92,14 @@ impl<'a> Machine<'a> {
             Some(Object::Study(number)) => self.study_attribute(base, number, name),
             _ => Value::Unknown,
         }
+    }
+
+    /// Parts of the times in a column, such as their hours.
+    fn part_of_time(&mut self, times: &Value) -> Value {
+        let Some(table) = self.table_of(times).cloned() else { return Value::Unknown };
+        let (values, answer) = (table.values(), self.as_answer(&table, self.statement));
+        let lessons = values.rest.lessons.and(&answer);
+        self.table(Table { source: values.source, ..Table::array(values.rows, lessons) })
     }
 
     /// An attribute of a study of a library of searches.

@@ -62,6 +62,9 @@ impl Machine<'_> {
                 Some(Object::List(list)) if !list.open => {
                     Value::Int(i64::try_from(list.items.len()).unwrap_or(0))
                 }
+                Some(Object::Dict(dict)) if dict.others.is_empty() => {
+                    Value::Int(i64::try_from(dict.items.len()).unwrap_or(0))
+                }
                 Some(Object::List(_)) => match self.row_list(first) {
                     Some(table) if table.rows.is_known() => Value::Length(table.rows),
                     _ => Value::some_number(),

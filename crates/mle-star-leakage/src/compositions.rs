@@ -7,7 +7,7 @@ use crate::info::Lessons;
 use crate::machine::Machine;
 use crate::names;
 use crate::table::Table;
-use crate::value::{Estimator, Object, Takes, Value};
+use crate::value::{Estimator, Names, Object, Takes, Value};
 
 impl Machine<'_> {
     /// What the settings depend on of models that another one is made of.
@@ -24,6 +24,7 @@ impl Machine<'_> {
         match &estimator.takes {
             Takes::All => table.clone(),
             Takes::Some(names) => self.select_all(table, names),
+            Takes::Chosen(choices) => self.in_choices(table, choices),
             Takes::Unknown => self.unsure(table),
         }
     }
@@ -56,25 +57,45 @@ impl Machine<'_> {
                 _ => parts.extend(self.contents(&value).unwrap_or_default()),
             }
         }
-        let (mut names, mut unknown) = (Vec::new(), false);
+        let (mut names, mut choices, mut unknown) = (Vec::new(), Vec::new(), false);
         for part in &parts {
             let Value::Tuple(items) = part else { return Takes::Unknown };
             if items.iter().any(|item| item.as_str() == Some("drop")) {
                 return Takes::Unknown;
             }
-            match items.last().and_then(|last| self.texts(last)) {
-                Some(more) => names.extend(more),
-                None => unknown = true,
+            let Some(last) = items.last() else { return Takes::Unknown };
+            match (self.texts(last), last) {
+                (Some(more), _) => names.extend(more),
+                (None, Value::Names(chosen)) => choices.push(Rc::clone(chosen)),
+                (None, _) => unknown = true,
             }
         }
         match arguments.named("remainder") {
             None | Some(Value::Str(_))
                 if arguments.named("remainder").is_none_or(|rest| rest.as_str() == Some("drop")) =>
             {
-                if unknown { Takes::Unknown } else { Takes::Some(names.into()) }
+                match (unknown, choices.is_empty()) {
+                    (true, _) => Takes::Unknown,
+                    (false, true) => Takes::Some(names.into()),
+                    (false, false) => Takes::Chosen(choices.into()),
+                }
             }
             _ => Takes::All,
         }
+    }
+
+    /// The columns of a table that some choices leave: all that were known when names were chosen, and that no choice leaves
+    /// out by name, except for the target itself.
+    fn in_choices(&mut self, table: &Table, choices: &[Rc<Names>]) -> Table {
+        let mut chosen = self.unsure(table);
+        for (name, column) in &table.columns {
+            let is_own = column.target && self.targets.contains(name);
+            let is_left = |names: &Rc<Names>| names.known.contains(name) && !names.except.contains(name);
+            if !is_own && choices.iter().all(is_left) {
+                chosen.set(Rc::clone(name), column.clone());
+            }
+        }
+        chosen
     }
 
     fn takes_within(&self, value: &Value, depth: usize) -> Takes {

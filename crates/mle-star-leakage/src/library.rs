@@ -100,6 +100,10 @@ impl Machine<'_> {
                     _ => first,
                 }
             }
+            ("dataclasses.field", _) => match arguments.named("default_factory").cloned() {
+                Some(make) => self.call_with(&make, &[], arguments.range),
+                None => arguments.value(0, "default"),
+            },
             (_, "partial") => partial(&first, arguments),
             (_, "delayed") if symbol.starts_with("joblib") => first,
             (_, "product") if symbol.starts_with("itertools") => self.product(arguments),

@@ -44,6 +44,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) conjunctions: HashMap<Rc<str>, Vec<(Rc<str>, bool)>>,
     /// The table that expressions of polars are about.
     pub(crate) context: Option<Rc<Table>>,
+    /// Expressions of polars that names stand for; `None` for a name that stands for several.
+    pub(crate) expressions: HashMap<&'a str, Option<&'a Expr>>,
     /// Tables that queries know, by their names.
     pub(crate) registered: Vec<(Rc<str>, Value)>,
     /// The choices by scores that the current statement depends on.
@@ -217,6 +219,7 @@ impl<'a> Machine<'a> {
             networks: Networks::default(),
             conjunctions: HashMap::new(),
             context: None,
+            expressions: HashMap::new(),
             registered: Vec::new(),
             choices: Lessons::default(),
             seen: Seen::default(),

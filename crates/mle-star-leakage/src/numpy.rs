@@ -37,7 +37,7 @@ impl Machine<'_> {
         }
         let first = arguments.first_value();
         Some(match name {
-            "zeros" | "ones" | "empty" | "full" => self.blank(&first),
+            "zeros" | "ones" | "empty" | "full" => self.blank(name, &first),
             "array_split" | "split" if self.table_of(&first).is_some() => {
                 self.split_evenly(&first, arguments)
             }
@@ -180,7 +180,11 @@ impl Machine<'_> {
     }
 
     /// An array that is filled later: `zeros(len(table))`.
-    fn blank(&mut self, shape: &Value) -> Value {
+    fn blank(&mut self, name: &str, shape: &Value) -> Value {
+        // Equal weights of a few models.
+        if matches!((name, shape), ("ones" | "full", Value::Int(_))) {
+            return Value::some_number();
+        }
         let items = self.contents(shape);
         let first = items.as_ref().map_or(Some(shape), |items| items.first());
         self.table(Table::blank(first.and_then(Value::length).unwrap_or_default()))
@@ -258,6 +262,14 @@ impl Machine<'_> {
         (plain && !lessons.is_empty()).then(|| Value::learnt(lessons))
     }
 
+    /// The items of a list, if they are arrays of the same rows.
+    fn tables_of(&self, list: &Value) -> Option<Vec<Value>> {
+        let items = self.contents(list)?;
+        let rows: Vec<RowsId> =
+            items.iter().map(|item| Some(self.table_of(item)?.rows)).collect::<Option<_>>()?;
+        rows.windows(2).all(|pair| pair[0] == pair[1]).then_some(items)
+    }
+
     /// Several arrays one after the other, or side by side.
     pub(crate) fn stacked(&mut self, name: &str, arguments: &Arguments) -> Value {
         let first = arguments.first_value();
@@ -285,6 +297,12 @@ impl Machine<'_> {
         }
         if tables.is_empty() {
             return if self.scores_of(&first, 2).is_empty() { Value::Unknown } else { first };
+        }
+        // Like `np.array([...])`: the first axis is that of the items.
+        let is_first = matches!(axis.or_else(|| arguments.positional.get(1)), None | Some(Value::Int(0)));
+        let alike = tables.iter().all(|table| table.rows == tables[0].rows && table.columns.is_empty());
+        if name == "stack" && is_first && alike && !open && tables.len() == items.len() {
+            return self.as_array(&first);
         }
         // Predictions of the folds in a row: `np.hstack([fold, ...])`. Positions are no columns either.
         let in_a_row = open || tables.iter().all(|table| table.index);
@@ -414,10 +432,12 @@ impl Machine<'_> {
     /// Functions of each value by itself.
     pub(crate) fn elementwise(&mut self, arguments: &Arguments) -> Value {
         let is_list = |value: &Value| matches!(self.state.get(value), Some(Object::List(_)));
-        let values: Vec<Value> = arguments
-            .all()
-            .map(|value| if is_list(value) { self.as_scores(value) } else { value.clone() })
-            .collect();
+        let of_value = |value: &Value| match is_list(value) {
+            // Several predictions, which are put together.
+            true => self.tables_of(value).unwrap_or_else(|| vec![self.as_scores(value)]),
+            false => vec![value.clone()],
+        };
+        let values: Vec<Value> = arguments.all().flat_map(of_value).collect();
         let tables: Vec<Table> =
             values.iter().filter_map(|value| self.table_of(value)).map(Table::values).collect();
         let others = values.iter().filter(|value| self.table_of(value).is_none());

@@ -2,6 +2,9 @@
 
 use std::rc::Rc;
 
+use ruff_python_ast::Expr;
+use ruff_text_size::Ranged;
+
 use crate::calls::Arguments;
 use crate::info::{Kind, Lessons};
 use crate::machine::Machine;
@@ -9,7 +12,7 @@ use crate::rows::RowsId;
 use crate::table::{Column, Group, Table};
 use crate::value::{Names, Number, Object, Value};
 
-impl Machine<'_> {
+impl<'a> Machine<'a> {
     /// The table that expressions among the arguments of a method are about.
     pub(crate) fn context_of(&self, function: &Value) -> Option<Rc<Table>> {
         let Value::Method(method) = function else { return None };
@@ -54,6 +57,27 @@ impl Machine<'_> {
             ("len" | "count", []) => Value::some_number(),
             _ => return None,
         })
+    }
+
+    /// Remembers that a name stands for expressions: `demand = pl.col("units").cast(pl.Float64)`.
+    pub(crate) fn note_expression(&mut self, targets: &'a [Expr], value: &'a Expr) {
+        let [Expr::Name(name)] = targets else { return };
+        let text = self.text(value.range());
+        let is_one = self.context.is_none() && (text.contains("pl.col(") || text.contains("polars.col("));
+        match self.expressions.get_mut(name.id.as_str()) {
+            Some(known) => *known = known.filter(|known| known.range() == value.range()),
+            None if is_one => drop(self.expressions.insert(name.id.as_str(), Some(value))),
+            None => {}
+        }
+    }
+
+    /// What a name stands for in the arguments of a method of a table.
+    pub(crate) fn expression_named(&mut self, name: &str) -> Option<Value> {
+        self.context.as_ref()?;
+        let (name, expression) = self.expressions.remove_entry(name)?;
+        let value = expression.map(|expression| self.eval(expression));
+        self.expressions.insert(name, expression);
+        value
     }
 
     /// Columns that are chosen by their type or name.

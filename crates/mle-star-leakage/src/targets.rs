@@ -55,9 +55,11 @@ impl Targets {
     /// These targets, or those that a run saw, with what it saw of them.
     pub(crate) fn after(self, seen: SeenTargets) -> Self {
         let mut names = if self.names.is_empty() { seen.likely() } else { self.names };
-        let sources: Vec<String> =
-            names.iter().filter_map(|name| seen.made_from.get(name)).cloned().collect();
-        names.extend(sources);
+        let mut made: Vec<String> = names.iter().cloned().collect();
+        while let Some(name) = made.pop() {
+            let source = seen.made_from.get(&name).filter(|source| names.insert((*source).clone()));
+            made.extend(source.cloned());
+        }
         let columns = seen.columns.into_iter().filter(|(_, name)| names.contains(name)).collect();
         Self { names, in_files: columns, numeric: seen.numeric, leads: seen.leads, made_from: seen.made_from }
     }
@@ -85,7 +87,14 @@ impl Targets {
 
     /// The number of a target. One that was made from another one has the same.
     pub(crate) fn number(&self, name: &str) -> Option<TargetId> {
-        let name = self.made_from.get(name).map_or(name, String::as_str);
+        let mut name = name;
+        // Two columns may be made from each other.
+        for _ in 0..self.made_from.len() {
+            match self.made_from.get(name) {
+                Some(source) => name = source,
+                None => break,
+            }
+        }
         let at = self.names.iter().position(|known| known == name)?;
         Some(TargetId(u16::try_from(at).unwrap_or(u16::MAX)))
     }

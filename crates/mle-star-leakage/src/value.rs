@@ -233,6 +233,8 @@ pub(crate) enum Takes {
     All,
     /// Those with these names.
     Some(Rc<[Rc<str>]>),
+    /// Those that some choices leave, as by their types: each of a table's columns is in one of them.
+    Chosen(Rc<[Rc<Names>]>),
     /// It is not known.
     Unknown,
 }
@@ -297,7 +299,7 @@ impl Takes {
     pub(crate) fn then(self, next: Self) -> Self {
         match (self, next) {
             (Self::All, next) => next,
-            (first @ Self::Some(_), Self::All | Self::Some(_)) => first,
+            (first @ (Self::Some(_) | Self::Chosen(_)), Self::All | Self::Some(_) | Self::Chosen(_)) => first,
             _ => Self::Unknown,
         }
     }

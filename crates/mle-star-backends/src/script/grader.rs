@@ -305,11 +305,7 @@ impl Grader {
             file.take(LARGEST).read_to_string(&mut text).map_err(|error| error.to_string())?;
         }
         match serde_json::from_str(&text) {
-            Ok(Said::Score { seconds, .. })
-                if seconds > self.limit.as_secs_f64() =>
-            {
-                Err(self.too_slow())
-            }
+            Ok(Said::Score { seconds, .. }) if seconds > self.limit.as_secs_f64() => Err(self.too_slow()),
             Ok(Said::Score { score, seconds, replicates }) => Ok(Scored { score, seconds, replicates }),
             Ok(Said::Error { error, file, line }) => {
                 let file = if file == layout::METRIC_FILE { name } else { &file };
