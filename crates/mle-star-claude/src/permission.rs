@@ -179,8 +179,8 @@ mod tests {
         same(&["Read"], "Read", json!({"file_path": work.path().join("missing")}));
         same(&[], "StructuredOutput", json!({"a": 1}));
         check(&["Read"], "Read", json!({"file_path": "/etc/passwd"}), Err("outside"));
-        check(&["Read"], "Read", json!({"file_path": data.path().join(".env")}), Err("outside"));
-        check(&["Read"], "Read", json!({"file_path": data.path().join(".git/config")}), Err("outside"));
+        check(&["Read"], "Read", json!({"file_path": data.path().join(".env")}), Err("hidden"));
+        check(&["Read"], "Read", json!({"file_path": data.path().join(".git/config")}), Err("hidden"));
         check(&["Read"], "Read", json!({"file_path": "../x"}), Err("outside"));
         check(&["Read"], "Read", json!({"file_path": "missing/../../x"}), Err("outside"));
         check(&["Read"], "Read", json!({"file_path": "elsewhere/passwd"}), Err("outside"));
