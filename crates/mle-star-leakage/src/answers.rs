@@ -73,6 +73,34 @@ impl Machine<'_> {
         }
     }
 
+    /// Remembers that a column is made of numbers: `table["y"] = table["y"].map({"No": 0, "Yes": 1})`.
+    pub(crate) fn note_numbers(&mut self, name: &str) {
+        let text = self.compact(self.statement);
+        let is_number =
+            |value: &str| value.trim_start_matches('-').starts_with(|first: char| first.is_ascii_digit());
+        let mapped =
+            text.split_once(".map({").map(|(_, pairs)| pairs.split_once("})").unwrap_or((pairs, "")).0);
+        let to_numbers = |pairs: &str| {
+            pairs
+                .split(',')
+                .filter(|pair| !pair.is_empty())
+                .all(|pair| pair.rsplit(':').next().is_some_and(is_number))
+        };
+        let casts = [
+            "astype(int",
+            "astype(float",
+            "astype(\"int",
+            "astype(\"float",
+            "astype(np.int",
+            "astype(np.float",
+            "np.log(",
+            "np.log1p(",
+        ];
+        if casts.iter().any(|cast| text.contains(cast)) || mapped.is_some_and(to_numbers) {
+            self.seen.targets.numeric.insert(name.to_owned());
+        }
+    }
+
     /// Remembers that values are numbers.
     pub(crate) fn note_numeric(&mut self, table: &Table) {
         if let Some(source) = &table.source {
@@ -239,9 +267,14 @@ impl Machine<'_> {
     ) -> Table {
         let mut made = table.clone();
         let text = self.compact(arguments.range);
-        let (Some(column), true) = (column, text.contains("(-") || text.contains("periods=-")) else {
-            return made;
-        };
+        let periods = arguments.value(0, "periods").constant();
+        let is_later = periods.is_some_and(|periods| periods.starts_with('-'))
+            || text.contains("(-")
+            || text.contains("periods=-");
+        let (Some(column), true) = (column, is_later) else { return made };
+        if self.targets.contains(&column) {
+            made.rest.lessons.add(&self.learn(Kind::Target, arguments.range, table.rows));
+        }
         if let Some(number) = self.targets.ahead_of(&column) {
             made.rest.lessons.add(&self.learn(Kind::Answer(number), arguments.range, table.rows));
         }

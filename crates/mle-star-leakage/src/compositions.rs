@@ -89,7 +89,8 @@ impl Machine<'_> {
     fn in_choices(&mut self, table: &Table, choices: &[Rc<Names>]) -> Table {
         let mut chosen = self.unsure(table);
         for (name, column) in &table.columns {
-            let is_own = column.target && self.targets.contains(name);
+            // Lists often leave out the target of a whole table.
+            let is_own = column.target && self.targets.contains(name) && table.dropped.is_empty();
             let is_left = |names: &Rc<Names>| names.known.contains(name) && !names.except.contains(name);
             if !is_own && choices.iter().all(is_left) {
                 chosen.set(Rc::clone(name), column.clone());

@@ -127,8 +127,8 @@ impl Machine<'_> {
             | "relu" | "exp" | "log" | "clamp" | "square" | "sqrt" | "expm1" | "log1p" | "nan_to_num"
             | "clip_" => self.valuewise(table, name, arguments),
             "sort_values" | "sort" => self.sorted(table, arguments),
-            "rename" => {
-                let renamed = self.renamed(table, arguments);
+            "rename" | "add_prefix" | "add_suffix" => {
+                let renamed = self.renamed(table, name, arguments);
                 self.table(renamed)
             }
             "to_csv" | "to_parquet" | "to_pickle" | "to_feather" | "write_csv" => {
@@ -291,41 +291,6 @@ impl Machine<'_> {
         made.source.clone_from(&table.source);
         made.rest.lessons = self.as_answer(table, arguments.range).and(&table.values().rest.lessons);
         made
-    }
-
-    fn renamed(&mut self, table: &Table, arguments: &Arguments) -> Table {
-        let names = arguments.named("columns").or_else(|| arguments.positional.first());
-        let mut renamed = table.clone();
-        if let Some(function @ (Value::Function(..) | Value::Symbol(_))) = names {
-            return self.renamed_by(table, &function.clone(), arguments);
-        }
-        match names.map(|names| (names.constant(), self.state.get(names))) {
-            Some((Some(name), _)) => renamed = renamed.relabelled(name),
-            Some((None, Some(Object::Dict(dict)))) => {
-                for (from, to) in &dict.items {
-                    let Some(to) = to.constant() else { continue };
-                    if let Some(column) = renamed.named(from).cloned() {
-                        renamed.remove(from);
-                        renamed.set(to, column);
-                    }
-                }
-            }
-            _ => {}
-        }
-        renamed
-    }
-
-    /// Columns whose names are changed by a function.
-    fn renamed_by(&mut self, table: &Table, function: &Value, arguments: &Arguments) -> Table {
-        let mut renamed = self.unsure(table);
-        let mut columns = Vec::new();
-        for (name, column) in &table.columns {
-            let to = self.call_with(function, &[Value::Str(Rc::clone(name))], arguments.range);
-            let Some(to) = to.constant() else { return renamed };
-            columns.push((to, column.clone()));
-        }
-        (renamed.columns, renamed.whole) = (columns, table.whole);
-        renamed
     }
 
     /// Methods that choose rows.

@@ -235,7 +235,8 @@ impl<'a> Machine<'a> {
     fn each_column(&mut self, table: &Table, names: &Names) -> Value {
         let known: Vec<Rc<str>> =
             self.columns_among(table, names).into_iter().map(|(name, _)| name).collect();
-        let mut column = Table { rest: table.rest.clone(), ..Table::of(table.rows) };
+        let (rest, by_target) = (table.rest.clone(), table.by_target);
+        let mut column = Table { rest, by_target, ..Table::of(table.rows) };
         for name in known {
             let own = table.select(&name);
             column.rest.lessons.add(&self.as_answer(&own, self.statement));
@@ -275,18 +276,6 @@ impl<'a> Machine<'a> {
             return row_of(table, table.is_target());
         }
         Value::learnt(table.rest.lessons.clone())
-    }
-
-    /// What the choice of columns depends on.
-    fn selecting(&mut self, index: &Value) -> Lessons {
-        let lessons = self.lessons_of(index);
-        self.infos.map(&lessons, |lesson| match lesson.kind {
-            Kind::Selection => Some(lesson),
-            Kind::Target | Kind::Model => {
-                Some(Lesson { kind: Kind::Selection, on: RowsId::UNKNOWN, ..lesson })
-            }
-            _ => None,
-        })
     }
 
     /// What predictions of several models depend on, of which candidates of a search choose some.

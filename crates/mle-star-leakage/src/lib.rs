@@ -92,6 +92,7 @@ mod operators;
 mod pandas;
 mod paths;
 mod polars;
+mod renames;
 mod report;
 mod resampling;
 mod rows;

@@ -157,6 +157,8 @@ pub(crate) struct Seen {
     pub(crate) finals: Vec<Final>,
     /// Values that were printed in other lines.
     pub(crate) printed: Vec<Value>,
+    /// Those among them that are said to be about validation or test rows.
+    pub(crate) claimed: Vec<Value>,
     /// Files that were read, with their paths.
     pub(crate) reads: Vec<(Site, Rc<str>)>,
     /// Files that were written.
@@ -308,10 +310,13 @@ impl<'a> Machine<'a> {
     }
 
     /// One of the names of columns, if the loop does the same for each of them.
-    fn each_name(&self, names: &Rc<Names>, site: TextRange) -> Value {
+    fn each_name(&mut self, names: &Rc<Names>, site: TextRange) -> Value {
         let of_target = names.certain().iter().any(|name| self.targets.contains(name));
         if !of_target || self.text(site).contains("if ") {
-            return Value::Unknown;
+            // A search may try the columns one by one.
+            let lessons = names.lessons.and(&self.candidate_at(How::Open, site));
+            let (sure, among, each) = (false, Vec::new(), true);
+            return Value::Names(Rc::new(Names { sure, among, each, lessons, ..(**names).clone() }));
         }
         Value::Names(Rc::new(Names { each: true, ..(**names).clone() }))
     }

@@ -67,7 +67,12 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
     if !apart.is_empty() {
         return apart;
     }
-    let meant = |score: &Score| on_added_rows(machine, score) || beside_unread_rows(machine, score);
+    let claimed = std::mem::take(&mut machine.seen.claimed);
+    let claimed = scores_in(machine, &claimed);
+    let is_claimed = |score: &Score| claimed.iter().any(|(claimed, _)| claimed == score);
+    let meant = |score: &Score| {
+        on_added_rows(machine, score) || beside_unread_rows(machine, score) || is_claimed(score)
+    };
     printed.into_iter().filter(|(score, _)| meant(score)).collect()
 }
 

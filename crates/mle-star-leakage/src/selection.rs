@@ -1,7 +1,7 @@
 //! Which columns are chosen by the target.
 
 use crate::calls::Arguments;
-use crate::info::{Kind, Lesson, Lessons};
+use crate::info::{How, Kind, Lesson, Lessons};
 use crate::machine::Machine;
 use crate::rows::{Origin, RowsId};
 use crate::table::Table;
@@ -10,6 +10,21 @@ use ruff_text_size::TextRange;
 use crate::value::{Estimator, Fitted, Object, Role, Value};
 
 impl Machine<'_> {
+    /// What the choice of columns depends on.
+    pub(crate) fn selecting(&mut self, index: &Value) -> Lessons {
+        let lessons = self.lessons_of(index);
+        self.infos.map(&lessons, |lesson| match lesson.kind {
+            Kind::Selection | Kind::Choice(_) => Some(lesson),
+            Kind::Candidate(how) if how.is_open() => {
+                Some(Lesson { kind: Kind::Candidate(How::Setting), ..lesson })
+            }
+            Kind::Target | Kind::Model => {
+                Some(Lesson { kind: Kind::Selection, on: RowsId::UNKNOWN, ..lesson })
+            }
+            _ => None,
+        })
+    }
+
     /// Tests that compare samples of a column: `ttest_ind(column[y == 0], column[y == 1])`, `f_oneway(*samples)`.
     pub(crate) fn compared_samples(&mut self, name: &str, arguments: &Arguments) -> Option<Value> {
         if !matches!(
