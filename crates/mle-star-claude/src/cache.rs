@@ -31,7 +31,7 @@ const OWN_CHOICE: [&str; 7] = [
     "FORCE_PROMPT_CACHING_5M",
 ];
 
-/// How long the service keeps a beginning after each use.
+/// How long the service keeps a prefix of a prompt after each use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CacheLifetime {
     FiveMinutes,
@@ -62,17 +62,17 @@ pub(crate) struct PromptCache {
 
 #[derive(Default)]
 struct State {
-    /// The beginnings that were sent in the last hour, by digest.
+    /// The prefixes that were sent in the last hour, by digest.
     used: HashMap<Hash, Use>,
     /// Bytes of prompts of calls without tools that were not in any prompt of the hour before, so that even an
     /// hour-long cache would not have held them.
     new_bytes: usize,
-    /// Bytes of such prompts that were sent in the hour before but not in the last five minutes: only an hour-long
+    /// Bytes of prefixes that were sent in the hour before but not in the last five minutes: only an hour-long
     /// cache holds them.
     late_bytes: usize,
 }
 
-/// The last use of a beginning.
+/// The last use of a prefix.
 #[derive(Clone, Copy)]
 struct Use {
     at: Instant,
@@ -110,7 +110,7 @@ impl PromptCache {
         Self::new(OWN_CHOICE.iter().all(|name| std::env::var_os(name).is_none()))
     }
 
-    /// How long the service is to keep the beginnings of a call.
+    /// How long the service is to keep the prefixes of a call.
     ///
     /// Long scripts pass between two calls of planner and coder, which have no tools and share most of their prompts.
     /// Agents with tools share little.
@@ -214,7 +214,7 @@ mod tests {
         check(0, &[5000], 0);
         check(200, &[5000, 6000], 1);
         check(400, &[5000, 6000, 7000], 2);
-        // It was read 300 s ago.
+        // The first prefix was read 300 s ago; to read a longer one does not count.
         check(500, &[5000, 6000], 0);
         check(501, &[5000], 0);
         check(600, &[5000, 6000, 7000], 2);

@@ -46,7 +46,7 @@ pub(crate) fn answer(permissions: &Permissions<'_>, asked: &Value) -> Option<Val
     }
 }
 
-/// The argument that best describes the use of a tool: the command, file, query or address.
+/// What to show of the use of a tool: its command, file, query or address.
 pub(crate) fn about(input: &Value) -> String {
     let telling = ["command", "file_path", "path", "query", "url", "pattern"];
     telling.iter().find_map(|name| input.get(name).and_then(Value::as_str)).unwrap_or_default().to_owned()

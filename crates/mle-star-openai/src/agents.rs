@@ -31,7 +31,7 @@ pub struct OpenAiSetup {
     pub prices: BTreeMap<String, Price>,
     /// The command that searches the web, with its arguments; empty for none.
     pub search_command: Vec<String>,
-    /// Sites whose pages the retriever may not see.
+    /// Sites whose pages the agent that looks up models may not see.
     pub blocked_domains: Vec<String>,
 }
 
@@ -40,7 +40,9 @@ pub struct OpenAiSetup {
 pub struct OpenAiAgents {
     pub(crate) setup: OpenAiSetup,
     pub(crate) http: Http,
+    /// What the endpoint refused before, and is not sent again.
     pub(crate) refused: Refused,
+    /// How long, and how often, calls are repeated.
     pub(crate) patience: Patience,
 }
 

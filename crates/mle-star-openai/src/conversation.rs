@@ -232,8 +232,10 @@ impl<'a> Conversations<'a> {
                 Ok(Err(why)) => return Err(failure::broken(why, self.at())),
             };
             let events = reader.push(chunk.as_ref()).map_err(|sse::TooLong| {
-                let most = sse::LONGEST_STREAM / 1024 / 1024;
-                Outcome::Failed(format!("the endpoint sent more than {most} MiB for one answer"))
+                let [event, stream] = [sse::LONGEST, sse::LONGEST_STREAM].map(|bytes| bytes / 1024 / 1024);
+                Outcome::Failed(format!(
+                    "the answer is too long: more than {event} MiB in one event, or {stream} MiB in all"
+                ))
             })?;
             for event in events {
                 collected.take(format, &event).map_err(unreadable)?;

@@ -1,8 +1,8 @@
 //! Server-sent events: the data of each event, from bytes that arrive in any pieces.
 //!
-//! Own code, because this needs a dozen lines and a limit: names, ids and retry times of events are not used.
+//! Written here, because the length needs a limit. Names, IDs and retry times of events are not used.
 
-/// The longest answer that is read, in bytes.
+/// The longest answer, or event of a stream, that is read, in bytes.
 pub(crate) const LONGEST: usize = 16 * 1024 * 1024;
 /// The longest stream that is read, in bytes. Each token comes in an event of some hundred bytes.
 pub(crate) const LONGEST_STREAM: usize = 16 * LONGEST;
@@ -18,7 +18,7 @@ pub(crate) struct Reader {
     read: usize,
 }
 
-/// The stream is longer than any answer.
+/// The stream, or an event of it, is longer than any answer.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct TooLong;
 
@@ -26,7 +26,7 @@ impl Reader {
     /// The data of the events that end with these bytes.
     ///
     /// # Errors
-    /// The stream is too long.
+    /// The stream or an event of it is too long.
     pub(crate) fn push(&mut self, mut bytes: &[u8]) -> Result<Vec<String>, TooLong> {
         self.read += bytes.len();
         if self.read > LONGEST_STREAM {
@@ -39,10 +39,11 @@ impl Reader {
             events.extend(self.end_line());
         }
         self.line.extend_from_slice(bytes);
-        Ok(events)
+        let event = self.line.len() + self.data.as_ref().map_or(0, String::len);
+        if event > LONGEST { Err(TooLong) } else { Ok(events) }
     }
 
-    /// The data of an event that the end of the stream ends.
+    /// The data of an event that no blank line ended before the stream did.
     pub(crate) fn finish(&mut self) -> Option<String> {
         self.end_line().or_else(|| self.data.take())
     }
@@ -99,11 +100,16 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_without_end_is_refused() {
-        let (mut reader, piece) = (Reader::default(), [b": ping\n".as_slice(); 1024].concat());
-        for _ in 0..LONGEST_STREAM / piece.len() {
-            assert_eq!(reader.push(&piece), Ok(Vec::new()));
-        }
-        assert_eq!(reader.push(&piece), Err(TooLong));
+    fn a_stream_or_event_without_end_is_refused() {
+        let refused_after = |piece: &[u8]| {
+            let mut reader = Reader::default();
+            (1..).find(|_| reader.push(piece) == Err(TooLong)).unwrap() * piece.len()
+        };
+        let lines = b": ping\n".repeat(100_000);
+        assert!((LONGEST_STREAM..LONGEST_STREAM + 2 * lines.len()).contains(&refused_after(&lines)));
+        let line = vec![b'x'; 1024 * 1024];
+        assert_eq!(refused_after(&line), LONGEST + line.len());
+        let data = [b"data: ".as_slice(), &line, b"\n"].concat();
+        assert!((LONGEST..LONGEST + 2 * data.len()).contains(&refused_after(&data)));
     }
 }

@@ -37,13 +37,13 @@ mod ink {
     pub const PLAIN: RGBColor = RGBColor(0x77, 0x80, 0x8a);
     /// The colours of compared runs.
     pub const COURSES: [RGBColor; 6] =
-        [LINE, BAD, GOOD, RGBColor(0x8a, 0x5a, 0x00), RGBColor(0x7a, 0x3f, 0xb0), RGBColor(0x0b, 0x7a, 0x75)];
+        [LINE, BAD, GOOD, WAY, RGBColor(0x7a, 0x3f, 0xb0), RGBColor(0x0b, 0x7a, 0x75)];
 }
 
 const WIDTH: u32 = 640;
 /// Scores beyond this are not drawn: their differences would overflow.
 const FAR: f64 = 1e300;
-/// The limit of seconds and script numbers.
+/// Positions beyond this are not drawn.
 const LATE: f64 = 1e12;
 
 /// The title and description of a chart, for screen readers.
@@ -65,7 +65,7 @@ pub struct Point {
     pub score: f64,
     /// The best score up to here.
     pub best: f64,
-    /// Whether this is the best score.
+    /// Whether it was better than all before it.
     pub improved: bool,
 }
 
@@ -139,7 +139,7 @@ pub enum Fate {
     Open,
 }
 
-/// What a dot tells whoever points at it, and what it leads to.
+/// The tooltip of a dot, and the element that a click on it shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Spot {
     /// The ID of the element that a click shows.
@@ -234,7 +234,7 @@ pub fn courses(about: &About<'_>, courses: &[Course<'_>]) -> Option<String> {
 
 /// Draws bars from top to bottom; `None` if there is nothing to draw.
 pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
-    const ROW: u32 = 26;
+    const ROW: i32 = 26;
     const NAMES: i32 = 214;
     const FIGURES: i32 = 100;
     let most = bars.iter().map(|bar| bar.value.abs()).filter(|value| value.is_finite()).fold(0.0, f64::max);
@@ -249,12 +249,12 @@ pub fn bars(about: &About<'_>, bars: &[Bar]) -> Option<String> {
         let offset = (zero + full * (value.clamp(-most, most) / most)).round() as i32;
         NAMES + offset
     };
-    let height = ROW * u32::try_from(bars.len()).unwrap_or(1) + 4;
+    let height = ROW.unsigned_abs() * u32::try_from(bars.len()).unwrap_or(1) + 4;
     draw(about, height, |area| {
         let name_style = label(TextSize::Normal).pos(Pos::new(HPos::Right, VPos::Center));
         let figure_style = label(TextSize::Small).pos(Pos::new(HPos::Left, VPos::Center));
         for (index, bar) in bars.iter().enumerate() {
-            let top = i32::try_from(index).unwrap_or_default() * 26 + 5;
+            let top = i32::try_from(index).unwrap_or_default() * ROW + 5;
             let (from, to) = (x(bar.value.min(0.0)), x(bar.value.max(0.0)));
             let colour = match bar.mood {
                 Mood::Plain => ink::LINE,

@@ -16,7 +16,7 @@ use crate::intervals::{
 use crate::names::Metric;
 use crate::score::Unscorable;
 
-/// How many replicates tell the variance within groups.
+/// Replicates that draw single rows, for the variance within groups.
 const ROW_REPLICATES: usize = 100;
 
 impl Labels {
@@ -73,7 +73,7 @@ impl Labels {
         })
     }
 
-    /// The difference of two files of predictions on the rows that both have, and the number of these rows. There is none for fewer
+    /// The score of the first of two files of predictions minus that of the second, on the rows that both have, and the number of these rows. There is none for fewer
     /// rows than `fewest`.
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Labels {
     }
 }
 
-/// What the score depends on, if rows are drawn by group or alone.
+/// The standard errors of the score if whole groups are drawn, and if single rows are.
 fn group_errors(metric: Metric, predicted: &[Predicted], measured: &Measurement) -> GroupErrors {
     let units = predicted.first().map(Predicted::units).unwrap_or_default();
     let groups = places_of_groups(units);

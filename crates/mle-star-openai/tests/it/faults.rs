@@ -190,7 +190,7 @@ async fn what_no_retry_changes_is_a_failure() {
     check("refusal", "the model refused: I cannot").await;
     let free = check("long", "the endpoint refuses the request (400): maximum context length").await;
     assert_eq!(free, Usage::free());
-    check("huge", "the answer is longer than 16 MiB").await;
+    check("huge", "the answer is too long: more than 16 MiB in one event").await;
 }
 
 #[tokio::test]

@@ -12,13 +12,13 @@ use crate::provider::Chosen;
 pub struct ProfiledData {
     /// Its tables; `None` without a readable training table.
     pub profile: Option<Profile>,
-    /// The other data, if there is no profile.
+    /// The sample submission, images and sounds, if there is no training table.
     pub unlabelled: Unlabelled,
     /// Why there is no profile.
     pub note: Option<String>,
 }
 
-/// Profiles a data folder. The offline agents require a profile; other agents can explore the data by itself. `damaged` says
+/// Profiles a data folder. The offline agents require a profile; other agents can explore the data themselves. `context` says how cells are read. `damaged` says
 /// why a table is known to be unreadable.
 ///
 /// # Errors

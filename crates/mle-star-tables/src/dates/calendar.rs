@@ -20,7 +20,7 @@ const WORDS: [(&[&str], Unit); 5] = [
 
 /// The month of a date, from 1, by its seconds from the beginning of 1970.
 pub(crate) fn month_of(at: f64) -> usize {
-    // Years that begin in March end with the leap day.
+    // Days from 1 March of the year 0: years that begin in March end with the leap day (Howard Hinnant's `civil_from_days`).
     let days = (at / DAY).floor() + 719_468.0;
     let of_era = days.rem_euclid(146_097.0);
     let years = ((of_era - (of_era / 1_460.0).floor() + (of_era / 36_524.0).floor()
@@ -48,7 +48,7 @@ pub enum Unit {
     Month,
     /// The day of the year: `2021-305`.
     Day,
-    /// `2021-W44`, and `2021-W44-1` for its Monday. `44/2021` if the number is not that of a month everywhere.
+    /// `2021-W44`, and `2021-W44-1` for its Monday; `44/2021` in a column whose numbers are not all those of months.
     Week,
 }
 
@@ -56,6 +56,7 @@ pub enum Unit {
 #[derive(Debug)]
 struct Parts {
     year: u32,
+    /// Whether the year is the first number.
     is_first: bool,
     /// The other numbers with the number of their digits.
     others: Vec<(u32, usize)>,
@@ -146,7 +147,7 @@ fn is_next((number, digits): (u32, usize), year: u32) -> bool {
     }
 }
 
-/// The day of an ISO week, from 1 for Monday, in days from the beginning of 1970. Some count one week more than a year has.
+/// The day of an ISO week, from 1 for Monday, in days from the beginning of 1970. Week 53 is read in every year: some count one more than a year has.
 fn week_day(year: u32, week: u32, day: u32) -> Option<i32> {
     if !(1..=53).contains(&week) {
         return None;

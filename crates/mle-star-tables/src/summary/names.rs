@@ -25,7 +25,7 @@ pub(super) fn of(files: &[Cow<'_, Path>]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(", and "))
 }
 
-/// Two words or a few more, with the number of names that have them. Every name has one.
+/// Two words or a few more, with the number of names that have them; `None` if a name lacks one, or if they are one or many.
 fn few(found: impl Iterator<Item = Option<String>>) -> Option<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let mut all = 0;

@@ -10,7 +10,7 @@ use super::mention::{is_one_name, joined_raw, mentions};
 use super::reading::MetricReading;
 use super::vocabulary::{BOUNDARIES, ELSEWHERE, HARMLESS, SECONDARY, SUBMISSIONS};
 
-/// Words of what scores, but is no metric.
+/// Words that name no metric after "scored by".
 const OTHERS: &str = "expert experts people panel jury judges humans test set data script leaderboard comparing comparison \
     following same follows defined described given explained below above official truth organizers organisers see \
     rows answers grader code hand us one it";
@@ -30,7 +30,7 @@ fn is_own(sentence: &Sentence) -> bool {
     !is_aside && !sentence.is_heading && !sentence.has(ELSEWHERE) && !sentence.has(SECONDARY)
 }
 
-/// `the square root of the mean of (log(p + 1) - log(a + 1))^2` is RMSLE; without the ones, it is told in full.
+/// `the square root of the mean of (log(p + 1) - log(a + 1))^2` is RMSLE; without `+ 1` it is unknown, and quoted whole.
 fn formula(sentence: &Sentence) -> Option<MetricReading> {
     let words = &sentence.words;
     let cue = cue::cue(sentence, &mentions(sentence));

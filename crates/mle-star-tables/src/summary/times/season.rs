@@ -1,4 +1,5 @@
-//! How much of the target's variance hour, day of the week and month explain, once the level around is taken away.
+//! How much of the target's variance hour, day of the week and month explain, after the mean of the surrounding stretch is
+//! subtracted (adjusted R² of the detrended target).
 
 use super::super::words;
 use super::Course;
@@ -7,13 +8,14 @@ use crate::dates::{DAY, calendar::month_of};
 const HOUR: f64 = 3_600.0;
 const WEEK: f64 = 7.0 * DAY;
 const YEAR: f64 = 365.25 * DAY;
-/// The level around is the mean of so many weeks.
+/// The level around a day of the week is the mean of so many weeks.
 const WEEKS: f64 = 4.0;
-/// A season has to come back so often.
+/// The times have to cover so many of the stretches whose mean is subtracted.
 const FEWEST: f64 = 2.0;
 /// With fewer rows, nothing is told.
 const FEWEST_ROWS: usize = 50;
 
+/// 1 January 1970 was a Thursday.
 const DAYS: [&str; 7] = ["Thursday", "Friday", "Saturday", "Sunday", "Monday", "Tuesday", "Wednesday"];
 const MONTHS: [&str; 12] = [
     "January",
@@ -35,6 +37,7 @@ struct Season {
     name: &'static str,
     /// The stretch in words.
     within: &'static str,
+    /// Its length in seconds.
     stretch: f64,
     places: usize,
     place: fn(f64) -> usize,
