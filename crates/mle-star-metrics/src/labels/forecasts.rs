@@ -2,12 +2,9 @@
 
 use std::collections::HashMap;
 use std::io::Read;
-use std::sync::Arc;
 
 use csv::StringRecord;
 
-use super::evaluate::Predicted;
-use super::known::Labels;
 use crate::score::Unscorable;
 use crate::table::{Table, key};
 
@@ -36,21 +33,9 @@ impl Forecasts {
         }
         Ok(Self { of })
     }
-}
 
-impl Labels {
-    /// Labels whose scores stand beside that of these forecasts.
-    #[must_use]
-    pub fn beside(self, forecasts: Forecasts) -> Self {
-        Self { forecasts: Arc::new(forecasts), ..self }
-    }
-
-    /// What the forecasts score on the rows that are predicted, in the metric's unit; `None` if a row has none, or if rows are predicted
-    /// otherwise than by one number.
-    pub(super) fn score_of_forecasts(&self, predicted: &[Predicted]) -> Option<f64> {
-        match predicted {
-            [predicted] => predicted.score_of(|key| self.forecasts.of.get(&key).copied()),
-            _ => None,
-        }
+    /// The forecast of the row with this key.
+    pub(super) fn of_row(&self, key: u64) -> Option<f64> {
+        self.of.get(&key).copied()
     }
 }

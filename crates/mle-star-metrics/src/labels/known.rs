@@ -88,6 +88,12 @@ impl Labels {
         Self { further, averages: true, ..self }
     }
 
+    /// Labels whose scores stand beside that of these forecasts.
+    #[must_use]
+    pub fn beside(self, forecasts: Forecasts) -> Self {
+        Self { forecasts: Arc::new(forecasts), ..self }
+    }
+
     /// The fold of each of these rows, if the score is the mean over folds.
     pub(super) fn folds_of(&self, keys: &[u64]) -> Option<Vec<u32>> {
         self.averages.then(|| self.folds.of_rows(keys)).flatten()

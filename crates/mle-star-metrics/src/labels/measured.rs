@@ -61,7 +61,10 @@ impl Labels {
         let mean_over_periods = predicted.first().is_some_and(Predicted::averages);
         let constants: Option<Vec<f64>> = predicted.iter().map(Predicted::constant).collect();
         let constant = constants.map(|each| each.iter().sum::<f64>() / each.len().max(1) as f64);
-        let seasonal_naive = self.score_of_forecasts(predicted);
+        let seasonal_naive = match predicted {
+            [predicted] => predicted.score_of(|key| self.forecasts.of_row(key)),
+            _ => None,
+        };
         let measured = Measurement { mean_over_periods, constant, seasonal_naive, ..measured };
         Ok(match self.interval_for {
             IntervalFor::Rows(rows) => on_other_rows(metric, measured, rows),
