@@ -33,7 +33,7 @@ const PROMPT: &str = "prompt.md";
 const SCHEMA: &str = "schema.json";
 const CALL: &str = "call.json";
 
-/// How often an answer is looked for: after this pause first, and after longer ones the longer the call is open.
+/// The first pause between two looks for an answer. Each is 1.5 times the one before, up to [`LONGEST_PAUSE`].
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 
@@ -51,7 +51,7 @@ pub struct FileAgents {
 #[derive(Serialize)]
 struct Call<'a> {
     run: &'a str,
-    /// As in [`Owner`].
+    /// A digest, as in [`Owner`].
     question: String,
     place: &'a str,
     agent: AgentType,
@@ -82,7 +82,7 @@ impl FileAgents {
     /// are withdrawn until they are asked again. `data_dir` is the data as scripts see it.
     ///
     /// # Errors
-    /// The folder cannot be written.
+    /// The folder cannot be read or written.
     pub fn new(folder: &Path, run_id: &str, data_dir: &Path) -> Result<Self, Trouble> {
         check_folder(folder)?;
         let agents = Self {
@@ -107,10 +107,11 @@ impl FileAgents {
         Ok(Open { folder })
     }
 
-    /// The folder of the same call, if it was asked before and not answered. Its prompt may name other times.
+    /// The folder of the same call, if it was asked before and not answered. Its prompt may differ: prompts tell how much time is
+    /// left.
     fn asked_before(&self, request: &AgentRequest) -> io::Result<Option<PathBuf>> {
         let stem = request.place.file_stem();
-        // Earlier versions left the place out.
+        // Earlier versions made the digest without the place.
         let asked = [question(request), digest(&prompt_values(request))];
         let is_same = |folder: &PathBuf| {
             let owner = owner(folder).filter(|owner| owner.run == self.run_id);

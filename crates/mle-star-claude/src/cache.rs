@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// services cache none below about a thousand tokens.
 const SHORTEST_CACHED_PREFIX: usize = 4000;
 /// What `claude` says about tools before the system prompt has at least this length in bytes.
-const TOOLS: usize = 2000;
+const SHORTEST_TOOL_TEXT: usize = 2000;
 /// Prices per input token, as multiples of the uncached price: written for five minutes, written for an hour, read from
 /// the cache.
 const PRICES: [f64; 3] = [1.25, 2.0, 0.1];
@@ -105,7 +105,7 @@ impl PromptCache {
         Self { hour_is_allowed, state: Mutex::default() }
     }
 
-    /// One that may keep beginnings for an hour, unless the user's environment speaks against it.
+    /// One that may keep prefixes for an hour, unless the user's environment speaks against it.
     pub(crate) fn of_environment() -> Self {
         Self::new(OWN_CHOICE.iter().all(|name| std::env::var_os(name).is_none()))
     }
@@ -127,30 +127,32 @@ impl PromptCache {
     /// shared prefix if all are.
     pub(crate) fn content(&self, request: &AgentRequest, lifetime: CacheLifetime, now: Instant) -> Value {
         let AgentRequest { system, prompt, shared, tools, .. } = request;
-        let before = system.len() + if tools.is_empty() { 0 } else { TOOLS };
+        let before = system.len() + if tools.is_empty() { 0 } else { SHORTEST_TOOL_TEXT };
         let ends = shared.iter().copied().filter(|end| before + end >= SHORTEST_CACHED_PREFIX);
-        let parts: Vec<(usize, Hash)> = ends.map(|end| (end, digest(request, end))).collect();
+        let prefixes: Vec<(usize, Hash)> = ends.map(|end| (end, digest(request, end))).collect();
         let mut state = self.state();
         state.used.retain(|_, used| used.is_within(CacheLifetime::Hour, now));
         if tools.is_empty() {
             let sent = |lifetime| {
-                let is_known = |(_, part): &&(usize, Hash)| {
-                    state.used.get(part).is_some_and(|used| used.is_within(lifetime, now))
+                let is_known = |(_, prefix): &&(usize, Hash)| {
+                    state.used.get(prefix).is_some_and(|used| used.is_within(lifetime, now))
                 };
-                parts.iter().rfind(is_known).map_or(0, |(end, _)| before + end)
+                prefixes.iter().rfind(is_known).map_or(0, |(end, _)| before + end)
             };
             let [recently, in_the_hour] = [CacheLifetime::FiveMinutes, CacheLifetime::Hour].map(sent);
             state.late_bytes += in_the_hour - recently;
             state.new_bytes += before + prompt.len() - in_the_hour;
         }
-        let Some(longest) = parts.last() else { return json!(prompt) };
-        let is_held = |(_, part): &&(usize, Hash)| {
-            state.used.get(part).is_some_and(|used| used.is_within(used.lifetime, now))
+        let Some(longest) = prefixes.last() else { return json!(prompt) };
+        let is_held = |(_, prefix): &&(usize, Hash)| {
+            state.used.get(prefix).is_some_and(|used| used.is_within(used.lifetime, now))
         };
-        let marked = parts.iter().find(|part| !is_held(part)).unwrap_or(longest);
-        let read = parts.iter().rfind(is_held);
-        let used =
-            [Some(marked), read].into_iter().flatten().map(|(_, part)| (*part, Use { at: now, lifetime }));
+        let marked = prefixes.iter().find(|prefix| !is_held(prefix)).unwrap_or(longest);
+        let read = prefixes.iter().rfind(is_held);
+        let used = [Some(marked), read]
+            .into_iter()
+            .flatten()
+            .map(|(_, prefix)| (*prefix, Use { at: now, lifetime }));
         state.used.extend(used.collect::<Vec<_>>());
         blocks(prompt, shared, marked.0, lifetime)
     }
@@ -168,7 +170,7 @@ fn digest(request: &AgentRequest, end: usize) -> Hash {
     blake3::hash(json!([model, tools, schema, system, prompt.get(..end)]).to_string().as_bytes())
 }
 
-/// The parts of a prompt, and the rest of it, as blocks.
+/// A prompt in blocks that end where shared prefixes end, and a block with the rest.
 fn blocks(prompt: &str, shared: &[usize], marked: usize, lifetime: CacheLifetime) -> Value {
     let starts = [0].iter().chain(shared).copied();
     let ends = shared.iter().copied().chain([prompt.len()]);
@@ -188,7 +190,7 @@ mod tests {
     use crate::invocation::tests::request;
     use mle_star_domain::role::AgentType;
 
-    /// The length of the parts, and the number of the marked one.
+    /// The lengths of the blocks, and the number of the marked one.
     fn asked(cache: &PromptCache, now: Instant, shared: &[usize]) -> (Vec<usize>, Option<usize>) {
         let prompt = format!("{}@own", "s".repeat(shared.last().copied().unwrap_or_default()));
         let request = AgentRequest { prompt, shared: shared.to_vec(), ..request(AgentType::Coder, &[]) };
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn the_shortest_part_that_is_not_held_is_marked() {
+    fn the_shortest_prefix_that_is_not_held_is_marked() {
         let (cache, start) = (PromptCache::new(false), Instant::now());
         let check = |seconds, shared: &[usize], marked| {
             let now = start + Duration::from_secs(seconds);
@@ -221,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn beginnings_are_kept_for_an_hour_where_scripts_take_long() {
+    fn prefixes_are_kept_for_an_hour_where_scripts_take_long() {
         let kept = |hour_is_allowed, seconds: u64| {
             let (cache, start) = (PromptCache::new(hour_is_allowed), Instant::now());
             for call in 0..8 {
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_beginning_is_not_marked() {
+    fn a_short_prefix_is_not_marked() {
         let least = SHORTEST_CACHED_PREFIX - "system".len();
         let first = |shared: &[usize]| asked(&PromptCache::new(true), Instant::now(), shared);
         assert_eq!(first(&[]), (vec![], None));

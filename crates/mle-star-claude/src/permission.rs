@@ -12,7 +12,7 @@ use crate::protocol::BEFORE_TOOL;
 use crate::setup::ClaudeSetup;
 use crate::shell;
 
-/// Arguments that name a file or folder.
+/// Arguments that name a file or folder: that of `Read`, and those of similar tools.
 const PATHS: [&str; 3] = ["file_path", "path", "notebook_path"];
 
 /// What decides about the tools of one call.
@@ -87,7 +87,7 @@ impl Permissions<'_> {
     fn without_blocked_sites(&self, input: &Value) -> Value {
         let mut input = input.clone();
         if let (Value::Object(arguments), false) = (&mut input, self.setup.blocked_domains.is_empty()) {
-            // The two lists exclude each other.
+            // The service refuses a search with both lists.
             arguments.remove("allowed_domains");
             arguments.insert("blocked_domains".to_owned(), json!(self.setup.blocked_domains));
         }

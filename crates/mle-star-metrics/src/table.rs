@@ -36,6 +36,7 @@ impl<R: Read> Read for Bounded<R> {
 }
 
 impl<R: Read> Table<R> {
+    /// Reads the header, which may be as long as a row.
     pub(crate) fn open(text: R) -> Result<Self, String> {
         let mut reader = Reader::from_reader(Bounded { text, left: LONGEST_ROW });
         let columns = reader.headers().map_err(|error| sentence(&error))?;

@@ -13,7 +13,7 @@ use crate::sections::Script;
 use crate::templates::TemplateError;
 use crate::writer;
 
-/// The solution with the auxiliary tables joined that it leaves out, or the statement that there are none.
+/// The solution with the auxiliary tables joined that it does not use yet, or the statement that it uses all.
 ///
 /// # Errors
 /// A template is broken.
@@ -34,7 +34,7 @@ pub(crate) fn data(problem: &Problem, inputs: Inputs<'_>) -> Result<String, Temp
         fresh.extend(writer::member_sections(problem, model, &member)?);
         wanted.extend(writer::member_sections(&joined, model, &member)?);
     }
-    // Changed sections are kept; without the data section there is nothing to join.
+    // A section that was changed is kept. If the data section is one, no table is joined.
     if !fresh.first().is_some_and(|data| script.sections.contains(data)) {
         return Ok(USED.to_owned());
     }
@@ -102,6 +102,7 @@ pub(crate) fn subsampling_remove(problem: &Problem, inputs: Inputs<'_>) -> Strin
         return fenced(block);
     }
     match sample_that_fits(problem, inputs) {
+        // Nothing else in the block has these digits.
         Some((before, rows)) => fenced(&block.replace(&before.to_string(), &rows.to_string())),
         None => {
             let indent: String = block.chars().take_while(|letter| *letter == ' ').collect();
@@ -110,8 +111,8 @@ pub(crate) fn subsampling_remove(problem: &Problem, inputs: Inputs<'_>) -> Strin
     }
 }
 
-/// The rows of the search's sample and of the largest one that fits into the time; `None` if all rows fit. Most models
-/// take as long for each row on more rows; what a script takes once, such as reading, makes this a careful guess.
+/// The rows of the search's sample and of the largest one that fits into the time; `None` if all rows fit. All time counts
+/// as if it grew with the rows. Part of it does not, such as that of imports, so a larger sample may fit, too.
 fn sample_that_fits(problem: &Problem, inputs: Inputs<'_>) -> Option<(usize, usize)> {
     let before = problem.subsample? as usize;
     let (seconds, allowed) = (inputs.number("seconds")?, inputs.number("allowed_seconds")?);
@@ -125,6 +126,7 @@ pub(crate) fn contamination(inputs: Inputs<'_>) -> String {
     let solution = shingles(inputs.text("final_solution"));
     let shared = reference.intersection(&solution).count();
     let smaller = reference.len().min(solution.len());
+    // Both have at least 20 runs of words, and more than half of the shorter one's are shared.
     let same = smaller >= 20 && shared * 2 > smaller;
     json!({ "verdict": if same { "Same" } else { "Novel" } }).to_string()
 }

@@ -13,7 +13,8 @@ struct Tried<'a> {
     score: Option<Score>,
 }
 
-/// The next plan: an untried strategy or, from time to time, the two best ones together.
+/// The next plan: an untried strategy or, from time to time, the two best ones together. `path` is the number of the
+/// refinement path: paths begin with different strategies.
 pub(crate) fn planner(problem: &Problem, direction: Direction, inputs: Inputs<'_>, path: usize) -> String {
     let block = Block::read(problem, inputs.text("code_block"));
     let history = history(direction, inputs);
@@ -22,8 +23,8 @@ pub(crate) fn planner(problem: &Problem, direction: Direction, inputs: Inputs<'_
         history.iter().any(|tried| tried.strategies.iter().any(|one| one.name == strategy.name))
     };
     // Every third plan builds on earlier ones.
-    let both = if history.len() % 3 == 2 { best_pair(&block, &history) } else { None };
-    if let Some(plan) = both {
+    let pair = if history.len() % 3 == 2 { best_pair(&block, &history) } else { None };
+    if let Some(plan) = pair {
         return plan;
     }
     match fitting.iter().find(|strategy| !was_tried(strategy)) {

@@ -33,7 +33,7 @@ pub struct Limits {
     pub disk: disk::Limits,
     /// The folder whose size is limited.
     pub folder: PathBuf,
-    /// What [`open_files::times_lowered`] returned before the start.
+    /// How often the limit on open files had been lowered before the start ([`open_files::times_lowered`]).
     pub times_lowered: u64,
     /// How long the child may neither run nor print; for children that a worker forked.
     pub stall: Option<Duration>,
@@ -67,7 +67,7 @@ pub struct Finished {
     pub exceeded: Option<Resource>,
     /// The most memory that it was seen to use, in MiB.
     pub peak_memory_mib: Option<u64>,
-    /// If a worker forked the child: why the end was not the child's doing, so that it has to be run again without one.
+    /// Why the end was not the child's doing, so that it has to be run again without a worker. Counts only if a worker forked it.
     pub worker_fault: Option<&'static str>,
 }
 
@@ -126,14 +126,14 @@ async fn watch(tree: &mut ProcessTree, limits: &Limits, logs: &[PathBuf; 2]) -> 
         }
     };
     let finished = tokio::select! {
-        ending = tree.ended() => Ok(Finished::by_itself(ending?)),
+        ending = tree.ended() => Ok(Finished::of(ending?)),
         () = tokio::time::sleep(limits.time) => stop_at_time_limit(tree, limits.time).await,
         excess = over_memory => stop_for(tree, excess).await,
         excess = disk::exceeded(limits.folder.clone(), limits.disk) => stop_for(tree, excess).await,
         excess = open_files::lowered(limits.times_lowered) => stop_for(tree, excess).await,
         () = has_stalled => {
             tree.kill();
-            let finished = Finished::by_itself(tree.ended().await?);
+            let finished = Finished::of(tree.ended().await?);
             Ok(Finished { worker_fault: Some("the script made no progress"), ..finished })
         }
     };
@@ -143,7 +143,7 @@ async fn watch(tree: &mut ProcessTree, limits: &Limits, logs: &[PathBuf; 2]) -> 
 /// Kills a child that exceeds a limit.
 async fn stop_for(tree: &mut ProcessTree, excess: Excess) -> io::Result<Finished> {
     tree.kill();
-    let finished = Finished::by_itself(tree.ended().await?);
+    let finished = Finished::of(tree.ended().await?);
     Ok(Finished { notes: vec![excess.message], exceeded: Some(excess.resource), ..finished })
 }
 
@@ -165,7 +165,8 @@ async fn stop_at_time_limit(tree: &mut ProcessTree, limit: Duration) -> io::Resu
 }
 
 impl Finished {
-    fn by_itself(ending: Ending) -> Self {
+    /// How a child ended, without the limit that it may have been stopped for.
+    fn of(ending: Ending) -> Self {
         let mut notes = Vec::new();
         let end = match ending.status {
             Some(status) => match (status.code(), status.signal()) {
@@ -186,7 +187,7 @@ impl Finished {
         Self { end, notes, exceeded: None, peak_memory_mib: None, worker_fault }
     }
 
-    /// Adds what the kernel did in the child's control group before this program noticed.
+    /// Notes if the kernel killed the child because its control group ran out of memory.
     fn with_kills_of(mut self, group: Option<&Group>, limits: &Limits) -> Self {
         let is_killed = self.exceeded.is_none() && self.end == (End::Signalled { signal: 9 });
         if is_killed && group.is_some_and(Group::ran_out_of_memory) {

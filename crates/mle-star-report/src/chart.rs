@@ -33,9 +33,10 @@ mod ink {
     pub const LINE: RGBColor = RGBColor(0x0b, 0x6b, 0xcb);
     pub const GOOD: RGBColor = RGBColor(0x1a, 0x7f, 0x37);
     pub const BAD: RGBColor = RGBColor(0xb3, 0x26, 0x1e);
+    /// Held-out rows, the test table, and the way to the best solution.
     pub const WAY: RGBColor = RGBColor(0x8a, 0x5a, 0x00);
     pub const PLAIN: RGBColor = RGBColor(0x77, 0x80, 0x8a);
-    /// The colours of compared runs.
+    /// The colours of compared runs, one after another.
     pub const COURSES: [RGBColor; 6] =
         [LINE, BAD, GOOD, WAY, RGBColor(0x7a, 0x3f, 0xb0), RGBColor(0x0b, 0x7a, 0x75)];
 }

@@ -107,7 +107,7 @@ fn date_with_month_name(date: &str) -> Option<i32> {
     parts.next_if(|part| is_weekday(part));
     for part in parts {
         if month.is_none() && number(part).is_none() {
-            month = Some(month_of(part)?);
+            month = Some(month_named(part)?);
         } else {
             *numbers.get_mut(count)? = Some(number(part)?);
             count += 1;
@@ -124,7 +124,7 @@ fn date_with_month_name(date: &str) -> Option<i32> {
     }
 }
 
-fn month_of(part: &str) -> Option<u32> {
+fn month_named(part: &str) -> Option<u32> {
     let start = part.get(..3)?.to_ascii_lowercase();
     (1..).zip(MONTHS).find(|(_, month)| *month == start).map(|(number, _)| number)
 }
@@ -173,7 +173,7 @@ pub(super) fn days(year: u32, month: u32, day: u32) -> Option<i32> {
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
-    // Years that begin in March end with the leap day.
+    // Days from 1 March of the year 0: years that begin in March end with the leap day. `day` counts from 1.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let before = 365 * year + year / 4 - year / 100 + year / 400;
     let total = before + (153 * month + 2) / 5 + day;

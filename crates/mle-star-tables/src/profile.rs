@@ -32,6 +32,9 @@ pub use sketch::Sketch;
 /// The number of rows from which the kinds of the columns are inferred.
 pub const ROWS_LOOKED_AT: usize = 100_000;
 
+/// How the error for a folder without a training table begins.
+pub const NO_TRAIN: &str = "no train.csv in ";
+
 /// Numbers of this size or more are hardly measurements. The product of two of them does not fit into the single
 /// precision that many libraries compute in.
 pub const HUGE: f64 = 1e19;
@@ -203,7 +206,7 @@ pub fn read(data_dir: &Path) -> Result<Profile, Trouble> {
 pub fn read_with(data_dir: &Path, context: &Context<'_>) -> Result<Profile, Trouble> {
     let listing = folder::list(data_dir)?;
     let Some(train_source) = &listing.train else {
-        let message = format!("no train.csv in {}", data_dir.display());
+        let message = format!("{NO_TRAIN}{}", data_dir.display());
         return Err(Trouble::new(message, "give the folder that holds train.csv, or the table itself"));
     };
     let header = |source: &Option<Source>| {

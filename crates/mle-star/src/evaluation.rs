@@ -68,6 +68,12 @@ impl Script {
     }
 }
 
+impl<T> From<Result<T, String>> for StepEnd<T> {
+    fn from(worked: Result<T, String>) -> Self {
+        worked.map_or_else(Self::Broken, Self::Done)
+    }
+}
+
 impl StepEnd<Evaluation> {
     /// The evaluation; that of an empty script if the step was not done.
     pub fn evaluation(self) -> Evaluation {

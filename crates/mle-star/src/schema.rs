@@ -1,14 +1,15 @@
-//! JSON schemas as services take them that guarantee the answer's form.
+//! JSON schemas for services that guarantee the form of an answer (structured outputs).
 
 use serde_json::{Map, Value, json};
 
 /// Keywords that such services refuse, and answers do not need.
 const DROPPED: [&str; 4] = ["$schema", "default", "format", "title"];
 
-/// The schema with every property required and no other allowed, as `strict` demands. What an answer may leave out, it
-/// then gives as null or empty.
+/// The schema with every property required and no other allowed, as OpenAI's `strict: true` demands. What an answer
+/// may leave out, its type has to allow as null or empty.
 pub fn strict(schema: &Value) -> Value {
     match schema {
+        // Nothing may stand beside `$ref`.
         Value::Object(keys) if keys.contains_key("$ref") => json!({"$ref": keys["$ref"]}),
         Value::Object(keys) => Value::Object(object(keys)),
         Value::Array(items) => items.iter().map(strict).collect(),
@@ -27,6 +28,7 @@ pub fn in_prompt(prompt: &str, schema: &Value) -> String {
 
 /// Whether an error says that a service does not take a schema.
 pub fn is_refused(error: &str) -> bool {
+    // llama.cpp makes a grammar of the schema.
     const WORDS: [&str; 6] =
         ["response_format", "json_schema", "text.format", "json schema", "structured output", "grammar"];
     let lower = error.to_lowercase();

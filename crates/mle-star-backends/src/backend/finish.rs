@@ -23,7 +23,8 @@ use crate::script::in_background;
 use crate::script::submission::{check_submission, largest, too_large};
 use crate::script::watch;
 
-/// The most bytes of a file with class scores that are kept. A file that was cut off cannot be combined.
+/// The most bytes of a file with class scores that are kept. A longer file is cut off, and then no
+/// combination uses it.
 const MOST_SCORES: u64 = 256 << 20;
 
 /// The files that a script wrote.
@@ -42,7 +43,7 @@ pub(super) struct KeptFiles {
     pub(super) chance: Option<Chance>,
     /// What its models were fitted on, if that was watched.
     pub(super) fits: Option<Fits>,
-    /// Problems with the paths of what it wrote, or with the data.
+    /// Problems with the files that it wrote, and changes of the data.
     pub(super) notes: Vec<String>,
     /// The space left on a disk that is full even without the script's files.
     pub(super) disk_left: Option<String>,
@@ -72,7 +73,8 @@ impl ScriptBackend {
         let places = self.places(request);
         let evaluation = self.evaluation.clone();
         let verifies = request.purpose == Purpose::Score;
-        let probes = request.purpose == Purpose::Probe && !tells_importance(request.data);
+        // A probe runs the script on changed data to find leaks.
+        let probes = request.purpose == Purpose::Probe && !measures_importance(request.data);
         let is_watched = watch::is_watched(request);
         let stem = request.place.file_stem();
         let model = self.may_keep_model(request).then(|| self.kept_model(&stem, &request.script));
@@ -212,8 +214,8 @@ impl KeptPaths {
         Ok(verified)
     }
 
-    /// Keeps and checks a submission. If nothing is wrong with it, what is left without held-out rows can be submitted, unless
-    /// they are all that it predicts.
+    /// Keeps and checks a submission. If nothing is wrong with it, its rows that are not held out are what can be submitted. If
+    /// all are held out (`is_period`), nothing can.
     pub(super) fn keep(
         &self,
         written: File,
@@ -239,8 +241,8 @@ impl KeptPaths {
     }
 }
 
-/// Whether a run on this data is about its test table alone.
-fn tells_importance(data: DataView) -> bool {
+/// Whether a run on this data measures how important columns are. Its validation predictions are not used.
+fn measures_importance(data: DataView) -> bool {
     matches!(data, DataView::PermutedColumns | DataView::LastFold | DataView::PermutedLastFold)
 }
 

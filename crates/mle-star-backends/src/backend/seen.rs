@@ -25,13 +25,13 @@ pub(super) struct ScriptData {
     /// The data in the form that runners fetch, once one needs it.
     source: OnceCell<Arc<Source>>,
     pub(super) sample: Option<PathBuf>,
-    /// The data's own folder, if it is made for one script.
-    pub(super) made: Option<ChangedData>,
+    /// The data's folder, if this program made it.
+    pub(super) made: Option<MadeData>,
 }
 
-/// Data that is made for one script.
+/// Data that this program made, removed when dropped.
 #[derive(Debug)]
-pub(super) struct ChangedData {
+pub(super) struct MadeData {
     pub(super) folder: PathBuf,
     /// Its training table, if the target is permuted.
     pub(super) shuffled: Option<Shuffled>,
@@ -47,18 +47,18 @@ pub(super) struct FoldData {
 /// The folder of this data, among the working folders.
 const LAST_FOLD: &str = "last-fold";
 
-impl Drop for ChangedData {
+impl Drop for MadeData {
     fn drop(&mut self) {
         // What is left is removed with the other working folders.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Every run of a probe changes the same rows.
+/// The same seed always, so that a repeated probe changes the same rows.
 const SEED: u64 = 1;
 
 impl ScriptBackend {
-    /// What a script sees of the data.
+    /// The data of this view, if there is one for all scripts; that of the search for a view that is made.
     pub(super) fn seen(&self, view: DataView) -> Arc<ScriptData> {
         let other = match view {
             DataView::Search
@@ -147,12 +147,12 @@ impl ScriptBackend {
     }
 
     /// A new folder among the working folders.
-    fn made_folder(&self, name: &str) -> Result<ChangedData, Trouble> {
+    fn made_folder(&self, name: &str) -> Result<MadeData, Trouble> {
         let folder = self.setup.run_folder.join(layout::WORK).join(name);
         // An interrupted process may have left it.
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir_all(&folder).map_err(|error| Trouble::io("create", &folder, &error))?;
-        Ok(ChangedData { folder, shuffled: None })
+        Ok(MadeData { folder, shuffled: None })
     }
 
     /// The data of the search with a change.
@@ -200,7 +200,7 @@ impl ScriptData {
         Self::new(&setup.data_dir, setup.sample_submission.clone(), closed, executor)
     }
 
-    /// What the comparison of training and test table sees.
+    /// What the comparison of training and test table (adversarial validation) sees.
     pub(super) fn of_comparison(
         rows: &HoldoutSetup,
         closed: &[PathBuf],
@@ -248,6 +248,7 @@ pub(super) fn closed(
     Ok(closed)
 }
 
+/// This folder and the folders of runs in it, or this file.
 fn with_runs(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let real = folder.canonicalize()?;
     if real.is_file() {

@@ -1,11 +1,11 @@
 //! The data of runs on a runner's machine: every file once, by content, for all runners of a user.
 //!
 //! ```text
-//! files/ab/abcd…        a file, named by its digest
+//! files/ab/abcd…        a file, or the list of a data folder's files, named by its digest
 //! files/ab/abcd….part   the part of a file that has arrived; whoever receives it holds its lock
-//! views/DIGEST/         the data of a run: links to files
+//! views/DIGEST/         the data of a run: links to files; the digest is that of the list
 //! views/DIGEST.lock     held by the runners that use the view
-//! known/DIGEST          the digest of a file in place, named by its path, size and time
+//! known/DIGEST          the digest of a file in place, named by a digest of its path, size, inode and time
 //! ```
 
 use std::collections::HashSet;
@@ -118,7 +118,7 @@ impl Cache {
         }
     }
 
-    /// A file that lies at the same path here as on the program's machine.
+    /// Whether a file lies at the same path here as on the program's machine, with the same content.
     pub(super) fn in_place(&self, entry: &manifest::Entry) -> bool {
         let stamp = || {
             let meta = fs::metadata(&entry.at).ok().filter(fs::Metadata::is_file)?;
@@ -137,18 +137,18 @@ impl Cache {
         digest == entry.digest
     }
 
-    /// The list of the files of data, if it is there. A damaged one is removed.
-    pub(super) fn list(&self, data: &str) -> io::Result<Manifest> {
-        let path = self.file(data);
+    /// The list of a data folder's files, if it is there. A damaged one is removed.
+    pub(super) fn list(&self, digest: &str) -> io::Result<Manifest> {
+        let path = self.file(digest);
         let text = fs::read(&path)?;
-        if blake3::hash(&text).to_hex().as_str() == data {
+        if blake3::hash(&text).to_hex().as_str() == digest {
             return Manifest::read(&text);
         }
         fs::remove_file(&path)?;
         Err(gone("the list of the data's files is damaged"))
     }
 
-    /// How many bytes of a file have to come; `None`: it is there. One of another size is removed.
+    /// How many bytes of a file have to come; `None`: it is there. A file of the wrong size is removed and counts as missing.
     pub(super) fn missing(&self, entry: &manifest::Entry) -> io::Result<Option<u64>> {
         let whole = self.file(&entry.digest);
         match fs::metadata(&whole) {
@@ -162,8 +162,8 @@ impl Cache {
     }
 
     /// Keeps data from being removed.
-    pub(super) fn hold(&self, data: &str) -> io::Result<File> {
-        let lock = self.lock(data)?;
+    pub(super) fn hold(&self, digest: &str) -> io::Result<File> {
+        let lock = self.lock(digest)?;
         // Without locks in this file system, no view is ever removed.
         if let Err(error) = lock.lock_shared()
             && !is_unsupported(&error)
@@ -179,8 +179,8 @@ impl Cache {
     ///
     /// # Errors
     /// Something cannot be read or written; `NotFound`: not all files are there.
-    pub(super) fn view(&self, data: &str, manifest: &Manifest, lock: File) -> io::Result<View> {
-        let folder = self.view_folder(data);
+    pub(super) fn view(&self, digest: &str, manifest: &Manifest, lock: File) -> io::Result<View> {
+        let folder = self.view_folder(digest);
         let is_whole = |folder: &Path| {
             // Of no files, all are there.
             let mut files = manifest.files.iter();
@@ -223,11 +223,11 @@ impl Cache {
     }
 
     /// Removes data that a script changed.
-    pub(super) fn forget(&self, data: &str, manifest: &Manifest) -> io::Result<()> {
+    pub(super) fn forget(&self, digest: &str, manifest: &Manifest) -> io::Result<()> {
         for entry in &manifest.files {
             let _ = fs::remove_file(self.file(&entry.digest));
         }
-        remove_tree(&self.view_folder(data))
+        remove_tree(&self.view_folder(digest))
     }
 
     /// Removes what was not used for the longest time, until `bytes` more fit. What `needed` names stays.
@@ -246,7 +246,7 @@ impl Cache {
         let is_needed =
             |path: &Path| path.file_stem().and_then(OsStr::to_str).is_some_and(|name| needed.contains(name));
         for (path, meta) in self.files()? {
-            // Nobody receives the rest of it.
+            // If its lock is free, nobody receives the rest. Without locks in this file system, nothing is removed.
             let is_left = |part: File| part.try_lock().is_ok() && fs::remove_file(&path).is_ok();
             let is_other_part = path.extension().is_some() && !is_needed(&path);
             if is_other_part && File::open(&path).is_ok_and(is_left) {
@@ -311,13 +311,13 @@ impl Cache {
     }
 
     /// Views with and without files in place are different.
-    fn view_folder(&self, data: &str) -> PathBuf {
+    fn view_folder(&self, digest: &str) -> PathBuf {
         let kind = if self.in_place { "" } else { "-copied" };
-        self.folder.join("views").join(format!("{data}{kind}"))
+        self.folder.join("views").join(format!("{digest}{kind}"))
     }
 
-    fn lock(&self, data: &str) -> io::Result<File> {
-        let path = self.view_folder(data).with_added_extension("lock");
+    fn lock(&self, digest: &str) -> io::Result<File> {
+        let path = self.view_folder(digest).with_added_extension("lock");
         File::options().read(true).write(true).create(true).truncate(false).open(path)
     }
 }

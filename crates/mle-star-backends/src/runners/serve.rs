@@ -56,15 +56,16 @@ pub struct RunnerSetup {
 struct Server {
     out: Outgoing,
     cache: Cache,
-    /// For the folders of scripts.
+    /// One folder for each run, in which its scripts run.
     folder: PathBuf,
     machine: Machine,
-    /// By choice. A cell is empty until its interpreter has been inspected.
+    /// The environments, by what the program asked for. A cell is empty until its interpreter has been inspected.
     environments: Mutex<HashMap<EnvironmentChoice, Arc<OnceCell<Environment>>>>,
-    /// By the number of the run.
+    /// The runs, by number. A cell is empty until its run is open.
     runs: Mutex<HashMap<u64, Arc<OnceCell<Arc<OpenRun>>>>>,
-    /// By the digest of the data's manifest.
+    /// The data that was asked for, by the digest of its manifest.
     data: Mutex<HashMap<String, Arc<Prepared>>>,
+    /// The files that are on their way.
     arrivals: Arrivals,
     /// The scripts that run, by the number of the job.
     jobs: Mutex<HashMap<u64, AbortHandle>>,
@@ -80,7 +81,7 @@ struct OpenRun {
 /// Serves until the program says goodbye, is silent for too long, or this process is told to end.
 ///
 /// # Errors
-/// The cache cannot be used, or the other side is no `mle-star`.
+/// The cache cannot be used; or the program has another version, is silent, or sends what cannot be read.
 pub async fn serve(
     setup: &RunnerSetup,
     source: impl AsyncRead + Send + Unpin + 'static,
@@ -110,7 +111,7 @@ pub async fn serve(
     });
     let heard = LastHeard::now();
     if let Err(trouble) = welcomed {
-        // The program says why, too.
+        // `Hello` has to arrive: the program sees the other version in it, and tells its user.
         tokio::time::sleep(FINAL_MESSAGE_TIMEOUT).await;
         return Err(trouble);
     }

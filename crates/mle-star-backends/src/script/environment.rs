@@ -28,7 +28,7 @@ pub enum EnvironmentChoice {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
-    /// Created by this program.
+    /// The program's own environment, which it created.
     Own,
     /// Given by the user.
     #[default]

@@ -44,7 +44,7 @@ const ALARM: i32 = nix::libc::SIGALRM;
 const ROW_ID: &str = "row_id";
 /// The most rows that all replicates have together.
 const MOST_DRAWN: usize = 100_000_000;
-/// The largest answer, in bytes.
+/// The largest answer of `python/grader.py`, in bytes.
 const LARGEST: u64 = 1 << 20;
 
 /// Computes scores with a metric file.
@@ -70,10 +70,10 @@ pub(crate) struct Graded<'a> {
     pub(crate) layout: Layout<'a>,
 }
 
-/// The rows that an interval is for.
+/// What an interval is for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Unknown<'a> {
-    /// How they differ from those with a score.
+pub(crate) struct IntervalTarget<'a> {
+    /// How other rows differ from those with a score.
     pub(crate) interval_for: IntervalFor,
     /// The periods of those with a score; `None` for another split, or if they are not known.
     pub(crate) periods: Option<&'a Folds>,
@@ -84,7 +84,7 @@ pub(crate) struct Unknown<'a> {
 /// What `python/grader.py` leaves.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
-enum Said {
+enum GraderOutput {
     Score { score: f64, seconds: f64, replicates: Vec<Option<f64>> },
     Error { error: String, file: String, line: Option<u64> },
 }
@@ -132,14 +132,14 @@ impl Grader {
         &self,
         graded: Graded<'_>,
         replicates: usize,
-        unknown: Unknown<'_>,
+        interval: IntervalTarget<'_>,
     ) -> Result<Measurement, String> {
         let (truth, predictions) = (graded.answers(self.file.answers, &self.file)?, graded.predictions());
         let rows = graded.paired.drawn();
-        let places = unknown.places(rows.keys);
+        let places = interval.places(rows.keys);
         let in_periods = places.iter().map(|(_, places)| places);
         let of_each = self.scores_at(&truth, &predictions, rows, in_periods).await?;
-        let of_periods = if unknown.averages(rows.keys) {
+        let of_periods = if interval.averages(rows.keys) {
             let known =
                 places.iter().zip(&of_each).filter_map(|((_, places), score)| Some((places, (*score)?)));
             self.score_of_periods((&truth, &predictions), rows, known.collect(), replicates).await?
@@ -156,8 +156,9 @@ impl Grader {
             .or_else(|_| of_replicates(scored.score, &[Some(scored.score); 2], rows));
         let measured = measured.map_err(|error| error.to_string())?;
         let measured = Measurement { mean_over_periods, ..measured };
+        // Without bounds, the direction does not count.
         let scale = Scale { bounds: Bounds::default(), direction: Direction::Minimize };
-        match unknown.interval_for {
+        match interval.interval_for {
             IntervalFor::Rows(test_rows) => Ok(of_other_program(measured, test_rows)),
             IntervalFor::Period => {
                 let of_fold = |((fold, places), score): (&(u32, Vec<usize>), Option<f64>)| {
@@ -199,7 +200,7 @@ impl Grader {
         let most = (MOST_DRAWN / all.max(1)).min(replicates) / places.len();
         let drawn = draws(rows, most.max(2));
         let counts: Vec<u8> = drawn.chunks(all).flat_map(|drawn| in_each(drawn, &places)).collect();
-        let drawn = self.score_with(truth, predictions, &counts).await?;
+        let drawn = self.call(truth, predictions, &counts).await?;
         let mean = |scores: &[Option<f64>]| {
             let scores = scores.iter().copied().collect::<Option<Vec<f64>>>()?;
             Some(scores.iter().sum::<f64>() / scores.len() as f64)
@@ -227,7 +228,7 @@ impl Grader {
         if counts.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(self.score_with(truth, predictions, &counts).await?.replicates)
+        Ok(self.call(truth, predictions, &counts).await?.replicates)
     }
 
     /// The score of two tables with the same rows in the same order, which the column with row IDs names first.
@@ -242,11 +243,11 @@ impl Grader {
         replicates: usize,
     ) -> Result<Scored, String> {
         let replicates = replicates.min(MOST_DRAWN / rows.keys.len().max(1)).max(2);
-        self.score_with(truth, predictions, &draws(rows, replicates)).await
+        self.call(truth, predictions, &draws(rows, replicates)).await
     }
 
-    /// As [`Grader::score`], with how often each row counts in each replicate, one replicate after another.
-    async fn score_with(
+    /// As [`Grader::score`]. `counts` says how often each row counts in each replicate, one replicate after another.
+    async fn call(
         &self,
         truth: &TextTable,
         predictions: &TextTable,
@@ -305,9 +306,13 @@ impl Grader {
             file.take(LARGEST).read_to_string(&mut text).map_err(|error| error.to_string())?;
         }
         match serde_json::from_str(&text) {
-            Ok(Said::Score { seconds, .. }) if seconds > self.limit.as_secs_f64() => Err(self.too_slow()),
-            Ok(Said::Score { score, seconds, replicates }) => Ok(Scored { score, seconds, replicates }),
-            Ok(Said::Error { error, file, line }) => {
+            Ok(GraderOutput::Score { seconds, .. }) if seconds > self.limit.as_secs_f64() => {
+                Err(self.too_slow())
+            }
+            Ok(GraderOutput::Score { score, seconds, replicates }) => {
+                Ok(Scored { score, seconds, replicates })
+            }
+            Ok(GraderOutput::Error { error, file, line }) => {
                 let file = if file == layout::METRIC_FILE { name } else { &file };
                 Err(line.map_or_else(
                     || format!("{file} {error}"),
@@ -356,7 +361,7 @@ fn without_each(groups: &[Vec<usize>], rows: usize) -> Vec<Vec<usize>> {
     groups.iter().map(without).collect()
 }
 
-impl Unknown<'_> {
+impl IntervalTarget<'_> {
     /// The places of the rows of each period that is predicted; none for another split.
     fn places(&self, keys: &[u64]) -> Vec<(u32, Vec<usize>)> {
         let periods = self.periods.filter(|_| self.interval_for == IntervalFor::Period);
@@ -402,7 +407,7 @@ impl Graded<'_> {
         TextTable { rows: self.paired.places.iter().zip(&self.paired.predictions).map(row).collect(), header }
     }
 
-    /// The table with the true values.
+    /// The table with the true values. `form` may differ from that of `file`: a trial tries several.
     ///
     /// # Errors
     /// The columns of the submission are not about the target.
@@ -421,12 +426,14 @@ impl Graded<'_> {
         Ok(TextTable { header, rows: self.paired.places.iter().map(row).collect() })
     }
 
+    /// As [`Answers::Targets`] says.
     fn as_targets(&self) -> Vec<(String, Source)> {
         let weight = self.columns.weight.iter().map(|name| (name.clone(), self.position(name)));
         let columns = self.targets().into_iter().chain(weight);
         columns.filter_map(|(name, at)| Some((name, Source::Column(at?)))).collect()
     }
 
+    /// As [`Answers::Submission`] says.
     fn as_submission(&self) -> Result<Vec<(String, Source)>, String> {
         let (predicted, targets) = (self.predicted(), self.targets());
         let named = |name: &String| targets.iter().find(|(target, _)| target == name).and_then(|(_, at)| *at);
@@ -451,6 +458,7 @@ impl Graded<'_> {
             .collect())
     }
 
+    /// As [`Answers::Named`] says.
     fn as_named(&self, file: &MetricFile) -> Vec<(String, Source)> {
         let id = self.id();
         let is_named = |name: &String| {
@@ -469,6 +477,7 @@ impl Graded<'_> {
         columns
     }
 
+    /// As [`Answers::All`] says.
     fn as_all(&self) -> Vec<(String, Source)> {
         let id = self.id();
         let own = self.known.header.iter().enumerate().map(|(at, name)| (name.clone(), Source::Column(at)));
@@ -489,9 +498,9 @@ impl Graded<'_> {
 
     /// Predictions for the layout's columns that are mostly right: every fifth row has the values of the next one. Or the same
     /// for every row.
-    pub(crate) fn likely(&self, likely: &Likely) -> TextTable {
-        let with_probabilities = *likely == Likely::Probabilities;
-        if let Likely::Same(cells) = likely {
+    pub(crate) fn trial_predictions(&self, form: &TrialForm) -> TextTable {
+        let with_probabilities = *form == TrialForm::Probabilities;
+        if let TrialForm::Same(cells) = form {
             let header: Vec<String> = std::iter::once(self.id()).chain(self.predicted()).collect();
             let row = |place: &usize| {
                 std::iter::once(self.known.id_of(*place)).chain(cells.iter().map(String::as_str)).collect()
@@ -539,7 +548,7 @@ impl Graded<'_> {
 
 /// What predictions for a trial hold.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Likely {
+pub(crate) enum TrialForm {
     /// Labels and numbers.
     Labels,
     /// Where a column has two labels, probabilities of one of them.

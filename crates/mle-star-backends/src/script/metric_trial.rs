@@ -13,7 +13,7 @@ use mle_star_process::sandbox::Isolation;
 
 use super::environment::Environment;
 use super::executor::{Executor, ExecutorSetup};
-use super::grader::{Graded, Grader, Likely, Scored, TextTable};
+use super::grader::{Graded, Grader, Scored, TextTable, TrialForm};
 
 /// More rows are not needed to see whether it works.
 const ROWS: usize = 2_000;
@@ -74,14 +74,14 @@ pub async fn try_metric(trial: &MetricTrial) -> Result<Tried, String> {
     let graded = Graded { known: &known, columns: &trial.columns, paired: &paired, layout };
     let grader = trial.grader(folder.path())?;
     let (mut first, mut seen) = (None, Vec::new());
-    for (likely, answers) in trial.forms() {
+    for (form, answers) in trial.forms() {
         let Ok(truth) = graded.answers(answers, &trial.file) else { continue };
         // The same table once more gives nothing new.
-        if seen.contains(&(truth.header.clone(), likely.clone())) {
+        if seen.contains(&(truth.header.clone(), form.clone())) {
             continue;
         }
-        seen.push((truth.header.clone(), likely.clone()));
-        let predictions = graded.likely(&likely);
+        seen.push((truth.header.clone(), form.clone()));
+        let predictions = graded.trial_predictions(&form);
         match scored(&grader, &truth, &predictions, &graded).await {
             Ok(Scored { score, seconds, replicates }) => {
                 let resamples = replicates.iter().any(Option::is_some);
@@ -106,14 +106,14 @@ async fn scored(
 
 impl MetricTrial {
     /// The forms to try: with each form of predictions, the likely one first, each form of the true values.
-    fn forms(&self) -> Vec<(Likely, Answers)> {
-        let mut likely = vec![Likely::Labels, Likely::Probabilities];
+    fn forms(&self) -> Vec<(TrialForm, Answers)> {
+        let mut forms = vec![TrialForm::Labels, TrialForm::Probabilities];
         if self.with_probabilities {
-            likely.reverse();
+            forms.reverse();
         }
-        likely.extend(self.first_of_sample().map(Likely::Same));
+        forms.extend(self.first_of_sample().map(TrialForm::Same));
         let all = [Answers::Targets, Answers::Submission, Answers::Named, Answers::All];
-        likely.into_iter().flat_map(|likely| all.map(|answers| (likely.clone(), answers))).collect()
+        forms.into_iter().flat_map(|form| all.map(|answers| (form.clone(), answers))).collect()
     }
 
     /// The predictions in the first row of the sample submission.

@@ -36,7 +36,7 @@ pub async fn write(
     if is_new {
         result.model = model::keep(run, backends, (&result, submission.as_deref()), kept).await;
     }
-    // The fitted model was moved out of it.
+    // The fitted model was moved out of this working folder.
     let _ = fs::remove_dir_all(folder.join(layout::WORK).join(layout::MODEL));
     let mut notes = copy_out(&result, run.frozen.task.output_dir.as_deref());
     notes.extend(observer.before_result(folder, &result).await);
@@ -64,7 +64,7 @@ fn delivered(folder: &Path, backends: &Backends, finished: FinishedRun) -> io::R
     let submission = submission(backends, &finished);
     let mut result = finished.result;
     let last = folder.join(layout::FINAL);
-    // Nothing is held out any more.
+    // From here on, `input` shows all rows: nothing is held out any more.
     link_data(&folder.join(layout::INPUT), &backends.all_rows)?;
     let submitted = last.join(layout::SUBMISSION);
     if finished.keeps_earlier_answer {

@@ -38,7 +38,7 @@ pub fn opening(runs: &[EarlierRun], config: &Config) -> Vec<String> {
         return vec!["note: --learn-from has no effect with context: paper".to_owned()];
     }
     let one = |(index, run): (usize, &EarlierRun)| match run.changes() {
-        // Each run has a line at least.
+        // Each run has at least one line, so agents are told of no more runs than lines.
         0 if index >= MOST_LEARNED => {
             format!(
                 "note: {} is left out: agents are told of at most {MOST_LEARNED} earlier runs",

@@ -18,8 +18,8 @@ pub struct ProfiledData {
     pub note: Option<String>,
 }
 
-/// Profiles a data folder. The offline agents require a profile; other agents can explore the data themselves. `context` says how cells are read. `damaged` says
-/// why a table is known to be unreadable.
+/// Profiles a data folder. The offline agents require a profile; other agents can explore the data themselves. `context` says
+/// how cells are to be read, `damaged` why a table is known to be unreadable.
 ///
 /// # Errors
 /// The offline agents were chosen and the tables cannot be read.
@@ -53,7 +53,7 @@ pub fn not_profiled(trouble: &Trouble) -> String {
 
 /// A folder without a training table may still be a task for a model.
 fn for_offline(trouble: Trouble) -> Trouble {
-    if !trouble.message.starts_with("no train.csv") {
+    if !trouble.message.starts_with(profile::NO_TRAIN) {
         return trouble;
     }
     let hint = format!("{}; for images, sounds and other data, use a model: --agents claude", trouble.hint);

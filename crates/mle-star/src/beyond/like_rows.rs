@@ -5,7 +5,6 @@
 //! is the best so far. Nothing happens if all validated on the same rows.
 
 use crate::ctx::Ctx;
-use crate::evaluation::StepEnd;
 use crate::scored::Scored;
 use crate::stop::Stop;
 use crate::verdict::{Best, Verdict};
@@ -42,11 +41,10 @@ async fn best_of(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Option<Scored>, 
     Ok(best)
 }
 
-fn closed(end: StepEnd<Option<Scored>>, solutions: &[Scored]) -> (Option<Scored>, Verdict) {
+fn closed(end: Result<Option<Scored>, String>, solutions: &[Scored]) -> (Option<Scored>, Verdict) {
     let best = match end {
-        StepEnd::Done(best) => best,
-        StepEnd::LeftOut(limit) => return (None, Verdict::skipped(limit)),
-        StepEnd::Broken(cause) => return (None, Verdict::default().note(cause)),
+        Ok(best) => best,
+        Err(cause) => return (None, Verdict::default().note(cause)),
     };
     let by_score = last_best(solutions.iter().cloned(), Scored::score);
     let is_other = |one: &&Scored| best.as_ref().is_some_and(|best| best.place() != one.place());

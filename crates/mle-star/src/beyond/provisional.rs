@@ -7,7 +7,7 @@
 
 use crate::ctx::Ctx;
 use crate::evaluate::{Execution, attempt};
-use crate::evaluation::{Script, StepEnd};
+use crate::evaluation::Script;
 use crate::library::Library;
 use crate::result::SolutionScript;
 use crate::scored::Scored;
@@ -72,14 +72,13 @@ async fn answer(ctx: &Ctx<'_>, solutions: &[Scored]) -> Result<Result<Provisiona
     }
 }
 
-fn closed(end: StepEnd<Result<Provisional, String>>, best: &Scored) -> (Option<Provisional>, Verdict) {
-    let (made, note) = match end {
-        StepEnd::Done(Ok(made)) => {
+fn closed(end: Result<Result<Provisional, String>, String>, best: &Scored) -> (Option<Provisional>, Verdict) {
+    let (made, note) = match end.flatten() {
+        Ok(made) => {
             let note = format!("{} on the original files", made.best.step());
             (Some(made), note)
         }
-        StepEnd::Done(Err(why)) | StepEnd::Broken(why) => (None, why),
-        StepEnd::LeftOut(limit) => return (None, Verdict::skipped(limit)),
+        Err(why) => (None, why),
     };
     let verdict = Verdict { kept: made.is_some(), ..Verdict::default() };
     let best = made.as_ref().map_or(best, |made| &made.best).clone();

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluate::{combine, leaks};
-use crate::evaluation::{Failure, StepEnd};
+use crate::evaluation::Failure;
 use crate::lessons::number;
 use crate::library::Library;
 use crate::scored::Scored;
@@ -81,11 +81,10 @@ async fn combination(ctx: &Ctx<'_>, mut members: Vec<Scored>) -> Result<Result<C
     Ok(Ok(Combination { members, note, made, is_better, lead }))
 }
 
-fn closed(end: StepEnd<Result<Combination, String>>, best: &Scored) -> (Option<Combination>, Verdict) {
-    let combination = match end {
-        StepEnd::Done(Ok(combination)) => combination,
-        StepEnd::Done(Err(why)) | StepEnd::Broken(why) => return (None, Verdict::default().note(why)),
-        StepEnd::LeftOut(limit) => return (None, Verdict::skipped(limit)),
+fn closed(end: Result<Result<Combination, String>, String>, best: &Scored) -> (Option<Combination>, Verdict) {
+    let combination = match end.flatten() {
+        Ok(combination) => combination,
+        Err(why) => return (None, Verdict::default().note(why)),
     };
     let Combination { members, note, made, is_better, lead } = &combination;
     let from = [best].into_iter().chain(members.iter().map(|(member, _)| member));

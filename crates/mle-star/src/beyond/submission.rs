@@ -15,7 +15,7 @@ use crate::agents;
 use crate::composition::Composition;
 use crate::ctx::Ctx;
 use crate::evaluate::{Execution, attempt, execute, without_leakage};
-use crate::evaluation::{Script, StepEnd};
+use crate::evaluation::Script;
 use crate::lessons::number;
 use crate::paper::finalize::without_subsampling;
 use crate::result::{KeptModel, SolutionScript};
@@ -122,16 +122,16 @@ async fn submit(ctx: &Ctx<'_>, chosen: &Chosen, before: Option<&Provisional>) ->
 /// The outcome of finalization, and its verdict.
 fn closed(
     ctx: &Ctx<'_>,
-    end: StepEnd<Submitted>,
+    end: Result<Submitted, String>,
     best: &Scored,
     before: Option<&Provisional>,
 ) -> (Last, Verdict) {
-    let submitted = |last, limit| Submitted { last, limit, subsampled: false, asked: false };
-    let Submitted { last, limit, subsampled, .. } = match end {
-        StepEnd::Done(done) => done,
-        StepEnd::LeftOut(limit) => submitted(fall_back(ctx, best, limit.name(), before), Some(limit)),
-        StepEnd::Broken(cause) => submitted(fall_back(ctx, best, &cause, before), None),
-    };
+    let Submitted { last, limit, subsampled, .. } = end.unwrap_or_else(|cause| Submitted {
+        last: fall_back(ctx, best, &cause, before),
+        limit: None,
+        subsampled: false,
+        asked: false,
+    });
     let more_rows = if ctx.holds_out() && last.completed && last.solution.score.is_some() {
         "; its score is of other rows and cannot be compared with earlier ones"
     } else {

@@ -1,8 +1,10 @@
 //! A run that goes on with a larger limit: what its new work may change.
 //!
-//! What a limit cut is done now, and may come out better than what the run built on instead. It takes its place only if
-//! it is better than all that the run had before; otherwise the paid work stands, and the new solution is one more to
-//! combine and to choose from.
+//! The steps that the old limit cut off are done now. Their solutions may be better than those that the run built on
+//! instead, and take their place only if they are better than all that the run had before ([`Standing`]). Otherwise the
+//! earlier work stands, and the new solutions are further ones to combine and to choose from.
+//!
+//! A [`Line`] is a part of the run whose steps follow from each other, such as a refinement path.
 
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::metric::sort_best_first;
@@ -44,7 +46,7 @@ impl Ctx<'_> {
     ) -> Result<(Scored, Vec<Scored>), Stop> {
         let mut ranked: Vec<Scored> = candidates.iter().filter_map(|one| one.scored.clone().ok()).collect();
         sort_best_first(&mut ranked, Scored::score);
-        // Scores of other rows cannot be compared with these.
+        // Solutions that validated on the program's folds come first: scores on other rows cannot be compared with theirs.
         ranked.sort_by_key(|one| !one.is_on_folds());
         let one = |scored: &Scored| {
             let model = scored.solution().source_model().unwrap_or_default();
@@ -62,6 +64,7 @@ impl Ctx<'_> {
         Ok((ranked.remove(0), ranked))
     }
 
+    /// Why a run ends none of whose candidates runs.
     fn no_candidate(&self, models: &[RetrievedModel], count: usize) -> Result<Stop, Stop> {
         if let Some(limit) = self.limit_reached()? {
             return Ok(Stop::Limit(limit));

@@ -69,38 +69,37 @@ impl<'a> Ctx<'a> {
         let step = self.current_step()?;
         let ended = match self.skip(step.times(self.config()))? {
             Some(limit) => StepEnd::LeftOut(limit),
-            None => Box::pin(self.work(step, work)).await?,
+            None => Box::pin(self.work(step, work)).await?.into(),
         };
-        self.end(ended, end)
+        let (value, verdict) = end(ended);
+        self.close(verdict)?;
+        Ok(value)
     }
 
-    /// Takes the step at this place as [`Ctx::step`] does, but no limit leaves it out.
+    /// Takes the step at this place as [`Ctx::step`] does, but no limit leaves it out: `end` gets what the work gave, or the
+    /// defect of the program that ended it.
     pub(crate) async fn step_always<T, U>(
         &self,
         work: impl Future<Output = Result<T, Stop>>,
-        end: impl FnOnce(StepEnd<T>) -> (U, Verdict),
+        end: impl FnOnce(Result<T, String>) -> (U, Verdict),
     ) -> Result<U, Stop> {
         let step = self.current_step()?;
         self.start(step, 1);
-        let ended = Box::pin(self.work(step, work)).await?;
-        self.end(ended, end)
+        let (value, verdict) = end(Box::pin(self.work(step, work)).await?);
+        self.close(verdict)?;
+        Ok(value)
     }
 
+    /// What the work of a step gave, or the defect that ended it. Only Phase 1 goes on without a step.
     async fn work<T>(
         &self,
         step: Step,
         work: impl Future<Output = Result<T, Stop>>,
-    ) -> Result<StepEnd<T>, Stop> {
+    ) -> Result<Result<T, String>, Stop> {
         if step.phase() != Phase::Phase1 {
-            return Ok(StepEnd::Done(work.await?));
+            return Ok(Ok(work.await?));
         }
-        Ok(self.isolated(work).await?.map_or_else(StepEnd::Broken, StepEnd::Done))
-    }
-
-    fn end<T, U>(&self, ended: StepEnd<T>, end: impl FnOnce(StepEnd<T>) -> (U, Verdict)) -> Result<U, Stop> {
-        let (value, verdict) = end(ended);
-        self.close(verdict)?;
-        Ok(value)
+        self.isolated(work).await
     }
 
     /// The run at attempt `inner` of the current outer step, at this solution.

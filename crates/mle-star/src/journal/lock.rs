@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use super::owner::{self, Owner};
+use super::owner::{self, OwnerFile};
 use super::{JournalError, files};
 use mle_star_domain::layout::LOCK as FILE;
 
@@ -30,7 +30,7 @@ pub struct RunLock {
 
 /// The exclusive lock on a file, held until this and the file are dropped.
 #[derive(Debug)]
-pub struct Lock(#[expect(dead_code, reason = "removes its file when dropped")] Option<Owner>);
+pub struct Lock(#[expect(dead_code, reason = "removes its file when dropped")] Option<OwnerFile>);
 
 /// Locks an existing run folder. The lock file names this process, so that the error in other processes can show
 /// it.
@@ -139,7 +139,7 @@ fn wait_for(file: &mut File, path: &Path) -> Result<Lock, JournalError> {
         if let Some(lock) = try_lock(file, path)? {
             return Ok(lock);
         }
-        if let Some(holder) = owner::elsewhere(path) {
+        if let Some(holder) = owner::uncheckable(path) {
             return Err(JournalError::HeldElsewhere { holder, file: owner::file_of(path) });
         }
         let mut holder = String::new();

@@ -21,7 +21,7 @@ const LONGEST: u64 = 4096;
 
 /// The file of an owner, removed when dropped.
 #[derive(Debug)]
-pub(super) struct Owner(PathBuf);
+pub(super) struct OwnerFile(PathBuf);
 
 /// A process, as others can recognise it.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ struct Process {
     machine: String,
     /// Differs after each start of the machine.
     boot: String,
-    /// The process namespace, in which `id` counts.
+    /// The process namespace: `id` is a number of this one only.
     namespace: String,
     id: u32,
     /// When it started, in ticks since `boot`: process IDs are used again.
@@ -43,17 +43,17 @@ pub(super) fn file_of(lock: &Path) -> PathBuf {
     lock.with_added_extension("held")
 }
 
-/// Makes this process the owner of a lock; `None` if it has one.
+/// Makes this process the owner of a lock; `None` if the lock has an owner already.
 ///
 /// # Errors
 /// The file cannot be written.
-pub(super) fn take(lock: &Path) -> io::Result<Option<Owner>> {
+pub(super) fn take(lock: &Path) -> io::Result<Option<OwnerFile>> {
     let path = file_of(lock);
     loop {
         match File::options().write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             opened => {
-                let owner = Owner(path);
+                let owner = OwnerFile(path);
                 let mut file = opened?;
                 file.write_all(&serde_json::to_vec(&Process::this())?)?;
                 file.sync_all()?;
@@ -74,15 +74,15 @@ pub(super) fn is_held(lock: &Path) -> bool {
 }
 
 /// The owner of a lock in words, if nobody can tell here whether it is alive.
-pub(super) fn elsewhere(lock: &Path) -> Option<String> {
+pub(super) fn uncheckable(lock: &Path) -> Option<String> {
     let text = read(&file_of(lock)).ok()?;
     let Ok(owner) = serde_json::from_str::<Process>(&text) else {
         return Some("another process".to_owned());
     };
-    (!owner.is_near()).then(|| format!("process {} on {}", owner.id, owner.host))
+    (!owner.can_be_checked_here()).then(|| format!("process {} on {}", owner.id, owner.host))
 }
 
-impl Drop for Owner {
+impl Drop for OwnerFile {
     fn drop(&mut self) {
         // If it stays, the next process on this machine sees that its owner has ended.
         let _ = fs::remove_file(&self.0);
@@ -104,8 +104,8 @@ impl Process {
         }
     }
 
-    /// Whether it is known here if the process has ended.
-    fn is_near(&self) -> bool {
+    /// Whether this process can find out if that one has ended.
+    fn can_be_checked_here(&self) -> bool {
         let here = Self::this();
         let is_this_machine =
             !self.machine.is_empty() && (&self.machine, &self.host) == (&here.machine, &here.host);
@@ -114,7 +114,7 @@ impl Process {
 
     fn has_ended(&self) -> bool {
         let is_of_this_boot = self.boot == Self::this().boot;
-        self.is_near() && !(is_of_this_boot && start_of(self.id).as_ref() == Some(&self.started))
+        self.can_be_checked_here() && !(is_of_this_boot && start_of(self.id).as_ref() == Some(&self.started))
     }
 }
 
@@ -168,7 +168,7 @@ mod tests {
             fs::write(file_of(&lock), serde_json::to_vec(&left).unwrap()).unwrap();
             assert_eq!(take(&lock).unwrap().is_some(), is_taken, "{left:?}");
             let words = format!("process {} on {}", left.id, left.host);
-            assert!(is_taken || left == Process::this() || elsewhere(&lock) == Some(words), "{left:?}");
+            assert!(is_taken || left == Process::this() || uncheckable(&lock) == Some(words), "{left:?}");
         };
         check(&|_| {}, false);
         // Numbers of processes end at 4194304.

@@ -40,7 +40,7 @@ const OF_NETWORKS: [&str; 21] = [
 /// What a file system offers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Storage {
-    /// Its kind, such as `ext4` or `nfs4`; `None` if the system does not say.
+    /// Its kind, such as `ext4` or `nfs4`; `None` if the system does not say, as for subvolumes of btrfs.
     pub kind: Option<String>,
     /// Whether the kernel locks files.
     pub has_locks: bool,

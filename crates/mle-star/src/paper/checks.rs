@@ -1,11 +1,12 @@
-//! Section 3.4 of the paper: the data check of the initial solution, and the last leakage check of s_0.
+//! Section 3.4 of the paper: the data check of the initial solution, and the last leakage check of s_0, the solution
+//! that Phase 1 ends with.
 
 use mle_star_domain::place::Step;
 
 use crate::agents;
 use crate::ctx::Ctx;
 use crate::evaluate::{evaluate, evaluate_checked, without_leakage};
-use crate::evaluation::{Evaluation, Failure, Script, StepEnd};
+use crate::evaluation::{Evaluation, Failure, Script};
 use crate::library::Library;
 use crate::scored::Scored;
 use crate::stop::Stop;
@@ -41,14 +42,13 @@ async fn use_all_data(ctx: &Ctx<'_>, best: Scored, library: &mut Library) -> Res
 }
 
 /// The revised solution if it runs, and the verdict.
-fn revision(end: StepEnd<Option<Evaluation>>, best: &Scored) -> (Option<Scored>, Verdict) {
+fn revision(end: Result<Option<Evaluation>, String>, best: &Scored) -> (Option<Scored>, Verdict) {
     let scored = match end {
-        StepEnd::Done(None) => {
+        Ok(None) => {
             return (None, Verdict::default().made_from([best]).best(best).note("no data is left unused"));
         }
-        StepEnd::Done(Some(evaluation)) => evaluation.scored,
-        StepEnd::LeftOut(limit) => Err(Failure::refused(limit)),
-        StepEnd::Broken(cause) => Evaluation::broken(cause).scored,
+        Ok(Some(evaluation)) => evaluation.scored,
+        Err(cause) => Evaluation::broken(cause).scored,
     };
     let warned =
         |failure: &Failure| format!("the revision that uses more data does not run: {}", failure.headline());
@@ -73,6 +73,7 @@ async fn check_for_leaks(
         if script.solution == *best.solution() {
             return Ok((script, None));
         }
+        // At once: a limit may end the run before the corrected script has run.
         ctx.forget_submission(&best);
         let corrected = ctx.isolated(Box::pin(evaluate_checked(ctx, script.clone()))).await?;
         Ok((script, Some(corrected.unwrap_or_else(Evaluation::broken))))
@@ -85,6 +86,7 @@ async fn check_for_leaks(
     library.remove(&best);
     check.corrected.iter().for_each(|corrected| library.add(corrected));
     let leakage_suspected = check.leakage_suspected;
+    // Without a corrected solution, the leaking one goes on, marked as such.
     Ok(CheckedSolution { best: check.corrected.unwrap_or_else(|| best.checked(true)), leakage_suspected })
 }
 
@@ -94,23 +96,21 @@ struct LastCheck {
     is_leaking: bool,
     /// The solution without the leak, if it runs.
     corrected: Option<Scored>,
+    /// Whether a leak may remain in the solution that goes on.
     leakage_suspected: bool,
 }
 
-fn last_check(end: StepEnd<(Script, Option<Evaluation>)>, best: &Scored) -> (LastCheck, Verdict) {
+fn last_check(end: Result<(Script, Option<Evaluation>), String>, best: &Scored) -> (LastCheck, Verdict) {
     let unchanged = |is_leaking: bool, note: &str| {
         let verdict = Verdict::default().made_from([best]).best(best).note(note);
         (LastCheck { is_leaking, corrected: None, leakage_suspected: is_leaking }, verdict)
     };
     match end {
-        StepEnd::Broken(cause) => unchanged(false, &cause),
-        StepEnd::LeftOut(_) => unchanged(false, "not checked again for leakage"),
-        StepEnd::Done((script, None)) => match (script.refused, script.leaks) {
-            (Some(_), leaks) => unchanged(leaks, "not checked again for leakage"),
-            (None, true) => unchanged(true, "a leak is suspected"),
-            (None, false) => unchanged(false, "no leak found"),
-        },
-        StepEnd::Done((script, Some(Evaluation { scored, .. }))) => {
+        Err(cause) => unchanged(false, &cause),
+        Ok((Script { leaks: true, .. }, None)) => unchanged(true, "a leak is suspected"),
+        Ok((Script { refused: Some(_), .. }, None)) => unchanged(false, "not checked again for leakage"),
+        Ok((_, None)) => unchanged(false, "no leak found"),
+        Ok((script, Some(Evaluation { scored, .. }))) => {
             let leakage_suspected = script.leaks || scored.is_err();
             let verdict = Verdict::of(&scored, scored.is_ok()).made_from([best]).note("leakage removed");
             let verdict = verdict.best(scored.as_ref().unwrap_or(best));

@@ -17,8 +17,10 @@ use crate::script::in_background;
 const AT_ONCE: usize = 200;
 /// How many pieces wait to be written.
 const PIECES: usize = 8;
-/// How often data is prepared that others remove meanwhile, or that is damaged.
+/// How often to try to prepare data, if files vanish or turn out to be damaged meanwhile.
 const TRIES: usize = 3;
+/// Data of more bytes than this is announced before it is received.
+const ANNOUNCED: u64 = 16 << 20;
 /// How often to look whether another runner has received a file.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 
@@ -102,7 +104,7 @@ impl Server {
         let list = vec![data.to_owned()];
         self.fetch(data, list).await?;
         let (cache, name) = (self.cache.clone(), data.to_owned());
-        let missing = move || {
+        let look = move || {
             let lock = cache.hold(&name)?;
             let manifest = cache.list(&name)?;
             let (mut missing, mut bytes) = (Vec::new(), 0);
@@ -119,8 +121,8 @@ impl Server {
             cache.make_room(bytes, &manifest)?;
             Ok((lock, manifest, missing, bytes))
         };
-        let (lock, manifest, missing, bytes) = elsewhere(missing).await?;
-        if bytes > 1 << 24 {
+        let (lock, manifest, missing, bytes) = elsewhere(look).await?;
+        if bytes > ANNOUNCED {
             let text = format!("receives {} MiB of data", bytes >> 20);
             self.out.send(&FromRunner::Progress { text }, &[]);
         }

@@ -19,7 +19,7 @@ use super::{Environment, Origin};
 
 /// The oldest version that works.
 const OLDEST: (u32, u32) = (3, 11);
-/// Names looked for on PATH, best first.
+/// Names looked for on PATH, best first. 3.14 comes late: fewer libraries support it.
 const NAMES: [&str; 6] = ["python3", "python3.13", "python3.12", "python3.11", "python3.14", "python"];
 /// How long an interpreter may take to answer.
 const LIMIT: Duration = Duration::from_secs(60);
@@ -41,7 +41,7 @@ const LIBRARIES: &str = "import importlib.metadata, json\n\
 /// An interpreter's answer.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Interpreter {
-    /// Its absolute path, that of the interpreter behind a launcher.
+    /// Its absolute path: that of the interpreter itself, not of a launcher such as pyenv's.
     pub(super) python: PathBuf,
     version: (u32, u32, u32),
     /// For example `linux-x86_64`.
@@ -62,9 +62,12 @@ impl Interpreter {
 
 /// The user's interpreter as an environment.
 pub(super) async fn given(python: &Path) -> Result<Environment, Trouble> {
-    let hint = "set `python` to a working Python 3.11 or newer, or leave it out to use the program's own";
+    let (major, minor) = OLDEST;
+    let hint = format!(
+        "set `python` to a working Python {major}.{minor} or newer, or leave it out to use the program's own"
+    );
     let found = about(python).await.map_err(|reason| {
-        Trouble::new(format!("the interpreter {} does not work: {reason}", python.display()), hint)
+        Trouble::new(format!("the interpreter {} does not work: {reason}", python.display()), &*hint)
     })?;
     if !found.is_new_enough() {
         let message = format!("{} is Python {}, too old for scripts", python.display(), found.version());
@@ -85,7 +88,10 @@ pub(super) async fn on_path() -> Result<Interpreter, Trouble> {
             Err(reason) => broken = broken.or(Some(format!("{name} does not work: {reason}"))),
         }
     }
-    let hint = "install Python 3.11 or newer (with its venv module), or set `python` to an interpreter";
+    let (major, minor) = OLDEST;
+    let hint = format!(
+        "install Python {major}.{minor} or newer (with its venv module), or set `python` to an interpreter"
+    );
     let message = match (old.as_slice(), broken) {
         (_, Some(broken)) => broken,
         ([], None) => "no Python was found on PATH".to_owned(),

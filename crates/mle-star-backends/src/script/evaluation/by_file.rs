@@ -16,7 +16,7 @@ use tokio::runtime::Handle;
 use super::{
     EvaluationSetup, HOLDOUT_REPLICATES, LARGEST, REPLICATES, ValidationCheck, fewest_rows, opened, table,
 };
-use crate::script::grader::{Graded, Grader, Unknown};
+use crate::script::grader::{Graded, Grader, IntervalTarget};
 
 /// Computes scores with a metric file.
 #[derive(Debug)]
@@ -47,14 +47,14 @@ impl ByFile {
     ) -> ValidationCheck {
         let read = || known(&setup.train, &setup.columns);
         let known = self.search.get_or_init(read).as_ref();
-        let (known, unknown) = match known.and_then(|known| Ok((known, self.unknown(setup)?))) {
+        let (known, interval) = match known.and_then(|known| Ok((known, self.interval(setup)?))) {
             Ok(known) => known,
             Err(why) => {
                 let note = Some(format!("scores are not recomputed: {why}"));
                 return ValidationCheck { note, ..ValidationCheck::default() };
             }
         };
-        let rows = Scored { known, columns: &setup.columns, wanted: None, unknown };
+        let rows = Scored { known, columns: &setup.columns, wanted: None, interval };
         let measured = match self.measure(&rows, layout, predictions, Others::Reject, REPLICATES) {
             Ok(measured) => measured,
             Err(why) => return ValidationCheck::mismatch(format!("{name} cannot be scored: {why}")),
@@ -77,10 +77,10 @@ impl ByFile {
     }
 
     /// What the intervals of validation scores are for.
-    fn unknown(&self, setup: &EvaluationSetup) -> Result<Unknown<'_>, &String> {
+    fn interval(&self, setup: &EvaluationSetup) -> Result<IntervalTarget<'_>, &String> {
         let folds = self.folds(setup)?;
         let periods = setup.periods.as_ref().map(|_| folds);
-        Ok(Unknown { interval_for: setup.interval_for(), periods, averages: setup.mean_over_periods })
+        Ok(IntervalTarget { interval_for: setup.interval_for(), periods, averages: setup.mean_over_periods })
     }
 
     /// Compares two files of validation predictions on the rows that both have: their number, and the difference of the scores.
@@ -111,8 +111,8 @@ impl ByFile {
         if rows < fewest.max(1) {
             return Ok((rows, None));
         }
-        let unknown = self.unknown(setup).map_err(Clone::clone)?;
-        let scored = Scored { known, columns: &setup.columns, wanted: Some(&is_common), unknown };
+        let interval = self.interval(setup).map_err(Clone::clone)?;
+        let scored = Scored { known, columns: &setup.columns, wanted: Some(&is_common), interval };
         let [one, other] = files.map(|file| {
             let file =
                 File::open(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
@@ -146,8 +146,8 @@ impl ByFile {
             }
         };
         let file = File::open(submission).map_err(|error| format!("it left no valid submission: {error}"))?;
-        let unknown = Unknown { interval_for: setup.interval_for(), periods: None, averages: false };
-        let rows = Scored { known, columns: &columns, wanted: wanted.as_deref(), unknown };
+        let interval = IntervalTarget { interval_for: setup.interval_for(), periods: None, averages: false };
+        let rows = Scored { known, columns: &columns, wanted: wanted.as_deref(), interval };
         self.measure(&rows, layout, file, Others::Ignore, HOLDOUT_REPLICATES)
     }
 
@@ -163,7 +163,7 @@ impl ByFile {
         let paired = paired.map_err(|error| error.to_string())?;
         let graded = Graded { known: rows.known, columns: rows.columns, paired: &paired, layout: *layout };
         // Scores are computed on threads for blocking work.
-        Handle::current().block_on(self.grader.measure(graded, replicates, rows.unknown))
+        Handle::current().block_on(self.grader.measure(graded, replicates, rows.interval))
     }
 }
 
@@ -173,7 +173,7 @@ struct Scored<'a> {
     columns: &'a Columns,
     /// Which of them count; `None` for all.
     wanted: Option<&'a [bool]>,
-    unknown: Unknown<'a>,
+    interval: IntervalTarget<'a>,
 }
 
 fn known(file: &Path, columns: &Columns) -> Result<KnownRows, String> {

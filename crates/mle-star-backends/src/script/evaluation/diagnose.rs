@@ -15,9 +15,9 @@ use super::Evaluator;
 
 /// The largest file of predictions that is read whole, in bytes.
 const LARGEST: u64 = 256 << 20;
-/// Times are divided in so many parts.
+/// The number of parts into which times are divided.
 const TIMES: usize = 10;
-/// What divides validation rows of a task in time.
+/// The name of the division by folds, if folds are periods.
 const PERIOD: &str = "period";
 /// The cells of a row that are shown.
 const CELLS: usize = 4;
@@ -34,7 +34,8 @@ pub(crate) struct Predicted {
 }
 
 impl Evaluator {
-    /// What is found in the predictions for held-out rows, or else in those for validation rows; `None` without any.
+    /// What is found in the predictions. Score and worst rows are those of held-out rows or, without any, of validation rows;
+    /// parts are of both. `None` without predictions.
     pub(crate) fn diagnose(&self, files: &Predicted) -> Option<Diagnostics> {
         let known = self.known().ok()?;
         let validation =
@@ -77,6 +78,7 @@ impl Evaluator {
             class_scores: scores.as_ref().map(|(text, header)| (text.as_slice(), self.layout_of(header))),
         };
         let found = labels.diagnose(&files, others, &self.divisions(rows)).ok()?;
+        // Only the file can compute the metric of a metric file.
         let score = found.score.filter(|_| self.by_file.is_none());
         let parts = if self.by_file.is_none() { found.parts } else { Vec::new() };
         let parts = parts.into_iter().map(|parts| Parts { of, ..parts }).collect();

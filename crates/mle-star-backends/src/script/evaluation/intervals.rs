@@ -4,22 +4,22 @@ use mle_star_domain::measure::interval::{FEWEST_PERIODS, Grouped};
 use mle_star_domain::protocol::{Periods, Split, SplitKind};
 use mle_star_metrics::intervals::IntervalFor;
 
-/// What intervals are for: one more period, other groups, or other rows. Series that end at times of their own and have too few periods
-/// to tell are groups.
+/// What intervals are for: one more period, other groups, or other rows. Series that end at different times count as groups if
+/// there are too few periods for an interval. `test_rows` is `None` if not known.
 pub(super) fn interval_for(
     split: Option<&Split>,
     periods: Option<&Periods>,
     groups: &[u64],
-    rows: Option<u64>,
+    test_rows: Option<u64>,
 ) -> IntervalFor {
     let has_few = periods.map_or(0, Periods::count) < FEWEST_PERIODS;
     let are_groups = has_few && split.is_some_and(Split::has_own_ends) && !groups.is_empty();
     match split.map(|split| split.kind) {
         Some(SplitKind::Time) if !are_groups => IntervalFor::Period,
         Some(SplitKind::Groups | SplitKind::Time) => {
-            IntervalFor::Groups { groups: Some(Grouped::of(groups.iter().copied())), rows }
+            IntervalFor::Groups { groups: Some(Grouped::of(groups.iter().copied())), rows: test_rows }
         }
-        Some(SplitKind::Rows | SplitKind::Stratified) | None => IntervalFor::Rows(rows),
+        Some(SplitKind::Rows | SplitKind::Stratified) | None => IntervalFor::Rows(test_rows),
     }
 }
 
@@ -49,7 +49,7 @@ mod tests {
         check(&["shop"], 2, false, &[3, 4], true);
         check(&["shop"], 1, true, &[3, 4], true);
         check(&["shop"], 2, true, &[3, 4], false);
-        // Groups of two columns are not known.
+        // Series named by two columns have no group number.
         check(&["shop", "item"], 1, true, &[], false);
         check(&[], 1, true, &[3, 4], false);
     }

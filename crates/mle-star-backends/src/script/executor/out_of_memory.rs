@@ -26,16 +26,16 @@ const OF_WORKERS: [&str; 4] =
     ["TerminatedWorkerError", "BrokenProcessPool", "killed by signal: Killed", "killed by signal 9"];
 const SIGKILL: i32 = 9;
 
-/// How the script ran out of memory; `None` if it did not fail, or for another reason. `kills` are those before it
-/// began. What the outcome already says is kept.
+/// How the script ran out of memory; `None` if it did not fail, or for another reason. `kills` is what the
+/// kernel had killed before the script began. What the outcome already says is kept.
 pub(super) fn out_of_memory(outcome: &ScriptOutcome, kills: &KernelKills) -> Option<OutOfMemory> {
     if outcome.out_of_memory.is_some() || !outcome.is_error() {
         return outcome.out_of_memory;
     }
-    signs(outcome, || kills.any_since())
+    cause(outcome, || kills.any_since())
 }
 
-fn signs(outcome: &ScriptOutcome, kernel_killed: impl FnOnce() -> bool) -> Option<OutOfMemory> {
+fn cause(outcome: &ScriptOutcome, kernel_killed: impl FnOnce() -> bool) -> Option<OutOfMemory> {
     let message = last_error(outcome);
     let any = |signs: &[&str]| signs.iter().any(|sign| message.contains(sign));
     match outcome.end {
@@ -56,7 +56,7 @@ pub(super) fn last_error(outcome: &ScriptOutcome) -> String {
     from.map_or_else(|| exception.to_owned(), |from| printed[from..].to_owned())
 }
 
-/// The exception's own line without the frames, whose source lines may also mention memory.
+/// The traceback from the exception's own line on, without the frames, whose source lines may also mention memory.
 fn exception(traceback: &str) -> &str {
     let mut rest = traceback;
     while let Some((_, after)) = rest.split_once('\n') {
@@ -90,7 +90,7 @@ mod tests {
             }),
             ..ScriptOutcome::of(end)
         };
-        assert_eq!(signs(&outcome, || killed), expected, "{outcome:?}");
+        assert_eq!(cause(&outcome, || killed), expected, "{outcome:?}");
     }
 
     #[test]

@@ -36,7 +36,7 @@ fn explanation_of(
     let last = traceback.lines().last()?;
     let has = |signs: &[&str]| signs.iter().any(|sign| last.contains(sign));
     let layers = &isolation.layers;
-    // A refused connection has the same error as a refused file, but no file name.
+    // Where Landlock refuses connections, `connect` fails with the error of a refused file, but without a file name.
     let is_connection = || traceback.contains("connect") && !last.contains("Permission denied: ");
     let says = if isolation.closes_only_tcp() && has(&["[Errno 13] Permission denied"]) && is_connection() {
         Some(NETWORK)

@@ -25,8 +25,8 @@ pub(super) struct Started {
 }
 
 impl Executor {
-    /// Begins to start the first slot's worker, so that it may be ready for the first script. The others are started
-    /// with their first script.
+    /// Begins to start the first slot's worker, so that it may be ready for the first script. The worker of another
+    /// slot starts when the slot gets its first script.
     pub fn warm_up(&self) {
         self.warm_up_slot(0);
     }
@@ -43,6 +43,7 @@ impl Executor {
     pub(super) async fn worker(&self, job: &Job) -> Option<Worker> {
         let suits = job.may_be_warm && warm::suits(&job.script);
         let warm = self.warm.as_ref().filter(|_| suits)?;
+        // The next worker imports what this script does.
         warm.learn(&job.script);
         self.warm_up_slot(job.slot);
         warm.take(job.slot).await
@@ -64,6 +65,7 @@ impl Executor {
             put_first(&mut variables, &workplace.modules());
         }
         if let Some(worker) = worker {
+            // If the worker fails, the script starts cold.
             let started = worker.run(workplace.folder(), &variables, &confinement()?).await;
             if let Ok((tree, streams, busy)) = started {
                 return Ok(Started { tree, streams, busy: Some(busy) });

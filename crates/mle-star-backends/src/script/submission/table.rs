@@ -15,7 +15,7 @@ const LONGEST_HEADER: u64 = 1 << 20;
 pub(super) struct Unreadable(pub(super) String);
 
 impl Unreadable {
-    /// The reason after `whose`, which begins the sentence.
+    /// The reason, after words that say which file it is about: `the sample submission: row 3 has …`.
     pub(super) fn text(self, whose: &str) -> String {
         format!("{whose}{}", self.0)
     }

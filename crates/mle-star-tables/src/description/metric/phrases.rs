@@ -15,6 +15,11 @@ const OTHERS: &str = "expert experts people panel jury judges humans test set da
     following same follows defined described given explained below above official truth organizers organisers see \
     rows answers grader code hand us one it";
 
+/// A name of this many words is not continued.
+const LONGEST_NAME: usize = 8;
+/// A name begins with one of this many words after the cue.
+const REACH: usize = 3;
+
 /// The error of logarithms as a formula, or the name of an unknown metric.
 pub(super) fn described(sentences: &[Sentence]) -> Option<MetricReading> {
     sentences.iter().filter(|sentence| is_own(sentence)).find_map(formula).or_else(|| stated(sentences))
@@ -74,10 +79,10 @@ fn unknown(sentence: &Sentence) -> Option<MetricReading> {
         return None;
     }
     let is_small = |at: usize| among(BOUNDARIES, &words[at].text);
-    let start = (cue.at..words.len().min(cue.at + 3)).find(|at| !is_small(*at))?;
+    let start = (cue.at..words.len().min(cue.at + REACH)).find(|at| !is_small(*at))?;
     let mut end = start + 1;
     let goes_on = |end: usize| is_one_name(&words[end - 1..=end]) && !is_small(end);
-    while end < words.len() && end < start + 8 {
+    while end < words.len() && end < start + LONGEST_NAME {
         let is_of = words[end].text == "of" && end + 1 < words.len() && goes_on(end + 1);
         if !goes_on(end) && !is_of {
             break;

@@ -39,9 +39,11 @@ struct Season {
     within: &'static str,
     /// Its length in seconds.
     stretch: f64,
+    /// How many values it has, such as 24 hours of the day.
     places: usize,
+    /// The number of the value at a time, from 0.
     place: fn(f64) -> usize,
-    /// The name of a place.
+    /// The name of a value.
     named: fn(usize) -> String,
 }
 

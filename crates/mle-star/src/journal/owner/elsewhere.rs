@@ -5,15 +5,15 @@ use std::path::{Path, PathBuf};
 
 /// Never made.
 #[derive(Debug)]
-pub(super) enum Owner {}
+pub(super) enum OwnerFile {}
 
-/// Where the owner of a lock is named.
+/// Where Linux names the owner of a lock. Here, there is no such file.
 pub(super) fn file_of(lock: &Path) -> PathBuf {
     lock.with_added_extension("held")
 }
 
 /// Not supported.
-pub(super) fn take(_lock: &Path) -> io::Result<Option<Owner>> {
+pub(super) fn take(_lock: &Path) -> io::Result<Option<OwnerFile>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
@@ -23,6 +23,6 @@ pub(super) fn is_held(_lock: &Path) -> bool {
 }
 
 /// The owner of a lock in words, if nobody can tell here whether it is alive.
-pub(super) fn elsewhere(_lock: &Path) -> Option<String> {
+pub(super) fn uncheckable(_lock: &Path) -> Option<String> {
     None
 }
