@@ -29,6 +29,8 @@ pub use endpoint::{Format, OpenAi, Price};
 pub use holdout::HoldoutShare;
 pub use key::{Form, Key, OutOfRange};
 
+/// The most solutions of a combination that agents are asked to keep a model of.
+pub const MOST_KEPT_MODELS: u64 = 5;
 /// Agents that ask a language model.
 const MODELS: &[AgentsChoice] = &[Claude, Endpoint, Codex];
 /// Agents that are asked with a prompt.

@@ -11,8 +11,7 @@ use std::ops::{AddAssign, Mul};
 use serde::Serialize;
 
 use crate::abilities::Abilities;
-use crate::beyond::model::MOST_MEMBERS;
-use mle_star_domain::config::{Config, Context, LeakageCheck, Switch};
+use mle_star_domain::config::{Config, Context, LeakageCheck, MOST_KEPT_MODELS, Switch};
 use mle_star_domain::place::{Asked, Call, Phase, Script, Step};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::task::Task;
@@ -109,7 +108,7 @@ impl Tally {
         let defers = config.leakage_check == LeakageCheck::Accepted;
         let spares = config.context == Context::Full;
         // Each solution of a combination is asked for its model.
-        let most = if config.ensemble_selection == Switch::On { MOST_MEMBERS } else { 1 };
+        let most = if config.ensemble_selection == Switch::On { MOST_KEPT_MODELS } else { 1 };
         let model_calls = if spares && !Abilities::from(config.agents).are_free { most } else { 0 };
         Self { phase, repairs: u64::from(config.max_debug_attempts), defers, spares, model_calls }
     }

@@ -13,12 +13,11 @@ use crate::evaluation::Script;
 use crate::result::KeptModel;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
+use mle_star_domain::config::MOST_KEPT_MODELS;
 use mle_star_domain::effects::Purpose;
 
 /// A script that keeps its model writes a file of this name.
 const PREDICTS: &str = "predict.py";
-/// The most solutions of a combination whose scripts are asked for.
-pub(crate) const MOST_MEMBERS: u64 = 5;
 
 /// The run whose script may have kept the model of the submission; the error says why there is none. `asked`: an agent was asked
 /// for the submission script, and for its model with it.
@@ -71,9 +70,9 @@ async fn of_solution(ctx: &Ctx<'_>, solution: &Solution) -> Result<Result<Soluti
 /// The combination of such copies of its members.
 async fn of_members(ctx: &Ctx<'_>, composition: &Composition) -> Result<Result<Solution, String>, Stop> {
     let members = composition.len() as u64;
-    if members > MOST_MEMBERS {
+    if members > MOST_KEPT_MODELS {
         return Ok(Err(format!(
-            "{members} solutions are combined, and at most {MOST_MEMBERS} are asked for their models"
+            "{members} solutions are combined, and at most {MOST_KEPT_MODELS} are asked for their models"
         )));
     }
     let mut copies = Vec::new();
