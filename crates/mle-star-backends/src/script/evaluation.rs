@@ -446,8 +446,8 @@ impl LabelledRows {
             IntervalFor::Period if setup.periods.is_some() => rows.in_periods(Arc::new(folds)),
             interval_for => rows.with_intervals_for(interval_for),
         };
-        let rows = match &setup.seasonal_naive {
-            Some(file) => rows.beside(forecasts(file)?),
+        let rows = match setup.seasonal_naive.as_deref().and_then(forecasts) {
+            Some(forecasts) => rows.beside(forecasts),
             None => rows,
         };
         let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
@@ -465,8 +465,9 @@ impl LabelledRows {
     }
 }
 
-fn forecasts(file: &Path) -> Result<Forecasts, String> {
-    Forecasts::read(table(file)?).map_err(|error| format!("scores are not recomputed: {error}"))
+/// The forecasts of a file; `None` if it cannot be read, because scores can do without a figure beside them.
+fn forecasts(file: &Path) -> Option<Forecasts> {
+    Forecasts::read(table(file).ok()?).ok()
 }
 
 impl ValidationCheck {

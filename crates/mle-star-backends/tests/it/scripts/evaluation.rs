@@ -69,6 +69,20 @@ async fn scores_are_computed_from_predictions() {
     check(words, "id,y\na,cat\nb,dog\nc,dog\nd,cow\n", "0.75", (0.75, 4)).await;
 }
 
+/// A figure beside the score is left out, and the score stays.
+#[tokio::test]
+async fn a_file_with_forecasts_that_cannot_be_read_leaves_the_score_alone() {
+    let mut world = world(NUMBERS, Metric::Mae, Some("id")).await;
+    let file = world.setup.data_dir.join("seasonal_naive.csv");
+    for text in [None, Some("no table of forecasts\n")] {
+        text.inspect(|text| fs::write(&file, text).unwrap());
+        world.setup.evaluation.as_mut().unwrap().seasonal_naive = Some(file.clone());
+        let outcome = world.run(&script("id,y\n11,1\n12,3\n14,3\n", "0.3333333333")).await;
+        let measured = outcome.measured.unwrap();
+        assert_eq!((measured.rows, measured.seasonal_naive), (3, None));
+    }
+}
+
 /// Neither a wrong score nor a missing file is measured.
 #[tokio::test]
 async fn wrong_scores_are_named_and_missing_predictions_are_not() {
