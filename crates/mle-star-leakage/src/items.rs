@@ -9,6 +9,7 @@ use crate::rows::{DivisionKind, RowsId};
 use crate::table::{Column, Group, Order, Table};
 use crate::training::is_every_row;
 use crate::value::{List, Names, Number, Object, Value};
+use memchr::memmem;
 use ruff_python_ast::{Expr, ExprSlice, Operator, UnaryOp};
 use ruff_text_size::{Ranged, TextRange};
 use std::rc::Rc;
@@ -165,7 +166,9 @@ impl<'a> Machine<'a> {
     fn is_mask(&self, index: &Expr) -> bool {
         match index {
             Expr::UnaryOp(operation) => operation.op == UnaryOp::Invert,
-            Expr::Name(name) => self.source.contains(&format!("~{}", name.id)),
+            Expr::Name(name) => {
+                memmem::find(self.source.as_bytes(), format!("~{}", name.id).as_bytes()).is_some()
+            }
             _ => false,
         }
     }

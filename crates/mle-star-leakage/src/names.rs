@@ -3,6 +3,7 @@
 use crate::info::How;
 use crate::rows::DivisionKind;
 use crate::value::Role;
+use memchr::memmem;
 
 /// Classes of libraries that are no models, by what they learn. Which categories there are says nothing of a row's
 /// target, so encoders of categories learn nothing.
@@ -92,7 +93,12 @@ const METRICS: &str = "
 
 /// Whether a name is one of several words.
 pub(crate) fn is_one(words: &str, name: &str) -> bool {
-    words.split_whitespace().any(|word| word == name)
+    let is_space = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_whitespace);
+    let (words, name) = (words.as_bytes(), name.as_bytes());
+    !name.is_empty()
+        && memmem::find_iter(words, name).any(|at| {
+            is_space(at.checked_sub(1).map(|before| &words[before])) && is_space(words.get(at + name.len()))
+        })
 }
 
 /// Whether a function compares true values with predictions.
