@@ -304,6 +304,18 @@ impl Machine<'_> {
         unsure
     }
 
+    /// What a model depends on whose target was predicted for rows without a label: what the model learnt that predicted it.
+    pub(crate) fn taught_by(&mut self, truth: Option<&Table>) -> Lessons {
+        let Some(truth) = truth else { return Lessons::default() };
+        let lessons = truth.values().rest.lessons;
+        let rows = &self.rows;
+        self.infos.map(&lessons, |lesson| {
+            let elsewhere = lesson.on.is_known()
+                && rows.ancestors(lesson.on).last() != rows.ancestors(lesson.from).last();
+            (lesson.kind == Kind::Model && elsewhere).then_some(Lesson { on: RowsId::UNKNOWN, ..lesson })
+        })
+    }
+
     /// Tables side by side: a target among them is a feature of the result.
     pub(crate) fn side_by_side(&mut self, tables: &[Table], range: TextRange) -> Table {
         let is_target = |table: &Table| table.values().is_target();

@@ -85,6 +85,9 @@ impl Machine<'_> {
         let (key, negated) = self.condition_key(operation, ranges, constant.as_deref());
         let drawn = one.as_ref().or(other.as_ref()).and_then(|table| table.drawn);
         made.mask.random = drawn.is_some();
+        // Whether an error is small: the mean is a score.
+        let error = one.as_ref().filter(|_| other.is_none()).and_then(|table| table.mask.compared);
+        made.mask.compared = made.mask.compared.or(error);
         let category = |value: &Value| match value {
             Value::Number(number) => {
                 number.category

@@ -336,6 +336,10 @@ impl Machine<'_> {
         let across = matches!(axis, Some(Value::Int(1)));
         Some(match name {
             _ if across && is_one(ACROSS, name) => self.table(table.values()),
+            "mean" | "sum" if matches!(axis, Some(Value::Int(0))) => {
+                let reduced = self.reduce(table, name == "mean", arguments.range);
+                self.with_association(&reduced, table, arguments.range)
+            }
             "mean" | "median" | "std" | "var" | "quantile" | "mode" => {
                 self.reduce(table, true, arguments.range)
             }

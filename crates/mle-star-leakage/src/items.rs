@@ -52,6 +52,12 @@ impl<'a> Machine<'a> {
         if let Some(table) = self.table_of(base).cloned() {
             return self.table_item(&table, index);
         }
+        // An array that was made from a list.
+        if let (Expr::Tuple(axes), Some(Object::List(_))) = (index, self.state.get(base))
+            && axes.elts.first().is_some_and(Expr::is_ellipsis_literal_expr)
+        {
+            return base.clone();
+        }
         let index = self.eval(index);
         if let Some(codes) = self.table_of(&index).cloned()
             && let Some(found) = self.looked_up_by(base, &codes, site)
@@ -150,8 +156,7 @@ impl<'a> Machine<'a> {
         if matches!(index, Value::Unknown) && chooses_rows {
             return self.table(table.with_rows(RowsId::UNKNOWN));
         }
-        if table.columns.is_empty()
-            && !table.whole
+        if table.is_nameless()
             && let Some(codes) = self.table_of(&index).cloned()
         {
             let base = self.table(table.clone());
@@ -211,11 +216,11 @@ impl<'a> Machine<'a> {
                 let part = Self::column_at(table.part, index);
                 Table { part, each: false, ..self.unsure(table) }
             }
-            Value::Int(_) | Value::Number(_) if table.columns.is_empty() && !table.whole => {
+            Value::Int(_) | Value::Number(_) if table.is_nameless() => {
                 return self.one_value(table, index);
             }
             // Of an array it may be any rows.
-            _ if table.columns.is_empty() && !table.whole => {
+            _ if table.is_nameless() => {
                 Table { rest: table.rest.clone(), label: table.label.clone(), ..Table::default() }
             }
             _ => Table {
@@ -223,10 +228,11 @@ impl<'a> Machine<'a> {
                 rest: table.rest.clone(),
                 order: Order { times: Vec::new(), ..table.order.clone() },
                 by_target: table.by_target,
+                framed: matches!(index, Value::Names(_)),
                 ..Table::of(table.rows)
             },
         };
-        if table.whole || !table.columns.is_empty() {
+        if !table.is_nameless() {
             selected.label = None;
         }
         among.into_iter().for_each(|(name, column)| selected.set(name, column));
@@ -390,12 +396,15 @@ impl<'a> Machine<'a> {
                 (false, true) => DivisionKind::Value,
                 (false, false) => DivisionKind::Condition,
             };
-            return Some(self.divided(table.rows, &key, negated, kind));
+            let by_errors = index.mask.compared.is_some();
+            let rows = self.divided(table.rows, &key, negated, kind);
+            self.note_chosen_by_errors(rows, by_errors);
+            return Some(rows);
         }
         if index.index {
             return Some(index.rows);
         }
-        let names = table.whole || !table.columns.is_empty();
+        let names = !table.is_nameless();
         if let Some(name) = index.label.clone().filter(|_| names && index.rows == table.rows) {
             return Some(self.divided(table.rows, &name, false, DivisionKind::Condition));
         }

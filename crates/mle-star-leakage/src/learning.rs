@@ -116,7 +116,7 @@ impl Machine<'_> {
         if names::is_composition(name) {
             role = arguments.all().map(|value| self.role_within(value, 5)).max().unwrap_or(Role::Nothing);
         }
-        let mut lessons = Lessons::default();
+        let mut lessons = if role >= Role::Model { self.networks.seeded.clone() } else { Lessons::default() };
         let settings = arguments.positional.iter().map(|value| ("", value));
         let settings = settings.chain(arguments.named.iter().map(|(name, value)| (&**name, value)));
         for (name, value) in settings.filter(|(_, value)| self.table_of(value).is_none()).collect::<Vec<_>>()
@@ -313,6 +313,8 @@ impl Machine<'_> {
                     let truth = truth.or_else(|| table.truth.as_deref().cloned());
                     let by_position = self.answer_by_position(&taken, truth.as_ref(), fitted.site);
                     fitted.lessons.add(&by_position);
+                    let taught = self.taught_by(truth.as_ref());
+                    fitted.lessons.add(&taught);
                 }
                 self.watch(estimator, &mut fitted, arguments);
                 fitted

@@ -16,6 +16,10 @@ const FINAL: &str = "Final Validation Performance";
 const OPTIMISERS: &str = "
     minimize minimize_scalar differential_evolution fmin basinhopping dual_annealing brute shgo";
 
+/// Functions that begin the random numbers of the whole script anew.
+const SEEDERS: &str = "
+    seed manual_seed manual_seed_all set_seed set_random_seed seed_everything";
+
 impl Machine<'_> {
     /// Calls a function of a library.
     pub(crate) fn call_library(&mut self, symbol: &str, arguments: &Arguments) -> Value {
@@ -27,6 +31,10 @@ impl Machine<'_> {
         let arguments = &if collates { arguments.clone() } else { self.with_row_lists(arguments) };
         if let Some(splitter) = self.splitter(name, arguments) {
             return splitter;
+        }
+        if names::is_one(SEEDERS, name) {
+            self.seed(arguments);
+            return Value::None;
         }
         if let Some(value) = self.call_learning(symbol, name, arguments) {
             return value;

@@ -103,6 +103,8 @@ pub(crate) struct Networks {
     pub(crate) forwards: Vec<(usize, Table, Site)>,
     /// Instances of classes of the script, with what they learnt.
     pub(crate) fitted: HashMap<usize, Fitted>,
+    /// What the seed of all random numbers depends on.
+    pub(crate) seeded: Lessons,
     /// The true values that predictions were last compared with.
     pub(crate) truth: Option<Table>,
     /// The body of a network is followed for what goes into its predictions.
@@ -168,6 +170,8 @@ pub(crate) struct Seen {
     pub(crate) ids: Vec<(Site, Rc<str>)>,
     /// Where rows sorted by time were divided at random: the division's site, and the column.
     pub(crate) shuffled: Vec<(Site, Rc<str>)>,
+    /// Rows that were left by how well they are predicted, and where.
+    pub(crate) chosen_by_errors: Vec<(RowsId, Site)>,
 }
 
 /// A line with the final score.

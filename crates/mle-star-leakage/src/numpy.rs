@@ -301,7 +301,7 @@ impl Machine<'_> {
         // Like `np.array([...])`: the first axis is that of the items.
         let is_first = matches!(axis.or_else(|| arguments.positional.get(1)), None | Some(Value::Int(0)));
         let alike = tables.iter().all(|table| table.rows == tables[0].rows && table.columns.is_empty());
-        if name == "stack" && is_first && alike && !open && tables.len() == items.len() {
+        if name == "stack" && is_first && alike && tables.len() == items.len() {
             return self.as_array(&first);
         }
         // Predictions of the folds in a row: `np.hstack([fold, ...])`. Positions are no columns either.
@@ -350,6 +350,10 @@ impl Machine<'_> {
         match self.table_of(first).cloned() {
             Some(table) if arguments.named("axis").is_none_or(|axis| matches!(axis, Value::Int(0))) => {
                 let reduced = self.reduce(&table, true, arguments.range);
+                let reduced = match arguments.named("axis") {
+                    Some(_) => self.with_association(&reduced, &table, arguments.range),
+                    None => reduced,
+                };
                 // A place among predictions by the true values of their rows.
                 let share = arguments.get(1, "q").cloned().unwrap_or_default();
                 let choice = self.weighing(&share, &table);

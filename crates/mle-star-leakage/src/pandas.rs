@@ -299,6 +299,7 @@ impl Machine<'_> {
         } else {
             Table { whole: false, ..table.clone() }
         };
+        selected.framed = true;
         selected.columns.retain(|(name, column)| !column.target || self.is_numeric(name));
         self.table(selected)
     }

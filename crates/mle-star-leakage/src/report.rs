@@ -155,11 +155,24 @@ impl Report<'_> {
             let text = format!("{} compares the true values with themselves", self.code(score.site));
             self.add(Rule::ConstantScore, score.site, text);
         }
+        self.rows_of(score);
         let own: Vec<Lesson> = self.machine.infos.lessons(&score.lessons).collect();
         let more = self.machine.infos.lessons(more).filter(|lesson| matches!(lesson.kind, Kind::Choice(_)));
         let more = more.map(|lesson| Lesson { on: score.rows, ..lesson });
         for lesson in own.iter().copied().chain(more) {
             self.lesson(score, lesson);
+        }
+    }
+
+    /// The scored rows are those that are predicted well.
+    fn rows_of(&mut self, score: &Score) {
+        let machine = self.machine;
+        let mut chosen = machine.seen.chosen_by_errors.iter();
+        let among = |rows: RowsId| machine.rows.ancestors(score.rows).any(|above| above == rows);
+        if let Some((_, site)) = chosen.find(|(rows, _)| !machine.seen.finals.is_empty() && among(*rows)) {
+            let (cause, scored) = (self.line(*site), self.code(score.site));
+            let text = format!("line {cause} chooses the rows that {scored} scores by how well they are predicted");
+            self.add(Rule::ChosenOnScoredRows, *site, text);
         }
     }
 

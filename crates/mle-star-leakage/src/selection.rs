@@ -53,12 +53,32 @@ impl Machine<'_> {
         }
     }
 
+    /// Remembers rows that are left by how well they are predicted.
+    pub(crate) fn note_chosen_by_errors(&mut self, rows: RowsId, by_errors: bool) {
+        if by_errors {
+            let site = self.site(self.statement);
+            self.seen.chosen_by_errors.push((rows, site));
+        }
+    }
+
     /// What counts of rows depend on that were chosen by the target.
     pub(crate) fn counted_by_target(&mut self, table: &Table, range: TextRange) -> Lessons {
         match self.divided_by_target(table) {
             Some(rows) => self.learn(Kind::Target, range, rows),
             None => Lessons::default(),
         }
+    }
+
+    /// The mean or sum of each column, which tells how columns go with the target if they were multiplied by it:
+    /// `(x * y[:, None]).sum(axis=0)`.
+    pub(crate) fn with_association(&mut self, reduced: &Value, table: &Table, range: TextRange) -> Value {
+        let values = table.values();
+        let multiplied = self.has_answer(&values.rest.lessons) && !self.infos.has_model(&values.rest.lessons);
+        if !multiplied || !table.rows.is_known() || !table.columns.is_empty() || values.is_target() {
+            return reduced.clone();
+        }
+        let lessons = self.learn(Kind::Selection, range, table.rows);
+        self.with_lessons(reduced, &lessons)
     }
 
     /// `permutation_importance(model, x, y)`.

@@ -20,6 +20,8 @@ pub(crate) struct Table {
     pub(crate) dropped: Vec<Rc<str>>,
     /// Whether all columns are in it, except `dropped`.
     pub(crate) whole: bool,
+    /// Whether it has columns with names, of which none may be known.
+    pub(crate) framed: bool,
     /// The name of the only column.
     pub(crate) label: Option<Rc<str>>,
     /// The names of the columns, if several were selected by their names.
@@ -166,6 +168,11 @@ impl Table {
     /// An array with values that depend on these.
     pub(crate) fn array(rows: RowsId, lessons: Lessons) -> Self {
         Self { rows, rest: Column::learnt(lessons), ..Self::default() }
+    }
+
+    /// Whether nothing says that columns have names, so it may be an array.
+    pub(crate) fn is_nameless(&self) -> bool {
+        self.columns.is_empty() && !self.whole && !self.framed
     }
 
     /// The column, if something particular is known of it.
@@ -336,6 +343,7 @@ impl Table {
             }
         }
         joined.whole = self.whole && other.whole;
+        joined.framed = self.framed && other.framed;
         if self.label != other.label {
             joined.label = None;
         }

@@ -122,6 +122,16 @@ impl Machine<'_> {
         }
     }
 
+    /// `torch.manual_seed(seed)`: models without a seed of their own begin at random.
+    pub(crate) fn seed(&mut self, arguments: &Arguments) {
+        let lessons = self.lessons_of(&arguments.first_value());
+        self.networks.seeded = self.infos.map_kinds(&lessons, |kind| match kind {
+            Kind::Candidate(how) if how.is_open() => Some(Kind::Candidate(How::Seed)),
+            Kind::Candidate(_) => Some(kind),
+            _ => None,
+        });
+    }
+
     /// `loss.backward()`: the networks that were called since the last step learn.
     pub(crate) fn backward(&mut self, range: TextRange) {
         self.begin_uses();
@@ -140,7 +150,7 @@ impl Machine<'_> {
             let target = target.and_then(|truth| self.target_number(truth));
             let lessons = self.answers_for(&table.lessons(), target, site);
             let lessons = lessons.and(&self.answer_by_position(&table, truth.as_ref(), site));
-            let lessons = lessons.and(&self.steps_of(number));
+            let lessons = lessons.and(&self.steps_of(number)).and(&self.networks.seeded);
             let fitted = Fitted::with_target(site, rows, lessons);
             match self.state.change(number) {
                 Some(Object::Estimator(estimator)) => estimator.fitted = Some(fitted),
