@@ -241,7 +241,7 @@ impl<'a> Machine<'a> {
         let names = match &iterable {
             Value::Names(names) => (**names).clone(),
             // A table is iterated by its columns.
-            _ => names_of(self.table_of(&iterable).filter(|table| table.whole || !table.columns.is_empty())?),
+            _ => names_of(self.table_of(&iterable).filter(|table| !table.is_nameless())?),
         };
         let mut left = names;
         for test in generator.ifs.iter().flat_map(all_of) {
@@ -363,12 +363,10 @@ fn all_of(test: &Expr) -> Vec<&Expr> {
 
 /// The names of the columns of a table.
 pub(crate) fn names_of(table: &Table) -> Names {
-    let only = if table.whole {
-        Vec::new()
-    } else {
-        table.columns.iter().map(|(name, _)| Rc::clone(name)).collect()
-    };
-    let sure = table.whole || !only.is_empty();
+    let open = table.whole || table.framed;
+    let only =
+        if open { Vec::new() } else { table.columns.iter().map(|(name, _)| Rc::clone(name)).collect() };
+    let sure = open || !only.is_empty();
     let known = table.columns.iter().map(|(name, _)| Rc::clone(name)).collect();
     Names { except: table.dropped.clone(), only, sure, of: table.rows, known, ..Names::default() }
 }

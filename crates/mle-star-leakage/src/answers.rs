@@ -294,7 +294,8 @@ impl Machine<'_> {
 
     /// A table of which some columns were taken, and it is not known which.
     pub(crate) fn unsure(&mut self, table: &Table) -> Table {
-        let mut unsure = Table { whole: false, source: None, ..table.clone() };
+        let framed = table.whole || table.framed;
+        let mut unsure = Table { whole: false, framed, source: None, ..table.clone() };
         let doubtful = |machine: &Self, column: &Column| column.target || machine.has_answer(&column.lessons);
         unsure.columns.retain(|(_, column)| !doubtful(self, column));
         if !table.is_target() {

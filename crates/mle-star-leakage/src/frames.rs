@@ -93,7 +93,7 @@ impl Machine<'_> {
             | "tocsr" | "toarray" | "todense" | "pipe" | "float" | "cpu" | "detach" | "type" | "to"
             | "cuda" | "long" | "double" | "half" | "int" | "contiguous" | "clone" | "unsqueeze"
             | "requires_grad_" | "permute" | "tolist" | "to_list" | "to_dict" | "droplevel" | "unstack"
-            | "stack" | "fill_null" | "with_row_index" | "items" | "swaplevel" => {
+            | "stack" | "fill_null" | "asfreq" | "with_row_index" | "items" | "swaplevel" => {
                 let mut same = table.clone();
                 match name {
                     "set_index" => match arguments.value(0, "keys").constant() {
@@ -453,10 +453,15 @@ impl Machine<'_> {
                 }
                 self.table(column)
             }
-            "select" | "filter" => match self.texts(&first) {
+            "select" | "filter" => match self.texts(arguments.get(0, "items").unwrap_or(&first)) {
                 Some(names) => {
                     let selected = self.select_all(table, &names);
                     self.table(selected)
+                }
+                // Some of the columns, by their names.
+                None if ["regex", "like"].iter().any(|by| arguments.named(by).is_some()) => {
+                    let some = Table { framed: true, ..self.unsure(table) };
+                    self.table(some)
                 }
                 None => Value::Unknown,
             },

@@ -492,7 +492,7 @@ pub(crate) fn beside(tables: &[Table]) -> Table {
     }
     joined.label = None;
     joined.mask.condition = None;
-    joined.whole = false;
+    (joined.whole, joined.framed) = (false, tables.iter().any(|table| table.whole || table.framed));
     joined
 }
 

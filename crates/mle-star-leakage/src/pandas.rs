@@ -24,7 +24,10 @@ impl Machine<'_> {
         }
         if name.starts_with("read_")
             || name.starts_with("scan_")
-            || matches!(symbol, "numpy.load" | "np.load" | "numpy.genfromtxt" | "numpy.loadtxt")
+            || matches!(
+                symbol,
+                "numpy.load" | "np.load" | "numpy.genfromtxt" | "numpy.loadtxt" | "scipy.sparse.load_npz"
+            )
         {
             let path = match &first {
                 Value::Method(method) if &*method.1 == "file of" => method.0.clone(),
@@ -112,7 +115,8 @@ impl Machine<'_> {
         let file = path.constant().unwrap_or_else(|| format!("{:?}", arguments.range).into());
         let targets = self.targets_of_file(rows, &file);
         let times = arguments.named("parse_dates").and_then(|names| self.texts(names)).unwrap_or_default();
-        let whole = !matches!(arguments.called_name(self.source), "load" | "genfromtxt" | "loadtxt");
+        let whole =
+            !matches!(arguments.called_name(self.source), "load" | "load_npz" | "genfromtxt" | "loadtxt");
         let part = self.all_columns(rows);
         let mut table = Table { whole, columns: targets, part, ..Table::of(rows) }.with_times(times);
         if let Some(names) = arguments.named("usecols").or_else(|| arguments.named("columns")) {
@@ -187,6 +191,8 @@ impl Machine<'_> {
                 Table::array(RowsId::UNKNOWN, lessons)
             }
         };
+        let from_dict = matches!(self.state.get(first), Some(Object::Dict(_)));
+        made.framed |= from_dict || arguments.named("columns").is_some();
         if let Some(rows) = index.filter(|_| !made.rows.is_known()) {
             made.rows = rows;
         }

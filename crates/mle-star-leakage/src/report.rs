@@ -171,7 +171,8 @@ impl Report<'_> {
         let among = |rows: RowsId| machine.rows.ancestors(score.rows).any(|above| above == rows);
         if let Some((_, site)) = chosen.find(|(rows, _)| !machine.seen.finals.is_empty() && among(*rows)) {
             let (cause, scored) = (self.line(*site), self.code(score.site));
-            let text = format!("line {cause} chooses the rows that {scored} scores by how well they are predicted");
+            let text =
+                format!("line {cause} chooses the rows that {scored} scores by how well they are predicted");
             self.add(Rule::ChosenOnScoredRows, *site, text);
         }
     }
