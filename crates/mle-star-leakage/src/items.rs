@@ -6,7 +6,7 @@ use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::Machine;
 use crate::machine::row_of;
 use crate::rows::{DivisionKind, RowsId};
-use crate::table::{Column, Group, Order, Table};
+use crate::table::{Group, Order, Table};
 use crate::training::is_every_row;
 use crate::value::{List, Names, Number, Object, Value};
 use memchr::memmem;
@@ -54,7 +54,7 @@ impl<'a> Machine<'a> {
         }
         // An array that was made from a list.
         if let (Expr::Tuple(axes), Some(Object::List(_))) = (index, self.state.get(base))
-            && axes.elts.first().is_some_and(Expr::is_ellipsis_literal_expr)
+            && axes.elts.first().is_some_and(is_every_item)
         {
             return base.clone();
         }
@@ -240,45 +240,6 @@ impl<'a> Machine<'a> {
         self.table(selected)
     }
 
-    /// A column that stands for each of several, one after the other: the target may be one of them.
-    fn each_column(&mut self, table: &Table, names: &Names) -> Value {
-        let known: Vec<Rc<str>> =
-            self.columns_among(table, names).into_iter().map(|(name, _)| name).collect();
-        let (rest, by_target) = (table.rest.clone(), table.by_target);
-        let mut column = Table { rest, by_target, ..Table::of(table.rows) };
-        for name in known {
-            let own = table.select(&name);
-            column.rest.lessons.add(&self.as_answer(&own, self.statement));
-        }
-        self.table(column)
-    }
-
-    /// The columns of a table that certainly are among some names.
-    fn columns_among(&self, table: &Table, names: &Names) -> Vec<(Rc<str>, Column)> {
-        let root = |rows| self.rows.ancestors(rows).last();
-        let same = root(names.of).is_some_and(|of| root(table.rows) == Some(of));
-        let certain = names.certain();
-        let known = table.columns.iter().filter(|(name, _)| same && certain.contains(name));
-        known.cloned().collect()
-    }
-
-    /// The columns of a table with the names of all columns of this or another table, but some.
-    fn columns_named(&mut self, table: &Table, names: &Names) -> Table {
-        let root = |machine: &Self, rows| machine.rows.ancestors(rows).last();
-        let same = root(self, names.of).is_some_and(|of| root(self, table.rows) == Some(of));
-        let mut selected = if same { table.clone() } else { self.unsure(table) };
-        selected.columns.retain(|(name, column)| names.known.contains(name) || !column.target);
-        let later = selected.columns.iter().filter(|(name, _)| !names.known.contains(name));
-        let later: Vec<Rc<str>> = later.map(|(name, _)| Rc::clone(name)).collect();
-        for name in later {
-            let lessons = selected.column(&name).lessons;
-            let lessons = self.without_answers(&lessons);
-            selected.set(name, Column::learnt(lessons));
-        }
-        names.except.iter().for_each(|name| selected.remove(name));
-        selected
-    }
-
     /// One value or row of an array.
     fn one_value(&mut self, table: &Table, index: &Value) -> Value {
         if is_position(index, table) {
@@ -332,8 +293,7 @@ impl<'a> Machine<'a> {
             (chosen.by_target, chosen.part) = (by_target, part);
         } else if let [Expr::Slice(slice)] = rest {
             let part = self.sliced_columns(chosen.part, slice);
-            let all = slice.lower.is_none() && slice.upper.is_none() && slice.step.is_none();
-            if !all {
+            if !is_whole(slice) {
                 chosen = Table { part, ..self.unsure(&chosen) };
             }
         } else if !rest.is_empty() {
@@ -597,4 +557,16 @@ fn part_of(items: &[Value], bounds: &[Option<Value>; 2]) -> Option<Vec<Value>> {
 fn is_position(value: &Value, table: &Table) -> bool {
     let Value::Number(number) = value else { return false };
     number.row.as_ref().is_some_and(|row| row.index && row.rows == table.rows)
+}
+
+/// Whether the first axis of an index leaves all items: `...` or `:`.
+fn is_every_item(axis: &Expr) -> bool {
+    match axis {
+        Expr::Slice(slice) => is_whole(slice),
+        axis => axis.is_ellipsis_literal_expr(),
+    }
+}
+
+fn is_whole(slice: &ExprSlice) -> bool {
+    slice.lower.is_none() && slice.upper.is_none() && slice.step.is_none()
 }

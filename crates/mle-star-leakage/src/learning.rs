@@ -190,7 +190,7 @@ impl Machine<'_> {
                 (Some(table), Some(fitted)) => {
                     self.transformed_by(estimator, &table, &fitted.clone(), arguments)
                 }
-                (Some(table), None) if estimator.role == Role::Nothing => self.table(table.values()),
+                (Some(table), None) => self.table(table.values()),
                 _ => Value::Unknown,
             },
             "staged_predict" | "staged_predict_proba" | "staged_decision_function" => {
