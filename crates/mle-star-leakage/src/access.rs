@@ -347,7 +347,8 @@ impl<'a> Machine<'a> {
         };
         let table = self.table_of(value);
         let answer = table.filter(|_| target).map(|table| table.rest.answer.clone()).unwrap_or_default();
-        Column { lessons: self.lessons_of(value), target, answer, ..Column::default() }
+        let compared = table.and_then(|table| table.mask.compared);
+        Column { lessons: self.lessons_of(value), target, answer, compared, ..Column::default() }
     }
 }
 

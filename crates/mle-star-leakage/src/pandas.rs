@@ -341,8 +341,8 @@ impl Machine<'_> {
         let by = arguments.value(0, "by");
         let by_target = by.constant().is_some_and(|name| self.targets.contains(&name))
             || self.table_of(&by).is_some_and(Table::is_target);
-        let name = by.constant();
-        let target = name.and_then(|name| self.targets.number(&name));
+        let names = by.constant().map(|name| vec![name]).or_else(|| self.texts(&by)).unwrap_or_default();
+        let target = names.iter().find_map(|name| self.targets.number(name));
         let chosen = table.columns.is_empty() && (table.label.is_some() || !table.whole);
         self.state.add(Object::Group(Group {
             table: table.clone(),

@@ -119,6 +119,8 @@ pub(crate) struct Column {
     pub(crate) answer: Lessons,
     /// Where in the source it was set, if it was.
     pub(crate) set: u32,
+    /// The rows of the true values that it compares with predictions, if it has errors.
+    pub(crate) compared: Option<RowsId>,
 }
 
 /// Rows of a table in groups.
@@ -254,6 +256,7 @@ impl Table {
     pub(crate) fn select(&self, name: &Rc<str>) -> Self {
         Self {
             rows: self.rows,
+            mask: Mask { compared: self.column(name).compared, ..Mask::default() },
             rest: self.column(name),
             label: Some(Rc::clone(name)),
             source: Some(Rc::clone(name)),
@@ -282,9 +285,14 @@ impl Table {
     /// The same columns with other rows.
     pub(crate) fn with_rows(&self, rows: RowsId) -> Self {
         // Of what was compared row by row, the same rows are left.
-        let compared = self.mask.compared.map(|compared| if compared == self.rows { rows } else { compared });
+        let left = |compared: RowsId| if compared == self.rows { rows } else { compared };
+        let compared = self.mask.compared.map(left);
         let mask = Mask { compared, versus: self.mask.versus.clone(), ..Mask::default() };
-        Self { rows, mask, fresh: false, ..self.clone() }
+        let mut table = Self { rows, mask, fresh: false, ..self.clone() };
+        for (_, column) in &mut table.columns {
+            column.compared = column.compared.map(left);
+        }
+        table
     }
 
     /// The values without the names of columns.
@@ -405,7 +413,9 @@ impl Column {
         let answer =
             if self.target && other.target { self.answer.and(&other.answer) } else { Lessons::default() };
         let set = if self.set == other.set { self.set } else { 0 };
-        Self { lessons: self.lessons.and(&other.lessons), target: self.target && other.target, answer, set }
+        let compared = self.compared.filter(|rows| other.compared == Some(*rows));
+        let target = self.target && other.target;
+        Self { lessons: self.lessons.and(&other.lessons), target, answer, set, compared }
     }
 
     /// A column that depends on these.
