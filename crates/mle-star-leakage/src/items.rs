@@ -358,7 +358,9 @@ impl<'a> Machine<'a> {
             };
             let by_errors = index.mask.compared.is_some();
             let rows = self.divided(table.rows, &key, negated, kind);
-            self.note_chosen_by_errors(rows, by_errors);
+            if by_errors {
+                self.note_chosen_by_errors(rows);
+            }
             return Some(rows);
         }
         if index.index {

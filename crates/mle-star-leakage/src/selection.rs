@@ -54,11 +54,9 @@ impl Machine<'_> {
     }
 
     /// Remembers rows that are left by how well they are predicted.
-    pub(crate) fn note_chosen_by_errors(&mut self, rows: RowsId, by_errors: bool) {
-        if by_errors {
-            let site = self.site(self.statement);
-            self.seen.chosen_by_errors.push((rows, site));
-        }
+    pub(crate) fn note_chosen_by_errors(&mut self, rows: RowsId) {
+        let site = self.site(self.statement);
+        self.seen.chosen_by_errors.push((rows, site));
     }
 
     /// What counts of rows depend on that were chosen by the target.
