@@ -348,7 +348,8 @@ impl<'a> Machine<'a> {
         let table = self.table_of(value);
         let answer = table.filter(|_| target).map(|table| table.rest.answer.clone()).unwrap_or_default();
         let compared = table.and_then(|table| table.mask.compared);
-        Column { lessons: self.lessons_of(value), target, answer, compared, ..Column::default() }
+        let holds = table.filter(|_| target).and_then(|table| Some(table.holds()?.clone()));
+        Column { lessons: self.lessons_of(value), target, answer, compared, holds, ..Column::default() }
     }
 }
 

@@ -121,6 +121,8 @@ pub(crate) struct Column {
     pub(crate) set: u32,
     /// The rows of the true values that it compares with predictions, if it has errors.
     pub(crate) compared: Option<RowsId>,
+    /// The name of the target that it was set to, if it holds the target under another name.
+    pub(crate) holds: Option<Rc<str>>,
 }
 
 /// Rows of a table in groups.
@@ -234,6 +236,11 @@ impl Table {
         }
         self.label = Some(name);
         self
+    }
+
+    /// The name of the target whose values these are, if they are a target's.
+    pub(crate) fn holds(&self) -> Option<&Rc<str>> {
+        self.rest.holds.as_ref().or(self.label.as_ref())
     }
 
     /// Whether the values are the target.
@@ -415,7 +422,8 @@ impl Column {
         let set = if self.set == other.set { self.set } else { 0 };
         let compared = self.compared.filter(|rows| other.compared == Some(*rows));
         let target = self.target && other.target;
-        Self { lessons: self.lessons.and(&other.lessons), target, answer, set, compared }
+        let holds = self.holds.clone().filter(|_| self.holds == other.holds);
+        Self { lessons: self.lessons.and(&other.lessons), target, answer, set, compared, holds }
     }
 
     /// A column that depends on these.
