@@ -158,10 +158,10 @@ impl Browser {
         self.run("return location.pathname + location.search").as_str().unwrap().to_owned()
     }
 
-    /// Checks the page that is open, wide in light colours and narrow in dark ones: no accessibility violation,
-    /// nothing wider than the window, no error on the console. Saves a screenshot of each.
+    /// Checks the page that is open in light and dark, wide and narrow: no accessibility violation, nothing wider
+    /// than the window, no error on the console. Saves a screenshot of each.
     pub fn audit(&self, name: &str) {
-        self.audit_as(name, &[("light", DESK), ("dark", PHONE)]);
+        self.audit_as(name, &[("light", DESK), ("light", PHONE), ("dark", DESK), ("dark", PHONE)]);
     }
 
     /// Checks only some colour schemes and widths, because the audit of a page of one megabyte takes a minute.

@@ -5,7 +5,7 @@ use std::time::Instant;
 use mle_star::testing::worlds::{hostile, large};
 use mle_star_needs::needs;
 
-use crate::browser::chromium::{Browser, PHONE};
+use crate::browser::chromium::{Browser, DESK, PHONE};
 use crate::browser::worlds::{LINES, OPEN_SOME, PADDING, solve};
 use crate::claude::{KEY, WELL, claude, run_line, say};
 use crate::exits::{SMALL, SUBMIT, interpreter};
@@ -68,7 +68,7 @@ fn the_diagnostics_of_a_finished_run_are_read() {
     browser.until_shown("#diagnostics", "The worst rows");
     browser.run(OPEN_ALL);
     // An audit takes long, because each point of the pictures is looked at.
-    browser.audit("report-diagnostics-open");
+    browser.audit_as("report-diagnostics-open", &[("light", DESK), ("dark", PHONE)]);
 }
 
 #[test]
