@@ -25,6 +25,9 @@ use crate::runners::wire::{LastHeard, Outgoing, channel};
 const KEPT: usize = 4096;
 /// How long a command may take to end after its runner is gone: by itself, and when it is told to.
 const ENDING: [Duration; 2] = [Duration::from_secs(3); 2];
+/// The same for a runner that has said that it leaves: an engine that ends a runner says why as it ends its command, and
+/// on a busy machine that takes a while.
+const ENDING_AFTER_LEAVING: [Duration; 2] = [Duration::from_secs(15), Duration::from_secs(3)];
 /// How long the command of a silent runner may take to end. It does not hear that it is to end, and its scripts go on
 /// meanwhile.
 const ENDING_IN_SILENCE: [Duration; 2] = [Duration::ZERO, Duration::from_secs(1)];
@@ -54,8 +57,6 @@ pub(in crate::runners) enum Hope {
 /// How long a runner may take to answer after other things were printed: a login script may be slow.
 const PATIENCE: Duration = Duration::from_secs(25);
 
-/// How long an engine that ends a runner may take to end its command, and to say why.
-const EXPLAINING: Duration = Duration::from_secs(2);
 /// How long what a command wrote may take to arrive, once the command has ended.
 const FINAL_MESSAGE_TIMEOUT: Duration = Duration::from_millis(500);
 
@@ -159,22 +160,23 @@ impl Launched {
     async fn serve(self, shared: Arc<Shared>) {
         let Self { mut tree, frames, writing, mut complaints, .. } = self;
         let mut wanted = shared.gone.subscribe();
-        let (reason, grace) = tokio::select! {
-            reason = listen(&shared, frames) => reason,
+        let (reason, [mut alone, told]) = tokio::select! {
+            gone = listen(&shared, frames) => gone,
             _ = wanted.wait_for(Option::is_some) => (String::new(), ENDING),
         };
         // The command sees the end of its input.
         drop(writing);
         if !reason.is_empty() {
             // An engine that ends a runner says why, but not always before the runner leaves.
-            let said = match timeout(EXPLAINING.min(grace[0]), tree.ended()).await {
+            let said = match timeout(alone, tree.ended()).await {
                 Ok(_) => complaints.and_all("").await,
                 Err(_) => complaints.and(""),
             };
             shared.give_up(format!("{reason}{said}"));
+            alone = Duration::ZERO;
         }
         // It may say why.
-        let end = end_of(&mut tree, grace).await;
+        let end = end_of(&mut tree, [alone, told]).await;
         shared.give_up(format!("its command {end}{}", complaints.and_all("").await));
         lock(&shared.jobs).clear();
     }
@@ -252,18 +254,21 @@ async fn listen(shared: &Arc<Shared>, mut frames: Frames<ChildStdout>) -> (Strin
         loop {
             match frames.next(|| heard.again()).await {
                 Ok(Some((message, bytes))) => {
+                    let leaves = matches!(message, FromRunner::Leaving { .. });
                     if let Err(reason) = heard.during(shared.handle(message, bytes)).await {
-                        return reason;
+                        return (reason, if leaves { ENDING_AFTER_LEAVING } else { ENDING });
                     }
                 }
-                Ok(None) => return String::new(),
-                Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => return String::new(),
-                Err(error) => return format!("what it sends cannot be understood: {error}"),
+                Ok(None) => return (String::new(), ENDING),
+                Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => {
+                    return (String::new(), ENDING);
+                }
+                Err(error) => return (format!("what it sends cannot be understood: {error}"), ENDING),
             }
         }
     };
     tokio::select! {
-        reason = handling => (reason, ENDING),
+        gone = handling => gone,
         () = heard.wait_for_silence(SILENCE) => {
             (format!("nothing was heard from it for {} s", SILENCE.as_secs()), ENDING_IN_SILENCE)
         }

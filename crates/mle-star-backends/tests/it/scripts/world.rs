@@ -88,6 +88,8 @@ impl World {
         fs::write(data_dir.join("train.csv"), "id,y\n1,0\n").unwrap();
         fs::write(folder.path().join("sample.csv"), "id,y\n1,0.5\n2,0.5\n").unwrap();
         let mut isolation = Isolation::new(Network::Denied);
+        // A part of the free space by default. Tests make large files with holes on disks that are nearly full.
+        isolation.disk_limit_mib = Some(10 << 10);
         let others = std::env::var_os(SHARED).map(PathBuf::from);
         isolation.writable = others.into_iter().chain([shared(folder.path())]).collect();
         let given = EnvironmentChoice::Given("python3".into());
