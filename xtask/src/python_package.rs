@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 use std::time::Instant;
 
 use crate::command::{cargo, root, say, succeeds, target, watched};
@@ -9,7 +10,7 @@ use crate::environments;
 use crate::report::{Count, Report};
 
 /// What the tests need. The package itself needs nothing.
-const PACKAGES: [&str; 10] = [
+const PACKAGES: [&str; 11] = [
     "ipykernel==7.4.0",
     "mypy==2.4.1",
     "nbclient==0.11.0",
@@ -18,6 +19,7 @@ const PACKAGES: [&str; 10] = [
     "pandas-stubs==3.1.0.261029",
     "pyarrow==26.0.1",
     "pytest==9.2.0",
+    "pytest-xdist==3.8.0",
     "ruff==0.17.6",
     "scikit-learn==1.9.1",
 ];
@@ -48,7 +50,10 @@ pub fn run(report: &mut Report, python: &Path, options: &[&str]) {
     say("--- tests of the Python package");
     let began = Instant::now();
     let mut pytest = Command::new(python);
-    pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "python/tests"]).args(options);
+    pytest.args(["-m", "pytest", "--quiet", "-p", "no:cacheprovider", "python/tests"]);
+    // Tests wait for runs most of their time.
+    let workers = 2 * thread::available_parallelism().map_or(1, usize::from);
+    pytest.args(["--numprocesses", &workers.to_string()]).args(options);
     pytest.current_dir(root()).env("PYTHONDONTWRITEBYTECODE", "1");
     pytest.env("PYTHONPATH", root().join("python")).env("MLE_STAR_BIN", target().join("debug/mle-star"));
     let count = match watched(pytest) {

@@ -62,7 +62,7 @@ pub(crate) struct PromptCache {
 
 #[derive(Default)]
 struct State {
-    /// The prefixes that were sent in the last hour, by digest.
+    /// The prefixes that were marked or read from the cache in the last hour, by digest.
     used: HashMap<Hash, Use>,
     /// Bytes of prompts of calls without tools that were not in any prompt of the hour before, so that even an
     /// hour-long cache would not have held them.

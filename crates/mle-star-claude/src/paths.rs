@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// The path without links and dots, as far as it exists.
+/// The path with links followed and without `.` and `..`. What does not exist is taken as it is written.
 pub(crate) fn resolve(path: &Path) -> PathBuf {
     if let Ok(resolved) = path.canonicalize() {
         return resolved;

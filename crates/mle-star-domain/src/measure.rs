@@ -36,8 +36,8 @@ pub struct Measurement {
     /// What a seasonal naive forecast of these rows scores; `None` if they are no forecasts of numbers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seasonal_naive: Option<f64>,
-    /// The standard error of the score.
-    pub standard_error: f64,
+    /// The standard error of the score; `None` if a metric file has no score for resampled rows.
+    pub standard_error: Option<f64>,
     /// The 95 % interval of the score on rows like those of the test table: as many other rows, other groups, or one more
     /// period of time. Low, high.
     pub interval: Option<[f64; 2]>,
@@ -56,7 +56,7 @@ pub struct Measurement {
     /// The smallest and the largest possible score.
     #[serde(default)]
     pub bounds: Bounds,
-    /// The score in each bootstrap replicate.
+    /// The score in each bootstrap replicate; empty without a standard error.
     pub replicates: Vec<f64>,
 }
 
@@ -102,7 +102,7 @@ impl Measurement {
             rows_digest,
             constant: None,
             seasonal_naive: None,
-            standard_error: 0.0,
+            standard_error: None,
             interval: None,
             no_interval: None,
             periods: Vec::new(),
@@ -137,16 +137,18 @@ impl Measurement {
         }
     }
 
-    /// The standard error of the difference of these scores of different rows, by what rows, groups and periods tell of it.
-    pub fn error_of_gap(&self, validated: &Self) -> f64 {
+    /// The standard error of the difference of these scores of different rows, by what rows, groups and periods tell of it;
+    /// `None` if they tell nothing.
+    pub fn error_of_gap(&self, validated: &Self) -> Option<f64> {
         let periods: Vec<f64> = validated.periods.iter().map(|period| period.score).collect();
-        let by_rows = self.standard_error.hypot(validated.standard_error);
+        let by_rows =
+            self.standard_error.zip(validated.standard_error).map(|(own, others)| own.hypot(others));
         let by_groups = self.spread.zip(validated.spread).map(|(own, others)| {
             let known = own.pooled(&others);
             (known.variance(own.of) + known.variance(others.of)).sqrt()
         });
         let by_periods = error_of_one_more_period(&periods);
-        [by_groups, by_periods].into_iter().flatten().fold(by_rows, f64::max)
+        [by_rows, by_groups, by_periods].into_iter().flatten().reduce(f64::max)
     }
 }
 
@@ -157,7 +159,7 @@ mod tests {
     fn measurement(score: f64, replicates: &[f64]) -> Measurement {
         Measurement {
             rows: 10,
-            standard_error: 1.0,
+            standard_error: Some(1.0),
             replicates: replicates.to_vec(),
             ..Measurement::of(score, String::new())
         }

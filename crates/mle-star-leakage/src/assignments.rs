@@ -122,6 +122,7 @@ impl<'a> Machine<'a> {
         let whole_name = name.constant().filter(|_| !name.is_constant_number());
         let several = names.as_ref().and_then(|names| names.first()).filter(|_| column.target);
         let whole_name = whole_name.or_else(|| several.cloned());
+        let given = names.as_ref().and_then(|names| self.with_columns(value, names)).cloned();
         let (column, answer) = self.put(whole_name.as_deref(), value, column, by_target);
         let Some(Object::Table(table)) = self.state.change(number) else { return };
         if !table.rows.is_known() && table.columns.is_empty() && !partly && !table.filling.blank {
@@ -149,6 +150,7 @@ impl<'a> Machine<'a> {
             table.put_values(&column, &answer, partly);
         }
         for name in names {
+            let column = given.as_ref().map_or_else(|| column.clone(), |given| given.column(&name));
             let before = by_rows.then(|| table.named(&name)).flatten();
             let after = before.map_or_else(|| column.clone(), |before| before.join(&column));
             if is_time {
@@ -156,6 +158,12 @@ impl<'a> Machine<'a> {
             }
             table.set(name, after);
         }
+    }
+
+    /// The value, if it is a table that has all these columns: `table[names] = table[names].fillna(0)`.
+    fn with_columns(&self, value: &Value, names: &[Rc<str>]) -> Option<&Table> {
+        let has_all = |given: &&Table| names.iter().all(|name| given.named(name).is_some());
+        self.table_of(value).filter(|given| names.len() > 1 && given.label.is_none()).filter(has_all)
     }
 
     /// What a column depends on by the place that its values are put into.
@@ -168,7 +176,7 @@ impl<'a> Machine<'a> {
         let anywhere =
             matches!(self.state.object(number), Some(Object::Table(table)) if !table.rows.is_known());
         column.lessons.add(&self.learnt_in_loop(value, anywhere));
-        if matches!(name, Value::Names(names) if names.each) {
+        if matches!(name, Value::Names(_)) {
             // Each column is changed in its place.
             column.lessons = self.without_answers(&column.lessons);
         }

@@ -6,7 +6,7 @@ use crate::calls::Arguments;
 use crate::comparisons::comparison;
 use crate::facts::Split;
 use crate::groups::excludes_itself;
-use crate::info::{Kind, Lessons};
+use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::{Machine, row_of};
 use crate::names::is_one;
 use crate::rows::RowsId;
@@ -240,6 +240,7 @@ impl Machine<'_> {
             _ => machine.lessons_of(value),
         };
         let others: Lessons = arguments.all().map(|value| named(self, value)).collect();
+        let others = if keeps_columns { self.but_of_columns(&others, table) } else { others };
         let others = self.applied(&others, table.rows);
         let mut made = if keeps_columns { table.clone() } else { table.values() };
         made.learn(&others);
@@ -268,6 +269,15 @@ impl Machine<'_> {
             return self.operate(ruff_python_ast::Operator::Sub, &left, &right);
         }
         self.table(made)
+    }
+
+    /// The lessons that other columns may get: `table.fillna(table.mean())` puts the mean of a column into this column.
+    pub(crate) fn but_of_columns(&mut self, lessons: &Lessons, table: &Table) -> Lessons {
+        let named = table.columns.iter().map(|(_, column)| &column.lessons);
+        let named: Lessons = named.filter(|_| table.label.is_none()).cloned().collect();
+        let own: Vec<Lesson> = self.infos.lessons(&named).collect();
+        let any: Vec<Lesson> = self.infos.lessons(&table.rest.lessons).collect();
+        self.infos.map(lessons, |lesson| (any.contains(&lesson) || !own.contains(&lesson)).then_some(lesson))
     }
 
     /// `column.isin(...)` and the like.

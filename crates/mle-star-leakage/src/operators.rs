@@ -242,6 +242,7 @@ impl Machine<'_> {
             self.note_numeric(table);
         }
         let lessons = self.lessons_of(number).and(&self.weighing(number, table));
+        let lessons = self.but_of_columns(&lessons, table);
         let lessons = self.applied(&lessons, table.rows);
         let mut scaled = table.clone();
         scaled.mask.condition = None;

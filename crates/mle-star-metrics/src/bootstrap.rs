@@ -101,7 +101,7 @@ pub fn measure(
     })?;
     let interval = Some(interval(metric.range(), score, standard_error, &mut defined));
     let (clusters, rows, bounds) = (rows.few_clusters(), keys.len() as u64, Bounds::new(metric.range()));
-    let measured = Measurement::of(score, digest(keys.to_vec()));
+    let (standard_error, measured) = (Some(standard_error), Measurement::of(score, digest(keys.to_vec())));
     Ok(Measurement { rows, clusters, standard_error, interval, bounds, replicates: all, ..measured })
 }
 
@@ -114,24 +114,22 @@ pub fn draws(rows: Rows<'_>, replicates: usize) -> Vec<u8> {
 }
 
 /// The score of another program with its uncertainty, from the scores of its replicates by [`draws`]. `None` stands for a replicate
-/// without a score.
-///
-/// # Errors
-/// Too few replicates have a score.
-pub fn of_replicates(
-    score: f64,
-    replicates: &[Option<f64>],
-    rows: Rows<'_>,
-) -> Result<Measurement, Unscorable> {
-    let mut defined: Vec<f64> = replicates.iter().flatten().copied().collect();
-    let standard_error = standard_deviation(&defined)
-        .ok_or_else(|| Unscorable::new("the score has no standard error, since there are too few rows"))?;
-    let interval = Some(interval((f64::NEG_INFINITY, f64::INFINITY), score, standard_error, &mut defined));
+/// without a score. With fewer than two scores, nothing is known about the uncertainty.
+pub fn of_replicates(score: f64, replicates: &[Option<f64>], rows: Rows<'_>) -> Measurement {
+    let (clusters, count) = (rows.few_clusters(), rows.keys.len() as u64);
     let measured = Measurement::of(score, digest(rows.keys.to_vec()));
+    let measured = Measurement { rows: count, clusters, ..measured };
+    let mut defined: Vec<f64> = replicates.iter().flatten().copied().collect();
+    let Some(standard_error) = standard_deviation(&defined) else {
+        return Measurement { no_interval: Some(NO_REPLICATES.to_owned()), ..measured };
+    };
+    let interval = Some(interval((f64::NEG_INFINITY, f64::INFINITY), score, standard_error, &mut defined));
     let replicates = replicates.iter().map(|drawn| drawn.unwrap_or(score)).collect();
-    let (clusters, rows) = (rows.few_clusters(), rows.keys.len() as u64);
-    Ok(Measurement { rows, clusters, standard_error, interval, replicates, ..measured })
+    Measurement { standard_error: Some(standard_error), interval, replicates, ..measured }
 }
+
+/// Why a score of another program has no interval.
+const NO_REPLICATES: &str = "the metric file has no score for resampled rows";
 
 /// The mean of the scores of several targets, which are about the same rows and have as many replicates.
 ///
@@ -150,11 +148,12 @@ pub(crate) fn mean(metric: Metric, scores: &[Measurement]) -> Result<Measurement
     }
     all.score /= count;
     all.replicates.iter_mut().for_each(|sum| *sum /= count);
-    all.standard_error = standard_deviation(&all.replicates).ok_or_else(|| {
+    let standard_error = standard_deviation(&all.replicates).ok_or_else(|| {
         Unscorable::new(format!("{metric} has no standard error, since there are too few rows"))
     })?;
     let mut replicates = all.replicates.clone();
-    all.interval = Some(interval(metric.range(), all.score, all.standard_error, &mut replicates));
+    all.standard_error = Some(standard_error);
+    all.interval = Some(interval(metric.range(), all.score, standard_error, &mut replicates));
     Ok(all)
 }
 
@@ -302,9 +301,10 @@ mod tests {
         let Truth::Numbers(truth) = truth else { unreachable!() };
         let errors: Vec<f64> = truth.iter().zip(predicted).map(|(y, p)| (y - p).abs()).collect();
         let expected = standard_deviation(&errors).unwrap() / f64::sqrt(2_000.0);
-        assert!((measured.standard_error / expected - 1.0).abs() < 0.1, "{measured:?}, {expected}");
+        let error = measured.standard_error.unwrap();
+        assert!((error / expected - 1.0).abs() < 0.1, "{measured:?}, {expected}");
         let [low, high] = measured.interval.unwrap();
-        let half = (high - low) / 2.0 / measured.standard_error;
+        let half = (high - low) / 2.0 / error;
         assert!(low < measured.score && measured.score < high && (half - HALF_WIDTH).abs() < 0.2, "{half}");
     }
 

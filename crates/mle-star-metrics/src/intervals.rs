@@ -57,8 +57,8 @@ pub struct Scale {
 pub struct GroupErrors {
     /// The number of rows of each group.
     pub sizes: Vec<u64>,
-    /// The standard error of the score if whole groups are drawn.
-    pub by_groups: f64,
+    /// The standard error of the score if whole groups are drawn; `None` if it is not known.
+    pub by_groups: Option<f64>,
     /// The standard error of the score if single rows are drawn; `None` if it is not known.
     pub by_rows: Option<f64>,
 }
@@ -146,17 +146,25 @@ pub fn places_of_groups(units: &[u64]) -> Vec<Vec<usize>> {
 pub fn for_one_more_period(measured: Measurement, periods: Vec<FoldScore>, scale: Scale) -> Measurement {
     let scores: Vec<f64> = periods.iter().map(|period| period.score).collect();
     let interval = of_one_more_period(&scores, scale.bounds, scale.direction);
-    let no_interval = interval.is_none().then(|| few_periods(periods.len()));
+    let why = || measured.no_interval.clone().unwrap_or_else(|| few_periods(periods.len()));
+    let no_interval = interval.is_none().then(why);
     Measurement { interval, no_interval, periods, clusters: None, bounds: scale.bounds, ..measured }
 }
 
-/// The standard error of a score by the jackknife, from the scores without one group each.
-pub fn jackknife_error(scores: &[f64]) -> f64 {
+/// The standard error of a score by the jackknife, from the scores without one of the `groups` each. They may be the scores
+/// without some of the groups; `None` if they are fewer than five and not those without each.
+pub fn jackknife_error(scores: &[f64], groups: usize) -> Option<f64> {
+    if scores.len() < groups.min(FEWEST_SCORES) {
+        return None;
+    }
     let count = scores.len() as f64;
     let mean = scores.iter().sum::<f64>() / count;
     let squares: f64 = scores.iter().map(|score| (score - mean).powi(2)).sum();
-    ((count - 1.0) / count * squares).sqrt()
+    (groups > 1).then(|| ((groups as f64 - 1.0) / count * squares).sqrt())
 }
+
+/// So few scores without a group tell something of the others.
+const FEWEST_SCORES: usize = 5;
 
 /// The score with the interval of a score on other groups.
 ///
@@ -172,12 +180,16 @@ pub fn for_other_groups(
     let measured = Measurement { clusters: None, bounds: scale.bounds, ..measured };
     let of = Grouped::of(errors.sizes.iter().copied());
     let test = test_groups(test, of);
-    let (by_groups, by_rows) = (errors.by_groups.powi(2), errors.by_rows.map(|error| error.powi(2)));
+    let by_rows = errors.by_rows.map(|error| error.powi(2));
     if errors.sizes.len() < 2 {
-        let within = by_rows.unwrap_or(measured.standard_error.powi(2)) * of.rows;
-        let spread = Some(Spread { between: 0.0, within, of, test });
+        let within = by_rows.or(measured.standard_error.map(|error| error.powi(2)));
+        let spread = within.map(|within| Spread { between: 0.0, within: within * of.rows, of, test });
         return Measurement { interval: None, no_interval: Some(ONE_GROUP.to_owned()), spread, ..measured };
     }
+    let Some(by_groups) = errors.by_groups.map(|error| error.powi(2)) else {
+        let why = measured.no_interval.clone().unwrap_or_else(|| NO_OTHER_GROUPS.to_owned());
+        return Measurement { interval: None, no_interval: Some(why), ..measured };
+    };
     // These groups differ less among themselves than all groups do.
     let among = 1.0 - 1.0 / of.groups;
     let fewer = 1.0 / of.groups - among / of.rows;
@@ -189,12 +201,15 @@ pub fn for_other_groups(
     let spread = Spread { between, within, of, test };
     let interval = spread.interval(measured.score, None, scale.bounds);
     let no_interval = interval.is_none().then(|| UNEQUAL_GROUPS.to_owned());
-    let standard_error = spread.variance(of).sqrt();
+    let standard_error = Some(spread.variance(of).sqrt());
     Measurement { interval, no_interval, spread: Some(spread), standard_error, ..measured }
 }
 
 /// Why one group gives no interval.
 const ONE_GROUP: &str = "the rows are of one group, which does not tell how the score of others differs";
+/// Why groups give no interval if there is no score without one of them.
+const NO_OTHER_GROUPS: &str =
+    "the metric file has no score for a part of the groups, so nothing tells how the score of groups differs";
 /// Why groups of which one has nearly all rows give no interval.
 const UNEQUAL_GROUPS: &str =
     "one group has nearly all rows, so the others do not tell how the score of groups differs";
@@ -241,14 +256,18 @@ mod tests {
     #[test]
     fn errors_of_the_jackknife_are_those_of_means() {
         // The error of a mean of 1, 2 and 6 is their standard deviation by the root of three.
-        let error = jackknife_error(&[4.0, 3.5, 1.5]);
+        let error = jackknife_error(&[4.0, 3.5, 1.5], 3).unwrap();
         assert!((error - (7.0_f64 / 3.0).sqrt()).abs() < 1e-12, "{error}");
+        // Scores without some of the groups stand for the others.
+        let (half, all) = ([1.0, 3.0, 1.0, 3.0, 1.0], [1.0, 3.0, 1.0, 3.0, 1.0].repeat(2));
+        assert_eq!(jackknife_error(&half, 10), jackknife_error(&all, 10));
+        assert_eq!((jackknife_error(&half[1..], 10), jackknife_error(&[1.0], 1)), (None, None));
     }
 
     #[test]
     fn other_groups_have_their_own_luck() {
         let check = |sizes: &[u64], by_rows: Option<f64>, test: &[u64], expected: Result<[f64; 2], &str>| {
-            let errors = GroupErrors { sizes: sizes.to_vec(), by_groups: 0.3, by_rows };
+            let errors = GroupErrors { sizes: sizes.to_vec(), by_groups: Some(0.3), by_rows };
             let test = (Some(Grouped::of(test.iter().copied())), None);
             let measured = for_other_groups(Measurement::of(2.0, String::new()), &errors, test, MAE);
             match (measured.interval, expected) {
@@ -270,5 +289,10 @@ mod tests {
         check(&ten, None, &[1000], Ok([0.0, 4.134_849_882]));
         check(&[40], Some(0.1), &[10; 4], Err("of one group"));
         check(&[4000, 1], None, &[10; 4], Err("nearly all rows"));
+        let unknown = GroupErrors { sizes: ten.to_vec(), by_groups: None, by_rows: Some(0.1) };
+        let measured = for_other_groups(Measurement::of(2.0, String::new()), &unknown, (None, None), MAE);
+        assert!(
+            measured.interval.is_none() && measured.no_interval.unwrap().contains("a part of the groups")
+        );
     }
 }

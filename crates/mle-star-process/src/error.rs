@@ -9,8 +9,8 @@ pub enum Error {
     /// It could not be started or waited for.
     #[error("{0}")]
     Process(#[source] io::Error),
-    /// Its output could not be read on the way to this file.
-    #[error("cannot write {}: {error}", file.display())]
+    /// What it wrote could not be read, on the way to this file.
+    #[error("cannot read the output on its way to {}: {error}", file.display())]
     Output {
         /// The file that keeps the output.
         file: PathBuf,

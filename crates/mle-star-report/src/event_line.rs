@@ -13,18 +13,22 @@ use crate::progress::StepSummary;
 use crate::sanitize::first_line;
 use crate::words::{agent_name, in_line, on_runner, phase_title, place_name};
 
+/// The most characters of a reason in the line of a runner.
+const LONGEST_REASON: usize = 400;
+
 /// The importance of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Weight {
-    /// Begin and end of effects.
+    /// What only a log shows: effects, the ends of phases, new best scores.
     Detail,
-    /// Begin and end of steps and phases.
+    /// What everybody sees: a phase begins, a step ends or is skipped, the run stops.
     News,
     /// A warning.
     Warning,
 }
 
-/// An event as one line; `None` for events that only change the status.
+/// An event as one line; `None` for events that only change the status. `ended` is what the progress so far knows of a step that
+/// ends with it.
 pub fn line(event: &Event, ended: StepSummary) -> Option<(Weight, String)> {
     let line = match event {
         Event::PhaseStarted { phase } => (Weight::News, format!("=== {} ===", phase_title(*phase))),
@@ -159,7 +163,8 @@ fn runner_line(runner: &RunnerStatus) -> String {
     };
     let after = waited.filter(|_| *state == RunnerState::Ready);
     let after = after.map_or_else(String::new, |waited| format!(" after {}", duration(waited)));
-    let why = if detail.is_empty() { String::new() } else { format!(": {}", first_line(detail, 400)) };
+    let why =
+        if detail.is_empty() { String::new() } else { format!(": {}", first_line(detail, LONGEST_REASON)) };
     format!("  runner {} {what}{after}{why}", in_line(name))
 }
 

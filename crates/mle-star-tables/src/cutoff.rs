@@ -12,8 +12,7 @@ use crate::profile::{Column, ColumnKind, Profile, Table};
 use crate::records::digest;
 use crate::table;
 
-/// If the shares of later rows differ by more than this between training and test rows, and not by chance, models see something
-/// else in both.
+/// A table needs a cutoff if training rows and test rows differ by more than this in their share of later rows, and not by chance.
 const SHIFT: f64 = 0.1;
 /// Rows of the same date, or earlier ones, are of use if at least this share of the rows has some.
 const ENOUGH: f64 = 0.2;
@@ -32,7 +31,7 @@ pub struct Cutoff {
     pub own: Vec<String>,
     /// The same columns of the training table and the test table.
     pub columns: Vec<String>,
-    /// The table that tells the keys of the rows, if they do not do so themselves.
+    /// The table on the way to the training table; `None` if the auxiliary table has the keys itself.
     pub way: Option<Way>,
 }
 
@@ -45,7 +44,7 @@ pub struct Date {
     pub day_first: bool,
 }
 
-/// A table between an auxiliary table and the training table: accounts tell whose payments are.
+/// A table between an auxiliary table and the training table: from payments, by accounts, to clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
     /// The position among the auxiliary tables.
@@ -70,10 +69,10 @@ struct Matches {
     moments: Vec<f64>,
 }
 
-/// The cutoffs of one of the links: one if summaries of all rows of the table say something else about training rows than about
-/// test rows, or if it would join by a date that hardly any row has. A table may join by way of another one; if several columns
-/// refer to that one, there is a cutoff for each of them. `time` is the column that puts rows in order, if there is one. None if
-/// a table cannot be read.
+/// The cutoffs of the auxiliary table of `link`. It needs them if summaries of all its rows say something else about training rows
+/// than about test rows, or if it would join by a date that hardly any row has. A table may join by way of another one; if several
+/// columns refer to that one, there is a cutoff for each of them. `time` is the column that puts rows in order, if there is one.
+/// There are no cutoffs if a table cannot be read.
 pub fn cutoffs(profile: &Profile, links: &[Link], link: &Link, time: Option<&str>) -> Vec<Cutoff> {
     let by = |direct: &Link, way| cutoff(profile, direct, (link, way), time);
     let found: Vec<(Cutoff, bool)> = match link.to {
@@ -110,7 +109,7 @@ fn cutoff(
     };
     let sides = [Some(&profile.train), profile.test.as_ref()].into_iter().flatten();
     let sides: Vec<&Column> = sides.filter_map(|side| side.column(&name)).collect();
-    if !sides.iter().all(|column| has_days(column)) {
+    if !sides.iter().all(|column| have_numbers(column)) {
         return None;
     }
     let date = Date { column: name, day_first: sides.iter().any(|column| column.day_first) };
@@ -127,25 +126,29 @@ fn cutoff(
     });
     let mut cutoff = Cutoff { date, own_dates, lag: 0.0, own, columns, way };
     let (found, end) = cutoff.found(profile, table).ok().filter(|_| !cutoff.own.is_empty())?;
+    // No row of the table leads to a row of the training table.
+    if end.is_infinite() {
+        return None;
+    }
     cutoff.lag = lag(&found[1], end);
     Some((cutoff, is_needed(&found, by_date.is_some())))
 }
 
-/// The columns of dates that have days.
+/// The columns of dates that scripts read as they are meant.
 fn dates(table: &Table) -> Vec<Date> {
-    let dates = table.columns.iter().filter(|column| column.kind == ColumnKind::Date && has_days(column));
+    let dates = table.columns.iter().filter(|column| column.kind == ColumnKind::Date && have_numbers(column));
     dates.map(|column| Date { column: column.name.clone(), day_first: column.day_first }).collect()
 }
 
-/// The days from this moment to the rows, in the median; 0 if it is later.
+/// The median number of days from `end` to the rows; 0 if `end` is later.
 fn lag(rows: &Matches, end: f64) -> f64 {
     let mut moments = rows.moments.clone();
     moments.sort_by(f64::total_cmp);
     moments.get(moments.len() / 2).map_or(0.0, |middle| ((middle - end) / DAY).max(0.0))
 }
 
-/// Whether the dates have days. Scripts read dates such as `Feb-24` in another way.
-fn has_days(column: &Column) -> bool {
+/// Whether the dates have two numbers or more. Scripts read dates with one, such as `Feb-24`, in another way.
+fn have_numbers(column: &Column) -> bool {
     let numbers = |text: &str| {
         text.split(|letter: char| !letter.is_ascii_digit()).filter(|part| !part.is_empty()).count()
     };

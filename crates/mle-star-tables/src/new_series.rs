@@ -1,8 +1,8 @@
 //! Finds series of the test table that the training table does not have, such as new products, although earlier periods have
 //! few of them.
 //!
-//! [`find`] compares the share of such rows with that of earlier periods, which new series have as well where they come all the
-//! time. [`leave_out`] makes the periods of the search like the test table.
+//! [`find`] compares the share of such rows with that of earlier periods: where new series come all the time, earlier periods have
+//! as many. [`leave_out`] makes the periods of the search like the test table.
 
 use std::io;
 
@@ -19,10 +19,10 @@ use super::unseen::{Unseen, columns, unseen};
 
 /// With a smaller share of the test rows, new series matter little.
 const SMALLEST: f64 = 0.03;
-/// The share is clearly larger if it is by so much, and by this factor.
+/// A share is clearly larger than an earlier one if it exceeds it by this difference, and by this factor.
 const BY: f64 = 0.02;
 const FACTOR: f64 = 1.5;
-/// Shares from this part of the largest on are as large.
+/// A share counts as large as the largest one if it is at least this part of it.
 const AS_LARGE: f64 = 0.9;
 /// With fewer series, too few are known once some are left out.
 const FEWEST_SERIES: usize = 10;
@@ -34,6 +34,7 @@ struct Candidate {
     is_name: bool,
     /// The number of series in the training table.
     series: usize,
+    /// The share of the test rows whose series are new, from 0 to 1.
     test: f64,
 }
 

@@ -7,14 +7,14 @@ use mle_star_domain::effects::CombinedBy;
 const SCRIPT: &str = include_str!("../python/composition.py");
 /// The line of [`SCRIPT`] that the members replace.
 const MEMBERS: &str = "# MEMBERS\n";
-/// The first line of [`SCRIPT`] with settings, which end with [`MEMBERS`].
+/// How the settings of [`SCRIPT`] begin. They reach to [`MEMBERS`].
 const SETTINGS: &str = "ID = ";
 
 /// The script that predicts with the fitted model of a solution, or with those of the solutions that are combined.
 const PREDICT: &str = include_str!("../python/predict.py");
-/// The line of [`PREDICT`] that the functions of [`SCRIPT`] replace which combine tables.
+/// The line of [`PREDICT`] that is replaced by the functions that combine tables, which are taken from [`SCRIPT`].
 const COMBINATION: &str = "# COMBINATION\n";
-/// These functions begin and end here.
+/// The text where these functions begin, and the text after them.
 const FUNCTIONS: [&str; 2] = ["def combined(", "weights = ["];
 
 /// The script that predicts with the fitted model beside it.

@@ -1,6 +1,6 @@
 //! A world for tests: agents and scripts that answer by place.
 //!
-//! [`World`] implements both traits of [`effects`](crate::effects). By default everything succeeds: code runs,
+//! [`World`] implements both traits of [`backend`](crate::backend). By default everything succeeds: code runs,
 //! scores are 0.5, there is no leakage, the submission is valid. [`World::trace`] lists the effects performed,
 //! which most tests compare. [`worlds`] contains worlds that several crates use, [`called`] is for tests of backends.
 

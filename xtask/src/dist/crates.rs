@@ -58,8 +58,12 @@ fn unpacked(packages: &[PathBuf]) -> Result<PathBuf, String> {
         let _ = writeln!(patches, "{name} = {{ path = {member:?} }}");
         members.push(member);
     }
-    let manifest =
-        format!("[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n[patch.crates-io]\n{patches}");
+    let ours = fs::read_to_string(root().join("Cargo.toml")).map_err(failed)?;
+    // With the same profiles, what clippy has compiled of the dependencies is used again.
+    let profiles = ours.find("[profile.").map_or("", |at| &ours[at..]);
+    let manifest = format!(
+        "[workspace]\nresolver = \"3\"\nmembers = {members:?}\n\n[patch.crates-io]\n{patches}\n{profiles}"
+    );
     fs::write(folder.join("Cargo.toml"), manifest).map_err(failed)?;
     fs::copy(root().join("Cargo.lock"), folder.join("Cargo.lock")).map_err(failed)?;
     Ok(folder)

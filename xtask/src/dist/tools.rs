@@ -22,7 +22,7 @@ pub struct Builders {
     pub zig: PathBuf,
 }
 
-/// maturin, zig and Rust's library for the target, installed if they are not there yet.
+/// maturin and zig, installed if they are not there yet. [`add_target`] installs the library of the target.
 ///
 /// # Errors
 /// One of them cannot be installed; in words.

@@ -57,7 +57,7 @@ pub(super) struct KeptPaths {
     with_held_out: Option<PathBuf>,
     /// The validation predictions that the score is computed from.
     validation: PathBuf,
-    /// The scores of classes: for the validation rows, and for the rows of the submission.
+    /// The class probabilities: for the validation rows, and for the rows of the submission.
     class_scores: [PathBuf; 2],
 }
 
@@ -73,7 +73,7 @@ impl ScriptBackend {
         let places = self.places(request);
         let evaluation = self.evaluation.clone();
         let verifies = request.purpose == Purpose::Score;
-        // A probe runs the script on changed data to find leaks.
+        // Probes look for leaks. Runs that measure importance have the same purpose, but are no probes.
         let probes = request.purpose == Purpose::Probe && !measures_importance(request.data);
         let is_watched = watch::is_watched(request);
         let stem = request.place.file_stem();
@@ -168,19 +168,19 @@ impl KeptPaths {
         self.with_held_out.as_ref().unwrap_or(&self.submission)
     }
 
-    /// The predictions behind the score, and the scores behind them.
+    /// The validation predictions that the score is computed from, and the class probabilities behind them.
     pub(super) fn of_validation(&self) -> Predictions {
         let [class_scores, _] = self.class_scores.clone();
         Predictions { labels: self.validation.clone(), class_scores }
     }
 
-    /// The whole submission as the script wrote it, and the scores behind it.
+    /// The whole submission as the script wrote it, and the class probabilities behind it.
     pub(super) fn of_submission(&self) -> Predictions {
         let [_, class_scores] = self.class_scores.clone();
         Predictions { labels: self.written().to_owned(), class_scores }
     }
 
-    /// Keeps the scores of classes, if the script left them for all its predictions.
+    /// Keeps the files with class probabilities that the script left, each of the two on its own.
     fn keep_class_scores(&self, outputs: &Outputs) -> Result<Vec<String>, Trouble> {
         let names = [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES];
         let mut refusals = Vec::new();
@@ -215,7 +215,7 @@ impl KeptPaths {
     }
 
     /// Keeps and checks a submission. If nothing is wrong with it, its rows that are not held out are what can be submitted. If
-    /// all are held out (`is_period`), nothing can.
+    /// the held-out rows are a whole period of time (`is_period`), no row is left.
     pub(super) fn keep(
         &self,
         written: File,

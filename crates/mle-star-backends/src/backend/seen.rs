@@ -33,7 +33,7 @@ pub(super) struct ScriptData {
 #[derive(Debug)]
 pub(super) struct MadeData {
     pub(super) folder: PathBuf,
-    /// Its training table, if the target is permuted.
+    /// The training table with the permuted target, if the view has one.
     pub(super) shuffled: Option<Shuffled>,
 }
 
@@ -58,7 +58,8 @@ impl Drop for MadeData {
 const SEED: u64 = 1;
 
 impl ScriptBackend {
-    /// The data of this view, if there is one for all scripts; that of the search for a view that is made.
+    /// The data of a view that all scripts share. For a view that is made for one script, and for one that is missing: the data
+    /// of the search.
     pub(super) fn seen(&self, view: DataView) -> Arc<ScriptData> {
         let other = match view {
             DataView::Search
@@ -115,7 +116,8 @@ impl ScriptBackend {
 
     fn holding_out_last_fold(&self) -> Result<FoldData, Trouble> {
         let last_fold = self.evaluation.as_ref().and_then(|known| known.setup.last_fold.as_ref());
-        let last_fold = last_fold.ok_or_else(|| Trouble::new("no rows are held out", ""))?;
+        let last_fold =
+            last_fold.ok_or_else(|| Trouble::new("there is no validation fold to hold out", ""))?;
         let made = self.made_folder(LAST_FOLD)?;
         let files = last_fold.write(&made.folder)?;
         let closed = self.closed_to(ImportanceRows::LastFold)?;
@@ -229,8 +231,8 @@ impl ScriptData {
     }
 }
 
-/// The folders and files of which scripts see only what they are given: those of runs, and those with the labels of held-out
-/// rows. Other runs on the same data hold out the same rows.
+/// The folders and files that are closed to scripts, apart from what a script is given: run folders, and what holds the labels
+/// of held-out rows. Other runs on the same data hold out the same rows.
 pub(super) fn closed(
     run_folder: &Path,
     evaluation: Option<&EvaluationSetup>,

@@ -33,7 +33,7 @@ pub(super) struct Cache {
     in_place: bool,
 }
 
-/// A file that may have to be sent.
+/// Whether this runner has to receive a file.
 #[derive(Debug)]
 pub(super) enum Claim {
     /// It is there.
@@ -63,7 +63,7 @@ pub(super) struct View {
 }
 
 impl Cache {
-    /// Without a limit, its files may occupy half of the disk space that is free or that they occupy already.
+    /// `limit` is in bytes. Without one, its files may occupy half of the free space and of what they occupy already, together.
     pub(super) fn new(folder: &Path, limit: Option<u64>, in_place: bool) -> io::Result<Self> {
         for name in ["files", "views", "known"] {
             fs::create_dir_all(folder.join(name))?;
@@ -182,7 +182,7 @@ impl Cache {
     pub(super) fn view(&self, digest: &str, manifest: &Manifest, lock: File) -> io::Result<View> {
         let folder = self.view_folder(digest);
         let is_whole = |folder: &Path| {
-            // Of no files, all are there.
+            // A view without files is whole as soon as its folder exists.
             let mut files = manifest.files.iter();
             folder.is_dir()
                 && files.all(|entry| {

@@ -1,7 +1,7 @@
 //! A runner: runs scripts for a program at the other end of its standard input and output.
 //!
-//! It trusts the program as far as a user trusts what he starts, and holds nothing open: when the program is gone, all
-//! scripts end, and the runner with them.
+//! It trusts the program as far as a user trusts what he starts, and leaves nothing running: when the program is gone,
+//! all scripts end, and the runner with them.
 
 mod data;
 mod job;
@@ -56,7 +56,7 @@ pub struct RunnerSetup {
 struct Server {
     out: Outgoing,
     cache: Cache,
-    /// One folder for each run, in which its scripts run.
+    /// The folder that holds a folder for each run, in which its scripts run.
     folder: PathBuf,
     machine: Machine,
     /// The environments, by what the program asked for. A cell is empty until its interpreter has been inspected.

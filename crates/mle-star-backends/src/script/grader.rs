@@ -54,7 +54,7 @@ pub struct Grader {
     executor: Arc<Executor>,
     /// The folders of which scripts see only what they are given.
     closed: Arc<[PathBuf]>,
-    /// The folder for what it is given.
+    /// The folder that holds the input of a call while it runs.
     folder: PathBuf,
     /// How long it may take for one score.
     limit: Duration,
@@ -70,14 +70,14 @@ pub(crate) struct Graded<'a> {
     pub(crate) layout: Layout<'a>,
 }
 
-/// What an interval is for.
+/// What an interval tells.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IntervalTarget<'a> {
-    /// How other rows differ from those with a score.
+    /// How the rows of the test table differ from the scored ones.
     pub(crate) interval_for: IntervalFor,
-    /// The periods of those with a score; `None` for another split, or if they are not known.
+    /// The periods of the scored rows; `None` for another split, or if they are not known.
     pub(crate) periods: Option<&'a Folds>,
-    /// Whether the score of rows of several periods is the mean of those of the periods.
+    /// Whether a score over several periods is the mean of the scores of the periods.
     pub(crate) averages: bool,
 }
 
@@ -94,7 +94,7 @@ enum GraderOutput {
 pub struct Scored {
     /// The score.
     pub score: f64,
-    /// How long one call took, in seconds.
+    /// How long the metric file took for the score of all rows, in seconds.
     pub seconds: f64,
     /// The scores of resampled rows; `None` where there is none.
     pub replicates: Vec<Option<f64>>,
@@ -108,7 +108,7 @@ pub(crate) struct TextTable {
 }
 
 impl Grader {
-    /// Calls of this file run with this executor; what it is given lies in `folder` meanwhile.
+    /// Calls of this file run with this executor; their input lies in `folder` meanwhile.
     pub fn new(file: MetricFile, executor: Arc<Executor>, closed: Arc<[PathBuf]>, folder: PathBuf) -> Self {
         Self { file, executor, closed, folder, limit: LIMIT, calls: AtomicU64::new(0) }
     }
@@ -151,10 +151,8 @@ impl Grader {
             Some(scored) => scored,
             None => self.score(&truth, &predictions, rows, replicates).await?,
         };
-        // A file may have no score for other rows than all. Then nothing is known about the uncertainty.
-        let measured = of_replicates(scored.score, &scored.replicates, rows)
-            .or_else(|_| of_replicates(scored.score, &[Some(scored.score); 2], rows));
-        let measured = measured.map_err(|error| error.to_string())?;
+        // A file may have no score for other rows than all.
+        let measured = of_replicates(scored.score, &scored.replicates, rows);
         let measured = Measurement { mean_over_periods, ..measured };
         // Without bounds, the direction does not count.
         let scale = Scale { bounds: Bounds::default(), direction: Direction::Minimize };
@@ -175,7 +173,7 @@ impl Grader {
                 } else {
                     let without = without_each(&places, rows.keys.len());
                     let scores = self.scores_at(&truth, &predictions, rows, &without).await?;
-                    jackknife_error(&scores.into_iter().flatten().collect::<Vec<f64>>())
+                    jackknife_error(&scores.into_iter().flatten().collect::<Vec<f64>>(), places.len())
                 };
                 let errors = GroupErrors { sizes, by_groups, by_rows: None };
                 Ok(for_other_groups(measured, &errors, (groups, test_rows), scale))
@@ -231,7 +229,7 @@ impl Grader {
         Ok(self.call(truth, predictions, &counts).await?.replicates)
     }
 
-    /// The score of two tables with the same rows in the same order, which the column with row IDs names first.
+    /// The score of two tables with the same rows in the same order. The first column of both has the row IDs.
     ///
     /// # Errors
     /// Why there is no score, in one sentence.
@@ -336,8 +334,8 @@ impl Grader {
     }
 }
 
-/// The time of the score, of the replicates, and of the start of Python. Two replicates are computed however long they take, and two
-/// more if the file refuses the IDs of the first.
+/// Five scores are never cut short: that of all rows, two replicates, and two more if the file refuses the IDs of the first.
+/// Besides, there is time for two rounds of replicates, and as much again for the start of Python.
 fn time_of_a_job(limit: Duration) -> Duration {
     limit * 5 + REPLICATES_TAKE * 3
 }

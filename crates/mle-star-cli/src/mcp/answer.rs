@@ -8,7 +8,7 @@ use serde::Serialize;
 
 /// The most characters of a text. The context of an agent is small.
 const MOST: usize = 8000;
-/// The most characters of a script.
+/// The most characters of a script: more than of a text, since a script without its middle is of little use.
 pub const MOST_OF_SCRIPT: usize = 24_000;
 
 /// What a tool answers.

@@ -7,7 +7,7 @@ use crate::formulas::averages::Mean;
 use crate::formulas::{Formula, NO_ROWS};
 use crate::names::Metric;
 
-/// The true and the predicted set of each row, as places in the names of sets.
+/// The true and the predicted set of each row, as positions in `sets`.
 pub(crate) struct Sets {
     metric: Metric,
     pairs: Vec<(u32, u32)>,
@@ -66,6 +66,7 @@ impl Formula for Sets {
             let both = truth.iter().filter(|label| predicted.binary_search(label).is_ok());
             both.for_each(|label| hits[*label as usize] += weight);
         }
+        // As in scikit-learn, the score of no labels is 0.
         if self.metric == Metric::SetMicroF1 {
             let size: f64 = sizes.iter().sum();
             return Ok(if size > 0.0 { 2.0 * hits.iter().sum::<f64>() / size } else { 0.0 });

@@ -141,7 +141,7 @@ fn group_errors(metric: Metric, predicted: &[Predicted], measured: &Measurement)
     let sizes = groups.iter().map(|places| places.len() as u64).collect();
     let alone: Option<Vec<Measurement>> =
         predicted.iter().map(|one| one.measure_rows(ROW_REPLICATES).ok()).collect();
-    let by_rows = alone.and_then(|alone| mean(metric, &alone).ok()).map(|alone| alone.standard_error);
+    let by_rows = alone.and_then(|alone| mean(metric, &alone).ok()?.standard_error);
     if groups.len() > FEW_GROUPS {
         return GroupErrors { sizes, by_groups: measured.standard_error, by_rows };
     }
@@ -151,7 +151,7 @@ fn group_errors(metric: Metric, predicted: &[Predicted], measured: &Measurement)
         score_at(predicted, &places)
     };
     let scores: Vec<f64> = groups.iter().filter_map(without).collect();
-    GroupErrors { sizes, by_groups: jackknife_error(&scores), by_rows }
+    GroupErrors { sizes, by_groups: jackknife_error(&scores, groups.len()), by_rows }
 }
 
 /// The mean score over the targets at these places; `None` if there is none.

@@ -16,7 +16,7 @@ impl Layers {
         Self::elsewhere()
     }
 
-    /// None.
+    /// These systems have no namespaces.
     pub(super) fn namespaces(
         &self,
         _network: Network,
@@ -30,7 +30,7 @@ impl Layers {
 }
 
 impl Access {
-    /// None.
+    /// These systems have no rules for access.
     pub(super) fn rules(&self, _layers: &Layers, _network: Network) -> io::Result<Option<Rules>> {
         Ok(None)
     }

@@ -15,7 +15,7 @@ pub fn in_own_session(command: &mut Command) -> &mut Command {
 }
 
 /// Resets the handling of `SIGCHLD`. If this process was started with the signal ignored, the kernel discards the exit
-/// status of its children, and waiting for them fails.
+/// status of its children, and waiting for them fails. Call it once, before the first child starts.
 pub fn handle_child_signals() {
     // SAFETY: the default action runs no code of this process.
     let _ = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };

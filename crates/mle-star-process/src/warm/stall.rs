@@ -28,7 +28,7 @@ pub(crate) async fn stalled(root: u32, logs: &[PathBuf; 2], limit: Duration) {
     }
 }
 
-/// The processor times of each thread.
+/// How long each thread ran, and waited to run, in nanoseconds.
 fn processor_use(root: u32) -> Vec<(u64, u64)> {
     proc::descendants(root, MANY).into_iter().flat_map(proc::thread_times).collect()
 }

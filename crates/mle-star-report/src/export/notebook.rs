@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::python_colours::open_lines;
 use crate::run_report::RunReport;
 
-/// A cell without a heading that is longer ends at the next blank line.
+/// A cell with this many lines or more ends at the next blank line.
 const LONG: usize = 15;
 /// Statements that go on with the one before.
 const CONTINUING: [&str; 4] = ["else", "elif", "except", "finally"];
@@ -74,7 +74,7 @@ struct Part {
     code: String,
 }
 
-/// The parts of a script: below each line `# === Heading ===`; without such lines, at comments and definitions after a blank line.
+/// The parts of a script. One begins at each line `# === Heading ===`, and after a blank line where [`begins`] says.
 fn parts(script: &str) -> Vec<Part> {
     let mut parts = vec![Part::default()];
     let (mut blank, mut length) = (true, 0);
@@ -97,7 +97,7 @@ fn parts(script: &str) -> Vec<Part> {
     parts
 }
 
-/// Whether a line after a blank one begins a part, if the part before has so many lines.
+/// Whether a line after a blank one begins a part; `length` is the number of lines of the part so far.
 fn begins(line: &str, length: usize) -> bool {
     let word: String = line.chars().take_while(|letter| letter.is_alphanumeric() || *letter == '_').collect();
     let is_statement = line.starts_with(|first: char| first.is_alphabetic() || "#@_".contains(first));

@@ -55,7 +55,7 @@ pub struct OverviewScore {
     pub metric: String,
     /// `maximize` or `minimize`.
     pub direction: &'static str,
-    /// The first score.
+    /// The score of the first candidate that has one.
     pub first: Option<String>,
     /// The best validation score so far.
     pub best: Option<String>,
@@ -76,7 +76,7 @@ pub struct Work {
     pub begun_shown: String,
     /// Time taken so far.
     pub time: String,
-    /// `$1.23 for 85 calls, …`; empty for offline agents.
+    /// `$1.23 for 85 calls, …`; `None` without calls of a language model.
     pub cost: Option<String>,
     /// Scripts run.
     pub scripts: usize,
@@ -91,7 +91,7 @@ pub struct Work {
 pub struct PhaseRow {
     /// The name, for people.
     pub name: String,
-    /// The time from its beginning to that of the next phase, or to now.
+    /// The time until the next phase began, the run ended, or now.
     pub time: String,
     /// The best validation score at its end.
     pub best: Option<String>,
@@ -131,7 +131,7 @@ fn forked_from(forked: &ForkedFrom) -> String {
 fn score(context: &Context<'_>) -> OverviewScore {
     let Context { run, report, steps, descent, .. } = context;
     let first = steps.of_kind(StepKind::Candidate).find_map(steps::Step::score);
-    // Results of earlier versions do not tell how far to trust them.
+    // Results of earlier versions do not tell how far to trust them, so they show no validated score.
     let has_trust = context.result().is_some_and(|result| result.trust.is_some());
     OverviewScore {
         metric: report.run.metric.clone(),

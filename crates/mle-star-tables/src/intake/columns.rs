@@ -103,7 +103,10 @@ impl Columns {
         }
     }
 
-    /// Leaves out an unnamed first column of different whole numbers.
+    /// Leaves out an unnamed first column of whole numbers from 0 on, no two of them equal.
+    ///
+    /// # Errors
+    /// The table cannot be read.
     pub(super) fn drop_index(&mut self, table: &Table) -> Result<(), Trouble> {
         if let Some(index) = Index::of(table)? {
             self.all.remove(0);
@@ -124,9 +127,10 @@ impl Index {
         table.each_row(&mut |row: &StringRecord| {
             let value = row.get(0).and_then(|cell| cell.trim().parse::<i64>().ok());
             let next = i64::try_from(values.len()).unwrap_or(i64::MAX);
-            match value.filter(|value| *value >= 0 && values.insert(*value)) {
+            // The largest number has none after it.
+            match value.filter(|value| (0..i64::MAX).contains(value) && values.insert(*value)) {
                 Some(value) => {
-                    from = if next == 0 { Some(value) } else { from.filter(|from| from + next == value) }
+                    from = if next == 0 { Some(value) } else { from.filter(|from| value - from == next) }
                 }
                 None => is_index = false,
             }

@@ -166,11 +166,12 @@ fn with_all(library: &Library, finalists: &[Scored]) -> Vec<Scored> {
     finalists.iter().cloned().chain(others).take(MOST).collect()
 }
 
-/// Whether a held-out score is worse than a validation score by more than this many standard errors of the difference.
+/// Whether a held-out score is worse than a validation score by more than this many standard errors of the difference. If
+/// that error is not known, it is not.
 pub(super) fn is_worse(ctx: &Ctx<'_>, held_out: &Measurement, validated: &Measurement, errors: f64) -> bool {
     let scores = ctx.score(held_out.score).zip(ctx.score(validated.score));
     let error = held_out.error_of_gap(validated);
-    scores.is_some_and(|(now, then)| then.gain_over(now) > errors * error)
+    scores.zip(error).is_some_and(|((now, then), error)| then.gain_over(now) > errors * error)
 }
 
 /// The solutions with different scripts: `best`, then the others, best first.

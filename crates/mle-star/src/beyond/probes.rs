@@ -1,8 +1,8 @@
 //! Probes: the solution to submit runs on changed data, to see whether its score can be believed.
 //!
-//! Why: some leaks show in no text and on no other rows. What it may change: a suspect solution gives way to the next best.
+//! Why: some leaks show neither in the source of a script nor in its score on held-out rows. What it may change: a suspect solution gives way to the next best.
 //!
-//! With a permuted target, nothing can be learnt, so a score that is better than chance has seen its own answers. With
+//! With a permuted target, nothing can be learnt: a script that scores better than chance has seen the answers. With
 //! other test rows, a validation score stays what it was. While the fits of a script are watched, no model may predict
 //! validation rows that it was fitted on. A leak that the leakage agent found and did not correct needs no run.
 //!
@@ -21,7 +21,7 @@ use mle_star_domain::trust::{Probe, ProbeVerdict};
 
 /// A score that is better than chance by more than this many standard deviations is suspect.
 const TOO_GOOD: f64 = 3.0;
-/// How much longer than before a script is expected to take in a probe.
+/// A margin: a probe is expected to take this many times as long as the script before.
 const LONGER: f64 = 1.5;
 /// The probes, and the data that their scripts see.
 const PROBES: [(&str, DataView); 3] = [
@@ -30,7 +30,7 @@ const PROBES: [(&str, DataView); 3] = [
     ("fits", DataView::Search),
 ];
 
-/// The chosen solution, or the first of the others that is not suspect if that one is. The chosen one if all are suspect.
+/// The chosen solution. If it is suspect: the first other one that is not. If all are: the chosen one nevertheless.
 pub(crate) async fn probe(ctx: &Ctx<'_>, chosen: Chosen, library: &Library) -> Result<Chosen, Stop> {
     if ctx.config().probes == Probes::Off {
         return Ok(chosen);
@@ -107,7 +107,7 @@ struct Probing<'a> {
     solution: &'a Scored,
     /// Its fastest member, if it is a combination.
     member: Option<&'a Scored>,
-    /// How much longer than before the next probe is expected to take.
+    /// The next probe is expected to take this many times as long as the script before.
     longer: f64,
     /// The probe that took longer than its share.
     late: Option<&'static str>,
@@ -126,7 +126,7 @@ impl Probing<'_> {
         if let Some(late) = self.late.filter(|_| time.knows_longer()) {
             return skipped(format!("the probe `{late}` took longer than its share of the time"));
         }
-        // A combination is scored with weights that do not know the scored rows, which its script does not have.
+        // The script of a combination has its final weights. Its score is from weights that were fitted on other rows.
         let needs_member = data == DataView::ReplacedTestRows && time.knows_longer();
         let whole = Some(self.solution).filter(|_| self.member.is_none() || !needs_member);
         let member = self.member.filter(|_| time.knows_longer());
@@ -189,7 +189,7 @@ fn shuffled_target(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) ->
 
 fn replaced_test_rows(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome) -> (ProbeVerdict, String) {
     if solution.composition().is_some() {
-        let why = "a combination is scored with weights that do not know the scored rows, which its script does not have";
+        let why = "the program scores a combination with weights fitted on other rows, and its script has only the final weights";
         return (ProbeVerdict::Skipped, why.to_owned());
     }
     let known = solution.measured().zip(outcome.measured.as_ref());

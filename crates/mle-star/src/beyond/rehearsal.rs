@@ -84,8 +84,9 @@ async fn predict(
 /// not that of the search, nothing else would show that it predicts something else.
 pub(super) fn warn_if_worse(ctx: &Ctx<'_>, held_out: Option<&Measurement>, best: &Scored) {
     let both = held_out.zip(best.measured());
-    if let Some((held_out, validated)) = both.filter(|(now, then)| is_worse(ctx, now, then, TOO_FAR)) {
-        let error = held_out.error_of_gap(validated);
+    if let Some((held_out, validated)) = both.filter(|(now, then)| is_worse(ctx, now, then, TOO_FAR))
+        && let Some(error) = held_out.error_of_gap(validated)
+    {
         ctx.warn(format!(
             "the score on held-out rows, {:.6}, is worse than the validation score, {:.6}, by more than chance explains (standard error of the difference {error:.6}): the rows differ, the validation score is too good, or the submission script predicts something else",
             held_out.score, validated.score

@@ -16,6 +16,8 @@ use std::io::{self, ErrorKind, Read as _};
 use std::ops::Range;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, MAIN_DB};
 
@@ -25,9 +27,11 @@ use super::{JournalError, checksum, lock, rollback, wal};
 
 /// The largest file that is read, in bytes.
 const LARGEST: usize = 1 << 30;
-/// How often a read is retried. SQLite restarts a log about every thousand pages, so one retry is nearly always
-/// enough.
-const ATTEMPTS: usize = 20;
+/// How long a read is retried. SQLite restarts a log about every thousand pages, so one retry is nearly always enough; on a
+/// busy machine, a writer without a log may end several transactions during each read.
+const PATIENCE: Duration = Duration::from_secs(10);
+/// The pause before a retry.
+const PAUSE: Duration = Duration::from_millis(1);
 const HEADER: u64 = 32;
 /// Where a database counts the transactions that were written into it, and the end of that number.
 const COUNTER: Range<usize> = 24..28;
@@ -68,7 +72,8 @@ struct Files {
 
 /// A consistent copy of the files.
 fn read(path: &Path) -> io::Result<Files> {
-    for _ in 0..ATTEMPTS {
+    let began = Instant::now();
+    loop {
         let before = stamp(path)?;
         let database = whole(path)?;
         let log = if_there(whole(&log_of(path)))?;
@@ -76,8 +81,11 @@ fn read(path: &Path) -> io::Result<Files> {
         if stamp(path)? == before {
             return Ok(Files { database, log, rollback });
         }
+        if began.elapsed() > PATIENCE {
+            return Err(io::Error::new(ErrorKind::ResourceBusy, "it changes faster than it can be read"));
+        }
+        thread::sleep(PAUSE);
     }
-    Err(io::Error::new(ErrorKind::ResourceBusy, "it changes faster than it can be read"))
 }
 
 /// Changes whenever the log is restarted, a transaction of a rollback journal begins or ends, or something is written to
@@ -125,8 +133,8 @@ fn unreadable(path: &Path, error: &io::Error) -> JournalError {
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the journal is a file")]
 mod tests {
+    use std::fs;
     use std::sync::atomic::{AtomicBool, Ordering};
-    use std::{fs, thread};
 
     use super::*;
     use crate::journal::storage::Mode;

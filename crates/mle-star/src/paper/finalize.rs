@@ -5,8 +5,9 @@ use crate::ctx::Ctx;
 use crate::solution::Solution;
 use crate::stop::Stop;
 
-/// The solution with the block rewritten that subsamples. A block that cannot be found stays. Also returns whether the
-/// solution, which runs for so many `seconds` with all that it is part of, is known to use all rows that fit.
+/// The solution without its subsampling, if an agent finds any, and whether it is known to use as many rows as the time
+/// allows: it is not if the agents gave no clear answer. `seconds` is how long the whole script runs, which may combine
+/// several solutions.
 pub(crate) async fn without_subsampling(
     ctx: &Ctx<'_>,
     solution: &Solution,

@@ -60,7 +60,7 @@ impl Called {
     }
 }
 
-/// A request of the first agent for this prompt, without tools and schema, that has a minute.
+/// A request of the agent `init` with this prompt, without tools and schema, that has a minute.
 pub fn request(prompt: &str) -> AgentRequest {
     AgentRequest {
         place: Place::from("phase1/candidate-0/init"),

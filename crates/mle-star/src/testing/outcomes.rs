@@ -19,7 +19,7 @@ pub fn measurement(scores: &[f64]) -> Measurement {
     let standard_error = standard_deviation(replicates).unwrap_or_default();
     let interval = Some([score - 1.96 * standard_error, score + 1.96 * standard_error]);
     let (replicates, measured) = (replicates.to_vec(), Measurement::of(score, "rows".to_owned()));
-    Measurement { rows: 100, standard_error, interval, replicates, ..measured }
+    Measurement { rows: 100, standard_error: Some(standard_error), interval, replicates, ..measured }
 }
 
 /// A script that ran, and whose predictions have this measured score and replicates.

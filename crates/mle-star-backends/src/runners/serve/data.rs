@@ -83,7 +83,7 @@ impl Server {
     /// Data that a script changed is not used again.
     pub(super) fn forget(&self, data: &str, ready: &Ready) {
         lock(&self.data).remove(data);
-        // What is left is found to be damaged, or is never used again.
+        // If files stay, the check of their size or digest finds them, or no run asks for them again.
         let _ = self.cache.forget(data, &ready.manifest);
     }
 

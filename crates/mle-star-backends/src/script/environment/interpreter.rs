@@ -19,7 +19,7 @@ use super::{Environment, Origin};
 
 /// The oldest version that works.
 const OLDEST: (u32, u32) = (3, 11);
-/// Names looked for on PATH, best first. 3.14 comes late: fewer libraries support it.
+/// Names looked for on PATH, best first: what the user calls Python, then versions. 3.14 is late: fewer libraries support it.
 const NAMES: [&str; 6] = ["python3", "python3.13", "python3.12", "python3.11", "python3.14", "python"];
 /// How long an interpreter may take to answer.
 const LIMIT: Duration = Duration::from_secs(60);

@@ -15,11 +15,11 @@ use super::Evaluator;
 
 /// The largest file of predictions that is read whole, in bytes.
 const LARGEST: u64 = 256 << 20;
-/// The number of parts into which times are divided.
+/// Times are divided into about this many parts.
 const TIMES: usize = 10;
 /// The name of the division by folds, if folds are periods.
 const PERIOD: &str = "period";
-/// The cells of a row that are shown.
+/// How many cells of a row are shown.
 const CELLS: usize = 4;
 
 /// The files of predictions for labelled rows.

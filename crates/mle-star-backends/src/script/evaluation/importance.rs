@@ -158,7 +158,8 @@ impl Evaluator {
         }
         let measured = self.score_copy(labels, &known)?;
         let Some(gap) = before.difference(&measured) else { return Ok(()) };
-        let least = (TOO_FAR * gap.standard_error).max(NEGLIGIBLE * measured.standard_error);
+        let negligible = NEGLIGIBLE * measured.standard_error.unwrap_or_default();
+        let least = (TOO_FAR * gap.standard_error).max(negligible);
         if gap.by.abs() > least {
             return differs(&format!("they score {:.6} instead of {:.6}", before.score, measured.score));
         }

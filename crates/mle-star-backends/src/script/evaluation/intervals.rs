@@ -4,8 +4,9 @@ use mle_star_domain::measure::interval::{FEWEST_PERIODS, Grouped};
 use mle_star_domain::protocol::{Periods, Split, SplitKind};
 use mle_star_metrics::intervals::IntervalFor;
 
-/// What intervals are for: one more period, other groups, or other rows. Series that end at different times count as groups if
-/// there are too few periods for an interval. `test_rows` is `None` if not known.
+/// What intervals tell: how the score differs on one more period, on other groups, or on other rows. Series that end at different
+/// times count as groups if there are too few periods for an interval. `groups` are the numbers of test rows of each group,
+/// `test_rows` is that of all; `None` if not known.
 pub(super) fn interval_for(
     split: Option<&Split>,
     periods: Option<&Periods>,

@@ -50,8 +50,9 @@ fn explanation_of(
         "Name or service not known",
         "NewConnectionError",
         "NameResolutionError",
-    ]) || has(&["Errno 111"])
-    {
+        // Connection refused.
+        "Errno 111",
+    ]) {
         isolation.closes_network().then_some(NETWORK)
     } else if has(&["[Errno 27] File too large"]) {
         Some(LARGE)

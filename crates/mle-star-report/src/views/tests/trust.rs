@@ -32,7 +32,7 @@ fn world() -> World {
     scores.iter().fold(World::new(), |world, (place, score)| {
         let measured = Measurement {
             rows: 2000,
-            standard_error: 0.006,
+            standard_error: Some(0.006),
             interval: Some([score - 0.0113, score + 0.0107]),
             ..Measurement::of(*score, "rows".to_owned())
         };

@@ -96,6 +96,7 @@ fn resolved(one: &Assertion, sentences: &[Sentence], has_weights: bool) -> Resul
             *modifier = format!("at {number}");
         }
     }
+    // Some metrics need a share that another sentence may give, such as the quantile of a pinball loss.
     let lacks = one.metric.is_none() && Metric::lacks(&one.name).is_some();
     let level = lacks.then(|| levels::share(&sentences[one.sentence..])).flatten();
     let known = match level {
@@ -109,7 +110,7 @@ fn resolved(one: &Assertion, sentences: &[Sentence], has_weights: bool) -> Resul
     known.ok_or_else(|| phrase_of(one, &modifiers))
 }
 
-/// The phrase as written, or the name with what other sentences add.
+/// The phrase as written, followed in brackets by what other sentences add.
 fn phrase_of(one: &Assertion, modifiers: &[String]) -> String {
     let phrase = one.phrase.to_lowercase();
     let missing: Vec<&str> = modifiers
@@ -119,11 +120,16 @@ fn phrase_of(one: &Assertion, modifiers: &[String]) -> String {
             !modifier
                 .split(' ')
                 .next()
-                .is_some_and(|word| phrase.contains(&word.chars().take(5).collect::<String>()))
+                .is_some_and(|word| phrase.contains(&word.chars().take(STEM).collect::<String>()))
         })
         .collect();
     if missing.is_empty() { one.phrase.clone() } else { format!("{} ({})", one.phrase, missing.join(", ")) }
 }
+
+/// So many letters tell a word in all its forms.
+const STEM: usize = 5;
+/// From the word for a share to that for what is correct, there are at most so many words, both included.
+const REACH: usize = 9;
 
 /// Accuracy in other words: the share of correct predictions.
 fn in_words(sentences: &[Sentence]) -> MetricReading {
@@ -131,7 +137,8 @@ fn in_words(sentences: &[Sentence]) -> MetricReading {
         |word: &str| matches!(word, "share" | "percentage" | "fraction" | "proportion" | "percent");
     let says = |sentence: &&Sentence| {
         let at = sentence.words.iter().position(|word| is_share(&word.text));
-        let rest = at.map(|at| &sentence.words[at..(at + 9).min(sentence.words.len())]).unwrap_or_default();
+        let rest =
+            at.map(|at| &sentence.words[at..(at + REACH).min(sentence.words.len())]).unwrap_or_default();
         let is_right = rest.iter().any(|word| matches!(word.text.as_str(), "correct" | "correctly"));
         is_right && (cue::cue(sentence, &[]).is_some() || sentence.section == Section::Evaluation)
     };

@@ -89,7 +89,7 @@ async fn a_file_and_the_program_compute_the_same() {
         assert_eq!((own.rows, &own.rows_digest), (by_file.rows, &by_file.rows_digest));
         assert_eq!(own.replicates.len(), by_file.replicates.len());
         own.replicates.iter().zip(&by_file.replicates).for_each(|(one, two)| is_near(*one, *two));
-        is_near(own.standard_error, by_file.standard_error);
+        is_near(own.standard_error.unwrap(), by_file.standard_error.unwrap());
         let ends = |one: &Measurement| one.interval.unwrap();
         ends(&own).iter().zip(ends(&by_file)).for_each(|(one, two)| is_near(*one, two));
     };
@@ -122,10 +122,12 @@ async fn what_a_file_refuses_is_the_mistake_of_the_script() {
     // Rows that are missing or have other IDs are refused, so nothing is known about the uncertainty.
     let whole = "def grade(s, a):\n    assert len(s) == 60\n    assert s.id.max() < 60\n    return 1.0";
     let all = measured(whole, &fine).await;
-    assert_eq!((all.score, all.standard_error, all.interval), (1.0, 0.0, Some([1.0, 1.0])));
+    assert_eq!((all.score, all.standard_error, all.interval), (1.0, None, None));
+    assert_eq!(all.no_interval.as_deref(), Some("the metric file has no score for resampled rows"));
+    assert_eq!(all.difference(&all), None);
     // Without other IDs, the spread is about that of a mean of 60 rows with a standard deviation of two.
     let own = "def grade(s, a):\n    assert s.id.max() < 60\n    return abs(s.y - a.y).mean()";
-    let error = measured(own, &fine).await.standard_error;
+    let error = measured(own, &fine).await.standard_error.unwrap();
     assert!((0.18..0.32).contains(&error), "{error}");
     let refusing = "
 class ParticipantVisibleError(Exception): pass
@@ -272,7 +274,7 @@ async fn a_file_scores_periods_and_the_rows_of_both_scripts_as_the_program_does(
         let measured = outcome.measured.clone().unwrap_or_else(|| panic!("{}", said(&outcome)));
         assert!((measured.score - mean).abs() < 1e-9, "{} instead of {mean}", measured.score);
         assert_eq!((measured.periods.len(), measured.rows, measured.on_folds), (3, 60, true));
-        assert!(measured.mean_over_periods && measured.standard_error > 0.0, "{measured:?}");
+        assert!(measured.mean_over_periods && measured.standard_error > Some(0.0), "{measured:?}");
         let of_some = world.run(&scripts[1]).await;
         let of_some = of_some.measured.clone().unwrap_or_else(|| panic!("{}", said(&of_some)));
         assert_eq!((of_some.rows, of_some.on_folds), (30, false));
@@ -287,7 +289,7 @@ async fn a_file_scores_periods_and_the_rows_of_both_scripts_as_the_program_does(
         let by = difference.unwrap_or_else(|| panic!("{failure}")).by;
         assert_eq!(rows, 30);
         assert!((by - (common(0.0) - common(1.0))).abs() < 1e-9, "{by}");
-        found.push(measured.standard_error);
+        found.push(measured.standard_error.unwrap());
     }
     // There are fewer replicates of the file.
     assert!((0.5..2.0).contains(&(found[0] / found[1])), "{found:?}");
