@@ -70,13 +70,14 @@ async fn attempt(
     let began = Instant::now();
     let mut conversation = Conversation { client, request, events, transcript: Transcript::default() };
     let end = conversation.listen(&mut child, deadline).await;
+    let waited = began.elapsed().as_secs();
     let (end, last) = conversation.interrupt(end, &mut child).await;
     let (ending, stderr) = child.end().await;
     let (outcome, usage) = match end {
         End::Turn(ended) => (conversation.turn_outcome(&ended), classify::usage(&ended)),
         End::Decided(outcome) => (outcome, conversation.usage(last.as_deref())),
         End::Timeout => {
-            let reason = format!("no answer within {} s", began.elapsed().as_secs());
+            let reason = format!("no answer within {waited} s");
             (Outcome::Failed(reason), last.as_deref().map(classify::usage).unwrap_or_default())
         }
         End::Closed => (conversation.death_outcome(ending, &stderr), conversation.usage(None)),

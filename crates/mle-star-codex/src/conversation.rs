@@ -81,6 +81,7 @@ impl<'a> Conversations<'a> {
         talk.close_input();
         let (began, mut transcript) = (Instant::now(), Transcript::default());
         let end = self.listen(&mut talk, &mut transcript, deadline).await;
+        let waited = began.elapsed().as_secs();
         let (ending, stderr) = talk.end().await;
         let outcome = match end {
             End::Turn(None) => answered(&transcript, asked.is_some()),
@@ -90,7 +91,7 @@ impl<'a> Conversations<'a> {
                 let status = ending.and_then(|ending| ending.status);
                 classify::death(status, &stderr, transcript.error.as_deref())
             }
-            End::Timeout => Outcome::Failed(format!("no answer within {} s", began.elapsed().as_secs())),
+            End::Timeout => Outcome::Failed(format!("no answer within {waited} s")),
             End::Silent(time) => {
                 // Some versions hang with a schema.
                 self.was_silent = asked.is_some();

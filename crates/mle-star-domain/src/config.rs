@@ -71,15 +71,15 @@ crate::keys! {
     #[serde(default, deny_unknown_fields, remote = "Self")]
     pub struct Config {
         /// M: models to try.
-        num_retrieved_models: u32 = 4, at_least(1);
+        num_retrieved_models: u32 = 4, at_least(1), at_most(100_000);
         /// T: ablation studies and refinements on each path.
-        outer_loop_steps: u32 = 4, at_least(1);
+        outer_loop_steps: u32 = 4, at_least(1), at_most(100_000);
         /// K: attempts at each code block.
-        inner_loop_steps: u32 = 4, at_least(1);
+        inner_loop_steps: u32 = 4, at_least(1), at_most(100_000);
         /// L: refinement paths that run side by side.
         num_parallel_solutions: u32 = 2, at_least(1), at_most(1024);
         /// R: ensemble rounds.
-        ensemble_rounds: u32 = 5, at_least(1);
+        ensemble_rounds: u32 = 5, at_least(1), at_most(100_000);
         /// Wall-clock limit of the run, in seconds, without interruptions. The search stops when a tenth is left, or earlier
         /// if the last run on all rows needs more, at most half.
         time_limit_seconds: u64 = 86_400,
@@ -90,7 +90,7 @@ crate::keys! {
         /// The most training rows that scripts use before finalization.
         subsample_limit: u32 = 30_000, at_least(1);
         /// The most repairs of one failing script.
-        max_debug_attempts: u32 = 3, at_least(1);
+        max_debug_attempts: u32 = 3, at_least(1), at_most(100_000);
         /// Limit on the cost of agents, in US dollars, exceeded by one call at most. The offline agents cost nothing.
         max_budget_usd: Option<f64> = None,
             must(is_budget, "a positive number of US dollars"),

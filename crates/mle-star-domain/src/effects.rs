@@ -430,7 +430,12 @@ impl ScriptOutcome {
         };
         if let Some(why) = why_not {
             let note = format!("not run once more, alone: {why}");
-            return Self { notes: first.notes.iter().cloned().chain([note]).collect(), ..first };
+            let lost = self.runner.clone().filter(|_| self.loss().is_some());
+            return Self {
+                notes: first.notes.into_iter().chain(self.notes).chain([note]).collect(),
+                lost_runners: first.lost_runners.into_iter().chain(self.lost_runners).chain(lost).collect(),
+                ..first
+            };
         }
         let note = format!("run once more, alone: the first time it ran out of memory, {how}");
         Self {

@@ -58,6 +58,10 @@ pub struct Measurement {
     pub bounds: Bounds,
     /// The score in each bootstrap replicate; empty without a standard error.
     pub replicates: Vec<f64>,
+    /// How many of the replicates have a score of their own, if not all: the others, such as those of one class, repeat
+    /// the score of all rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub defined: Option<u64>,
 }
 
 /// The score of the rows of a fold.
@@ -110,14 +114,23 @@ impl Measurement {
             spread: None,
             bounds: Bounds::default(),
             replicates: Vec::new(),
+            defined: None,
         }
+    }
+
+    /// The share of the replicates that have a score of their own.
+    pub fn defined_share(&self) -> f64 {
+        self.defined.map_or(1.0, |defined| defined as f64 / self.replicates.len().max(1) as f64)
     }
 
     /// The difference to another measurement, by the replicates that both have; `None` if there are fewer than two.
     pub fn difference(&self, other: &Self) -> Option<Difference> {
         let differences: Vec<f64> =
             self.replicates.iter().zip(&other.replicates).map(|(one, two)| one - two).collect();
-        Some(Difference { by: self.score - other.score, standard_error: standard_deviation(&differences)? })
+        // Replicates that repeat the scores do not differ from their difference, so they make the variance too small.
+        let share = self.defined_share().min(other.defined_share());
+        let standard_error = standard_deviation(&differences)? / share.sqrt();
+        Some(Difference { by: self.score - other.score, standard_error })
     }
 
     /// The interval of this score of held-out rows. Where rows are periods or groups, those that were validated tell how far
@@ -173,6 +186,14 @@ mod tests {
         let unpaired = measurement(0.7, &[0.8, 0.7, 0.6]);
         assert!((one.difference(&unpaired).unwrap().standard_error - 0.2).abs() < 1e-12);
         assert_eq!(one.difference(&measurement(0.7, &[0.6])), None);
+        // A quarter of the replicates has a score of its own.
+        let few = Measurement {
+            defined: Some(3),
+            ..measurement(0.8, &[[0.7, 0.8, 0.9, 0.8].as_slice(), &[0.8; 8]].concat())
+        };
+        let other = measurement(0.7, &[0.7; 12]);
+        let whole = standard_deviation(&few.replicates).unwrap();
+        assert!((few.difference(&other).unwrap().standard_error - 2.0 * whole).abs() < 1e-12);
     }
 
     #[test]

@@ -3,6 +3,8 @@
 //! [`Direction`] says whether larger or smaller scores win. A [`Score`] carries its direction, so that no other code
 //! compares scores with `<` or `>`.
 
+use std::cmp::Ordering;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -84,7 +86,9 @@ pub fn last_best<T>(items: impl IntoIterator<Item = T>, score: impl Fn(&T) -> Sc
 
 /// Sorts best first; equals keep their order.
 pub fn sort_best_first<T>(items: &mut [T], score: impl Fn(&T) -> Score) {
-    items.sort_by(|a, b| score(b).gain_over(score(a)).total_cmp(&0.0));
+    // Gains are finite, and 0.0 and -0.0 are equal.
+    let order = |a: &T, b: &T| score(b).gain_over(score(a)).partial_cmp(&0.0).unwrap_or(Ordering::Equal);
+    items.sort_by(order);
 }
 
 #[cfg(test)]

@@ -85,6 +85,11 @@ fn last_match(text: &[u8]) -> Option<Option<Printed>> {
 /// The characters of a number at the start of a text, after blanks; `None` if there are none.
 fn number(text: &[u8]) -> Option<&str> {
     let text = text.trim_ascii_start();
+    // Python prints these. They are no scores, but what the script said last.
+    let begins = |word: &[u8]| text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(word));
+    if begins(b"nan") || begins(b"inf") {
+        return Some("nan");
+    }
     let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
     let length = text.iter().take_while(|byte| is_part(byte)).count();
     std::str::from_utf8(&text[..length]).ok().filter(|number| !number.is_empty())
@@ -106,6 +111,8 @@ mod tests {
         };
         check("Final Validation Performance: 0.8196\n", Some(0.8196));
         check("Training complete.\n", None);
+        check("Final Validation Performance: 0.4\nFinal Validation Performance: nan\n", None);
+        check("Final Validation Performance: 0.4\nFinal Validation Performance: Infinity\n", None);
         check("Final Validation Performance: 0.5\nFinal Validation Performance: 0.8196\n", Some(0.8196));
         check("Final Validation Performance: 0.5\nFinal Validation Performance: 0.82.\n", None);
         check("Final Validation Performance: -1.5e-3 (mean)", Some(-0.0015));

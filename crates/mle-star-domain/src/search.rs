@@ -78,8 +78,8 @@ fn readings(address: &str) -> Vec<Page> {
     let mut text: String = address.trim().chars().filter(|c| !c.is_control()).collect();
     for _ in 0..DECODINGS {
         pages.extend(page(&text));
-        // Archives and proxies append the other address to their own, with or without its scheme.
-        let inner = text.match_indices(['/', '\\']).map(|(at, _)| &text[at + 1..]);
+        // Archives and proxies append the other address to their own, or put it into the query, with or without its scheme.
+        let inner = text.match_indices(['/', '\\', '?', '&', '=', ':']).map(|(at, _)| &text[at + 1..]);
         pages.extend(inner.filter_map(page));
         let decoded = decoded(&text);
         if decoded == text {

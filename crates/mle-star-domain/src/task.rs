@@ -241,18 +241,20 @@ impl TextColumn {
     /// How scripts read the column, in a few sentences.
     pub fn rule(&self) -> String {
         let name = &self.column;
+        // A JSON text is a text in Python as well.
+        let literal = serde_json::Value::from(name.as_str());
         let quoted: Vec<String> = self.words.iter().map(|word| format!("`{word}`")).collect();
         let are = match quoted.as_slice() {
             [] => {
                 return format!(
-                    "Values of `{name}` are text, such as `007`: read every table that has the column with `dtype={{{name:?}: str}}`."
+                    "Values of `{name}` are text, such as `007`: read every table that has the column with `dtype={{{literal}: str}}`."
                 );
             }
             [word] => format!("{word} is a value of `{name}`, not a missing one"),
             words => format!("{} are values of `{name}`, not missing ones", words.join(", ")),
         };
         format!(
-            "{are}, but pandas reads it as missing. Read the column of every table again, as text: `table[{name:?}] = pd.read_csv(path, usecols=[{name:?}], dtype=str, keep_default_na=False)[{name:?}]`. Only its empty cells are missing then."
+            "{are}, but pandas reads it as missing. Read the column of every table again, as text: `table[{literal}] = pd.read_csv(path, usecols=[{literal}], dtype=str, keep_default_na=False, na_values=[\"\"])[{literal}]`. Only its empty cells are missing then."
         )
     }
 }

@@ -1,11 +1,12 @@
 //! The average of several files of predictions.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::io::{Read, Write};
 
 use csv::{StringRecord, Writer};
 
-use crate::cell::{canonical_set, labels_of_set, separator};
+use crate::cell::{SEPARATORS, canonical_set, separator};
 use crate::labels::Layout;
 use crate::labels::evaluate::predicted_columns;
 use crate::names::{Kind, Metric};
@@ -268,22 +269,27 @@ impl Averages {
     }
 }
 
-/// The guesses that count most in the cells of several files with their weights.
+/// The guesses that count most in the cells of several files with their weights. Files may separate them in different ways, and
+/// write equal labels in different forms.
 fn guessed(votes: &[(&str, f64)], separator: char, most: usize) -> String {
-    let mut sums: Vec<(&str, f64)> = Vec::new();
+    let is_separator = |letter: char| letter.is_whitespace() || SEPARATORS.contains(&letter);
+    let mut sums: Vec<(Cow<'_, str>, &str, f64)> = Vec::new();
     for (cell, weight) in votes {
-        let guesses: Vec<&str> = labels_of_set(cell, separator).collect();
-        let is_first = |(at, guess): &(usize, &&str)| !guesses[..*at].contains(guess);
-        for (place, (_, guess)) in guesses.iter().enumerate().filter(is_first).enumerate() {
+        let guesses = cell.split(is_separator).filter(|guess| !guess.is_empty());
+        let guesses: Vec<(Cow<'_, str>, &str)> = guesses.map(|guess| (canonical(guess), guess)).collect();
+        let is_first = |(at, (form, _)): &(usize, &(Cow<'_, str>, &str))| {
+            guesses[..*at].iter().all(|one| one.0 != *form)
+        };
+        for (place, (_, (form, guess))) in guesses.iter().enumerate().filter(is_first).enumerate() {
             let share = weight / (place + 1) as f64;
-            match sums.iter_mut().find(|(known, _)| known == guess) {
-                Some((_, sum)) => *sum += share,
-                None => sums.push((*guess, share)),
+            match sums.iter_mut().find(|(known, ..)| known == form) {
+                Some((.., sum)) => *sum += share,
+                None => sums.push((form.clone(), guess, share)),
             }
         }
     }
-    sums.sort_by(|one, two| two.1.total_cmp(&one.1));
-    let guesses: Vec<&str> = sums.into_iter().take(most).map(|(guess, _)| guess).collect();
+    sums.sort_by(|one, two| two.2.total_cmp(&one.2));
+    let guesses: Vec<&str> = sums.into_iter().take(most).map(|(_, guess, _)| guess).collect();
     guesses.join(&separator.to_string())
 }
 

@@ -102,7 +102,8 @@ pub fn measure(
     let interval = Some(interval(metric.range(), score, standard_error, &mut defined));
     let (clusters, rows, bounds) = (rows.few_clusters(), keys.len() as u64, Bounds::new(metric.range()));
     let (standard_error, measured) = (Some(standard_error), Measurement::of(score, digest(keys.to_vec())));
-    Ok(Measurement { rows, clusters, standard_error, interval, bounds, replicates: all, ..measured })
+    let defined = (defined.len() < replicates).then_some(defined.len() as u64);
+    Ok(Measurement { defined, rows, clusters, standard_error, interval, bounds, replicates: all, ..measured })
 }
 
 /// How often each row is drawn in so many replicates, one replicate after another, each in the order of the rows.
@@ -124,8 +125,9 @@ pub fn of_replicates(score: f64, replicates: &[Option<f64>], rows: Rows<'_>) -> 
         return Measurement { no_interval: Some(NO_REPLICATES.to_owned()), ..measured };
     };
     let interval = Some(interval((f64::NEG_INFINITY, f64::INFINITY), score, standard_error, &mut defined));
+    let count = (defined.len() < replicates.len()).then_some(defined.len() as u64);
     let replicates = replicates.iter().map(|drawn| drawn.unwrap_or(score)).collect();
-    Measurement { standard_error: Some(standard_error), interval, replicates, ..measured }
+    Measurement { defined: count, standard_error: Some(standard_error), interval, replicates, ..measured }
 }
 
 /// Why a score of another program has no interval.
@@ -151,6 +153,10 @@ pub(crate) fn mean(metric: Metric, scores: &[Measurement]) -> Result<Measurement
     let standard_error = standard_deviation(&all.replicates).ok_or_else(|| {
         Unscorable::new(format!("{metric} has no standard error, since there are too few rows"))
     })?;
+    // A replicate counts only if all targets have a score of their own in it.
+    let share = scores.iter().map(Measurement::defined_share).fold(1.0, f64::min);
+    let standard_error = standard_error / share.sqrt();
+    all.defined = scores.iter().filter_map(|one| one.defined).min();
     let mut replicates = all.replicates.clone();
     all.standard_error = Some(standard_error);
     all.interval = Some(interval(metric.range(), all.score, standard_error, &mut replicates));

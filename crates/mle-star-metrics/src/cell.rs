@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::table::canonical;
 
 /// What may stand between the labels of a cell. The first of them that occurs in a column separates in all of its cells.
-const SEPARATORS: [char; 4] = ['|', ';', ',', ' '];
+pub(crate) const SEPARATORS: [char; 4] = ['|', ';', ',', ' '];
 
 /// What separates labels in cells like these.
 pub(crate) fn separator(cells: &[String]) -> char {

@@ -25,8 +25,9 @@ pub fn bounds(columns: &[String]) -> Option<[String; 2]> {
     let is_lower = |name: &String| says(name, ["lo", "low", "min"]);
     let is_upper = |name: &String| says(name, ["hi", "upp", "max"]);
     let by_words = is_upper(one) && !is_upper(two) || is_lower(two) && !is_lower(one);
-    let by_quantiles =
-        !is_lower(one) && !is_upper(two) && number(one).zip(number(two)).is_some_and(|(one, two)| one > two);
+    // A word in both names, such as that of the target, says nothing.
+    let are_alike = is_lower(one) == is_lower(two) && is_upper(one) == is_upper(two);
+    let by_quantiles = are_alike && number(one).zip(number(two)).is_some_and(|(one, two)| one > two);
     Some(if by_words || by_quantiles { [two.clone(), one.clone()] } else { [one.clone(), two.clone()] })
 }
 

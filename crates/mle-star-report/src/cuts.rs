@@ -26,7 +26,7 @@ pub struct More {
     pub money: bool,
 }
 
-/// What a larger limit goes on with: `2 candidates, path 0 from t1, path 1 from t0/k2, finalization`.
+/// What a larger limit goes on with: `2 candidates, path 1 from t1, path 2 from t0/k2, finalization`.
 pub fn in_words(cuts: &[Cut]) -> String {
     let mut counts: Vec<(Phase, &str, u64)> = Vec::new();
     let (mut paths, mut finalization) = (BTreeMap::new(), false);
@@ -53,8 +53,8 @@ pub fn in_words(cuts: &[Cut]) -> String {
     let (early, late) = counts.split_at(counts.partition_point(|(phase, ..)| *phase < Phase::Phase2));
     let count = |(_, noun, count): &(Phase, &str, u64)| figures::count(*count, noun);
     let path = |(path, (outer, inner)): (u32, (u32, Option<u32>))| match inner {
-        None => format!("path {path} from t{outer}"),
-        Some(inner) => format!("path {path} from t{outer}/k{inner}"),
+        None => format!("path {} from t{outer}", path + 1),
+        Some(inner) => format!("path {} from t{outer}/k{inner}", path + 1),
     };
     let parts = early.iter().map(count).chain(paths.into_iter().map(path)).chain(late.iter().map(count));
     let parts: Vec<String> = parts.chain(finalization.then(|| "finalization".to_owned())).collect();
@@ -89,6 +89,6 @@ mod tests {
             (Step::Round(0), true),
             (Step::Finalization, true),
         ];
-        check(&steps, "2 candidates, 1 merge, path 0 from t1/k2, path 1 from t0, 1 ensemble, finalization");
+        check(&steps, "2 candidates, 1 merge, path 1 from t1/k2, path 2 from t0, 1 ensemble, finalization");
     }
 }

@@ -94,7 +94,11 @@ fn validated(score: &ScoreReport, rows: Option<u64>) -> String {
 
 fn held_out(score: &ScoreReport) -> String {
     match score.held_out() {
-        Some(figure) => format!("Score on held-out rows: {}.", figure.in_words()),
+        Some(figure) => {
+            let part =
+                score.reported_part().map(|words| format!(" {}", sentence(&words))).unwrap_or_default();
+            format!("Score on held-out rows: {}.{part}", figure.in_words())
+        }
         None => "There is no score on held-out rows.".to_owned(),
     }
 }
@@ -105,11 +109,14 @@ fn rows(result: &FinalResult, trust: &Trust, score: &ScoreReport) -> String {
         looks => format!("{looks} times"),
     };
     match &trust.holdout {
-        Some(Holdout::On { rows, of, .. }) => format!(
-            "Before the final choice, agents and scripts could use {} of {} labelled rows; the other {} were held out. \
+        // More rows than those may be left out beside a held-out period.
+        Some(Holdout::On { rows, of, period, .. }) => format!(
+            "Before the final choice, agents and scripts could use {}{} of {} labelled rows; {}{} were held out. \
              Predictions for held-out rows were scored {looks}.{}",
+            if *period { "at most " } else { "" },
             grouped(of.saturating_sub(*rows)),
             grouped(*of),
+            if *period { "" } else { "the other " },
             grouped(*rows),
             within_reach(result)
         ),

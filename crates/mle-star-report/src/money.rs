@@ -2,10 +2,11 @@
 
 use mle_star_domain::effects::Usage;
 
-/// US dollars with the significant digits: `$1.23`, `$0.0042`.
+/// US dollars with the significant digits: `$1.23`, `$0.0042`, `<$0.0001`.
 pub fn usd(amount: f64) -> String {
     match amount.abs() {
         0.0 => "$0".to_owned(),
+        tiny if tiny < 0.000_05 => "<$0.0001".to_owned(),
         small if small < 0.1 => format!("${amount:.4}"),
         _ => format!("${amount:.2}"),
     }

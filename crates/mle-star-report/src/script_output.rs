@@ -42,8 +42,12 @@ pub fn of_script(folder: &Path, place: &Place, begun: &str) -> Vec<Output> {
 /// The end of a file with this name in `logs/`; `None` if it is empty.
 pub fn end_of(name: String, file: File) -> Option<Output> {
     let (text, is_cut) = files::tail(file, SHOWN).ok().filter(|(text, _)| !text.is_empty())?;
-    // The first line is incomplete. A progress bar may have no line end.
-    let text = if is_cut { text.split_once('\n').map_or(text.as_str(), |(_, rest)| rest) } else { &text };
+    // The first line is incomplete, unless a carriage return begins it anew. A progress bar may have no line end.
+    let is_begun_anew = |line: &str| line.trim_end_matches('\r').contains('\r');
+    let text = match text.split_once('\n') {
+        Some((first, rest)) if is_cut && !is_begun_anew(first) => rest,
+        _ => &text,
+    };
     let text: String = text.split('\n').map(last_state).collect::<Vec<_>>().join("\n");
     Some(Output { file: name, text, is_cut })
 }

@@ -224,12 +224,7 @@ fn with_a_rare_class<'a>(task: Evaluated<'a>, profile: &'a Profile, held: u64) -
     const FEWEST: f64 = 10.0;
     let targets = profile.targets(task.target?, task.id);
     let classes = task.built_in().is_some_and(|metric| !metric.is_for_regression());
-    let rarest = |name: &str| {
-        let values = &profile.train.column(name)?.top_values;
-        let rows: usize = values.iter().map(|(_, rows)| rows).sum();
-        let rarest = values.iter().map(|(_, rows)| *rows).min()?;
-        Some(rarest as f64 / rows as f64)
-    };
+    let rarest = |name: &str| profile.train.column(name).map(|column| column.rarest);
     let is_rare = |name: &&str| rarest(name).is_some_and(|share| share * (held as f64) < FEWEST);
     (classes && targets.len() > 1).then(|| targets.into_iter().find(is_rare)).flatten()
 }

@@ -3,7 +3,7 @@
 pub mod inputs;
 
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 use mle_star::journal::{JournalError, RunLock, hold};
@@ -17,8 +17,9 @@ pub use mle_star_report::run_view::{DEFAULT_DIR, name, resume_command};
 
 /// Limit on the characters of a task name in a run ID.
 const MAX_TASK_NAME: usize = 50;
-/// The files of a run folder before it has a journal.
-const BEGINNINGS: [&str; 10] = [
+/// What a run folder may hold before the run has a journal: every file that [`freeze`](crate::prepare::freeze) writes. A folder with
+/// nothing else is free to be used again.
+const BEGINNINGS: [&str; 12] = [
     layout::TASK,
     layout::CONFIG,
     layout::DATA,
@@ -27,6 +28,8 @@ const BEGINNINGS: [&str; 10] = [
     layout::MODELS,
     layout::DATA_SUMMARY,
     layout::PROMPTS,
+    layout::METRIC_FILE,
+    layout::RUNNERS,
     layout::LOCK,
     layout::LOCK_OWNER,
 ];
@@ -55,7 +58,7 @@ pub fn claim(
         check_id(id)?;
     }
     fs::create_dir_all(runs_dir).map_err(|error| unwritable(runs_dir, &error))?;
-    let short: String = task.chars().take(MAX_TASK_NAME).collect();
+    let short = short(task);
     let default = || format!("{short}-{}", now.strftime("%Y%m%d-%H%M%S"));
     let first = wanted.map_or_else(default, str::to_owned);
     for attempt in 1..1000 {
@@ -69,6 +72,7 @@ pub fn claim(
         if (is_new || wanted.is_some())
             && let Some(hold) = lock_if_unused(&folder)?
         {
+            remove_beginnings(&folder).map_err(|error| unwritable(runs_dir, &error))?;
             return Ok(NewRun { id, hold });
         }
         if wanted.is_some() {
@@ -78,6 +82,28 @@ pub fn claim(
         }
     }
     Err(Trouble::new("too many runs started in the same second", "try again"))
+}
+
+/// The beginning of the name of a run: the task's, as far as it can be a part of a folder's name that is not hidden.
+fn short(task: &str) -> String {
+    let allowed =
+        |letter: char| if letter.is_alphanumeric() || "-_.".contains(letter) { letter } else { '-' };
+    let name: String = task.chars().map(allowed).take(MAX_TASK_NAME).collect();
+    let name = name.trim_start_matches(['.', '-']);
+    if name.is_empty() { "run".to_owned() } else { name.to_owned() }
+}
+
+/// Removes what an earlier start left in a folder: this run may have other inputs.
+fn remove_beginnings(folder: &Path) -> io::Result<()> {
+    let is_left = |name: &&&str| ![layout::LOCK, layout::LOCK_OWNER].contains(*name);
+    for path in BEGINNINGS.iter().filter(is_left).map(|name| folder.join(name)) {
+        let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+        match removed {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(())
 }
 
 /// Locks a folder in which nothing was done; `None` if something was. The folder is checked again under the lock: another

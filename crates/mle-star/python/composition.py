@@ -153,11 +153,16 @@ def guessed(values: list[list[str]], weights: list[float]) -> list[str]:
     cells = []
     for row in zip(*values):
         sums: dict[str, float] = {}
+        names: dict[str, str] = {}
         for cell, weight in zip(row, weights):
-            guesses = [guess.strip() for guess in (cell.split() if separator == " " else cell.split(separator))]
-            for place, guess in enumerate(dict.fromkeys(filter(None, guesses))):
+            # Tables may separate guesses in different ways, and write equal labels in different forms.
+            guesses = [guess for guess in re.split(r"[\s,;|]+", cell) if guess]
+            for place, guess in enumerate(dict.fromkeys(map(form, guesses))):
                 sums[guess] = sums.get(guess, 0.0) + weight / (place + 1)
-        cells.append(separator.join(sorted(sums, key=lambda guess: -sums[guess])[:most]))
+            for guess in guesses:
+                names.setdefault(form(guess), guess)
+        best = sorted(sums, key=lambda guess: -sums[guess])[:most]
+        cells.append(separator.join(names[guess] for guess in best))
     return cells
 
 

@@ -429,7 +429,8 @@ impl<'a> Ctx<'a> {
         let (limits, journal) = (&self.run.limits, self.run.journal);
         let mut lease = std::pin::pin!(self.run.scripts.lease(place.path(), exclusivity));
         loop {
-            let left = limits.time_left(place, journal.elapsed());
+            // Less than timers measure would be no pause at all.
+            let left = limits.time_left(place, journal.elapsed()).max(Duration::from_millis(1));
             if let Ok(lease) = self.or_interrupted(tokio::time::timeout(left, &mut lease)).await? {
                 return Ok(Ok(lease));
             }

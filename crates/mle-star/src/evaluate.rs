@@ -131,6 +131,9 @@ pub(crate) async fn combine(
     let ran_at = members.iter().map(|(member, _)| member.ran_at()).max().unwrap_or_default();
     let seconds = members.iter().map(|(member, _)| member.facts().seconds).sum();
     let (place, outcome) = ctx.combine(solution.text(), members, by, measured).await?;
+    if let (None, Some(why)) = (&outcome.submission, outcome.notes.first()) {
+        return Ok(Err(Failure::new(format!("the predictions cannot be combined: {why}"))));
+    }
     if let Some(failure) = failure(&outcome, Purpose::Submission) {
         return Ok(Err(failure));
     }

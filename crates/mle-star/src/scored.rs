@@ -179,6 +179,9 @@ impl Scored {
     pub(crate) fn other_rows(&self, other: &Self) -> Option<String> {
         let (own, others) = self.measured().zip(other.measured())?;
         let common = self.comparison_with(other).map(|comparison| match comparison.difference {
+            Some(Difference { by: 0.0, .. }) => {
+                format!("; on the {} rows of both, the scores are equal", comparison.rows)
+            }
             Some(difference) => format!(
                 "; on the {} rows of both, its score is {} by {:.6}",
                 comparison.rows,

@@ -28,7 +28,10 @@ impl ScriptBackend {
         let files: Vec<(Predictions, f64)> =
             request.members.iter().map(|member| (of(member).of_validation(), member.seconds)).collect();
         let seconds = request.seconds;
-        let selected = in_background(move || evaluation.select(&files, seconds)).await?;
+        // Scripts leave those of the submission apart from those of the validation rows.
+        let has_class_scores =
+            request.members.iter().all(|member| of(member).of_submission().class_scores.exists());
+        let selected = in_background(move || evaluation.select(&files, seconds, has_class_scores)).await?;
         Ok(selected.map_or_else(failed, |(found, by)| Selection {
             weights: found.weights,
             by,

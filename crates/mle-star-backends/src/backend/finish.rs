@@ -23,8 +23,7 @@ use crate::script::in_background;
 use crate::script::submission::{check_submission, largest, too_large};
 use crate::script::watch;
 
-/// The most bytes of a file with class scores that are kept. A longer file is cut off, and then no
-/// combination uses it.
+/// The most bytes of a file with class scores that are kept. A longer file is not kept.
 const MOST_SCORES: u64 = 256 << 20;
 
 /// The files that a script wrote.
@@ -188,8 +187,9 @@ impl KeptPaths {
             let (written, refused) = opened(outputs, name)?;
             refusals.extend(refused);
             let Some(written) = written else { continue };
-            let copied =
-                File::create(kept).and_then(|mut copy| io::copy(&mut written.take(MOST_SCORES), &mut copy));
+            let copied = File::create(kept)
+                .and_then(|mut copy| io::copy(&mut written.take(MOST_SCORES + 1), &mut copy))
+                .and_then(|bytes| if bytes > MOST_SCORES { fs::remove_file(kept) } else { Ok(()) });
             copied.map_err(|error| Trouble::io("write", kept, &error))?;
         }
         Ok(refusals)

@@ -312,7 +312,7 @@ impl Evaluator {
     }
 
     /// Chooses weights for files of validation predictions, each with the seconds that its script ran. The scripts with a
-    /// weight together run at most `seconds`.
+    /// weight together run at most `seconds`. `has_class_scores`: whether all have them for the rows of the submission, too.
     ///
     /// # Errors
     /// Why no combination was found.
@@ -320,20 +320,27 @@ impl Evaluator {
         &self,
         members: &[(Predictions, f64)],
         seconds: f64,
+        has_class_scores: bool,
     ) -> Result<(Selection, CombinedBy), String> {
         if let Some(by_file) = &self.by_file {
             return Err(by_file.computes_no("the best weights of solutions"));
+        }
+        let labels = &self.known()?.search;
+        if self.setup.metric.kind() == Kind::Guesses && labels.have_separators() {
+            return Err("labels have blanks or separators inside, so guesses cannot be combined".to_owned());
         }
         let of = |pick: fn(&Predictions) -> &PathBuf| -> Vec<(PathBuf, f64)> {
             members.iter().map(|(files, seconds)| (pick(files).clone(), *seconds)).collect()
         };
         let scores = of(|files| &files.class_scores);
-        if self.predicts_labels() && scores.iter().all(|(file, _)| file.exists()) {
-            // If the class probabilities cannot be used, the labels are combined.
-            let classes = self.class_columns(scores.first().map(|(file, _)| file.as_path()));
+        if has_class_scores && self.predicts_labels() && scores.iter().all(|(file, _)| file.exists()) {
+            // If the class probabilities cannot be used, the labels are combined. The names of columns become labels.
+            let first = usize::from(self.setup.id_column.is_some());
+            let columns = self.class_columns(scores.first().map(|(file, _)| file.as_path()));
+            let named = columns.ok().filter(|all| labels.are_classes(all.get(first..).unwrap_or_default()));
             let selected =
-                classes.and_then(|classes| self.select_from(&scores, &self.layout_of(&classes), seconds));
-            if let Ok(selected) = selected {
+                named.and_then(|all| self.select_from(&scores, &self.layout_of(&all), seconds).ok());
+            if let Some(selected) = selected {
                 return Ok((selected, CombinedBy::ClassScores));
             }
         }

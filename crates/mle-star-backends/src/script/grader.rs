@@ -321,9 +321,10 @@ impl Grader {
                 ScriptEnd::TimedOut => Err(self.too_slow()),
                 ScriptEnd::Signalled { signal } if signal == ALARM => Err(self.too_slow()),
                 _ => {
-                    let said =
-                        executed.outcome.stderr.tail.lines().last().unwrap_or_default().trim().to_owned();
-                    Err(format!("{name} ended Python before there was a score: {said}"))
+                    let (said, notes) = (executed.outcome.stderr.text(), &executed.outcome.notes);
+                    let said = said.lines().rev().map(str::trim).find(|line| !line.is_empty());
+                    let why = said.or(notes.first().map(String::as_str)).unwrap_or("it printed no error");
+                    Err(format!("{name} ended Python before there was a score: {why}"))
                 }
             },
         }

@@ -91,7 +91,10 @@ struct Sample<'a> {
 #[derive(Clone)]
 struct Wants {
     numbers: bool,
+    /// Whether numbers may be missing, in any spelling.
     may_be_missing: bool,
+    /// Whether texts may be missing: an empty cell. Words such as `None` are texts.
+    may_be_empty: bool,
     /// The first value, until another one is seen.
     constant: Option<String>,
 }
@@ -100,7 +103,7 @@ impl<'a> Sample<'a> {
     fn read(file: &'a Path, id_column: Option<&str>) -> Result<Self, Unreadable> {
         let mut table = Table::of_sample(file)?;
         let (columns, header_bytes) = (table.columns.clone(), table.header_bytes);
-        let unseen = Wants { numbers: true, may_be_missing: false, constant: None };
+        let unseen = Wants { numbers: true, may_be_missing: false, may_be_empty: false, constant: None };
         let wants = vec![unseen; columns.len()];
         let mut sample = Self { file, columns, header_bytes, wants, rows: 0, id: None };
         let mut seen_values = vec![false; sample.columns.len()];
@@ -136,6 +139,7 @@ impl Wants {
         }
         let missing = is_missing(value, true);
         self.may_be_missing |= missing;
+        self.may_be_empty |= is_missing(value, false);
         self.numbers &= missing || is_finite_number(value);
     }
 }
@@ -283,7 +287,8 @@ impl<'a> ColumnCheck<'a> {
     fn see(&mut self, row: u64, record: &StringRecord) {
         let value = field(record, self.position);
         if is_missing(value, self.wants.numbers) {
-            if !self.wants.may_be_missing {
+            let may_be = if self.wants.numbers { self.wants.may_be_missing } else { self.wants.may_be_empty };
+            if !may_be {
                 self.missing.add(|| format!("row {row}"));
             }
         } else if self.wants.numbers && !is_finite_number(value) {

@@ -29,7 +29,7 @@ pub struct CheckArgs {
     /// Hide the findings of this file, which --write-baseline made
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// Write the findings to this file, and exit with 0
+    /// Write the findings to this file, and exit with 0, or with 2 if a file cannot be checked
     #[arg(long, value_name = "FILE", conflicts_with_all = ["baseline", "json", "sarif"])]
     pub write_baseline: Option<PathBuf>,
     /// Explain a rule, with a script that leaks and one that does not

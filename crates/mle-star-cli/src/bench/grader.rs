@@ -85,13 +85,21 @@ fn last_object(text: &str) -> Option<Map<String, Value>> {
     let is_grade = |object: &Map<String, Value>| {
         ["score", "valid", "valid_submission"].iter().any(|key| object.contains_key(*key))
     };
-    let starts = text.match_indices('{').map(|(at, _)| at).rev();
-    let objects = starts.filter_map(|at| {
-        let mut values =
-            serde_json::Deserializer::from_str(text.get(at..)?).into_iter::<Map<String, Value>>();
-        values.next()?.ok()
-    });
-    objects.into_iter().find(is_grade)
+    let (mut rest, mut last) = (text, None);
+    while let Some(at) = rest.find('{') {
+        rest = &rest[at..];
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<Map<String, Value>>();
+        let read = match values.next() {
+            // What is inside a grade is a part of it.
+            Some(Ok(object)) if is_grade(&object) => {
+                last = Some(object);
+                values.byte_offset()
+            }
+            _ => 1,
+        };
+        rest = &rest[read..];
+    }
+    last
 }
 
 /// The grade in a report, with the keys of MLE-bench or shorter ones.
@@ -153,6 +161,8 @@ mod tests {
             assert_eq!(grade.why.is_empty(), valid);
         };
         check("{\"score\": 2}", true, Some(2.0), None);
+        check("{\"score\": 2, \"folds\": [{\"score\": 1}]}", true, Some(2.0), None);
+        check("{\"log\": {\"score\": 3}} {\"score\": 2} {\"seconds\": 1}", true, Some(2.0), None);
         check("{\"score\": 2, \"valid\": true, \"medal\": \"gold\"}", true, Some(2.0), Some(Medal::Gold));
         check("{\"score\": 2, \"valid\": false, \"medal\": \"gold\"}", false, None, None);
         check("{\"score\": null, \"valid_submission\": false}", false, None, None);

@@ -112,7 +112,9 @@ impl Baseline {
             findings.known = known.len();
             findings.found = new;
         }
-        let checked: Vec<String> = all.iter().map(|checked| self.path(&checked.name)).collect();
+        // What is in a file that cannot be checked is not known.
+        let read = all.iter().filter(|checked| checked.outcome.is_ok());
+        let checked: Vec<String> = read.map(|checked| self.path(&checked.name)).collect();
         self.known.iter().filter(|(known, _)| checked.contains(&known.path)).map(|(_, count)| count).sum()
     }
 
@@ -125,7 +127,7 @@ impl Baseline {
 
     /// The path of a file from the folder of the baseline, so that it holds for everybody who has a copy of both.
     fn path(&self, name: &str) -> String {
-        let path = path::absolute(name).unwrap_or_else(|_| name.into());
+        let path = resolved(Path::new(name));
         let inside = path.strip_prefix(&self.folder).unwrap_or(&path);
         inside.to_string_lossy().into_owned()
     }
@@ -139,6 +141,12 @@ impl Known {
 }
 
 fn folder_of(path: &Path) -> PathBuf {
+    resolved(path).parent().map_or_else(PathBuf::new, Path::to_owned)
+}
+
+/// The absolute path, without links and `..` in its folder. The file itself need not exist.
+fn resolved(path: &Path) -> PathBuf {
     let path = path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    path.parent().map_or_else(PathBuf::new, Path::to_owned)
+    let (Some(folder), Some(name)) = (path.parent(), path.file_name()) else { return path };
+    folder.canonicalize().map_or_else(|_| path.clone(), |folder| folder.join(name))
 }

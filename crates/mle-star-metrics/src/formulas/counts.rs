@@ -89,9 +89,7 @@ impl Tally {
     fn mcc(&self) -> f64 {
         let (total, hits) = (self.total(), self.hits.iter().sum::<f64>());
         let of_both = hits * total - dot(&self.truth, &self.predicted);
-        let of_predicted = total * total - dot(&self.predicted, &self.predicted);
-        let of_truth = total * total - dot(&self.truth, &self.truth);
-        let product = of_predicted * of_truth;
+        let product = spread(&self.predicted) * spread(&self.truth);
         if product == 0.0 { 0.0 } else { of_both / product.sqrt() }
     }
 
@@ -102,11 +100,23 @@ impl Tally {
         // The sum over all pairs of classes of count * count * (i - j)^2.
         let by_chance = moment(&self.truth, 2) * self.total() + self.total() * moment(&self.predicted, 2)
             - 2.0 * moment(&self.truth, 1) * moment(&self.predicted, 1);
-        if by_chance <= 0.0 {
+        // With weights, the difference is zero up to rounding only.
+        let together: Vec<f64> = self.truth.iter().zip(&self.predicted).map(|(one, two)| one + two).collect();
+        if spread(&together) <= 0.0 || by_chance <= 0.0 {
             return Err("labels and predictions are all of one class");
         }
         Ok(1.0 - self.distance * self.total() / by_chance)
     }
+}
+
+/// The square of the sum less the squares of the counts: exactly 0 if all are in one class, also with fractional weights.
+fn spread(counts: &[f64]) -> f64 {
+    let present = counts.iter().filter(|count| **count > 0.0);
+    if present.clone().nth(1).is_none() {
+        return 0.0;
+    }
+    let total: f64 = counts.iter().sum();
+    present.map(|count| count * (total - count)).sum()
 }
 
 fn dot(one: &[f64], two: &[f64]) -> f64 {

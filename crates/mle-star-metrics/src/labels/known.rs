@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::forecasts::Forecasts;
 use crate::bootstrap::{self, Rows};
+use crate::cell::SEPARATORS;
 use crate::intervals::{Folds, IntervalFor};
 use crate::names::Metric;
+use crate::table::canonical;
 
 /// Why labels of one class are of no use.
 pub(super) const ONE_CLASS: &str = "all labels are the same, so nothing can be scored";
@@ -128,6 +130,19 @@ impl Labels {
             _ => true,
         };
         are_alike && self.further.iter().zip(&others.further).all(|(one, other)| one.has_classes_of(other))
+    }
+
+    /// Whether each of these is the name of a class.
+    pub fn are_classes(&self, columns: &[String]) -> bool {
+        let OwnedTruth::Classes { names, .. } = &self.known else { return false };
+        columns.iter().all(|column| names.contains(&canonical(column).into_owned()))
+    }
+
+    /// Whether a class has something in its name that separates labels in a cell.
+    pub fn have_separators(&self) -> bool {
+        let OwnedTruth::Classes { names, .. } = &self.known else { return false };
+        let separates = |letter: char| letter.is_whitespace() || SEPARATORS.contains(&letter);
+        names.iter().any(|name| name.contains(separates))
     }
 
     /// Whether rows have labels of several targets.

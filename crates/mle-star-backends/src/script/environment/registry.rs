@@ -49,7 +49,10 @@ fn share(get: &dyn Fn(&str) -> Option<String>, set: &mut dyn FnMut(&str, String)
 
 /// Whether the user wants packages from folders only (`PIP_NO_INDEX`). uv has an option for it, but no variable.
 pub(super) fn is_registry_disabled() -> bool {
-    env::var("PIP_NO_INDEX").is_ok_and(|value| !matches!(value.as_str(), "" | "0" | "false" | "no" | "off"))
+    let is_yes = |value: String| {
+        !matches!(value.to_lowercase().as_str(), "" | "0" | "false" | "no" | "off" | "n" | "f")
+    };
+    env::var("PIP_NO_INDEX").is_ok_and(is_yes)
 }
 
 impl Obstacle {

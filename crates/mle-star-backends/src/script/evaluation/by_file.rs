@@ -118,7 +118,10 @@ impl ByFile {
                 File::open(file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
             self.measure(&scored, layout, file, Others::Reject, REPLICATES)
         });
-        Ok((rows, one?.difference(&other?)))
+        let (one, other) = (one?, other?);
+        // A metric file may have no score for resampled rows. Then the scores alone decide.
+        let by_scores = || Difference { by: one.score - other.score, standard_error: 0.0 };
+        Ok((rows, Some(one.difference(&other).unwrap_or_else(by_scores))))
     }
 
     /// Scores the predictions for held-out rows in a submission.

@@ -83,6 +83,9 @@ impl Workplace {
         let predict = model.with_file_name(layout::PREDICT);
         if fs::symlink_metadata(&predict).is_ok_and(|about| about.is_file()) {
             copy_tree(&model, &into.join(layout::MODEL), &mut bytes, most)?;
+            if bytes + fs::symlink_metadata(&predict)?.len() > most {
+                return Err(io::Error::other("it is too large"));
+            }
             fs::copy(predict, into.join(layout::PREDICT))?;
         } else {
             copy_tree(&model, into, &mut bytes, most)?;

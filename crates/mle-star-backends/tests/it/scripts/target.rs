@@ -121,7 +121,10 @@ impl Target {
         let limit = if matches!(expected, Ends::Late) { 2 } else { 60 };
         let script = self.script(&pulse.path, attack);
         let outcome = runner.run(&request(&script, Duration::from_secs(limit))).await.unwrap();
-        assert!(pulse.is_dead_within(Duration::from_secs(20)), "{attack}: a process survived");
+        assert!(
+            pulse.is_dead_within(Duration::from_secs(20)),
+            "{attack}: a process survived, or none began: {outcome:?}"
+        );
         fs::remove_file(&pulse.path).unwrap();
         assert_ended(&outcome, attack, expected);
         assert!(!outcome.stdout.text().contains(SECRET), "{attack}: {outcome:?}");

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use mle_star_domain::config::Switch;
 use mle_star_domain::protocol::Holdout;
-use mle_star_report::figures::{duration, grouped};
+use mle_star_report::figures::{count, duration, grouped};
 use mle_star_report::money;
 use mle_star_report::sanitize::one_line;
 
@@ -27,7 +27,7 @@ pub fn text(disclosure: &Disclosure) -> String {
 }
 
 fn opening(disclosure: &Disclosure) -> String {
-    let runs = disclosure.runs.len();
+    let runs = count(disclosure.runs.len() as u64, "run");
     let budgets: Vec<String> =
         disclosure.budgets_seconds.iter().flatten().map(|budget| format!("{budget} s")).collect();
     let budgets = match budgets.as_slice() {
@@ -38,7 +38,7 @@ fn opening(disclosure: &Disclosure) -> String {
     let tasks: Vec<String> = disclosure.tasks.iter().map(|task| one_line(&task.name)).collect();
     let open = if disclosure.complete { "" } else { " The bench is not complete." };
     format!(
-        "# Disclosure\n\n{runs} runs of mle-star {}, agents: {}.{open} All details are in `disclosure.json`.\n\n\
+        "# Disclosure\n\n{runs} of mle-star {}, agents: {}.{open} All details are in `disclosure.json`.\n\n\
          - Tasks: {}\n- Time limits: {budgets}\n- Seeds: {}. A seed draws the held-out rows, the folds that agents are told \
          to use, and the scripts of the offline agents. Language models draw their answers themselves.\n",
         disclosure.program,
@@ -135,7 +135,10 @@ fn hidden(disclosure: &Disclosure) -> String {
         text.push_str("No submission was graded with hidden answers.\n");
         return text;
     }
-    let _ = writeln!(text, "{} runs were graded, {} times in all.\n", hidden.graded_runs, hidden.gradings);
+    let graded = count(hidden.graded_runs as u64, "run");
+    let were = if hidden.graded_runs == 1 { "was" } else { "were" };
+    let gradings = count(hidden.gradings, "time");
+    let _ = writeln!(text, "{graded} {were} graded, {gradings} in all.\n");
     match hidden.statement {
         Some(statement) => text.push_str(statement),
         None => text
