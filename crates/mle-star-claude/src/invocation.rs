@@ -64,7 +64,7 @@ impl Invocation {
     }
 
     /// Whether a process started with `self` can serve `call`: they differ at most in the budget, and the process's
-    /// budget is between half and all of the call's.
+    /// budget is between half and all of the call's, which seldom needs all of it.
     pub(crate) fn serves(&self, call: &Self) -> bool {
         let is_enough = match (self.max_usd, call.max_usd) {
             (Some(own), Some(wanted)) => own <= wanted && own >= wanted / 2.0,

@@ -218,7 +218,7 @@ pub struct ScriptOutcome {
     /// The names of the runners that were lost while they ran it, before this one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost_runners: Vec<String>,
-    /// Whether another script ran on the same machine meanwhile, so that alone it would take less time.
+    /// Whether another script ran on the same machine meanwhile. Its time is then more than what it would take alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub beside: bool,
     /// The limit of the run or the phase that stopped it.

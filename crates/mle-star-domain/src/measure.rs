@@ -150,8 +150,8 @@ impl Measurement {
         }
     }
 
-    /// The standard error of the difference of these scores of different rows, by what rows, groups and periods tell of it;
-    /// `None` if they tell nothing.
+    /// The standard error of the difference of this held-out score and a validated one. Rows, groups and periods give an
+    /// estimate each; this is the largest, so that no gap is called real too early. `None` if there is none.
     pub fn error_of_gap(&self, validated: &Self) -> Option<f64> {
         let periods: Vec<f64> = validated.periods.iter().map(|period| period.score).collect();
         let by_rows =

@@ -1,6 +1,7 @@
 //! Suggestions for misspelled words.
 
-/// The known word most similar to `word`; `None` without any known word.
+/// The known word most similar to `word`, which may be very different; `None` without any known word. Known words are in lower
+/// case.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let close = |candidate: &str| {

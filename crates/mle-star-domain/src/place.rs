@@ -91,7 +91,8 @@ const PROBE: &str = "probe-";
 const REPAIR: &str = "debug-";
 /// The name of the record that marks an end.
 const END: &str = "end";
-/// The name of the records of what later ones are made from.
+/// The name of the records that say which solutions a part of a phase starts from. By them, a resume with other limits sees
+/// whether it still starts from the same.
 const BASIS: &str = "basis";
 
 impl Place {
@@ -212,7 +213,7 @@ impl Place {
             || matches!(names.as_slice(), [phase, END] if is_phase(phase))
     }
 
-    /// Where it is recorded what a part of a phase is made from.
+    /// Where it is recorded which solutions a part of a phase starts from.
     pub fn basis(phase: Phase, part: &str) -> Self {
         Self::from(phase).join(BASIS).join(part)
     }
@@ -243,7 +244,8 @@ impl Place {
         self.0.strip_prefix(above.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// The phase this place belongs to; `None` for the root.
+    /// The phase this place belongs to; `None` outside of phases: for the root, the comparison of the tables, and the end of
+    /// the run.
     pub fn phase(&self) -> Option<Phase> {
         Phase::ALL.into_iter().find(|phase| self.names().next() == Some(phase.name()))
     }
@@ -255,7 +257,7 @@ impl Place {
         names.next()?.strip_prefix(PATH)?.parse().ok()
     }
 
-    /// The step this place belongs to; `None` for phases, paths and calls before the first step.
+    /// The step this place belongs to; `None` for phases but finalization, for paths, and for calls before the first step.
     pub fn step(&self) -> Option<Step> {
         step::parse(self.phase()?, self.names().skip(1))
     }

@@ -294,7 +294,8 @@ impl Split {
         self.groups.as_deref().or(self.column.as_deref())
     }
 
-    /// The same if so many periods have scores: of few, the column of series that end at times of their own tells more.
+    /// The same if so many periods have scores. Few periods do not show how scores vary: then rows of one series belong together,
+    /// if one column names the series.
     pub fn cluster_of(&self, periods: usize) -> Option<&str> {
         match &self.series[..] {
             [series] if periods < FEWEST_PERIODS => Some(series),

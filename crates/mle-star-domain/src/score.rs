@@ -86,8 +86,9 @@ fn last_match(text: &[u8]) -> Option<Option<Printed>> {
 fn number(text: &[u8]) -> Option<&str> {
     let text = text.trim_ascii_start();
     // Python prints these. They are no scores, but what the script said last.
-    let begins = |word: &[u8]| text.get(..3).is_some_and(|start| start.eq_ignore_ascii_case(word));
-    if begins(b"nan") || begins(b"inf") {
+    let letters = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    let is_word = |word: &&[u8]| text[..letters].eq_ignore_ascii_case(word);
+    if [&b"nan"[..], b"inf", b"infinity"].iter().any(is_word) {
         return Some("nan");
     }
     let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
@@ -113,6 +114,7 @@ mod tests {
         check("Training complete.\n", None);
         check("Final Validation Performance: 0.4\nFinal Validation Performance: nan\n", None);
         check("Final Validation Performance: 0.4\nFinal Validation Performance: Infinity\n", None);
+        check("Final Validation Performance: 0.4\nFinal Validation Performance: information\n", Some(0.4));
         check("Final Validation Performance: 0.5\nFinal Validation Performance: 0.8196\n", Some(0.8196));
         check("Final Validation Performance: 0.5\nFinal Validation Performance: 0.82.\n", None);
         check("Final Validation Performance: -1.5e-3 (mean)", Some(-0.0015));

@@ -56,7 +56,7 @@ pub fn plain_rule(text: &str) -> Option<String> {
 }
 
 /// Whether a page may link to this address. This is stricter than a URL parser, which corrects errors: `http` or
-/// `https`, two slashes, a host, and no white space, quotes or angle brackets.
+/// `https`, two slashes, a host, and no white space, double quotes, backslashes or angle brackets.
 pub fn is_link(text: &str) -> bool {
     let lower = text.to_ascii_lowercase();
     let rest = lower.strip_prefix("https://").or_else(|| lower.strip_prefix("http://"));

@@ -3,6 +3,7 @@
 use crate::info::{Kind, Lesson, Lessons};
 use crate::machine::Machine;
 use crate::rows::RowsId;
+use crate::site::Site;
 use crate::table::{Column, Table};
 use crate::value::{Object, Value};
 use ruff_python_ast::{Expr, ExprSubscript};
@@ -176,9 +177,18 @@ impl<'a> Machine<'a> {
         let anywhere =
             matches!(self.state.object(number), Some(Object::Table(table)) if !table.rows.is_known());
         column.lessons.add(&self.learnt_in_loop(value, anywhere));
-        if matches!(name, Value::Names(_)) {
+        match name {
             // Each column is changed in its place.
-            column.lessons = self.without_answers(&column.lessons);
+            Value::Names(names) if names.each => column.lessons = self.without_answers(&column.lessons),
+            // The target among the columns goes into its own place. It has a site where it came in by an operation.
+            Value::Names(_) => {
+                let is_own = |lesson: &Lesson| {
+                    matches!(lesson.kind, Kind::Answer(_)) && lesson.site == Site::default()
+                };
+                column.lessons =
+                    self.infos.map(&column.lessons, |lesson| (!is_own(&lesson)).then_some(lesson));
+            }
+            _ => {}
         }
     }
 

@@ -240,7 +240,7 @@ impl Machine<'_> {
             _ => machine.lessons_of(value),
         };
         let others: Lessons = arguments.all().map(|value| named(self, value)).collect();
-        let others = if keeps_columns { self.but_of_columns(&others, table) } else { others };
+        let others = if name == "fillna" { self.but_of_columns(&others, table) } else { others };
         let others = self.applied(&others, table.rows);
         let mut made = if keeps_columns { table.clone() } else { table.values() };
         made.learn(&others);

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 
 use csv::{StringRecord, Writer};
 
-use crate::cell::{SEPARATORS, canonical_set, separator};
+use crate::cell::{canonical_set, labels_of_set, separator};
 use crate::labels::Layout;
 use crate::labels::evaluate::predicted_columns;
 use crate::names::{Kind, Metric};
@@ -269,14 +269,12 @@ impl Averages {
     }
 }
 
-/// The guesses that count most in the cells of several files with their weights. Files may separate them in different ways, and
-/// write equal labels in different forms.
+/// The guesses that count most in the cells of several files with their weights. Equal labels may be written in different forms.
 fn guessed(votes: &[(&str, f64)], separator: char, most: usize) -> String {
-    let is_separator = |letter: char| letter.is_whitespace() || SEPARATORS.contains(&letter);
     let mut sums: Vec<(Cow<'_, str>, &str, f64)> = Vec::new();
     for (cell, weight) in votes {
-        let guesses = cell.split(is_separator).filter(|guess| !guess.is_empty());
-        let guesses: Vec<(Cow<'_, str>, &str)> = guesses.map(|guess| (canonical(guess), guess)).collect();
+        let guesses = labels_of_set(cell, separator).map(|guess| (canonical(guess), guess));
+        let guesses: Vec<(Cow<'_, str>, &str)> = guesses.collect();
         let is_first = |(at, (form, _)): &(usize, &(Cow<'_, str>, &str))| {
             guesses[..*at].iter().all(|one| one.0 != *form)
         };

@@ -21,9 +21,10 @@ const FEWEST_CLUSTERS: usize = 8;
 /// The rows of a score.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
-    /// Different numbers that name them.
+    /// A hash of the ID of each row.
     pub keys: &'a [u64],
-    /// What draws their weights: the keys, or equal numbers for rows that depend on each other, if there are enough numbers.
+    /// Rows with equal numbers are drawn together, such as those of a group; the keys if rows do not depend on each other. Of
+    /// fewer than eight different numbers, rows are drawn alone.
     pub units: &'a [u64],
     /// How much each row counts, whether it is drawn or not; `None` if all count the same.
     pub weights: Option<&'a [f64]>,
@@ -186,8 +187,8 @@ pub fn weight(row_key: u64, replicate: u64) -> u8 {
     poisson(mix(row_key ^ seed(replicate)))
 }
 
-/// The units of the first of two halves, which depend on the units alone. `None` if one half would have less than a
-/// quarter of the rows.
+/// The units of the first of two halves, by a hash of the units: all scripts get the same halves, and no unit is in both. `None`
+/// if one half would have less than a quarter of the rows.
 pub(crate) fn first_half(units: &[u64]) -> Option<HashSet<u64>> {
     let mut rows: HashMap<u64, usize> = HashMap::new();
     units.iter().for_each(|unit| *rows.entry(*unit).or_default() += 1);

@@ -22,8 +22,8 @@ pub(crate) fn labels_of_set(cell: &str, separator: char) -> impl Iterator<Item =
     cell.split(is_separator).map(str::trim).filter(|label| !label.is_empty())
 }
 
-/// The common form of a predicted set: its labels in order, each once. It may be written with another separator than known
-/// sets if that is in none of their labels.
+/// The common form of a predicted set: its labels in order, each once. It may be written with a separator that stands
+/// before theirs in [`SEPARATORS`], which then is in none of their labels.
 pub(crate) fn canonical_set(cell: &str, separator: char) -> String {
     let others: Vec<char> = SEPARATORS.into_iter().take_while(|other| *other != separator).collect();
     let cell = cell.replace(others.as_slice(), &separator.to_string());
@@ -33,8 +33,9 @@ pub(crate) fn canonical_set(cell: &str, separator: char) -> String {
     labels.join(&separator.to_string())
 }
 
-/// The guesses in a cell, at most so many, with anything of `|`, `;`, commas and blanks between them. A known label may have
-/// these inside.
+/// The guesses in a cell, at most so many, with anything of `|`, `;`, commas and blanks between them. These may also stand inside
+/// a label: from left to right, the longest run of words that is a known label is one guess, and a word that begins no known
+/// label is a guess by itself.
 pub(crate) fn guesses(cell: &str, most: usize, is_known: impl Fn(&str) -> bool) -> Vec<Cow<'_, str>> {
     let mut parts: Vec<(usize, usize)> = Vec::new();
     let is_separator = |letter: char| letter.is_whitespace() || SEPARATORS.contains(&letter);

@@ -146,8 +146,8 @@ pub fn places_of_groups(units: &[u64]) -> Vec<Vec<usize>> {
 pub fn for_one_more_period(measured: Measurement, periods: Vec<FoldScore>, scale: Scale) -> Measurement {
     let scores: Vec<f64> = periods.iter().map(|period| period.score).collect();
     let interval = of_one_more_period(&scores, scale.bounds, scale.direction);
-    let why = || measured.no_interval.clone().unwrap_or_else(|| few_periods(periods.len()));
-    let no_interval = interval.is_none().then(why);
+    let known = measured.no_interval.clone().filter(|_| periods.is_empty());
+    let no_interval = interval.is_none().then(|| known.unwrap_or_else(|| few_periods(periods.len())));
     Measurement { interval, no_interval, periods, clusters: None, bounds: scale.bounds, ..measured }
 }
 
@@ -209,7 +209,7 @@ pub fn for_other_groups(
 const ONE_GROUP: &str = "the rows are of one group, which does not tell how the score of others differs";
 /// Why groups give no interval if there is no score without one of them.
 const NO_OTHER_GROUPS: &str =
-    "the metric file has no score for a part of the groups, so nothing tells how the score of groups differs";
+    "there is no score without some of the groups, so nothing tells how the score of groups differs";
 /// Why groups of which one has nearly all rows give no interval.
 const UNEQUAL_GROUPS: &str =
     "one group has nearly all rows, so the others do not tell how the score of groups differs";
@@ -292,7 +292,8 @@ mod tests {
         let unknown = GroupErrors { sizes: ten.to_vec(), by_groups: None, by_rows: Some(0.1) };
         let measured = for_other_groups(Measurement::of(2.0, String::new()), &unknown, (None, None), MAE);
         assert!(
-            measured.interval.is_none() && measured.no_interval.unwrap().contains("a part of the groups")
+            measured.interval.is_none()
+                && measured.no_interval.unwrap().contains("without some of the groups")
         );
     }
 }

@@ -299,7 +299,8 @@ fn has_classes(column: &Column) -> bool {
     !column.kind.is_number() || column.distinct <= MOST
 }
 
-/// Whether the score is more than a mean over rows. Nobody knows how a metric file depends on them.
+/// Whether the score depends on all rows together, as ROC-AUC does, and is no mean of a value for each row. A metric file may do
+/// anything, so it counts as such.
 fn depends_on_all(metric: Option<Metric>) -> bool {
     metric.is_none_or(|metric| !metric.is_mean_over_rows())
 }

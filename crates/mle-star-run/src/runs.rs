@@ -66,13 +66,17 @@ pub fn claim(
         let folder = runs_dir.join(&id);
         let is_new = match fs::create_dir(&folder) {
             Ok(()) => true,
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => is_empty(&folder),
             Err(error) => return Err(unwritable(runs_dir, &error)),
         };
-        if (is_new || wanted.is_some())
+        // A run takes its lock before it writes anything else, so a folder without one is somebody else's.
+        let is_left = wanted.is_some() && folder.join(layout::LOCK).exists();
+        if (is_new || is_left)
             && let Some(hold) = lock_if_unused(&folder)?
         {
-            remove_beginnings(&folder).map_err(|error| unwritable(runs_dir, &error))?;
+            if is_left {
+                remove_beginnings(&folder).map_err(|error| unwritable(runs_dir, &error))?;
+            }
             return Ok(NewRun { id, hold });
         }
         if wanted.is_some() {
@@ -91,6 +95,10 @@ fn short(task: &str) -> String {
     let name: String = task.chars().map(allowed).take(MAX_TASK_NAME).collect();
     let name = name.trim_start_matches(['.', '-']);
     if name.is_empty() { "run".to_owned() } else { name.to_owned() }
+}
+
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 /// Removes what an earlier start left in a folder: this run may have other inputs.
@@ -224,6 +232,28 @@ mod tests {
         for bad in ["", "a/b", "..", "-x", "a b"] {
             assert!(id(Some(bad)).unwrap_err().message.contains("invalid run ID"), "{bad}");
         }
+    }
+
+    #[test]
+    fn what_an_earlier_start_left_is_removed_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let runs = dir.path();
+        let now: jiff::Zoned = "2025-01-02T03:04:05[UTC]".parse().unwrap();
+        let id = |wanted, task| claim(runs, wanted, task, &now).map(|claimed| claimed.id);
+        let [left, own] = ["left", "own"].map(|name| runs.join(name));
+        assert_eq!(id(Some("left"), "titanic").unwrap(), "left");
+        for folder in [&left, &own] {
+            fs::create_dir_all(folder.join(layout::DATA)).unwrap();
+            fs::write(folder.join(layout::DATA).join("train.csv"), "id,y\n").unwrap();
+            fs::write(folder.join(layout::METRIC_FILE), "").unwrap();
+        }
+        assert_eq!(id(Some("left"), "titanic").unwrap(), "left");
+        assert!(!left.join(layout::DATA).exists() && !left.join(layout::METRIC_FILE).exists());
+        // Somebody's project, which never was locked.
+        assert!(id(Some("own"), "titanic").unwrap_err().message.contains("already exists"));
+        assert!(own.join(layout::DATA).join("train.csv").exists());
+        assert_eq!(id(None, "../House Prices (1)").unwrap(), "House-Prices--1--20250102-030405");
+        assert_eq!(id(None, "..").unwrap(), "run-20250102-030405");
     }
 
     #[test]

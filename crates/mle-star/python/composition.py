@@ -155,8 +155,9 @@ def guessed(values: list[list[str]], weights: list[float]) -> list[str]:
         sums: dict[str, float] = {}
         names: dict[str, str] = {}
         for cell, weight in zip(row, weights):
-            # Tables may separate guesses in different ways, and write equal labels in different forms.
-            guesses = [guess for guess in re.split(r"[\s,;|]+", cell) if guess]
+            # Tables may write equal labels in different forms.
+            parts = cell.split() if separator == " " else cell.split(separator)
+            guesses = [part.strip() for part in parts if part.strip()]
             for place, guess in enumerate(dict.fromkeys(map(form, guesses))):
                 sums[guess] = sums.get(guess, 0.0) + weight / (place + 1)
             for guess in guesses:

@@ -326,8 +326,9 @@ impl Evaluator {
             return Err(by_file.computes_no("the best weights of solutions"));
         }
         let labels = &self.known()?.search;
-        if self.setup.metric.kind() == Kind::Guesses && labels.have_separators() {
-            return Err("labels have blanks or separators inside, so guesses cannot be combined".to_owned());
+        let first = members.first().and_then(|(files, _)| File::open(&files.labels).ok());
+        if self.setup.metric.kind() == Kind::Guesses && first.is_some_and(|file| labels.are_torn_in(file)) {
+            return Err("what separates guesses is inside a label, so they cannot be combined".to_owned());
         }
         let of = |pick: fn(&Predictions) -> &PathBuf| -> Vec<(PathBuf, f64)> {
             members.iter().map(|(files, seconds)| (pick(files).clone(), *seconds)).collect()
@@ -335,9 +336,9 @@ impl Evaluator {
         let scores = of(|files| &files.class_scores);
         if has_class_scores && self.predicts_labels() && scores.iter().all(|(file, _)| file.exists()) {
             // If the class probabilities cannot be used, the labels are combined. The names of columns become labels.
-            let first = usize::from(self.setup.id_column.is_some());
+            let id = usize::from(self.setup.id_column.is_some());
             let columns = self.class_columns(scores.first().map(|(file, _)| file.as_path()));
-            let named = columns.ok().filter(|all| labels.are_classes(all.get(first..).unwrap_or_default()));
+            let named = columns.ok().filter(|all| labels.are_classes(all.get(id..).unwrap_or_default()));
             let selected =
                 named.and_then(|all| self.select_from(&scores, &self.layout_of(&all), seconds).ok());
             if let Some(selected) = selected {

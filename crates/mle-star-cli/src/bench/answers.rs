@@ -86,10 +86,7 @@ impl Answers {
                 let words = TextColumn::words_of(&task.text_columns, |name| {
                     name == columns.target || columns.further.iter().any(|other| other == name)
                 });
-                let weight = task.weight_column.clone();
-                if let Some(weight) = weight.as_ref().filter(|name| !answers.contains(name)) {
-                    return Err(unusable(format!("they lack the column {weight} with the weights of rows")));
-                }
+                let weight = task.weight_column.clone().filter(|name| answers.contains(name));
                 let columns = Columns { positive, words, weight, ..columns };
                 let labels = Labels::read(open(&self.path)?, &columns, metric);
                 labels.map(|labels| among_classes_of_training(labels, columns, metric, &task.data_dir))

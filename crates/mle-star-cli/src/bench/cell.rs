@@ -92,7 +92,7 @@ pub fn of_cell(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> RunArgs {
     }
 }
 
-/// The grade of a finished run, if it is graded and has a submission; grades it now if that was not done before.
+/// Grades the submission of a finished run and keeps the grade, unless that was done before or nothing grades the task.
 ///
 /// # Errors
 /// The answers or the grader cannot be used.

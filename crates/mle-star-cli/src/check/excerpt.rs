@@ -21,7 +21,7 @@ pub struct Excerpt {
     pub last: u32,
     /// What is marked, as bytes of the text.
     pub marked: Range<usize>,
-    /// The lines that the finding names, as bytes of the text.
+    /// An empty range at the start of each line that the finding names, as bytes of the text, so that the line is shown.
     pub visible: Vec<Range<usize>>,
 }
 

@@ -132,7 +132,7 @@ impl Terminal {
         self.add(Some(name.to_owned()), Progress::default())
     }
 
-    /// An error that ended a run. It is shown even if nothing else is.
+    /// An error that ended a run. It is shown even with `Show::Nothing`, but not with `Show::Status`, whose caller shows errors.
     pub fn error(&self, trouble: &Trouble) {
         match &self.queue {
             Some(queue) => queue.send(Message::Error(trouble.clone())),

@@ -407,6 +407,7 @@ fn comments_and_baselines_hide_findings() {
     // It holds from any folder, with paths of any form.
     let folder = sealed.path("a").display().to_string();
     check(&format!("check {folder} --baseline ./b.json"), 0, &["2 known"]);
+    check(&format!("check {folder}/../a --baseline a/../b.json"), 0, &["2 known"]);
     moved("b.json", "{}");
     check("check a --baseline b.json", 2, &["b.json is no baseline", "make it again"]);
     check("check a --baseline b.json --write-baseline b.json", 2, &["cannot be used with"]);

@@ -212,11 +212,11 @@ fn a_run_that_a_share_cut_goes_on_with_more_time() {
     let cut = |result: &serde_json::Value| {
         result["cuts"].as_array().unwrap().iter().filter(|cut| cut["open"] == true).count()
     };
-    assert!(cut(&result) > 0 && said.stderr.contains("more time would go on with path 0"), "{said:?}");
+    assert!(cut(&result) > 0 && said.stderr.contains("more time would go on with path 1"), "{said:?}");
     let said = sealed.run("resume r");
-    assert!(said.code == 0 && said.stderr.contains("would go on with path 0"), "{said:?}");
+    assert!(said.code == 0 && said.stderr.contains("would go on with path 1"), "{said:?}");
     let said = sealed.run("resume r --time-limit 600");
-    assert!(said.code == 0 && said.stderr.contains("goes on with: path 0"), "{said:?}");
+    assert!(said.code == 0 && said.stderr.contains("goes on with: path 1"), "{said:?}");
     let result: serde_json::Value = serde_json::from_str(&sealed.read("runs/r/result.json")).unwrap();
     assert_eq!(cut(&result), 0, "{}", result["cuts"]);
 }

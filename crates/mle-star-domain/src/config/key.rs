@@ -161,13 +161,13 @@ impl Key {
         Self { is_raisable: true, ..self }
     }
 
-    /// Its least value.
+    /// Its least value. Only whole numbers are checked; others need `must(...)`.
     #[must_use]
     pub const fn at_least(self, least: u64) -> Self {
         Self { least, ..self }
     }
 
-    /// Its greatest value.
+    /// Its greatest value. Only whole numbers are checked; others need `must(...)`.
     #[must_use]
     pub const fn at_most(self, most: u64) -> Self {
         Self { most, ..self }

@@ -11,7 +11,8 @@ pub struct Usage {
     /// The part of them that is estimated.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub estimated_usd: f64,
-    /// Conversations whose cost is missing in `cost_usd`, if something else is known. Records hold an estimate instead.
+    /// How many conversations `cost_usd` does not contain, because their price is not known. It is not stored: before a record
+    /// is written, their cost is estimated and added.
     #[serde(skip)]
     pub unpriced: u32,
     /// Tokens read, outside any cache.

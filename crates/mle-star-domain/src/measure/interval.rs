@@ -23,8 +23,8 @@ pub struct Bounds {
     pub high: Option<f64>,
 }
 
-/// How the scores of groups differ, as far as some groups tell. The variance of the score of `n` rows in groups of which
-/// `e` count is `between / e + within / n`.
+/// How the scores of groups differ, as far as some groups tell. The variance of a score is `between / e + within / n`: `n` is the
+/// number of rows, and `e` that of equally large groups which would be as certain ([`Grouped::groups`]).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Spread {
     /// The variance of the score of a large group.
@@ -90,7 +90,8 @@ impl Spread {
         self.between / of.groups + self.within / of.rows
     }
 
-    /// What both tell together: each as much as it has groups.
+    /// The variances by both sets of groups: `between` by their degrees of freedom (groups - 1), `within` by their rows. `of` and
+    /// `test` are those of `self`.
     #[must_use]
     pub fn pooled(&self, other: &Self) -> Self {
         let (own, others) = (self.freedom(), other.freedom());

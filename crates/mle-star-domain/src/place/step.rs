@@ -101,7 +101,7 @@ pub enum StepKind {
     Submission,
 }
 
-/// A part of a run whose records follow from each other.
+/// A part of a run in which each record depends on those before it: if one is made again, all later ones are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Line {
     /// The comparison of the tables, and the retriever.
@@ -172,7 +172,7 @@ pub enum Asked {
     UnlessFirst,
     /// Once if an earlier answer calls for it.
     Perhaps,
-    /// Once, unless agents are told more than in the paper, which may spare the call.
+    /// Once. Where agents are told more than in the paper, the call is left out if it is not needed.
     UnlessSpared,
     /// Once for each reference solution of the task.
     ForEachReference,

@@ -1,6 +1,7 @@
 //! Known labels of rows in memory.
 
 use std::cmp::Ordering;
+use std::io::{self, Read as _};
 use std::sync::Arc;
 
 use super::forecasts::Forecasts;
@@ -138,11 +139,17 @@ impl Labels {
         columns.iter().all(|column| names.contains(&canonical(column).into_owned()))
     }
 
-    /// Whether a class has something in its name that separates labels in a cell.
-    pub fn have_separators(&self) -> bool {
+    /// Whether what separates the guesses at the beginning of this table is inside a label, too, so that labels would be torn.
+    pub fn are_torn_in(&self, table: impl io::Read) -> bool {
         let OwnedTruth::Classes { names, .. } = &self.known else { return false };
-        let separates = |letter: char| letter.is_whitespace() || SEPARATORS.contains(&letter);
-        names.iter().any(|name| name.contains(separates))
+        let mut head = Vec::new();
+        let _ = table.take(1 << 16).read_to_end(&mut head);
+        let marks: &[char] = match SEPARATORS.iter().find(|mark| head.contains(&(**mark as u8))) {
+            Some(mark @ ('|' | ';')) => std::slice::from_ref(mark),
+            // A comma also separates the columns.
+            _ => &[',', ' '],
+        };
+        names.iter().any(|name| name.contains(marks))
     }
 
     /// Whether rows have labels of several targets.

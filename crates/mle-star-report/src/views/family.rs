@@ -11,7 +11,7 @@ use super::spots::spot;
 use super::steps::{Step, StepKind};
 use crate::chart::{self, About, Dot, Fate, Spot};
 
-/// SVG; empty if there are fewer than two solutions.
+/// SVG; `None` if there are fewer than two solutions.
 pub fn picture(context: &Context<'_>) -> Option<String> {
     let (columns, dots, spots) = arranged(context);
     let description = format!(

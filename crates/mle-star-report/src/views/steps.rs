@@ -79,7 +79,7 @@ impl<'a> Steps<'a> {
         self.steps.get(&step)
     }
 
-    /// The record of the agent call at a place that counts.
+    /// The agent's reply at this place; `None` if no call there counts, or it has no reply.
     pub fn reply(&self, place: &Place) -> Option<AgentReply> {
         let step = self.at(place.step()?)?;
         step.records.iter().find(|record| record.place == *place).and_then(|record| reply(record))

@@ -248,13 +248,14 @@ fn tell(ctx: &Ctx<'_>, finalists: &[Finalist], ranking: &[usize]) {
             "none of the {count} solutions is better {error} on this half, so the best one stays"
         ));
     };
-    let error = own.difference(before).map_or(f64::NAN, |difference| difference.standard_error);
+    let error =
+        own.difference(before).map(|difference| format!(" (± {})", number(difference.standard_error)));
     ctx.warn(format!(
-        "this half chooses that of {} among {count}: {} instead of {} there (± {})",
+        "this half chooses that of {} among {count}: {} instead of {} there{}",
         chosen.solution.step(),
         number(own.score),
         number(before.score),
-        number(error)
+        error.unwrap_or_default()
     ));
 }
 

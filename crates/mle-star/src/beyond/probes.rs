@@ -194,14 +194,19 @@ fn replaced_test_rows(ctx: &Ctx<'_>, solution: &Scored, outcome: &ScriptOutcome)
     }
     let known = solution.measured().zip(outcome.measured.as_ref());
     let same_rows = known.filter(|(before, after)| before.rows_digest == after.rows_digest);
-    let Some((difference, (before, after))) =
-        same_rows.and_then(|(before, after)| Some((after.difference(before)?, (before, after))))
-    else {
+    let Some((before, after)) = same_rows else {
         return (ProbeVerdict::Skipped, "the validation rows are not known, or are others".to_owned());
     };
-    if difference.by == 0.0 {
+    if after.score.total_cmp(&before.score).is_eq() {
         return (ProbeVerdict::Pass, "with other test rows, the validation score is the same".to_owned());
     }
+    let Some(difference) = after.difference(before) else {
+        let (now, then) = (number(after.score), number(before.score));
+        let why = format!(
+            "with other test rows, the validation score is {now} instead of {then}; the standard error of the difference is not known"
+        );
+        return (ProbeVerdict::Skipped, why);
+    };
     let gain =
         ctx.score(before.score).zip(ctx.score(after.score)).map(|(own, other)| own.gain_over(other).abs());
     let detail = format!(

@@ -163,11 +163,15 @@ fn compare(
     rows: &str,
 ) {
     let scores = ctx.score(after.score).zip(ctx.score(before.score));
-    let Some((difference, (now, then))) = after.difference(before).zip(scores) else { return };
-    let error = difference.standard_error;
+    let Some((now, then)) = scores else { return };
+    let known_error = after.difference(before).map(|difference| difference.standard_error);
+    // Where nothing is known about chance, the scores alone decide.
+    let error = known_error.unwrap_or_default();
     let (is_worse, is_better) =
         (then.gain_over(now) > TOO_FAR * error, now.gain_over(then) > TOO_FAR * error);
     let words = match (is_worse, is_better) {
+        (true, _) if known_error.is_none() => "that is worse, so the chosen solution is submitted unchanged",
+        _ if known_error.is_none() => "that is not worse",
         (true, _) => {
             "that is worse than chance in the rows explains, so the chosen solution is submitted unchanged"
         }
@@ -176,8 +180,9 @@ fn compare(
         }
         _ => "the difference is within what chance in the rows explains",
     };
+    let error = known_error.map_or_else(|| "not known".to_owned(), |error| format!("{error:.6}"));
     rehearsal.comparison = format!(
-        "On {rows} the submission script scores {:.6} and the chosen solution {:.6} (standard error of the difference {error:.6}); {words}.",
+        "On {rows} the submission script scores {:.6} and the chosen solution {:.6} (standard error of the difference {error}); {words}.",
         after.score, before.score
     );
     if is_worse || is_better {
