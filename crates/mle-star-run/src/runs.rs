@@ -17,7 +17,7 @@ pub use mle_star_report::run_view::{DEFAULT_DIR, name, resume_command};
 
 /// Limit on the characters of a task name in a run ID.
 const MAX_TASK_NAME: usize = 50;
-/// What a run folder may hold before the run has a journal: every file that [`freeze`](crate::prepare::freeze) writes. A folder with
+/// What a run folder may hold before the run has a journal: every file that freezing its inputs writes. A folder with
 /// nothing else is free to be used again.
 const BEGINNINGS: [&str; 12] = [
     layout::TASK,
