@@ -69,8 +69,8 @@ pub fn claim(
             Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
             Err(error) => return Err(unwritable(runs_dir, &error)),
         };
-        // A run takes its lock before it writes anything else, so what is in a folder without one may be somebody else's.
-        let is_left = folder.join(layout::LOCK).exists();
+        // Only a start that made tables leaves both. Without them, files such as `data` may be somebody else's.
+        let is_left = [layout::LOCK, layout::INTAKE].iter().all(|name| folder.join(name).exists());
         if (is_new || wanted.is_some())
             && let Some(hold) = lock_if_unused(&folder)?
         {
@@ -243,11 +243,14 @@ mod tests {
             fs::write(folder.join(layout::DATA).join("train.csv"), "id,y\n").unwrap();
             fs::write(folder.join(layout::METRIC_FILE), "").unwrap();
         }
+        fs::write(left.join(layout::INTAKE), "{}").unwrap();
         assert_eq!(id(Some("left"), "titanic").unwrap(), "left");
         assert!(!left.join(layout::DATA).exists() && !left.join(layout::METRIC_FILE).exists());
-        // Somebody's project, which never was locked.
-        assert_eq!(id(Some("own"), "titanic").unwrap(), "own");
-        assert!(own.join(layout::DATA).join("train.csv").exists());
+        // Somebody's project, also after a start that ended early.
+        for _ in 0..2 {
+            assert_eq!(id(Some("own"), "titanic").unwrap(), "own");
+            assert!(own.join(layout::DATA).join("train.csv").exists());
+        }
         assert_eq!(id(None, "../House Prices (1)").unwrap(), "House-Prices--1--20250102-030405");
         assert_eq!(id(None, "..").unwrap(), "run-20250102-030405");
     }
