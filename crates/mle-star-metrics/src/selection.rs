@@ -123,6 +123,10 @@ impl Labels {
     }
 }
 
+/// What the first member's vote counts more than its weight, and each further one half of that: of labels with equal votes,
+/// that of the earliest member is written.
+const OF_EQUAL_VOTES: f64 = 1e-9;
+
 /// The members to choose from.
 struct Library<'a> {
     targets: Vec<Target<'a>>,
@@ -259,8 +263,10 @@ impl Target<'_> {
     fn combined(&self, weights: &[f64]) -> Vec<f64> {
         let rows = self.rows.rows();
         let mut values = vec![0.0; rows * self.width];
+        let mut first = if self.rows.labels().is_some() { OF_EQUAL_VOTES } else { 0.0 };
         for (weight, member) in weights.iter().zip(&self.members).filter(|(weight, _)| **weight > 0.0) {
-            values.iter_mut().zip(member).for_each(|(sum, value)| *sum += weight * value);
+            values.iter_mut().zip(member).for_each(|(sum, value)| *sum += (weight + first) * value);
+            first /= 2.0;
         }
         if self.rows.metric().is_by_order() {
             for column in 0..self.width {

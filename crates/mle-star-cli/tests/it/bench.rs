@@ -183,6 +183,25 @@ fn a_class_that_no_answer_has_keeps_its_place() {
 }
 
 #[test]
+fn answers_with_weights_are_weighted() {
+    let sealed = Sealed::with(&[]);
+    let python = submitting(&sealed);
+    let train: String = (0..12).map(|id| format!("1{id},{id},{},{}\n", id * 2, 1 + id % 3)).collect();
+    let scored = "evaluation_metric: MAE\ntarget_column: y\nweight_column: w\n";
+    task_of(&sealed, "heavy", scored, &format!("id,size,y,w\n{train}"), "id,y\n5,0\n6,0\n7,0\n");
+    let line = format!("bench tasks/heavy --agents offline --answers answers --set python={python} {SMALL}");
+    let check = |answers: &str, out: &str, expected: f64| {
+        sealed.write("answers/heavy.csv", answers.as_bytes());
+        check_code(&sealed.run(&format!("{line} --out {out}")), 0);
+        let results: Value = serde_json::from_str(&sealed.read(&format!("{out}/results.json"))).unwrap();
+        let score = results["runs"][0]["hidden_score"].as_f64().unwrap_or_else(|| panic!("{results}"));
+        assert!((score - expected).abs() < 1e-9, "{answers}: {score}");
+    };
+    check("id,y,w\n5,1,1\n6,2,1\n7,6,6\n", "weighted", 39.0 / 8.0);
+    check("id,y\n5,1\n6,2\n7,6\n", "plain", 3.0);
+}
+
+#[test]
 fn another_bench_in_the_same_folder_is_refused() {
     let sealed = tasks();
     let python = submitting(&sealed);

@@ -45,6 +45,43 @@ fn words_that_look_missing_are_labels_where_they_are_said_to_be() {
 }
 
 #[test]
+fn columns_are_named_like_classes_or_not() {
+    let names = labels("id,y\n1,cat\n2,dog\n", Metric::Accuracy);
+    let numbers = labels("id,y\n1,0\n2,1.0\n", Metric::Accuracy);
+    let check = |labels: &Labels, columns: &str, expected| {
+        assert_eq!(labels.are_classes(&header(columns)), expected, "{columns}");
+    };
+    check(&names, "dog,cat", true);
+    check(&names, "cat", true);
+    check(&names, "proba_cat,proba_dog", false);
+    check(&names, "cat,cow", false);
+    check(&numbers, "0,1", true);
+    check(&numbers, "0.0,1.0", true);
+    check(&numbers, "class_0,class_1", false);
+}
+
+/// Where guesses stand in one cell, what separates them must be in no label.
+#[test]
+fn labels_of_guesses_are_torn_by_what_separates_them() {
+    let metric = Metric::parse("MAP@3").unwrap();
+    let plain = labels("id,y\n1,cat\n2,dog\n", metric);
+    let spaced = labels("id,y\n1,house cat\n2,dog\n", metric);
+    let barred = labels("id,y\n1,cat|tom\n2,dog\n", metric);
+    let check = |labels: &Labels, guesses: &str, expected| {
+        assert_eq!(labels.are_torn_in(format!("id,y\n1,{guesses}\n").as_bytes()), expected, "{guesses}");
+    };
+    for guesses in ["cat dog", "cat|dog", "cat;dog"] {
+        check(&plain, guesses, false);
+    }
+    check(&spaced, "house cat dog", true);
+    check(&spaced, "house cat|dog", false);
+    check(&spaced, "house cat;dog", false);
+    check(&barred, "cat|tom|dog", true);
+    check(&barred, "cat|tom;dog", true);
+    check(&barred, "cat dog", false);
+}
+
+#[test]
 fn labels_are_read_or_it_is_said_why_not() {
     let check = |table: &str, id: Option<&str>, metric, expected: Result<usize, &str>| {
         let columns = Columns { id: id.map(str::to_owned), target: "y".to_owned(), ..Columns::default() };

@@ -74,6 +74,29 @@ fn select_for_two(metric: Metric, truth: &str, files: &[String]) -> Option<Selec
     labels.select(members, &layout, 10.0, 50).unwrap()
 }
 
+/// The label of the first member, as in the file that is written.
+#[test]
+fn of_labels_with_equal_votes_that_of_the_earliest_member_is_scored() {
+    let truth = table((0..40).map(|row| ["cat", "cow", "dog"][row % 3].to_owned()));
+    let columns = Columns::new(Some("id".to_owned()), "y");
+    let labels = Labels::read(truth.as_bytes(), &columns, Metric::Accuracy).unwrap();
+    let header = HEADER.map(str::to_owned);
+    let layout = Layout { header: &header, id_column: Some("id") };
+    let files = ["dog", "cat", "cow"].map(|label| table((0..40).map(|_| label.to_owned())));
+    let rows =
+        files.each_ref().map(|file| labels.predicted(file.as_bytes(), &layout, Others::Reject).unwrap());
+    let members = rows.iter().map(|file| file.iter().map(spread).collect()).collect();
+    let library = Library::new(&rows[0], members, &[1.0; 3], 10.0);
+    let chosen = |weights: &[f64]| {
+        let target = &library.targets[0];
+        target.decide(&target.combined(weights))[0]
+    };
+    let [cat, cow, dog] = [0.0, 1.0, 2.0];
+    for (weights, expected) in [([0.5, 0.5, 0.0], dog), ([0.0, 0.5, 0.5], cat), ([0.3, 0.3, 0.4], cow)] {
+        assert_eq!(chosen(&weights).to_bits(), f64::to_bits(expected), "{weights:?}");
+    }
+}
+
 #[test]
 fn members_of_any_scale_are_compared_by_order() {
     let rows = 2_000;

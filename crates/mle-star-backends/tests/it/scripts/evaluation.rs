@@ -1,5 +1,6 @@
 //! Real scripts whose scores the program computes itself.
 
+mod combinations;
 mod held_out;
 mod last_fold;
 mod metric_files;

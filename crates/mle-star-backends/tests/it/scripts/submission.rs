@@ -56,6 +56,17 @@ fn what_equals_the_sample_in_form_is_valid() {
     check("\"id\",\"delayed\"\n\"1\",\"0.1\"\n2,0\n3,1\n4, 2\n");
 }
 
+/// In pandas, `None` is an empty cell; here, it is a label, and an empty cell is none.
+#[test]
+fn cells_may_be_empty_if_they_are_in_the_sample() {
+    let (label, empty) = ("id,y\n1,None\n2,None\n", "id,y\n1,cat\n2,\n");
+    let missing = ["column `y`: 1 values are missing, first row 2"];
+    against(label, "id,y\n1,None\n2,cat\n", Some(2), &[]);
+    against(label, "id,y\n1,None\n2,\n", Some(2), &missing);
+    against(empty, "id,y\n1,dog\n2,\n", Some(2), &[]);
+    against("id,y\n1,cat\n2,dog\n", "id,y\n1,dog\n2,\n", Some(2), &missing);
+}
+
 #[test]
 fn every_difference_is_a_finding() {
     let check = |submission, rows, expected: &[&str]| against(SAMPLE, submission, Some(rows), expected);
