@@ -136,10 +136,14 @@ impl<'a> Machine<'a> {
             (None, Some(names)) => names,
             _ if by_rows => Vec::new(),
             _ if table.columns.is_empty() && !table.whole => Vec::new(),
-            _ => {
-                table.unnamed.add(&column.lessons);
-                return;
-            }
+            _ => match name.partly() {
+                Some(partly) => {
+                    let column =
+                        table.named(&partly).map_or_else(|| column.clone(), |known| known.join(&column));
+                    return table.set(partly, column);
+                }
+                None => return table.unnamed.add(&column.lessons),
+            },
         };
         if let (true, Value::Bool(value), Some(among)) =
             (names.is_empty() && table.filling.blank, value, among)

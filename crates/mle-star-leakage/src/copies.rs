@@ -176,7 +176,10 @@ impl Machine<'_> {
         let rows = self.nesting.around.last().and_then(|around| around.rows);
         match (value, rows) {
             (Value::Unknown, Some(rows)) => made_from_row(rows, Lessons::default()),
-            (Value::Number(number), Some(rows)) if number.row.is_none() && !number.lessons.is_empty() => {
+            (Value::Number(number), Some(rows))
+                if number.row.is_none()
+                    && (!number.lessons.is_empty() || self.rows.windows_of(rows).is_some()) =>
+            {
                 let row = Row { rows, target: false, label: None, index: false, table: None };
                 Value::Number(Rc::new(Number { row: Some(row.into()), ..(**number).clone() }))
             }

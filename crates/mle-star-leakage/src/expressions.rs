@@ -11,7 +11,7 @@ use ruff_text_size::{Ranged, TextRange};
 use crate::info::{Kind, Lessons};
 use crate::machine::{Body, Items, Machine};
 use crate::table::Table;
-use crate::value::{Dict, List, Names, Number, Object, Text, Value};
+use crate::value::{Dict, List, Names, Number, Object, Text, UNKNOWN_PART, Value};
 
 /// The deepest nesting of expressions and calls that is followed.
 const DEEPEST: usize = 120;
@@ -509,7 +509,7 @@ impl Text {
             Value::Str(text) => self.fixed.push_str(&text),
             value => {
                 // A place holder keeps digits of the text apart from those of the value.
-                self.fixed.push('\u{fffc}');
+                self.fixed.push(UNKNOWN_PART);
                 self.values.push(value);
             }
         }
@@ -526,7 +526,7 @@ impl Text {
         let mut whole = String::new();
         for letter in self.fixed.chars() {
             match letter {
-                '\u{fffc}' => whole.push_str(&texts.next()??),
+                UNKNOWN_PART => whole.push_str(&texts.next()??),
                 letter => whole.push(letter),
             }
         }

@@ -91,7 +91,7 @@ impl Machine<'_> {
             "copy" | "reset_index" | "astype" | "infer_objects" | "convert_dtypes" | "ffill" | "bfill"
             | "rename_axis" | "set_index" | "sort_index" | "to_frame" | "cast" | "collect" | "lazy"
             | "tocsr" | "toarray" | "todense" | "pipe" | "float" | "cpu" | "detach" | "type" | "to"
-            | "cuda" | "long" | "double" | "half" | "int" | "contiguous" | "clone" | "unsqueeze"
+            | "cuda" | "long" | "double" | "half" | "int" | "bool" | "contiguous" | "clone" | "unsqueeze"
             | "requires_grad_" | "permute" | "tolist" | "to_list" | "to_dict" | "droplevel" | "unstack"
             | "stack" | "fill_null" | "asfreq" | "with_row_index" | "items" | "swaplevel" => {
                 let mut same = table.clone();

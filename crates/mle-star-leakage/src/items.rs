@@ -235,7 +235,9 @@ impl<'a> Machine<'a> {
         if !table.is_nameless() {
             selected.label = None;
         }
-        among.into_iter().for_each(|(name, column)| selected.set(name, column));
+        let partly = self.known_in_part(index).into_iter();
+        let partly = partly.filter_map(|name| table.named(&name).cloned().map(|column| (name, column)));
+        among.into_iter().chain(partly).for_each(|(name, column)| selected.set(name, column));
         selected.learn(&lessons);
         self.table(selected)
     }
@@ -262,6 +264,10 @@ impl<'a> Machine<'a> {
     /// `array[rows, columns]`.
     fn array_item(&mut self, table: &Table, index: &'a [Expr]) -> Value {
         let Some((first, rest)) = index.split_first() else { return Value::Unknown };
+        let slices = index.iter().filter_map(Expr::as_slice_expr);
+        if let Some(window) = slices.filter_map(|slice| self.overlapping_window(table, slice)).next() {
+            return window;
+        }
         let mut chosen = match first {
             Expr::Slice(slice) => self.sliced(table, slice),
             Expr::NoneLiteral(_) | Expr::EllipsisLiteral(_) => table.clone(),
@@ -307,6 +313,9 @@ impl<'a> Machine<'a> {
         match index {
             Expr::Tuple(tuple) => self.array_item(table, &tuple.elts),
             Expr::Slice(slice) => {
+                if let Some(window) = self.overlapping_window(table, slice) {
+                    return window;
+                }
                 let sliced = self.sliced(table, slice);
                 self.table(sliced)
             }
@@ -386,6 +395,9 @@ impl<'a> Machine<'a> {
     /// The items of a slice.
     pub(crate) fn slice(&mut self, base: &Value, slice: &'a ExprSlice) -> Value {
         if let Some(table) = self.table_of(base).cloned() {
+            if let Some(window) = self.overlapping_window(&table, slice).filter(|_| !table.each) {
+                return window;
+            }
             let sliced = if table.each {
                 let part = self.sliced_columns(table.part, slice);
                 Table { part, each: false, ..self.unsure(&table) }

@@ -83,6 +83,7 @@ fn join_numbers(one: &Number, other: &Number) -> Number {
         row: one.row.clone().filter(|row| other.row.as_ref() == Some(row)),
         versus: one.versus.clone().or_else(|| other.versus.clone()),
         span: one.span.filter(|span| other.span == Some(*span)),
+        gap: one.gap && other.gap,
     }
 }
 

@@ -7,8 +7,8 @@ use crate::info::{How, Kind, Lesson, Lessons};
 use crate::machine::Machine;
 use crate::names;
 use crate::rows::RowsId;
-use crate::table::{Column, Table};
-use crate::value::{Dict, Estimator, Fitted, Object, Role, Value};
+use crate::table::Table;
+use crate::value::{Estimator, Fitted, Object, Role, Value};
 
 /// Functions that measure how a column is associated with the target.
 const ASSOCIATIONS: &str = "
@@ -578,18 +578,6 @@ impl Machine<'_> {
         let lesson = Lesson::new(Kind::Selection, self.site(arguments.range), rows);
         let lessons = self.infos.lesson(lesson);
         Value::learnt(lessons)
-    }
-
-    /// A dictionary of columns as a table.
-    pub(crate) fn frame(&mut self, dict: &Dict) -> Table {
-        let tables = dict.items.iter().filter_map(|(_, value)| self.table_of(value));
-        let rows = tables.map(|table| table.rows).find(|rows| rows.is_known()).unwrap_or_default();
-        let mut made = Table::of(rows);
-        for (name, value) in &dict.items {
-            let column: Column = self.column_of(value);
-            made.set(Rc::clone(name), column);
-        }
-        made
     }
 }
 

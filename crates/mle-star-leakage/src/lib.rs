@@ -113,6 +113,7 @@ mod types;
 mod unreadable;
 mod uses;
 mod value;
+mod windows;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

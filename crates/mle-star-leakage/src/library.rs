@@ -8,7 +8,7 @@ use crate::machine::{Final, Items, Machine, row_of};
 use crate::names;
 use crate::rows::RowsId;
 use crate::training::is_loss;
-use crate::value::{Dict, Number, Object, Text, Value};
+use crate::value::{Dict, Number, Object, Text, UNKNOWN_PART, Value};
 
 /// What the line with the score begins with.
 const FINAL: &str = "Final Validation Performance";
@@ -355,14 +355,17 @@ impl Machine<'_> {
         arguments.positional.iter().for_each(|value| text.add(value.clone()));
         let Some((before, after)) = text.fixed.split_once(FINAL) else {
             let room = 256 - self.seen.printed.len().min(256);
-            if let ([value], true) = (text.values.as_slice(), is_about_held_out_rows(&text.fixed)) {
-                self.seen.claimed.push(value.clone());
-            }
+            let before: Vec<&str> = match text.values.len() {
+                1 => vec![&text.fixed],
+                _ => text.fixed.split(UNKNOWN_PART).collect(),
+            };
+            let claimed = text.values.iter().zip(before).filter(|(_, before)| is_about_held_out_rows(before));
+            self.seen.claimed.extend(claimed.map(|(value, _)| value.clone()).take(room));
             return self.seen.printed.extend(text.values.into_iter().take(room));
         };
         let literal = after.contains(|letter: char| letter.is_ascii_digit()) && text.values.is_empty();
         let site = self.site(arguments.range);
-        let before = before.matches('\u{fffc}').count().min(text.values.len());
+        let before = before.matches(UNKNOWN_PART).count().min(text.values.len());
         let values = text.values.split_off(before);
         for value in &values {
             if let Value::Number(number) = value {
@@ -386,7 +389,7 @@ impl Machine<'_> {
         let path: Rc<str> = match (path.constant(), path) {
             (Some(path), _) => path,
             // What is not known of the path is a part of it.
-            (None, Value::Text(text)) => text.fixed.replace('\u{fffc}', "*").into(),
+            (None, Value::Text(text)) => text.fixed.replace(UNKNOWN_PART, "*").into(),
             _ => return,
         };
         let read = (self.site(arguments.range), path);
@@ -423,10 +426,14 @@ fn partial(function: &Value, arguments: &Arguments) -> Value {
     let parts = [function.clone(), Value::Tuple(bound.into()), Value::Tuple(named.into())];
     Value::method(Value::Tuple(parts.into()), "partial of")
 }
+/// Words for rows that a model has not seen, and for scores of such.
+const HELD_OUT: &str = "
+    val valid validation validated test holdout held unseen oof cv generalization generalisation";
+
 /// Whether a text says that a number is about rows that a model has not seen.
 fn is_about_held_out_rows(text: &str) -> bool {
     let text = text.to_lowercase();
     let mut words = text.split(|letter: char| !letter.is_alphanumeric());
-    words.any(|word| matches!(word, "val" | "valid" | "validation" | "test" | "holdout" | "unseen"))
-        && !text.contains("train")
+    let claims = |word: &str| names::is_one(HELD_OUT, word);
+    words.any(claims) && !text.contains("train")
 }

@@ -295,6 +295,12 @@ impl Machine<'_> {
         if let (true, Some(positions)) = (open, self.positions_of_folds(&first)) {
             return positions;
         }
+        if tables.is_empty()
+            && matches!(name, "stack" | "vstack")
+            && let Some(table) = self.table_of(&first).cloned().or_else(|| self.row_list(&first))
+        {
+            return self.table(table);
+        }
         if tables.is_empty() {
             return if self.scores_of(&first, 2).is_empty() { Value::Unknown } else { first };
         }
@@ -463,6 +469,9 @@ impl Machine<'_> {
             }
         }
         let mut made = first.clone();
+        // A function of a table is a table.
+        made.framed = values.len() == 1
+            && self.table_of(&values[0]).is_some_and(|table| table.label.is_none() && !table.is_nameless());
         made.mask.condition = made.mask.condition.filter(|_| values.len() == 1);
         for table in rest {
             let rows = if made.rows.is_known() { made.rows } else { table.rows };

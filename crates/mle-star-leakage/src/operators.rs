@@ -43,7 +43,7 @@ impl Machine<'_> {
             (Some(Object::List(_)), _) => numbers(&self.as_scores(left), right),
             (_, Some(Object::List(_))) => numbers(left, &self.as_scores(right)),
             _ if operation == Operator::Sub => {
-                self.score_of_row(left, right).unwrap_or_else(|| numbers(left, right))
+                self.score_of_row(left, right).unwrap_or_else(|| difference(left, right))
             }
             _ => numbers(left, right),
         }
@@ -53,6 +53,9 @@ impl Machine<'_> {
     fn operate_words(&mut self, operation: Operator, left: &Value, right: &Value) -> Option<Value> {
         Some(match (left, right) {
             (Value::Str(_) | Value::Text(_), _) => self.operate_text(operation, left, right),
+            (Value::Names(names), Value::Str(_) | Value::Text(_)) if names.each => {
+                self.operate_text(operation, left, right)
+            }
             (Value::Names(names), Value::Object(_)) if operation == Operator::Sub => {
                 let mut left = (**names).clone();
                 match self.texts(right) {
@@ -71,7 +74,8 @@ impl Machine<'_> {
             }
             (Value::Names(names), _) if operation == Operator::Add => {
                 let lessons = names.lessons.and(&self.lessons_of(right));
-                Value::Names(Rc::new(Names { lessons, ..(**names).clone() }))
+                let partly = [names.partly.clone(), self.known_in_part(right)].concat();
+                Value::Names(Rc::new(Names { lessons, partly, ..(**names).clone() }))
             }
             (Value::Unknown, Value::Unknown) => Value::Unknown,
             // `0.1 * features.T`
@@ -408,6 +412,18 @@ fn shares(operation: Operator, left: &Value, right: &Value) -> Option<Value> {
     Some(Value::Number(Rc::new(Number { share, ..Number::default() })))
 }
 
+/// The difference of two numbers that depend on data.
+fn difference(left: &Value, right: &Value) -> Value {
+    let made = numbers(left, right);
+    match (left, right, &made) {
+        (Value::Number(one), Value::Number(other), Value::Number(made)) => {
+            let gap = one.scores == other.scores && !one.scores.is_empty();
+            Value::Number(Rc::new(Number { gap, ..(**made).clone() }))
+        }
+        _ => made,
+    }
+}
+
 /// The value of an operation on numbers that depend on data.
 fn numbers(left: &Value, right: &Value) -> Value {
     match (left, right) {
@@ -427,12 +443,21 @@ fn numbers(left: &Value, right: &Value) -> Value {
             share: None,
             reduced: one.reduced.clone().or_else(|| other.reduced.clone()),
             span: None,
+            gap: false,
             text: None,
         })),
         (Value::Number(number), other) | (other, Value::Number(number)) => {
             let random = number.random && other.is_constant_number();
             let truth = number.truth && other.is_constant_number();
-            let number = Number { text: None, share: None, span: None, random, truth, ..(**number).clone() };
+            let number = Number {
+                text: None,
+                share: None,
+                span: None,
+                gap: false,
+                random,
+                truth,
+                ..(**number).clone()
+            };
             Value::Number(Rc::new(number))
         }
         (Value::Length(_), _) | (_, Value::Length(_)) => Value::some_number(),

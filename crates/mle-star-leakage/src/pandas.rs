@@ -8,7 +8,7 @@ use crate::info::{Kind, Lessons};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
 use crate::table::{Column, Group, Table};
-use crate::value::{Object, Value};
+use crate::value::{Dict, Object, Value};
 
 impl Machine<'_> {
     /// Functions of pandas and polars, and readers of other libraries.
@@ -163,6 +163,13 @@ impl Machine<'_> {
             {
                 return self.as_scores(first);
             }
+            // Statistics by name.
+            (None, Some(Object::Dict(dict)))
+                if arguments.called_name(self.source) == "Series"
+                    && dict.values().iter().all(|value| matches!(value, Value::Number(_))) =>
+            {
+                Table::array(RowsId::UNKNOWN, self.lessons_of(first))
+            }
             (None, Some(Object::Dict(dict))) => {
                 let mut dict = dict.clone();
                 let labelled = self.are_labelled(&dict.values());
@@ -197,6 +204,22 @@ impl Machine<'_> {
             made.rows = rows;
         }
         self.table(made)
+    }
+
+    /// A dictionary of columns as a table.
+    pub(crate) fn frame(&mut self, dict: &Dict) -> Table {
+        let named = dict.items.iter().map(|(_, value)| value);
+        let tables = named.chain(&dict.others).filter_map(|value| self.table_of(value));
+        let rows = tables.map(|table| table.rows).find(|rows| rows.is_known()).unwrap_or_default();
+        let mut made = Table::of(rows);
+        for (name, value) in &dict.items {
+            made.set(Rc::clone(name), self.column_of(value));
+        }
+        // Columns with names that are not known, as in a loop over all columns of a table.
+        for value in dict.others.iter().filter(|value| self.table_of(value).is_some()) {
+            made.rest.lessons.add(&self.column_of(value).lessons);
+        }
+        made
     }
 
     fn concat(&mut self, first: &Value, arguments: &Arguments) -> Value {

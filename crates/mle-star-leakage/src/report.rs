@@ -63,17 +63,47 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
         (Score { lessons, ..score }, Lessons::default())
     });
     let all: Vec<_> = printed.iter().cloned().chain(others).collect();
+    let all = but_of_searches(machine, all);
+    let claimed = std::mem::take(&mut machine.seen.claimed);
+    let claimed = scores_in(machine, &claimed).into_iter();
+    let claimed = claimed.filter(|(score, _)| on_training_rows(machine, score)).collect::<Vec<_>>();
     let apart: Vec<_> = all.into_iter().filter(|(score, _)| !on_training_rows(machine, score)).collect();
     if !apart.is_empty() {
-        return apart;
+        // Others are told beside them, unless the text says that they are scores of rows which were held out.
+        return apart.into_iter().chain(claimed).collect();
     }
-    let claimed = std::mem::take(&mut machine.seen.claimed);
-    let claimed = scores_in(machine, &claimed);
-    let is_claimed = |score: &Score| claimed.iter().any(|(claimed, _)| claimed == score);
-    let meant = |score: &Score| {
-        on_added_rows(machine, score) || beside_unread_rows(machine, score) || is_claimed(score)
+    let meant = |score: &Score| on_added_rows(machine, score) || beside_unread_rows(machine, score);
+    printed.into_iter().filter(|(score, _)| meant(score)).chain(claimed).collect()
+}
+
+/// The scores without the choices of searches whose results are scored on other rows that were held back.
+fn but_of_searches(machine: &mut Machine<'_>, scores: Vec<(Score, Lessons)>) -> Vec<(Score, Lessons)> {
+    let choices = |machine: &Machine<'_>, (score, more): &(Score, Lessons)| {
+        let all = score.lessons.and(more);
+        let chosen = machine.infos.lessons(&all).filter(|lesson| matches!(lesson.kind, Kind::Choice(_)));
+        chosen.map(|lesson| lesson.from).collect::<Vec<RowsId>>()
     };
-    printed.into_iter().filter(|(score, _)| meant(score)).collect()
+    let apart = |machine: &Machine<'_>, one: RowsId, other: RowsId| {
+        !machine.rows.overlap(one, other) && machine.rows.common(one, other).is_some()
+    };
+    let final_rows: Vec<RowsId> = scores
+        .iter()
+        .filter(|scored| !on_training_rows(machine, &scored.0))
+        .filter(|scored| choices(machine, scored).iter().all(|from| apart(machine, *from, scored.0.rows)))
+        .map(|(score, _)| score.rows)
+        .collect();
+    let mut left = Vec::new();
+    for (score, more) in scores {
+        let searched = final_rows.iter().any(|rows| apart(machine, *rows, score.rows));
+        let mut but = |lessons: &Lessons| {
+            machine.infos.map(lessons, |lesson| {
+                (!searched || !matches!(lesson.kind, Kind::Choice(_))).then_some(lesson)
+            })
+        };
+        let (lessons, more) = (but(&score.lessons), but(&more));
+        left.push((Score { lessons, ..score }, more));
+    }
+    left
 }
 
 /// Whether a score is one of training rows, although others were held out that the script does not look at again.
@@ -260,6 +290,15 @@ impl Report<'_> {
                  fitted on are scored by {scored}"
             );
             self.add(Rule::ResampledBeforeSplit, repeated, text);
+        }
+        if let Some(windows) = rows.windows_of(common).filter(|_| division.kind.is_random()) {
+            let (cause, split) = (self.code(windows), self.line(*site));
+            let scored = self.code(score.site);
+            let text = format!(
+                "the windows of {cause} overlap, and line {split} divides them at random, so what the model was fitted on is in \
+                 windows that are scored by {scored}"
+            );
+            self.add(Rule::SameRows, windows, text);
         }
         if division.kind.is_random() || division.kind == DivisionKind::Folds {
             self.kind_of_folds(*site, division.kind);

@@ -38,6 +38,8 @@ pub(crate) enum Origin {
     Repeated { of: RowsId, site: Site },
     /// Some of the rows in each step of a loop, and all of them in the end.
     Batch { of: RowsId, site: Site },
+    /// Windows of consecutive rows, each of which shares most of its rows with the next one.
+    Windows { of: RowsId, site: Site },
     /// All rows, by a part of them that was chosen by their target.
     Around { of: RowsId, part: RowsId },
     /// Several sets one after the other.
@@ -122,6 +124,19 @@ impl Rows {
     /// The rows, some of them repeated.
     pub(crate) fn repeated(&mut self, of: RowsId, site: Site) -> RowsId {
         if of.is_known() { self.number(Origin::Repeated { of, site }) } else { of }
+    }
+
+    /// Windows of consecutive rows that overlap.
+    pub(crate) fn windows(&mut self, of: RowsId, site: Site) -> RowsId {
+        self.number(Origin::Windows { of, site })
+    }
+
+    /// Where windows were taken that overlap, if rows are such windows or some of them.
+    pub(crate) fn windows_of(&self, rows: RowsId) -> Option<Site> {
+        self.ancestors(rows).find_map(|above| match self.origin(above) {
+            Origin::Windows { site, .. } => Some(*site),
+            _ => None,
+        })
     }
 
     /// All rows, by a part of them that was chosen by their target.
@@ -311,7 +326,8 @@ impl Rows {
             Origin::Part { of, .. }
             | Origin::Some { of, .. }
             | Origin::Repeated { of, .. }
-            | Origin::Batch { of, .. } => Some(*of),
+            | Origin::Batch { of, .. }
+            | Origin::Windows { of, .. } => of.is_known().then_some(*of),
             _ => None,
         })
     }

@@ -145,7 +145,19 @@ impl Machine<'_> {
             return if choice.is_empty() { Value::Unknown } else { self.with_choice(&joined, &choice) };
         }
         let joined = self.join_all(&numbers);
-        self.with_lessons(&joined, &choice)
+        self.best_or_its_place(&joined, &choice, arguments.called_name(self.source))
+    }
+
+    /// The best of some numbers, or its place, which is no score itself.
+    fn best_or_its_place(&mut self, numbers: &Value, choice: &Lessons, name: &str) -> Value {
+        if matches!(name, "argmax" | "argmin" | "idxmax" | "idxmin" | "argsort") {
+            return Value::learnt(self.lessons_of(numbers).and(choice));
+        }
+        match numbers {
+            // The largest gap of a curve is a score of its own, as that of Kolmogorov and Smirnov.
+            Value::Number(number) if number.gap => numbers.clone(),
+            _ => self.with_lessons(numbers, choice),
+        }
     }
 
     /// The choice among the items of a list by their scores.
@@ -286,7 +298,7 @@ impl Machine<'_> {
             "max" | "min" | "argmax" | "argmin" | "idxmax" | "idxmin" | "nlargest" | "nsmallest"
             | "sort_values" | "argsort" => {
                 let choice = self.choice(std::slice::from_ref(base), arguments.range);
-                self.with_lessons(base, &choice)
+                self.best_or_its_place(base, &choice, name)
             }
             _ => base.clone(),
         }

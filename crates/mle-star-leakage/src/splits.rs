@@ -95,8 +95,14 @@ impl Machine<'_> {
             self.note_divided_truth(truth);
         }
         let mut parts = Vec::new();
+        let tables = arguments.positional.iter().filter_map(|value| self.table_of(value));
+        let windows = tables.map(|table| table.rows).find(|rows| self.rows.windows_of(*rows).is_some());
         for value in &arguments.positional {
-            let Some(table) = self.table_of(value).cloned() else {
+            let given = self.table_of(value).cloned();
+            // What is divided with windows has one row for each.
+            let Some(table) =
+                given.map(|table| windows.map_or_else(|| table.clone(), |rows| table.with_rows(rows)))
+            else {
                 parts.extend([Value::Unknown, Value::Unknown]);
                 continue;
             };

@@ -8,6 +8,9 @@ use crate::site::Site;
 use crate::table::{Group, Table};
 use ruff_text_size::TextRange;
 
+/// Stands for a value in a text.
+pub(crate) const UNKNOWN_PART: char = '\u{fffc}';
+
 /// What is known of a value.
 #[derive(Clone, Debug, Default)]
 pub(crate) enum Value {
@@ -75,6 +78,8 @@ pub(crate) struct Number {
     pub(crate) row: Option<Rc<Row>>,
     /// The column that computed values were compared with.
     pub(crate) versus: Option<Rc<str>>,
+    /// Whether it is the difference of two scores of a curve.
+    pub(crate) gap: bool,
     /// It is all whole numbers from the first one to before the second one.
     pub(crate) span: Option<(i64, i64)>,
 }
@@ -125,6 +130,8 @@ pub(crate) struct Names {
     pub(crate) known: Vec<Rc<str>>,
     /// Those that certainly are among the names, if it is not known which columns there are.
     pub(crate) among: Vec<Rc<str>>,
+    /// Further names that are known in part.
+    pub(crate) partly: Vec<Rc<str>>,
     /// What the choice of the columns depends on.
     pub(crate) lessons: Lessons,
     /// Whether it stands for one name at a time, as in a loop over all of them.
@@ -368,6 +375,13 @@ impl Value {
             Self::Text(text) => text.constant(),
             _ => None,
         }
+    }
+
+    /// The name of a column that is known in part, such as `column + "_mean"` in a loop over columns.
+    pub(crate) fn partly(&self) -> Option<Rc<str>> {
+        let Self::Text(text) = self else { return None };
+        let known = text.fixed.chars().any(|letter| letter.is_alphanumeric());
+        (known && text.fixed.contains(UNKNOWN_PART)).then(|| text.fixed.as_str().into())
     }
 
     /// The value, if it is a number that depends on data.
