@@ -19,10 +19,7 @@ impl Machine<'_> {
         let place = Site { expression: site, statement: self.nesting.search.unwrap_or(self.statement) };
         let kind = match self.how(&scores) {
             Some(How::Model) | None if self.chosen_again(&scores, place) => Kind::Choice(How::Number),
-            // Which score is the reported one has to be known: those of the steps are often printed, too.
-            Some(How::Setting) if self.reports_a_score() && self.chosen_again(&scores, place) => {
-                Kind::Choice(How::Number)
-            }
+            Some(How::Setting) if self.chosen_again(&scores, place) => Kind::Choice(How::Steps),
             // A model that stops early takes the best round, which is common practice.
             Some(How::Rounds) if self.stops_early(&scores) => Kind::Stopping,
             Some(how) => Kind::Choice(how),
@@ -71,7 +68,7 @@ impl Machine<'_> {
     /// Whether candidates have what was chosen here before, so that this is a search step by step.
     fn chosen_again(&self, scores: &[Score], place: Site) -> bool {
         let again = |lesson: &Lesson| {
-            matches!(lesson.kind, Kind::Choice(How::Model | How::Setting | How::Number))
+            matches!(lesson.kind, Kind::Choice(How::Model | How::Setting | How::Steps | How::Number))
                 && lesson.site == place
         };
         scores.iter().any(|score| self.infos.any(&score.lessons, again))

@@ -59,6 +59,8 @@ pub(crate) enum How {
     Epoch,
     /// By settings of a model.
     Setting,
+    /// By settings of a model, of which each step of a search adds one, as by forward selection.
+    Steps,
     /// By settings of a model, in many trials.
     Trials,
     /// By the model.

@@ -354,14 +354,19 @@ impl Machine<'_> {
         let mut text = Text::default();
         arguments.positional.iter().for_each(|value| text.add(value.clone()));
         let Some((before, after)) = text.fixed.split_once(FINAL) else {
-            let room = 256 - self.seen.printed.len().min(256);
+            let room = 256 - (self.seen.printed.len() + self.seen.printed_in_loops.len()).min(256);
             let before: Vec<&str> = match text.values.len() {
                 1 => vec![&text.fixed],
                 _ => text.fixed.split(UNKNOWN_PART).collect(),
             };
             let claimed = text.values.iter().zip(before).filter(|(_, before)| is_about_held_out_rows(before));
             self.seen.claimed.extend(claimed.map(|(value, _)| value.clone()).take(room));
-            return self.seen.printed.extend(text.values.into_iter().take(room));
+            let seen = &mut self.seen;
+            let printed = match self.nesting.around.is_empty() {
+                true => &mut seen.printed,
+                false => &mut seen.printed_in_loops,
+            };
+            return printed.extend(text.values.into_iter().take(room));
         };
         let literal = after.contains(|letter: char| letter.is_ascii_digit()) && text.values.is_empty();
         let site = self.site(arguments.range);

@@ -157,8 +157,10 @@ pub(crate) struct Class<'a> {
 pub(crate) struct Seen {
     /// Lines with the final score.
     pub(crate) finals: Vec<Final>,
-    /// Values that were printed in other lines.
+    /// Values that were printed in other lines, after all loops.
     pub(crate) printed: Vec<Value>,
+    /// Values that were printed in the steps of loops.
+    pub(crate) printed_in_loops: Vec<Value>,
     /// Those among them that are said to be about validation or test rows.
     pub(crate) claimed: Vec<Value>,
     /// Files that were read, with their paths.

@@ -8,7 +8,8 @@ use crate::info::{Kind, Lessons};
 use crate::machine::Machine;
 use crate::rows::{DivisionKind, RowsId};
 use crate::table::{Column, Group, Table};
-use crate::value::{Dict, Object, Value};
+use crate::value::{Dict, Object, UNKNOWN_PART, Value};
+use ruff_text_size::TextRange;
 
 impl Machine<'_> {
     /// Functions of pandas and polars, and readers of other libraries.
@@ -87,7 +88,14 @@ impl Machine<'_> {
                 self.table(cut)
             }
             "from_pandas" => self.table(Table { polars: true, ..table.clone() }),
-            "get_dummies" | "to_numeric" => self.table(table.clone()),
+            "get_dummies" => {
+                let mut made = table.clone();
+                if !arguments.is_true("drop_first") {
+                    self.add_other_classes(&mut made, arguments.range);
+                }
+                self.table(made)
+            }
+            "to_numeric" => self.table(table.clone()),
             "factorize" => {
                 let codes = self.table(table.values());
                 Value::Tuple([codes, Value::Unknown].into())
@@ -97,6 +105,25 @@ impl Machine<'_> {
                 self.call_table(value, table, name, arguments)
             }
             _ => Value::Unknown,
+        }
+    }
+
+    /// The columns of the other classes beside one that is the target: `y_no` beside `y_yes`.
+    fn add_other_classes(&mut self, made: &mut Table, range: TextRange) {
+        let before = self.source.get(..range.start().to_usize()).unwrap_or_default();
+        let is_named = |text: &str, name: &str| {
+            [format!("\"{name}\""), format!("'{name}'")].iter().any(|quoted| text.contains(quoted))
+        };
+        let class = |name: &String| {
+            let (column, _) = name.rsplit_once('_')?;
+            let divided = made.whole && is_named(self.source, column) && !is_named(before, name);
+            divided.then(|| (column.to_owned(), name.clone()))
+        };
+        let classes: Vec<(String, String)> = self.targets.iter().filter_map(class).collect();
+        for (column, target) in classes {
+            let Some(number) = self.targets.number(&target) else { continue };
+            let answer = self.learn(Kind::Answer(number), range, made.rows);
+            made.set(format!("{column}_{UNKNOWN_PART}").into(), Column::learnt(answer));
         }
     }
 

@@ -51,7 +51,18 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
     // The origin of the final number is not known, so it may be any score. Scores of training rows are often printed
     // next to it, and scores that are not printed may belong to a search.
     let printed = std::mem::take(&mut machine.seen.printed);
-    let printed = scores_in(machine, &printed);
+    let mut printed = scores_in(machine, &printed);
+    // The scores of the steps are often printed, too.
+    let in_loops = std::mem::take(&mut machine.seen.printed_in_loops);
+    printed.extend(scores_in(machine, &in_loops).into_iter().map(|(score, lessons)| {
+        let [own, more] = [&score.lessons, &lessons].map(|lessons| {
+            machine.infos.map_kinds(lessons, |kind| match kind {
+                Kind::Choice(How::Steps) => Some(Kind::Choice(How::Setting)),
+                _ => Some(kind),
+            })
+        });
+        (Score { lessons: own, ..score }, more)
+    }));
     let others: Vec<Score> = machine.infos.all_scores().cloned().collect();
     let others = others.into_iter().map(|score| {
         let lessons = machine.infos.map(&score.lessons, |lesson| match lesson.kind {
@@ -229,6 +240,9 @@ impl Report<'_> {
             Kind::Stopping if shared => (Rule::StoppedOnScoredRows, "stops by the score".to_owned()),
             Kind::Choice(How::Number) if shared => {
                 (Rule::ChosenOnScoredRows, "takes the threshold or weight with the best score".to_owned())
+            }
+            Kind::Choice(How::Steps) if shared => {
+                (Rule::ChosenOnScoredRows, "takes in each step what has the best score".to_owned())
             }
             Kind::Choice(How::Fold) if shared && !self.machine.seen.finals.is_empty() => {
                 (Rule::ChosenOnScoredRows, "takes the folds with the best scores".to_owned())

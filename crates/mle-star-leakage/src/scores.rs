@@ -181,8 +181,11 @@ impl Machine<'_> {
         }
         match value {
             Value::Tuple(items) => {
-                let items: Vec<Value> = items.iter().map(|item| self.with_lessons(item, choice)).collect();
-                Value::Tuple(items.into())
+                let items = items.iter().map(|item| match item {
+                    Value::Unknown => Value::learnt(choice.clone()),
+                    item => self.with_lessons(item, choice),
+                });
+                Value::Tuple(items.collect())
             }
             _ => self.with_lessons(value, choice),
         }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use crate::info::{Lessons, TargetId};
 use crate::rows::RowsId;
+use crate::value::UNKNOWN_PART;
 
 /// A table, a series or an array with one row per row of the data.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -209,6 +210,10 @@ impl Table {
         self.part = None;
         self.columns.retain(|(known, _)| known != name);
         self.dropped.push(Rc::clone(name));
+        // Of the columns that one was divided into, no other one is left.
+        let dropped = &self.dropped;
+        let has = |part: &str| dropped.iter().filter(|name| name.starts_with(part)).count() > 1;
+        self.columns.retain(|(known, _)| known.strip_suffix(UNKNOWN_PART).is_none_or(|part| !has(part)));
     }
 
     /// The table with columns that are times.
