@@ -176,8 +176,13 @@ impl<'a> Machine<'a> {
     fn columns_made(&mut self, arguments: &Arguments) -> Vec<(Rc<str>, Column)> {
         let mut values: Vec<Value> = Vec::new();
         for value in &arguments.positional {
-            match (value, self.contents(value)) {
-                (_, Some(items)) => values.extend(items),
+            let several = self.table_of(value).filter(|table| table.label.is_none()).cloned();
+            match (several, self.contents(value)) {
+                // `pl.col("one", "other")`
+                (Some(table), _) => {
+                    values.extend(table.columns.iter().map(|(name, _)| self.table(table.select(name))));
+                }
+                (None, Some(items)) => values.extend(items),
                 _ => values.push(value.clone()),
             }
         }
