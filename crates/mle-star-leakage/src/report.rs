@@ -209,8 +209,12 @@ impl Report<'_> {
     fn rows_of(&mut self, score: &Score) {
         let machine = self.machine;
         let mut chosen = machine.seen.chosen_by_errors.iter();
-        let among = |rows: RowsId| machine.rows.ancestors(score.rows).any(|above| above == rows);
-        if let Some((_, site)) = chosen.find(|(rows, _)| !machine.seen.finals.is_empty() && among(*rows)) {
+        let among = |chosen: RowsId, rows: RowsId| machine.rows.ancestors(rows).any(|above| above == chosen);
+        // A score of some rows alone may be told beside that of all. If a model is fitted on such rows, there is no other.
+        let models = || machine.infos.lessons(&score.lessons).filter(|lesson| lesson.kind == Kind::Model);
+        let is_reported =
+            |rows| !machine.seen.finals.is_empty() || models().any(|lesson| among(rows, lesson.from));
+        if let Some((_, site)) = chosen.find(|(rows, _)| among(*rows, score.rows) && is_reported(*rows)) {
             let (cause, scored) = (self.line(*site), self.code(score.site));
             let text =
                 format!("line {cause} chooses the rows that {scored} scores by how well they are predicted");

@@ -56,7 +56,11 @@ impl Machine<'_> {
     /// Remembers rows that are left by how well they are predicted.
     pub(crate) fn note_chosen_by_errors(&mut self, rows: RowsId) {
         let site = self.site(self.statement);
-        self.seen.chosen_by_errors.push((rows, site));
+        let others = match *self.rows.origin(rows) {
+            Origin::Part { of, .. } => self.other_side(of, rows),
+            _ => None,
+        };
+        self.seen.chosen_by_errors.extend([Some(rows), others].into_iter().flatten().map(|rows| (rows, site)));
     }
 
     /// What counts of rows depend on that were chosen by the target.
