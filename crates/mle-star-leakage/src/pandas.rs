@@ -27,7 +27,7 @@ impl Machine<'_> {
             || name.starts_with("scan_")
             || matches!(
                 symbol,
-                "numpy.load" | "np.load" | "numpy.genfromtxt" | "numpy.loadtxt" | "scipy.sparse.load_npz"
+                "numpy.load" | "np.load" | "numpy.genfromtxt" | "numpy.loadtxt" | "scipy.sparse.load_npz" | "h5py.File"
             )
         {
             let path = match &first {

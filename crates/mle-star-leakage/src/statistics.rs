@@ -48,12 +48,18 @@ impl Machine<'_> {
                     None => Lessons::default(),
                 };
                 let codes = arguments.first_value();
-                let of_codes = if self.table_of(&codes).is_none() {
-                    self.lessons_of(&codes)
-                } else {
-                    Lessons::default()
+                let of_codes = match self.table_of(&codes).cloned() {
+                    Some(table) => self.counted_by_target(&table, arguments.range),
+                    None => self.lessons_of(&codes),
                 };
                 Value::learnt(lessons.and(&of_codes))
+            }
+            "histogram" => {
+                let lessons = match tables.first() {
+                    Some(table) => self.counted_by_target(table, arguments.range),
+                    None => Lessons::default(),
+                };
+                Value::Tuple([Value::learnt(lessons), Value::some_number()].into())
             }
             "at" => {
                 let first = arguments.first_value();
