@@ -270,7 +270,8 @@ impl Machine<'_> {
         let periods = arguments.value(0, "periods").constant();
         let is_later = periods.is_some_and(|periods| periods.starts_with('-'))
             || text.contains("(-")
-            || text.contains("periods=-");
+            || text.contains("periods=-")
+            || arguments.is_true("center");
         let (Some(column), true) = (column, is_later) else { return made };
         if self.targets.contains(&column) {
             made.rest.lessons.add(&self.learn(Kind::Target, arguments.range, table.rows));

@@ -179,7 +179,10 @@ impl Machine<'_> {
             }
             "rolling" | "expanding" | "ewm" | "resample" => {
                 let window = name != "resample" && !excludes_itself(arguments);
-                let table = self.of_neighbours(table, arguments.range);
+                let mut table = self.of_neighbours(table, arguments.range);
+                if arguments.is_true("center") && !table.is_target() {
+                    table = self.of_other_rows(&table, table.label.clone(), arguments);
+                }
                 self.state.add(Object::Group(Group {
                     table,
                     chosen: true,

@@ -478,7 +478,8 @@ impl Machine<'_> {
             let compared = made.mask.compared.or(table.mask.compared);
             let versus = made.mask.versus.clone().or_else(|| table.mask.versus.clone());
             let mask = Mask { compared, versus, ..Mask::default() };
-            made = Table { mask, ..Table::array(rows, made.rest.lessons.and(&table.rest.lessons)) };
+            let lead = made.lead.clone().or_else(|| table.lead.clone());
+            made = Table { mask, lead, ..Table::array(rows, made.rest.lessons.and(&table.rest.lessons)) };
         }
         made.learn(&lessons.and(&answers));
         self.table(made)
