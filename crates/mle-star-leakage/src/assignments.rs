@@ -136,14 +136,7 @@ impl<'a> Machine<'a> {
             (None, Some(names)) => names,
             _ if by_rows => Vec::new(),
             _ if table.columns.is_empty() && !table.whole => Vec::new(),
-            _ => match name.partly() {
-                Some(partly) => {
-                    let column =
-                        table.named(&partly).map_or_else(|| column.clone(), |known| known.join(&column));
-                    return table.set(partly, column);
-                }
-                None => return table.unnamed.add(&column.lessons),
-            },
+            _ => return table.set_partly(name.partly(), column),
         };
         if let (true, Value::Bool(value), Some(among)) =
             (names.is_empty() && table.filling.blank, value, among)
@@ -306,6 +299,17 @@ impl<'a> Machine<'a> {
 }
 
 impl Table {
+    /// Sets a column whose name is known in part, or not at all.
+    fn set_partly(&mut self, name: Option<Rc<str>>, column: Column) {
+        match name {
+            Some(name) => {
+                let joined = self.named(&name).map(|known| known.join(&column));
+                self.set(name, joined.unwrap_or(column));
+            }
+            None => self.unnamed.add(&column.lessons),
+        }
+    }
+
     /// Puts values into an array.
     fn put_values(&mut self, column: &Column, answer: &Lessons, partly: bool) {
         let first = self.filling.blank && !self.filling.filled && self.rest.lessons.is_empty();

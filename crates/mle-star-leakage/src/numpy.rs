@@ -459,7 +459,13 @@ impl Machine<'_> {
             let known = values.iter().any(|value| matches!(value, Value::Number(_)));
             let truth = known && values.iter().all(is_of_truth);
             let versus = Value::versus(&values);
-            let number = Number { lessons, scores, truth, versus, ..Number::default() };
+            let row = match values.as_slice() {
+                [Value::Number(number), rest @ ..] if rest.iter().all(Value::is_constant_number) => {
+                    number.row.clone()
+                }
+                _ => None,
+            };
+            let number = Number { lessons, scores, truth, versus, row, ..Number::default() };
             return if known { Value::Number(Rc::new(number)) } else { Value::Unknown };
         };
         let mut answers = Lessons::default();

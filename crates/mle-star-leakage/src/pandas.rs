@@ -6,10 +6,15 @@ use crate::calls::Arguments;
 use crate::conditions::key_of_query;
 use crate::info::{Kind, Lessons};
 use crate::machine::Machine;
+use crate::names;
 use crate::rows::{DivisionKind, RowsId};
 use crate::table::{Column, Group, Table};
 use crate::value::{Dict, Object, UNKNOWN_PART, Value};
 use ruff_text_size::TextRange;
+
+/// Functions and classes of other libraries that read a table.
+const READERS: &str = "
+    numpy.load np.load numpy.genfromtxt numpy.loadtxt scipy.sparse.load_npz h5py.File";
 
 impl Machine<'_> {
     /// Functions of pandas and polars, and readers of other libraries.
@@ -23,13 +28,7 @@ impl Machine<'_> {
         {
             return Some(made);
         }
-        if name.starts_with("read_")
-            || name.starts_with("scan_")
-            || matches!(
-                symbol,
-                "numpy.load" | "np.load" | "numpy.genfromtxt" | "numpy.loadtxt" | "scipy.sparse.load_npz" | "h5py.File"
-            )
-        {
+        if name.starts_with("read_") || name.starts_with("scan_") || names::is_one(READERS, symbol) {
             let path = match &first {
                 Value::Method(method) if &*method.1 == "file of" => method.0.clone(),
                 path => path.clone(),
@@ -168,9 +167,25 @@ impl Machine<'_> {
         Value::Tuple([table, target].into())
     }
 
+    /// Scores or statistics in a dictionary.
+    fn numbers_by_name(&mut self, first: &Value, arguments: &Arguments) -> Option<Value> {
+        let Some(Object::Dict(dict)) = self.state.get(first) else { return None };
+        if !dict.values().iter().all(|value| matches!(value, Value::Number(_))) {
+            return None;
+        }
+        if !self.scores_of(first, 3).is_empty() {
+            return Some(self.as_scores(first));
+        }
+        let is_series = arguments.called_name(self.source) == "Series";
+        is_series.then(|| self.array(RowsId::UNKNOWN, self.lessons_of(first)))
+    }
+
     fn made_table(&mut self, first: &Value, arguments: &Arguments) -> Value {
         if arguments.all().next().is_none() {
             return self.table(Table::default());
+        }
+        if let Some(made) = self.numbers_by_name(first, arguments) {
+            return made;
         }
         let index = arguments.named("index").and_then(|index| self.table_of(index)).map(|table| table.rows);
         let mut made = match (self.table_of(first).cloned(), self.state.get(first)) {
@@ -183,19 +198,6 @@ impl Machine<'_> {
                     names.into_iter().for_each(|name| made.set(name, column.clone()));
                 }
                 made
-            }
-            (None, Some(Object::Dict(dict)))
-                if dict.values().iter().all(|value| matches!(value, Value::Number(_)))
-                    && !self.scores_of(first, 3).is_empty() =>
-            {
-                return self.as_scores(first);
-            }
-            // Statistics by name.
-            (None, Some(Object::Dict(dict)))
-                if arguments.called_name(self.source) == "Series"
-                    && dict.values().iter().all(|value| matches!(value, Value::Number(_))) =>
-            {
-                Table::array(RowsId::UNKNOWN, self.lessons_of(first))
             }
             (None, Some(Object::Dict(dict))) => {
                 let mut dict = dict.clone();

@@ -60,7 +60,9 @@ impl Machine<'_> {
             Origin::Part { of, .. } => self.other_side(of, rows),
             _ => None,
         };
-        self.seen.chosen_by_errors.extend([Some(rows), others].into_iter().flatten().map(|rows| (rows, site)));
+        self.seen
+            .chosen_by_errors
+            .extend([Some(rows), others].into_iter().flatten().map(|rows| (rows, site)));
     }
 
     /// What counts of rows depend on that were chosen by the target.

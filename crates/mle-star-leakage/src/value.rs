@@ -380,7 +380,7 @@ impl Value {
     /// The name of a column that is known in part, such as `column + "_mean"` in a loop over columns.
     pub(crate) fn partly(&self) -> Option<Rc<str>> {
         let Self::Text(text) = self else { return None };
-        let known = text.fixed.chars().any(|letter| letter.is_alphanumeric());
+        let known = text.fixed.chars().any(char::is_alphanumeric);
         (known && text.fixed.contains(UNKNOWN_PART)).then(|| text.fixed.as_str().into())
     }
 
