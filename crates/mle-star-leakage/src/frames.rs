@@ -338,6 +338,14 @@ impl Machine<'_> {
                 let item = if name == "iterrows" { Value::Tuple([Value::Unknown, row].into()) } else { row };
                 Value::each(item)
             }
+            // Parts of a row have its target, unless they have their own.
+            "explode" if table.columns.iter().any(|(_, column)| column.target) => {
+                let taken = arguments.first_value().constant();
+                let own = taken.is_none_or(|name| self.targets.contains(&name));
+                let rows = if own { RowsId::UNKNOWN } else { table.rows };
+                let rows = self.rows.repeated(rows, self.site(arguments.range));
+                self.table(table.with_rows(rows))
+            }
             "explode" | "iterrows" | "itertuples" | "iter_rows" => Value::Unknown,
             _ => return None,
         })

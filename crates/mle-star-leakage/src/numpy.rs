@@ -459,12 +459,11 @@ impl Machine<'_> {
             let known = values.iter().any(|value| matches!(value, Value::Number(_)));
             let truth = known && values.iter().all(is_of_truth);
             let versus = Value::versus(&values);
-            let row = match values.as_slice() {
-                [Value::Number(number), rest @ ..] if rest.iter().all(Value::is_constant_number) => {
-                    number.row.clone()
-                }
+            let mut rows = values.iter().filter_map(|value| match value {
+                Value::Number(number) => number.row.clone(),
                 _ => None,
-            };
+            });
+            let row = rows.next().filter(|_| rows.next().is_none());
             let number = Number { lessons, scores, truth, versus, row, ..Number::default() };
             return if known { Value::Number(Rc::new(number)) } else { Value::Unknown };
         };

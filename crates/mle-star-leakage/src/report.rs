@@ -51,7 +51,8 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
     // The origin of the final number is not known, so it may be any score. Scores of training rows are often printed
     // next to it, and scores that are not printed may belong to a search.
     let printed = std::mem::take(&mut machine.seen.printed);
-    let mut printed = scores_in(machine, &printed);
+    let printed = scores_in(machine, &printed);
+    let mut printed = but_of_spreads(machine, printed);
     // The scores of the steps are often printed, too.
     let in_loops = std::mem::take(&mut machine.seen.printed_in_loops);
     printed.extend(scores_in(machine, &in_loops).into_iter().map(|(score, lessons)| {
@@ -87,32 +88,55 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
     printed.into_iter().filter(|(score, _)| meant(score)).chain(claimed).collect()
 }
 
-/// The scores without the choices of searches whose results are scored on other rows that were held back.
+/// The scores without the choices of searches that are over: their result is fitted again on their rows as well, and scored on
+/// other ones that were held back.
 fn but_of_searches(machine: &mut Machine<'_>, scores: Vec<(Score, Lessons)>) -> Vec<(Score, Lessons)> {
-    let choices = |machine: &Machine<'_>, (score, more): &(Score, Lessons)| {
-        let all = score.lessons.and(more);
-        let chosen = machine.infos.lessons(&all).filter(|lesson| matches!(lesson.kind, Kind::Choice(_)));
-        chosen.map(|lesson| lesson.from).collect::<Vec<RowsId>>()
+    let from = |machine: &Machine<'_>, lessons: &Lessons, is: fn(Kind) -> bool| {
+        machine.infos.lessons(lessons).filter(|lesson| is(lesson.kind)).map(|lesson| lesson.from).collect()
     };
     let apart = |machine: &Machine<'_>, one: RowsId, other: RowsId| {
         !machine.rows.overlap(one, other) && machine.rows.common(one, other).is_some()
     };
-    let final_rows: Vec<RowsId> = scores
-        .iter()
-        .filter(|scored| !on_training_rows(machine, &scored.0))
-        .filter(|scored| choices(machine, scored).iter().all(|from| apart(machine, *from, scored.0.rows)))
-        .map(|(score, _)| score.rows)
-        .collect();
+    let mut results: Vec<(RowsId, Vec<RowsId>)> = Vec::new();
+    for (score, more) in &scores {
+        let chosen: Vec<RowsId> =
+            from(machine, &score.lessons.and(more), |kind| matches!(kind, Kind::Choice(_)));
+        if !on_training_rows(machine, score) && chosen.iter().all(|rows| apart(machine, *rows, score.rows)) {
+            results.push((score.rows, from(machine, &score.lessons, |kind| kind == Kind::Model)));
+        }
+    }
     let mut left = Vec::new();
     for (score, more) in scores {
-        let searched = final_rows.iter().any(|rows| apart(machine, *rows, score.rows));
+        let is_over = |(rows, fits): &(RowsId, Vec<RowsId>)| {
+            apart(machine, *rows, score.rows) && fits.iter().any(|fit| machine.rows.overlap(*fit, score.rows))
+        };
+        let over = results.iter().any(is_over);
         let mut but = |lessons: &Lessons| {
-            machine.infos.map(lessons, |lesson| {
-                (!searched || !matches!(lesson.kind, Kind::Choice(_))).then_some(lesson)
-            })
+            machine
+                .infos
+                .map(lessons, |lesson| (!over || !matches!(lesson.kind, Kind::Choice(_))).then_some(lesson))
         };
         let (lessons, more) = (but(&score.lessons), but(&more));
         left.push((Score { lessons, ..score }, more));
+    }
+    left
+}
+
+/// The scores without choices, if the mean of the same scores is printed, too: the smallest and the largest tell how far
+/// they lie apart.
+fn but_of_spreads(machine: &mut Machine<'_>, scores: Vec<(Score, Lessons)>) -> Vec<(Score, Lessons)> {
+    let is_chosen = |machine: &Machine<'_>, lessons: &Lessons| {
+        machine.infos.any(lessons, |lesson| matches!(lesson.kind, Kind::Choice(_)))
+    };
+    let means: Vec<Score> =
+        scores.iter().filter(|(_, more)| !is_chosen(machine, more)).map(|(score, _)| score.clone()).collect();
+    let mut left = Vec::new();
+    for (score, more) in scores {
+        let spread = means.contains(&score);
+        let more = machine
+            .infos
+            .map(&more, |lesson| (!spread || !matches!(lesson.kind, Kind::Choice(_))).then_some(lesson));
+        left.push((score, more));
     }
     left
 }
@@ -145,11 +169,23 @@ fn scores_in(machine: &Machine<'_>, values: &[Value]) -> Vec<(Score, Lessons)> {
 /// Whether a score is meant as one of training rows: a model was fitted on the rows, and they are not kept apart.
 fn on_training_rows(machine: &Machine<'_>, score: &Score) -> bool {
     let rows = &machine.rows;
+    if in_two_stages(machine, score) {
+        return false;
+    }
     let trains = |lesson: Lesson| {
         let kept_apart = || lesson.site != score.site && rows.kept_apart(lesson.on, lesson.from);
         lesson.kind == Kind::Model && rows.overlap(lesson.from, lesson.on) && !kept_apart()
     };
     score.with_itself || machine.infos.lessons(&score.lessons).any(trains)
+}
+
+/// Whether predictions of a model for held-out rows were changed by another one that was fitted on these rows, as to
+/// calibrate them.
+fn in_two_stages(machine: &Machine<'_>, score: &Score) -> bool {
+    let models = || machine.infos.lessons(&score.lessons).filter(|lesson| lesson.kind == Kind::Model);
+    let held_out = |first: Lesson| machine.rows.held_out(first.from);
+    models()
+        .any(|first| models().any(|second| Some(second.from) == held_out(first) && second.on == second.from))
 }
 
 impl Report<'_> {

@@ -31,10 +31,10 @@ impl<'a> Machine<'a> {
         Some(made_from_row(rows, table.lessons()))
     }
 
-    /// The loop over the starts of windows from `low` to `high`, if they overlap.
+    /// The loop over windows from `low` to `high`, if they overlap.
     fn loop_of_windows(&self, low: &str, high: &str) -> Option<(usize, TextRange)> {
-        let size = high.strip_prefix(low)?.strip_prefix('+')?;
         let name = low.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()?;
+        let (before, after) = (low.strip_prefix(name)?, high.strip_prefix(name)?);
         let begin = format!("for{name}inrange(");
         let mut loops = self.nesting.around.iter().enumerate().rev();
         let (at, range, head) = loops.find_map(|(at, around)| {
@@ -42,9 +42,15 @@ impl<'a> Machine<'a> {
             let head: String = text.chars().take(HEAD).filter(|letter| !letter.is_whitespace()).collect();
             Some((at, around.range, head.strip_prefix(&begin)?.to_owned()))
         })?;
+        // A function may take windows of the same rows from different starts on.
+        let is_constant = |start: &str| start.split(['+', '-']).all(|part| self.whole_number(part).is_some());
         let overlap = match arguments(&head).as_slice() {
-            [_] | [_, _] => self.whole_number(size) != Some(1),
-            [_, _, step] => self.is_shorter(step, size),
+            [_] => before != after && !is_one_row(before, after),
+            [start, _] => is_constant(start) && before != after && !is_one_row(before, after),
+            [start, _, step] if is_constant(start) => high
+                .strip_prefix(low)
+                .and_then(|size| size.strip_prefix('+'))
+                .is_some_and(|size| self.is_shorter(step, size)),
             _ => false,
         };
         overlap.then_some((at, range))
@@ -62,6 +68,12 @@ impl<'a> Machine<'a> {
             _ => text.parse().ok(),
         }
     }
+}
+
+/// Whether one row lies between two distances from a position: `[i : i + 1]`, `[i - 1 : i]`.
+fn is_one_row(before: &str, after: &str) -> bool {
+    let number = |text: &str| if text.is_empty() { Some(0) } else { text.parse::<i64>().ok() };
+    number(before).zip(number(after)).is_some_and(|(before, after)| after - before == 1)
 }
 
 /// The arguments of a call, from after its opening bracket on.
