@@ -1,6 +1,6 @@
-"""Computes a score with a metric file, and scores of resampled rows.
+"""Computes a score with a metric file, and scores of parts of the rows or of resampled rows.
 
-`input/` has the metric file, both tables with their rows in the same order, and how often each row is drawn in each replicate.
+`input/` has the metric file, both tables with their rows in the same order, and how often each row counts in each further score.
 """
 
 import importlib.util
@@ -21,9 +21,7 @@ with open("input/request.json", encoding="utf-8") as file:
     REQUEST = json.load(file)
 FOLDER = os.path.abspath("input/metric")
 FILE = os.path.join(FOLDER, "metric.py")
-# A standard error needs so many replicates, however long they take.
-FEWEST = 2
-# After so many replicates without a score there will be none.
+# After so many further scores that there are not, there will be none, unless more are asked for.
 TRIES = 5
 
 
@@ -51,6 +49,8 @@ def loaded():
     spec = importlib.util.spec_from_file_location("metric_package.metric", FILE)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
+    # Modules beside the file may be imported as they are where the user runs it.
+    sys.path.append(FOLDER)
     spec.loader.exec_module(module)
     names = [name for name in ("score", "grade") if inspect.isfunction(getattr(module, name, None))]
     if not names:
@@ -81,10 +81,13 @@ def number(value, line):
 def renamed(values, copies):
     """IDs of drawn rows: that of the first copy stays, further ones get new ones."""
     repeated = copies > 0
-    if pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values):
-        values = values.copy()
-        values[repeated] = values.max() + 1 + np.arange(repeated.sum())
-        return values
+    if values.dtype.kind in "iuf":
+        # All numbers up to the largest must differ from the ones before.
+        most = np.iinfo(values.dtype).max if values.dtype.kind in "iu" else 2 ** np.finfo(values.dtype).nmant
+        if values.max() < most - len(values):
+            values = values.copy()
+            values[repeated] = values.max() + np.arange(1, repeated.sum() + 1, dtype=values.dtype)
+            return values
     # IDs often begin with what they are about, and end with one of its parts.
     return np.where(repeated, [f"{copy}~{value}" for value, copy in zip(values, copies)], values)
 
@@ -96,10 +99,10 @@ def drawn(table, rows, copies):
 
 
 def replicates(call, truth, predicted, line, whole):
-    """Scores of resampled rows, as many as the time allows; None where there is no score."""
+    """Scores of parts or of resampled rows, as many as the time allows; None where there is no score."""
     times = np.fromfile("input/draws.bin", dtype=np.uint8).reshape(-1, len(truth))
     scores = resampled_scores(call, truth, predicted, line, times)
-    if any(score is not None for score in scores):
+    if any(score is not None for score in scores) or times.max(initial=0) <= 1:
         return scores
     # It may refuse other IDs. Drawn rows count once then; their share of all rows makes the spread too small.
     share = 1.0 - math.exp(-1.0)
@@ -111,10 +114,11 @@ def replicates(call, truth, predicted, line, whole):
 def resampled_scores(call, truth, predicted, line, times):
     began, scores = time.monotonic(), []
     for counts in times:
-        if len(scores) >= TRIES and all(score is None for score in scores):
-            break
-        if len(scores) >= FEWEST and time.monotonic() - began > REQUEST["seconds"]:
-            break
+        if len(scores) >= REQUEST["fewest"]:
+            if len(scores) >= TRIES and all(score is None for score in scores):
+                break
+            if time.monotonic() - began > REQUEST["seconds"]:
+                break
         rows = np.repeat(np.arange(len(truth)), counts)
         # 0 for the first copy of a row, 1 for the second, and so on.
         copies = np.arange(len(rows)) - np.repeat(np.cumsum(counts, dtype=np.int64) - counts, counts)

@@ -58,7 +58,7 @@ pub struct MetricFile {
     pub name: String,
     /// Its text.
     pub text: String,
-    /// Modules beside it that it imports relatively: names of files with their texts.
+    /// Modules beside it that it imports: names of files with their texts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<(String, String)>,
     /// The columns of the table with the true values that it is called with.

@@ -36,8 +36,10 @@ const UTILITIES: (&str, &str) =
     ("kaggle_metric_utilities.py", include_str!("../../python/kaggle_metric_utilities.py"));
 /// How long a metric file may take for one score.
 pub const LIMIT: Duration = Duration::from_secs(60);
-/// How long the replicates of a score may take together.
+/// How long the replicates of a score may take together, unless [`FEWEST`] take longer.
 const REPLICATES_TAKE: Duration = Duration::from_secs(10);
+/// A standard error needs so many replicates, however long they take.
+const FEWEST: usize = 2;
 /// The signal that ends a file that takes longer.
 const ALARM: i32 = nix::libc::SIGALRM;
 /// The name of the column with row numbers, if no column names the rows.
@@ -138,7 +140,7 @@ impl Grader {
         let rows = graded.paired.drawn();
         let places = interval.places(rows.keys);
         let in_periods = places.iter().map(|(_, places)| places);
-        let of_each = self.scores_at(&truth, &predictions, rows, in_periods).await?;
+        let of_each = self.scores_at(&truth, &predictions, rows, in_periods, places.len()).await?;
         let of_periods = if interval.averages(rows.keys) {
             let known =
                 places.iter().zip(&of_each).filter_map(|((_, places), score)| Some((places, (*score)?)));
@@ -172,7 +174,7 @@ impl Grader {
                     measured.standard_error
                 } else {
                     let without = without_each(&places, rows.keys.len());
-                    let scores = self.scores_at(&truth, &predictions, rows, &without).await?;
+                    let scores = self.scores_at(&truth, &predictions, rows, &without, FEWEST).await?;
                     jackknife_error(&scores.into_iter().flatten().collect::<Vec<f64>>(), places.len())
                 };
                 let errors = GroupErrors { sizes, by_groups, by_rows: None };
@@ -196,9 +198,9 @@ impl Grader {
         }
         let all = rows.keys.len();
         let most = (MOST_DRAWN / all.max(1)).min(replicates) / places.len();
-        let drawn = draws(rows, most.max(2));
+        let drawn = draws(rows, most.max(FEWEST));
         let counts: Vec<u8> = drawn.chunks(all).flat_map(|drawn| in_each(drawn, &places)).collect();
-        let drawn = self.call(truth, predictions, &counts).await?;
+        let drawn = self.call(truth, predictions, &counts, FEWEST * places.len()).await?;
         let mean = |scores: &[Option<f64>]| {
             let scores = scores.iter().copied().collect::<Option<Vec<f64>>>()?;
             Some(scores.iter().sum::<f64>() / scores.len() as f64)
@@ -209,13 +211,14 @@ impl Grader {
         Ok(Some(Scored { score, replicates, ..drawn }))
     }
 
-    /// The scores of the rows at each of these places, as many as the time allows.
+    /// The scores of the rows at each of these places: of the first `fewest`, and of as many more as the time allows.
     async fn scores_at(
         &self,
         truth: &TextTable,
         predictions: &TextTable,
         rows: Rows<'_>,
         places: impl IntoIterator<Item = &Vec<usize>>,
+        fewest: usize,
     ) -> Result<Vec<Option<f64>>, String> {
         let mut counts = Vec::new();
         for places in places {
@@ -226,7 +229,7 @@ impl Grader {
         if counts.is_empty() {
             return Ok(Vec::new());
         }
-        Ok(self.call(truth, predictions, &counts).await?.replicates)
+        Ok(self.call(truth, predictions, &counts, fewest).await?.replicates)
     }
 
     /// The score of two tables with the same rows in the same order. The first column of both has the row IDs.
@@ -240,23 +243,25 @@ impl Grader {
         rows: Rows<'_>,
         replicates: usize,
     ) -> Result<Scored, String> {
-        let replicates = replicates.min(MOST_DRAWN / rows.keys.len().max(1)).max(2);
-        self.call(truth, predictions, &draws(rows, replicates)).await
+        let replicates = replicates.min(MOST_DRAWN / rows.keys.len().max(1)).max(FEWEST);
+        self.call(truth, predictions, &draws(rows, replicates), FEWEST).await
     }
 
-    /// As [`Grader::score`]. `counts` says how often each row counts in each replicate, one replicate after another.
+    /// As [`Grader::score`]. `counts` says how often each row counts in each replicate, one replicate after another. The first
+    /// `fewest` are scored however long they take.
     async fn call(
         &self,
         truth: &TextTable,
         predictions: &TextTable,
         counts: &[u8],
+        fewest: usize,
     ) -> Result<Scored, String> {
         let call = self.calls.fetch_add(1, Ordering::Relaxed);
         let stem = format!("metric-{}-{call}", std::process::id());
         let data = self.folder.join(format!("{stem}.data"));
-        let written = self.write(&data, truth, predictions, counts);
+        let written = self.write(&data, (truth, predictions), counts, fewest);
         let scored = match written {
-            Ok(()) => self.run(&stem, &data).await,
+            Ok(()) => self.run(&stem, &data, time_of_a_job(self.limit, fewest)).await,
             Err(error) => Err(format!("cannot write {}: {error}", data.display())),
         };
         let _ = fs::remove_dir_all(&data);
@@ -266,7 +271,13 @@ impl Grader {
         scored
     }
 
-    fn write(&self, data: &Path, truth: &TextTable, predictions: &TextTable, draws: &[u8]) -> io::Result<()> {
+    fn write(
+        &self,
+        data: &Path,
+        (truth, predictions): (&TextTable, &TextTable),
+        draws: &[u8],
+        fewest: usize,
+    ) -> io::Result<()> {
         let _ = fs::remove_dir_all(data);
         let metric = data.join("metric");
         fs::create_dir_all(&metric)?;
@@ -278,17 +289,17 @@ impl Grader {
         predictions.write(&data.join("predictions.csv"))?;
         fs::write(data.join("draws.bin"), draws)?;
         let id = truth.header.first().map_or(ROW_ID, String::as_str);
-        let request =
-            json!({ "id": id, "limit": self.limit.as_secs(), "seconds": REPLICATES_TAKE.as_secs() });
+        let (limit, seconds) = (self.limit.as_secs(), REPLICATES_TAKE.as_secs());
+        let request = json!({ "id": id, "limit": limit, "seconds": seconds, "fewest": fewest });
         fs::write(data.join("request.json"), request.to_string())
     }
 
-    async fn run(&self, stem: &str, data: &Path) -> Result<Scored, String> {
+    async fn run(&self, stem: &str, data: &Path, timeout: Duration) -> Result<Scored, String> {
         let shown = self.executor.show(data, &self.closed).map_err(|trouble| trouble.message)?;
         let job = Job {
             stem: stem.to_owned(),
             script: SCRIPT.to_owned(),
-            timeout: time_of_a_job(self.limit),
+            timeout,
             slot: 0,
             may_be_warm: false,
             modules: vec![(UTILITIES.0.to_owned(), UTILITIES.1.to_owned())],
@@ -335,10 +346,10 @@ impl Grader {
     }
 }
 
-/// Five scores are never cut short: that of all rows, two replicates, and two more if the file refuses the IDs of the first.
-/// Besides, there is time for two rounds of replicates, and as much again for the start of Python.
-fn time_of_a_job(limit: Duration) -> Duration {
-    limit * 5 + REPLICATES_TAKE * 3
+/// Some scores are never cut short: that of all rows, the `fewest` replicates, and as many more if the file refuses the IDs of the
+/// first. Besides, there is time for two rounds of replicates, and as much again for the start of Python.
+fn time_of_a_job(limit: Duration, fewest: usize) -> Duration {
+    limit * u32::try_from(1 + 2 * fewest).unwrap_or(u32::MAX) + REPLICATES_TAKE * 3
 }
 
 /// How often each row is drawn, with only the rows at these places, one part after another.

@@ -149,13 +149,36 @@ def score(solution, submission, row_id_column_name):
 
 async fn measured(text: &str, predictions: &str) -> Measurement {
     let train = table("y", |at| format!("{}", at % 7));
-    let mut world = with_libraries(super::world(&train, Metric::Rmse, Some("id")).await).await;
+    measured_by(file(text, Answers::Targets), &train, predictions).await
+}
+
+async fn measured_by(file: MetricFile, train: &str, predictions: &str) -> Measurement {
+    let mut world = with_libraries(super::world(train, Metric::Rmse, Some("id")).await).await;
     if let Some(evaluation) = &mut world.setup.evaluation {
-        evaluation.metric_file = Some(file(text, Answers::Targets));
+        evaluation.metric_file = Some(file);
     }
     let outcome = world.run(&script(predictions, "7.0")).await;
     assert_eq!(outcome.score, outcome.measured.as_ref().map(|measured| measured.score));
     outcome.measured.clone().unwrap_or_else(|| panic!("{}", said(&outcome)))
+}
+
+/// Long IDs have copies of their own, too, and modules beside the file are imported with and without a dot.
+#[tokio::test]
+async fn a_file_imports_modules_beside_it_and_sees_each_id_once() {
+    needs!(Libraries);
+    let text = "from helper import once\nfrom .helper import WORST\n\ndef grade(s, a):\n    return once(s) if len(s) else WORST";
+    let helper = "WORST = 99.0\ndef once(s):\n    return 1.0 if s.id.is_unique else WORST\n";
+    let modules = vec![("helper.py".to_owned(), helper.to_owned())];
+    let own = MetricFile { modules, ..file(text, Answers::Targets) };
+    for first in ["120000000000000000", "184467440737095515"] {
+        let rows = |row: &dyn Fn(usize) -> usize| -> String {
+            (0..60).map(|at| format!("{first}{},{}\n", at + 10, row(at))).collect()
+        };
+        let [train, predictions] =
+            [rows(&|at| at % 7), rows(&|at| at % 5)].map(|rows| format!("id,y\n{rows}"));
+        let found = measured_by(own.clone(), &train, &predictions).await;
+        assert_eq!((found.score, found.standard_error), (1.0, Some(0.0)), "{first}");
+    }
 }
 
 fn trial(world: &World, text: &str, header: &str) -> MetricTrial {
@@ -232,6 +255,43 @@ async fn a_file_is_tried_with_labelled_rows() {
     assert!(refused.contains("mine.py, line 2, raised "), "{refused}");
 }
 
+/// With three periods of 20 rows.
+async fn with_periods(train: &str, metric_file: Option<MetricFile>) -> World {
+    let mut world = with_libraries(super::world(train, Metric::Rmse, Some("id")).await).await;
+    let folds = world.setup.data_dir.join("folds.csv");
+    let of_rows: String = (0..60).map(|at| format!("{at},{}\n", at / 20)).collect();
+    std::fs::write(&folds, format!("id,fold\n{of_rows}")).unwrap();
+    if let Some(evaluation) = &mut world.setup.evaluation {
+        evaluation.split = Some(Split { kind: SplitKind::Time, ..Split::default() });
+        (evaluation.metric_file, evaluation.folds) = (metric_file, Some(folds));
+        (evaluation.periods, evaluation.mean_over_periods) = (Some(Periods::default()), true);
+    }
+    world
+}
+
+/// For this file, 15 s are over after each call.
+#[tokio::test]
+async fn a_slow_file_scores_all_periods() {
+    needs!(Libraries);
+    let slow = "
+import time
+clock = [0.0]
+time.monotonic = lambda: clock[0]
+
+def grade(submission, answers):
+    clock[0] += 15.0
+    return (submission.y - answers.y).mean()
+";
+    let train = table("y", |_| "0".to_owned());
+    let predictions = table("y", |at| (at / 20).pow(2).to_string());
+    let world = with_periods(&train, Some(file(slow, Answers::Targets))).await;
+    let outcome = world.run(&script(&predictions, "1.0")).await;
+    let measured = outcome.measured.clone().unwrap_or_else(|| panic!("{}", said(&outcome)));
+    let periods: Vec<f64> = measured.periods.iter().map(|period| period.score).collect();
+    assert_eq!((measured.score, measured.mean_over_periods, periods), (5.0 / 3.0, true, vec![0.0, 1.0, 4.0]));
+    assert_eq!((measured.replicates.len(), measured.standard_error), (2, Some(0.0)));
+}
+
 /// The score of periods is their mean, and two scripts are compared on the rows of both, whoever computes the metric.
 #[tokio::test]
 async fn a_file_scores_periods_and_the_rows_of_both_scripts_as_the_program_does() {
@@ -255,15 +315,7 @@ async fn a_file_scores_periods_and_the_rows_of_both_scripts_as_the_program_does(
     };
     let mut found = Vec::new();
     for metric_file in [None, Some(file(RMSE, Answers::Targets))] {
-        let mut world = with_libraries(super::world(&train, Metric::Rmse, Some("id")).await).await;
-        let folds = world.setup.data_dir.join("folds.csv");
-        let of_rows: String = (0..60).map(|at| format!("{at},{}\n", at / 20)).collect();
-        std::fs::write(&folds, format!("id,fold\n{of_rows}")).unwrap();
-        if let Some(evaluation) = &mut world.setup.evaluation {
-            evaluation.split = Some(Split { kind: SplitKind::Time, ..Split::default() });
-            (evaluation.metric_file, evaluation.folds) = (metric_file, Some(folds));
-            (evaluation.periods, evaluation.mean_over_periods) = (Some(Periods::default()), true);
-        }
+        let world = with_periods(&train, metric_file).await;
         let pooled = rmse(&(0..60).map(error).collect::<Vec<_>>());
         let wrong = world.run(&script(&all, &pooled.to_string())).await;
         let says = "the mean over 3 folds of RMSE, computed for the rows of each fold";
