@@ -8,7 +8,7 @@ use mle_star::attempts::{Attempt, Attempts, Deadline, Outcome, waiting};
 use mle_star::event::{Event, EventSink};
 use mle_star::schema;
 use mle_star_domain::effects::{AgentRequest, Usage};
-use mle_star_domain::search::is_blocked;
+use mle_star_domain::search::{is_blocked, is_link};
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::Talk;
 use serde_json::Value;
@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::agents::CodexAgents;
 use crate::classify;
-use crate::transcript::{Retry, Said, Transcript};
+use crate::transcript::{Retry, Said, Transcript, WEB_FETCH};
 
 /// Retries after a refused login before it is permanent: a token may be renewed meanwhile.
 const LOGIN_RETRIES: u32 = 1;
@@ -160,10 +160,11 @@ impl<'a> Conversations<'a> {
         None
     }
 
-    /// Reports a use of the web. An answer for which a blocked page was opened is not used.
+    /// Reports a use of the web. An answer for which a blocked page was opened is not used; a query may name one.
     fn looked_up(&self, transcript: &mut Transcript, elapsed: Duration) -> Option<Outcome> {
         let lookup = transcript.lookups.last_mut()?;
-        let is_against = is_blocked(&lookup.what, &self.agents.setup.blocked_domains);
+        let is_page = lookup.tool == WEB_FETCH || is_link(&lookup.what);
+        let is_against = is_page && is_blocked(&lookup.what, &self.agents.setup.blocked_domains);
         lookup.failure = is_against.then(|| "search_blocked_domains has this page".to_owned());
         let (place, agent) = (self.request.place.clone(), self.request.agent);
         self.events.emit(Event::ToolUsed {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::invocation::WEB_SEARCH;
 
 /// The tool that stands for a page which `codex` opens.
-const WEB_FETCH: &str = "WebFetch";
+pub(crate) const WEB_FETCH: &str = "WebFetch";
 /// The beginning of the message about a request that `codex` repeats.
 const RETRY: &str = "Reconnecting... ";
 /// The wait before its first repetition; each one is twice as long.

@@ -22,6 +22,20 @@ async fn the_events_decide_whatever_the_process_does_then() {
     tokio::join!(check("exit 3"), check("sleep 600"), check("sleep 600 & sleep 600"), check("kill -9 $$"));
 }
 
+/// Only the pages that are opened count, not what is searched for.
+#[tokio::test]
+async fn a_search_on_a_blocked_site_opens_no_page() {
+    let check = async |query: &str, expected: &str| {
+        let item = format!(r#"{{"type":"web_search","query":"{query}","action":{{"type":"search"}}}}"#);
+        let searches = format!("echo '{{\"type\":\"item.completed\",\"item\":{item}}}'");
+        let called = World::through(&format!("{searches}\n{ANSWERS}")).ask(&request(&["WebSearch"])).await;
+        assert_eq!(called.said(), expected);
+    };
+    check("tables site:blocked.org/code", r#"{"answer": 3}"#).await;
+    let page = "https://blocked.org/solution";
+    check(page, &format!("failed: codex opened a page that is blocked: {page}")).await;
+}
+
 #[tokio::test]
 async fn a_conversation_that_is_silent_is_repeated_without_the_schema() {
     let hangs = "case \"$*\" in *--output-schema*) echo '{\"type\":\"turn.started\"}'; sleep 600;; esac";
