@@ -44,7 +44,7 @@ pub(crate) enum Part {
     MaxCompletionTokens,
 }
 
-/// The parts that models have refused in this process.
+/// The parts that models have refused in this run.
 #[derive(Debug, Default)]
 pub(crate) struct Refused(Mutex<BTreeSet<(String, Part)>>);
 
@@ -63,20 +63,26 @@ impl Question<'_> {
     }
 }
 
+/// Words about the value of a number that is known.
+const OF_A_VALUE: [&str; 6] = ["too large", "too small", "maximum", "minimum", "at most", "at least"];
+
 impl Part {
     pub(crate) const ALL: [Self; 5] =
         [Self::Schema, Self::Usage, Self::Stream, Self::System, Self::MaxCompletionTokens];
 
     /// Whether an error, in lower case, names it.
     fn is_named(self, error: &str) -> bool {
-        let words: &[&str] = match self {
-            Self::Schema => return schema::is_refused(error),
-            Self::Usage => &["stream_options", "include_usage"],
-            Self::Stream => &["stream"],
-            Self::System => &["system role", "system message", "system prompt", "instructions"],
-            Self::MaxCompletionTokens => &["max_completion_tokens"],
-        };
-        words.iter().any(|word| error.contains(word))
+        let says = |texts: &[&str]| texts.iter().any(|text| error.contains(text));
+        match self {
+            Self::Schema => schema::is_refused(error),
+            Self::Usage => says(&["stream_options", "include_usage"]),
+            // Gateways tell of the service upstream.
+            Self::Stream => error
+                .split(|c: char| !c.is_ascii_alphanumeric() && c != '_')
+                .any(|word| matches!(word, "stream" | "streams" | "streamed" | "streaming")),
+            Self::System => says(&["system role", "system message", "system prompt", "instructions"]),
+            Self::MaxCompletionTokens => says(&["max_completion_tokens"]) && !says(&OF_A_VALUE),
+        }
     }
 }
 
@@ -143,6 +149,8 @@ mod tests {
             assert_eq!(refused.note("m", &body("m"), error), expected, "{error}");
         };
         check("prompt is too long", None);
+        check("Error from provider: Upstream request failed", None);
+        check("max_completion_tokens is not valid: integer above maximum value", None);
         check("Unknown parameter: 'response_format'", Some(Part::Schema));
         check("Unknown parameter: 'response_format'", None);
         check("stream_options is not allowed", Some(Part::Usage));
