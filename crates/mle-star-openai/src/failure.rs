@@ -111,6 +111,7 @@ impl Failure {
         let said = format!("{} {}", self.kind, self.message).to_lowercase();
         let says = |texts: &[&str]| texts.iter().any(|text| said.contains(text));
         let (key, model, address) = (at.key_variable, at.model, at.endpoint.address());
+        let format = format!("{:?}", at.endpoint.format()).to_lowercase();
         let tells_model = says(&[
             "model_not_found",
             "model not found",
@@ -118,18 +119,21 @@ impl Failure {
             "not a valid model",
             "invalid model",
         ]) || says(&["model"])
-            && says(&["does not exist", "not found", "not supported", "unknown model"]);
+            && says(&["does not exist", "not found", "not supported", "unknown model"])
+            && !says(&OF_A_PARAMETER);
+        let names_model = says(&["model", "no endpoints found"]) || said.contains(&model.to_lowercase());
         let is_credit =
             says(&["insufficient_quota", "insufficient_credit", "insufficient balance", "credit balance"]);
         let (message, hint, can_resume) = match self.status {
             Some(402) => (CREDIT.to_owned(), format!("add credit, or put another key into {key}"), true),
             _ if is_credit => (CREDIT.to_owned(), format!("add credit, or put another key into {key}"), true),
+            Some(403) if says(&["moderat", "flagged"]) => return None,
             Some(401 | 403) if at.endpoint.has_key() => {
                 ("the endpoint refuses the key".to_owned(), format!("check {key} and openai.url"), true)
             }
             Some(401 | 403) => ("the endpoint asks for a key".to_owned(), format!("put it into {key}"), true),
-            Some(404) if words.is_empty() || !says(&["model"]) => (
-                format!("there is no {:?} API at {address} (404)", at.endpoint.format()).to_lowercase(),
+            Some(404) if words.is_empty() || !names_model => (
+                format!("there is no {format} API at {address} (404)"),
                 "set openai.url to the address before /chat/completions, often one that ends with /v1"
                     .to_owned(),
                 false,
@@ -145,6 +149,16 @@ impl Failure {
         Some(Trouble { then_resume: can_resume, ..Trouble::new(message, hint) })
     }
 }
+
+/// Words about something else than the model in a request that names it.
+const OF_A_PARAMETER: [&str; 6] = [
+    "parameter",
+    "unsupported value",
+    "unsupported_value",
+    "with this model",
+    "by this model",
+    "for this model",
+];
 
 const CREDIT: &str = "the account has no credit left";
 
@@ -240,8 +254,21 @@ mod tests {
         check(
             404,
             json!({"detail": "Not Found"}),
-            "there is no chat api at http://example.org/v1 (404): Not Found",
+            "there is no chat API at http://example.org/v1 (404): Not Found",
         );
+        check(404, error("", "No endpoints found for m."), "does not know the model m: No endpoints");
+        check(
+            403,
+            error("", "your input was flagged"),
+            "Failed(\"the endpoint refuses the request (403): your",
+        );
+        let old_name = "Unsupported parameter: 'max_tokens' is not supported with this model.";
+        check(
+            400,
+            error("unsupported_parameter", old_name),
+            "Failed(\"the endpoint refuses the request (400)",
+        );
+        check(400, error("", "Images are not supported by this model"), "Failed(\"the endpoint refuses");
         check(400, error("", "model 'm' not found"), "does not know the model m");
         check(400, error("", "Invalid model name passed in model=m"), "does not know the model m");
         check(

@@ -153,7 +153,7 @@ async fn what_a_person_must_fix_stops_the_run_at_once() {
         .await;
     check("forbidden", "the endpoint refuses the key: Country not supported", "OPENAI_API_KEY", true).await;
     check("model", "the endpoint does not know the model m: The model", "--model", false).await;
-    check("path", "there is no chat api at http://127.0.0.1", "openai.url", false).await;
+    check("path", "there is no chat API at http://127.0.0.1", "openai.url", false).await;
     check("credit", "the account has no credit left: Insufficient", "OPENAI_API_KEY", true).await;
     check("quota", "the account has no credit left: You exceeded", "OPENAI_API_KEY", true).await;
     check("redirect", "redirects to http://127.0.0.1:1/elsewhere", "openai.url", false).await;
