@@ -99,6 +99,9 @@ async fn run(command: &[String], hidden: &str, query: &str) -> Result<Vec<u8>, S
     let ((), printed, said) = tokio::join!(told, all(stdout), all(stderr));
     let ending = tree.ended().await.map_err(cannot)?;
     let printed = printed.map_err(cannot)?;
+    if printed.len() as u64 > MOST_BYTES {
+        return Err(format!("the search command printed more than {} MiB", MOST_BYTES / 1024 / 1024));
+    }
     if ending.status.is_some_and(|status| status.success()) {
         return Ok(printed);
     }
@@ -111,7 +114,8 @@ async fn run(command: &[String], hidden: &str, query: &str) -> Result<Vec<u8>, S
 
 async fn all(stream: impl AsyncRead + Unpin) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    stream.take(MOST_BYTES).read_to_end(&mut bytes).await?;
+    // One byte more shows that it is too much.
+    stream.take(MOST_BYTES + 1).read_to_end(&mut bytes).await?;
     Ok(bytes)
 }
 
@@ -173,6 +177,7 @@ mod tests {
             .await;
         check(&["echo", "nothing"], "printed no JSON").await;
         check(&["echo", "{}"], "no list of results").await;
+        check(&["head", "-c", "5000000", "/dev/zero"], "printed more than 4 MiB").await;
         check(&["no-such-search-command"], "does not run").await;
         check(&[], "there is no search command").await;
     }

@@ -1,5 +1,7 @@
 //! The retriever, with a search command and without one.
 
+use std::time::Duration;
+
 use mle_star::event::Event;
 use mle_star_domain::effects::{AgentRequest, Lookup};
 use mle_star_domain::role::AgentType;
@@ -73,6 +75,30 @@ async fn a_search_that_fails_is_recorded_and_the_retriever_answers_all_the_same(
     assert_eq!(lookups.len(), 1);
     let failure = lookups[0].failure.as_deref().unwrap();
     assert_eq!(failure, "the search command failed (exit status: 1): no quota");
+}
+
+#[tokio::test]
+async fn searches_end_with_the_time_of_the_call() {
+    let api = Api::start(|_| says("{\"queries\": [\"boosting\", \"tables\"]}")).await;
+    let setup = OpenAiSetup { search_command: command("sleep 60"), ..setup(&api.url("slow")) };
+    let called = ask(setup, &AgentRequest { timeout: Duration::from_secs(1), ..retriever() }).await;
+    assert_eq!(called.said(), "failed: the web searches took all the time of the call");
+    let lookups = called.reply.unwrap().lookups;
+    let failures: Vec<&str> = lookups.iter().filter_map(|lookup| lookup.failure.as_deref()).collect();
+    assert_eq!(failures, ["the time of the call was over before it ended", "there was no time left for it"]);
+    assert_eq!(api.asked("slow").len(), 1);
+}
+
+#[tokio::test]
+async fn without_queries_no_results_are_told() {
+    let api = Api::start(|asked| says(if asked.nth == 0 { "{\"queries\": []}" } else { "models" })).await;
+    let setup = OpenAiSetup { search_command: command(FINDS), ..setup(&api.url("none")) };
+    assert_eq!(ask(setup, &retriever()).await.said(), "models");
+    let prompt = api.asked("none")[1].prompt();
+    assert!(
+        prompt.ends_with("# Search results\n\nNo search was made, and none is possible any more.\n"),
+        "{prompt}"
+    );
 }
 
 #[tokio::test]
