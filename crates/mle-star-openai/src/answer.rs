@@ -25,7 +25,9 @@ pub(crate) enum End {
     Length,
     /// Stopped by a filter.
     Filter,
-    /// For another reason, such as a call of a tool.
+    /// By an error in the middle of the answer.
+    Broken(String),
+    /// For another reason, such as a call of a tool. Text that came before it counts as the answer.
     Other(String),
 }
 
@@ -41,6 +43,9 @@ impl Collected {
                 "the answer was cut off at the limit of tokens, after {characters} characters"
             )),
             Some(End::Filter) => Outcome::Failed("the endpoint's filter stopped the answer".to_owned()),
+            Some(End::Broken(why)) => {
+                Outcome::Died(format!("the answer broke off after {characters} characters ({why})"))
+            }
             Some(End::Other(why)) if text.trim().is_empty() => {
                 Outcome::Died(format!("the answer is empty ({why})"))
             }
@@ -72,6 +77,10 @@ mod tests {
         check(
             collected("{\"a\":1}", Some(End::Complete)),
             "Answered { text: \"{\\\"a\\\":1}\", structured: Some(",
+        );
+        check(
+            collected("text", Some(End::Broken("failed".to_owned()))),
+            "Died(\"the answer broke off after 4",
         );
         check(collected("text", Some(End::Other("eos".to_owned()))), "Answered");
         check(

@@ -64,7 +64,8 @@ fn take(collected: &mut Collected, value: &Value, part: &str) {
     if let Some(reason) = choice["finish_reason"].as_str() {
         collected.end = Some(match reason {
             "stop" => End::Complete,
-            "length" => End::Length,
+            "length" | "model_length" | "max_tokens" => End::Length,
+            "error" => End::Broken(reason.to_owned()),
             "content_filter" => End::Filter,
             other => End::Other(other.to_owned()),
         });
@@ -127,6 +128,8 @@ mod tests {
         );
         check(&[says("a"), json!({"choices": []})], "a", None);
         check(&[says("a"), ends("length")], "a", Some(End::Length));
+        check(&[says("a"), ends("model_length")], "a", Some(End::Length));
+        check(&[says("a"), ends("error")], "a", Some(End::Broken("error".to_owned())));
         check(&[ends("content_filter")], "", Some(End::Filter));
         check(&[ends("tool_calls")], "", Some(End::Other("tool_calls".to_owned())));
         let parts = json!([{"type": "thinking", "thinking": "hm"}, {"type": "text", "text": "a"}]);

@@ -75,7 +75,7 @@ pub(crate) fn document(collected: &mut Collected, response: &Value) {
         ("incomplete", "max_output_tokens") => Some(End::Length),
         ("incomplete", "content_filter") => Some(End::Filter),
         ("" | "in_progress" | "queued", _) => None,
-        (status, why) => Some(End::Other([status, why].join(" ").trim().to_owned())),
+        (status, why) => Some(End::Broken([status, why].join(" ").trim().to_owned())),
     };
 }
 
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(tokens, Some(Tokens { input: 9, cached: 2, output: 3 }));
         check(ended("incomplete", "max_output_tokens"), Some(End::Length));
         check(ended("incomplete", "content_filter"), Some(End::Filter));
-        check(ended("failed", ""), Some(End::Other("failed".to_owned())));
+        check(ended("failed", ""), Some(End::Broken("failed".to_owned())));
         assert_eq!(check(json!({"type": "response.in_progress"}), None), None);
     }
 
