@@ -23,7 +23,7 @@ pub struct OpenAiSetup {
     pub key_variable: String,
     /// How long one call may wait for a busy endpoint.
     pub max_wait: Duration,
-    /// How long the endpoint may be silent before the call is repeated.
+    /// How long the endpoint may be silent before the call is repeated. An answer without a stream comes as a whole within it.
     pub stall: Duration,
     /// The most tokens of one answer; `None` for the endpoint's own limit.
     pub max_tokens: Option<u64>,

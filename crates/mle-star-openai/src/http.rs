@@ -165,7 +165,8 @@ async fn send(endpoint: &Endpoint, request: RequestBuilder) -> Result<Response, 
 fn broken(error: &reqwest::Error) -> Broken {
     let chain: Vec<&(dyn Error + 'static)> =
         std::iter::successors(Some(error as &(dyn Error + 'static)), |error| beneath(*error)).collect();
-    if let Some(what) = chain.iter().find_map(|error| error.downcast_ref::<rustls::Error>()) {
+    let of_tls = chain.iter().find_map(|error| error.downcast_ref::<rustls::Error>());
+    if let Some(what) = of_tls.filter(|_| error.is_connect()) {
         return Broken::Tls(what.to_string());
     }
     let cause = chain.last().map(ToString::to_string).unwrap_or_default();
