@@ -1,6 +1,7 @@
 """Starts a command on a node of a Ray cluster, and hands its standard streams through.
 
-    ray_runner.py --address ADDR [--cpus N] [--gpus N] [--resources JSON] [--name NAME] -- COMMAND ARG...
+    ray_runner.py --address ADDR [--cpus N] [--gpus N] [--resources JSON] [--name NAME] [--grace S]
+        [--connect-timeout S] -- COMMAND ARG...
 
 Ray places and counts: an actor asks for the resources, and a cluster that grows by itself grows while the actor waits.
 The actor starts the command on its node. Bytes from here go to the command's stdin, its stdout comes out of this

@@ -13,7 +13,7 @@ MOST_TWINS = 0.2
 
 
 def known_rows(data: Any) -> Any:
-    """A hash of each row's content; None if it has no rows."""
+    """A hash of each row's content; None if it is no table that is known, or has no rows."""
     given = getattr(data, "_mle_star_rows", None)
     if given is not None:
         return given

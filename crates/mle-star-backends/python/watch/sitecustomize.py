@@ -2,9 +2,9 @@
 
 It is `sitecustomize` of the script's process, and of every Python process that the script starts. It wraps the methods
 of scikit-learn's estimators (also those of LightGBM and XGBoost) and of CatBoost, and the `train` functions. Rows are
-known by a hash of their content. Each prediction for rows that its model was fitted on, or that a transformer which
-learns from labels was fitted on, is compared with `final/validation_predictions.csv` when the script ends. What is
-not certain is not reported. A defect here never reaches the script: the watch ends, and the report says so.
+known by a hash of their content. Each prediction, and whether its model or a transformer that learns from labels was
+fitted on its rows, is compared with `final/validation_predictions.csv` when the script ends. What is not certain is
+not reported. A defect here never reaches the script: the watch ends, and the report says so.
 """
 
 from __future__ import annotations
