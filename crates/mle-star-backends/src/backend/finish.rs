@@ -129,19 +129,19 @@ impl ScriptBackend {
         in_background(work).await?
     }
 
-    /// The files that are wanted of a script that runs elsewhere, with their largest size in bytes.
+    /// The files that are wanted of a script that runs elsewhere, with the most bytes of each that are sent.
     pub(super) fn outputs(&self, request: &ScriptRequest, seen: &ScriptData) -> Vec<(&'static str, u64)> {
-        // One byte more than is read shows that a file is too large.
-        let mut outputs = vec![(layout::SUBMISSION, largest(seen.sample.as_deref()) + 1)];
+        let mut outputs = vec![(layout::SUBMISSION, largest(seen.sample.as_deref()))];
         if self.evaluation.is_some() && matches!(request.purpose, Purpose::Score | Purpose::Probe) {
-            outputs.push((layout::VALIDATION_PREDICTIONS, LARGEST + 1));
+            outputs.push((layout::VALIDATION_PREDICTIONS, LARGEST));
             let scores = [layout::VALIDATION_CLASS_SCORES, layout::SUBMISSION_CLASS_SCORES];
             outputs.extend(scores.map(|name| (name, MOST_SCORES)));
         }
         if watch::is_watched(request) {
             outputs.push((watch::REPORT, watch::LARGEST));
         }
-        outputs
+        // One byte more than is read shows that a file is too large.
+        outputs.into_iter().map(|(name, most)| (name, most + 1)).collect()
     }
 
     fn places(&self, request: &ScriptRequest) -> KeptPaths {
