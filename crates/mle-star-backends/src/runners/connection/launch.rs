@@ -43,6 +43,12 @@ pub(in crate::runners) struct NotStarted {
     pub(in crate::runners) hope: Hope,
 }
 
+impl From<String> for NotStarted {
+    fn from(reason: String) -> Self {
+        Self { reason, hope: Hope::Some }
+    }
+}
+
 /// Whether another try may end differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::runners) enum Hope {
@@ -132,7 +138,10 @@ impl Launched {
         let given_up = tokio::select! {
             greeted = greeting(&mut self.frames, patience(limit)) => match greeted {
                 Ok(hello) => return Ok(hello),
-                Err(Greeting::Other(reason)) => return Err(NotStarted { reason, hope: Hope::None }),
+                Err(Greeting::Other(reason)) => {
+                    end_of(&mut self.tree, ENDING).await;
+                    return Err(NotStarted { reason, hope: Hope::None });
+                }
                 Err(Greeting::Nonsense) => {
                     end_of(&mut self.tree, [Duration::ZERO, ENDING[1]]).await;
                     let said = self.complaints.and(&self.frames.unused());
@@ -182,9 +191,11 @@ impl Launched {
     }
 }
 
-/// Does a variable hold a credential that no engine needs? That of the endpoint of agents always has such a name.
+/// Does a variable hold a credential that no engine needs? The key of an endpoint does, unless its name is one for engines.
 fn is_withheld(name: &str) -> bool {
-    let is_of_engines = OF_ENGINES.iter().any(|start| name.starts_with(start));
+    // The program's own settings are no secrets, but a user may have named a key after the program.
+    let is_own_key = name.strip_prefix("MLE_STAR").is_some_and(is_secret);
+    let is_of_engines = !is_own_key && OF_ENGINES.iter().any(|start| name.starts_with(start));
     let is_of_agents = name.starts_with("AWS_BEARER_TOKEN_") || name.ends_with("_API_KEY");
     is_of_agents || is_secret(name) && !is_of_engines
 }

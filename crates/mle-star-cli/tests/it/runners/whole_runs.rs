@@ -331,7 +331,14 @@ fn commands_that_start_runners_get_no_keys() {
     let words = ["sh", "-c", &format!("env > {all}; exec \"$@\""), "sh"].map(|word| json!(word));
     near["command"].as_array_mut().unwrap().splice(0..0, words);
     configure(&sealed, "runners.yaml", &json!([near]));
-    let withheld = ["OUR_ENDPOINT_KEY", "HF_TOKEN", "AWS_BEARER_TOKEN_BEDROCK", "OTHER_API_KEY"];
+    let withheld = [
+        "OUR_ENDPOINT_KEY",
+        "MLE_STAR_KEY",
+        "MLE_STAR_LLM_TOKEN",
+        "HF_TOKEN",
+        "AWS_BEARER_TOKEN_BEDROCK",
+        "OTHER_API_KEY",
+    ];
     let kept = ["AWS_ACCESS_KEY_ID", "AWS_PROFILE", "KUBECONFIG", "SLURM_CONF", "SSH_AUTH_SOCK"];
     let variables: Vec<_> = withheld.iter().chain(&kept).map(|name| (*name, "value")).collect();
     let key = "--set openai.key_variable=OUR_ENDPOINT_KEY --set agents=offline";
