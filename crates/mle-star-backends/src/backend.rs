@@ -29,7 +29,7 @@ use mle_star_process::warm::WarmStart;
 use tokio::sync::OnceCell;
 
 use crate::runners::fleet::{Fleet, RunOnFleet};
-use crate::runners::protocol::RunSetup;
+use crate::runners::protocol::{MOST_BYTES, RunSetup};
 use crate::script::environment::Environment;
 use crate::script::evaluation::{Copied, EvaluationSetup, Evaluator, Predicted};
 use crate::script::executor::{Executed, Executor, ExecutorSetup, Job};
@@ -258,6 +258,10 @@ impl ScriptBackend {
             let (executed, workplace) = self.executor.execute(&job, Arc::clone(&seen.shown)).await?;
             return Ok(Ok((Box::new(executed), Outputs::Here(workplace))));
         };
+        if job.script.len() > MOST_BYTES {
+            let message = format!("a script has more than the {} MiB that a runner takes", MOST_BYTES >> 20);
+            return Err(Trouble::resumable(message, "run scripts on this machine alone"));
+        }
         let source = seen.source().await?;
         let logs = ["stdout", "stderr"].map(|stream| self.executor.log(&job.stem, stream));
         let folder = self.setup.run_folder.join(layout::WORK).join(format!("{}.received", job.stem));
@@ -266,6 +270,9 @@ impl ScriptBackend {
         if let Some(left) = disk::left_if_full(&self.setup.run_folder).filter(|_| ran.is_err()) {
             // Its files could not be received.
             return Err(self.disk_is_full(&left));
+        }
+        if let Some(why) = source.unreadable().filter(|_| ran.is_err()) {
+            return Err(Trouble::resumable(why, "make the file of the data readable again"));
         }
         Ok(ran.map(|(executed, received)| (executed, Outputs::There(received))))
     }

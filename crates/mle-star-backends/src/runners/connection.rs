@@ -22,7 +22,7 @@ pub use files::{Received, Source};
 use files::{Receiving, send};
 pub(super) use launch::{Hope, NotStarted};
 
-/// How long after its time limit a script may be silent before its runner is given up.
+/// How long after its time limit a script may take to end before its runner is given up.
 const LATE: Duration = Duration::from_secs(120);
 /// How many messages about a script are queued at most.
 const MESSAGES: usize = 16;
@@ -64,7 +64,7 @@ struct Shared {
 #[derive(Debug, Default)]
 struct Opening {
     done: OnceCell<()>,
-    answer: Mutex<Option<oneshot::Sender<Result<(), String>>>>,
+    answer: Mutex<Option<oneshot::Sender<Result<(), NotStarted>>>>,
 }
 
 /// Data that the runner prepares, or has prepared.
@@ -153,13 +153,13 @@ impl Connection {
     }
 
     /// Lets the runner prepare a run, unless it already did.
-    pub(super) async fn open(&self, setup: &RunSetup) -> Result<(), String> {
+    pub(super) async fn open(&self, setup: &RunSetup) -> Result<(), NotStarted> {
         let opening = Arc::clone(lock(&self.shared.runs).entry(setup.run).or_default());
         let ask = async || {
             let (answer, answered) = oneshot::channel();
             *lock(&opening.answer) = Some(answer);
             self.shared.out.send(&ToRunner::Open(Box::new(setup.clone())), &[]);
-            self.or_lost(answered).await?.unwrap_or_else(|_| Err("it did not answer".to_owned()))
+            self.or_lost(answered).await?.unwrap_or_else(|_| Err("it did not answer".to_owned().into()))
         };
         opening.done.get_or_try_init(ask).await.copied()
     }
@@ -178,7 +178,12 @@ impl Connection {
             self.shared.out.send(&ToRunner::Data { data: data.clone() }, &[]);
             self.or_lost(answered).await?.unwrap_or_else(|_| Err("it did not answer".to_owned()))
         };
-        sending.done.get_or_try_init(ask).await.copied()
+        let done = sending.done.get_or_try_init(ask).await.copied();
+        if done.is_err() {
+            // What was sent is of the run that first had this data.
+            source.share_fault(&sending.source);
+        }
+        done
     }
 
     /// Runs a script. Dropping the future ends the script.
@@ -308,7 +313,10 @@ impl Shared {
                 self.progress.send_replace(short(&text));
             }
             FromRunner::Opened { run, .. } => self.answer_open(run, Ok(())),
-            FromRunner::NotOpened { run, message, .. } => self.answer_open(run, Err(short(&message))),
+            FromRunner::NotOpened { run, message, is_final } => {
+                let hope = if is_final { Hope::None } else { Hope::Some };
+                self.answer_open(run, Err(NotStarted { reason: short(&message), hope }));
+            }
             FromRunner::Need { data, files } => {
                 let Some(sending) = lock(&self.data).get(&data).cloned() else {
                     return Err("it wants data that is not for it".to_owned());
@@ -328,7 +336,7 @@ impl Shared {
         Ok(())
     }
 
-    fn answer_open(&self, run: u64, result: Result<(), String>) {
+    fn answer_open(&self, run: u64, result: Result<(), NotStarted>) {
         let opening = lock(&self.runs).get(&run).cloned();
         let answer = opening.and_then(|opening| lock(&opening.answer).take());
         answer.map(|answer| answer.send(result));

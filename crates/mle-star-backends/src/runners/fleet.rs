@@ -211,7 +211,7 @@ pub async fn probe(
             match connection.open(&setup).await {
                 Ok(()) if is_compared => PythonStatus::Works,
                 Ok(()) => PythonStatus::Starts,
-                Err(reason) => PythonStatus::Fails(reason),
+                Err(not_opened) => PythonStatus::Fails(not_opened.reason),
             }
         }
         false => {
@@ -264,7 +264,7 @@ impl RunOnFleet {
     /// Runs a script on the runner with this slot.
     ///
     /// # Errors
-    /// Why the runner was lost.
+    /// Why the runner was lost; or why not all data reached it, if [`Source::unreadable`] says so.
     pub(crate) async fn run(
         &self,
         host: Host,
@@ -277,6 +277,9 @@ impl RunOnFleet {
         let connection = lock(&fleet.ready).get(&host).cloned().ok_or("its runner is gone")?;
         let remote = RemoteJob { run: self.run, job, source, outputs, logs, folder };
         fleet.run_on(&connection, &remote).await.map_err(|reason| {
+            if source.unreadable().is_some() {
+                return reason;
+            }
             let lost = format!("runner {} was lost: {reason}", connection.name);
             // It may be full, or broken in another way. The script's next try is not to get its slots.
             fleet.slots.remove(host);
@@ -387,7 +390,7 @@ impl Inner {
         connection: &Connection,
         remote: &RemoteJob<'_>,
     ) -> Result<(Box<Executed>, Received), String> {
-        self.open(connection, remote.run).await?;
+        self.open(connection, remote.run).await.map_err(|not_opened| not_opened.reason)?;
         let (mut executed, received, disk) = connection.run(remote).await?;
         let DiskFindings { disk_left, changed_data } = disk;
         if let Some(left) = disk_left.filter(|_| executed.lacked_room) {
@@ -404,11 +407,11 @@ impl Inner {
     }
 
     /// Prepares a run on a runner.
-    async fn open(&self, connection: &Connection, run: u64) -> Result<(), String> {
-        let setup = lock(&self.runs).get(&run).cloned().ok_or("the run is over")?;
+    async fn open(&self, connection: &Connection, run: u64) -> Result<(), NotStarted> {
+        let setup = lock(&self.runs).get(&run).cloned().ok_or_else(|| "the run is over".to_owned())?;
         let entry =
             lock(&self.entries).iter().find(|kept| kept.has(connection)).map(|kept| kept.entry.clone());
-        let entry = entry.ok_or("its entry is gone")?;
+        let entry = entry.ok_or_else(|| "its entry is gone".to_owned())?;
         connection.open(&setup_for(setup, &entry, &connection.hello)).await
     }
 }
@@ -449,8 +452,7 @@ async fn run_lifecycle(fleet: Arc<Inner>, position: usize, number: u32, entry: R
         waited: Some(began.elapsed().as_secs_f64()),
         ..status(RunnerState::Ready, &describe(&connection.hello))
     };
-    fleet.report(ready.clone());
-    let end = fleet.serve_scripts(&connection, (position, number, slots), &entry).await;
+    let end = fleet.serve_scripts(&connection, (position, number), &entry, &ready).await;
     if end.is_none() {
         connection.say_goodbye();
         let _ = timeout(ENDING, connection.gone()).await;
@@ -488,32 +490,35 @@ async fn start_and_prepare(
         let opened = tokio::select! {
             opened = opening => opened,
             () = telling => Ok(()),
-            () = fleet.until_end() => Err("it is not needed any more".to_owned()),
+            () = fleet.until_end() => Err("it is not needed any more".to_owned().into()),
         };
         // The run may have ended meanwhile.
         let is_there = lock(&fleet.runs).contains_key(&run);
-        if let Err(reason) = opened.or_else(|reason| if is_there { Err(reason) } else { Ok(()) }) {
-            let hope = if connection.loss().is_none() { Hope::None } else { Hope::Some };
+        if let Some(not_opened) = opened.err().filter(|_| is_there) {
             connection.say_goodbye();
             let _ = timeout(ENDING, connection.gone()).await;
-            connection.give_up(reason.clone());
-            return Err(NotStarted { reason, hope });
+            connection.give_up(not_opened.reason.clone());
+            return Err(not_opened);
         }
     }
     Ok(connection)
 }
 
 impl Inner {
-    /// Gives scripts to a runner until it is lost, for the reason returned, or has had nothing to do for long.
+    /// Reports that a runner is ready, and gives it scripts until it is lost, for the reason returned, or has had nothing to
+    /// do for long.
     async fn serve_scripts(
         &self,
         connection: &Arc<Connection>,
-        (position, number, slots): (usize, u32, usize),
+        (position, number): (usize, u32),
         entry: &RunnerEntry,
+        status: &RunnerStatus,
     ) -> Option<String> {
+        let slots = slots_of(entry, &connection.hello);
         let host = {
-            // A script that is given a slot at once waits for this lock.
+            // A script that is given a slot at once waits for this lock, and so does who waits for the report.
             let mut ready = lock(&self.ready);
+            self.report(status.clone());
             let host = self.slots.add(&connection.name, slots);
             ready.insert(host, Arc::clone(connection));
             host

@@ -36,8 +36,8 @@ pub const PIECE: usize = 1 << 20;
 
 /// The longest message, in bytes.
 const LONGEST_MESSAGE: usize = 16 << 20;
-/// The most bytes with a message. Pieces that do not compress are a little longer than [`PIECE`].
-const MOST_BYTES: usize = 4 << 20;
+/// The most bytes with a message: a script, or a piece of a file, which is a little longer than [`PIECE`] if it does not compress.
+pub(crate) const MOST_BYTES: usize = 16 << 20;
 
 /// A message of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -168,8 +168,8 @@ pub enum FromRunner {
         run: u64,
         /// Why.
         message: String,
-        /// What to do.
-        hint: String,
+        /// Whether it is in vain to try again.
+        is_final: bool,
     },
     /// These files of the data are needed.
     Need {
@@ -237,7 +237,7 @@ pub struct Hello {
     pub isolation: String,
     /// Whether scripts are kept from files that they are not given.
     pub closes_reads: bool,
-    /// The first Python on its PATH, if there is one.
+    /// The version of the first Python on its PATH that is new enough, if there is one.
     pub python: Option<String>,
     /// For example `linux x86_64`.
     pub platform: String,

@@ -186,7 +186,9 @@ impl Server {
             let run = setup.run;
             let message = match server.open(setup).await {
                 Ok(environment) => FromRunner::Opened { run, environment },
-                Err(Trouble { message, hint, .. }) => FromRunner::NotOpened { run, message, hint },
+                Err(Trouble { message, hint, .. }) => {
+                    FromRunner::NotOpened { run, message, is_final: hint == OTHER_PYTHON }
+                }
             };
             server.out.send(&message, &[]);
         });

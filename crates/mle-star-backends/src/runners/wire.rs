@@ -30,7 +30,7 @@ pub(super) struct Unwritten {
     bulk: mpsc::Receiver<Vec<u8>>,
 }
 
-/// When the last frame from the other side arrived. Clones share the value.
+/// When the last bytes from the other side arrived. Clones share the value.
 #[derive(Clone, Debug)]
 pub(super) struct LastHeard(Arc<Mutex<Instant>>);
 
@@ -46,10 +46,10 @@ pub(super) fn channel() -> (Outgoing, Unwritten) {
 }
 
 impl Outgoing {
-    /// Sends a message before all pieces of files that wait.
+    /// Sends a message before all pieces of files that wait. One that is too long is not sent.
     pub(super) fn send<M: Serialize>(&self, message: &M, bytes: &[u8]) {
-        // If the other side is gone, the reader notices.
         if let Ok(frame) = frame(message, bytes) {
+            // If the other side is gone, the reader notices.
             let _ = self.soon.send(frame);
         }
     }
@@ -86,7 +86,7 @@ impl LastHeard {
         Self(Arc::new(Mutex::new(Instant::now())))
     }
 
-    /// Notes that a frame arrived now.
+    /// Notes that bytes arrived now.
     pub(super) fn again(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
     }
@@ -105,7 +105,7 @@ impl LastHeard {
         }
     }
 
-    /// Waits until no frame has arrived for this long.
+    /// Waits until nothing has arrived for this long.
     pub(super) async fn wait_for_silence(&self, limit: Duration) {
         loop {
             let since = self.0.lock().unwrap_or_else(PoisonError::into_inner).elapsed();

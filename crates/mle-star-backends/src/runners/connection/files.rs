@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use mle_star_domain::trouble::Trouble;
 use mle_star_tables::input::Data;
@@ -16,7 +16,7 @@ use crate::runners::protocol::{PIECE, Stream, ToRunner, Written, compressed, dec
 use crate::runners::wire::{Gone, Outgoing};
 use crate::script::in_background;
 
-/// The longest output of a script that is kept, in bytes. A runner sends less.
+/// The longest output of a script in one stream that is kept, in bytes. A runner sends less.
 const LONGEST_OUTPUT: u64 = 128 << 20;
 
 /// Data that runners can be given.
@@ -28,6 +28,8 @@ pub struct Source {
     list: Vec<u8>,
     /// The files by the digests of their content.
     paths: HashMap<String, PathBuf>,
+    /// Why this machine could not send a file.
+    unreadable: OnceLock<String>,
 }
 
 impl Source {
@@ -39,7 +41,25 @@ impl Source {
         let manifest = Manifest::of(data)?;
         let (data, list) = manifest.text()?;
         let paths = manifest.files.into_iter().map(|entry| (entry.digest, entry.at)).collect();
-        Ok(Self { data, list, paths })
+        Ok(Self { data, list, paths, unreadable: OnceLock::new() })
+    }
+
+    /// Why this machine could not read a file that a runner wanted; `None` if there was none.
+    pub fn unreadable(&self) -> Option<&str> {
+        self.unreadable.get().map(String::as_str)
+    }
+
+    /// The same if `other` has the same data, and is what was sent.
+    pub(super) fn share_fault(&self, other: &Self) {
+        if let Some(why) = other.unreadable() {
+            self.unreadable.get_or_init(|| why.to_owned());
+        }
+    }
+
+    fn cannot_be_read(&self, digest: &str, error: &io::Error) -> String {
+        let path = self.paths.get(digest).map_or_else(String::new, |path| format!(" {}", path.display()));
+        let why = format!("this machine cannot read{path}, which a runner needs: {error}");
+        self.unreadable.get_or_init(|| why).clone()
     }
 
     /// The digest that names the data.
@@ -64,7 +84,10 @@ pub(super) async fn send(source: Arc<Source>, files: Vec<(String, u64)>, out: Ou
     for (digest, have) in files {
         match send_file(&source, &digest, have, &out).await {
             Ok(Ok(())) => {}
-            Ok(Err(error)) => out.send(&ToRunner::Unreadable { digest, why: error.to_string() }, &[]),
+            Ok(Err(error)) => {
+                let why = source.cannot_be_read(&digest, &error);
+                out.send(&ToRunner::Unreadable { digest, why }, &[]);
+            }
             Err(Gone) => return,
         }
     }
@@ -102,7 +125,7 @@ async fn send_file(
 
 /// The output and the files of a script as they arrive.
 pub(super) struct Receiving {
-    /// Standard output and standard error: the log file, and the bytes received so far.
+    /// Standard output and standard error: the log file, and its bytes so far.
     logs: [(PathBuf, tokio::fs::File, u64); 2],
     folder: PathBuf,
     /// The files of which something has arrived, by name.
@@ -134,7 +157,8 @@ impl Receiving {
 
     pub(super) async fn output(&mut self, stream: Stream, is_new: bool, bytes: &[u8]) -> Result<(), String> {
         let (path, file, length) = &mut self.logs[usize::from(stream == Stream::Stderr)];
-        *length += bytes.len() as u64;
+        // A script that is started again begins anew.
+        *length = if is_new { 0 } else { *length } + bytes.len() as u64;
         if *length > LONGEST_OUTPUT {
             return Err("it sent more output than a script may have".to_owned());
         }
@@ -232,5 +256,56 @@ impl Drop for Received {
     fn drop(&mut self) {
         // If it cannot be removed now, it is removed before the same place runs again.
         let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runners::protocol::{Frames, SILENCE};
+    use crate::runners::wire::channel;
+
+    #[tokio::test]
+    async fn a_file_that_cannot_be_read_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("train.csv");
+        fs::write(&file, "x\n1\n").unwrap();
+        let source = Arc::new(Source::new(&Data::new(folder.path().to_owned(), &[]).unwrap()).unwrap());
+        let (other, digest) = (
+            Source::new(&Data::new(folder.path().to_owned(), &[]).unwrap()).unwrap(),
+            source.paths.keys().next(),
+        );
+        let digest = digest.unwrap().clone();
+        fs::remove_file(&file).unwrap();
+        let ((out, written), (sink, from)) = (channel(), tokio::io::duplex(1 << 16));
+        assert_eq!(source.unreadable(), None);
+        send(Arc::clone(&source), vec![(digest.clone(), 0)], out).await;
+        tokio::spawn(written.write_to(sink, ToRunner::Bye));
+        let mut frames = Frames::new(from);
+        let why = loop {
+            match tokio::time::timeout(SILENCE, frames.next(|| ())).await.unwrap().unwrap().unwrap().0 {
+                ToRunner::Unreadable { why, .. } => break why,
+                _ => continue,
+            }
+        };
+        assert!(why.starts_with(&format!("this machine cannot read {}", file.display())), "{why}");
+        other.share_fault(&source);
+        assert_eq!((source.unreadable(), other.unreadable()), (Some(&*why), Some(&*why)));
+    }
+
+    #[tokio::test]
+    async fn only_the_output_of_the_last_start_counts() {
+        let folder = tempfile::tempdir().unwrap();
+        let [out, err] = ["out", "err"].map(|name| folder.path().join(name));
+        let log = |path: &PathBuf| (path.clone(), tokio::fs::File::from_std(File::create(path).unwrap()), 0);
+        let logs = [log(&out), log(&err)];
+        let (files, left) = (HashMap::new(), HashMap::new());
+        let mut receiving = Receiving { logs, folder: folder.path().to_owned(), files, left };
+        receiving.logs[0].2 = LONGEST_OUTPUT;
+        receiving.output(Stream::Stdout, true, b"again").await.unwrap();
+        receiving.output(Stream::Stdout, false, b" and on").await.unwrap();
+        assert_eq!(fs::read_to_string(&out).unwrap(), "again and on");
+        receiving.logs[0].2 = LONGEST_OUTPUT;
+        receiving.output(Stream::Stdout, false, b"x").await.unwrap_err();
     }
 }

@@ -161,6 +161,30 @@ async fn claims_about_scores_and_submissions_do_not_count() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_run_that_cannot_be_prepared_now_is_tried_again() {
+    let world = World::new().await;
+    let mark = world.path("mark").display().to_string();
+    let first = format!(
+        "hello()
+if not os.path.exists({mark:?}):
+    open({mark:?}, 'w')
+    message, _ = receive()
+    while message['type'] != 'open':
+        message, _ = receive()
+    send({{'type': 'not_opened', 'run': message['run'], 'message': 'no index', 'is_final': False}})
+serve(lambda job: outcome(job))"
+    );
+    let mut fleet = world.fleet(&liar(&first), 1);
+    let there = world.scripts(Some(&fleet));
+    let lease = fleet.lease().await;
+    let outcome = there.run(&world.request("print(1)", lease.slot(), Duration::from_secs(60))).await.unwrap();
+    assert_eq!((outcome.loss(), &outcome.end), (None, &ScriptEnd::Exited { code: 0 }));
+    assert!(world.path("mark").exists());
+    drop(lease);
+    fleet.end().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn as_many_runners_start_as_the_last_one_had_slots() {
     let world = World::new().await;
     let gpu = r#"[{"index": n, "name": "A100", "memory_mib": 80000} for n in range(4)]"#;
