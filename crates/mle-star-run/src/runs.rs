@@ -17,8 +17,7 @@ pub use mle_star_report::run_view::{DEFAULT_DIR, name, resume_command};
 
 /// Limit on the characters of a task name in a run ID.
 const MAX_TASK_NAME: usize = 50;
-/// What a run folder may hold before the run has a journal: every file that freezing its inputs writes. A folder with
-/// nothing else is free to be used again.
+/// What a run folder may hold before the run has a journal: every file that freezing its inputs writes.
 const BEGINNINGS: [&str; 12] = [
     layout::TASK,
     layout::CONFIG,
@@ -44,7 +43,7 @@ pub struct NewRun {
 }
 
 /// Creates the folder of a new run, with the ID `wanted`, else one made from task name and time. A folder `wanted` is
-/// reused if the process that created it ended before it did anything.
+/// reused if it is empty, or the process that created it ended before it did anything.
 ///
 /// # Errors
 /// A run ID that exists or is invalid, or a runs directory that cannot be written.
@@ -69,20 +68,14 @@ pub fn claim(
             Err(error) if error.kind() == ErrorKind::AlreadyExists => false,
             Err(error) => return Err(unwritable(runs_dir, &error)),
         };
-        // Only a start that made tables leaves both. Without them, files such as `data` may be somebody else's.
-        let is_left = [layout::LOCK, layout::INTAKE].iter().all(|name| folder.join(name).exists());
         if (is_new || wanted.is_some())
             && let Some(hold) = lock_if_unused(&folder)?
         {
-            if is_left {
-                remove_beginnings(&folder).map_err(|error| unwritable(runs_dir, &error))?;
-            }
+            remove_beginnings(&folder).map_err(|error| unwritable(runs_dir, &error))?;
             return Ok(NewRun { id, hold });
         }
         if wanted.is_some() {
-            let message = format!("run {id} already exists in {}", runs_dir.display());
-            let hint = format!("choose another --run-id, or resume it: {}", resume_command(&folder));
-            return Err(Trouble::new(message, hint));
+            return Err(taken(&id, &folder));
         }
     }
     Err(Trouble::new("too many runs started in the same second", "try again"))
@@ -95,6 +88,16 @@ fn short(task: &str) -> String {
     let name: String = task.chars().map(allowed).take(MAX_TASK_NAME).collect();
     let name = name.trim_start_matches(['.', '-']);
     if name.is_empty() { "run".to_owned() } else { name.to_owned() }
+}
+
+fn taken(id: &str, folder: &Path) -> Trouble {
+    if !is_run(folder) && !folder.join(layout::LOCK).exists() {
+        let message = format!("{} already exists and is no run folder", folder.display());
+        return Trouble::new(message, "choose another --run-id or --runs-dir");
+    }
+    let runs_dir = folder.parent().unwrap_or(folder);
+    let message = format!("run {id} already exists in {}", runs_dir.display());
+    Trouble::new(message, format!("choose another --run-id, or resume it: {}", resume_command(folder)))
 }
 
 /// Removes what an earlier start left in a folder: this run may have other inputs.
@@ -130,14 +133,16 @@ pub fn data_dir(run: &Path, task: &Task) -> PathBuf {
     if own.is_dir() { own } else { task.data_dir.clone() }
 }
 
-/// Whether the folder has only files that are written before a run does anything.
+/// Whether the folder is empty or has only files that a start wrote before its run did anything. A start makes the lock
+/// first, and [`layout::INTAKE`] before data. Where one is missing, the files are somebody else's.
 pub fn holds_only_beginnings(folder: &Path) -> bool {
-    let known = |entry: fs::DirEntry| {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        BEGINNINGS.contains(&name.as_ref()) || name.ends_with(".part")
-    };
-    fs::read_dir(folder).is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(known)))
+    let name = |entry: io::Result<fs::DirEntry>| Ok(entry?.file_name().to_string_lossy().into_owned());
+    let names = fs::read_dir(folder).and_then(|entries| entries.map(name).collect::<io::Result<Vec<_>>>());
+    let Ok(names) = names else { return false };
+    let has = |wanted: &str| names.iter().any(|name| name == wanted);
+    let is_known = |name: &String| BEGINNINGS.contains(&name.as_str()) || name.ends_with(".part");
+    let is_of_start = has(layout::LOCK) && (has(layout::INTAKE) || !has(layout::DATA));
+    names.is_empty() || is_of_start && names.iter().all(is_known)
 }
 
 /// The folder of a run, by ID or path.
@@ -246,10 +251,15 @@ mod tests {
         fs::write(left.join(layout::INTAKE), "{}").unwrap();
         assert_eq!(id(Some("left"), "titanic").unwrap(), "left");
         assert!(!left.join(layout::DATA).exists() && !left.join(layout::METRIC_FILE).exists());
-        // Somebody's project, also after a start that ended early.
+        // An earlier start had models of its own.
+        fs::write(left.join(layout::MODELS), "[]").unwrap();
+        assert_eq!(id(Some("left"), "titanic").unwrap(), "left");
+        assert!(!left.join(layout::MODELS).exists());
+        // Somebody's project.
         for _ in 0..2 {
-            assert_eq!(id(Some("own"), "titanic").unwrap(), "own");
-            assert!(own.join(layout::DATA).join("train.csv").exists());
+            assert!(id(Some("own"), "titanic").unwrap_err().message.contains("is no run folder"));
+            assert!(own.join(layout::METRIC_FILE).exists() && !own.join(layout::LOCK).exists());
+            let _ = fs::remove_dir_all(own.join(layout::DATA));
         }
         assert_eq!(id(None, "../House Prices (1)").unwrap(), "House-Prices--1--20250102-030405");
         assert_eq!(id(None, "..").unwrap(), "run-20250102-030405");

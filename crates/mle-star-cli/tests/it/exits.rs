@@ -292,11 +292,25 @@ fn a_run_killed_before_it_did_anything_is_begun_again() {
         );
     };
     check(&[], true);
-    check(&[("task.json", b"{"), ("prompts/coder.part", b"")], true);
+    check(&[("journal.lock", b""), ("task.json", b"{"), ("prompts/coder.part", b"")], true);
     check(&[("task.json", b"{}"), ("journal.lock", b"process 1"), ("journal.db.part", b"SQL")], true);
     check(&[("journal.lock", b""), ("journal.db", b"other text")], false);
     check(&[("task.json", b"{}"), ("result.json", b"{}"), ("journal.lock", b"")], false);
     check(&[("thesis.tex", b"")], false);
+    check(&[("data/train.csv", b"id,y\n"), ("prompts/coder.md", b"")], false);
+}
+
+#[test]
+fn what_was_there_before_stays() {
+    let sealed = Sealed::empty();
+    sealed.write_task("house/data");
+    fs::remove_file(sealed.path("house/data/sample_submission.csv")).unwrap();
+    let before = sealed.names("house/data");
+    let said = sealed.run("run house/data --runs-dir . --run-id house --agents offline --metric RMSE");
+    assert!(said.code == 2 && said.stderr.contains("house already exists and is no run folder"), "{said:?}");
+    assert_eq!((sealed.names("house/data"), sealed.names(".")), (before, vec!["house".to_owned()]));
+    let said = sealed.run("resume house --runs-dir .");
+    assert!(said.code == 2 && !said.stderr.contains("remove"), "{said:?}");
 }
 
 #[test]

@@ -267,15 +267,13 @@ impl Intake {
             return Ok(None);
         };
         let data = run.join(layout::DATA);
-        if data.exists() {
-            fs::remove_dir_all(&data)?;
-        }
+        // First: it tells the next start that the data is not somebody else's.
+        let given = self.record.given.canonicalize()?;
+        inputs::write_json(&run.join(layout::INTAKE), &Record { given, ..self.record.clone() })?;
         fs::rename(made.data(), &data)?;
         if self.drawn.is_some() {
             fs::rename(made.labels(), run.join(layout::TEST_LABELS))?;
         }
-        let given = self.record.given.canonicalize()?;
-        inputs::write_json(&run.join(layout::INTAKE), &Record { given, ..self.record.clone() })?;
         data.canonicalize().map(Some)
     }
 }
