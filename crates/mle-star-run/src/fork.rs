@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::io;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use mle_star::journal::{self, Frozen, Journal, JournalError};
@@ -16,11 +17,14 @@ use mle_star_domain::trouble::Trouble;
 use serde_json::Value;
 
 use crate::error::RunError;
+use crate::prepare::{absolute_paths, check_outputs, fix_agents};
+use crate::provider;
 use crate::runs::{self, inputs};
 use crate::runtime::wait_for;
-use crate::settings::{Setting, resolve};
+use crate::settings::{Setting, process_environment, resolve};
 
-/// Keys that decide which rows scripts see, or what was asked from the first call on.
+/// Keys that decide which rows scripts see, or what was asked from the first call on, and the log file, which is the
+/// parent's.
 const FIXED: [&str; 8] = [
     "seed",
     "holdout",
@@ -31,8 +35,8 @@ const FIXED: [&str; 8] = [
     "preset",
     "log_file",
 ];
-/// What describes the data of a run, besides its frozen inputs.
-const OF_DATA: [&str; 4] = [layout::DATA, layout::INTAKE, layout::TEST_LABELS, layout::RUNNERS];
+/// What describes the data of a run, besides its frozen inputs. Data follows what says whose it is.
+const OF_DATA: [&str; 4] = [layout::INTAKE, layout::DATA, layout::TEST_LABELS, layout::RUNNERS];
 
 /// What a fork changes.
 #[derive(Clone, Debug, Default)]
@@ -64,12 +68,12 @@ pub fn fork(parent: &Path, options: &ForkOptions) -> Result<PathBuf, RunError> {
     }
     let mut frozen = known.frozen;
     frozen.config = changed(&frozen.config, &options.settings)?;
+    check_outputs(&frozen.task, &frozen.config, false)?;
     let prompts = Prompts::new(frozen.prompts.clone()).map_err(|error| {
         Trouble::new(error.to_string(), "use the version of mle-star that started the run")
     })?;
-    let runs_dir = parent.parent().unwrap_or(Path::new("."));
     let name = &frozen.task.competition_id;
-    let claimed = runs::claim(runs_dir, options.run_id.as_deref(), name, &jiff::Zoned::now())?;
+    let claimed = runs::claim(&beside(parent)?, options.run_id.as_deref(), name, &jiff::Zoned::now())?;
     let folder = claimed.hold.folder().to_owned();
     frozen.run_id = claimed.id;
     let made = || -> Result<(), RunError> {
@@ -87,6 +91,13 @@ pub fn fork(parent: &Path, options: &ForkOptions) -> Result<PathBuf, RunError> {
     Ok(folder)
 }
 
+/// The folder that a run is in. The run may be given as `.`.
+fn beside(run: &Path) -> Result<PathBuf, Trouble> {
+    let named = if run.file_name().is_some() { Ok(run.to_owned()) } else { run.canonicalize() };
+    let named = named.map_err(|error| inputs::unwritable(run, &error))?;
+    Ok(named.parent().map(Path::to_owned).unwrap_or_default())
+}
+
 fn not_reached(place: &Place, places: &BTreeSet<String>) -> Trouble {
     let steps: BTreeSet<String> = places
         .iter()
@@ -100,8 +111,8 @@ fn not_reached(place: &Place, places: &BTreeSet<String>) -> Trouble {
     Trouble::new(format!("the run has nothing at \"{place}\""), hint)
 }
 
-/// The configuration with these settings.
-fn changed(config: &Config, settings: &[Setting]) -> Result<Config, Trouble> {
+/// The configuration with these settings, which are resolved as those of a run.
+fn changed(config: &Config, settings: &[Setting]) -> Result<Config, RunError> {
     let wanted = serde_json::to_value(resolve(settings.iter().cloned())?.config).unwrap_or_default();
     let mut values = serde_json::to_value(config).unwrap_or_default();
     for setting in settings {
@@ -109,15 +120,26 @@ fn changed(config: &Config, settings: &[Setting]) -> Result<Config, Trouble> {
         let first = names.next().unwrap_or_default();
         if FIXED.contains(&first) || wanted.get(first).is_none() {
             let message = format!(
-                "{} cannot be changed in a fork ({}): what it shares was made with it",
+                "{} cannot be changed in a fork ({}): it stands for the whole run, or is no setting of one",
                 first, setting.origin
             );
-            return Err(Trouble::new(message, "start a new run with `mle-star run`"));
+            return Err(Trouble::new(message, "start a new run with `mle-star run`").into());
         }
         put(&mut values, &wanted, &setting.key.split('.').collect::<Vec<_>>());
     }
     let unfit = |why: String| Trouble::new(why, "set it to an allowed value");
-    let config: Config = serde_json::from_value(values).map_err(|error| unfit(error.to_string()))?;
+    let before = config.agents;
+    let mut config: Config = serde_json::from_value(values).map_err(|error| unfit(error.to_string()))?;
+    absolute_paths(&mut config)?;
+    let mut given: BTreeSet<String> =
+        settings.iter().filter_map(|setting| Some(setting.key.split('.').next()?.to_owned())).collect();
+    if given.contains("agents") {
+        let chosen = wait_for(provider::choose(&config, &process_environment))??.chosen;
+        // What the parent was given stands.
+        given.extend((chosen.name() == before).then(|| "model".to_owned()));
+        given.extend(config.max_budget_usd.map(|_| "max_budget_usd".to_owned()));
+        fix_agents(&mut config, &given, &chosen)?;
+    }
     config.validate().map_err(|error| unfit(error.to_string()))?;
     Ok(config)
 }
@@ -135,12 +157,27 @@ fn put(values: &mut Value, wanted: &Value, names: &[&str]) {
 /// Copies what the program made of the data.
 fn copy_data(parent: &Path, folder: &Path, frozen: &mut Frozen) -> io::Result<()> {
     for name in OF_DATA {
-        inputs::copy(&parent.join(name), &folder.join(name))?;
+        copy_with_links(&parent.join(name), &folder.join(name))?;
     }
     if folder.join(layout::DATA).is_dir() {
         frozen.task.data_dir = std::path::absolute(folder.join(layout::DATA))?;
     }
     Ok(())
+}
+
+/// Copies a file or a folder, if it is there. Made data links to the user's files that were plain already.
+fn copy_with_links(from: &Path, to: &Path) -> io::Result<()> {
+    if from.is_symlink() {
+        return symlink(fs::read_link(from)?, to);
+    }
+    if !from.is_dir() {
+        return inputs::copy(from, to);
+    }
+    fs::create_dir_all(to)?;
+    fs::read_dir(from)?.try_for_each(|entry| {
+        let name = entry?.file_name();
+        copy_with_links(&from.join(&name), &to.join(&name))
+    })
 }
 
 /// Copies the files of the shared scripts.

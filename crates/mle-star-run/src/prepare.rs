@@ -47,6 +47,8 @@ use intake::{Intake, Known, Place, lost_classes, lost_columns, no_target, take_i
 use task_source::TaskSource;
 
 pub use configure::settings_of;
+pub(crate) use configure::{absolute_paths, fix_agents};
+pub(crate) use infer_task::check_outputs;
 pub use infer_task::{InferredFolder, given_with, infer_folder, infer_without_metric};
 pub use profile_data::{ProfiledData, profile_data};
 
@@ -172,7 +174,7 @@ pub fn prepare_for(
     let mut complete = infer_task::complete(&source, &configured.invocation, &data, &choice.chosen, &intake)?;
     configured.config.search_blocked_domains = blocked_domains(&configured, &complete.task);
     let makes_output = intent == Intent::Begin;
-    infer_task::check_outputs(&complete.task, &configured.config, makes_output)?;
+    check_outputs(&complete.task, &configured.config, makes_output)?;
     if let Some(profile) = data.profile.take() {
         let unknown = complete.target_unknown.clone().unwrap_or_else(no_target);
         let known = Known::of_task(&complete.task, &unknown);

@@ -166,6 +166,23 @@ fn a_fork_that_cannot_be_says_why_and_leaves_nothing() {
     assert_eq!(said.code, 0, "{said:?}");
 }
 
+/// The data is made, and links to the tables, which were plain already.
+#[test]
+fn a_fork_has_the_data_of_its_parent_and_lies_beside_it() {
+    let sealed = Sealed::with(&[]);
+    fs::remove_file(sealed.path("data/sample_submission.csv")).unwrap();
+    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
+    let line = "run data --run-id r --agents offline --metric RMSE --target price";
+    let said = sealed.run(&format!("{line} --set python={python} {SEARCH}"));
+    assert_eq!(said.code, 0, "{said:?}");
+    let fork = "fork . --at phase2/path-0/t0/k1 --run-id f --set agents_dir=calls";
+    let said = sealed.command(fork).current_dir(sealed.path("runs/r")).output().unwrap();
+    assert_eq!(said.status.code(), Some(0), "{said:?}");
+    assert_eq!(sealed.names("runs/f/data"), sealed.names("runs/r/data"));
+    let config: Value = serde_json::from_str(&sealed.read("runs/f/config.json")).unwrap();
+    assert!(config["agents_dir"].as_str().unwrap().ends_with("/runs/r/calls"), "{config}");
+}
+
 #[test]
 fn a_fork_starts_from_the_page_and_by_a_tool() {
     let sealed = finished();

@@ -52,6 +52,10 @@ pub fn configure(
     environment: &Environment<'_>,
 ) -> Result<Configured, Trouble> {
     let (Settings { mut config, invocation, given }, file) = settings_of(options, source, environment)?;
+    if let Some(file) = config.retrieved_models.as_ref().filter(|file| !file.is_file()) {
+        let message = format!("retrieved_models: no such file: {}", file.display());
+        return Err(Trouble::new(message, "check the path"));
+    }
     absolute_paths(&mut config)?;
     let retrieved_models = given_models::given_models(&config)?;
     let prompts = prompts(config.prompts.as_deref())?;
@@ -73,31 +77,12 @@ pub fn settings_of(
 }
 
 impl Configured {
-    /// Fixes the agents, and what follows from them: people may take as long as the run has time, behind an endpoint
-    /// only a search command can search, and agents that cost money without being asked for have a limit.
+    /// Fixes the agents, and what follows from them.
     ///
     /// # Errors
     /// The agents need a model, and none is named.
     pub fn answered_by(&mut self, chosen: &Chosen) -> Result<(), Trouble> {
-        let costs = matches!(chosen, Chosen::Claude(_));
-        self.unasked =
-            costs && self.config.agents == AgentsChoice::Auto && !self.given.contains("max_budget_usd");
-        if self.unasked {
-            self.config.max_budget_usd = Some(UNASKED);
-        }
-        self.config.agents = chosen.name();
-        match chosen {
-            Chosen::Files => self.config.agent_timeout_seconds = self.config.time_limit_seconds,
-            Chosen::OpenAi(endpoint) => {
-                provider::openai::check_model(&self.given)?;
-                self.config.openai.url = Some(endpoint.address().to_owned());
-                if self.config.search_command.is_empty() {
-                    self.config.search = Switch::Off;
-                }
-            }
-            Chosen::Codex(_) => provider::codex::check_model(&self.given)?,
-            Chosen::Offline | Chosen::Claude(_) => {}
-        }
+        self.unasked = fix_agents(&mut self.config, &self.given, chosen)?;
         Ok(())
     }
 
@@ -127,12 +112,39 @@ impl Configured {
     }
 }
 
-/// Makes paths absolute: a resume may start in another directory.
-fn absolute_paths(config: &mut Config) -> Result<(), Trouble> {
-    if let Some(file) = config.retrieved_models.as_ref().filter(|file| !file.is_file()) {
-        let message = format!("retrieved_models: no such file: {}", file.display());
-        return Err(Trouble::new(message, "check the path"));
+/// Fixes the agents, and what follows from them: people may take as long as the run has time, behind an endpoint only a
+/// search command can search, and agents that cost money without being asked for have a limit. Returns whether they are
+/// such. `given` are the top-level keys that the user set.
+///
+/// # Errors
+/// The agents need a model, and none is named.
+pub fn fix_agents(config: &mut Config, given: &BTreeSet<String>, chosen: &Chosen) -> Result<bool, Trouble> {
+    let costs = matches!(chosen, Chosen::Claude(_));
+    let unasked = costs && config.agents == AgentsChoice::Auto && !given.contains("max_budget_usd");
+    if unasked {
+        config.max_budget_usd = Some(UNASKED);
     }
+    config.agents = chosen.name();
+    match chosen {
+        Chosen::Files => config.agent_timeout_seconds = config.time_limit_seconds,
+        Chosen::OpenAi(endpoint) => {
+            provider::openai::check_model(given)?;
+            config.openai.url = Some(endpoint.address().to_owned());
+            if config.search_command.is_empty() {
+                config.search = Switch::Off;
+            }
+        }
+        Chosen::Codex(_) => provider::codex::check_model(given)?,
+        Chosen::Offline | Chosen::Claude(_) => {}
+    }
+    Ok(unasked)
+}
+
+/// Makes the paths of single values absolute: a resume may start in another directory.
+///
+/// # Errors
+/// The working directory is gone.
+pub fn absolute_paths(config: &mut Config) -> Result<(), Trouble> {
     let mut values = serde_json::to_value(&*config).unwrap_or_default();
     for key in Config::KEYS {
         let Some(path) = values.get(key.name).and_then(Value::as_str).map(PathBuf::from) else { continue };

@@ -132,7 +132,7 @@ pub fn copy_atomically(from: &Path, to: &Path) -> io::Result<()> {
     copied.inspect_err(|_| drop(fs::remove_file(&partial)))
 }
 
-/// Copies a file or a folder, if it is there. Links are left out.
+/// Copies a file or a folder, if it is there. Links are left out: a script may have made them.
 ///
 /// # Errors
 /// A file cannot be read, or the destination cannot be written.
