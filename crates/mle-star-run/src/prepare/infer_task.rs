@@ -87,7 +87,8 @@ pub fn complete(
     let target_unknown = inferred.target_unknown.clone();
     let mut description = description.or_made(&inferred);
     guesses.extend(description.guess.take());
-    if let Some(own) = &own {
+    // The description in the `task.json` of a run has it already.
+    if let Some(own) = own.as_ref().filter(|own| !description.text.contains(&own.told())) {
         description.text = format!("{}\n\n{}\n", description.text.trim_end(), own.told());
     }
     let mut task = task(source, inferred, description.text)?;
@@ -240,7 +241,7 @@ fn given(source: &TaskSource, invocation: &Invocation) -> Given {
     }
 }
 
-/// What is given, with the metric of a file. Its name may be that of another metric, so it is not shown to what knows those.
+/// What is given, with the metric of a file. Its name may be that of another metric, so what knows those sees none.
 pub fn given_with(given: Given, own: Option<&OwnMetric>) -> Given {
     let Some(own) = own else { return given };
     let metric = Some(format!("the metric of {}", own.file.name));

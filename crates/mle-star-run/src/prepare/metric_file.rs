@@ -42,9 +42,18 @@ pub fn own_metric(source: &TaskSource, invocation: &Invocation) -> Result<Option
             "leave one of --metric and --metric-file out (evaluation_metric and metric_file in a task file)",
         ));
     }
+    let kept = source.file.kept_metric.clone().filter(|_| invocation.metric.is_none());
+    if let (Some(file), None) = (kept, &invocation.metric_file) {
+        let direction = invocation.direction.or(source.file.metric_direction);
+        let direction = direction.ok_or_else(|| no_direction(&file.name))?;
+        let name = source.file.evaluation_metric.clone().unwrap_or_else(|| file.name.clone());
+        return Ok(Some(OwnMetric { file, name, direction }));
+    }
     let Some(path) = invocation.metric_file.as_ref().or(of_file) else { return Ok(None) };
-    let given = invocation.direction.or(source.file.metric_direction);
-    read(path, given).map(Some)
+    // The task file's direction belongs to the task file's metric.
+    let is_for_other = invocation.metric_file.is_some() && source.file.names_metric();
+    let of_task = source.file.metric_direction.filter(|_| !is_for_other);
+    read(path, invocation.direction.or(of_task)).map(Some)
 }
 
 /// Reads a metric file. The given direction wins over that of the file.
@@ -60,16 +69,20 @@ pub fn read(path: &Path, given: Option<Direction>) -> Result<OwnMetric, Trouble>
         None => None,
     };
     let Some(direction) = given.or(said) else {
-        return Err(Trouble::new(
-            format!("{name} does not say which scores win"),
-            "give --direction maximize or minimize, or write DIRECTION = \"maximize\" into the file",
-        ));
+        return Err(no_direction(&name));
     };
     let label =
         constant(&text, "NAME").map(|(_, name)| name.trim().to_owned()).filter(|name| !name.is_empty());
     let modules = modules(path, &text);
     let file = MetricFile { name, text, modules, answers: Answers::Targets };
     Ok(OwnMetric { file, name: label.unwrap_or(stem), direction })
+}
+
+fn no_direction(name: &str) -> Trouble {
+    Trouble::new(
+        format!("{name} does not say which scores win"),
+        "give --direction maximize or minimize, or write DIRECTION = \"maximize\" into the file",
+    )
 }
 
 impl OwnMetric {
@@ -177,6 +190,7 @@ fn imported(text: &str) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::prepare::task_source;
 
     fn written(text: &str) -> (tempfile::TempDir, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
@@ -201,6 +215,37 @@ mod tests {
         check("    DIRECTION = \"maximize\"\n", None, Err("my_metric.py does not say which scores win"));
         check("DIRECTION = MAX\n", None, Err("my_metric.py does not say which scores win"));
         check("\nDIRECTION = 'up'\n", None, Err("my_metric.py, line 2: DIRECTION is \"up\""));
+    }
+
+    #[test]
+    fn the_direction_of_a_task_file_belongs_to_its_metric() {
+        let check = |task: &str, option: bool, expected: Direction| {
+            let (folder, path) = written("DIRECTION = \"maximize\"\n");
+            fs::write(folder.path().join("task.yaml"), task).unwrap();
+            let source = task_source::find(&folder.path().join("task.yaml")).unwrap();
+            let invocation = Invocation { metric_file: option.then_some(path), ..Invocation::default() };
+            assert_eq!(own_metric(&source, &invocation).unwrap().unwrap().direction, expected, "{task}");
+        };
+        let minimize = "data_dir: .\nmetric_direction: minimize\n";
+        check(&format!("{minimize}evaluation_metric: RMSE\n"), true, Direction::Maximize);
+        check(&format!("{minimize}metric_file: other.py\n"), true, Direction::Maximize);
+        check(&format!("{minimize}metric_file: my_metric.py\n"), false, Direction::Minimize);
+        check(minimize, true, Direction::Minimize);
+    }
+
+    #[test]
+    fn the_task_of_a_run_has_its_metric_file() {
+        let file = r#"{"name": "mine.py", "text": "", "modules": [["helper.py", "X = 1"]]}"#;
+        let task = format!(
+            r#"{{"data_dir": ".", "evaluation_metric": "my F1", "metric_direction": "maximize", "metric_file": {file}}}"#
+        );
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("task.json"), task).unwrap();
+        let source = task_source::find(&folder.path().join("task.json")).unwrap();
+        let own = own_metric(&source, &Invocation::default()).unwrap().unwrap();
+        assert_eq!((own.name.as_str(), own.file.modules.len()), ("my F1", 1));
+        let other = Invocation { metric: Some("RMSE".to_owned()), ..Invocation::default() };
+        assert_eq!(own_metric(&source, &other).unwrap(), None);
     }
 
     #[test]

@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
-use mle_star_domain::task::{DataModality, Targets, TaskType};
+use mle_star_domain::task::{DataModality, MetricFile, Targets, TaskType};
 use mle_star_domain::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -51,6 +50,9 @@ pub struct TaskFile {
     pub positive_class: Option<String>,
     /// A Python file that computes the metric.
     pub metric_file: Option<PathBuf>,
+    /// The metric file of a run, which its `task.json` holds.
+    #[serde(skip)]
+    pub kept_metric: Option<MetricFile>,
     /// The share of the rows of a single table that become its test table.
     pub test_share: Option<f64>,
     /// The sheet of Excel files.
@@ -59,6 +61,13 @@ pub struct TaskFile {
     pub reference_discussions: Vec<String>,
     /// A script to start from, or the name of its file.
     pub baseline_solution: Option<String>,
+}
+
+impl TaskFile {
+    /// Whether it names a metric, or a file that computes one.
+    pub fn names_metric(&self) -> bool {
+        self.evaluation_metric.is_some() || self.metric_file.is_some() || self.kept_metric.is_some()
+    }
 }
 
 /// Fields of a run's `task.json` that a new run finds out again.
@@ -71,16 +80,15 @@ const FOUND_AGAIN: [&str; 2] = ["columns", "text_columns"];
 pub fn read(path: &Path) -> Result<TaskFile, Trouble> {
     let mut document = Document::read(path)?;
     document.values.retain(|key, _| !FOUND_AGAIN.contains(&key.as_str()));
-    // A run keeps the file beside its task.
-    if let Some(file @ Value::Object(_)) = document.values.get_mut("metric_file") {
-        *file = layout::METRIC_FILE.into();
-    }
+    let unfit =
+        |error: serde_json::Error| Trouble::new(format!("{}: {error}", path.display()), "fix the task file");
+    let kept = match document.values.get("metric_file") {
+        Some(Value::Object(_)) => document.values.remove("metric_file"),
+        _ => None,
+    };
     check_keys::<TaskFile>(&document, "task")?;
-    let mut task: TaskFile =
-        serde_json::from_value(Value::Object(document.values.clone())).map_err(|error| {
-            let what = error.to_string();
-            Trouble::new(format!("{}: {what}", path.display()), "fix the task file")
-        })?;
+    let mut task: TaskFile = serde_json::from_value(Value::Object(document.values.clone())).map_err(unfit)?;
+    task.kept_metric = kept.map(serde_json::from_value).transpose().map_err(unfit)?;
     let folder = document.folder();
     let absolute = |path: &mut Option<PathBuf>| *path = path.take().map(|path| folder.join(path));
     absolute(&mut task.data_dir);
