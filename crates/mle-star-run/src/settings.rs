@@ -119,7 +119,7 @@ pub fn resolve(settings: impl IntoIterator<Item = Setting>) -> Result<Settings, 
             (false, false) => return Err(unknown_key(&setting, &config, &invocation)),
         };
         let before = layer.clone();
-        put(layer, &names, checked_value(names[0], &setting.value));
+        put(layer, &names, checked_value(&setting.key, &setting.value));
         check(&setting, layer, &before)?;
         origins.insert(names[0].to_owned(), setting.origin.clone());
     }
@@ -212,9 +212,15 @@ fn checked_value(key: &str, value: &Value) -> Value {
         Value::Bool(false) if key == "holdout" => Value::from("off"),
         Value::String(level) if key == "log_level" => Value::from(level.to_uppercase()),
         Value::String(names) if key == "ignore_columns" => names.split(',').map(str::trim).collect(),
+        // Columns may be named by years.
+        Value::Array(names) if key == "ignore_columns" => names.iter().map(number_as_text).collect(),
         Value::String(text) if is_time(key) => whole_seconds(text).map_or_else(|| value.clone(), Value::from),
         other => other.clone(),
     }
+}
+
+fn number_as_text(value: &Value) -> Value {
+    if value.is_number() { Value::from(value.to_string()) } else { value.clone() }
 }
 
 fn is_time(key: &str) -> bool {
@@ -437,6 +443,24 @@ mod tests {
             (Some("http://set/v1"), Some(100))
         );
         assert_eq!(config.prices.keys().collect::<Vec<_>>(), ["m.1"]);
+    }
+
+    #[test]
+    fn names_of_columns_are_no_yaml() {
+        let names = |text: &str| {
+            layered(&[], "", &option("ignore_columns", text, "--ignore-columns"))
+                .unwrap()
+                .invocation
+                .ignore_columns
+        };
+        assert_eq!(names("Unnamed: 0, 2020,price #2,null"), ["Unnamed: 0", "2020", "price #2", "null"]);
+        assert_eq!(names("[2020, a]"), ["2020", "a"]);
+    }
+
+    #[test]
+    fn inner_times_are_written_as_others() {
+        let config = layered(&[], "openai:\n  stall_seconds: 2m\n", &Vec::new()).unwrap().config;
+        assert_eq!(config.openai.stall_seconds, 120);
     }
 
     #[test]

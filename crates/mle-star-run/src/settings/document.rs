@@ -1,4 +1,4 @@
-//! Reads YAML and TOML files, with line and column of each key.
+//! Reads YAML files, JSON among them, and TOML files, with line and column of each key.
 
 use std::fmt;
 use std::fs;
@@ -102,7 +102,8 @@ fn parse_yaml(path: &Path, text: &str) -> Result<Map<String, Value>, Trouble> {
 }
 
 fn parse_yaml_value(path: &Path, text: &str) -> Result<Value, Trouble> {
-    if let Some((line, column)) = tab_indent(text) {
+    // JSON may have them.
+    if let Some((line, column)) = tab_indent(text).filter(|_| !has_ending(path, "json")) {
         let at = Position { file: path.to_owned(), line, column };
         return Err(Trouble::new(
             format!("{at}: a tab in the indentation"),
@@ -142,7 +143,7 @@ fn parse_toml(path: &Path, text: &str) -> Result<Map<String, Value>, Trouble> {
     })
 }
 
-/// The first tab in the indentation of a line, outside block texts (`key: |`).
+/// The first tab in the indentation of a line, outside block texts (`key: |`, `- >-`, `key: |  # a comment`).
 fn tab_indent(text: &str) -> Option<(usize, usize)> {
     let mut block_indent: Option<usize> = None;
     for (number, line) in text.lines().enumerate() {
@@ -153,10 +154,9 @@ fn tab_indent(text: &str) -> Option<(usize, usize)> {
         if block_indent.is_some_and(|indent| blanks > indent) {
             continue;
         }
-        let end = line.trim_end();
-        let opens_block = [": |", ": >"].iter().any(|mark| {
-            end.rfind(mark).is_some_and(|at| end[at + 3..].chars().all(|c| "+-0123456789".contains(c)))
-        });
+        let content = line.split_once(" #").map_or(line, |(content, _)| content);
+        let end = content.split_whitespace().next_back().and_then(|word| word.strip_prefix(['|', '>']));
+        let opens_block = end.is_some_and(|how| how.chars().all(|c| "+-0123456789".contains(c)));
         block_indent = opens_block.then_some(blanks);
         if line[blanks..].starts_with('\t') {
             return Some((number + 1, blanks + 1));
@@ -211,6 +211,7 @@ mod tests {
         };
         check("c.yaml", "a: 1\nnetwork: off\nb:\n  c: x\n");
         check("c.toml", "a = 1\nnetwork = \"off\"\n[b]\nc = \"x\"\n");
+        check("c.json", "{\n\t\"a\": 1,\n\t\"network\": \"off\",\n\t\"b\": {\n\t\t\"c\": \"x\"\n\t}\n}\n");
         assert_eq!(read("c.yaml", "# nothing\n").unwrap().values.len(), 0);
     }
 
@@ -227,6 +228,8 @@ mod tests {
         check("c.yaml", "a: 1\na: 2\n", "2:");
         check("c.toml", "a = 1\nb = \n", "2:");
         read("c.yaml", "text: |\n  code\n  \tindented by a tab\nb: 1\n").unwrap();
+        read("c.yaml", "texts:\n  - |\n    def f():\n    \treturn 1\n").unwrap();
+        read("c.yaml", "text: >-  # a note\n  one\n  \ttwo\n").unwrap();
     }
 
     #[test]

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{Setting, Settings, form, keys, resolve};
 use crate::settings::document::{Document, parse_value};
 
-/// Looks up an environment variable; `None` if it is empty.
+/// Looks up an environment variable. An empty one counts as missing.
 pub type Environment<'a> = dyn Fn(&str) -> Option<String> + 'a;
 
 /// The environment of this process.
@@ -79,6 +79,10 @@ impl Setting {
     /// A setting whose value is given as text. Unless the key takes a text, the value is read as in a YAML file.
     pub fn from_text(key: &str, text: &str, origin: &str) -> Self {
         let value = match form(key) {
+            // The names of columns, such as `Unnamed: 0`, or a list of them.
+            Form::Plain if key == "ignore_columns" && !text.trim_start().starts_with('[') => {
+                Value::from(text)
+            }
             Form::Text | Form::Path | Form::Command => Value::from(text),
             Form::Plain | Form::Switch | Form::Names => parse_value(text),
         };
