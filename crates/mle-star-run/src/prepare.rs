@@ -139,9 +139,9 @@ impl Prepared {
 pub enum Intent {
     /// A run that follows.
     Begin,
-    /// An estimate: makes no folder and asks no agents.
+    /// An estimate: makes no folder but a temporary one, and asks no agents.
     Estimate,
-    /// A preview: writes nothing, and executes no program that the settings name.
+    /// A preview: as an estimate, and executes no program that the settings name.
     Preview,
 }
 
@@ -179,6 +179,7 @@ pub fn prepare_for(
         let unknown = complete.target_unknown.clone().unwrap_or_else(no_target);
         let known = Known::of_task(&complete.task, &unknown);
         let (profile, id) = intake.complete(profile, &known, configured.config.seed)?;
+        complete.guesses.extend(infer_task::made_id(complete.task.id_column.as_ref(), id.as_ref()));
         (data.profile, complete.task.id_column) = (Some(profile), id);
     }
     let rows = data.profile.as_ref().map(|profile| infer_task::check_rows(profile, &complete.task, &intake));

@@ -13,7 +13,7 @@ use mle_star_tables::agreement;
 use mle_star_tables::infer::{Given, Guess, Inferred, infer};
 use mle_star_tables::profile::{self, Context, Profile, Unlabelled};
 
-use super::intake::{Intake, Known, Place, lost_classes, lost_columns, no_target, take_in};
+use super::intake::{Intake, Known, Place, lost_classes, lost_columns, no_target, spelled, take_in};
 use super::metric_file::{OwnMetric, own_metric};
 use super::profile_data::{ProfiledData, not_profiled};
 use super::task_source::TaskSource;
@@ -93,6 +93,7 @@ pub fn complete(
     }
     let mut task = task(source, inferred, description.text)?;
     let folds = invocation.folds.clone().or_else(|| source.file.folds.clone());
+    let folds = folds.map(|from| spelled(data.profile.as_ref(), from));
     task.folds = folds.map(|from| own_folds(&from, &mut task.ignore_columns, data)).transpose()?;
     task.text_columns = data.profile.as_ref().map(|profile| profile.text_columns.clone()).unwrap_or_default();
     task.metric_file = own.map(|own| own.file);
@@ -172,12 +173,19 @@ pub fn infer_folder(
         Some(profile) => {
             let (unknown, seed) = (no_target(), Config::default().seed);
             let (profile, id) = intake.complete(profile, &Known::of(&inferred, &unknown), seed)?;
+            inferred.guesses.extend(made_id(inferred.id.as_ref(), id.as_ref()));
             inferred.id = id;
             Some(profile)
         }
         None => None,
     };
     Ok(InferredFolder { profile, unread, inferred, description, intake })
+}
+
+/// That an ID column was made, if it was none before.
+pub fn made_id(before: Option<&String>, id: Option<&String>) -> Option<Guess> {
+    let value = id.filter(|id| before != Some(id))?.clone();
+    Some(Guess { field: "id_column", value, reason: "made: it numbers the rows".to_owned() })
 }
 
 /// Infers a task as `run` does, also from data for which nothing names a metric. The profile reads the tables of the intake.
@@ -276,7 +284,8 @@ impl Description {
             return self;
         }
         let text = one_sentence(inferred);
-        let reason = "there is no description.md".to_owned();
+        let found = self.guess.map(|found| format!("{} is blank", found.value));
+        let reason = found.unwrap_or_else(|| "there is no description".to_owned());
         let guess = Guess { field: "description", value: text.clone(), reason };
         Self { text, guess: Some(guess) }
     }

@@ -124,7 +124,7 @@ impl Intake {
         Self { look: None, record: Record::default(), made: None, drawn: None, share: TEST_SHARE }
     }
 
-    /// The folder with plain tables.
+    /// The folder with plain tables: the made one once something is in it, else the user's.
     pub fn folder(&self) -> PathBuf {
         match &self.made {
             Some(made) if !self.is_plain() || made.is_filled() => made.data(),
@@ -172,24 +172,11 @@ impl Intake {
     /// made, as the task file of `init` names it, is none of the table yet.
     pub fn spelled(&self, given: Given, profile: Option<&Profile>) -> Given {
         let Some(profile) = profile else { return given };
-        let tables =
-            || [Some(&profile.train), profile.test.as_ref(), profile.sample.as_ref()].into_iter().flatten();
-        let key = |name: &str| name.trim().to_lowercase();
-        let spell = |name: String| {
-            if tables().any(|table| table.column(&name).is_some()) {
-                return name;
-            }
-            let alike = |table: &&Table| {
-                table.columns.iter().filter(|column| key(&column.name) == key(&name)).count() == 1
-            };
-            let found = tables()
-                .find(alike)
-                .and_then(|table| table.columns.iter().find(|column| key(&column.name) == key(&name)));
-            found.map_or(name, |column| column.name.clone())
-        };
+        let spell = |name: String| spelled(Some(profile), name);
+        // A table may have a column `row_id` that is no ID.
         let is_made = |id: &String| {
             let makes = self.look.as_ref().is_some_and(|look| look.is_single() || look.lacks_sample());
-            makes && id == ROW_ID && profile.train.column(ROW_ID).is_none()
+            makes && id.trim_end_matches('_') == ROW_ID && profile.train.column(id).is_none()
         };
         let roles = ColumnRoles {
             group: given.roles.group.map(spell),
@@ -344,6 +331,24 @@ fn split_of(known: &Known<'_>, target: &str, profile: &Profile) -> Split {
     named.unwrap_or(Split { kind, ..Split::default() })
 }
 
+/// The name of a column as the tables spell it.
+pub fn spelled(profile: Option<&Profile>, name: String) -> String {
+    let tables = || {
+        let tables =
+            profile.map(|profile| [Some(&profile.train), profile.test.as_ref(), profile.sample.as_ref()]);
+        tables.into_iter().flatten().flatten()
+    };
+    if tables().any(|table| table.column(&name).is_some()) {
+        return name;
+    }
+    let key = |name: &str| name.trim().to_lowercase();
+    let found = tables().find_map(|table| {
+        let mut alike = table.columns.iter().filter(|column| key(&column.name) == key(&name));
+        alike.next().filter(|_| alike.next().is_none())
+    });
+    found.map_or(name, |column| column.name.clone())
+}
+
 impl<'a> Known<'a> {
     /// What is inferred.
     pub fn of(inferred: &'a Inferred, unknown: &'a Trouble) -> Self {
@@ -365,7 +370,8 @@ impl<'a> Known<'a> {
             target: task.target().ok_or(unknown),
             targets: task.target_column.as_ref().map(Targets::all).unwrap_or_default(),
             id: task.id_column.as_deref(),
-            metric: &task.evaluation_metric,
+            // The name of a metric file may be that of another metric.
+            metric: if task.metric_file.is_some() { "" } else { &task.evaluation_metric },
             group: task.group_column.as_deref(),
             time: task.time_column.as_deref(),
             weight: task.weight_column.as_deref(),

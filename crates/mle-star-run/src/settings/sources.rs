@@ -62,12 +62,12 @@ pub fn from_file(document: &Document) -> Vec<Setting> {
     settings
 }
 
-/// A path of a file, relative to the working directory; a bare `python3` stays a name on PATH.
+/// A path of a file, relative to the working directory; a bare `python3` stays a name on PATH, and `folds` may be a column.
 fn from_folder(folder: &Path, key: &str, value: &Value) -> Value {
     let is_path = |text: &str| match form(key) {
         Form::Path => true,
         Form::Command => text.contains('/'),
-        _ => false,
+        _ => key == "folds" && folder.join(text).is_file(),
     };
     match value {
         Value::String(text) if is_path(text) => Value::from(folder.join(text).display().to_string()),

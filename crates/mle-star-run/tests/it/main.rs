@@ -5,4 +5,5 @@
 #[path = "../../examples/embed.rs"]
 mod embed;
 mod observed;
+mod prepared;
 mod world;
