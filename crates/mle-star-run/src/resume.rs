@@ -85,12 +85,15 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     }
     let known = Context { text_columns: Some(&frozen.task.text_columns), ..Context::default() };
     let data = profile_data(&data_dir, &choice.chosen, &known, None)?;
-    if raised.time || raised.money {
-        keep_limits(folder, &journal, &frozen, result.as_ref())?;
-    }
     let profile = data.profile;
     let protocol = frozen.protocol.as_ref();
     let rules = provider::rules(&choice.chosen, &frozen.task, &frozen.config, profile.as_ref(), protocol)?;
+    let runners = runners(options, folder, &frozen.config)?;
+    // Nothing is refused any more.
+    inputs::write_runners(folder, &runners).map_err(RunError::failed)?;
+    if raised.time || raised.money {
+        keep_limits(folder, &journal, &frozen, result.as_ref())?;
+    }
     let mut opening = vec![
         choice.line(),
         format!("task: {}", frozen.task.competition_id),
@@ -101,7 +104,6 @@ pub fn reopen(folder: &Path, options: &ResumeOptions) -> Result<Reopened, RunErr
     opening.extend((!cuts.is_empty()).then(|| format!("goes on with: {}", cuts::in_words(&cuts))));
     opening.extend(given_models::opening(&frozen.config, frozen.retrieved_models.as_deref()));
     let chosen = choice.chosen;
-    let runners = runners(options, folder, &frozen.config)?;
     let (held_out, folder) = (None, folder.to_owned());
     let run =
         OpenRun { folder, frozen, prompts, journal, chosen, rules, profile, held_out, runners, opening };
@@ -148,7 +150,6 @@ fn runners(options: &ResumeOptions, folder: &Path, config: &Config) -> Result<Ve
         names => selected(&known, names)?,
     };
     check_machines(config, &runners)?;
-    inputs::write_runners(folder, &runners)?;
     Ok(runners)
 }
 
@@ -202,7 +203,11 @@ fn raise_limits(limits: &[Setting], config: &mut Config) -> Result<More, Trouble
         config.time_limit_seconds = wanted.time_limit_seconds;
     }
     if let Some(budget) = wanted.max_budget_usd {
-        not_smaller("max_budget_usd", config.max_budget_usd.is_some_and(|before| budget >= before))?;
+        let Some(before) = config.max_budget_usd else {
+            let message = "the run has no max_budget_usd, and a resume can only raise one";
+            return Err(Trouble::new(message, "leave the option out"));
+        };
+        not_smaller("max_budget_usd", budget >= before)?;
         config.max_budget_usd = Some(budget);
     }
     Ok(More {
@@ -259,6 +264,10 @@ mod tests {
         {
             assert!(raise(time, money).unwrap_err().message.contains(key));
         }
+        let config = Config { max_budget_usd: None, ..Config::default() };
+        let more = Setting::from_text("max_budget_usd", "2", "--max-budget-usd");
+        let refused = raise_limits(&[more], &mut config.clone()).map(drop).unwrap_err();
+        assert!(refused.message.contains("has no max_budget_usd"), "{refused}");
         assert!(raise(Some("soon"), None).unwrap_err().message.contains("--time-limit"));
     }
 }
