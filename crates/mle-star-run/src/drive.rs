@@ -95,7 +95,7 @@ pub async fn drive_with(
     drop(agents);
     match finished {
         Ok(finished) => {
-            let written = results::write(run, &backends, finished, observer).await;
+            let written = results::write(run, &backends, finished, observer, cancel).await;
             let (result, notes) = written.map_err(RunError::failed)?;
             notes.iter().for_each(|note| say(note));
             Ok(result)

@@ -42,11 +42,15 @@ pub async fn keep(
         Ok(found) => kept(run, backends, (result, submission), &found).await,
         Err(why) => Err(why),
     };
-    let last = run.folder.join(layout::FINAL);
-    kept.unwrap_or_else(|why| {
-        remove(&last);
-        refit(why)
-    })
+    kept.unwrap_or_else(|why| without(run, why))
+}
+
+/// Removes a model that is not used, and says why.
+pub fn without(run: &OpenRun, why: impl Into<String>) -> ModelRecord {
+    for part in parts(&run.folder.join(layout::FINAL)) {
+        let _ = if part.is_dir() { fs::remove_dir_all(&part) } else { fs::remove_file(&part) };
+    }
+    refit(why.into())
 }
 
 /// Checks the model of a run and moves it to `final/`; the error says why there is none.
@@ -129,11 +133,4 @@ fn place(model: &Path, last: &Path) -> std::io::Result<()> {
     let into = last.join(layout::MODEL);
     let _ = fs::remove_dir_all(&into);
     fs::rename(model, &into).or_else(|_| inputs::copy(model, &into))
-}
-
-/// Removes a model that is not used.
-fn remove(last: &Path) {
-    for part in parts(last) {
-        let _ = if part.is_dir() { fs::remove_dir_all(&part) } else { fs::remove_file(&part) };
-    }
 }

@@ -9,15 +9,16 @@ use mle_star::result::FinalResult;
 use mle_star_backends::script::environment::requirements_txt;
 use mle_star_domain::layout;
 use mle_star_domain::trouble::Trouble;
+use tokio::sync::watch;
 
 use super::backends::Backends;
 use super::delivery::{Form, keep_folds, link_data, replace};
-use super::model;
+use super::{model, wanted};
 use crate::observer::Observer;
 use crate::open_run::OpenRun;
 use crate::runs::inputs::{copy_atomically, unwritable, write_atomically, write_json};
 
-/// Writes the results; returns the result with the path of the submission, and notes for people.
+/// Writes the results; `cancel` ends what would keep the model. Returns the result with the path of the submission, and notes for people.
 ///
 /// # Errors
 /// The disk is full, or the folder is no longer writable.
@@ -26,6 +27,7 @@ pub async fn write(
     backends: &Backends,
     finished: FinishedRun,
     observer: &dyn Observer,
+    cancel: &watch::Receiver<bool>,
 ) -> Result<(FinalResult, Vec<String>), Trouble> {
     let folder = &run.folder;
     let is_new = !finished.keeps_earlier_answer;
@@ -34,7 +36,12 @@ pub async fn write(
     let submission = submission(backends, &finished);
     let mut result = delivered(folder, backends, finished).map_err(|error| unwritable(folder, &error))?;
     if is_new {
-        result.model = model::keep(run, backends, (&result, submission.as_deref()), kept).await;
+        let keeping = model::keep(run, backends, (&result, submission.as_deref()), kept);
+        result.model = tokio::select! {
+            biased;
+            model = keeping => model,
+            () = wanted(cancel) => model::without(run, "the run was interrupted before its model was checked"),
+        };
     }
     // The fitted model was moved out of this working folder.
     let _ = fs::remove_dir_all(folder.join(layout::WORK).join(layout::MODEL));
@@ -64,11 +71,12 @@ fn delivered(folder: &Path, backends: &Backends, finished: FinishedRun) -> io::R
     let submission = submission(backends, &finished);
     let mut result = finished.result;
     let last = folder.join(layout::FINAL);
-    // From here on, `input` shows all rows: nothing is held out any more.
+    // All rows: scripts of the search are shown `holdout/input` instead.
     link_data(&folder.join(layout::INPUT), &backends.all_rows)?;
     let submitted = last.join(layout::SUBMISSION);
     if finished.keeps_earlier_answer {
-        let is_there = !result.submission_path.is_empty();
+        // The user may have removed it.
+        let is_there = !result.submission_path.is_empty() && submitted.exists();
         result.submission_path = if is_there { path_of(&submitted)? } else { String::new() };
         return Ok(result);
     }
