@@ -4,6 +4,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use mle_star::event::{Event, EventSink};
 use mle_star::verdict::Best;
@@ -29,13 +30,20 @@ struct Answer {
 /// Writes each new answer of a run in the background; the latest wins.
 pub struct Writer {
     latest: watch::Sender<Option<Answer>>,
+    before: Before,
     writing: JoinHandle<Result<(), String>>,
 }
 
 /// Forwards events, and answers to the writer.
 pub struct Beside<'a> {
-    latest: &'a watch::Sender<Option<Answer>>,
+    writer: &'a Writer,
     others: &'a dyn EventSink,
+}
+
+/// The answer that an earlier process left, until the replay comes to it.
+struct Before {
+    left: Mutex<Option<Best>>,
+    direction: Direction,
 }
 
 /// That a run which ends early has no predictions for the rows of the test table yet, if its scripts predict an earlier
@@ -62,17 +70,16 @@ impl Writer {
             folder: folder.to_owned(),
             data_dir: backends.all_rows.clone(),
             requirements: requirements_txt(&backends.environment),
-            direction,
-            before: provisional(folder).and_then(|left| Score::new(left.solution.score, direction)),
             submission: Box::new(move |stem, script| scripts.submission(stem, script)),
             form: Form::of_run(folder),
         };
-        Self { latest, writing: tokio::spawn(write_on(files, answers)) }
+        let before = Before { left: Mutex::new(provisional(folder).map(|left| left.solution)), direction };
+        Self { latest, before, writing: tokio::spawn(write_on(files, answers)) }
     }
 
     /// A sink that forwards to `others`.
     pub fn beside<'a>(&'a self, others: &'a dyn EventSink) -> Beside<'a> {
-        Beside { latest: &self.latest, others }
+        Beside { writer: self, others }
     }
 
     /// Writes the last answer; returns a note if an answer could not be written.
@@ -85,11 +92,27 @@ impl Writer {
 
 impl EventSink for Beside<'_> {
     fn emit(&self, event: Event) {
-        if let Event::Answer { solution, submission } = &event {
+        if let Event::Answer { solution, submission } = &event
+            && !self.writer.before.is_better(solution)
+        {
             let (solution, submission) = (solution.clone(), submission.clone());
-            self.latest.send_replace(Some(Answer { solution, submission }));
+            self.writer.latest.send_replace(Some(Answer { solution, submission }));
         }
         self.others.emit(event);
+    }
+}
+
+impl Before {
+    /// Whether the answer that was left is better than this one, which is then one of those before it.
+    fn is_better(&self, now: &Best) -> bool {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        if left.as_ref() == Some(now) {
+            // What follows is not from before it, whatever its score.
+            *left = None;
+        }
+        let score = |best: &Best| Score::new(best.score, self.direction);
+        let scores = left.as_ref().and_then(score).zip(score(now));
+        scores.is_some_and(|(before, now)| before.beats(now))
     }
 }
 
@@ -98,9 +121,6 @@ struct Files {
     folder: PathBuf,
     data_dir: PathBuf,
     requirements: String,
-    direction: Direction,
-    /// The score of the answer that an earlier process left.
-    before: Option<Score>,
     /// The submission that a script wrote, by the file stem of its run and its text.
     submission: Submissions,
     /// How it is written.
@@ -133,7 +153,7 @@ impl Files {
     fn write(&self, answer: &Answer) -> io::Result<()> {
         let last = self.folder.join(layout::FINAL);
         // The result of smaller limits stays until a better one is complete.
-        if self.folder.join(layout::RESULT).exists() || self.is_behind(answer) {
+        if self.folder.join(layout::RESULT).exists() {
             return Ok(());
         }
         let submission = match &answer.submission {
@@ -158,12 +178,6 @@ impl Files {
         })
     }
 
-    /// Whether an earlier process wrote a better answer: this one comes from a replay.
-    fn is_behind(&self, answer: &Answer) -> bool {
-        let score = Score::new(answer.solution.score, self.direction);
-        self.before.zip(score).is_some_and(|(before, now)| before.beats(now))
-    }
-
     /// The text that ran.
     fn script(&self, best: &Best) -> io::Result<String> {
         let name = format!("{}.py", best.run.file_stem());
@@ -183,6 +197,10 @@ mod tests {
         Best { step, run, score }
     }
 
+    fn none() -> Before {
+        Before { left: Mutex::new(None), direction: Direction::Maximize }
+    }
+
     #[tokio::test]
     async fn the_latest_answer_lies_in_the_final_folder() {
         let run = tempfile::tempdir().unwrap();
@@ -199,15 +217,13 @@ mod tests {
             folder: folder.clone(),
             data_dir: folder.clone(),
             requirements: "numpy==2".to_owned(),
-            direction: Direction::Maximize,
-            before: None,
             submission: Box::new(move |stem, script| {
                 (stem == "phase1.merge-1.run" && script == "# phase1/merge-1").then(|| made.clone())
             }),
             form: Form::default(),
         };
         let (latest, answers) = watch::channel(None);
-        let writer = Writer { latest, writing: tokio::spawn(write_on(files, answers)) };
+        let writer = Writer { latest, before: none(), writing: tokio::spawn(write_on(files, answers)) };
         let merge = best(Step::Merge(1), 0.5);
         let tell = |solution: Best, submission: Option<Best>| {
             writer.beside(&NoEvents).emit(Event::Answer { solution, submission });
@@ -225,6 +241,15 @@ mod tests {
     }
 
     #[test]
+    fn a_better_answer_of_an_earlier_process_stands_until_the_replay_comes_to_it() {
+        let left = best(Step::Merge(1), 0.9);
+        let before = Before { left: Mutex::new(Some(left.clone())), direction: Direction::Maximize };
+        let (early, late) = (best(Step::Candidate(0), 0.8), best(Step::Round(0), 0.85));
+        let seen = [&early, &left, &late, &early].map(|now| before.is_better(now));
+        assert_eq!(seen, [true, false, false, false]);
+    }
+
+    #[test]
     fn an_answer_without_a_submission_does_not_replace_one_with() {
         let run = tempfile::tempdir().unwrap();
         let folder = run.path().to_owned();
@@ -239,8 +264,6 @@ mod tests {
             folder: folder.clone(),
             data_dir: folder.clone(),
             requirements: String::new(),
-            direction: Direction::Maximize,
-            before: None,
             submission: Box::new(move |_, _| Some(made.clone())),
             form: Form::default(),
         };
@@ -265,13 +288,11 @@ mod tests {
             folder: run.path().to_owned(),
             data_dir: run.path().to_owned(),
             requirements: String::new(),
-            direction: Direction::Maximize,
-            before: None,
             submission: Box::new(|_, _| None),
             form: Form::default(),
         };
         let (latest, answers) = watch::channel(None);
-        let writer = Writer { latest, writing: tokio::spawn(write_on(files, answers)) };
+        let writer = Writer { latest, before: none(), writing: tokio::spawn(write_on(files, answers)) };
         let solution = best(Step::Merge(1), 0.5);
         writer.beside(&NoEvents).emit(Event::Answer { solution, submission: None });
         let note = writer.end().await.unwrap();
