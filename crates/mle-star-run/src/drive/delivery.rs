@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use mle_star_domain::layout;
@@ -33,12 +34,16 @@ impl Form {
     }
 }
 
-/// Lets `python final/solution.py` find the data from the run folder.
+/// Lets `python final/solution.py` find the data from the run folder. The link of a run that was moved is made again.
 pub fn link_data(link: &Path, data_dir: &Path) -> io::Result<()> {
-    match std::os::unix::fs::symlink(data_dir.canonicalize()?, link) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made,
+    let data = data_dir.canonicalize()?;
+    match fs::read_link(link) {
+        Ok(target) if target != data => fs::remove_file(link)?,
+        // Somebody put a folder there.
+        _ if link.symlink_metadata().is_ok() => return Ok(()),
+        _ => {}
     }
+    symlink(data, link)
 }
 
 /// Puts the folds that the program wrote beside the data into an answer, for a script that runs elsewhere.
@@ -53,20 +58,20 @@ pub fn keep_folds(data_dir: &Path, into: &Path) -> io::Result<()> {
     fs::copy(folds, kept).map(drop)
 }
 
-/// The files of an answer.
+/// The files of an answer, `provisional.json` last.
 const FILES: [&str; 8] = [
     layout::SOLUTION,
     layout::REQUIREMENTS,
     layout::FOLDS,
     layout::SUBMISSION,
-    layout::PROVISIONAL,
     layout::MODEL,
     layout::MODEL_RECORD,
     layout::PREDICT,
+    layout::PROVISIONAL,
 ];
 
 /// Replaces the files of `final/` by those that `fill` writes into the folder it is given. Nothing changes before all of
-/// them are on disk; then both folders change places, so that a kill never leaves files of two answers side by side.
+/// them are written; then both folders change places, so that a kill never leaves files of two answers side by side.
 pub fn replace(last: &Path, fill: impl FnOnce(&Path) -> io::Result<()>) -> io::Result<()> {
     let next = last.with_extension("next");
     fs::create_dir_all(last)?;
@@ -108,4 +113,25 @@ fn move_others(from: &Path, to: &Path) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_link_to_the_data_of_a_run_that_was_moved_is_made_again() {
+        let run = tempfile::tempdir().unwrap();
+        let (link, data) = (run.path().join("input"), run.path().join("data"));
+        fs::create_dir(&data).unwrap();
+        symlink(run.path().join("before"), &link).unwrap();
+        for _ in 0..2 {
+            link_data(&link, &data).unwrap();
+            assert_eq!(fs::read_link(&link).unwrap(), data.canonicalize().unwrap());
+        }
+        fs::remove_file(&link).unwrap();
+        fs::create_dir(&link).unwrap();
+        link_data(&link, &data).unwrap();
+        assert!(link.is_dir() && !link.is_symlink(), "somebody's folder stays");
+    }
 }

@@ -36,7 +36,7 @@ pub struct HeldOut {
 #[derive(Default)]
 struct Times(OnceCell<Timeline>);
 
-/// Makes the folder with all rows as scripts see them, and the one that scripts of the search see, once per run; the latter is
+/// Makes the folder with all rows as scripts see them, and the one that scripts of the search see, if need be; the latter is
 /// `None` if no rows are held out.
 ///
 /// # Errors
@@ -48,7 +48,8 @@ pub fn folders(run: &OpenRun) -> Result<(PathBuf, Option<HeldOut>), Trouble> {
     Ok((all_rows, held_out))
 }
 
-/// Makes the data with all rows as scripts see it, once per run: the task's own folder or, with folds, links to it and the folds.
+/// Makes the data with all rows as scripts see it, unless it is there and its links lead somewhere: the task's own folder
+/// or, with folds, links to it and the folds.
 fn all_rows(run: &OpenRun, times: &Times) -> Result<PathBuf, Trouble> {
     let (data_dir, profile) = (runs::data_dir(&run.folder, &run.frozen.task), run.profile.as_ref());
     let Some((protocol, profile)) = with_folds(run).zip(profile) else { return Ok(data_dir) };
@@ -57,15 +58,17 @@ fn all_rows(run: &OpenRun, times: &Times) -> Result<PathBuf, Trouble> {
     if !folder.join(&profile.train.file).exists() {
         let own = own_folds(run, profile)?;
         let by = by(run, protocol, times.of(run, protocol, profile)?, own.as_ref()).ok_or_else(other)?;
-        folds::link_all_rows(profile, &by, &folder)?;
+        // First: once the folder is there, nothing is written again.
         if !protocol.holdout.is_on() {
             forecasts(run, profile, &by, None)?;
         }
+        folds::link_all_rows(profile, &by, &folder)?;
     }
     Ok(folder)
 }
 
-/// Makes the data that scripts of the search see, once per run; `None` if no rows are held out.
+/// Makes the data that scripts of the search see, unless it is there and its links lead somewhere; `None` if no rows are
+/// held out.
 fn folder(run: &OpenRun, times: &Times, all_rows: &Path) -> Result<Option<HeldOut>, Trouble> {
     let (frozen, profile) = (&run.frozen, run.profile.as_ref());
     let Some(protocol) = frozen.protocol.as_ref().filter(|protocol| protocol.holdout.is_on()) else {
@@ -76,7 +79,7 @@ fn folder(run: &OpenRun, times: &Times, all_rows: &Path) -> Result<Option<HeldOu
     let folder = run.folder.join(layout::HOLDOUT);
     let (input, labels) = (folder.join(layout::INPUT), folder.join(layout::LABELS));
     let compared = folder.join(layout::COMPARED);
-    if !(input.is_dir() && labels.is_file()) {
+    if !(input.is_dir() && labels.is_file() && leads_somewhere(&input)) {
         let timeline = times.of(run, protocol, profile)?;
         let again = || planned_again(&frozen.task, &frozen.config, (protocol, timeline), profile).ok();
         let plan = run.held_out.clone().or_else(again);
@@ -97,6 +100,12 @@ fn folder(run: &OpenRun, times: &Times, all_rows: &Path) -> Result<Option<HeldOu
     let is_period = protocol.holdout.is_period();
     let setup = HoldoutSetup { data_dir, sample, is_period, labels, compared };
     Ok(Some(HeldOut { input, setup }))
+}
+
+/// Whether the links in a folder do. Those of a run that was moved may not.
+fn leads_somewhere(folder: &Path) -> bool {
+    fs::read_dir(folder)
+        .is_ok_and(|mut entries| entries.all(|entry| entry.is_ok_and(|entry| entry.path().exists())))
 }
 
 /// Writes what a seasonal naive forecast of the validated rows is.
@@ -176,7 +185,7 @@ pub fn evaluation(run: &OpenRun, data_dir: &Path, held_out: Option<HeldOut>) -> 
     let header: Vec<String> =
         profile.sample.as_ref()?.columns.iter().map(|column| column.name.clone()).collect();
     let id_column = id_column(task, &header);
-    // With a file, the metric is only needed for what is left out.
+    // A metric file computes the scores; nothing reads this one then.
     let metric = match &task.metric_file {
         Some(_) => Metric::Rmse,
         None => Metric::parse(&task.evaluation_metric)?,
