@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use mle_star::traceback::fails_while_saving;
 use mle_star_backends::backend::{KEEPS_MODEL, MOST_OF_A_MODEL};
-use mle_star_backends::script::environment::{Environment, EnvironmentChoice, python_environment};
+use mle_star_backends::script::environment::Environment;
 use mle_star_backends::script::executor::{Executed, Executor, ExecutorSetup, Job, Workplace};
 use mle_star_backends::script::network;
 use mle_star_domain::config::Config;
@@ -17,6 +17,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::Isolation;
 
+use crate::drive::environment;
 use crate::error::RunError;
 
 /// Nobody waits longer; who does not want to wait presses Ctrl-C.
@@ -40,8 +41,7 @@ impl Isolated {
         closed: &[PathBuf],
         say: &(dyn Fn(&str) + Sync),
     ) -> Result<Self, RunError> {
-        let choice = config.python.clone().map_or(EnvironmentChoice::Own, EnvironmentChoice::Given);
-        let environment = python_environment(choice, say).await?;
+        let environment = environment(config.python.as_ref(), say).await?;
         Self::with(folder, config, closed, environment).await
     }
 
@@ -68,7 +68,7 @@ impl Isolated {
         Ok(Self { executor, folder: folder.to_owned(), closed: closed.to_vec() })
     }
 
-    /// Runs a script with this data, and returns a copy of the file that it wrote in `./final`, and what it printed last.
+    /// Runs a script with this data, and returns a copy of the file that it wrote in `./final`, and what it printed.
     ///
     /// # Errors
     /// The script failed, or wrote no such file.

@@ -1,4 +1,4 @@
-//! Predicts rows of the user with a finished run.
+//! Predicts rows of the user with a run that has a solution.
 //!
 //! Its fitted model predicts them. Without one, the script of the run's solution fits again, with these rows in place of those of
 //! the test table. Both are isolated as the run's scripts were.
@@ -8,16 +8,18 @@ mod score;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use mle_star_backends::script::environment::{Environment, EnvironmentChoice, python_environment};
+use mle_star_backends::script::environment::Environment;
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::run_view;
 use mle_star_tables::other_rows::{Names, TestTables};
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
 use crate::drive::delivery::Form;
+use crate::drive::environment;
 use crate::error::RunError;
 use crate::isolated::{Isolated, LONGEST};
 use crate::model::{self, Record};
@@ -34,8 +36,8 @@ pub struct Predicted {
     pub score: Option<Scored>,
 }
 
-/// A finished run.
-struct Finished {
+/// A run with a solution, maybe that of an answer so far.
+struct Answered {
     folder: PathBuf,
     task: Task,
     config: Config,
@@ -54,7 +56,10 @@ pub async fn predict(
     scores: bool,
     say: &(dyn Fn(&str) + Sync),
 ) -> Result<Predicted, RunError> {
-    let run = Finished::read(run)?;
+    let run = Answered::read(run)?;
+    if !run_view::is_finished(&run.folder) {
+        say("note: the run is not finished; its answer so far predicts");
+    }
     let folder = TempDir::new().map_err(|error| Trouble::io("write in", &std::env::temp_dir(), &error))?;
     let (rows, predicted) = (folder.path().join("rows.csv"), folder.path().join("predicted.csv"));
     let model = run.fitted(say).await?;
@@ -84,7 +89,7 @@ pub async fn predict(
 
 const OUTPUT: &str = "choose another file with --output";
 
-impl Finished {
+impl Answered {
     fn read(folder: &Path) -> Result<Self, RunError> {
         let solution = folder.join(layout::FINAL).join(layout::SOLUTION);
         let solution = fs::read_to_string(&solution).map_err(|_| {
@@ -99,8 +104,7 @@ impl Finished {
     /// The fitted model and the interpreter that it was made with; `None` if it is to be fitted again.
     async fn fitted(&self, say: &(dyn Fn(&str) + Sync)) -> Result<Option<(Record, Environment)>, RunError> {
         let Some(record) = Record::read(&self.folder.join(layout::FINAL))? else { return Ok(None) };
-        let choice = self.config.python.clone().map_or(EnvironmentChoice::Own, EnvironmentChoice::Given);
-        let environment = python_environment(choice, say).await?;
+        let environment = environment(self.config.python.as_ref(), say).await?;
         if let Some(why) = record.other_versions(&environment) {
             say(&format!("note: the fitted model is not used: {why}; the solution fits again"));
             return Ok(None);

@@ -84,7 +84,7 @@ impl Backends {
         say(&format!("isolation: {}", isolation.line()));
         let kept_from =
             KeptFrom { network: isolation.closes_network(), other_files: isolation.closes_reads() };
-        let (all_rows, held_out) = held_out::folders(run)?;
+        let (all_rows, held_out) = held_out::folders(run).map_err(RunError::failed)?;
         // From here on, scripts look at the rows.
         run.profile.iter().for_each(|profile| profile.tables.forget());
         let knows_test = run.frozen.protocol.as_ref().is_some_and(|protocol| protocol.holdout.is_test());

@@ -111,16 +111,22 @@ impl Shared {
         if let Some(environment) = known.get(&python.cloned()) {
             return Ok(environment.clone());
         }
-        let made = environment(python.cloned(), say).await?;
+        let made = environment(python, say).await?;
         known.insert(python.cloned(), made.clone());
         Ok(made)
     }
 }
 
+/// The environment of the given interpreter, or the program's own; reports its creation to `say`.
+///
+/// # Errors
 /// An unusable interpreter is a usage error; failing to create the program's own environment is not.
-async fn environment(given: Option<PathBuf>, say: &(dyn Fn(&str) + Sync)) -> Result<Environment, RunError> {
+pub async fn environment(
+    given: Option<&PathBuf>,
+    say: &(dyn Fn(&str) + Sync),
+) -> Result<Environment, RunError> {
     if let Some(python) = given {
-        return Ok(python_environment(EnvironmentChoice::Given(python), say).await?);
+        return Ok(python_environment(EnvironmentChoice::Given(python.clone()), say).await?);
     }
     check_python().await?;
     python_environment(EnvironmentChoice::Own, say).await.map_err(RunError::failed)

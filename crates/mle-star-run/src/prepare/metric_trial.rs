@@ -1,6 +1,5 @@
 //! Tries the metric file of a task before anything is paid.
 
-use mle_star_backends::script::environment::{EnvironmentChoice, python_environment};
 use mle_star_backends::script::grader::LIMIT;
 use mle_star_backends::script::metric_trial::{MetricTrial, Tried, try_metric};
 use mle_star_backends::script::network;
@@ -11,6 +10,7 @@ use mle_star_process::machine::machine;
 use mle_star_process::sandbox::Isolation;
 use mle_star_tables::profile::{ColumnKind, Profile};
 
+use crate::drive::environment;
 use crate::error::RunError;
 use crate::protocol::{id_column, verified_columns};
 use crate::runtime::wait_for;
@@ -52,8 +52,7 @@ async fn tried(
     let with_probabilities = predicted
         .clone()
         .any(|column| column.kind == ColumnKind::Float || text_target && is_number(column.kind));
-    let choice = config.python.clone().map_or(EnvironmentChoice::Own, EnvironmentChoice::Given);
-    let environment = python_environment(choice, &|_| ()).await?;
+    let environment = environment(config.python.as_ref(), &|_| ()).await?;
     let trial = MetricTrial {
         train: task.data_dir.join(&profile.train.file),
         columns,
