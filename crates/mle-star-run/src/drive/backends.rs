@@ -217,7 +217,7 @@ async fn machines(here: Option<String>, runners: &[RunnerEntry], fleet: Option<&
     machines
 }
 
-/// The share of a script in a machine with this many slots.
+/// The cores and GPUs of a script in a machine with this many slots, which share its memory.
 fn hardware(machine: &Machine, slots: usize) -> String {
     let mut text = count((machine.cores / slots.max(1)).max(1) as u64, "CPU core");
     if machine.memory_mib > 0 {
@@ -226,8 +226,12 @@ fn hardware(machine: &Machine, slots: usize) -> String {
     }
     match machine.gpus.as_slice() {
         [] => text.push_str(", no GPU"),
-        [first, ..] => {
-            let _ = write!(text, ", {} with {} GiB", first.name, first.memory_mib / 1024);
+        gpus @ [first, ..] => {
+            let each = match gpus.len() / slots.clamp(1, gpus.len()) {
+                1 => String::new(),
+                several => format!("{several} × "),
+            };
+            let _ = write!(text, ", {each}{} with {} GiB", first.name, first.memory_mib / 1024);
         }
     }
     text
@@ -313,14 +317,16 @@ mod tests {
                 TriedGpu { name, memory_mib: 1, works_inside, says }
             });
             let usable = without_unusable(&machine, &tried.collect::<Vec<_>>());
-            let text = hardware(&usable, 1);
-            assert_eq!(text, format!("2 CPU cores, 2 GiB of memory, {expected}"), "{works:?}");
+            let text = hardware(&usable, 2);
+            assert_eq!(text, format!("1 CPU core, 2 GiB of memory, {expected}"), "{works:?}");
         };
         check(&[true, true], "A with 80 GiB");
         check(&[false, true], "B with 80 GiB");
         check(&[false, false], "no GPU");
         // Scripts that run elsewhere do not try them.
         check(&[], "A with 80 GiB");
+        assert_eq!(hardware(&machine, 1), "2 CPU cores, 2 GiB of memory, 2 × A with 80 GiB");
+        assert_eq!(hardware(&machine, 4), "1 CPU core, 2 GiB of memory, A with 80 GiB");
     }
 
     #[test]
