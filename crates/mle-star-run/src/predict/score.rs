@@ -34,6 +34,7 @@ pub struct RowLabels {
     columns: Columns,
     metric: Metric,
     name: String,
+    has_interval: bool,
 }
 
 /// The target in a table of rows to predict.
@@ -49,11 +50,20 @@ pub fn labels(task: &Task, layout: &Layout, given: &Path, folder: &Path) -> Resu
     let targets = targets(task, layout)?;
     let wanted: Vec<String> = targets.iter().chain(&task.weight_column).cloned().collect();
     let file = folder.join("labels.csv");
-    let with_target = Layout { columns: wanted, header: Vec::new(), id: None };
-    with_target.write_rows(given, Names::Numbers, &file).map_err(|trouble| Trouble {
-        hint: "--score needs the column to predict; leave it out to predict only".to_owned(),
-        ..trouble
-    })?;
+    let write = |group: Option<&String>| {
+        let columns = wanted.iter().chain(group).cloned().collect();
+        Layout { columns, header: Vec::new(), id: None }.write_rows(given, Names::Numbers, &file)
+    };
+    let cluster =
+        task.group_column.clone().filter(|group| !wanted.contains(group) && write(Some(group)).is_ok());
+    if cluster.is_none() {
+        write(None).map_err(|trouble| Trouble {
+            hint: "--score needs the column to predict; leave it out to predict only".to_owned(),
+            ..trouble
+        })?;
+    }
+    // Rows of a group are not independent.
+    let has_interval = task.group_column.is_none() || cluster.is_some();
     let words = TextColumn::words_of(&task.text_columns, |name| targets.iter().any(|other| other == name));
     let mut targets = targets.into_iter();
     let columns = Columns {
@@ -62,12 +72,13 @@ pub fn labels(task: &Task, layout: &Layout, given: &Path, folder: &Path) -> Resu
         weight: task.weight_column.clone(),
         positive: task.positive_class.clone(),
         words,
+        cluster,
         ..Columns::default()
     };
-    Ok(RowLabels { file, columns, metric, name: task.evaluation_metric.clone() })
+    Ok(RowLabels { file, columns, metric, name: task.evaluation_metric.clone(), has_interval })
 }
 
-/// The columns to predict: those of the task that the submission has, or else the one of the task.
+/// The columns to predict: those that the task names; if it names one of several columns of the submission, all of these.
 fn targets(task: &Task, layout: &Layout) -> Result<Vec<String>, Trouble> {
     let named = task.target_column.as_ref().map(Targets::all).unwrap_or_default();
     let lacks = || Trouble::new("the column to predict is not known", "leave --score out");
@@ -100,7 +111,7 @@ impl RowLabels {
         let file = File::open(predicted).map_err(|error| cannot(error.to_string()))?;
         let measured = labels.evaluate(file, &layout, Others::Ignore, REPLICATES);
         let measured = measured.map_err(|error| cannot(error.to_string()))?;
-        let interval = measured.interval;
+        let interval = measured.interval.filter(|_| self.has_interval);
         Ok(Scored { rows: measured.rows, metric: self.name.clone(), score: measured.score, interval })
     }
 
