@@ -16,7 +16,7 @@ pub struct RunError {
 /// What kind of error it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
-    /// A mistake in settings, task or data. Nothing was done.
+    /// A mistake in settings, task or data.
     Input,
     /// The run failed, through something outside it or a bug.
     Failed,

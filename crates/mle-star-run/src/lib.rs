@@ -9,8 +9,9 @@
 //! `find → configure → choose agents → read tables → infer → freeze → drive`
 //!
 //! [`prepare()`] goes through the first five: it takes a data folder or a task file, layers the settings (options, config
-//! file, environment, defaults), chooses who answers as agents, and infers what the task leaves open. Nothing is written
-//! until [`Prepared::freeze`] makes the run folder with all inputs and a journal. [`drive()`] then works until there is a
+//! file, environment, defaults), chooses who answers as agents, and infers what the task leaves open; it makes output
+//! folders and, for data that is not plain, a folder beside the runs. [`Prepared::freeze`] makes the run folder with all
+//! inputs and a journal. [`drive()`] then works until there is a
 //! result, and [`resume`] opens a run again that was interrupted. An [`Observer`] sees every event and changes nothing.
 //!
 //! Scripts run in a Python environment that the program makes for itself below the user's cache folder, unless the key

@@ -38,7 +38,7 @@ pub struct Checked {
     pub milliseconds_per_row: f64,
 }
 
-/// Predicts rows with the model in the folder `model`, in a process that can read nothing else. Returns the file with the
+/// Predicts rows with the model in the folder `model`, in a process to which the run and its data are closed. Returns the file with the
 /// predictions, and how long they took in seconds.
 ///
 /// # Errors

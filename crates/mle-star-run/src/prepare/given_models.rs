@@ -21,7 +21,7 @@ pub fn given_models(config: &Config) -> Result<Option<Vec<RetrievedModel>>, Trou
     config.retrieved_models.as_deref().map(read).transpose()
 }
 
-/// A line that says where the models come from, unless the retriever searches for them.
+/// A line that says where the models come from, unless the retriever searches for them or rules choose them.
 pub fn opening(config: &Config, models: Option<&[RetrievedModel]>) -> Option<String> {
     if let Some(models) = models {
         let file = config.retrieved_models.as_deref().unwrap_or(Path::new(""));
