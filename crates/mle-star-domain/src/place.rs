@@ -136,6 +136,11 @@ impl Place {
         self.join(WITHOUT_LABELS)
     }
 
+    /// Whether it belongs to that run.
+    pub fn is_without_labels(&self) -> bool {
+        self.is_within(&Step::Finalization.place().without_labels())
+    }
+
     /// The place of the submission script's run on copies of rows, in each of which one column is permuted.
     #[must_use]
     pub fn importance(&self) -> Self {
@@ -157,6 +162,11 @@ impl Place {
     #[must_use]
     pub fn model(&self) -> Self {
         self.join(MODEL)
+    }
+
+    /// Whether it belongs to the script that keeps the submission's model.
+    pub fn is_model(&self) -> bool {
+        self.is_within(&Step::Finalization.place().model())
     }
 
     /// The place of the look at the answer that stands if finalization fails.

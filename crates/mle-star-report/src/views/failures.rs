@@ -4,11 +4,11 @@ use mle_star::journal::{EffectState, Kind};
 use mle_star::spending::role;
 use mle_star_domain::effects::Answer;
 use mle_star_domain::layout::LOGS;
-use mle_star_domain::place::Place;
 use serde::Serialize;
 
 use super::context::Context;
 use super::outcome::error;
+use super::solutions::run_name;
 use super::steps::{ScriptRun, Step, node_id, reply};
 use crate::sanitize::first_line;
 use crate::words::{agent_name, place_name};
@@ -29,7 +29,7 @@ pub struct Failed {
     pub name: String,
     /// The ID of its node.
     pub node: String,
-    /// Whether a repaired script ran.
+    /// Whether the last script ran.
     pub repaired: bool,
     /// Every run, including a last one that succeeded.
     pub runs: Vec<Try>,
@@ -87,19 +87,12 @@ fn tried(run: &ScriptRun<'_>) -> Try {
         Some(_) => "ran".to_owned(),
     };
     Try {
-        name: try_name(run.place),
+        name: run_name(run),
         runner: run.runner().map(str::to_owned),
         outcome,
         ok: run.is_ok(),
         error: error(run),
         log: format!("{LOGS}/{}", run.place.file_stem()),
-    }
-}
-
-fn try_name(place: &Place) -> String {
-    match place.repair() {
-        Some(number) => format!("repair {number}"),
-        None => "first run".to_owned(),
     }
 }
 

@@ -1,5 +1,12 @@
 //! What became of a step.
 
+use mle_star::findings::Findings;
+use mle_star::journal::{EffectRecord, EffectState, Kind};
+use mle_star_domain::config::LeakageGate;
+use mle_star_domain::place;
+use mle_star_domain::trust::Severity;
+use serde::Deserialize as _;
+
 use super::context::Context;
 use super::steps::{ScriptRun, Step, StepKind};
 use crate::cut::{OUTPUT, cut};
@@ -15,7 +22,7 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
     if let Some(limit) = refused {
         return ("skipped", format!("skipped: {}", limit.name()));
     }
-    if step.is_open() {
+    if step.is_open() || is_between_records(context, step) {
         return ("open", open(context, step).to_owned());
     }
     let last = step.runs.last();
@@ -28,15 +35,19 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
     }
     match (step.kind, last, step.score()) {
         (StepKind::Study, Some(_), _) => ("done", "measured".to_owned()),
-        (StepKind::Submission | StepKind::Provisional, Some(run), _) => submission_status(run),
+        (StepKind::Submission | StepKind::Provisional, Some(run), _)
+            if let Some(fault) = submission_fault(run) =>
+        {
+            ("failed", fault)
+        }
+        (StepKind::Submission, ..) if matches!(step.step, place::Step::Choice(_)) => compared(step),
+        (StepKind::Submission | StepKind::Provisional, Some(_), _) => ("kept", "valid submission".to_owned()),
         (StepKind::LikeRows, ..) => ("done", "compared on like rows".to_owned()),
         (StepKind::Provisional, None, _) => ("skipped", "skipped: no time for it".to_owned()),
         (StepKind::Submission, None, _) if step.is_kept() => {
             ("kept", "valid submission, written by the solution itself".to_owned())
         }
-        (StepKind::LeakageCheck, None, _) => ("done", "nothing to correct".to_owned()),
-        (StepKind::Data, None, _) => ("done", "nothing to add".to_owned()),
-        (_, None, _) => ("failed", "no script to run".to_owned()),
+        (_, None, _) => without_run(context, step),
         (_, _, None) => ("failed", "printed no score".to_owned()),
         (StepKind::Candidate, ..) => ("kept", "scored".to_owned()),
         _ if step.is_kept() => ("kept", "kept".to_owned()),
@@ -44,23 +55,64 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
     }
 }
 
+/// Whether an unfinished run goes on with the step although none of its records is open. A study is over when its script is:
+/// the attempts go on. Journals of early versions have no verdicts.
+fn is_between_records(context: &Context<'_>, step: &Step<'_>) -> bool {
+    let is_study = step.kind == StepKind::Study && !step.runs.is_empty();
+    step.verdict.is_none() && !is_study && context.result().is_none() && context.descent.has_verdicts()
+}
+
 /// The outcome of a step in progress.
 fn open(context: &Context<'_>, step: &Step<'_>) -> &'static str {
-    let is_at_work = || step.records.iter().any(|record| context.at_work.slot(&record.place).is_some());
+    let begun = || step.records.iter().filter(|record| record.state == EffectState::Begun);
+    // The program's own work needs no slot.
+    let waits = |record: &&EffectRecord| {
+        matches!(record.kind, Kind::Agent | Kind::Script) && context.at_work.slot(&record.place).is_none()
+    };
+    let is_waiting = step.is_open() && begun().all(|record| waits(record));
     match context.run.summary.run.state {
-        State::Running if context.at_work.progress().is_some() && !is_at_work() => "waits for its turn",
+        State::Running if context.at_work.progress().is_some() && is_waiting => "waits for its turn",
         State::Running => "being worked on",
         State::Finished | State::Unfinished => "cut off",
     }
 }
 
-fn submission_status(run: &ScriptRun<'_>) -> (&'static str, String) {
+/// The outcome of a finalist without a fault.
+fn compared(step: &Step<'_>) -> (&'static str, String) {
+    let has_score = step.verdict.as_ref().is_some_and(|verdict| verdict.score.is_some());
+    match (step.is_kept(), has_score) {
+        (true, _) => ("kept", "chosen on held-out rows".to_owned()),
+        (false, true) => ("dropped", "compared on held-out rows, not chosen".to_owned()),
+        (false, false) => ("dropped", "no score on held-out rows".to_owned()),
+    }
+}
+
+/// The outcome of a step whose script did not run.
+fn without_run(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) {
+    let blocks = context.run.snapshot.frozen.config.leakage_gate == LeakageGate::Block;
+    let examined = step.records.iter().rev().find(|record| record.kind == Kind::Gate);
+    let findings = examined.and_then(|record| Findings::deserialize(record.outcome.as_ref()?).ok());
+    let leak = findings.and_then(|all| all.found.into_iter().find(|one| one.severity == Severity::Block));
+    let was_written = examined.is_some() || step.records.iter().any(|record| record.place.repair().is_some());
+    let note = step.verdict.as_ref().map(|verdict| first_line(&verdict.note, 160)).unwrap_or_default();
+    match (step.kind, leak.filter(|_| blocks)) {
+        (_, Some(leak)) => ("failed", format!("not run: it leaks (line {})", leak.line)),
+        (_, None) if was_written => ("failed", "no script that can be run".to_owned()),
+        (StepKind::LeakageCheck, None) if note.is_empty() => ("done", "nothing to correct".to_owned()),
+        (StepKind::Data, None) if note.is_empty() => ("done", "nothing to add".to_owned()),
+        (StepKind::LeakageCheck | StepKind::Data, None) => ("done", note),
+        _ => ("failed", "no script to run".to_owned()),
+    }
+}
+
+/// What is wrong with the submission that a script should have written.
+fn submission_fault(run: &ScriptRun<'_>) -> Option<String> {
     match run.outcome.as_ref().and_then(|outcome| outcome.submission.as_ref()) {
-        Some(submission) if submission.findings.is_empty() => ("kept", "valid submission".to_owned()),
+        Some(submission) if submission.findings.is_empty() => None,
         Some(submission) => {
-            ("failed", format!("no valid submission: {}", first_line(&submission.findings.join("; "), 160)))
+            Some(format!("no valid submission: {}", first_line(&submission.findings.join("; "), 160)))
         }
-        None => ("failed", "wrote no submission".to_owned()),
+        None => Some("wrote no submission".to_owned()),
     }
 }
 

@@ -69,7 +69,7 @@ pub struct Node {
     pub score: Option<String>,
     /// The difference from the score of its first parent; `+` means better.
     pub change: Option<String>,
-    /// The time from its first effect to the end of its last.
+    /// The time of its agent calls and scripts together.
     pub time: Option<String>,
     /// The plan, or the model's name.
     pub plan: Option<String>,
@@ -95,7 +95,7 @@ pub struct ShownRun {
     pub place: String,
     /// The file with the whole script, relative to the run's folder.
     pub file: String,
-    /// `first run`, `repair 1`, `without the leak` or `without the leak, repair 1`.
+    /// `first run`, `repair 1`, `without the leak`, `without the leak, repair 1` or `without the held-out labels`.
     pub name: String,
     /// How it ended.
     pub outcome: String,
@@ -180,7 +180,7 @@ fn node(context: &Context<'_>, step: &Step<'_>, whole: &mut WholeScripts) -> Nod
         place: step.place.to_string(),
         id: node_id(&step.place),
         name: place_name(&step.place),
-        kind: kind(step.kind),
+        kind: kind(step),
         depth: u8::from(step.kind == StepKind::Attempt),
         from: from
             .iter()
@@ -201,13 +201,18 @@ fn node(context: &Context<'_>, step: &Step<'_>, whole: &mut WholeScripts) -> Nod
 
 /// The distinct runners of a step's scripts, in order.
 fn ran_on(step: &Step<'_>) -> Option<String> {
-    let mut names: Vec<&str> = step.runs.iter().filter_map(ScriptRun::runner).collect();
-    names.dedup();
+    let mut names: Vec<&str> = Vec::new();
+    for name in step.runs.iter().filter_map(ScriptRun::runner) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-fn kind(kind: StepKind) -> &'static str {
-    match kind {
+fn kind(step: &Step<'_>) -> &'static str {
+    match step.kind {
+        StepKind::Submission if matches!(step.step, place::Step::Choice(_)) => "comparison",
         StepKind::Candidate => "candidate",
         StepKind::Merge => "merge",
         StepKind::Data => "data",
@@ -248,12 +253,19 @@ fn runs(step: &Step<'_>, parent: Option<&Step<'_>>, whole: &mut WholeScripts) ->
     shown
 }
 
-fn run_name(run: &ScriptRun<'_>) -> String {
-    match (run.place.repair(), run.place.is_corrected()) {
-        (Some(number), false) => format!("repair {number}"),
-        (Some(number), true) => format!("without the leak, repair {number}"),
-        (None, true) => "without the leak".to_owned(),
-        (None, false) => "first run".to_owned(),
+/// What a run of a step's script is called.
+pub fn run_name(run: &ScriptRun<'_>) -> String {
+    let repair = run.place.repair().map(|number| format!("repair {number}"));
+    let without = match run.place {
+        place if place.is_corrected() => Some("without the leak"),
+        place if place.is_without_labels() => Some("without the held-out labels"),
+        _ => None,
+    };
+    match (without, repair) {
+        (Some(without), Some(repair)) => format!("{without}, {repair}"),
+        (Some(without), None) => without.to_owned(),
+        (None, Some(repair)) => repair,
+        (None, None) => "first run".to_owned(),
     }
 }
 

@@ -100,7 +100,10 @@ impl<'a> Step<'a> {
     fn take(&mut self, record: &'a EffectRecord, direction: Direction) {
         match record.kind {
             Kind::Decision => self.limit = record.limit,
-            Kind::Script if record.place.is_probe() || record.place.is_importance() => {
+            // None of these makes the step's solution.
+            Kind::Script
+                if record.place.is_probe() || record.place.is_importance() || record.place.is_model() =>
+            {
                 self.records.push(record);
             }
             Kind::Script => {
@@ -139,7 +142,8 @@ impl<'a> Step<'a> {
         self.records.iter().any(|record| record.state == EffectState::Begun)
     }
 
-    /// Seconds of its agent calls and scripts, without waiting for slots; `None` if none has ended.
+    /// Seconds of its agent calls, looks, selections and scripts; of a script without its wait for a slot. `None` if none has
+    /// ended.
     pub fn seconds(&self) -> Option<f64> {
         self.records.iter().filter_map(|record| took(record)).reduce(|all, one| all + one)
     }
@@ -172,7 +176,7 @@ impl<'a> ScriptRun<'a> {
     }
 }
 
-/// Seconds that an agent call or a script took, without a script's wait for a slot.
+/// Seconds that an agent call, a script, a look or a selection took, without a script's wait for a slot.
 pub fn took(record: &EffectRecord) -> Option<f64> {
     match record.kind {
         Kind::Agent | Kind::Look | Kind::Selection => {
