@@ -47,7 +47,7 @@ impl AtWork {
     }
 
     /// The progress of the current process; `None` without events of it. Events before the start or after the end of a
-    /// process do not describe the current one.
+    /// process do not describe the current one. A process that was killed has no end in the events.
     pub fn progress(&self) -> Option<&Progress> {
         let is_known =
             self.is_running && self.progress.outline.is_some() && self.progress.exit_code.is_none();

@@ -25,14 +25,14 @@ struct Effects {
     ended: BTreeMap<Phase, u64>,
     /// Their total time in seconds.
     seconds: f64,
-    /// Count and time of those that this process performed.
+    /// Seconds of those that this process performed.
     own_seconds: f64,
 }
 
 /// A completed effect.
 #[derive(Clone, Copy, Debug)]
 pub struct EndedEffect {
-    /// The place.
+    /// The phase that it belongs to.
     pub phase: Phase,
     /// The time it took.
     pub seconds: f64,
@@ -49,7 +49,7 @@ pub struct Moment<'a> {
     pub phase: Phase,
     /// Seconds that this process has worked.
     pub own: f64,
-    /// Seconds that each agent call in progress has taken so far.
+    /// Seconds that each agent call in progress has taken so far, waits for the service included.
     pub calls: &'a [f64],
     /// Seconds that each script in progress has taken so far.
     pub scripts: &'a [f64],

@@ -45,6 +45,8 @@ pub struct Progress {
     /// count.
     began: Option<Timestamp>,
     ended: Option<Timestamp>,
+    /// The time of the last line.
+    last: Option<Timestamp>,
     /// The score of the solution that the last phase ended with.
     phase_best: Option<f64>,
     /// The score of s_0, with which every refinement path begins.
@@ -85,16 +87,49 @@ pub struct RunningCall {
     pub is_script: bool,
     /// When it got its slot.
     pub began: Timestamp,
-    /// When it began its current activity: work, or waiting for the service.
-    pub since: Timestamp,
     /// Its timeout in seconds; 0 if unknown.
     pub timeout: f64,
     /// The tool that an agent used last, with its argument.
     pub tool: Option<String>,
-    /// Why an agent waits for the service, which is asked again after the timeout; `None` while it works.
-    pub waits: Option<String>,
+    /// An agent's last wait for the service, which may be over.
+    pub last_wait: Option<Wait>,
     /// The runner of a script; `None`: this machine.
     pub runner: Option<String>,
+}
+
+/// An agent's wait for the service.
+#[derive(Clone, Debug)]
+pub struct Wait {
+    /// When it began.
+    pub from: Timestamp,
+    /// When the service is asked again. No event tells of that.
+    pub until: Timestamp,
+    /// Why it waits.
+    pub why: String,
+}
+
+impl RunningCall {
+    /// The wait for the service, while it lasts.
+    pub fn waits(&self, now: Timestamp) -> Option<&Wait> {
+        self.last_wait.as_ref().filter(|wait| now < wait.until)
+    }
+
+    /// When it began its current activity: work, or waiting for the service.
+    pub fn since(&self, now: Timestamp) -> Timestamp {
+        let of_wait = |wait: &Wait| if now < wait.until { wait.from } else { wait.until };
+        self.last_wait.as_ref().map_or(self.began, of_wait)
+    }
+
+    /// How long the current activity may take, in seconds; 0 if unknown.
+    pub fn at_most(&self, now: Timestamp) -> f64 {
+        self.waits(now).map_or(self.timeout, |wait| seconds(wait.from, wait.until))
+    }
+
+    /// `coder`, `script` or `coder waits for the service`.
+    pub fn words(&self, now: Timestamp) -> String {
+        let waits = if self.waits(now).is_some() { " waits for the service" } else { "" };
+        format!("{}{waits}", self.name)
+    }
 }
 
 /// A step in progress.
@@ -123,6 +158,7 @@ impl Progress {
     /// Processes a line. If it ends a step, returns what is known about the step.
     pub fn take(&mut self, line: &Line) -> StepSummary {
         let (time, failure_is_known) = (line.time, self.runners.take(line));
+        self.last = Some(time);
         match &line.event {
             Event::RunStarted(outline) => self.start(outline),
             Event::RunEnded { exit_code, .. } => self.end(*exit_code, time),
@@ -161,11 +197,14 @@ impl Progress {
                 self.begin(place, agent_name(*agent), *timeout, time);
             }
             Event::AgentWaits { place, agent, seconds, reason } => {
-                let began = self.running.get(place).map(|effect| effect.began);
-                self.begin(place, format!("{} waits for the service", agent_name(*agent)), *seconds, time);
+                if !self.running.contains_key(place) {
+                    self.begin(place, agent_name(*agent), 0.0, time);
+                }
+                let wait = SignedDuration::try_from_secs_f64(*seconds).unwrap_or_default();
+                let until = time.checked_add(wait).unwrap_or(time);
                 self.running.entry(place.clone()).and_modify(|effect| {
-                    effect.began = began.unwrap_or(time);
-                    effect.waits = Some(in_line(reason));
+                    effect.last_wait = Some(Wait { from: time, until, why: in_line(reason) });
+                    effect.tool = None;
                 });
             }
             Event::ScriptStarted { place, timeout, runner, .. } => {
@@ -204,7 +243,12 @@ impl Progress {
         }
     }
 
-    /// Elapsed seconds of the run.
+    /// The time of the last line.
+    pub fn last(&self) -> Option<Timestamp> {
+        self.last
+    }
+
+    /// Elapsed seconds of the run. For a process that was killed, `now` has to be the time of its last line.
     pub fn elapsed(&self, now: Timestamp) -> f64 {
         self.outline.as_ref().map_or(0.0, |outline| outline.elapsed) + self.seconds_of_this_process(now)
     }
@@ -222,7 +266,7 @@ impl Progress {
         let (own, planned, phase) = (self.seconds_of_this_process(now), &outline.planned, self.phase?);
         let under_way = |scripts: bool| -> Vec<f64> {
             let effects = self.running.values().filter(|effect| effect.is_script == scripts);
-            effects.map(|effect| seconds(effect.since, now)).collect()
+            effects.map(|effect| seconds(effect.began, now)).collect()
         };
         let (calls, scripts) = (under_way(false), under_way(true));
         let moment = Moment { planned, phase, own, calls: &calls, scripts: &scripts };
@@ -249,9 +293,9 @@ impl Progress {
 
     /// A process that resumes a run emits the events of earlier processes again.
     fn start(&mut self, outline: &Outline) {
-        let runners = std::mem::take(&mut self.runners);
-        *self =
-            Self { outline: Some(outline.clone()), spent: Some(outline.spent), runners, ..Self::default() };
+        let (runners, last) = (std::mem::take(&mut self.runners), self.last);
+        let (outline, spent) = (Some(outline.clone()), Some(outline.spent));
+        *self = Self { outline, spent, runners, last, ..Self::default() };
     }
 
     fn end(&mut self, exit_code: u8, time: Timestamp) {
@@ -276,9 +320,9 @@ impl Progress {
         PathState { best: self.score_before_paths, ..PathState::default() }
     }
 
-    fn begin(&mut self, place: &Place, name: String, timeout: f64, since: Timestamp) {
-        let (began, tool, waits, runner) = (since, None, None, None);
-        let effect = RunningCall { name, is_script: false, began, since, timeout, tool, waits, runner };
+    fn begin(&mut self, place: &Place, name: String, timeout: f64, began: Timestamp) {
+        let (tool, last_wait, runner) = (None, None, None);
+        let effect = RunningCall { name, is_script: false, began, timeout, tool, last_wait, runner };
         self.running.insert(place.clone(), effect);
     }
 
@@ -474,6 +518,35 @@ mod tests {
             let line = Line { time: at(95), run_id: "r".to_owned(), event: ended(step) };
             assert_eq!(progress.take(&line).seconds, Some(9.0), "{step}");
         }
+    }
+
+    #[test]
+    fn an_agent_waits_only_until_the_service_is_asked_again() {
+        let place = "phase1/candidate-0/init";
+        let events = [
+            (1, started("maximize", 0.0, &used(Some(0.0), 0))),
+            (
+                10,
+                json!({"event": "agent_started", "place": place, "agent": "init", "variant": null, "timeout": 900.0}),
+            ),
+            (
+                12,
+                json!({"event": "agent_waits", "place": place, "agent": "init", "seconds": 5.0, "reason": "busy"}),
+            ),
+        ];
+        let progress = progress(&events);
+        let call = &progress.running[&Place::from(place)];
+        let check = |now: i64, words: &str, since: i64, at_most: f64| {
+            let now = at(now);
+            assert_eq!(
+                (call.words(now).as_str(), call.since(now), call.at_most(now)),
+                (words, at(since), at_most)
+            );
+        };
+        check(14, "init waits for the service", 12, 5.0);
+        check(17, "init", 17, 900.0);
+        check(500, "init", 17, 900.0);
+        assert_eq!(progress.last(), Some(at(12)));
     }
 
     #[test]

@@ -187,15 +187,17 @@ impl Watching {
     }
 
     fn seen(&self, is_running: bool, since: usize) -> Watched {
-        let (progress, now) = (&self.news.progress, Timestamp::now());
+        let progress = &self.news.progress;
+        // A process that was killed has no end in the events.
+        let now = progress.last().filter(|_| !is_running).unwrap_or_else(Timestamp::now);
         let news: Vec<&Item> = self.items.iter().filter(|item| item.at >= since).collect();
         let left_out = news.len().saturating_sub(MOST_NEWS);
         let (exit_code, error) =
             if is_running { (None, None) } else { end(&self.folder, self.news.end.clone()) };
         let has_result = run_view::is_finished(&self.folder);
         let running = progress.running.iter().map(|(place, effect)| {
-            let since = duration(now.duration_since(effect.since).as_secs_f64());
-            format!("{}: {}, for {since}", place_name(place), first_line(&effect.name, 100))
+            let since = duration(now.duration_since(effect.since(now)).as_secs_f64());
+            format!("{}: {}, for {since}", place_name(place), first_line(&effect.words(now), 100))
         });
         Watched {
             run_id: runs::name(&self.folder).unwrap_or_default(),

@@ -258,11 +258,13 @@ fn step_row(step: &Place, progress: &Progress, frame: &Frame) -> StatusRow {
 /// tabular models`.
 fn activity(place: &Place, effect: &RunningCall, frame: &Frame) -> Text {
     let repair = place.repair().map_or_else(String::new, |repair| format!(" (repair {repair})"));
-    let of = if effect.timeout > 0.0 { format!(" of {}", brief(effect.timeout)) } else { String::new() };
-    let time = format!(" {}{of}", brief(seconds(effect.since, frame.now)));
+    let at_most = effect.at_most(frame.now);
+    let of = if at_most > 0.0 { format!(" of {}", brief(at_most)) } else { String::new() };
+    let time = format!(" {}{of}", brief(seconds(effect.since(frame.now), frame.now)));
     let tool = effect.tool.as_ref().map_or_else(String::new, |tool| format!(", {tool}"));
     let at = on_runner(effect.runner.as_deref());
-    Text::of(Style::Plain, format!("{}{repair}{at}", effect.name)).and(Style::Dim, format!("{time}{tool}"))
+    Text::of(Style::Plain, format!("{}{repair}{at}", effect.words(frame.now)))
+        .and(Style::Dim, format!("{time}{tool}"))
 }
 
 fn more(running: usize) -> Text {
@@ -276,7 +278,7 @@ fn more(running: usize) -> Text {
 fn longest<'a>(
     effects: impl Iterator<Item = (&'a Place, &'a RunningCall)>,
 ) -> Option<(&'a Place, &'a RunningCall)> {
-    effects.min_by_key(|(_, effect)| effect.since)
+    effects.min_by_key(|(_, effect)| effect.began)
 }
 
 /// The path or step that a place belongs to, otherwise its phase.

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use mle_star::journal::{EffectState, Kind};
+use jiff::{SignedDuration, Timestamp};
+use mle_star::journal::{EffectRecord, EffectState, Kind};
 use mle_star::spending::role;
 use mle_star_domain::place::{Place, Step};
 use serde::Serialize;
@@ -10,7 +11,7 @@ use serde::Serialize;
 use crate::at_work::AtWork;
 use crate::figures::{brief, duration, roughly};
 use crate::money;
-use crate::progress::{Progress, RunningCall};
+use crate::progress::{Progress, RunningCall, Wait};
 use crate::run_view::{RunView, Spent, State};
 use crate::script_output::{self, Output};
 use crate::words::{agent_name, in_line, on_runner, place_name};
@@ -19,7 +20,7 @@ use crate::words::{agent_name, in_line, on_runner, place_name};
 pub struct Present {
     limits: Limits,
     spent: Spent,
-    /// Requested calls and scripts that have not ended.
+    /// Requested calls and scripts, and the program's own work, that have not ended.
     open: Vec<Open>,
 }
 
@@ -29,13 +30,20 @@ struct Limits {
     usd: Option<f64>,
 }
 
-/// A requested call or script.
+/// A requested call or script, or work of the program itself.
 struct Open {
     place: Place,
-    /// The agent; `None`: a script.
-    agent: Option<String>,
+    who: Who,
     /// Seconds into the run, and RFC 3339.
     requested: (f64, String),
+}
+
+enum Who {
+    /// An agent of this name.
+    Agent(String),
+    Script,
+    /// The program itself, which waits for no slot.
+    Program,
 }
 
 /// What runs now.
@@ -80,7 +88,7 @@ pub struct MoneyBar {
 pub struct Work {
     /// The place, for people.
     pub place: String,
-    /// The agent's name, or `script`, with its runner; empty for a step.
+    /// The agent's name, or `script` with its runner, or `the program`; empty for a step.
     pub what: String,
     /// When it began to run, or what it waits for.
     pub since: String,
@@ -110,7 +118,7 @@ impl Present {
         let open = run.snapshot.effects.iter().filter(|record| record.state == EffectState::Begun);
         let open = open.map(|record| Open {
             place: record.place.clone(),
-            agent: (record.kind == Kind::Agent).then(|| role(record).map(agent_name).unwrap_or_default()),
+            who: Who::of(record),
             requested: (record.elapsed_begun, record.begun_at.clone()),
         });
         let config = &run.snapshot.frozen.config;
@@ -121,16 +129,23 @@ impl Present {
 
     /// Changes when a script has printed something.
     pub fn stamp(&self, folder: &Path) -> String {
-        let scripts = self.open.iter().filter(|open| open.agent.is_none());
+        let scripts = self.open.iter().filter(|open| matches!(open.who, Who::Script));
         scripts.map(|open| script_output::stamp(folder, &open.place)).collect()
     }
 
     /// What runs now, in the run of this folder.
     pub fn view(&self, folder: &Path, at_work: &AtWork) -> NowView {
         let progress = at_work.progress();
-        let of_open = self.open.iter().map(|open| open.view(folder, progress));
+        let now = self.now(progress);
+        let of_open = self.open.iter().map(|open| open.view(folder, progress, now));
         let waiting = progress.into_iter().flat_map(|progress| self.waiting(progress));
         NowView { time: self.time(progress), money: self.money(), work: of_open.chain(waiting).collect() }
+    }
+
+    /// The moment that the journal tells of; `None` while the clock of the run does not run.
+    fn now(&self, progress: Option<&Progress>) -> Option<Timestamp> {
+        let used = SignedDuration::try_from_secs_f64(self.spent.elapsed_seconds).ok()?;
+        progress?.zero()?.checked_add(used).ok()
     }
 
     fn time(&self, progress: Option<&Progress>) -> TimeBar {
@@ -138,13 +153,11 @@ impl Present {
         #[expect(clippy::cast_precision_loss, reason = "seconds of a run are far below 2^52")]
         let whole = limit as f64;
         let zero = progress.and_then(Progress::zero);
-        let now =
-            jiff::SignedDuration::try_from_secs_f64(used).ok().and_then(|used| zero?.checked_add(used).ok());
-        let left = progress.zip(now).and_then(|(progress, now)| progress.seconds_left(now));
+        let left = progress.zip(self.now(progress)).and_then(|(progress, now)| progress.seconds_left(now));
         TimeBar {
             used: used.min(whole),
             limit,
-            zero: zero.map(jiff::Timestamp::as_second),
+            zero: zero.map(Timestamp::as_second),
             words: format!(
                 "{} of {} used, {} left",
                 brief(used),
@@ -174,7 +187,10 @@ impl Present {
         let attempts = progress.steps.keys().filter(|step| matches!(step, Step::Attempt { .. }));
         let in_attempts: Vec<Option<u32>> = attempts.map(|step| step.path()).collect();
         let stands = |step: Step| !matches!(step, Step::Outer { .. }) || !in_attempts.contains(&step.path());
-        let waiting = progress.steps.keys().copied().filter(|step| stands(*step) && !is_at_work(*step));
+        // Finalists stay open until all of them are compared.
+        let is_finalist = |step: Step| matches!(step, Step::Choice(_));
+        let waits = |step: &Step| stands(*step) && !is_at_work(*step) && !is_finalist(*step);
+        let waiting = progress.steps.keys().copied().filter(waits);
         let work = |step: Step| Work {
             place: place_name(&step.place()),
             since: WAITS.to_owned(),
@@ -188,34 +204,52 @@ impl Present {
 /// What is told about calls and scripts without a slot.
 const WAITS: &str = "waits for its turn";
 
+impl Who {
+    fn of(record: &EffectRecord) -> Self {
+        match record.kind {
+            Kind::Agent => Self::Agent(role(record).map(agent_name).unwrap_or_default()),
+            Kind::Script => Self::Script,
+            _ => Self::Program,
+        }
+    }
+}
+
 impl Open {
-    fn view(&self, folder: &Path, progress: Option<&Progress>) -> Work {
+    fn view(&self, folder: &Path, progress: Option<&Progress>, now: Option<Timestamp>) -> Work {
         let slot = progress.and_then(|progress| progress.running.get(&self.place));
-        let runner = on_runner(slot.and_then(|slot| slot.runner.as_deref()));
-        let what = self.agent.clone().unwrap_or_else(|| format!("script{runner}"));
-        let output = match self.agent {
-            Some(_) => Vec::new(),
-            None => script_output::of_script(folder, &self.place, &self.requested.1),
+        let place = place_name(&self.place);
+        let work = match &self.who {
+            Who::Agent(name) => Work { place, what: name.clone(), ..Work::default() },
+            Who::Script => {
+                let what = format!("script{}", on_runner(slot.and_then(|slot| slot.runner.as_deref())));
+                let output = script_output::of_script(folder, &self.place, &self.requested.1);
+                Work { place, what, output, ..Work::default() }
+            }
+            Who::Program => Work { place, what: "the program".to_owned(), ..Work::default() },
         };
-        let work = Work { place: place_name(&self.place), what, output, ..Work::default() };
         match (progress, slot) {
-            (Some(progress), Some(slot)) => running(work, slot, progress),
-            (Some(_), None) => Work { since: WAITS.to_owned(), waits: true, ..work },
-            (None, _) => Work { since: since(self.requested.0), ..work },
+            (Some(progress), Some(slot)) => running(work, slot, progress, now.unwrap_or(slot.began)),
+            (Some(_), None) if !matches!(self.who, Who::Program) => {
+                Work { since: WAITS.to_owned(), waits: true, ..work }
+            }
+            _ => Work { since: since(self.requested.0), ..work },
         }
     }
 }
 
 /// A call or script with a slot.
-fn running(work: Work, slot: &RunningCall, progress: &Progress) -> Work {
-    let timeout = Some(slot.timeout).filter(|timeout| *timeout > 0.0).map(brief);
-    let (since, at_most) = match (&slot.waits, timeout) {
-        (Some(why), Some(again)) => (format!("waits for the service, asks again after {again}: {why}"), None),
-        (Some(why), None) => (format!("waits for the service: {why}"), None),
-        (None, timeout) => (since(progress.elapsed(slot.since)), timeout),
+fn running(work: Work, slot: &RunningCall, progress: &Progress, now: Timestamp) -> Work {
+    let at_most = Some(slot.at_most(now)).filter(|seconds| *seconds > 0.0).map(brief);
+    let (began, waits) = (slot.since(now), slot.waits(now));
+    let (since, at_most) = match (waits, at_most) {
+        (Some(Wait { why, .. }), Some(again)) => {
+            (format!("waits for the service, asks again after {again}: {why}"), None)
+        }
+        (Some(Wait { why, .. }), None) => (format!("waits for the service: {why}"), None),
+        (None, at_most) => (since(progress.elapsed(began)), at_most),
     };
     let tool = slot.tool.as_deref().map(in_line);
-    Work { since, at_most, tool, waits: slot.waits.is_some(), began: Some(slot.since.as_second()), ..work }
+    Work { since, at_most, tool, waits: waits.is_some(), began: Some(began.as_second()), ..work }
 }
 
 fn since(seconds: f64) -> String {
