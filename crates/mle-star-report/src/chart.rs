@@ -156,7 +156,7 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// Draws scores as points and the best so far as a line; `None` if there is nothing to draw. Each point has its spot.
 pub fn scores(about: &About<'_>, points: &[Point], axis: Axis, spots: &[Spot]) -> Option<String> {
-    let (low, high) = range(points)?;
+    let (low, high) = range_with_best(points)?;
     let last = last(points);
     let first = if axis == Axis::Time { 0.0 } else { 0.5 };
     let last = if axis == Axis::Time { last.max(1.0) * 1.02 } else { last + 0.5 };
@@ -204,7 +204,8 @@ pub fn scores(about: &About<'_>, points: &[Point], axis: Axis, spots: &[Spot]) -
 /// scores.
 pub fn courses(about: &About<'_>, courses: &[Course<'_>]) -> Option<String> {
     let points: Vec<Point> = courses.iter().flat_map(|course| course.points.iter().copied()).collect();
-    let (low, high) = range(&points)?;
+    let bests = courses.iter().filter_map(|course| course.points.last()).map(|point| point.best);
+    let (low, high) = with(range(&points)?, bests);
     let last = last(&points).max(1.0);
     draw(about, 320, |area| {
         let mut chart = ChartBuilder::on(area)
@@ -334,7 +335,7 @@ fn label<'a>(size: TextSize) -> TextStyle<'a> {
 ///
 /// Their distance is finite and large enough for the precision of the numbers; otherwise the search for round
 /// labels may never end.
-pub fn range(points: &[Point]) -> Option<(f64, f64)> {
+fn range(points: &[Point]) -> Option<(f64, f64)> {
     let drawable = |score: &f64| score.abs() <= FAR;
     let mut scores: Vec<f64> = points.iter().map(|point| point.score).filter(drawable).collect();
     scores.sort_by(f64::total_cmp);
@@ -348,6 +349,19 @@ pub fn range(points: &[Point]) -> Option<(f64, f64)> {
     let margin = if high > low { 0.06 * (high - low) } else { (0.01 * high.abs()).max(1e-6) };
     let margin = margin.max(1e-12).max(1e-10 * low.abs().max(high.abs()));
     Some((low - margin, high + margin))
+}
+
+/// Bounds of the vertical axis of one run's scores. Its best score is always inside.
+pub fn range_with_best(points: &[Point]) -> Option<(f64, f64)> {
+    Some(with(range(points)?, points.last().map(|point| point.best)))
+}
+
+/// These bounds, so far apart that these values are inside with a margin.
+fn with((low, high): (f64, f64), values: impl IntoIterator<Item = f64>) -> (f64, f64) {
+    let drawable = values.into_iter().filter(|value| value.abs() <= FAR);
+    let (from, to) = drawable.fold((low, high), |(from, to), value| (from.min(value), to.max(value)));
+    let margin = 0.03 * (to - from);
+    (if from < low { from - margin } else { low }, if to > high { to + margin } else { high })
 }
 
 /// The end of the horizontal axis.

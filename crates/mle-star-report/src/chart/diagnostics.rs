@@ -70,8 +70,8 @@ pub fn shares(about: &About<'_>, axes: [&str; 2], lines: &[Line], has_diagonal: 
     })
 }
 
-/// Where the names of lines begin: the corner in which the fewest points of the lines are. Below the diagonal, where curves that
-/// are good are not, if that is one of them.
+/// Where the names of lines begin: the corner in which the fewest points of the lines are. Of equal corners the first: the lower right
+/// one, where good ROC curves do not pass.
 fn place_of_names(lines: &[Line]) -> (f64, f64) {
     const CORNERS: [(f64, f64); 4] = [(0.52, 0.36), (0.04, 0.36), (0.52, 0.95), (0.04, 0.95)];
     let rows = lines.iter().filter(|line| !line.name.is_empty()).map(|_| ROW).sum::<f64>();

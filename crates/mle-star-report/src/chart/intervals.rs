@@ -2,7 +2,7 @@
 
 use plotters::prelude::*;
 
-use super::{About, FAR, Point, Spot, TextSize, draw_pointed, ink, label, range, whole};
+use super::{About, Point, Spot, TextSize, draw_pointed, ink, label, range, whole, with};
 use crate::figures::number;
 use crate::sanitize::{plain, shortened};
 
@@ -94,19 +94,15 @@ pub fn outside(scores: &[Measured], band: Option<Band>) -> usize {
     bounds(scores, band).map_or(0, |bounds| scores.len() - scores.iter().filter(drawn(bounds)).count())
 }
 
-/// Bounds of the vertical axis: those of scores and intervals without outliers. The intervals of the chosen solution
-/// are always inside.
+/// Bounds of the vertical axis: those of scores and intervals without outliers. The chosen solution and the interval of the
+/// holdout are always inside.
 fn bounds(scores: &[Measured], band: Option<Band>) -> Option<(f64, f64)> {
     let point = |score: f64| Point { x: 0.0, score, best: score, improved: false };
     let ends = scores.iter().filter_map(|one| one.interval).flatten();
     let known = scores.iter().flat_map(|one| [one.score].into_iter().chain(one.held_out)).chain(ends);
     let points = known.chain(band.map(|band| band.score));
-    let (low, high) = range(&points.map(point).collect::<Vec<_>>())?;
-    let of_chosen = scores.iter().filter(|one| one.is_chosen).filter_map(|one| one.interval);
-    let always = of_chosen.chain(band.map(|band| band.interval)).flatten();
-    let (from, to) = always
-        .filter(|end| end.abs() <= FAR)
-        .fold((low, high), |(from, to), end| (from.min(end), to.max(end)));
-    let margin = 0.03 * (to - from);
-    Some((if from < low { from - margin } else { low }, if to > high { to + margin } else { high }))
+    let bounds = range(&points.map(point).collect::<Vec<_>>())?;
+    let chosen = scores.iter().filter(|one| one.is_chosen);
+    let chosen = chosen.flat_map(|one| [one.score].into_iter().chain(one.interval.into_iter().flatten()));
+    Some(with(bounds, chosen.chain(band.into_iter().flat_map(|band| band.interval))))
 }

@@ -3,7 +3,7 @@
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::{About, Area, Drawn, FAR, Point, TextSize, WIDTH, draw, ink, label, range};
+use super::{About, Area, Drawn, Point, TextSize, WIDTH, draw, ink, label, range, with};
 use crate::figures::number;
 use crate::sanitize::{plain, shortened};
 
@@ -42,7 +42,7 @@ const RIGHT: i32 = 12;
 const STRIP: i32 = 26;
 const NAMES: i32 = 18;
 const SCORES: i32 = 170;
-/// The widest part, as a share of all.
+/// No part is wider than this share of the unshortened whole.
 const WIDEST: f64 = 0.3;
 
 /// Draws the parts as a strip and their scores above it, with the interval of the score of the test part. `None` if there are
@@ -115,13 +115,11 @@ fn points(
     edges: &[(i32, i32)],
     interval: Option<[f64; 2]>,
 ) -> Drawn {
-    let known = parts.iter().filter_map(|part| part.score);
-    let known: Vec<Point> =
-        known.map(|score| Point { x: 0.0, score, best: score, improved: false }).collect();
-    let Some((low, high)) = range(&known) else { return Ok(()) };
-    // The interval is whole.
-    let ends = interval.into_iter().flatten().filter(|end| end.abs() <= FAR);
-    let (low, high) = ends.fold((low, high), |(low, high), end| (low.min(end), high.max(end)));
+    let known = || parts.iter().filter_map(|part| part.score);
+    let point = |score: f64| Point { x: 0.0, score, best: score, improved: false };
+    let Some(bounds) = range(&known().map(point).collect::<Vec<_>>()) else { return Ok(()) };
+    // An odd period and the interval are inside.
+    let (low, high) = with(bounds, known().chain(interval.into_iter().flatten()));
     let (upper, _) = area.split_vertically(SCORES);
     let right = i32::try_from(WIDTH).unwrap_or_default() - RIGHT;
     let mut chart = ChartBuilder::on(&upper)

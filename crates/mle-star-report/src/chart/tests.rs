@@ -87,6 +87,25 @@ fn every_chart_is_made_whatever_the_scores_are() {
 }
 
 #[test]
+fn the_best_score_is_never_an_outlier() {
+    let check = |scores: &[f64], best: f64, worst_is_inside: bool| {
+        let mut points = points(scores, |_| 0.0);
+        points.last_mut().unwrap().best = best;
+        let (low, high) = range_with_best(&points).unwrap();
+        assert!(low < best && best < high, "{scores:?}: {low} to {high}");
+        let is_inside = |score: &f64| (low..=high).contains(score);
+        assert_eq!(scores.iter().all(is_inside), worst_is_inside, "{scores:?}: {low} to {high}");
+    };
+    check(&[0.700, 0.701, 0.702, 0.703, 0.704, 0.75], 0.75, true);
+    check(&[100.0, 101.0, 102.0, 103.0, 104.0, 60.0], 60.0, true);
+    check(&[0.1, 0.700, 0.701, 0.702, 0.703, 0.704], 0.704, false);
+    let chosen =
+        |score: f64| Measured { x: 0.0, score, interval: None, held_out: None, is_chosen: score > 0.74 };
+    let scores = [0.700, 0.701, 0.702, 0.703, 0.704, 0.75].map(chosen);
+    assert_eq!(outside(&scores, None), 0);
+}
+
+#[test]
 fn the_axis_is_finite_and_has_a_length() {
     let check = |scores: &[f64], expected: Option<(f64, f64)>| {
         let close = |one: f64, other: f64| (one - other).abs() <= 1e-9 * other.abs().max(1e-9);

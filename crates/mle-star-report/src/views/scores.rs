@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::context::Context;
 use super::spots::spot_at;
-use crate::chart::{self, About, Axis, Point, Spot, range};
+use crate::chart::{self, About, Axis, Point, Spot, range_with_best};
 use crate::figures::{duration, number};
 use crate::run_view::RunView;
 use crate::words::place_name;
@@ -39,7 +39,7 @@ pub struct ScoreRow {
     pub score: String,
     /// The best score up to here.
     pub best: String,
-    /// Whether this is the best score.
+    /// Whether it is better than all before it.
     pub improved: bool,
 }
 
@@ -53,7 +53,7 @@ pub struct ScoredScript {
     pub score: f64,
     /// The best score up to here.
     pub best: f64,
-    /// Whether this is the best score.
+    /// Whether it is better than all before it.
     pub improved: bool,
 }
 
@@ -73,7 +73,7 @@ pub fn scores(context: &Context<'_>) -> Scores {
     let by_script = points(|index, _| (index + 1) as f64);
     let by_time = points(|_, one| one.ended);
     let improvements = scored.iter().skip(1).filter(|one| one.improved).count();
-    let outside = range(&by_script).map_or(0, |(low, high)| {
+    let outside = range_with_best(&by_script).map_or(0, |(low, high)| {
         by_script.iter().filter(|point| !(low..=high).contains(&point.score)).count()
     });
     let metric = &context.run.summary.run.metric;
