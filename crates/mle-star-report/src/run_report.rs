@@ -21,7 +21,7 @@ use crate::disclosure;
 use crate::figures::{duration, number};
 use crate::model::words;
 use crate::run_view::{
-    FailedPath, Identity, RunView, SoFar, Spent, State, Submissions, name, resume_command,
+    FailedPath, Identity, RunView, SoFar, Spent, State, Submissions, argument, name, resume_command,
 };
 use crate::sanitize::first_line;
 use crate::score_report::{ScoreReport, leak};
@@ -116,7 +116,7 @@ impl RunReport {
         }
     }
 
-    /// The report of a finished run, from its result alone.
+    /// The report of a finished run, from its result alone, which tells of no failed paths and no changed data.
     pub fn of_result(folder: &Path, result: &FinalResult) -> Self {
         let calls = usage::of_result(result);
         let used = calls.total().usage;
@@ -165,7 +165,7 @@ impl RunReport {
     /// How other rows are predicted, with the command.
     fn predicts(&self) -> Option<String> {
         let words = self.model.as_ref()?;
-        Some(format!("predict other rows: mle-star predict {} TABLE ({words})", self.run.run_id))
+        Some(format!("predict other rows: mle-star predict {} TABLE ({words})", argument(&self.folder)))
     }
 
     /// What to read first, as sentences.
@@ -475,6 +475,18 @@ mod tests {
                 "no held-out rows: none",
             ],
         );
+    }
+
+    #[test]
+    fn the_command_that_predicts_names_a_folder_that_is_not_the_usual_one() {
+        let check = |folder: &str, command: &str| {
+            let folder = PathBuf::from(folder);
+            let report = RunReport { folder, model: Some("a fitted model".to_owned()), ..report(&json!({})) };
+            let expected = format!("predict other rows: mle-star predict {command} TABLE (a fitted model)");
+            assert!(report.last_lines().contains(&expected), "{:?}", report.last_lines());
+        };
+        check("runs/r", "r");
+        check("/data/r", "/data/r");
     }
 
     #[test]

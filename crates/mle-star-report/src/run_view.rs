@@ -2,16 +2,16 @@
 
 use std::path::{Path, PathBuf};
 
-use mle_star::journal::{self, EffectRecord, JournalError, Kind, Outcome, Snapshot};
+use mle_star::journal::{self, EffectRecord, EffectState, JournalError, Kind, Outcome, Snapshot};
 use mle_star::result::FinalResult;
 use mle_star::shell;
 use mle_star::spending::Spending;
-use mle_star::verdict::Best;
+use mle_star::verdict::{Best, Verdicts};
 use mle_star_domain::config::Config;
 use mle_star_domain::effects::{AgentReply, Answer, Limit, Look, Purpose, ScriptOutcome, Selection};
 use mle_star_domain::layout;
 use mle_star_domain::metric::{Direction, Score};
-use mle_star_domain::place::Phase;
+use mle_star_domain::place::{Phase, Step};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -52,7 +52,7 @@ pub struct Summary {
     pub task: String,
     /// The current or last phase; `None` before the first.
     pub phase: Option<Phase>,
-    /// The best validation score so far.
+    /// The best score of any script that counts, at least that of the last result.
     pub best_score: Option<f64>,
     /// When it started, RFC 3339.
     pub created_at: String,
@@ -121,7 +121,7 @@ pub struct Provisional {
     pub place: String,
     /// Its validation score.
     pub score: f64,
-    /// The 95 % interval of that score; `None` if it is unknown.
+    /// The 95 % interval of that score. No version of the program has written one so far.
     pub interval: Option<[f64; 2]>,
     /// The solution in `final/`, whose score may be better.
     pub solution: Best,
@@ -164,10 +164,13 @@ pub struct StepRow {
     pub score: Option<f64>,
     /// Can the score be the best one?
     pub counts: bool,
-    /// Wall-clock time without waiting for a slot; `None` while it runs.
+    /// Wall-clock time; of a script without its wait for a slot. `None` while it runs.
     pub seconds: Option<f64>,
     /// When it ended, in seconds since the start of the run.
     pub ended: Option<f64>,
+    /// When it ended, RFC 3339; for exports.
+    #[serde(skip)]
+    pub ended_at: Option<String>,
 }
 
 /// Reads a run folder.
@@ -182,12 +185,18 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
     let (has_result, known) = (any.is_some(), any.as_ref().map(FinalResult::search_score));
     let result = any.filter(|result| is_current(result, &snapshot.frozen.config));
     let (corrected, verdicts) = (snapshot.corrected(), snapshot.verdicts());
+    let leaking = replaced_by_leakage_check(&verdicts);
     let row = |record: &EffectRecord| {
         let (row, step) = (row(record), record.place.step());
         let verdict = step.and_then(|step| verdicts.get(&step));
         let is_dropped = row.counts && verdict.is_some_and(|verdict| verdict.score != row.score);
-        let leaks = step.is_some_and(|step| corrected.contains(&step)) && !record.place.is_corrected();
-        if leaks { without_leaking_score(row) } else { StepRow { counts: row.counts && !is_dropped, ..row } }
+        let has_correction = step.is_some_and(|step| corrected.contains(&step));
+        let leaks = has_correction && !record.place.is_corrected();
+        if leaks || step.is_some_and(|step| leaking.contains(&step)) {
+            without_leaking_score(row)
+        } else {
+            StepRow { counts: row.counts && !is_dropped, ..row }
+        }
     };
     let steps: Vec<StepRow> = snapshot.effects.iter().filter(|record| is_shown(record)).map(row).collect();
     let task = &snapshot.frozen.task;
@@ -202,7 +211,7 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
             direction: task.metric_direction,
         },
         task: task.competition_id.clone(),
-        phase: snapshot.effects.iter().filter_map(|effect| effect.place.phase()).max(),
+        phase: phase(&snapshot),
         best_score: best_of([best(&snapshot, &steps), known], task.metric_direction),
         created_at: snapshot.created_at.clone(),
         spent: Spent {
@@ -216,6 +225,21 @@ pub fn read(folder: &Path) -> Result<RunView, JournalError> {
         failed_paths: failed_paths(&snapshot),
     };
     Ok(RunView { folder: folder.to_owned(), summary, steps, spending, snapshot, result })
+}
+
+/// The steps whose solution the last check of Phase 1 found to leak, if it is replaced by one without the leak.
+fn replaced_by_leakage_check(verdicts: &Verdicts) -> &[Step] {
+    let check = verdicts.get(&Step::LeakageCheck).filter(|check| check.score.is_some());
+    check.map_or(&[], |check| &check.from)
+}
+
+/// The latest phase. Records that a longer time limit set aside do not count.
+pub(crate) fn phase(snapshot: &Snapshot) -> Option<Phase> {
+    let current = snapshot
+        .effects
+        .iter()
+        .filter(|effect| matches!(effect.state, EffectState::Begun | EffectState::Ended));
+    current.filter_map(|effect| effect.place.phase()).max()
 }
 
 impl Summary {
@@ -253,11 +277,16 @@ pub fn provisional(folder: &Path) -> Option<Provisional> {
     serde_json::from_str(&files::read(folder, &name, LARGEST_RESULT).ok()?).ok()
 }
 
-/// The command that resumes the run in a folder.
-pub fn resume_command(folder: &Path) -> String {
+/// What commands call the run in a folder: its ID if that is in the default runs directory, otherwise the folder.
+pub fn argument(folder: &Path) -> String {
     let is_default = folder.parent() == Some(Path::new(DEFAULT_DIR));
     let name = folder.file_name().filter(|_| is_default);
-    format!("mle-star resume {}", shell::quoted(name.map_or(folder, Path::new)))
+    shell::quoted(name.map_or(folder, Path::new))
+}
+
+/// The command that resumes the run in a folder.
+pub fn resume_command(folder: &Path) -> String {
+    format!("mle-star resume {}", argument(folder))
 }
 
 /// The answer so far of a run that has no result; `None` without one.
@@ -327,7 +356,7 @@ pub fn is_held(folder: &Path) -> bool {
 }
 
 fn is_shown(record: &EffectRecord) -> bool {
-    use mle_star::journal::EffectState::{Begun, Ended};
+    use EffectState::{Begun, Ended};
     // A decision without a limit only marks the start or end of a phase.
     let is_effect = match record.kind {
         Kind::Agent | Kind::Script | Kind::Look | Kind::Selection => true,
@@ -367,6 +396,7 @@ fn row(record: &EffectRecord) -> StepRow {
             .seconds
             .or_else(|| record.elapsed_ended.map(|ended| (ended - record.elapsed_begun).max(0.0))),
         ended: record.elapsed_ended,
+        ended_at: record.ended_at.clone(),
     }
 }
 
@@ -445,7 +475,6 @@ impl RowOutcome {
 
 #[cfg(test)]
 mod tests {
-    use mle_star::journal::EffectState;
     use mle_star_domain::effects::{Captured, ScriptEnd, Usage};
     use mle_star_domain::place::Place;
     use serde_json::json;

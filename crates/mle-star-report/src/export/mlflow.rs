@@ -72,14 +72,15 @@ pub struct Measured {
 /// A finished run for MLflow; `more` are further files of it.
 pub fn mlflow(view: &RunView, result: &FinalResult, report: &RunReport, more: &[PathBuf]) -> MlflowExport {
     let folder = std::path::absolute(&view.folder).unwrap_or_else(|_| view.folder.clone());
-    let start = view.summary.created_at.parse::<Timestamp>().map_or(0, Timestamp::as_millisecond);
-    let at = |seconds: f64| start + (1000.0 * seconds) as i64;
-    let end = at(view.summary.spent.elapsed_seconds);
+    let start = moment(&view.summary.created_at).unwrap_or_default();
+    let ends = view.snapshot.effects.iter().filter(|effect| effect.counts());
+    let ends = ends.filter_map(|effect| moment(effect.ended_at.as_deref()?));
+    let end = ends.max().unwrap_or(start).max(start);
     let last = folder.join(layout::FINAL);
     let mut scored: Vec<(&StepRow, f64)> = view.steps.iter().filter_map(of_script).collect();
     scored.sort_by(|(one, _), (other, _)| one.ended.unwrap_or(0.0).total_cmp(&other.ended.unwrap_or(0.0)));
     let mut metrics = of_result(result, report, end);
-    metrics.extend(course(&scored, report, at));
+    metrics.extend(course(&scored, report, start));
     let scripts = scored.iter().enumerate();
     let own = [layout::SUBMISSION, layout::SOLUTION, layout::REQUIREMENTS].map(|name| last.join(name));
     let files = own.into_iter().chain([folder.join(REPORT)]).chain(more.iter().cloned());
@@ -100,10 +101,21 @@ pub fn mlflow(view: &RunView, result: &FinalResult, report: &RunReport, more: &[
             files: files.filter(|file| file.is_file()).collect(),
         },
         scripts: scripts
-            .map(|(step, (row, score))| logged(&folder, row, Scored { score: *score, step }, at))
+            .map(|(step, (row, score))| logged(&folder, row, Scored { score: *score, step }, start))
             .collect(),
         model: (result.model.kind == ModelKind::Fitted && is_whole).then_some(last),
     }
+}
+
+/// Milliseconds since 1970.
+fn moment(time: &str) -> Option<i64> {
+    time.parse::<Timestamp>().ok().map(Timestamp::as_millisecond)
+}
+
+/// When a script ended. The clock of the run would not do: it stands still while no process works on the run, and that of a
+/// fork goes on from its parent's.
+fn ended(row: &StepRow, start: i64) -> i64 {
+    row.ended_at.as_deref().and_then(moment).unwrap_or(start)
 }
 
 /// A script of the search with its score.
@@ -133,14 +145,14 @@ fn of_result(result: &FinalResult, report: &RunReport, at: i64) -> Vec<Measured>
 }
 
 /// The best score of the search after each scored script.
-fn course(scored: &[(&StepRow, f64)], report: &RunReport, at: impl Fn(f64) -> i64) -> Vec<Measured> {
+fn course(scored: &[(&StepRow, f64)], report: &RunReport, start: i64) -> Vec<Measured> {
     let mut best: Option<Score> = None;
     let counted = scored.iter().enumerate().filter(|(_, (row, _))| row.counts);
     let points = counted.filter_map(|(step, (row, score))| {
         let now = Score::new(*score, report.run.direction)?;
         let value = best.filter(|best| now.gain_over(*best) <= 0.0).unwrap_or(now);
         best = Some(value);
-        let at = at(row.ended.unwrap_or(0.0));
+        let at = ended(row, start);
         Some(Measured { name: "best_score".to_owned(), value: value.value(), at, step })
     });
     points.collect()
@@ -154,9 +166,9 @@ struct Scored {
 }
 
 /// One scored script.
-fn logged(folder: &Path, row: &StepRow, scored: Scored, at: impl Fn(f64) -> i64) -> Logged {
-    let (end, seconds) = (row.ended.unwrap_or(0.0), row.seconds.unwrap_or(0.0));
-    let measured = |name: &str, value: f64| Measured { name: name.to_owned(), value, at: at(end), step: 0 };
+fn logged(folder: &Path, row: &StepRow, scored: Scored, start: i64) -> Logged {
+    let (end, seconds) = (ended(row, start), row.seconds.unwrap_or(0.0));
+    let measured = |name: &str, value: f64| Measured { name: name.to_owned(), value, at: end, step: 0 };
     let script = Place::from(row.place.as_str()).file_stem();
     let script = folder.join(layout::SOLUTIONS).join(format!("{script}.py"));
     let metrics =
@@ -164,8 +176,8 @@ fn logged(folder: &Path, row: &StepRow, scored: Scored, at: impl Fn(f64) -> i64)
     let tags = [("mle_star.place", row.place.clone()), ("mle_star.counts", row.counts.to_string())];
     Logged {
         name: row.place.clone(),
-        start: at((end - seconds).max(0.0)),
-        end: at(end),
+        start: end - (1000.0 * seconds) as i64,
+        end,
         tags: tags.map(|(name, value)| (name.to_owned(), value)).into(),
         params: BTreeMap::new(),
         metrics,

@@ -2,7 +2,7 @@
 
 use mle_star::journal::{EffectRecord, ForkedFrom, Kind};
 use mle_star::spending::was_made;
-use mle_star_domain::place::{Phase, Place};
+use mle_star_domain::place::{self, Phase, Place};
 use mle_star_domain::task::ColumnRole;
 use serde::Serialize;
 
@@ -59,7 +59,8 @@ pub struct OverviewScore {
     pub first: Option<String>,
     /// The best validation score so far.
     pub best: Option<String>,
-    /// The step that reached it.
+    /// The step of the final solution, or of the best score; `None` while the run would submit another solution than the one
+    /// with the best score.
     pub best_at: Option<String>,
     /// The validation score of the final solution.
     pub validated: Option<Figure>,
@@ -133,12 +134,14 @@ fn score(context: &Context<'_>) -> OverviewScore {
     let first = steps.of_kind(StepKind::Candidate).find_map(steps::Step::score);
     // Results of earlier versions do not tell how far to trust them, so they show no validated score.
     let has_trust = context.result().is_some_and(|result| result.trust.is_some());
+    let is_best = |step: &place::Step| run.summary.best_score == descent.score(*step);
+    let best = descent.best.filter(|step| context.result().is_some() || is_best(step));
     OverviewScore {
         metric: report.run.metric.clone(),
         direction: report.run.direction.name(),
         first: first.map(|score| number(score.value())),
         best: run.summary.best_score.map(number),
-        best_at: descent.best.map(|best| format!("{}, {best}", place_name(&best.place()))),
+        best_at: best.map(|best| format!("{}, {best}", place_name(&best.place()))),
         validated: report.score.validated().filter(|_| has_trust),
         held_out: report.score.held_out(),
     }
