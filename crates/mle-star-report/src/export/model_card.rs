@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use mle_star::result::FinalResult;
+use mle_star_domain::config::{Acceptance, Config, HoldoutShare, Preset};
 use mle_star_domain::metric::Direction;
 use mle_star_domain::task::{Targets, TaskType};
 
@@ -18,8 +19,7 @@ pub fn model_card(report: &RunReport, result: &FinalResult) -> String {
     section(&mut card, "Scores", &report.score_lines());
     section(&mut card, "Read first", &report.notes());
     let split = result.trust.as_ref().and_then(|trust| trust.split.as_ref());
-    let split = split
-        .map(|split| format!("Validation rows were chosen by the kind of the test rows: {}.", split.why));
+    let split = split.map(|split| split_words(result, &split.why));
     section(&mut card, "Data", &split.into_iter().collect::<Vec<_>>());
     card.push_str(&columns(result));
     let statements = report.checks.disclosure.as_deref().unwrap_or_default();
@@ -40,17 +40,48 @@ fn section(card: &mut String, title: &str, lines: &[String]) {
     }
 }
 
+/// How validation rows were chosen.
+fn split_words(result: &FinalResult, why: &str) -> String {
+    match &result.task.folds {
+        Some(folds) => format!("Validation rows are those of the folds in {}.", code(folds)),
+        None if as_in_paper(&result.config) => {
+            format!("Agents chose the validation rows. About the test rows: {why}.")
+        }
+        None => format!("Validation rows were chosen by the kind of the test rows: {why}."),
+    }
+}
+
+fn as_in_paper(config: &Config) -> bool {
+    config.preset == Preset::Paper
+        && config.holdout == HoldoutShare::Off
+        && config.acceptance == Acceptance::Paper
+}
+
+/// A name as code that Markdown leaves alone: its first line, between more backticks than it has.
+fn code(name: &str) -> String {
+    let line = first_line(name, LONGEST_CELL);
+    let longest = line.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+    let fence = "`".repeat(longest + 1);
+    let gap = if line.starts_with('`') || line.ends_with('`') || line.is_empty() { " " } else { "" };
+    format!("{fence}{gap}{line}{gap}{fence}")
+}
+
 fn purpose(report: &RunReport, result: &FinalResult) -> String {
     let (task, run) = (&result.task, &report.run.run_id);
     let names = task.target_column.as_ref().map_or(&[][..], Targets::all);
     let target = match names {
         [] => "the target".to_owned(),
-        names => names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "),
+        names => names.iter().map(|name| code(name)).collect::<Vec<_>>().join(", "),
     };
     let kind = match task.task_type {
         TaskType::Regression => "a number",
-        TaskType::SequenceToSequence | TaskType::ImageToImage => "as the metric asks for it",
-        _ => "a class or its probability",
+        TaskType::SequenceToSequence | TaskType::ImageToImage | TaskType::Tabular => {
+            "as the metric asks for it"
+        }
+        TaskType::Classification
+        | TaskType::ImageClassification
+        | TaskType::TextClassification
+        | TaskType::AudioClassification => "a class or its probability",
     };
     let better = match task.metric_direction {
         Direction::Maximize => "higher",
@@ -69,9 +100,9 @@ fn columns(result: &FinalResult) -> String {
     let rows: String = columns
         .iter()
         .map(|row| {
-            let cells = [&row.column, &row.role, &row.kind, &row.why]
-                .map(|cell| first_line(cell, LONGEST_CELL).replace('|', "\\|"));
-            format!("| {} |\n", cells.join(" | "))
+            let text = |cell: &String| first_line(cell, LONGEST_CELL);
+            let cells = [code(&row.column), text(&row.role), text(&row.kind), text(&row.why)];
+            format!("| {} |\n", cells.map(|cell| cell.replace('|', "\\|")).join(" | "))
         })
         .collect();
     if rows.is_empty() {
@@ -87,8 +118,7 @@ fn limits(result: &FinalResult) -> Vec<String> {
     ];
     let shift = result.trust.as_ref().and_then(|trust| trust.shift.as_ref());
     if let Some(shift) = shift.filter(|shift| !shift.columns.is_empty()) {
-        let names: Vec<String> =
-            shift.columns.iter().take(5).map(|column| format!("`{}`", column.column)).collect();
+        let names: Vec<String> = shift.columns.iter().take(5).map(|column| code(&column.column)).collect();
         limits.push(format!("The test rows differ from the training rows, most in {}.", names.join(", ")));
     }
     limits
@@ -102,4 +132,19 @@ fn files(report: &RunReport) -> Vec<String> {
         format!("predictions for the test rows: `{submission}`"),
         format!("report: `{folder}/report.html`; every step: `{folder}/journal.db`"),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_stay_as_they_are() {
+        let check = |name: &str, expected: &str| assert_eq!(code(name), expected);
+        check("__index_level_0__", "`__index_level_0__`");
+        check("x<b>", "`x<b>`");
+        check("two\nlines", "`two`");
+        check("a`b``", "``` a`b`` ```");
+        check("", "`  `");
+    }
 }

@@ -6,7 +6,7 @@ mod split;
 
 use mle_star::journal::Kind;
 use mle_star_domain::config::LeakageGate;
-use mle_star_domain::protocol::{Holdout, Split};
+use mle_star_domain::protocol::{Holdout, Protocol, Split};
 use mle_star_domain::trust::{self, ProbeVerdict, Severity};
 use serde::Serialize;
 
@@ -155,7 +155,7 @@ pub fn trust(context: &Context<'_>) -> Option<TrustView> {
         holdout: holdout(trust, score),
         few: few_rows(trust).into_iter().chain(few).collect(),
         picture: picture::picture(context, trust),
-        split: trust.split.as_ref().map(split_words),
+        split: trust.split.as_ref().map(|split| split_words(context, split)),
         split_picture: split::picture(context, trust),
         shift: trust.shift.as_ref().map(|found| shift::shift(found, trust.split.as_ref())),
         choice: choice(context, &trust.choice, &trust.equivalence),
@@ -186,23 +186,34 @@ fn holdout(trust: &trust::Trust, score: &ScoreReport) -> String {
     }
 }
 
-/// The difference is half the width of the interval: 1.96 standard errors of the difference to a score on the test rows.
+/// The difference is half the width of the interval: 1.96 standard errors of the difference to a score on the test rows. Test
+/// rows of a single table are the held-out rows themselves.
 fn few_rows(trust: &trust::Trust) -> Option<String> {
     let rows = trust.holdout_reported_rows.or(rows(trust)).filter(|rows| *rows < FEW_ROWS)?;
     let [low, high] = trust.holdout_interval?;
     let least = (high - low) / 2.0;
     let is_known = least.is_finite() && least > 0.0;
+    let other = match trust.holdout {
+        Some(Holdout::Test { .. }) => "as many other rows",
+        _ => "the test rows",
+    };
     is_known.then(|| {
         format!(
-            "With {} held-out rows, a score on the test rows that differs by less than {} says nothing.",
+            "With {} held-out rows, a score on {other} that differs by less than {} says nothing.",
             grouped(rows),
             rounded(least)
         )
     })
 }
 
-fn split_words(split: &Split) -> String {
-    format!("{} {}", quoted(&split.why), quoted(&cut(&split.instruction(), PROSE)))
+fn split_words(context: &Context<'_>, split: &Split) -> String {
+    let protocol = context.run.snapshot.frozen.protocol.as_ref();
+    let chosen = match protocol {
+        Some(Protocol { own_folds: Some(given), .. }) => format!("The folds are those of `{}`.", given.from),
+        Some(Protocol { is_papers: true, .. }) => "The agents chose the validation rows.".to_owned(),
+        _ => split.instruction(),
+    };
+    format!("{} {}", quoted(&split.why), quoted(&cut(&chosen, PROSE)))
 }
 
 /// A sentence in which names in backticks get quotation marks.

@@ -6,7 +6,7 @@ use mle_star::testing::{World, frozen, ran};
 use mle_star_domain::config::{AgentsChoice, LeakageGate, Switch};
 use mle_star_domain::effects::ScriptOutcome;
 use mle_star_domain::measure::Measurement;
-use mle_star_domain::protocol::Protocol;
+use mle_star_domain::protocol::{GivenFolds, Protocol, Split};
 use mle_star_domain::role::AgentType;
 use mle_star_domain::trust::Trust;
 use serde_json::{Value, json};
@@ -398,8 +398,20 @@ async fn the_split_is_a_picture() {
         json!({"kind": "groups", "column": "customer", "why": "No customer is in both"}),
     );
     check(
-        &shown("groups", Protocol { split: split.unwrap(), ..by_group }, json!({})).await,
+        &shown("groups", Protocol { split: split.unwrap(), ..by_group.clone() }, json!({})).await,
         &words,
         &["fold 0"],
     );
+    let split: Option<Split> = serde_json::from_value(
+        json!({"kind": "groups", "column": "customer", "why": "No customer is in both"}),
+    )
+    .unwrap();
+    let few =
+        shown("few-groups", Protocol { split, ..by_group.clone() }, json!({"holdout_clusters": 3})).await;
+    check(&few, &["for other rows of the same groups of &quot;customer&quot;"], &["for other groups"]);
+    let own_folds = Some(GivenFolds { from: "mine".to_owned(), count: 3 });
+    let section = shown("own-folds", Protocol { own_folds, ..by_group.clone() }, json!({})).await;
+    check(&section, &["The folds are those of &quot;mine&quot;."], &["belong to other values"]);
+    let section = shown("paper", Protocol { is_papers: true, ..by_group }, json!({})).await;
+    check(&section, &["The agents chose the validation rows."], &["belong to other values"]);
 }

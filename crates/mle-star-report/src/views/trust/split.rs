@@ -169,6 +169,10 @@ fn described(part: &Part) -> String {
 fn meaning(protocol: &Protocol, trust: &Trust, interval: Option<[f64; 2]>) -> String {
     let split = protocol.split.as_ref().or(trust.split.as_ref());
     let column = split.and_then(|split| split.column.as_deref()).map(line_of).unwrap_or_default();
+    let clusters = match trust.holdout_interval {
+        Some(_) => trust.holdout_clusters,
+        None => trust.validation_clusters,
+    };
     match (interval, &trust.no_interval) {
         (None, Some(why)) => sentence(&format!("there is no interval: {}", line_of(why))),
         (None, None) => String::new(),
@@ -179,6 +183,9 @@ fn meaning(protocol: &Protocol, trust: &Trust, interval: Option<[f64; 2]>) -> St
             "The bar above the test rows is the 95 % interval for the score of one more period, from the spread of these.".to_owned()
         }
         (Some(_), _) if split.is_some_and(|split| split.kind == SplitKind::Groups) => {
+            if clusters.is_some() {
+                return format!("The interval is for other rows of the same groups of \"{column}\".");
+            }
             format!("The interval is for other groups of \"{column}\", as many as the test table has.")
         }
         (Some(_), _) => "The interval is for as many other rows as the test table has.".to_owned(),
