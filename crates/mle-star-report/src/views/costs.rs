@@ -13,14 +13,17 @@ use super::steps::took;
 use crate::chart::{self, About, Bar, Mood};
 use crate::figures::duration;
 use crate::money;
+use crate::run_view::State;
 use crate::usage;
 use crate::words::{agent_name, phase_title};
 
 /// Cost and time of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Costs {
-    /// `$1.23 for 85 calls, …`; empty for offline agents.
+    /// `$1.23 for 85 calls, …`; `None` if nothing was spent.
     pub line: Option<String>,
+    /// What is told without such a line.
+    pub nothing: &'static str,
     /// Cost by phase, path and role.
     pub money: Vec<MoneyTable>,
     /// Time by phase, path, and worker.
@@ -56,9 +59,9 @@ pub struct TimeTable {
 pub struct TimeRow {
     /// The part.
     pub name: String,
-    /// Time of agent calls.
+    /// Time of agent calls, with their waits for slots.
     pub agents: String,
-    /// Time of scripts, without waiting for slots.
+    /// Time of scripts, without their waits for slots, and of the program's own looks and selections.
     pub scripts: String,
     /// The sum of both.
     pub total: String,
@@ -76,8 +79,18 @@ pub fn costs(context: &Context<'_>) -> Costs {
     let tables = usage::tables(spending).into_iter();
     Costs {
         line: usage::line(spending),
+        nothing: nothing(context),
         money: tables.map(|table| money_table(table, spending)).collect(),
         time: times(context),
+    }
+}
+
+fn nothing(context: &Context<'_>) -> &'static str {
+    let agents = context.run.snapshot.frozen.config.agents;
+    match (usage::is_free(agents), context.run.summary.run.state) {
+        (true, _) => "The agents of this run have no cost.",
+        (false, State::Running) => "Nothing was spent yet.",
+        (false, State::Finished | State::Unfinished) => "Nothing was spent.",
     }
 }
 
@@ -119,8 +132,8 @@ fn times(context: &Context<'_>) -> Vec<TimeTable> {
     for record in &context.run.snapshot.effects {
         let Some(seconds) = took(record) else { continue };
         let took = match record.kind {
-            Kind::Script => Seconds { agents: 0.0, scripts: seconds },
-            _ => Seconds { agents: seconds, scripts: 0.0 },
+            Kind::Agent => Seconds { agents: seconds, scripts: 0.0 },
+            _ => Seconds { agents: 0.0, scripts: seconds },
         };
         if let Some(phase) = record.place.phase() {
             phases.entry(phase).or_default().add(took);

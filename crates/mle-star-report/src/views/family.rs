@@ -33,15 +33,18 @@ fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>, Vec<Spot>) {
         found.dedup();
         found.into_iter().zip(0..).collect()
     };
+    let candidates =
+        steps.iter().filter(|step| matches!(step.step, place::Step::Candidate(_))).map(|step| counter(step));
+    let candidates = candidates.max().map_or(0, |last| last + 1);
     // Paths are drawn below one another, one row apart.
     let lanes = 1 + steps.iter().filter_map(|step| attempt(step)).max().unwrap_or_default();
     let way = context.descent.way_to_best();
     let index: BTreeMap<place::Step, usize> = steps.iter().map(|step| step.step).zip(0..).collect();
     let dot = |step: &&Step<'_>| Dot {
         column: columns.get(&column(step)).copied().unwrap_or_default(),
-        row: row(step, lanes),
+        row: row(step, lanes, candidates),
         fate: fate(context, step),
-        on_way: way.contains(&step.step) || step.kind == StepKind::Submission,
+        on_way: way.contains(&step.step) || step.step == place::Step::Finalization,
         from: context.descent.from(step.step).iter().filter_map(|from| index.get(from).copied()).collect(),
     };
     let dots = steps.iter().map(dot).collect();
@@ -67,6 +70,8 @@ impl Column {
             Self(3, _) => "check".to_owned(),
             Self(4, number) => format!("step {}", number + 1),
             Self(5, _) => "ensemble".to_owned(),
+            Self(6, _) => "selection".to_owned(),
+            Self(7, _) => "choice".to_owned(),
             Self(..) => "final".to_owned(),
         }
     }
@@ -79,18 +84,22 @@ fn column(step: &Step<'_>) -> Column {
         StepKind::Data => Column(2, 0),
         StepKind::LeakageCheck => Column(3, 0),
         StepKind::Study | StepKind::Attempt => Column(4, outer(step)),
+        StepKind::Round if step.step == place::Step::Selection => Column(6, 0),
         StepKind::Round => Column(5, 0),
-        StepKind::LikeRows | StepKind::Provisional | StepKind::Submission => Column(6, 0),
+        StepKind::Submission if matches!(step.step, place::Step::Choice(_)) => Column(7, 0),
+        StepKind::LikeRows | StepKind::Provisional | StepKind::Submission => Column(8, 0),
     }
 }
 
-fn row(step: &Step<'_>, lanes: usize) -> usize {
+fn row(step: &Step<'_>, lanes: usize, candidates: usize) -> usize {
     match step.kind {
-        StepKind::Candidate | StepKind::Round => counter(step),
+        // Further models are below the first ones.
+        StepKind::Candidate if matches!(step.step, place::Step::Extra(_)) => candidates + counter(step),
+        StepKind::Candidate | StepKind::Round | StepKind::Submission => counter(step),
         StepKind::Attempt => step.place.path().unwrap_or_default() * (lanes + 1) + counter(step),
         // Solutions that were not kept do not block the lines.
         StepKind::Merge | StepKind::Data | StepKind::LeakageCheck => usize::from(!step.is_kept()),
-        StepKind::Study | StepKind::LikeRows | StepKind::Provisional | StepKind::Submission => 0,
+        StepKind::Study | StepKind::LikeRows | StepKind::Provisional => 0,
     }
 }
 
@@ -101,9 +110,9 @@ fn attempt(step: &Step<'_>) -> Option<usize> {
 
 /// The last counter of a step.
 fn counter(step: &Step<'_>) -> usize {
-    use place::Step::{Attempt, Candidate, Merge, Outer, Round};
+    use place::Step::{Attempt, Candidate, Choice, Extra, Merge, Outer, Round};
     match step.step {
-        Candidate(count) | Merge(count) | Round(count) => count as usize,
+        Candidate(count) | Merge(count) | Round(count) | Extra(count) | Choice(count) => count as usize,
         Outer { outer, .. } => outer as usize,
         Attempt { inner, .. } => inner as usize,
         _ => 0,
@@ -133,7 +142,26 @@ mod tests {
 
     use super::*;
     use crate::at_work::AtWork;
+    use crate::views::tests::outcomes;
     use crate::views::tests::world::made;
+
+    #[tokio::test]
+    async fn finalists_have_places_of_their_own_and_losers_are_not_on_the_way() {
+        let (world, inputs) =
+            (outcomes::finalists().fails("finalization/choice-2/run"), outcomes::held_out());
+        let made = made(&world, &inputs).await;
+        let at_work = AtWork::of(&made.view);
+        let context = Context::of(&made.view, &at_work);
+        let (columns, dots, _) = arranged(&context);
+        let choice = columns.iter().position(|name| name == "choice").unwrap();
+        let finalists: Vec<&Dot> = dots.iter().filter(|dot| dot.column == choice).collect();
+        assert!(finalists.len() > 1, "{dots:?}");
+        assert!(finalists.iter().all(|dot| !dot.on_way), "{dots:?}");
+        let mut places: Vec<(usize, usize)> = dots.iter().map(|dot| (dot.column, dot.row)).collect();
+        places.sort_unstable();
+        places.dedup();
+        assert_eq!(places.len(), dots.len(), "no two at one place");
+    }
 
     #[tokio::test]
     async fn solutions_stand_right_of_what_they_were_made_from() {

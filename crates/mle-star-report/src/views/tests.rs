@@ -3,6 +3,7 @@
 mod hostile;
 mod large;
 mod markup;
+pub(super) mod outcomes;
 mod runners;
 mod trust;
 pub(super) mod world;
