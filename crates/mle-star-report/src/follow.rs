@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use mle_star::event::Line;
@@ -76,8 +77,13 @@ impl Follow {
         self.rest.drain(..whole);
     }
 
-    /// Opens the file if it exists by now. A file that became shorter is read from its beginning.
+    /// Opens the file if it exists by now. A file that became shorter, or was removed and made again, is read from its
+    /// beginning.
     fn open(&mut self) -> io::Result<()> {
+        let is_removed = |file: &File| file.metadata().is_ok_and(|data| data.nlink() == 0);
+        if self.file.as_ref().is_some_and(is_removed) {
+            *self = Self::new(&self.folder);
+        }
         if self.file.is_none() {
             self.file = match files::open(&self.folder, &format!("{LOGS}/{EVENTS}")) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound => None,
@@ -165,5 +171,19 @@ mod tests {
         check(&line.repeat(3), 3);
         // In the middle of a line.
         check(&format!("{line}{}", &line[..40]), 1);
+    }
+
+    #[test]
+    fn a_file_that_was_removed_and_made_again_is_read_from_its_beginning() {
+        let line = "{\"time\":\"2025-01-02T03:04:05Z\",\"run_id\":\"r\",\"event\":\"said\",\"text\":\"x\"}\n";
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join(LOGS)).unwrap();
+        let path = dir.path().join(LOGS).join(EVENTS);
+        fs::write(&path, line).unwrap();
+        let mut follow = Follow::new(dir.path());
+        assert_eq!(follow.new_lines().unwrap().len(), 1);
+        fs::remove_file(&path).unwrap();
+        fs::write(&path, line.repeat(2)).unwrap();
+        assert_eq!(follow.new_lines().unwrap().len(), 2);
     }
 }

@@ -22,8 +22,11 @@ pub fn words(model: &ModelRecord) -> Option<String> {
 
 fn size(bytes: u64) -> String {
     let units = [(1e9, "GB"), (1e6, "MB"), (1e3, "kB")];
-    let (unit, name) = units.into_iter().find(|(unit, _)| bytes as f64 >= *unit).unwrap_or((1.0, "bytes"));
-    format!("{:.1} {name}", bytes as f64 / unit)
+    // 999,960 bytes are 1.0 MB when rounded.
+    match units.into_iter().find(|(unit, _)| bytes as f64 >= 0.99995 * unit) {
+        Some((unit, name)) => format!("{:.1} {name}", bytes as f64 / unit),
+        None => format!("{bytes} bytes"),
+    }
 }
 
 fn two_digits(value: f64) -> f64 {
@@ -44,6 +47,8 @@ mod tests {
         let fitted = Some("a fitted model of 9.3 MB, 0.12 ms a row");
         check(ModelKind::Fitted, "", Some(9_280_235), Some(0.1234), fitted);
         check(ModelKind::Fitted, "", Some(2_500), None, Some("a fitted model of 2.5 kB"));
+        check(ModelKind::Fitted, "", Some(999_960), None, Some("a fitted model of 1.0 MB"));
+        check(ModelKind::Fitted, "", Some(500), None, Some("a fitted model of 500 bytes"));
         check(ModelKind::Refit, "no time was left", None, None, Some("by fitting again: no time was left"));
         check(ModelKind::None, "", None, None, None);
     }

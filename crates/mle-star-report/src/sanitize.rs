@@ -5,7 +5,7 @@
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
-/// Replaces invisible characters by their code points; keeps newlines and tabs.
+/// Replaces control characters and bidirectional marks by their code points; keeps newlines and tabs.
 pub fn plain(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     for c in text.chars() {
@@ -18,7 +18,7 @@ pub fn plain(text: &str) -> String {
     shown
 }
 
-/// Replaces invisible characters by their code points, and newlines and tabs by blanks.
+/// Replaces control characters and bidirectional marks by their code points, and newlines and tabs by blanks.
 pub fn one_line(text: &str) -> String {
     plain(text).replace(['\n', '\t'], " ")
 }

@@ -166,14 +166,16 @@ fn of_target(at: usize, found: &OfTarget, several: bool) -> TargetView {
         confusion: found.classes.as_ref().and_then(confusion),
         figures: classes.chain(numbers).collect(),
         columns: columns.unwrap_or_default(),
-        worst: found.worst.iter().map(worst).collect(),
+        worst: found.worst.iter().map(|row| worst(row, found.numbers.is_some())).collect(),
         cells: found.worst.iter().map(cells).collect(),
         loss: found.loss.clone(),
     }
 }
 
-fn worst(row: &WorstRow) -> [String; 4] {
-    let figure = |text: &str| text.parse::<f64>().map_or_else(|_| line_of(text), |_| minus(&line_of(text)));
+fn worst(row: &WorstRow, of_numbers: bool) -> [String; 4] {
+    // A class may be called -1.
+    let is_number = |text: &str| of_numbers && text.parse::<f64>().is_ok();
+    let figure = |text: &str| if is_number(text) { minus(&line_of(text)) } else { line_of(text) };
     [line_of(&row.id), figure(&row.truth), figure(&row.predicted), rounded(row.loss)]
 }
 
@@ -452,7 +454,7 @@ mod tests {
                 "0.7500",
                 "How often the probability of yes came true",
                 "&lt;7&gt;",
-                "−1.5",
+                "-1.5",
                 "<bdi>size</bdi>",
                 "The loss is large.",
             ],

@@ -83,11 +83,11 @@ fn compared(before: &str, after: &str, context: usize) -> Diff {
         for op in &group {
             let lines: Vec<Line> = diff.iter_changes(op).take(left).map(|change| Line::of(&change)).collect();
             left -= lines.len();
+            if lines.len() < diff.iter_changes(op).count() {
+                shown.note = "the rest is omitted";
+            }
             let is_change = op.tag() != DiffTag::Equal;
             blocks.extend((!lines.is_empty()).then_some(Block { is_change, lines }));
-        }
-        if left == 0 {
-            shown.note = "the rest is omitted";
         }
         if !blocks.is_empty() {
             shown.hunks.push(Hunk { line, blocks });

@@ -17,7 +17,7 @@ use crate::words::place_name;
 /// The results of the leakage checks.
 #[derive(Clone, Debug, Serialize)]
 pub struct Leakage {
-    /// Number of checked scripts.
+    /// Number of checks that were asked for.
     pub checked: usize,
     /// The leaks that were found.
     pub findings: Vec<LeakFound>,

@@ -1,6 +1,7 @@
 //! Every accepted edit of an existing solution: plan, diff and gain.
 
 use mle_star::reply as read;
+use mle_star_domain::config::Acceptance;
 use mle_star_domain::place::{self, Name};
 use mle_star_domain::role::AgentType;
 use serde::Serialize;
@@ -21,6 +22,8 @@ pub struct Ledger {
     pub entries: Vec<Entry>,
     /// How many edits were tried and scored.
     pub tried: usize,
+    /// Whether an edit without gain or loss is kept.
+    pub newer_wins_ties: bool,
 }
 
 /// One accepted edit.
@@ -42,7 +45,8 @@ pub struct Entry {
     pub score: String,
     /// The difference; `+` means better.
     pub change: String,
-    /// Whether the score improved; otherwise it was a tie.
+    /// Whether the score improved; otherwise it was a tie, or an edit that is kept with a worse score: unused data, a removed
+    /// leak, or one that is better on like rows.
     pub is_better: bool,
     /// Whether it led to the best solution.
     pub on_way: bool,
@@ -58,7 +62,8 @@ pub fn ledger(context: &Context<'_>) -> Ledger {
     let way = context.descent.way_to_best();
     let kept = edits().filter(|step| step.is_kept());
     let entries = kept.filter_map(|step| entry(context, step, way.contains(&step.step))).collect();
-    Ledger { entries, tried: edits().count() }
+    let newer_wins_ties = context.run.snapshot.frozen.config.acceptance == Acceptance::Paper;
+    Ledger { entries, tried: edits().count(), newer_wins_ties }
 }
 
 fn is_edit(kind: StepKind) -> bool {

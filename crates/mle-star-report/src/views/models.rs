@@ -1,4 +1,4 @@
-//! The models that were tried, their sources, and the web searches for them.
+//! The models that Phase 1 tried, their sources, and the web searches for them.
 //!
 //! All of this is untrusted, including text from web pages. It is shown as text, and only plain `http` and `https`
 //! addresses become links.
@@ -143,6 +143,9 @@ fn origin(context: &Context<'_>, lookups: &[Lookup]) -> &'static str {
     });
     match retrieval {
         Retrieval::Web => "Found by the retriever on the web.",
+        Retrieval::Knowledge if frozen.config.agents == AgentsChoice::Files => {
+            "Named by those who answered the prompts."
+        }
         Retrieval::Knowledge => "From the knowledge of the language model, without a web search.",
         Retrieval::File => "Given by hand; the retriever was not asked.",
         Retrieval::Rules => "Picked by the rules of the offline agents.",

@@ -27,7 +27,7 @@ const DETAIL: usize = 400;
 /// The runners of a run.
 #[derive(Clone, Debug, Serialize)]
 pub struct Runners {
-    /// `34 scripts on 3 runners; 2 ran again elsewhere.`
+    /// `34 scripts on 3 runners, and 2 on this machine. 2 scripts ran again elsewhere, because their runners were lost.`
     pub summary: String,
     /// SVG: the time of scripts by runner.
     pub chart: Option<String>,

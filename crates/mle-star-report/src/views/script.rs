@@ -33,7 +33,7 @@ pub struct Script {
     pub task: String,
     /// The frozen configuration.
     pub config: String,
-    /// The templates that are not the built-in ones.
+    /// The templates that are not those of this version of the program.
     pub own_prompts: Vec<String>,
     /// A digest of the data folder.
     pub data_id: String,
