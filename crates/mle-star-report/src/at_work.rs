@@ -36,18 +36,20 @@ impl AtWork {
     /// Reads the new events. Those of a run that has ended are read only if it had runners.
     pub fn read(&mut self, folder: &Path, state: State) {
         self.is_running = state == State::Running;
-        if !self.is_running && files::open(folder, layout::RUNNERS).is_err() {
-            return;
-        }
-        for followed in self.follow.new_lines().unwrap_or_default() {
-            if let Some(line) = &followed.line {
+        if self.is_running || files::open(folder, layout::RUNNERS).is_ok() {
+            for line in self.follow.new_lines().unwrap_or_default().iter().filter_map(|new| new.line.as_ref())
+            {
                 self.progress.take(line);
             }
+        }
+        if !self.is_running {
+            // A process that was killed left no end. What it did is not what the next one does.
+            self.progress.outline = None;
         }
     }
 
     /// The progress of the current process; `None` without events of it. Events before the start or after the end of a
-    /// process do not describe the current one. A process that was killed has no end in the events.
+    /// process do not describe the current one.
     pub fn progress(&self) -> Option<&Progress> {
         let is_known =
             self.is_running && self.progress.outline.is_some() && self.progress.exit_code.is_none();
@@ -68,5 +70,35 @@ impl AtWork {
     pub fn places_on<'a>(&'a self, runner: &'a str) -> impl Iterator<Item = &'a Place> {
         let running = self.progress().into_iter().flat_map(|progress| &progress.running);
         running.filter(move |(_, call)| call.runner.as_deref() == Some(runner)).map(|(place, _)| place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star::event::{Event, Line, Outline};
+    use mle_star::testing::frozen;
+    use mle_star_domain::effects::Usage;
+
+    use super::*;
+
+    #[test]
+    fn what_a_killed_process_did_is_not_what_the_next_one_does() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join(layout::LOGS)).unwrap();
+        let outline = Outline::new(&frozen(), false, 0.0, Usage::free());
+        let (time, event) = (jiff::Timestamp::UNIX_EPOCH, Event::RunStarted(Box::new(outline)));
+        let line = serde_json::to_string(&Line { time, run_id: "r".to_owned(), event }).unwrap() + "\n";
+        let events = folder.path().join(layout::LOGS).join(layout::EVENTS);
+        std::fs::write(&events, &line).unwrap();
+        let mut at_work = AtWork::unread(folder.path());
+        let mut is_known = |state| {
+            at_work.read(folder.path(), state);
+            at_work.progress().is_some()
+        };
+        assert!(is_known(State::Running));
+        assert!(!is_known(State::Unfinished));
+        assert!(!is_known(State::Running), "the next process has not told of itself yet");
+        std::fs::write(&events, line.repeat(2)).unwrap();
+        assert!(is_known(State::Running));
     }
 }
