@@ -52,7 +52,7 @@ pub struct Summary {
     pub task: String,
     /// The current or last phase; `None` before the first.
     pub phase: Option<Phase>,
-    /// The best score of any script that counts, at least that of the last result.
+    /// The best score that counts.
     pub best_score: Option<f64>,
     /// When it started, RFC 3339.
     pub created_at: String,
@@ -164,7 +164,7 @@ pub struct StepRow {
     pub score: Option<f64>,
     /// Can the score be the best one?
     pub counts: bool,
-    /// Wall-clock time; of a script without its wait for a slot. `None` while it runs.
+    /// Time; of a script without its wait for a slot. `None` while it runs.
     pub seconds: Option<f64>,
     /// When it ended, in seconds since the start of the run.
     pub ended: Option<f64>,

@@ -26,11 +26,6 @@ impl Descent {
         Self { verdicts: verdicts.clone(), best }
     }
 
-    /// Whether the journal has verdicts at all.
-    pub fn has_verdicts(&self) -> bool {
-        !self.verdicts.is_empty()
-    }
-
     /// The score of a step's solution.
     pub fn score(&self, step: Step) -> Option<f64> {
         self.verdicts.get(&step)?.score

@@ -56,10 +56,10 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
 }
 
 /// Whether an unfinished run goes on with the step although none of its records is open. A study is over when its script is:
-/// the attempts go on. Journals of early versions have no verdicts.
+/// the attempts go on.
 fn is_between_records(context: &Context<'_>, step: &Step<'_>) -> bool {
     let is_study = step.kind == StepKind::Study && !step.runs.is_empty();
-    step.verdict.is_none() && !is_study && context.result().is_none() && context.descent.has_verdicts()
+    step.verdict.is_none() && !is_study && context.result().is_none()
 }
 
 /// The outcome of a step in progress.
