@@ -69,7 +69,7 @@ fn open(context: &Context<'_>, step: &Step<'_>) -> &'static str {
     let waits = |record: &&EffectRecord| {
         matches!(record.kind, Kind::Agent | Kind::Script) && context.at_work.slot(&record.place).is_none()
     };
-    let is_waiting = step.is_open() && begun().all(|record| waits(record));
+    let is_waiting = step.is_open() && begun().all(waits);
     match context.run.summary.run.state {
         State::Running if context.at_work.progress().is_some() && is_waiting => "waits for its turn",
         State::Running => "being worked on",

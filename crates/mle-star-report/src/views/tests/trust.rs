@@ -394,20 +394,11 @@ async fn the_split_is_a_picture() {
         ..in_periods(0)
     };
     let words = ["training and validation", "8,500", "for other groups of &quot;customer&quot;"];
-    let split = serde_json::from_value(
-        json!({"kind": "groups", "column": "customer", "why": "No customer is in both"}),
-    );
-    check(
-        &shown("groups", Protocol { split: split.unwrap(), ..by_group.clone() }, json!({})).await,
-        &words,
-        &["fold 0"],
-    );
-    let split: Option<Split> = serde_json::from_value(
-        json!({"kind": "groups", "column": "customer", "why": "No customer is in both"}),
-    )
-    .unwrap();
-    let few =
-        shown("few-groups", Protocol { split, ..by_group.clone() }, json!({"holdout_clusters": 3})).await;
+    let split = json!({"kind": "groups", "column": "customer", "why": "No customer is in both"});
+    let split: Option<Split> = serde_json::from_value(split).unwrap();
+    let by_group = Protocol { split, ..by_group };
+    check(&shown("groups", by_group.clone(), json!({})).await, &words, &["fold 0"]);
+    let few = shown("few-groups", by_group.clone(), json!({"holdout_clusters": 3})).await;
     check(&few, &["for other rows of the same groups of &quot;customer&quot;"], &["for other groups"]);
     let own_folds = Some(GivenFolds { from: "mine".to_owned(), count: 3 });
     let section = shown("own-folds", Protocol { own_folds, ..by_group.clone() }, json!({})).await;
