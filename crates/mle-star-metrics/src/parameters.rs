@@ -168,7 +168,8 @@ fn parted(name: &str) -> (String, Vec<Parameter>) {
     let (mut rest, mut numbers) = (String::new(), Vec::new());
     let mut letters = name.chars().peekable();
     while let Some(letter) = letters.next() {
-        if !letter.is_ascii_digit() {
+        let begins_fraction = letter == '.' && letters.peek().is_some_and(char::is_ascii_digit);
+        if !letter.is_ascii_digit() && !begins_fraction {
             rest.push(letter);
             continue;
         }
@@ -236,6 +237,8 @@ mod tests {
         check("accuracy 5", "");
         check("balanced top-5 accuracy", "");
         check("pinball loss 0.9", "pinball loss 0.9");
+        check("pinball loss .9", "pinball loss 0.9");
+        check("quantile loss (q=.025)", "pinball loss 0.025");
         check("quantile loss (q=0.1)", "pinball loss 0.1");
         check("mean_pinball_loss, alpha=0.25", "pinball loss 0.25");
         check("quantile loss at the 90th percentile", "pinball loss 0.9");
