@@ -22,12 +22,12 @@ pub(crate) fn labels_of_set(cell: &str, separator: char) -> impl Iterator<Item =
     cell.split(is_separator).map(str::trim).filter(|label| !label.is_empty())
 }
 
-/// The common form of a predicted set: its labels in order, each once. It may be written with a separator that stands
-/// before theirs in [`SEPARATORS`], which then is in none of their labels.
+/// The common form of a set: its labels in their common form and in order, each once. It may be written with a separator that
+/// stands before that of the known sets in [`SEPARATORS`], which then is in none of their labels.
 pub(crate) fn canonical_set(cell: &str, separator: char) -> String {
     let others: Vec<char> = SEPARATORS.into_iter().take_while(|other| *other != separator).collect();
     let cell = cell.replace(others.as_slice(), &separator.to_string());
-    let mut labels: Vec<&str> = labels_of_set(&cell, separator).collect();
+    let mut labels: Vec<Cow<'_, str>> = labels_of_set(&cell, separator).map(canonical).collect();
     labels.sort_unstable();
     labels.dedup();
     labels.join(&separator.to_string())
@@ -95,5 +95,6 @@ mod tests {
         check(&["sci fi,war", "war"], "war, sci fi", "sci fi,war");
         check(&["a|b, c", "d"], "b, c|a", "a|b, c");
         check(&["a", "b"], "", "");
+        check(&["007 1.0", "2"], "1 7 TRUE", "1 7 true");
     }
 }

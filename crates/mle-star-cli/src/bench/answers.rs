@@ -80,19 +80,24 @@ impl Answers {
         let named = task.id_column.clone().filter(|id| header.contains(id));
         let id = named.or_else(|| header.first().filter(|_| header.len() > 1).cloned());
         let form = form(metric, task.target(), id.as_deref(), &header, &answers);
+        let weight = task.weight_column.clone().filter(|name| answers.contains(name));
         let labels = match form.map_err(unusable)? {
             Form::Targets(columns) => {
                 let positive = task.positive_class.clone().filter(|_| columns.further.is_empty());
                 let words = TextColumn::words_of(&task.text_columns, |name| {
                     name == columns.target || columns.further.iter().any(|other| other == name)
                 });
-                let weight = task.weight_column.clone().filter(|name| answers.contains(name));
                 let columns = Columns { positive, words, weight, ..columns };
-                let labels = Labels::read(open(&self.path)?, &columns, metric);
-                labels.map(|labels| among_classes_of_training(labels, columns, metric, &task.data_dir))
+                let answers = open(&self.path)?;
+                match labels_of_training(&columns, metric, &task.data_dir) {
+                    Some(training) => Labels::read_among(answers, &columns, metric, &training),
+                    None => Labels::read(answers, &columns, metric),
+                }
             }
             Form::PerClass(classes) => {
-                Labels::read_per_class(open(&self.path)?, id.as_deref(), &classes, metric)
+                let positive = task.positive_class.clone();
+                let columns = Columns { id: id.clone(), positive, weight, ..Columns::default() };
+                Labels::read_per_class(open(&self.path)?, &columns, &classes, metric)
             }
         };
         let labels = labels.map_err(|error: Unusable| unusable(error.to_string()))?;
@@ -106,16 +111,12 @@ impl Answers {
     }
 }
 
-/// The labels among the classes of the training table, too, if that can be read: answers need not have all of them.
-fn among_classes_of_training(labels: Labels, columns: Columns, metric: Metric, data_dir: &Path) -> Labels {
+/// The labels of the training table, if that can be read: answers need not have all of their classes.
+fn labels_of_training(columns: &Columns, metric: Metric, data_dir: &Path) -> Option<Labels> {
     // Its rows need no names here.
-    let columns = Columns { id: None, ..columns };
-    let train = File::open(data_dir.join("train.csv")).ok();
-    let training = train.and_then(|train| Labels::read(train, &columns, metric).ok());
-    match training {
-        Some(training) => labels.among_classes_of(&training),
-        None => labels,
-    }
+    let columns = Columns { id: None, ..columns.clone() };
+    let train = File::open(data_dir.join("train.csv")).ok()?;
+    Labels::read(train, &columns, metric).ok()
 }
 
 /// The answers of a task in a folder with those of several.

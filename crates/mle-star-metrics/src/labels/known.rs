@@ -12,7 +12,7 @@ use crate::names::Metric;
 use crate::table::canonical;
 
 /// Why labels of one class are of no use.
-pub(super) const ONE_CLASS: &str = "all labels are the same, so nothing can be scored";
+pub(super) const ONE_CLASS: &str = "all labels are the same, so predictions cannot be told apart";
 
 /// Known labels of rows.
 ///

@@ -4,15 +4,18 @@ use std::io::Read;
 
 use csv::StringRecord;
 
+use super::columns::places_of_columns;
 use super::known::{Labels, ONE_CLASS, OwnedTruth, in_order};
+use super::layout::Columns;
 use super::rows::{row_key, sorted};
+use super::weights::Weights;
 use crate::names::{Kind, Metric};
 use crate::table::{Table, canonical, is_missing, listed, shown};
 
 /// Reads the labels; see [`Labels::read_per_class`].
 pub(super) fn read(
     table: impl Read,
-    id: Option<&str>,
+    columns: &Columns,
     classes: &[String],
     metric: Metric,
 ) -> Result<Labels, String> {
@@ -27,14 +30,16 @@ pub(super) fn read(
         return Err(format!("{metric} needs one column with classes in order, not one column per class"));
     }
     let mut table = Table::open(table)?;
-    let columns = table.columns(&classes.iter().map(String::as_str).collect::<Vec<_>>())?;
-    let id = id.map(|id| table.columns(&[id])).transpose()?.map(|found| found[0]);
+    let of_classes = table.columns(&classes.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let id = columns.id.as_deref().map(|id| table.columns(&[id])).transpose()?.map(|found| found[0]);
+    let mut weights = Weights::new(&table, columns.weight.as_deref())?;
     let (mut row, mut number) = (StringRecord::new(), 0_u64);
     let (mut keys, mut rows) = (Vec::new(), Vec::new());
     while table.read(&mut row)? {
-        let cells: Vec<&str> = columns.iter().map(|column| row.get(*column).unwrap_or_default()).collect();
+        let cells: Vec<&str> = of_classes.iter().map(|column| row.get(*column).unwrap_or_default()).collect();
         if !cells.iter().any(|cell| is_missing(cell)) {
             keys.push((row_key(&row, id, number)?, number));
+            weights.add(&row).map_err(|why| format!("row {} {why}", number + 1))?;
             rows.push(class_of(&cells).map_err(|why| format!("row {} {why}", number + 1))?);
         }
         number += 1;
@@ -42,16 +47,25 @@ pub(super) fn read(
     if keys.is_empty() {
         return Err(format!("no row has labels in the columns {}", listed(classes)));
     }
-    if rows.iter().all(|class| *class == rows[0]) {
+    if classes.len() < 2 {
         return Err(ONE_CLASS.to_owned());
     }
     let (keys, order) = sorted(&keys)?;
+    let weights = weights.finish(&order)?;
     let names: Vec<String> = classes.iter().map(|class| canonical(class).into_owned()).collect();
     let (names, places) = in_order(&names);
     let rows = order.iter().map(|row| places[rows[*row]]).collect();
     let known = OwnedTruth::Classes { rows, names };
     let units = keys.clone();
-    Ok(Labels::of(metric, keys, units, known))
+    let positive = columns.positive.as_deref().and_then(|positive| named_like(positive, classes));
+    Ok(Labels { weights, positive, ..Labels::of(metric, keys, units, known) })
+}
+
+/// The class whose column is about this one, such as `p_yes` about `yes`.
+fn named_like(class: &str, columns: &[String]) -> Option<String> {
+    let found = places_of_columns(columns, &[class.to_owned()])?;
+    let place = found.iter().position(Option::is_some)?;
+    Some(canonical(&columns[place]).into_owned())
 }
 
 /// The position of the one cell that is 1, where all others are 0.

@@ -1,6 +1,7 @@
 //! Reads known labels from tables.
 
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::io::Read;
 
 use csv::StringRecord;
@@ -12,6 +13,7 @@ use super::layout::Columns;
 use super::per_class;
 use super::rows::{row_key, sorted};
 use super::weights::Weights;
+use crate::cell::{canonical_set, separator};
 use crate::names::{Kind, Metric};
 use crate::table::{Table, canonical, key, listed, shown};
 
@@ -21,27 +23,44 @@ use crate::table::{Table, canonical, key, listed, shown};
 pub struct Unusable(String);
 
 impl Labels {
-    /// The labels in a CSV table, for a metric. Rows without a label are left out, and of numbers those that are infinite.
+    /// The labels in a CSV table, for a metric. Rows without a label are left out, and for a metric of numbers those with an
+    /// infinite one.
     ///
     /// # Errors
     /// The table cannot be read or lacks a column, an ID is missing or occurs twice, a label does not fit the metric,
     /// there are no two different classes or not the positive one, or the weight of a labelled row is missing or negative.
     pub fn read(table: impl Read, columns: &Columns, metric: Metric) -> Result<Self, Unusable> {
-        read(table, columns, metric, None).map_err(Unusable)
+        read(table, columns, metric, Beside::default()).map_err(Unusable)
+    }
+
+    /// As [`Labels::read`], [among the classes](Self::among_classes_of) of other rows, too. These rows may lack all classes but
+    /// one.
+    ///
+    /// # Errors
+    /// As for [`Labels::read`].
+    pub fn read_among(
+        table: impl Read,
+        columns: &Columns,
+        metric: Metric,
+        others: &Self,
+    ) -> Result<Self, Unusable> {
+        let beside = Beside { others: Some(others), ..Beside::default() };
+        let labels = read(table, columns, metric, beside).map_err(Unusable)?;
+        Ok(labels.among_classes_of(others))
     }
 
     /// The labels in a CSV table with one column per class, which holds 1 for the class of a row and else 0. Rows with a
-    /// missing value are left out. `id` is the column that names the rows; `None` if the row's number does, from 0.
+    /// missing value are left out. Of `columns`, those with the name and the weight of a row count, and the positive class.
     ///
     /// # Errors
     /// As for [`Labels::read`], a row does not have exactly one class, or the metric is not about unordered classes.
     pub fn read_per_class(
         table: impl Read,
-        id: Option<&str>,
+        columns: &Columns,
         classes: &[String],
         metric: Metric,
     ) -> Result<Self, Unusable> {
-        per_class::read(table, id, classes, metric).map_err(Unusable)
+        per_class::read(table, columns, classes, metric).map_err(Unusable)
     }
 
     /// As [`Labels::read`], with the cluster of each row of the table, whether it has a label or not.
@@ -52,16 +71,31 @@ impl Labels {
         clusters: &[u32],
     ) -> Result<Self, Unusable> {
         let columns = Columns { cluster: None, ..columns.clone() };
-        read(table, &columns, metric, Some(clusters)).map_err(Unusable)
+        let beside = Beside { clusters: Some(clusters), ..Beside::default() };
+        read(table, &columns, metric, beside).map_err(Unusable)
     }
 }
 
-fn read(
-    table: impl Read,
-    columns: &Columns,
-    metric: Metric,
-    given: Option<&[u32]>,
-) -> Result<Labels, String> {
+/// What is known beside the table.
+#[derive(Default)]
+struct Beside<'a> {
+    /// The cluster of each row.
+    clusters: Option<&'a [u32]>,
+    /// Labels of other rows.
+    others: Option<&'a Labels>,
+}
+
+impl Beside<'_> {
+    /// The classes of other rows, of this target.
+    fn classes(&self, target: usize) -> &[String] {
+        match self.others.and_then(|others| others.targets().nth(target)).map(|others| &others.known) {
+            Some(OwnedTruth::Classes { names, .. }) => names,
+            _ => &[],
+        }
+    }
+}
+
+fn read(table: impl Read, columns: &Columns, metric: Metric, beside: Beside<'_>) -> Result<Labels, String> {
     let mut table = Table::open(table)?;
     let names: Vec<&str> =
         std::iter::once(&columns.target).chain(&columns.further).map(String::as_str).collect();
@@ -85,7 +119,9 @@ fn read(
             weights.add(&row).map_err(|why| format!("row {} {why}", number + 1))?;
             clusters.extend(cluster.map(|cluster| key(row.get(cluster).unwrap_or_default())));
             clusters.extend(
-                given.map(|given| u64::from(given.get(number as usize).copied().unwrap_or_default())),
+                beside
+                    .clusters
+                    .map(|given| u64::from(given.get(number as usize).copied().unwrap_or_default())),
             );
             for (collected, label) in collected.iter_mut().zip(labels()) {
                 collected.add(label).map_err(|why| format!("row {} {why}", number + 1))?;
@@ -103,9 +139,9 @@ fn read(
     };
     let weights = weights.finish(&places)?;
     let mut all = Vec::new();
-    for (target, collected) in names.into_iter().zip(collected) {
+    for (at, (target, collected)) in names.into_iter().zip(collected).enumerate() {
         let positive = columns.positive.as_deref().map(|label| canonical(label).into_owned());
-        let known = collected.finish(metric, positive.as_deref())?.at(&places);
+        let known = collected.finish(metric, positive.as_deref(), beside.classes(at))?.at(&places);
         let (target, weights) = (target.to_owned(), weights.clone());
         let labels = Labels::of(metric, keys.clone(), units.clone(), known);
         all.push(Labels { target, weights, positive, ..labels });
@@ -123,14 +159,19 @@ fn is_infinite(label: &str, metric: Metric) -> bool {
 /// Labels while they are read.
 enum Collected {
     Numbers(Vec<f64>),
-    Classes { rows: Vec<u32>, places: HashMap<String, u32> },
+    Classes { rows: Vec<u32>, places: HashMap<String, u32>, name: fn(&str) -> Cow<'_, str> },
 }
 
 impl Collected {
     fn new(metric: Metric) -> Self {
         match metric.kind() {
             Kind::Numbers | Kind::Intervals => Self::Numbers(Vec::new()),
-            _ => Self::Classes { rows: Vec::new(), places: HashMap::new() },
+            kind => {
+                // What separates the labels of a set is known once all sets are read.
+                let name: fn(&str) -> Cow<'_, str> =
+                    if kind == Kind::Sets { |cell| cell.trim().into() } else { canonical };
+                Self::Classes { rows: Vec::new(), places: HashMap::new(), name }
+            }
         }
     }
 
@@ -140,8 +181,8 @@ impl Collected {
                 Ok(number) if number.is_finite() => numbers.push(number),
                 _ => return Err(format!("has the label {}, which is not a finite number", shown(label))),
             },
-            Self::Classes { rows, places } => {
-                let name = canonical(label);
+            Self::Classes { rows, places, name } => {
+                let name = name(label);
                 let next = places.len() as u32;
                 let class = match places.get(name.as_ref()) {
                     Some(class) => *class,
@@ -153,19 +194,25 @@ impl Collected {
         Ok(())
     }
 
-    fn finish(self, metric: Metric, positive: Option<&str>) -> Result<OwnedTruth, String> {
+    /// The labels, which have two classes together with those of other rows.
+    fn finish(self, metric: Metric, positive: Option<&str>, others: &[String]) -> Result<OwnedTruth, String> {
         let (rows, places) = match self {
             Self::Numbers(numbers) => return Ok(OwnedTruth::Numbers(numbers)),
-            Self::Classes { rows, places } => (rows, places),
+            Self::Classes { rows, places, .. } => (rows, places),
         };
-        if places.len() < 2 {
-            return Err(ONE_CLASS.to_owned());
-        }
         let mut names: Vec<(String, u32)> = places.into_iter().collect();
         names.sort_unstable_by_key(|(_, place)| *place);
-        let (names, places) = in_order(&names.into_iter().map(|(name, _)| name).collect::<Vec<_>>());
+        let names: Vec<String> = names.into_iter().map(|(name, _)| name).collect();
+        let (names, places) =
+            if metric.kind() == Kind::Sets { sets_in_order(&names) } else { in_order(&names) };
+        let mut all = names.iter().chain(others);
+        let first = all.next();
+        if all.all(|name| Some(name) == first) {
+            return Err(ONE_CLASS.to_owned());
+        }
         let rows: Vec<u32> = rows.iter().map(|class| places[*class as usize]).collect();
-        if let Some(positive) = positive.filter(|positive| !names.iter().any(|name| name == positive)) {
+        let is_known = |class: &&str| names.iter().chain(others).any(|name| name == class);
+        if let Some(positive) = positive.filter(|positive| !is_known(positive)) {
             let (positive, found) = (shown(positive), listed(&names));
             return Err(format!("no row has the positive class {positive}; the classes are {found}"));
         }
@@ -175,6 +222,17 @@ impl Collected {
         }
         Ok(OwnedTruth::Classes { rows, names })
     }
+}
+
+/// The distinct sets in these cells in order, and the place of each cell among them.
+fn sets_in_order(cells: &[String]) -> (Vec<String>, Vec<u32>) {
+    let separator = separator(cells);
+    let sets: Vec<String> = cells.iter().map(|cell| canonical_set(cell, separator)).collect();
+    let distinct: HashSet<&String> = sets.iter().collect();
+    let (names, _) = in_order(&distinct.into_iter().cloned().collect::<Vec<_>>());
+    let places: HashMap<&String, u32> = names.iter().zip(0..).collect();
+    let places = sets.iter().map(|set| places[set]).collect();
+    (names, places)
 }
 
 /// The amounts that the distinct labels stand for: numbers, or 1 for the positive one of two classes.

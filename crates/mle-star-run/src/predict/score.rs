@@ -99,12 +99,8 @@ impl RowLabels {
             let message = format!("the predictions cannot be scored: {why}");
             RunError::from(Trouble::new(message, "check the target in the table, or leave --score out"))
         };
-        let labels = self.read(&self.file).map_err(cannot)?;
-        let training = train.and_then(|train| self.read(train).ok());
-        let labels = match &training {
-            Some(training) => labels.among_classes_of(training),
-            None => labels,
-        };
+        let training = train.and_then(|train| self.read(train, None).ok());
+        let labels = self.read(&self.file, training.as_ref()).map_err(cannot)?;
         let id = layout.id.as_ref();
         let header: Vec<String> = layout.header.iter().filter(|name| Some(*name) != id).cloned().collect();
         let layout = mle_star_metrics::labels::Layout { header: &header, id_column: None };
@@ -115,8 +111,13 @@ impl RowLabels {
         Ok(Scored { rows: measured.rows, metric: self.name.clone(), score: measured.score, interval })
     }
 
-    fn read(&self, table: &Path) -> Result<Labels, String> {
+    /// The labels of a table, among the classes of the others, too.
+    fn read(&self, table: &Path, others: Option<&Labels>) -> Result<Labels, String> {
         let table = File::open(table).map_err(|error| error.to_string())?;
-        Labels::read(table, &self.columns, self.metric).map_err(|error| error.to_string())
+        let labels = match others {
+            Some(others) => Labels::read_among(table, &self.columns, self.metric, others),
+            None => Labels::read(table, &self.columns, self.metric),
+        };
+        labels.map_err(|error| error.to_string())
     }
 }
