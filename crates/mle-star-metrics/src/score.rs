@@ -58,6 +58,9 @@ pub enum Predictions<'a> {
 /// - Rows of probabilities are divided by their sum where it is not 1, since log loss could be cheated otherwise.
 /// - Kappa is about the positions of all named classes, whether or not rows have them.
 /// - F1 of two empty sets is 1.
+/// - Of equal probabilities, the first class counts as guessed first; top-K accuracy of scikit-learn takes the last.
+/// - Average precision without a positive row is undefined, not 0.
+/// - Probabilities of a row that are all zero are an error.
 ///
 /// # Errors
 /// The predictions do not fit the metric or the truth, or the metric is undefined for them.
@@ -430,6 +433,16 @@ mod tests {
     }
 
     #[test]
+    fn small_weights_are_no_lack_of_rows() {
+        let (truth, predicted) = (Truth::Numbers(&[1.0, 2.0, 3.0]), Predictions::Numbers(&[1.0, 2.0, 2.5]));
+        let r2 = |weights: [f64; 3]| score(Metric::R2, &truth, &predicted, Some(&weights));
+        // By r2_score(..., sample_weight=[.1] * 3) of scikit-learn.
+        assert!((r2([0.1; 3]).unwrap() - 0.875).abs() < 1e-12);
+        assert!(r2([0.1, 0.0, 0.0]).is_err());
+        assert!(r2([0.0, 2.0, 0.0]).is_ok());
+    }
+
+    #[test]
     fn what_does_not_fit_is_named() {
         let names = names(2);
         let classes = Truth::Classes { rows: &[0, 1], names: &names, positive: Some(1) };
@@ -460,6 +473,8 @@ mod tests {
         check(Metric::Rmsle, &numbers, Predictions::Numbers(&[1.0, -3.0]), logarithm);
         let outside = "log loss needs probabilities from 0 to 1, and one is 2";
         check(Metric::LogLoss, &classes, Predictions::Numbers(&[1.0, 2.0]), outside);
+        let large = "Pearson correlation is not finite, since a prediction is far too large";
+        check(Metric::Pearson, &numbers, Predictions::Numbers(&[1.0, 1e200]), large);
         let all = Predictions::Probabilities { values: &[0.2, 0.3, 0.5, 0.1, 0.1, 0.8], classes: 3 };
         check(Metric::LogLoss, &classes, all, "there are probabilities of 3 classes, but 2 classes");
     }

@@ -21,7 +21,9 @@ impl R2 {
 
 impl Formula for R2 {
     fn score(&self, weights: &[f64]) -> Result<f64, &'static str> {
-        if weights.iter().sum::<f64>() < 2.0 {
+        // A weight is how often a row is there, or how much it counts.
+        let rows = weights.iter().filter(|weight| **weight > 0.0).count();
+        if rows < 2 && weights.iter().sum::<f64>() < 2.0 {
             return Err("it needs two rows");
         }
         let mean = mean(&self.truth, weights)?;
@@ -126,6 +128,9 @@ fn correlation(one: &[f64], two: &[f64], weights: &[f64], means: (f64, f64)) -> 
     }
     if of_one <= 0.0 || of_two <= 0.0 {
         return Err(CONSTANT);
+    }
+    if !of_one.is_finite() || !of_two.is_finite() {
+        return Ok(f64::NAN);
     }
     Ok((of_both / of_one.sqrt() / of_two.sqrt()).clamp(-1.0, 1.0))
 }
