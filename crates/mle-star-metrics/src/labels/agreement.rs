@@ -42,7 +42,7 @@ impl Labels {
     ) -> Result<Option<Agreement>, Unscorable> {
         let files = files.into_iter().map(|file| self.predicted(file, layout, Others::Reject));
         let files = files.collect::<Result<Vec<_>, _>>()?;
-        let files = on_common_rows(&files);
+        let files = self.on_common_rows(&files);
         let rows = files.first().and_then(|file| file.first()).map_or(0, Predicted::rows);
         if rows < fewest.max(1) {
             return Ok(None);
@@ -56,20 +56,21 @@ impl Labels {
         let row = |one: &Vec<Vec<f64>>| errors.iter().map(|other| mean_correlation(one, other)).collect();
         Ok(Some(Agreement { rows, best, differences, correlations: errors.iter().map(row).collect() }))
     }
-}
 
-/// The predictions for the rows that all files have.
-fn on_common_rows(files: &[Vec<Predicted>]) -> Vec<Vec<Predicted>> {
-    let keys = |file: &Vec<Predicted>| -> HashSet<u64> {
-        file.first().map(Predicted::keys).unwrap_or_default().iter().copied().collect()
-    };
-    let common = files.iter().map(keys).reduce(|one, other| &one & &other).unwrap_or_default();
-    let at = |one: &Predicted| {
-        let places: Vec<usize> =
-            (0..one.rows()).filter(|place| common.contains(&one.keys()[*place])).collect();
-        one.at(&places)
-    };
-    files.iter().map(|file| file.iter().map(at).collect()).collect()
+    /// The predictions for the rows that all files have, to be scored alike.
+    pub(super) fn on_common_rows(&self, files: &[Vec<Predicted>]) -> Vec<Vec<Predicted>> {
+        let keys = |file: &Vec<Predicted>| -> HashSet<u64> {
+            file.first().map(Predicted::keys).unwrap_or_default().iter().copied().collect()
+        };
+        let common = files.iter().map(keys).reduce(|one, other| &one & &other).unwrap_or_default();
+        let at = |one: &Predicted| {
+            let places = (0..one.rows()).filter(|place| common.contains(&one.keys()[*place]));
+            let one = one.at(&places.collect::<Vec<_>>());
+            let folds = self.folds_of(one.keys());
+            one.in_folds(folds)
+        };
+        files.iter().map(|file| file.iter().map(at).collect()).collect()
+    }
 }
 
 fn best_of(measured: &[Measurement], direction: Direction) -> usize {
@@ -103,8 +104,10 @@ fn correlation(one: &[f64], other: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
+    use std::sync::Arc;
 
     use super::*;
+    use crate::intervals::Folds;
     use crate::labels::Columns;
     use crate::names::Metric;
 
@@ -150,6 +153,23 @@ mod tests {
     }
 
     #[test]
+    fn files_are_scored_alike_whichever_periods_else_they_have() {
+        let truth = table("id,y", 40, |_| "0".to_owned());
+        let folds = table("id,fold", 40, |row| (row / 20).to_string());
+        let folds = Arc::new(Folds::read(folds.as_bytes()).unwrap());
+        let columns = Columns::new(Some("id".to_owned()), "y");
+        let labels = Labels::read(truth.as_bytes(), &columns, Metric::Mae).unwrap();
+        let labels = labels.in_periods(folds).averaging_periods();
+        // The second file has few rows of the later period.
+        let file = |rows: usize| table("id,y", rows, |row| (row / 20 + row % 2).to_string());
+        let (all, some) = (file(40), file(25));
+        let header = ["id".to_owned(), "y".to_owned()];
+        let layout = Layout { header: &header, id_column: Some("id") };
+        let found = labels.agreement([all.as_bytes(), some.as_bytes()], &layout, 20, 50).unwrap().unwrap();
+        assert_eq!(found.differences[1].unwrap().by.abs(), 0.0);
+    }
+
+    #[test]
     fn a_rare_class_does_not_make_errors_alike() {
         let is_rare = |row: usize| row.is_multiple_of(20);
         let truth = table("id,y", ROWS, |row| u8::from(is_rare(row)).to_string());
@@ -185,6 +205,13 @@ mod tests {
         let found = agreement(Metric::LogLoss, "id,low,mid,top", &truth, &[scores(1), scores(40), scores(1)])
             .unwrap();
         assert!(found.correlations[0][1].unwrap().abs() < 0.3 && found.correlations[0][2].unwrap() > 0.999);
+        // So have probabilities that are the same for all rows.
+        let truth = table("id,y", ROWS, |row| u8::from(row % 3 == 0).to_string());
+        let constant = |share: &str| table("id,y", ROWS, |_| share.to_owned());
+        let files = [constant("0.1"), constant("0.3")];
+        let found = agreement(Metric::LogLoss, "id,y", &truth, &files).unwrap();
+        assert_eq!(found.correlations, [[None, None], [None, None]]);
+        let truth = table("id,y", ROWS, |row| names[row % 3].to_owned());
         // Labels that are all right have no spread.
         let right = table("id,y", ROWS, |row| names[row % 3].to_owned());
         let found = agreement(Metric::Accuracy, "id,y", &truth, &[right, label(1)]).unwrap();

@@ -1,6 +1,5 @@
 //! The score of a file of predictions with its uncertainty.
 
-use std::collections::HashSet;
 use std::io::Read;
 
 use mle_star_domain::measure::{Difference, FoldScore, Measurement};
@@ -76,8 +75,8 @@ impl Labels {
         })
     }
 
-    /// The score of the first of two files of predictions minus that of the second, on the rows that both have, and the number of these rows. There is none for fewer
-    /// rows than `fewest`.
+    /// The score of the first file minus that of the second on the rows that both have, and the number of these rows. There is
+    /// no difference for fewer rows than `fewest`.
     ///
     /// # Errors
     /// As [`Labels::evaluate`].
@@ -89,24 +88,15 @@ impl Labels {
         replicates: usize,
     ) -> Result<(usize, Option<Difference>), Unscorable> {
         let [one, other] = files.map(|file| self.predicted(file, layout, Others::Reject));
-        let (one, other) = (one?, other?);
-        let keys = |all: &[Predicted]| -> HashSet<u64> {
-            all.first().map(Predicted::keys).unwrap_or_default().iter().copied().collect()
-        };
-        let common: HashSet<u64> = keys(&one).intersection(&keys(&other)).copied().collect();
-        if common.len() < fewest.max(1) {
-            return Ok((common.len(), None));
+        let files = self.on_common_rows(&[one?, other?]);
+        let rows = files.first().and_then(|file| file.first()).map_or(0, Predicted::rows);
+        if rows < fewest.max(1) {
+            return Ok((rows, None));
         }
-        let measure = |all: &[Predicted]| {
-            let at = |one: &Predicted| {
-                let places = (0..one.rows()).filter(|place| common.contains(&one.keys()[*place]));
-                let one = one.at(&places.collect::<Vec<_>>());
-                let folds = self.folds_of(one.keys());
-                one.in_folds(folds)
-            };
-            self.measured_by_rows(&all.iter().map(at).collect::<Vec<_>>(), replicates)
-        };
-        Ok((common.len(), measure(&one)?.difference(&measure(&other)?)))
+        let measured = files.iter().map(|file| self.measured_by_rows(file, replicates));
+        let measured = measured.collect::<Result<Vec<_>, _>>()?;
+        let [one, other] = measured.as_slice() else { return Ok((rows, None)) };
+        Ok((rows, one.difference(other)))
     }
 
     /// The mean score over the targets, with the uncertainty of rows like these.

@@ -6,8 +6,9 @@ use super::Predicted;
 use crate::formulas::ranking::Ranking;
 
 impl Predicted {
-    /// The error of each row, less the mean error of its class: predicted minus true number, or how little of the probability
-    /// is that of the true class. The latter are ranks if the metric is about the order of any scores. A label is right or wrong.
+    /// The error of each row. Numbers: predicted minus true. Probabilities, less their mean within the true class: what the true
+    /// class lacks, or, in a single column, the probability as it is, since only its sign differs between classes; ranks instead
+    /// if the metric is about order. Labels: whether they are wrong.
     pub(in crate::labels) fn errors(&self) -> Vec<f64> {
         let errors: Vec<f64> = match (&self.truth, &self.cells) {
             (OwnedTruth::Numbers(truth), _) => {
@@ -45,14 +46,16 @@ impl Predicted {
 
 /// The values less the mean of their class, so that the share of classes does not count as agreement.
 fn within_classes(mut values: Vec<f64>, classes: &[u32], count: usize) -> Vec<f64> {
-    let mut sums = vec![(0.0, 0.0); count];
+    // Around the first value of each class, so that the mean of equal values is exact.
+    let mut sums = vec![(0.0, 0.0, 0.0); count];
     for (value, class) in values.iter().zip(classes) {
-        let (sum, rows) = &mut sums[*class as usize];
-        (*sum, *rows) = (*sum + value, *rows + 1.0);
+        let (first, sum, rows) = &mut sums[*class as usize];
+        *first = if *rows > 0.0 { *first } else { *value };
+        (*sum, *rows) = (*sum + value - *first, *rows + 1.0);
     }
     for (value, class) in values.iter_mut().zip(classes) {
-        let (sum, rows) = sums[*class as usize];
-        *value -= sum / rows;
+        let (first, sum, rows) = sums[*class as usize];
+        *value -= first + sum / rows;
     }
     values
 }
