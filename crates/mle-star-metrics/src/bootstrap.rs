@@ -154,13 +154,15 @@ pub(crate) fn mean(metric: Metric, scores: &[Measurement]) -> Result<Measurement
     let standard_error = standard_deviation(&all.replicates).ok_or_else(|| {
         Unscorable::new(format!("{metric} has no standard error, since there are too few rows"))
     })?;
-    // A replicate counts only if all targets have a score of their own in it.
+    // Replicates that repeat a target's score make the spread too small; the smallest share of own ones corrects it roughly.
     let share = scores.iter().map(Measurement::defined_share).fold(1.0, f64::min);
     let standard_error = standard_error / share.sqrt();
+    let (score, (least, most)) = (all.score, metric.range());
+    let wider = |drawn: &f64| (score + (drawn - score) / share.sqrt()).clamp(least, most);
+    let mut replicates: Vec<f64> = all.replicates.iter().map(wider).collect();
     all.defined = scores.iter().filter_map(|one| one.defined).min();
-    let mut replicates = all.replicates.clone();
     all.standard_error = Some(standard_error);
-    all.interval = Some(interval(metric.range(), all.score, standard_error, &mut replicates));
+    all.interval = Some(interval(metric.range(), score, standard_error, &mut replicates));
     Ok(all)
 }
 
@@ -358,6 +360,22 @@ mod tests {
         assert!(measured.replicates.contains(&0.0) && measured.replicates.contains(&1.0));
         let none = measure(Metric::RocAuc, &truth, &predictions, Rows::of(&[1, 2, 3]), 0);
         assert!(none.unwrap_err().to_string().contains("no standard error"));
+    }
+
+    #[test]
+    fn the_mean_of_targets_with_rare_classes_has_no_narrow_interval() {
+        let names = ["a".to_owned(), "b".to_owned()];
+        let (keys, scores): (Vec<u64>, Vec<f64>) = (0..60).map(|row| (row, (mix(row) >> 40) as f64)).unzip();
+        let of_positive = |row: usize| {
+            let rows: Vec<u32> = (0..60).map(|other| u32::from(other == row)).collect();
+            let truth = Truth::Classes { rows: &rows, names: &names, positive: Some(1) };
+            measure(Metric::RocAuc, &truth, &Predictions::Numbers(&scores), Rows::of(&keys), 400).unwrap()
+        };
+        let each: Vec<Measurement> = (0..60).step_by(6).map(of_positive).collect();
+        let mean = mean(Metric::RocAuc, &each).unwrap();
+        let [low, high] = mean.interval.unwrap();
+        let expected = 2.0 * HALF_WIDTH * mean.standard_error.unwrap();
+        assert!((0.9..1.1).contains(&((high - low) / expected)), "{low} {high} {expected}");
     }
 
     #[test]
