@@ -124,7 +124,7 @@ impl Labels {
 }
 
 /// What the first member's vote counts more than its weight, and each further one half of that: of labels with equal votes,
-/// that of the earliest member is written.
+/// that of the earliest member is written, and counts in the search.
 const OF_EQUAL_VOTES: f64 = 1e-9;
 
 /// The members to choose from.
@@ -354,6 +354,7 @@ impl Search<'_> {
         let (mut best, mut best_counts, mut best_round) = (f64::NEG_INFINITY, counts.clone(), 0);
         for round in 1..=ROUNDS {
             let Some((member, goodness)) = self.next(&counts, &sums, round as f64) else { break };
+            let votes = self.votes(&counts, member);
             counts[member] += 1;
             if !best.is_finite() || goodness > best + LEAST_GAIN * best.abs() {
                 (best, best_counts, best_round) = (goodness, counts.clone(), round);
@@ -362,11 +363,20 @@ impl Search<'_> {
             }
             for (sums, target) in sums.iter_mut().zip(&self.targets) {
                 sums.resize(target.members[member].len(), 0.0);
-                sums.iter_mut().zip(&target.members[member]).for_each(|(sum, value)| *sum += value);
+                sums.iter_mut().zip(&target.members[member]).for_each(|(sum, value)| *sum += votes * value);
             }
         }
         let total = f64::from(best_counts.iter().sum::<u32>().max(1));
         best_counts.iter().map(|count| f64::from(*count) / total).collect()
+    }
+
+    /// What a member adds to its votes once more: one, and a little more the first time; see [`OF_EQUAL_VOTES`].
+    fn votes(&self, counts: &[u32], at: usize) -> f64 {
+        let are_labels = self.targets.iter().any(|target| target.rows.labels().is_some());
+        match self.known().iter().position(|known| *known == at) {
+            Some(place) if are_labels && counts[at] == 0 => 1.0 + OF_EQUAL_VOTES * 0.5_f64.powi(place as i32),
+            _ => 1.0,
+        }
     }
 
     /// The member that improves the mean the most, and how good the mean is with it.
@@ -375,8 +385,10 @@ impl Search<'_> {
         let used: f64 = chosen.map(|(_, seconds)| seconds).sum();
         let fits = |at: &usize| counts[*at] > 0 || used + self.library.durations[*at] <= self.library.seconds;
         let with = |at: usize| {
+            let votes = self.votes(counts, at);
             let of_target = |(target, sums): (&Target<'_>, &Vec<f64>)| -> Vec<f64> {
-                let sum = |(place, value): (usize, &f64)| (sums.get(place).unwrap_or(&0.0) + value) / round;
+                let sum =
+                    |(place, value): (usize, &f64)| (sums.get(place).unwrap_or(&0.0) + votes * value) / round;
                 target.members[at].iter().enumerate().map(sum).collect()
             };
             let means: Vec<Vec<f64>> = self.targets.iter().zip(sums).map(of_target).collect();

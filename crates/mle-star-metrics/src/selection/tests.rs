@@ -97,6 +97,25 @@ fn of_labels_with_equal_votes_that_of_the_earliest_member_is_scored() {
     }
 }
 
+/// Where both members say yes is a better guess than either, but it is not what is written.
+#[test]
+fn the_search_counts_equal_votes_as_they_are_written() {
+    let is_yes = |row: usize| row.is_multiple_of(3);
+    let word = |is_yes: bool| if is_yes { "yes" } else { "no" }.to_owned();
+    let truth = table((0..600).map(|row| word(is_yes(row))));
+    let files = [1, 2].map(|salt| table((0..600).map(|row| word(is_yes(row) || noise(row, salt) < 0.3))));
+    let columns = Columns::new(Some("id".to_owned()), "y");
+    let labels = Labels::read(truth.as_bytes(), &columns, Metric::F1).unwrap();
+    let header = HEADER.map(str::to_owned);
+    let layout = Layout { header: &header, id_column: Some("id") };
+    let rows = files.map(|file| labels.predicted(file.as_bytes(), &layout, Others::Reject).unwrap());
+    let members = rows.iter().map(|file| file.iter().map(spread).collect()).collect();
+    let library = Library::new(&rows[0], members, &[1.0; 2], 10.0);
+    let mut weights = library.search(&Sample::all(library.rows(|_| true))).run();
+    weights.sort_by(f64::total_cmp);
+    assert_eq!(weights, [0.0, 1.0]);
+}
+
 #[test]
 fn members_of_any_scale_are_compared_by_order() {
     let rows = 2_000;
