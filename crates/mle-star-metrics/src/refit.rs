@@ -151,6 +151,8 @@ struct Alike {
     rows: u64,
     scale: Scale,
     is_equal: bool,
+    /// Whether both have one value in all rows.
+    are_constant: bool,
     /// `None` if one of them is constant.
     correlation: Option<f64>,
     means: (f64, f64),
@@ -174,7 +176,10 @@ impl Alike {
         );
         let covariance = products(before, means.0, after, means.1);
         let (rows, is_equal) = (before.len() as u64, before == after);
-        Self { rows, scale: Scale::Counts, is_equal, correlation, means, deviations, covariance }
+        let are_constant =
+            [before, after].iter().all(|values| values.iter().all(|value| *value == values[0]));
+        let scale = Scale::Counts;
+        Self { rows, scale, is_equal, are_constant, correlation, means, deviations, covariance }
     }
 
     fn is_jump(&self) -> bool {
@@ -182,14 +187,18 @@ impl Alike {
             Scale::Counts => LEAST_CORRELATION,
             Scale::Free => chance(self.rows),
         };
+        let is_unlike = || !self.are_constant && self.correlation.is_none_or(|found| found < least);
         let is_off = || self.scale == Scale::Counts && self.is_at_another_level();
-        !self.is_equal && (self.correlation.is_none_or(|found| found < least) || is_off())
+        !self.is_equal && (is_unlike() || is_off())
     }
 
     /// Whether the second fit predicts more or less everywhere.
     fn is_at_another_level(&self) -> bool {
         let ((one, two), (deviation, other)) = (self.means, self.deviations);
         let shift = (two - one).abs();
+        if self.are_constant {
+            return shift > LEVEL * one.abs();
+        }
         let (of_deviation, of_mean) = (shift / deviation, shift / one.abs());
         // How many differences of the one are predicted for one difference of the other, by least squares.
         let slope = (self.covariance / deviation.powi(2)).max(self.covariance / other.powi(2));
@@ -206,7 +215,7 @@ impl Alike {
     fn words(&self) -> String {
         let correlation = match self.correlation {
             Some(found) => format!("correlation {found:.2}"),
-            None => "no correlation, because all are equal".to_owned(),
+            None => "no correlation, because one of them is constant".to_owned(),
         };
         let ((one, two), (deviation, other)) = (self.means, self.deviations);
         format!(
@@ -317,6 +326,23 @@ mod tests {
         // Only the order counts.
         check(Some(Metric::Spearman), &|row| 1.5 * number(2, row), false);
         check(Some(Metric::Spearman), &|row| -number(2, row), true);
+    }
+
+    #[test]
+    fn constants_jump_if_they_are_at_another_level() {
+        let check = |metric, before: &str, after: &str, expected: bool| {
+            for rows in [1, 3] {
+                let file = |cell: &str| {
+                    (0..rows).fold("id,y\n".to_owned(), |text, row| format!("{text}{row},{cell}\n"))
+                };
+                let refit = compared(Some(metric), &file(before), &file(after)).unwrap();
+                assert_eq!(refit.is_jump, expected, "{before} {after}: {refit:?}");
+            }
+        };
+        check(Metric::Rmse, "0.1000", "0.1001", false);
+        check(Metric::Rmse, "0.1", "0.2", true);
+        check(Metric::Rmse, "0", "0.1", true);
+        check(Metric::LogLoss, "0.1", "0.2", false);
     }
 
     #[test]
