@@ -57,6 +57,9 @@ fn row_weights_are_asked_for() {
         assert_eq!((Metric::parse(name), Metric::is_weighted(name)), (expected, is_weighted), "{name}");
     };
     check("weighted MAE", Some(Metric::Mae), true);
+    check("weighted_mae", Some(Metric::Mae), true);
+    check("sample_weighted_rmse", Some(Metric::Rmse), true);
+    check("WMAPE", None, false);
     check("Weighted Mean Absolute Error", Some(Metric::Mae), true);
     check("WMAE", Some(Metric::Mae), true);
     check("sample-weighted log loss", Some(Metric::LogLoss), true);
