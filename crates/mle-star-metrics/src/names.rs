@@ -78,7 +78,7 @@ pub enum Metric {
     SetMacroF1,
     /// The mean RMSE of several targets (MCRMSE).
     ColumnRmse,
-    /// The mean ROC-AUC of several targets, or of classes, each against the rest.
+    /// The mean ROC-AUC of several targets, or of columns for classes, each against the rest.
     ColumnRocAuc,
     /// The mean logarithmic loss of several targets, or of classes, each against the rest.
     ColumnLogLoss,

@@ -151,8 +151,8 @@ impl Labels {
     }
 }
 
-/// A file for each of these columns, since a file of 200 targets takes long to read 200 times. `None` if it is not such a
-/// table. Who reads the whole file is told why.
+/// A file for each of these columns, since a file of 200 targets takes long to read 200 times. `None` if the text is no such
+/// table: then each target reads the whole text, which gives the error.
 fn one_file_each(text: &[u8], id: Option<&str>, columns: &[&str]) -> Option<Vec<Vec<u8>>> {
     let mut table = Table::open(text).ok()?;
     let columns = table.columns(columns).ok()?;
@@ -340,7 +340,9 @@ impl Predicted {
             Cells::Positive { class, .. } => class,
             _ => positive(&self.names[..self.known], self.positive.as_deref()),
         };
-        let positive = (self.known <= 2).then(|| places[about as usize]);
+        // Each class counts against the rest, also of two.
+        let is_each = self.metric == Metric::ColumnRocAuc && matches!(self.cells, Cells::PerClass { .. });
+        let positive = (self.known <= 2 && !is_each).then(|| places[about as usize]);
         let truth = Truth::Classes { rows: &rows, names: &names, positive };
         match self.cells {
             Cells::Number(_) | Cells::Positive { .. } => use_them(&truth, &Predictions::Numbers(values)),

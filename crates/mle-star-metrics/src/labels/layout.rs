@@ -46,7 +46,7 @@ impl Columns {
         Self { id, target: target.into(), ..Self::default() }
     }
 
-    /// Whether a row with this label has none.
+    /// Whether this cell says that the row has no label.
     pub(super) fn lacks(&self, label: &str) -> bool {
         is_missing(label) && !self.words.iter().any(|word| word == label.trim())
     }

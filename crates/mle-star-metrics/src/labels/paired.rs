@@ -130,7 +130,7 @@ impl KnownRows {
     /// The known rows that a CSV file of predictions has, which may have `wanted` places alone.
     ///
     /// # Errors
-    /// The file cannot be read or lacks a column, an ID occurs twice or is not known, or a prediction is missing.
+    /// The file cannot be read or lacks a column, an ID occurs twice or is not known, or, with [`Others::Ignore`], a wanted row has no prediction.
     pub fn paired(
         &self,
         predictions: impl Read,

@@ -246,7 +246,7 @@ fn amounts(metric: Metric, names: &[String], positive: Option<&str>) -> Result<V
             Ok((0..2).map(|class| f64::from(u8::from(class == positive))).collect())
         }
         _ => {
-            let first = names.iter().find(|name| name.parse::<f64>().is_err());
+            let first = names.iter().find(|name| !name.parse::<f64>().is_ok_and(f64::is_finite));
             let first = shown(first.map_or("", String::as_str));
             Err(format!(
                 "{metric} needs numbers or two classes, but there are {} labels such as {first}",

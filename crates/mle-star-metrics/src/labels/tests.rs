@@ -393,8 +393,14 @@ fn row_weights_are_part_of_every_score() {
 
     let refused = |table: &str, expected: &str| assert_eq!(read(table, Metric::Mae).unwrap_err(), expected);
     refused("id,y,w\n1,1,1\n2,2,\n", "row 2 has no weight in column `w`");
-    refused("id,y,w\n1,1,-1\n", "row 1 has the weight `-1` in column `w`, which is no number of at least 0");
-    refused("id,y,w\n1,1,NA\n", "row 1 has the weight `NA` in column `w`, which is no number of at least 0");
+    refused(
+        "id,y,w\n1,1,-1\n",
+        "row 1 has the weight `-1` in column `w`, which is no finite number of at least 0",
+    );
+    refused(
+        "id,y,w\n1,1,NA\n",
+        "row 1 has the weight `NA` in column `w`, which is no finite number of at least 0",
+    );
     refused("id,y,w\n1,1,0\n", "no row has a weight above 0 in column `w`");
     refused("id,y\n1,1\n", "the file lacks these columns: `w`; it has these: `id`, `y`");
     // A row without a label needs none.
@@ -461,6 +467,8 @@ fn the_positive_class_can_be_named() {
     check(Metric::RocAuc, table, Some("ugly"), "y", Err(other));
     let three = "normalized Gini needs numbers or two classes, but there are 3 labels such as `bad`";
     check(Metric::Gini, "id,y\na,good\nb,bad\nc,ugly\n", None, "y", Err(three));
+    let infinite = "normalized Gini needs numbers or two classes, but there are 3 labels such as `inf`";
+    check(Metric::Gini, "id,y\na,1\nb,inf\nc,2\n", None, "y", Err(infinite));
 }
 
 #[test]

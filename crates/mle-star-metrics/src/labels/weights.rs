@@ -39,7 +39,7 @@ impl Weights {
             _ => {
                 let (cell, name) = (shown(cell), shown(name));
                 return Err(format!(
-                    "has the weight {cell} in column {name}, which is no number of at least 0"
+                    "has the weight {cell} in column {name}, which is no finite number of at least 0"
                 ));
             }
         }

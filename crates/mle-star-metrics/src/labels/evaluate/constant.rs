@@ -10,7 +10,7 @@ use super::Predicted;
 const MOST_LABELS: usize = 3;
 
 impl Predicted {
-    /// The score of the best of a few constants, in the metric's unit: mean, median and geometric mean of numbers; shares of classes;
+    /// The score of the best of a few constants, in the metric's unit: mean, median (the upper of two) and geometric mean of numbers; shares of classes;
     /// the most frequent labels. `None` where a constant has no score, and for guesses, sets and intervals.
     pub(in crate::labels) fn constant(&self) -> Option<f64> {
         let best = |one: f64, other: f64| match self.metric.direction() {

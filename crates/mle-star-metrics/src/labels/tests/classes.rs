@@ -64,3 +64,12 @@ fn sets_agree_whatever_the_order_and_form_of_their_labels() {
     assert_eq!(predicted[0].labels(), Some(2));
     assert_eq!(predicted[0].errors(), [0.0, 0.0, 0.0]);
 }
+
+/// By roc_auc_score of scikit-learn for each column.
+#[test]
+fn a_mean_of_columns_is_about_both_columns_of_two_classes() {
+    let table = labels("id,y\n1,a\n2,b\n3,b\n", Metric::ColumnRocAuc);
+    let file = "id,a,b\n1,.1,.1\n2,.9,.8\n3,.5,.9\n";
+    let (score, _) = scored(&table, "id,a,b", file, Others::Reject).unwrap();
+    assert!((score - 0.5).abs() < 1e-12, "{score}");
+}
