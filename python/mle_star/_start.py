@@ -20,7 +20,10 @@ from ._run import TICK, Run, seconds
 _ONLY_OPTIONS = {"config": "--config", "jobs": "--jobs", "learn_from": "--learn-from"}
 
 #: Endings of packed tables, after that of the table.
-_PACKED = {".gz", ".zip", ".zst"}
+_PACKED = {".gz", ".zip", ".zst", ".zstd"}
+
+#: The longest name of a folder that says what is predicted, in letters.
+_LONGEST_NAME = 60
 
 
 def run(
@@ -43,7 +46,7 @@ def run(
     Args:
         data: A data folder, a task file, a table file, or a frame. Without a test table, a fifth of the rows of a table
             is predicted and scored.
-        target: The target column, or several.
+        target: The target column, or several: a list, or a text with commas.
         test: The rows to predict, beside a table or a frame; without the target.
         metric: The metric, such as `"RMSE"` or `"log loss"`; a data folder may name it in its description.
         direction: `"maximize"` or `"minimize"`, for a metric that the program does not know.
@@ -89,7 +92,7 @@ def start(
         Error: The input is refused.
     """
     runs = Path(folder or os.environ.get("MLE_STAR_RUNS_DIR") or "runs")
-    columns = ",".join(target) if isinstance(target, list) else target
+    columns = _columns(target)
     options = {
         "--target": columns,
         "--metric": metric,
@@ -108,6 +111,13 @@ def start(
     return begun
 
 
+def _columns(target: Any) -> str | None:
+    """The names of the target columns; a name that is no text stands for its text."""
+    if isinstance(target, (list, tuple)):
+        return ",".join(map(str, target))
+    return None if target is None else str(target)
+
+
 def _setting(name: str, value: Any) -> list[str]:
     if value is None:
         return []
@@ -120,15 +130,15 @@ def _setting(name: str, value: Any) -> list[str]:
         value = os.fspath(value)
     try:
         return [f"--set={name}={value if isinstance(value, str) else json.dumps(value, default=_plain)}"]
-    except TypeError as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise Error(
             f"the setting {name!r} cannot be passed on: {error}", "give a number, a text, or a list of them"
         ) from error
 
 
 def _plain(value: Any) -> Any:
-    """A number of numpy, or a path in a list, for JSON."""
-    return value.item() if hasattr(value, "item") else os.fspath(value)
+    """A number or an array of numpy, or a path in a list, for JSON."""
+    return value.tolist() if hasattr(value, "tolist") else os.fspath(value)
 
 
 def _begun(process: Process) -> str:
@@ -166,7 +176,7 @@ class _Task:
         except OSError as error:
             raise Error(f"the folder of runs cannot be written: {error}", "set another one with `folder`") from error
         try:
-            self.path = self._folder / (re.sub(r"\W+", "-", name or "").strip("-") or "frame")
+            self.path = self._folder / (re.sub(r"\W+", "-", name or "").strip("-")[:_LONGEST_NAME] or "frame")
             self.path.mkdir()
             self._put(data, "train")
             if test is not None:
@@ -180,10 +190,11 @@ class _Task:
         if given is None:
             _frames.write(table, self.path / role)
         elif given.is_file():
-            endings = given.suffixes[-2:] if given.suffix in _PACKED else given.suffixes[-1:]
+            endings = given.suffixes[-2:] if given.suffix.lower() in _PACKED else given.suffixes[-1:]
             (self.path / "".join([role, *endings])).symlink_to(given.resolve())
         else:
-            raise Error(f"no such file: {given}", "give the path of a table, or a frame")
+            what = f"{given} is a folder, not a table" if given.is_dir() else f"no such file: {given}"
+            raise Error(what, "give the path of a table, or a frame")
 
     def __enter__(self) -> Self:
         return self
