@@ -25,6 +25,12 @@ Table: TypeAlias = "str | os.PathLike[str] | pd.DataFrame | ArrowTable"
 #: What pandas finds in a column of objects that has one kind of value, which both formats can write.
 _KINDS = {"string", "boolean", "integer", "floating", "mixed-integer-float", "decimal", "date", "datetime", "empty"}
 
+#: What pandas and pyarrow raise for a value that a file cannot hold.
+_UNFIT = (NotImplementedError, OverflowError, TypeError, ValueError)
+
+#: How many of these are a second, for differences of times in Arrow.
+_PER_SECOND = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}
+
 
 def pandas() -> Any:
     """The module pandas.
@@ -54,35 +60,45 @@ def write(table: Any, stem: Path) -> Path:
     """Writes a frame to a file beside `stem`: Parquet if pyarrow is installed, else CSV.
 
     Raises:
-        Error: The frame cannot become a table; it names the column.
+        Error: The frame cannot become a table.
     """
-    if not is_pandas(table):
-        return _write_arrow(table, stem)
-    frame = plain(table)
+    try:
+        return _write_pandas(plain(table), stem) if is_pandas(table) else _write_arrow(table, stem)
+    except _UNFIT as error:
+        raise Error(
+            f"the frame cannot be written: {error}", "change the type of that column, or leave it out"
+        ) from error
+
+
+def _write_pandas(frame: pd.DataFrame, stem: Path) -> Path:
     try:
         file = stem.with_name(f"{stem.name}.parquet")
         frame.to_parquet(file, engine="pyarrow", index=False)
     except ImportError:
         file = stem.with_name(f"{stem.name}.csv")
         frame.to_csv(file, index=False)
-    except (NotImplementedError, OverflowError, TypeError, ValueError) as error:
-        raise Error(
-            f"the frame cannot be written: {error}", "change the type of that column, or leave it out"
-        ) from error
     return file
 
 
 def _write_arrow(table: Any, stem: Path) -> Path:
+    kind = f"{type(table).__module__}.{type(table).__qualname__}"
     try:
         import pyarrow
-        from pyarrow import parquet
+        from pyarrow import compute, parquet
     except ImportError as error:
-        kind = f"{type(table).__module__}.{type(table).__qualname__}"
         raise Error(
             f"pyarrow is not installed, and a {kind} needs it", "install it, or give a frame of pandas"
         ) from error
+    try:
+        made = pyarrow.table(table)
+    except _UNFIT as error:
+        raise Error(f"a {kind} is no table: {error}", "give a frame, whose columns have names") from error
+    for position, field in enumerate(made.schema):
+        if pyarrow.types.is_duration(field.type):
+            counts = made.column(position).cast("int64").cast("float64", safe=False)
+            made = made.set_column(position, field.name, compute.divide(counts, _PER_SECOND[field.type.unit]))
     file = stem.with_name(f"{stem.name}.parquet")
-    parquet.write_table(pyarrow.table(table), file)
+    parquet.write_table(made, file)
     return file
 
 
@@ -94,11 +110,17 @@ def plain(frame: Any) -> pd.DataFrame:
     """
     if frame.columns.nlevels > 1:
         raise Error("the columns have several levels", 'join their names: frame.columns = frame.columns.map("_".join)')
-    named = [name for name in frame.index.names if name is not None]
-    columns = {str(name): frame.index.get_level_values(name).to_series(index=frame.index) for name in named}
+    columns: dict[str, Any] = {}
+    levels = [(str(name), level) for level, name in enumerate(frame.index.names) if name is not None]
+    for name, level in levels:
+        if name in columns:
+            raise Error(f"two levels of the index are called {name!r}", "rename one of them")
+        values = frame.index.get_level_values(level).to_series(index=frame.index)
+        columns[name] = _plain_column(name, values)
+    named = set(columns)
     for position, name in enumerate(map(str, frame.columns)):
         if name in columns:
-            where = "a column and a level of the index are" if name in map(str, named) else "two columns are"
+            where = "a column and a level of the index are" if name in named else "two columns are"
             raise Error(f"{where} called {name!r}", "rename one of them; an index without a name is left out")
         columns[name] = _plain_column(name, frame.iloc[:, position])
     made: pd.DataFrame = pandas().DataFrame(columns, index=frame.index).reset_index(drop=True)
@@ -116,7 +138,8 @@ def _plain_column(name: str, column: Any) -> Any:
         return _plain_column(name, column.sparse.to_dense())
     if isinstance(kind, (pd.IntervalDtype, pd.PeriodDtype)):
         return column.astype("string")
-    if pd.api.types.is_timedelta64_dtype(kind):
+    # Also of Arrow.
+    if kind.kind == "m":
         return column.dt.total_seconds()
     if pd.api.types.is_object_dtype(kind):
         found = pd.api.types.infer_dtype(column, skipna=True)
@@ -138,13 +161,18 @@ def _odd(name: str, column: Any) -> Error:
 
 
 def read(file: Path) -> pd.DataFrame:
-    """A CSV file of the program as a frame. IDs and labels such as `007` and `NA` stay texts."""
+    """A CSV file of the program as a frame.
+
+    `NA`, and columns with digits after a leading zero, stay texts. Other columns that look like numbers or truth values
+    become such.
+    """
     read_csv = pandas().read_csv
-    frame: pd.DataFrame = read_csv(file, keep_default_na=False, na_values=[""])
+    # In one piece: pieces of a column might have types of their own.
+    frame: pd.DataFrame = read_csv(file, keep_default_na=False, na_values=[""], low_memory=False)
     written = read_csv(file, dtype=str, keep_default_na=False)
     for name in frame.columns:
         if written[name].str.match(r"[+-]?0\d").any():
-            frame[name] = written[name]
+            frame[name] = written[name].where(written[name] != "")
     return frame
 
 

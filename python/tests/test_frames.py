@@ -11,6 +11,7 @@ from typing import Any
 import mle_star
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from conftest import TINY
 from mle_star import _frames
@@ -26,6 +27,10 @@ def values(series: Any) -> list[Any]:
 
 def indexed(*, name: str | None, columns: str = "a") -> pd.DataFrame:
     return pd.DataFrame({columns: [1, 2]}, index=pd.Index(["u", "v"], name=name))
+
+
+def leveled(index: pd.Index) -> pd.DataFrame:
+    return pd.DataFrame({"a": [1, 2]}, index=index)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +52,14 @@ def indexed(*, name: str | None, columns: str = "a") -> pd.DataFrame:
         (column(np.array([None, None], dtype=object)), {"x": [None, None]}),
         (column([datetime.date(2024, 1, 2), None]), {"x": [datetime.date(2024, 1, 2), None]}),
         (column([decimal.Decimal("1.10"), None]), {"x": [decimal.Decimal("1.10"), None]}),
+        (column(pd.array([90, None], dtype="duration[s][pyarrow]")), {"x": [90.0, None]}),
+        (
+            leveled(pd.period_range("2024-01", periods=2, freq="M", name="k")),
+            {"k": ["2024-01", "2024-02"], "a": [1, 2]},
+        ),
+        (leveled(pd.to_timedelta([1, 2], unit="h").rename("k")), {"k": [3600.0, 7200.0], "a": [1, 2]}),
+        (leveled(pd.IntervalIndex.from_breaks([0, 1, 2], name="k")), {"k": ["(0, 1]", "(1, 2]"], "a": [1, 2]}),
+        (leveled(pd.MultiIndex.from_arrays([[3, 4], [5, 6]], names=["k", None])), {"k": [3, 4], "a": [1, 2]}),
     ],
 )
 def test_any_file_can_hold_what_becomes_of_a_frame(
@@ -72,6 +85,8 @@ def test_any_file_can_hold_what_becomes_of_a_frame(
         (column([b"a"]), "column 'x' holds bytes objects"),
         (column([pathlib.PurePosixPath("a")]), "column 'x' holds PurePosixPath objects"),
         (column([1j]), "column 'x' holds complex numbers"),
+        (leveled(pd.MultiIndex.from_arrays([[1, 2], [3, 4]], names=["k", "k"])), "two levels of the index are called"),
+        (leveled(pd.Index([("u", 1), ("v", 2)], tupleize_cols=False, name="k")), "column 'k' holds tuple objects"),
         (column(np.array([2**70, 1], dtype=object)), "cannot be written"),
     ],
 )
@@ -80,6 +95,21 @@ def test_what_no_table_can_hold_is_one_error(frame: pd.DataFrame, message: str, 
         _frames.write(frame, tmp_path / "table")
     assert caught.value.exit_code == 2
     assert caught.value.hint
+
+
+def test_what_csv_cannot_hold_is_one_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    without_parquet(monkeypatch)
+    with pytest.raises(mle_star.Error, match="cannot be written"):
+        _frames.write(column(pd.Series(["a", "\ud800"], dtype=object)), tmp_path / "table")
+
+
+def test_tables_of_arrow_are_written_or_refused(tmp_path: Path) -> None:
+    table = pa.table({"x": pa.array([1500, None], pa.duration("ms")), "y": [1, 2]})
+    written = pd.read_parquet(_frames.write(table, tmp_path / "table"))
+    assert {name: values(written[name]) for name in written} == {"x": [1.5, None], "y": [1, 2]}
+    for odd in (pd.Series([1, 2]), pa.chunked_array([[1, 2]])):
+        with pytest.raises(mle_star.Error, match="is no table"):
+            _frames.write(odd, tmp_path / "odd")
 
 
 def test_the_hint_about_objects_works() -> None:
@@ -97,6 +127,13 @@ def test_labels_and_ids_stay_as_they_are_written(tmp_path: Path) -> None:
         "p": [0.5, 1e-05],
         "n": [10, None],
     }
+
+
+def test_a_long_column_has_one_type(tmp_path: Path) -> None:
+    (tmp_path / "out.csv").write_text("id,code\n" + "".join(f"{row},00{row}\n" for row in range(300_000)) + "A1,\n")
+    frame = _frames.read(tmp_path / "out.csv")
+    assert {type(value) for value in frame["id"]} == {str}
+    assert frame["code"].isna().sum() == 1
 
 
 def test_neither_a_path_nor_a_frame() -> None:
