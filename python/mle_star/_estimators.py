@@ -89,6 +89,7 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _fit(self, features: pd.DataFrame, y: NDArray[Any], default_metric: str) -> None:
         """Runs on these rows. The target is a column of numbers."""
         self._target, self._id = (_free(name, features) for name in ("target", "row_id"))
+        self._names = list(features.columns)
         rows = np.arange(len(features))
         test = features.assign(**{self._id: rows})
         train = features.assign(**{self._id: rows + len(rows), self._target: y})
@@ -98,8 +99,9 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
 
     def _predicted(self, X: Any) -> pd.DataFrame:
         """The run's predictions for these rows: a column for the target, or one for each class."""
-        check_is_fitted(self)
-        features = self._features(X, reset=False)
+        check_is_fitted(self, "run_")
+        # An array has the columns of the frame that was learned from, and the other way round.
+        features = self._features(X, reset=False).set_axis(self._names, axis=1)
         predicted = self.run_.predict(features.assign(**{self._id: np.arange(len(features))}))
         return predicted.drop(columns=self._id)
 

@@ -12,6 +12,7 @@ import pytest
 from conftest import TINY
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -77,7 +78,11 @@ def test_a_fitted_estimator_is_pickled(fitted: Any, tumours: Any) -> None:
     features, _ = tumours
     again = pickle.loads(pickle.dumps(fitted))
     assert again.run_.path == fitted.run_.path
-    assert (again.predict(features[200:]) == fitted.predict(features[200:])).all()
+    with warnings.catch_warnings():
+        # That an array has no names.
+        warnings.simplefilter("ignore")
+        of_array = again.predict(features[200:].to_numpy())
+    assert (of_array == fitted.predict(features[200:])).all()
 
 
 def test_what_does_not_fit_is_refused(fitted: Any, tumours: Any) -> None:
@@ -87,6 +92,8 @@ def test_what_does_not_fit_is_refused(fitted: Any, tumours: Any) -> None:
     unknown = mle_star.Classifier(agents="offline", quiet=True, sed=3)
     with pytest.raises(mle_star.Error, match='unknown config key "sed"'):
         unknown.fit(features, labels)
+    with pytest.raises(NotFittedError):
+        unknown.predict(features)
     with pytest.raises(ValueError, match="one class"):
         unknown.fit(features[:2], ["a", "a"])
     with pytest.raises(mle_star.Error, match="holds dict objects"):
