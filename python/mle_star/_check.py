@@ -31,9 +31,9 @@ def check(
         Error: A file cannot be checked.
     """
     is_path = not isinstance(source, str) or _is_path(source)
-    arguments = ["check", os.fspath(source) if is_path else "-", "--json"]
     options = {"--data": data, "--target": target, "--id-column": id_column}
-    arguments += [f"{name}={os.fspath(value)}" for name, value in options.items() if value is not None]
+    arguments = [f"{name}={os.fspath(value)}" for name, value in options.items() if value is not None]
+    arguments = ["check", "--json", *arguments, "--", os.fspath(source) if is_path else "-"]
     files = json.loads(call(*arguments, text="" if is_path else str(source), fine=(0, 1, USAGE)))["files"]
     for file in files:
         if file.get("error"):
@@ -42,4 +42,7 @@ def check(
 
 
 def _is_path(source: str) -> bool:
-    return "\n" not in source and (source.endswith((".py", ".ipynb")) or Path(source).exists())
+    try:
+        return "\n" not in source and (source.endswith((".py", ".ipynb")) or (source != "" and Path(source).exists()))
+    except (OSError, ValueError):  # too long for a path, or with a zero byte
+        return False

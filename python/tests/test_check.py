@@ -27,9 +27,14 @@ def test_a_text_and_a_file_have_the_same_findings(tmp_path: Path) -> None:
     assert found[0][0]["line"] == 7
 
 
-def test_a_script_without_leaks_has_no_findings() -> None:
-    assert mle_star.check("import pandas\n") == []
-    assert mle_star.check("print(1)") == []
+@pytest.mark.parametrize("script", ["import pandas\n", "print(1)", "", f"print({'1' * 300})"])
+def test_a_script_without_leaks_has_no_findings(script: str) -> None:
+    assert mle_star.check(script) == []
+
+
+def test_a_path_may_look_like_an_option() -> None:
+    Path("-p.py").write_text("print(1)")
+    assert mle_star.check("-p.py") == []
 
 
 @pytest.mark.parametrize("source", ["def f(:\n", "nothing.py", Path("nothing")])
