@@ -67,7 +67,9 @@ def call(*arguments: str, text: str = "", fine: Sequence[int] = (0,)) -> str:
     Raises:
         Error: It ends with another exit code than those of `fine`, or with a failure and prints nothing.
     """
-    ended = subprocess.run([find(), *arguments], input=text, capture_output=True, encoding="utf-8", check=False)
+    ended = subprocess.run(
+        [find(), *arguments], input=text, capture_output=True, encoding="utf-8", errors="replace", check=False
+    )
     if ended.returncode not in fine or (ended.returncode != 0 and not ended.stdout):
         raise said(ended.stderr, ended.returncode)
     return ended.stdout

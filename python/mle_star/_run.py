@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import itertools
 import json
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _frames
 from ._frames import Table
-from ._program import PROGRAM, Error, Process, call
+from ._program import Error, Process, call
 from ._progress import Progress
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ class Run:
             self._process.interrupt()
             self._process.end()
         elif self.status == "running":
-            os.kill(self._holder(), signal.SIGINT)
+            self._interrupt()
             Process("watch", "--", os.fspath(self._path)).end()
         return self
 
@@ -142,13 +143,17 @@ class Run:
         error.add_note(f"The run is {self._path}")
         raise error
 
-    def _holder(self) -> int:
-        """The process that works on it: one of the program, on this machine."""
-        found = re.fullmatch(r"process (\d+)\s*", (self._path / "journal.lock").read_text(errors="replace"))
-        name = Path(f"/proc/{found[1]}/comm") if found else None
-        if found and name and name.exists() and name.read_text().startswith(PROGRAM):
-            return int(found[1])
-        raise Error("the process of the run is not known here", "stop it where it was started, with Ctrl-C", 1)
+    def _interrupt(self) -> None:
+        """Asks the process that works on it to stop: the one of this machine that has its lock open."""
+        lock = self._path / "journal.lock"
+        # The process may have ended, or belong to another user.
+        with contextlib.suppress(OSError):
+            found = re.fullmatch(r"process (\d+)\s*", lock.read_text(encoding="utf-8", errors="replace"))
+            if found and any(_is_same(file, lock) for file in Path(f"/proc/{found[1]}/fd").iterdir()):
+                os.kill(int(found[1]), signal.SIGINT)
+                return
+        if self.status == "running":
+            raise Error("the process of the run is not known here", "stop it where it was started, with Ctrl-C", 1)
 
     def _view(self) -> dict[str, Any]:
         view = json.loads(call("show", "--json", "--", os.fspath(self._path)))["run"]
@@ -157,7 +162,7 @@ class Run:
     def events(self) -> Iterator[dict[str, Any]]:
         """The events so far (docs/events.md), once each: a resume tells the earlier ones again, which replaces them."""
         file = self._path / "logs/events.jsonl"
-        lines = file.read_text(errors="replace").split("\n") if file.exists() else []
+        lines = file.read_text(encoding="utf-8", errors="replace").split("\n") if file.exists() else []
         begins = [number for number, line in enumerate(lines) if '"event":"run_started"' in line]
         for line in lines[begins[-1] if begins else 0 :]:
             try:
@@ -175,7 +180,7 @@ class Run:
             Error: The run is not finished.
         """
         try:
-            result = json.loads((self._path / "result.json").read_text())
+            result = json.loads((self._path / "result.json").read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise self._lacks("result") from None
         return result  # type: ignore[no-any-return]
@@ -224,7 +229,7 @@ class Run:
         Raises:
             Error: There is none yet.
         """
-        return self._file("final/solution.py").read_text()
+        return self._file("final/solution.py").read_text(encoding="utf-8")
 
     def leaderboard(self) -> pd.DataFrame:
         """The scored solutions, the best first.
@@ -291,7 +296,9 @@ class Run:
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Writes the report, one page that needs no other file, and returns its path."""
         call("report", "--", os.fspath(self._path))
-        return Path(shutil.copyfile(self._path / "report.html", path))
+        with contextlib.suppress(shutil.SameFileError):
+            shutil.copyfile(self._path / "report.html", path)
+        return Path(path)
 
     def _file(self, name: str) -> Path:
         file = self._path / name
@@ -341,8 +348,22 @@ class Run:
 
 
 def seconds(limit: float | str | None) -> int | str | None:
-    """A time limit as the program takes it: whole seconds, or a text."""
-    return limit if limit is None or isinstance(limit, str) else math.ceil(limit)
+    """A time limit as the program takes it: whole seconds, or a text.
+
+    Raises:
+        Error: It is neither.
+    """
+    try:
+        return limit if limit is None or isinstance(limit, str) else math.ceil(limit)
+    except (OverflowError, TypeError, ValueError) as error:
+        raise Error(f"the time limit is {limit!r}", 'give seconds, or a text such as "10m"') from error
+
+
+def _is_same(file: Path, other: Path) -> bool:
+    try:
+        return file.samefile(other)
+    except OSError:  # closed meanwhile
+        return False
 
 
 def _interval(pair: list[float] | None) -> tuple[float, float] | None:

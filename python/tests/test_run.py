@@ -1,6 +1,7 @@
 """Runs with the real program and its offline agents."""
 
 import copy
+import datetime
 import json
 import os
 import pickle
@@ -16,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import TINY
-from mle_star._start import _setting
+from mle_star._start import _columns, _setting, _Task
 
 #: Seconds that anything may take here.
 PATIENCE = 120
@@ -79,6 +80,7 @@ def test_a_run_shows_itself(finished: mle_star.Run, tmp_path: Path) -> None:
     page = finished.report(tmp_path / "page.html")
     assert page == tmp_path / "page.html"
     assert "<html" in page.read_text()
+    assert finished.report(finished.path / "report.html").exists()
 
 
 def test_importance_is_given_or_refused_with_a_reason(finished: mle_star.Run) -> None:
@@ -114,6 +116,9 @@ def test_a_table_file_and_a_test_table(wine: pd.DataFrame, tmp_path: Path) -> No
         ({"data": "table.csv", "test": "table.csv", "folder": "table.csv"}, "the folder of runs cannot be", "`folder`"),
         ({"data": ".", "test": "table.csv"}, "a test table is given beside it", "into the folder"),
         ({"data": "table.csv", "test": "nothing.csv"}, "no such file: nothing.csv", ""),
+        ({"data": "table.csv", "test": "."}, ". is a folder, not a table", ""),
+        ({"data": "table.csv", "time_limit": float("inf")}, "the time limit is inf", "10m"),
+        ({"data": "table.csv", "time_limit": datetime.timedelta(1)}, "the time limit is datetime", "10m"),
     ],
 )
 def test_what_the_program_refuses(arguments: dict[str, Any], message: str, hint: str, tmp_path: Path) -> None:
@@ -131,6 +136,7 @@ def test_settings_of_all_kinds_are_passed_on() -> None:
         "seed": np.int64(3),
         "holdout": 0.25,
         "ignore_columns": ["a, b", "c"],
+        "folds": np.array([1, 2]),
         "metric_file": Path("metric.py"),
         "warm_start": True,
         "phase_time_budget": {"phase1_pct": 20},
@@ -142,6 +148,7 @@ def test_settings_of_all_kinds_are_passed_on() -> None:
         "--set=seed=3",
         "--set=holdout=0.25",
         '--set=ignore_columns=["a, b", "c"]',
+        "--set=folds=[1, 2]",
         "--set=metric_file=metric.py",
         "--set=warm_start=on",
         '--set=phase_time_budget={"phase1_pct": 20}',
@@ -149,6 +156,46 @@ def test_settings_of_all_kinds_are_passed_on() -> None:
         "--learn-from=two",
         "--jobs=2",
     ]
+
+
+@pytest.mark.parametrize(
+    ("target", "columns", "name"),
+    [
+        ("my price", "my price", "my-price"),
+        (["a", "b"], "a,b", "a-b"),
+        (("a", 13), "a,13", "a-13"),
+        (13, "13", "13"),
+        (["column" * 10] * 20, ",".join(["column" * 10] * 20), "column" * 10),
+        (None, None, "frame"),
+    ],
+)
+def test_targets_have_names_and_their_folder_a_short_one(
+    target: Any, columns: str | None, name: str, tmp_path: Path
+) -> None:
+    assert _columns(target) == columns
+    assert _Task(pd.DataFrame({"a": [1]}), None, tmp_path, columns).path.name == name
+
+
+@pytest.mark.parametrize("name", ["prices.csv", "prices.csv.zstd", "PRICES.CSV.GZ", "a.b.csv.zip"])
+def test_a_packed_table_stays_one_beside_a_test_table(name: str, tmp_path: Path) -> None:
+    Path(name).touch()
+    task = _Task(name, pd.DataFrame({"a": [1]}), tmp_path, "y")
+    assert (task.path / f"train.{name.partition('b.' if name.startswith('a') else '.')[2]}").is_symlink()
+
+
+def test_a_process_that_does_not_hold_the_lock_is_not_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = mle_star.Run(tmp_path)
+    monkeypatch.setattr(mle_star.Run, "status", "running")
+    other = subprocess.Popen(["sleep", "60"])
+    try:
+        for holder in (other.pid, 1, 2**22 + 1):
+            (tmp_path / "journal.lock").write_text(f"process {holder}\n")
+            with pytest.raises(mle_star.Error, match="not known here"):
+                run.stop()
+        assert other.poll() is None
+    finally:
+        other.kill()
+        other.wait()
 
 
 def test_a_started_run_is_stopped_and_resumed(wine: pd.DataFrame) -> None:
