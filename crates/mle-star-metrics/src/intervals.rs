@@ -152,7 +152,7 @@ pub fn for_one_more_period(measured: Measurement, periods: Vec<FoldScore>, scale
 }
 
 /// The standard error of a score by the jackknife, from the scores without one of the `groups` each. They may be the scores
-/// without some of the groups; `None` if they are fewer than five and not those without each.
+/// without some of the groups; `None` if they are fewer than five and not those without each, and for fewer than two groups.
 pub fn jackknife_error(scores: &[f64], groups: usize) -> Option<f64> {
     if scores.len() < groups.min(FEWEST_SCORES) {
         return None;

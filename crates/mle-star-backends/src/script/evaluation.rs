@@ -444,7 +444,12 @@ impl Evaluator {
 
 impl LabelledRows {
     fn read(setup: &EvaluationSetup) -> Result<Self, String> {
-        let rows = read(setup, &setup.train, &setup.columns, None)?;
+        let read = |file: &Path, columns: &Columns, others: Option<&Labels>| {
+            let labels = Labels::read_among(table(file)?, columns, setup.metric, others);
+            let labels = labels.map_err(|error| format!("scores are not recomputed: {error}"))?;
+            Ok(labels.with_intervals_for(setup.interval_for()))
+        };
+        let rows = read(&setup.train, &setup.columns, None)?;
         let folds = setup.all_folds()?;
         let folds_digest = setup.folds.as_ref().map(|_| rows.digest_in(&folds));
         let rows = match setup.interval_for() {
@@ -460,7 +465,7 @@ impl LabelledRows {
         };
         let columns = Columns { id: setup.id_column.clone(), ..setup.columns.clone() };
         let holdout = match setup.labels() {
-            Some(labels) => read(setup, labels, &columns, Some(&rows)),
+            Some(labels) => read(labels, &columns, Some(&rows)),
             None => Err("no rows are held out".to_owned()),
         };
         let search = match &holdout {
@@ -496,22 +501,6 @@ fn fewest_rows(labelled: usize, subsample_limit: usize, split: Option<&Split>) -
 fn opened(file: &Path) -> Result<io::Take<File>, String> {
     let opened = File::open(file).map_err(|error| format!("cannot read {}: {error}", file.display()));
     opened.map(|file| file.take(LARGEST))
-}
-
-/// The labels of a table, among the classes of the others, too.
-fn read(
-    setup: &EvaluationSetup,
-    file: &Path,
-    columns: &Columns,
-    others: Option<&Labels>,
-) -> Result<Labels, String> {
-    let table = table(file)?;
-    let labels = match others {
-        Some(others) => Labels::read_among(table, columns, setup.metric, others),
-        None => Labels::read(table, columns, setup.metric),
-    };
-    let labels = labels.map_err(|error| format!("scores are not recomputed: {error}"))?;
-    Ok(labels.with_intervals_for(setup.interval_for()))
 }
 
 fn table(file: &Path) -> Result<File, String> {

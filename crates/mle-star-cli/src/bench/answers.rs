@@ -88,11 +88,8 @@ impl Answers {
                     name == columns.target || columns.further.iter().any(|other| other == name)
                 });
                 let columns = Columns { positive, words, weight, ..columns };
-                let answers = open(&self.path)?;
-                match labels_of_training(&columns, metric, &task.data_dir) {
-                    Some(training) => Labels::read_among(answers, &columns, metric, &training),
-                    None => Labels::read(answers, &columns, metric),
-                }
+                let training = labels_of_training(&columns, metric, &task.data_dir);
+                Labels::read_among(open(&self.path)?, &columns, metric, training.as_ref())
             }
             Form::PerClass(classes) => {
                 let positive = task.positive_class.clone();

@@ -33,8 +33,8 @@ impl Labels {
         read(table, columns, metric, Beside::default()).map_err(Unusable)
     }
 
-    /// As [`Labels::read`], [among the classes](Self::among_classes_of) of other rows, too. These rows may lack all classes but
-    /// one.
+    /// As [`Labels::read`], [among the classes](Self::among_classes_of) of other rows, too, if there are any. These rows may lack
+    /// all classes but one.
     ///
     /// # Errors
     /// As for [`Labels::read`].
@@ -42,11 +42,14 @@ impl Labels {
         table: impl Read,
         columns: &Columns,
         metric: Metric,
-        others: &Self,
+        others: Option<&Self>,
     ) -> Result<Self, Unusable> {
-        let beside = Beside { others: Some(others), ..Beside::default() };
-        let labels = read(table, columns, metric, beside).map_err(Unusable)?;
-        Ok(labels.among_classes_of(others))
+        let labels =
+            read(table, columns, metric, Beside { others, ..Beside::default() }).map_err(Unusable)?;
+        Ok(match others {
+            Some(others) => labels.among_classes_of(others),
+            None => labels,
+        })
     }
 
     /// The labels in a CSV table with one column per class, which holds 1 for the class of a row and else 0. Rows with a
@@ -77,7 +80,7 @@ impl Labels {
 }
 
 /// What is known beside the table.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 struct Beside<'a> {
     /// The cluster of each row.
     clusters: Option<&'a [u32]>,

@@ -114,10 +114,7 @@ impl RowLabels {
     /// The labels of a table, among the classes of the others, too.
     fn read(&self, table: &Path, others: Option<&Labels>) -> Result<Labels, String> {
         let table = File::open(table).map_err(|error| error.to_string())?;
-        let labels = match others {
-            Some(others) => Labels::read_among(table, &self.columns, self.metric, others),
-            None => Labels::read(table, &self.columns, self.metric),
-        };
+        let labels = Labels::read_among(table, &self.columns, self.metric, others);
         labels.map_err(|error| error.to_string())
     }
 }
