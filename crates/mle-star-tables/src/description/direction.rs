@@ -21,12 +21,12 @@ const SMALL: &str =
 const LARGE: &str =
     "higher larger highest largest high large greater greatest bigger maximal maximum höher mayor";
 const GOOD: &str =
-    "better best wins win winner winning preferred good preferable desirable first besser mejor melhor";
+    "better best wins win winner winning preferred good preferable desirable besser mejor melhor";
 const BAD: &str = "worse worst bad";
 /// How far the two words of a comparison are apart.
 const REACH: usize = 6;
 
-/// Which values of the metric win, if a sentence about the evaluation says so. `metric` is its name.
+/// Which values of the metric win, if a sentence about the evaluation, or one beside it, says so. `metric` is its name.
 pub fn direction(description: &Description, metric: &str) -> DirectionReading {
     let sentences = description.sentences();
     let name: Vec<String> = words(metric).into_iter().map(|word| word.text).collect();
@@ -49,10 +49,9 @@ pub fn direction(description: &Description, metric: &str) -> DirectionReading {
                 || at > 0 && is_evaluation(&sentences[at - 1])
                 || sentences.get(at + 1).is_some_and(is_evaluation))
     };
-    let found =
-        sentences.iter().enumerate().filter(|(at, _)| is_about(*at)).filter_map(|(_, sentence)| {
-            said(sentence).map(|(direction, at)| (direction, quoted(sentence, at)))
-        });
+    let found = sentences.iter().enumerate().filter(|(at, _)| is_about(*at)).filter_map(|(_, sentence)| {
+        said(sentence, names_it(sentence)).map(|(direction, at)| (direction, quoted(sentence, at)))
+    });
     let found: Vec<(Direction, String)> = found.collect();
     match found.split_first() {
         None => DirectionReading::None,
@@ -63,13 +62,16 @@ pub fn direction(description: &Description, metric: &str) -> DirectionReading {
     }
 }
 
-/// What one sentence says, and where.
-fn said(sentence: &Sentence) -> Option<(Direction, usize)> {
+/// What one sentence says, and where. What is compared is a score, or the sentence names the metric, or nothing is said of it.
+fn said(sentence: &Sentence, names_it: bool) -> Option<(Direction, usize)> {
     let words = &sentence.words;
     (0..words.len()).find_map(|at| {
         let direction = by_verb(words, at)
             .filter(|_| is_of_a_score(words, at))
-            .or_else(|| by_comparison(words, at))
+            .or_else(|| {
+                let (direction, near) = by_comparison(words, at)?;
+                (names_it || is_of_values(words, at) || is_bare(words, at, near)).then_some(direction)
+            })
             .or_else(|| by_order(words, at))?;
         (!is_negated(words, at)).then_some((direction, at))
     })
@@ -87,13 +89,27 @@ fn by_verb(words: &[Word], at: usize) -> Option<Direction> {
 
 /// Whether a score, an error or the like is minimised, not anything else.
 fn is_of_a_score(words: &[Word], at: usize) -> bool {
-    const SCORES: &str =
-        "score scores metric error errors loss value values it index coefficient rate distance measure";
+    is_of_values(words, at)
+        || words[at.saturating_sub(8)..words.len().min(at + 6)].iter().any(|word| word.text == "it")
+}
+
+/// Whether a word for scores is near.
+fn is_of_values(words: &[Word], at: usize) -> bool {
+    const SCORES: &str = "score scores metric error errors loss losses value values index coefficient rate rates distance distances \
+        measure wert werte valor valores";
     words[at.saturating_sub(8)..words.len().min(at + 6)].iter().any(|word| among(SCORES, &word.text))
 }
 
-/// `lower is better`, `the smallest wins`, `better forecasts have lower scores`, `as small as possible`.
-fn by_comparison(words: &[Word], at: usize) -> Option<Direction> {
+/// Whether only small words stand between a size and its verdict, as in `lower is better`.
+fn is_bare(words: &[Word], at: usize, near: usize) -> bool {
+    const SMALL: &str = "is are the means mean generally usually always ist es é";
+    let (low, high) = (near.min(at), near.max(at));
+    words.get(low + 1..high).is_some_and(|between| between.iter().all(|word| among(SMALL, &word.text)))
+}
+
+/// `lower is better`, `the smallest wins`, `better forecasts have lower scores`, `as small as possible`, and where the verdict
+/// stands.
+fn by_comparison(words: &[Word], at: usize) -> Option<(Direction, usize)> {
     let size = |word: &str| match word {
         word if among(SMALL, word) => Some(Direction::Minimize),
         word if among(LARGE, word) => Some(Direction::Maximize),
@@ -106,7 +122,7 @@ fn by_comparison(words: &[Word], at: usize) -> Option<Direction> {
     };
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
     if at > 0 && text(at - 1) == "as" && text(at + 1) == "as" && text(at + 2) == "possible" {
-        return Some(found);
+        return Some((found, usize::MAX));
     }
     let from = at.saturating_sub(REACH);
     let until = words.len().min(at + REACH + 1);
@@ -123,6 +139,7 @@ fn by_comparison(words: &[Word], at: usize) -> Option<Direction> {
         word if among(BAD, word) => Some(opposite),
         _ => None,
     };
+    let verdict = |near: usize| verdict(near).map(|direction| (direction, near));
     behind.chain(ahead).filter(|near| !cut(*near)).find_map(verdict)
 }
 
@@ -176,5 +193,18 @@ mod tests {
         check("# Data\nQuality: higher is better.\n\nOther columns are numbers.", None);
         check("# Evaluation\nLower is better. In the second round, higher is better.", None);
         check("We minimise costs of the plant. Forecasts are compared by the energy score.", None);
+        for other in [
+            "The winner gets a large prize.",
+            "Large images are worse to segment.",
+            "Low resolution is worse for small nodules.",
+            "The largest team wins nothing.",
+            "There is a large first prize.",
+            "Good solutions need less than 2 GB of memory.",
+            "Models should be as small as possible.",
+        ] {
+            check(&format!("# Evaluation\nForecasts are compared by the energy score. {other}"), None);
+        }
+        check("# Evaluation\nForecasts are compared by the energy score (lower is better).", least);
+        check("# Evaluation\nThe energy score counts. Smaller is generally better.", least);
     }
 }
