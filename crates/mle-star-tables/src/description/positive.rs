@@ -1,5 +1,7 @@
 //! Which of two labels a probability is asked for.
 
+use std::ops::Range;
+
 use super::amount::{label_words, with_limits};
 use super::sentence::{Section, Sentence, Word, among, spaced, words};
 use super::{Description, quoted};
@@ -21,7 +23,7 @@ const NEGATIONS: &str = "not never no without fails fail failed failing avoids n
 /// Labels that are words of any text.
 const PLAIN: &str = "yes no true false y n t f 0 1 one zero in out on off up down";
 /// Words behind which the other label may stand.
-const INSTEAD: &str = "rather instead versus vs against unlike opposed otherwise and";
+const INSTEAD: &str = "rather instead versus vs against unlike opposed otherwise";
 
 /// The label that a sentence asks the probability of. A clear sentence wins over one that only names what is predicted.
 pub fn positive(description: &Description, labels: [&str; 2]) -> PositiveReading {
@@ -96,9 +98,14 @@ fn by_class(words: &[Word], names: &Names, at: usize) -> Found {
     if is_predicate { ahead().or_else(behind) } else { behind().or_else(ahead) }
 }
 
-/// `1 if X`, `1 = X`, `one means X`.
+/// `1 if X`, `1 = X`, `one means X`, but not `fold 1 is X`.
 fn by_one(words: &[Word], names: &Names, at: usize) -> Found {
     const LINKS: &str = "if when for mean means is stands denotes indicates represents where indicating meaning corresponds to being";
+    const NUMBERED: &str = "table figure fig fold stage phase round day week month year part chapter section step version task \
+        track example";
+    if at > 0 && among(NUMBERED, text(words, at - 1)) {
+        return None;
+    }
     let next = if among("should will must would", text(words, at + 1)) { at + 2 } else { at + 1 };
     let is_linked = among(LINKS, text(words, next));
     let is_one = match text(words, at) {
@@ -183,8 +190,11 @@ fn by_probability(words: &[Word], names: &Names) -> Found {
     (0..words.len()).filter(|at| among(PROBABILITIES, &words[*at].text) || is_function(*at)).find_map(|at| {
         let end = clause_end(words, at + 1);
         first(words, names, at + 1, end).or_else(|| directly_behind(words, names, at + 1)).or_else(|| {
-            // "default probability", "how likely a customer churns".
-            let is_compound = at > 0 && words[at].text != "scores";
+            // "Default probability", "how likely a customer churns"; "a good risk" is a customer.
+            let is_one = at > 1
+                && matches!(words[at].text.as_str(), "risk" | "odds")
+                && among("a an", &words[at - 2].text);
+            let is_compound = at > 0 && words[at].text != "scores" && !is_one;
             is_compound.then(|| first(words, names, at - 1, at)).flatten()
         })
     })
@@ -205,22 +215,30 @@ fn by_question(words: &[Word], names: &Names) -> Found {
         })
 }
 
-/// The label that these words name first; the other one if they negate it. `None` if both stand side by side.
+/// The label that these words name first; the other one if they negate it. `None` if the other follows, unless it is denied:
+/// which one `that a good customer turns bad` asks for is open.
 fn first(words: &[Word], names: &Names, from: usize, until: usize) -> Found {
     let found = named(words, names, from, until);
     let (label, at) = *found.first()?;
-    if let Some((_, second)) = found.iter().find(|(other, _)| *other != label) {
+    let second = found.iter().find(|(other, _)| *other != label).map(|(_, second)| *second);
+    if let Some(second) = second.or_else(|| own_word(words, names, 1 - label, (at + 1)..until)) {
         // One word that may be a form of either names neither.
-        let between = words.get(at + 1..*second)?;
-        let is_instead = between.iter().any(|word| among(INSTEAD, &word.text) && word.text != "and")
-            || between.iter().any(|word| among(NEGATIONS, &word.text));
-        let is_list = between.iter().any(|word| matches!(word.text.as_str(), "or" | "and"))
-            || between.len() < 2 && !is_instead;
-        if is_list && !is_instead {
+        let between = words.get(at + 1..second)?;
+        if !between.iter().any(|word| among(INSTEAD, &word.text) || among(NEGATIONS, &word.text)) {
             return None;
         }
     }
     Some((if is_negated(words, from, at) { 1 - label } else { label }, at))
+}
+
+/// The first word of a label of several words, if all that the other label lacks are there: "attrites" of "Attrited Customer".
+fn own_word(words: &[Word], names: &Names, label: usize, within: Range<usize>) -> Option<usize> {
+    let is_own = |name: &&String| !names[1 - label].contains(*name);
+    let place = |name: &String| {
+        within.clone().take_while(|at| *at < words.len()).find(|at| is_form_of(&words[*at].text, name))
+    };
+    let places: Option<Vec<usize>> = names[label].iter().filter(is_own).map(place).collect();
+    places.filter(|_| names[label].len() > 1)?.into_iter().min()
 }
 
 /// The label that these words name last.
@@ -247,8 +265,7 @@ fn named(words: &[Word], names: &Names, from: usize, until: usize) -> Vec<(usize
                     .iter()
                     .zip(name)
                     .all(|(word, name)| is_form_of(&word.text, name));
-            // A label of one letter is only itself.
-            // A label such as "no" is a word of every text unless it is marked.
+            // A label of one letter, or a word of every text such as "no", counts only if it is marked.
             let is_plain = among(PLAIN, &name.join(" "));
             let is_word = !is_plain && name.iter().map(String::len).sum::<usize>() > 1
                 || words.get(at).is_some_and(|word| word.before.contains(['`', '"', '\'', '“']));
@@ -362,6 +379,15 @@ mod tests {
         check(credit, "Give the probability of default. The chance of being repaid counts.", Some("both"));
         check(credit, "# Baseline\nIt predicts the probability of default.", None);
         check(credit, "Predict the probability of no default.", Some("repaid"));
+        check(["bad", "good"], "Predict the probability that a good customer turns bad.", None);
+        check(["delinquent", "paid"], "Predict the probability that a paid loan becomes delinquent.", None);
+        check(
+            ["Attrited Customer", "Existing Customer"],
+            "Predict the probability that an existing customer attrites.",
+            None,
+        );
+        check(["bad", "good"], "A good risk is cheap.", None);
+        check(["bad", "good"], "Predict the bad risk of each client.", Some("bad"));
     }
 
     #[test]
@@ -408,6 +434,17 @@ mod tests {
         check(client, "GOOD is coded as 1.", Some("GOOD"));
         check(client, "BAD = 1, GOOD = 0", Some("BAD"));
         check(client, "Use a BAD or GOOD client as a one.", None);
+        let payments = ["fraud", "legit"];
+        check(
+            payments,
+            "Fold 1 is legit data from 2019. Predict the probability that a payment is fraud.",
+            Some("fraud"),
+        );
+        check(
+            payments,
+            "Table 1: fraud per year. Predict the probability that a payment is legit.",
+            Some("legit"),
+        );
         let answers = ["no", "yes"];
         check(answers, "Submit the probability of yes.", Some("yes"));
         check(answers, "Submit the probability of no for each client.", Some("no"));
