@@ -10,7 +10,7 @@ const VERBS: [&str; 8] =
 /// The place of the column that sentences ask to predict, with one of them in quotation marks; `None` if none is named or
 /// several are.
 ///
-/// The first name behind `predict` counts, since features follow it, and a name beside `target`.
+/// The first name behind `predict` counts, up to words such as `based on`, which features follow, and a name beside `target`.
 pub(crate) fn target(description: &Description, columns: &[&str]) -> Option<(usize, String)> {
     let names: Vec<Vec<String>> =
         columns.iter().map(|name| words(&spaced(name)).into_iter().map(|word| word.text).collect()).collect();
@@ -26,12 +26,23 @@ pub(crate) fn target(description: &Description, columns: &[&str]) -> Option<(usi
 
 /// The first name behind a verb, and its place; before one such as `is to be predicted`.
 fn behind_verb(sentence: &Sentence, names: &[Vec<String>]) -> Option<(usize, usize)> {
-    let is_verb = |text: &str| VERBS.iter().any(|verb| text.starts_with(verb)) && !text.ends_with("ions");
-    let verb = sentence.words.iter().position(|word| is_verb(&word.text))?;
+    const STOPS: &str = "based basis from given using with by depending according";
+    // "Predictors" and "predictive" ask for nothing, "the prediction of" does.
+    const NOUNS: [&str; 4] = ["predictor", "predictive", "prediction", "estimator"];
+    let text = |at: usize| sentence.words.get(at).map_or("", |word| word.text.as_str());
+    let is_noun = |at: usize| NOUNS.iter().any(|noun| text(at).starts_with(noun));
+    let is_verb = |at: &usize| {
+        VERBS.iter().any(|verb| text(*at).starts_with(verb))
+            && (!is_noun(*at) || text(*at) == "prediction" && text(at + 1) == "of")
+            && !text(*at).ends_with("ions")
+    };
+    let verb = (0..sentence.words.len()).find(is_verb)?;
     let named = |at: usize| named_at(sentence, names, at).map(|column| (column, at));
     let is_passive = verb > 0 && among("be is are", &sentence.words[verb - 1].text);
     let ahead = || is_passive.then(|| (0..verb).rev().find_map(named)).flatten();
-    ahead().or_else(|| (verb + 1..sentence.words.len()).find_map(named))
+    let behind =
+        || (verb + 1..sentence.words.len()).take_while(|at| !among(STOPS, text(*at))).find_map(named);
+    ahead().or_else(behind)
 }
 
 /// The name in `the target is X`, `target column X`, `X is the target`.
@@ -82,6 +93,11 @@ mod tests {
         check("Demand and returns are known.", &columns, None);
         check("The column `demand` is to be predicted.", &columns, Some("demand"));
         check("Predict the sale price of a house.", &["SaleType", "SalePrice"], Some("SalePrice"));
+        let features = ["age", "temperature", "balance"];
+        check("Predict whether a patient is ill, based on age.", &features, None);
+        check("Predict who leaves from the balance.", &features, None);
+        check("Predictive maintenance: temperature readings.", &features, None);
+        check("The prediction of the balance is asked.", &features, Some("balance"));
         check("# Previous work\nOthers predict returns.\n# Task\nPredict demand.", &columns, Some("demand"));
     }
 }
