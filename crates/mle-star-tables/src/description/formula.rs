@@ -1,20 +1,40 @@
 //! Formulas and lines of code that name a metric.
 
+use std::ops::Range;
+
 use mle_star_metrics::names::Metric;
 
 /// The text with a name in the place of its only equation, if that is how the metric is computed: `$$MAE = \\frac{1}{n} …$$`.
 /// One of several equations may be a part of another.
 pub(super) fn with_name(text: &str) -> String {
+    // Two marks are one.
     let text = text.replace("$$", "$");
-    let parts: Vec<&str> = text.split('$').collect();
-    // Formulas are between marks; two marks are one.
-    let is_equation = |(at, part): &(usize, &&str)| at % 2 == 1 && part.contains('=');
-    let mut equations = parts.iter().enumerate().filter(is_equation);
-    let (Some((at, equation)), None) = (equations.next(), equations.next()) else { return text };
-    let is_closed = at + 1 < parts.len();
-    match name(equation).filter(|_| is_closed) {
-        Some(name) => format!("{}{name}{}", parts[..at].join("$"), parts[at + 1..].join("$")),
+    let (mut equations, mut from) = (Vec::new(), 0);
+    while let Some(found) = next_formula(&text[from..]) {
+        let (start, end) = (from + found.start, from + found.end);
+        if text[start..end].contains('=') {
+            equations.push(start..end);
+        }
+        from = end;
+    }
+    let [equation] = equations.as_slice() else { return text };
+    match name(text[equation.clone()].trim_matches('$')) {
+        Some(name) => format!("{}{name}{}", &text[..equation.start], &text[equation.end..]),
         None => text,
+    }
+}
+
+/// The next formula between dollar signs, with them. A sign before an amount of money begins none.
+fn next_formula(text: &str) -> Option<Range<usize>> {
+    let mut from = 0;
+    loop {
+        let start = from + text[from..].find('$')?;
+        let end = start + 1 + text[start + 1..].find('$')?;
+        let inner = &text[start + 1..end];
+        if !(inner.starts_with(|c: char| c.is_ascii_digit()) && inner.contains(' ')) {
+            return Some(start..end + 1);
+        }
+        from = start + 1;
     }
 }
 
@@ -65,28 +85,18 @@ pub(super) fn computed(code: &str) -> Option<String> {
 /// The text without formulas between dollar signs, unless they are short names such as `$F_1$`.
 pub(super) fn without(text: &str) -> String {
     const LONGEST_NAME: usize = 16;
+    let text = text.replace("$$", "$");
     let mut out = String::with_capacity(text.len());
-    let mut rest = text.replace("$$", "$");
-    while let Some(start) = rest.find('$') {
-        let (before, formula) = rest.split_at(start);
-        out.push_str(before);
-        let Some(end) = formula[1..].find('$').map(|end| end + 1) else {
-            out.push_str(formula);
-            return out;
-        };
-        let inner = &formula[1..end];
-        let is_money = inner.starts_with(|c: char| c.is_ascii_digit()) && inner.contains(' ');
-        if is_money {
-            out.push('$');
-            rest = formula[1..].to_owned();
-            continue;
-        }
+    let mut rest = text.as_str();
+    while let Some(formula) = next_formula(rest) {
+        out.push_str(&rest[..formula.start]);
+        let inner = &rest[formula.start + 1..formula.end - 1];
         if inner.len() <= LONGEST_NAME && !inner.contains(['=', '\\']) {
             out.push_str(inner);
         }
-        rest = formula[end + 1..].to_owned();
+        rest = &rest[formula.end..];
     }
-    out + &rest
+    out + rest
 }
 
 #[cfg(test)]
@@ -99,6 +109,7 @@ mod tests {
         check("Scored by $$MAE = \\frac{1}{n}|y-p|$$, in m.", "Scored by MAE, in m.");
         check("Scored by $\\mathrm{RMSE} = \\sqrt{x}$.", "Scored by RMSE.");
         check("It costs $5, and RMSE = 5.", "It costs $5, and RMSE = 5.");
+        check("Win $10,000 in all. Scored by $$RMSE = \\sqrt{x}$$", "Win $10,000 in all. Scored by RMSE");
         let several = "Scored by $S = MAE / n$, where $MAE = |y-p|$.";
         check(several, several);
         check("Scored by $S = MAE / n$.", "Scored by $S = MAE / n$.");

@@ -39,6 +39,11 @@ struct Reader {
     has_plain: bool,
     strong: usize,
     skipped: usize,
+    struck: usize,
+    /// Whether the last heading is the title.
+    is_title: bool,
+    /// Whether emphasis began behind a number: `0.6*AUC + 0.4*F1` has none.
+    is_product: bool,
     code: String,
     header: Vec<String>,
     cells: Vec<String>,
@@ -61,6 +66,17 @@ impl Reader {
             Event::End(TagEnd::MetadataBlock(_)) => self.skipped = 0,
             Event::Text(text) if self.skipped > 0 => self.code.push_str(&text),
             _ if self.skipped > 0 => {}
+            Event::Start(Tag::Strikethrough) => self.struck += 1,
+            Event::End(TagEnd::Strikethrough) => self.struck = self.struck.saturating_sub(1),
+            Event::Text(_) | Event::Code(_) if self.struck > 0 => {}
+            Event::Start(Tag::Emphasis) => {
+                self.is_product = self.text.ends_with(|letter: char| letter.is_ascii_digit());
+                self.times();
+            }
+            Event::End(TagEnd::Emphasis) => {
+                self.times();
+                self.is_product = false;
+            }
             Event::Start(Tag::Strong) => self.strong += 1,
             Event::End(TagEnd::Strong) => self.strong = self.strong.saturating_sub(1),
             Event::Start(Tag::Heading { .. } | Tag::Paragraph | Tag::Item | Tag::CodeBlock(_)) => {
@@ -94,6 +110,12 @@ impl Reader {
         }
     }
 
+    fn times(&mut self) {
+        if self.is_product {
+            self.text.push('*');
+        }
+    }
+
     /// Ends a paragraph or an item.
     fn flush(&mut self) {
         let text = std::mem::take(&mut self.text);
@@ -102,6 +124,7 @@ impl Reader {
         if is_strong
             && lines.iter().filter(|line| !line.is_empty()).count() == 1
             && words(&text) <= 2 * LONGEST_HEADING
+            && !is_remark(text.trim())
         {
             self.text = text;
             self.heading(7);
@@ -151,9 +174,17 @@ impl Reader {
     fn heading(&mut self, level: usize) {
         let text = std::mem::take(&mut self.text);
         self.has_plain = false;
+        if std::mem::take(&mut self.is_title) {
+            self.above.clear();
+        }
         self.above.retain(|(above, _)| *above < level);
         let inherited = self.above.last().map_or(Section::Other, |(_, section)| *section);
         let section = Section::below(&text).unwrap_or(inherited);
+        // "# The House Prize" is the title of all, "# Prize money" is a heading, though nothing below other headings.
+        self.is_title = level == 1 && words(&text) > 1 && self.blocks.is_empty() && is_beside(section);
+        let first = text.split_whitespace().next().unwrap_or_default();
+        let is_other = self.is_title && Section::below(first).is_none();
+        let section = if is_other { Section::Other } else { section };
         self.above.push((level, section));
         self.blocks.push(Block { text, section, is_heading: true });
     }
@@ -174,6 +205,16 @@ impl Reader {
 
 fn words(text: &str) -> usize {
     text.split_whitespace().count()
+}
+
+fn is_beside(section: Section) -> bool {
+    matches!(section, Section::Aside | Section::References)
+}
+
+/// Whether a strong line is a sentence beside the matter, such as `**See the baseline notebook.**`, and no heading.
+fn is_remark(line: &str) -> bool {
+    let is_sentence = line.ends_with(['.', '!', '?']) || line.contains(": ");
+    is_sentence && Section::below(line).is_some_and(is_beside)
 }
 
 /// Whether a paragraph's first line is a heading without a mark: a few words without an end, and a new start after them.

@@ -47,7 +47,7 @@ const WEAKLY: &str = "scoring score scored scores ranking ranked judging judged 
     performance puntuación success";
 const BESIDE: &str = "and the of how criteria criterion submission submissions are is we your you final measure function \
     rules method rule will be for";
-/// Beginnings of words in headings about other things.
+/// A heading with a word that begins so is about other things, and so are those below that say nothing.
 const ASIDE: &str = "related background baseline benchmark previous histor acknowledg paper prize timeline licen starter past";
 /// Beginnings of words in headings about literature.
 const REFERENCES: &str = "referenc citation literature bibliograph cite citing";
@@ -64,10 +64,18 @@ impl Section {
         if begins(REFERENCES) {
             return Some(Self::References);
         }
-        if begins(ASIDE) {
+        // "Evaluation and baseline" has both, "evaluation of the baseline" is about the latter.
+        let is_first = words.first().is_some_and(|first| {
+            EVALUATION.split(' ').any(|stem| first.text.starts_with(stem)) || is(WEAKLY, first)
+        });
+        let has_both = is_first
+            && words
+                .get(1)
+                .is_some_and(|next| next.text == "and" || next.before.contains(['&', '/', ',', '+']));
+        if begins(ASIDE) && !has_both {
             return Some(Self::Aside);
         }
-        (begins(EVALUATION) || weakly).then_some(Self::Evaluation)
+        (begins(EVALUATION) || weakly || has_both).then_some(Self::Evaluation)
     }
 }
 

@@ -5,7 +5,7 @@ use mle_star_metrics::names::{Kind, Metric};
 use super::super::sentence::{Sentence, Word, among};
 use super::contrast::ends_clause;
 use super::mention::{Mention, is_one_name, joined};
-use super::vocabulary::{BOUNDARIES, HARMLESS, LOGS, NOT_LOGS, TRANSFORMS};
+use super::vocabulary::{BOUNDARIES, HARMLESS, HEADS, LOGS, METRIC_WORDS, NOT_LOGS, TRANSFORMS};
 
 /// What changes a metric, in a common form, for example `log`, `weighted`, `at 3`, `per group`.
 pub(super) type Modifiers = Vec<String>;
@@ -68,12 +68,7 @@ fn before(words: &[Word], mention: &Mention) -> (usize, Modifiers) {
     if !changing.is_empty() && modifiers.is_empty() {
         modifiers.push(in_common_form(&changing.join(" ")));
     }
-    // "1 - RMSE".
-    let before = words[mention.start].before.trim();
-    if mention.start > 0
-        && words[mention.start].before.contains(' ')
-        && matches!(before, "-" | "−" | "*" | "×" | "+" | "/" | "·")
-    {
+    if is_in_formula(words, mention.start) {
         modifiers.push("in a formula".to_owned());
     }
     if let Some((at, transform)) = transform(words, start) {
@@ -83,9 +78,23 @@ fn before(words: &[Word], mention: &Mention) -> (usize, Modifiers) {
     (start, modifiers)
 }
 
+/// `1 - RMSE`, `0.5*AUC`, but not `Metric - RMSE`.
+fn is_in_formula(words: &[Word], start: usize) -> bool {
+    let Some(last) = start.checked_sub(1).map(|at| words[at].text.as_str()) else { return false };
+    let before = words[start].before.as_str();
+    let is_number = last.parse::<f64>().is_ok();
+    match before.trim() {
+        // "With -RMSE" is one, too.
+        "-" | "−" if before.starts_with(' ') && !before.ends_with(' ') => true,
+        "-" | "−" => is_number || before.contains(' ') && among(HEADS, last) && !among(METRIC_WORDS, last),
+        "*" | "×" | "+" | "/" | "·" => is_number || before.contains(' '),
+        _ => false,
+    }
+}
+
 fn is_harmless(word: &Word, mention: &Mention) -> bool {
     let text = word.text.as_str();
-    // A mean of rows is what a metric is; `root mean squared error` is one name.
+    // `mean` changes nothing, except for F1; `root` changes a metric that is already known.
     let is_mean = matches!(text, "mean" | "average" | "averaged");
     (among(HARMLESS, text)
         && !(text == "root" && mention.metric.is_some())
@@ -213,7 +222,12 @@ impl Right<'_> {
             && !is_without(self.words, at)
             && !is_logarithmic(self.mention.metric);
         // Whether log returns are what is predicted, or the logarithms of it, is open.
-        let log = if among(NOT_LOGS, next) { format!("log {next}") } else { "log".to_owned() };
+        let log = match self.text(at) {
+            "log" if matches!(next, "10" | "2" | "base") => "log10".to_owned(),
+            log @ ("log10" | "log2") => log.to_owned(),
+            _ if among(NOT_LOGS, next) => format!("log {next}"),
+            _ => "log".to_owned(),
+        };
         is_new.then_some((log, at + 1))
     }
 
@@ -258,7 +272,8 @@ impl Right<'_> {
                     .find(|at| matches!(self.text(*at), "over" | "across" | "of" | "per" | "for"))?;
                 over(link + 1)
             }
-            "per" if is_near => over(at + 1),
+            // "MAE in minutes per trip" gives the unit.
+            "per" if is_near && self.text(at.saturating_sub(2)) != "in" => over(at + 1),
             "every" | "each" | "individual" if is_near => {
                 among("of for within in over across", self.text(at.saturating_sub(1)))
                     .then(|| over(at + 1))
@@ -273,9 +288,12 @@ impl Right<'_> {
     fn change(&self, at: usize) -> Found {
         const BY: &str =
             "relative compared normalized normalised scaled divided multiplied times plus minus squared";
+        const NEXT: &str = "stability gain ratio improvement uplift difference skill reduction variance";
         const WITH: &str = "skill penalty penalties penalized penalised capped trimmed truncated beta decay";
         let word = self.text(at);
+        let is_near = self.distance(at) == 0 && matches!(self.words[at].before.as_str(), " " | "-");
         let changed = match word {
+            word if is_near && among(NEXT, word) => true,
             "one" => matches!(self.text(at + 1), "vs" | "versus") && self.text(at + 2) == "one",
             "truncated" if is_logarithmic(self.mention.metric) => false,
             word if among(BY, word) => self.distance(at) <= 8 && changes(self.words, at, self.stop),
@@ -287,18 +305,25 @@ impl Right<'_> {
     /// `up to an FPR of 0.1`, `during the first hour`, `only for rare classes`, `of the top 10`.
     fn limit(&self, at: usize) -> Found {
         let (word, next, distance) = (self.text(at), self.text(at + 1), self.distance(at));
+        const RANKED: &str = "teams team participants submissions solutions places competitors";
         let is_hidden = || is_hidden(self.words, at);
         let limits = match word {
             "top" => {
                 let is_near = self.text(at.saturating_sub(1)) == "the" || distance <= 3;
-                return is_near.then(|| ("top".to_owned(), at + 1));
+                let mut next = self.words[at..self.stop.min(self.words.len()).min(at + 4)].iter();
+                let is_of_teams = next.any(|word| among(RANKED, &word.text));
+                return (is_near && !is_of_teams).then(|| ("top".to_owned(), at + 1));
             }
             "during" | "excluding" | "ignoring" => next != "training" && !is_hidden(),
             "within" => {
                 distance <= 2
                     && (is_limit(self.words, at, self.stop) || matches!(next, "one" | "two" | "three"))
             }
-            "only" => matches!(next, "for" | "on" | "over" | "in") && !is_hidden(),
+            "only" => {
+                // "Only for …", "only computed for …".
+                let next = if next.ends_with("ed") { self.text(at + 2) } else { next };
+                matches!(next, "for" | "on" | "over" | "in") && !is_hidden()
+            }
             "restricted" | "limited" | "partial" => distance <= 8,
             "up" | "above" | "below" | "under" | "between" => {
                 distance <= 3 && is_limit(self.words, at, self.stop)
@@ -386,7 +411,8 @@ fn averaged(words: &[Word], from: usize, stop: usize, metric: Option<Metric>) ->
     let mut at = from;
     while at < stop
         && words.get(at).is_some_and(|word| {
-            among(BESIDE, &word.text) && !(at > from && word.before.contains([',', ';', '(', ')']))
+            (among(BESIDE, &word.text) || word.text.parse::<u32>().is_ok())
+                && !(at > from && word.before.contains([',', ';', '(', ')']))
         })
     {
         at += 1;
@@ -401,7 +427,14 @@ fn averaged(words: &[Word], from: usize, stop: usize, metric: Option<Metric>) ->
         None => true,
     };
     if among(ROWS, word) || word == "row" {
-        return (!averages_rows && !matches!(word, "test" | "data" | "prediction" | "predictions" | "id" | "ids" | "sample" if word != "sample")).then(|| "sample averaged".to_owned());
+        if matches!(word, "test" | "data" | "prediction" | "predictions" | "id" | "ids") {
+            return None;
+        }
+        // A correlation of each row is another one.
+        return match metric {
+            Some(Metric::Pearson | Metric::Spearman | Metric::R2) => Some("per row".to_owned()),
+            _ => (!averages_rows).then(|| "sample averaged".to_owned()),
+        };
     }
     if among(CLASSES, word) {
         return Some("macro".to_owned());
@@ -410,8 +443,12 @@ fn averaged(words: &[Word], from: usize, stop: usize, metric: Option<Metric>) ->
         return Some("column wise".to_owned());
     }
     let is_word = word.len() > 2 && word.chars().all(char::is_alphabetic);
+    // "For each time step" and "for each time ID".
+    let goes_on = words.get(at + 1).filter(|_| at + 1 < stop);
+    let is_part =
+        word == "time" && goes_on.is_some_and(|next| next.before == " " && !among(BOUNDARIES, &next.text));
     (is_word
-        && !among("set holdout unseen leaderboard submission time competition others values other period real true actual", word))
+        && (is_part || !among("set holdout unseen leaderboard submission time competition others values other period real true actual", word)))
     .then(|| format!("per {word}"))
 }
 

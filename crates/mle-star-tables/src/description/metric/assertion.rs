@@ -28,14 +28,19 @@ pub(super) fn assertions(sentence: &Sentence, at: usize) -> Vec<Assertion> {
     let found = mentions(sentence);
     let cue = cue::cue(sentence, &found);
     let level = levels::level(sentence, cue.as_ref());
-    let counted: Vec<(usize, &Mention)> =
-        found.iter().enumerate().filter(|(_, mention)| !contrast::is_dismissed(sentence, mention)).collect();
+    let counted: Vec<(usize, &Mention)> = found
+        .iter()
+        .enumerate()
+        .filter(|(_, mention)| !contrast::is_dismissed(sentence, cue.as_ref(), mention, &found))
+        .collect();
     let is_governed = |mention: &Mention| {
         mention.metric.is_some()
             || mention.end - mention.start > 1
             || mention.name == "map"
             || cue::governs(sentence, cue.as_ref(), mention.start)
     };
+    // "The scaled error (RMSSE)" is named in its own words, with a name that is known beside it.
+    let has_object = counted.len() < found.len() || counted.iter().any(|(_, mention)| is_governed(mention));
     let counted = counted.into_iter().filter(|(_, mention)| is_governed(mention)).collect();
     let counted = governed(sentence, cue.as_ref(), counted);
     let mut assertions: Vec<Assertion> = Vec::new();
@@ -67,7 +72,6 @@ pub(super) fn assertions(sentence: &Sentence, at: usize) -> Vec<Assertion> {
             _ => assertions.push(one),
         }
     }
-    let has_object = !assertions.is_empty() || !found.is_empty();
     if let (false, Some(cue), true) = (has_object, &cue, level == Level::Stated) {
         assertions.extend(cue::unnamed(sentence, cue).map(|(start, end)| Assertion {
             level,

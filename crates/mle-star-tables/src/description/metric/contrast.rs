@@ -1,8 +1,9 @@
 //! Metrics that a sentence mentions without scoring by them.
 
 use super::super::sentence::{Sentence, Word, among};
+use super::cue::{self, Cue};
 use super::mention::{Mention, mentions};
-use super::vocabulary::{DISMISSED, ELSEWHERE, ELSEWHERE_PAIRS, SECONDARY};
+use super::vocabulary::{DISMISSED, ELSEWHERE, ELSEWHERE_PAIRS, FORMER, FORMERLY, PEOPLE, SECONDARY};
 
 /// Words that end the reach of `not` to the right.
 const TURNS: &str = "but while whereas although though however because since";
@@ -11,13 +12,18 @@ const VERBS: &str = "we you they it is are was were use uses used will submissio
     ranked judged applies counts this have chose";
 
 /// Whether the sentence says that this metric does not decide.
-pub(super) fn is_dismissed(sentence: &Sentence, mention: &Mention) -> bool {
+pub(super) fn is_dismissed(
+    sentence: &Sentence,
+    cue: Option<&Cue>,
+    mention: &Mention,
+    others: &[Mention],
+) -> bool {
     let words = &sentence.words;
-    is_negated(words, mention)
+    is_negated(words, mention, others)
         || is_dismissed_after(words, mention)
         || is_value(words, mention)
         || is_for_ties(words, mention)
-        || is_elsewhere(words, mention)
+        || is_elsewhere(sentence, cue, mention)
         || is_purpose(words, mention)
 }
 
@@ -51,8 +57,15 @@ pub(super) fn ends_clause(word: &Word) -> bool {
 }
 
 /// `not by X`, `instead of X`, `rather than X`, `unlike X`, `replaces X`.
-fn is_negated(words: &[Word], mention: &Mention) -> bool {
+fn is_negated(words: &[Word], mention: &Mention, others: &[Mention]) -> bool {
     let mut has_verb = false;
+    // Between the names of a list is nothing but a comma.
+    let continues = |at: usize| {
+        let start = if among("the a", &words[at].text) { at + 1 } else { at };
+        words[at].before.trim() == ","
+            && others.iter().any(|other| other.end == at)
+            && others.iter().any(|other| other.start == start)
+    };
     for at in (0..=mention.start).rev() {
         let word = words[at].text.as_str();
         let next = words.get(at + 1).map_or("", |word| word.text.as_str());
@@ -78,8 +91,8 @@ fn is_negated(words: &[Word], mention: &Mention) -> bool {
                 _ => has_verb |= among(VERBS, word),
             }
         }
-        if ends_clause(&words[at]) && !words[at].before.contains('(') {
-            // "Instead of accuracy, log loss or F1, we use …" keeps its list.
+        // "Instead of accuracy, log loss or F1, we use …" keeps its list.
+        if ends_clause(&words[at]) && !words[at].before.contains('(') && !continues(at) {
             return false;
         }
     }
@@ -134,8 +147,10 @@ fn is_value(words: &[Word], mention: &Mention) -> bool {
         after.take(4).any(|word| among("rate tpr fpr sensitivity specificity recall", &word.text));
     let is_equation = first.is_some_and(|word| is_number(word) && word.before.contains(['=', ':', '≈', '~']));
     let before = mention.start.checked_sub(1).map(|at| &words[at]);
-    let is_percent =
-        before.is_some_and(|word| word.text == "percent" || word.raw.contains('.') && is_number(word));
+    // "0.7 * AUC" is a part of a score.
+    let is_factor = words[mention.start].before.contains(['*', '×', '·', '/', '+', '-', '−']);
+    let is_percent = !is_factor
+        && before.is_some_and(|word| word.text == "percent" || word.raw.contains('.') && is_number(word));
     is_equation
         || is_percent
         || value.is_some_and(|word| is_number(word) && !is_of_rate && !first.is_some_and(ends_clause))
@@ -159,18 +174,22 @@ fn is_purpose(words: &[Word], mention: &Mention) -> bool {
         "measures reflects captures balances summarizes summarises combines describes gauges rewards";
     let near = mention.start.saturating_sub(4)..mention.start;
     let verb = near.rev().find(|at| among(FOR, &words[*at].text));
+    // "The score measures X" and "the metric measures X" name what counts, and so does "two measures: X".
     verb.is_some_and(|verb| {
-        words[..verb].iter().any(|word| among("f1 auc score kappa error loss metric rmse", &word.text))
+        let is_bare = words[..verb]
+            .iter()
+            .all(|word| among("the a our your this competition evaluation score metric", &word.text));
+        let is_noun = verb > 0 && among("two three both these of all several", &words[verb - 1].text);
+        !is_bare
+            && !is_noun
+            && words[..verb].iter().any(|word| among("f1 auc score kappa error loss metric rmse", &word.text))
     })
 }
 
 /// `last year X was used`, `the paper reports X`, `as training loss`.
-fn is_elsewhere(words: &[Word], mention: &Mention) -> bool {
-    let is_marker = |at: usize| {
-        let word = words[at].text.as_str();
-        let next = words.get(at + 1).map_or("", |word| word.text.as_str());
-        among(ELSEWHERE, word) || among(SECONDARY, word) || ELSEWHERE_PAIRS.contains(&(word, next))
-    };
+fn is_elsewhere(sentence: &Sentence, cue: Option<&Cue>, mention: &Mention) -> bool {
+    let words = &sentence.words;
+    let is_marker = |at: usize| is_marker(words, at);
     let is_past = |at: usize| {
         words.get(at + 1).is_some_and(|word| matches!(word.text.as_str(), "was" | "were" | "had"))
     };
@@ -192,5 +211,30 @@ fn is_elsewhere(words: &[Word], mention: &Mention) -> bool {
     };
     let turn = words[mention.end..end].iter().position(is_turn);
     let end = turn.map_or(end, |at| mention.end + at);
-    (mention.end..end).any(is_marker)
+    // "Scored by the accuracy of the predicted authors" is about people of the data.
+    let is_of_data = |at: usize| {
+        among(PEOPLE, &words[at].text)
+            && cue::governs(sentence, cue, mention.start)
+            && !sentence.has("was were")
+    };
+    (mention.end..end).any(|at| is_marker(at) && !is_of_data(at))
+}
+
+/// Whether this word, with the next ones, is about other evaluations than that of this task's submissions.
+fn is_marker(words: &[Word], at: usize) -> bool {
+    const EVALUATE: &str =
+        "evaluate score rank judge grade assess measure determine compare compute calculate decide select";
+    let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    let (word, next) = (text(at), text(at + 1));
+    // "The original scale" and "the past 10 days" are about the data.
+    let is_end = words.get(at + 1).is_none_or(|next| next.before.contains([',', ';', ':', '.']));
+    let is_other = !among(FORMER, word) || is_end || (at + 1..=at + 2).any(|at| among(FORMERLY, text(at)));
+    // "X is used to rank submissions" is about these.
+    let is_used = (word, next) == ("used", "to")
+        && among(EVALUATE, text(at + 2))
+        && !at.checked_sub(1).is_some_and(|at| among("we they", text(at)));
+    let is_more = word == "information" && at > 0 && text(at - 1) == "more";
+    among(ELSEWHERE, word) && is_other
+        || among(SECONDARY, word) && !is_more
+        || ELSEWHERE_PAIRS.contains(&(word, next)) && !is_used
 }

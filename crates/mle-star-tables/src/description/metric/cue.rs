@@ -9,7 +9,7 @@ use super::vocabulary::{
 /// What makes a sentence one about the evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cue {
-    /// The word behind `scored by`, or behind `the metric is`.
+    /// The word behind `scored by`, or behind `the metric is`; without an object, the cue itself.
     pub(super) at: usize,
     /// Whether what follows is the metric.
     pub(super) has_object: bool,
@@ -123,7 +123,9 @@ pub(super) fn unnamed(sentence: &Sentence, cue: &Cue) -> Option<(usize, usize)> 
     let mut end = start;
     while end < words.len()
         && (end == start || is_one_name(&words[end - 1..=end]))
-        && (among(HEADS, words[end].text.as_str()) || !among(BOUNDARIES, words[end].text.as_str()))
+        && (words[end].text == "mean"
+            || among(HEADS, words[end].text.as_str())
+            || !among(BOUNDARIES, words[end].text.as_str()))
     {
         end += 1;
     }

@@ -90,8 +90,8 @@ fn resolved(one: &Assertion, sentences: &[Sentence], has_weights: bool) -> Resul
         modifiers.retain(|modifier| modifier != "weighted");
     }
     for modifier in &mut modifiers {
-        if matches!(modifier.as_str(), "at k" | "at n")
-            && let Some(number) = levels::value_of_k(&sentences[one.sentence..])
+        if let "at k" | "at n" = modifier.as_str()
+            && let Some(number) = levels::value_of(&modifier[3..], &sentences[one.sentence..])
         {
             *modifier = format!("at {number}");
         }

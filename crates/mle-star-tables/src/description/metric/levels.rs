@@ -2,7 +2,7 @@
 
 use mle_star_metrics::names::Metric;
 
-use super::super::sentence::{Section, Sentence};
+use super::super::sentence::{Section, Sentence, Word, among};
 use super::cue::{self, Cue};
 use super::vocabulary::{ELSEWHERE, SECONDARY};
 
@@ -62,15 +62,18 @@ pub(super) fn said_apart(sentence: &Sentence, metric: Option<Metric>) -> Vec<Str
         return Vec::new();
     }
     let mut said = Vec::new();
-    let logs = has("log logs logarithm logarithms logarithmic log1p");
+    let logs = has("log logs logarithm logarithms logarithmic log1p log10 log2");
+    let begins = words.first().map_or("", |word| word.text.as_str());
+    // "Where y is the natural logarithm of the price" defines the symbols of a formula.
     let taken =
-        has("transformed taken taking before scale first applied apply computed calculated logarithms");
+        has("transformed taken taking before scale first applied apply computed calculated logarithms")
+            || sentence.section == Section::Evaluation && (begins == "where" || has("natural"));
     if logs
         && taken
         && !matches!(metric, Some(Metric::LogLoss | Metric::Rmsle))
         && metric.is_none_or(Metric::is_for_regression)
     {
-        said.push("log".to_owned());
+        said.push(if has("log10 log2") { "log10" } else { "log" }.to_owned());
     }
     let weighted = words.iter().enumerate().any(|(at, word)| {
         let next = words.get(at + 1).map_or("", |word| word.text.as_str());
@@ -86,8 +89,9 @@ pub(super) fn said_apart(sentence: &Sentence, metric: Option<Metric>) -> Vec<Str
 
 /// Whether what one sentence says around a metric holds where another sentence names it.
 pub(super) fn is_kept(modifier: &str) -> bool {
-    const KEPT: [&str; 11] = [
+    const KEPT: [&str; 12] = [
         "log",
+        "log10",
         "weighted",
         "macro",
         "micro",
@@ -102,55 +106,76 @@ pub(super) fn is_kept(modifier: &str) -> bool {
     KEPT.contains(&modifier) || modifier.starts_with("at ") || modifier.starts_with("per ")
 }
 
-/// What `k` is, from `k = 3` or `where k is 3`.
-pub(super) fn value_of_k(sentences: &[Sentence]) -> Option<u32> {
+/// What a letter such as `k` is, from `k = 3` or `where k is 3`.
+pub(super) fn value_of(letter: &str, sentences: &[Sentence]) -> Option<u32> {
+    let value = |words: &[Word], at: usize| {
+        let next = words.get(at + 1)?;
+        let is_equal = next.before.contains(['=', ':']) || matches!(next.text.as_str(), "is" | "equals");
+        let is_number = |word: &Word| word.text.parse::<u32>().is_ok();
+        let at = if is_number(next) { at + 1 } else { at + 2 };
+        let number = words.get(at)?.text.parse().ok().filter(|_| is_equal);
+        // "1..5" and "1, 3 and 5" are several.
+        let is_list = |near: usize| {
+            words.get(at + near).is_some_and(|word| is_number(word) && !word.before.contains(['(', ';']))
+        };
+        let has_link = words.get(at + 1).is_some_and(|word| among("and or to", &word.text));
+        number.filter(|_| !is_list(1) && !(has_link && is_list(2)))
+    };
     sentences.iter().take(4).find_map(|sentence| {
         let words = &sentence.words;
-        let at = words
-            .iter()
-            .position(|word| matches!(word.text.as_str(), "k" | "n") && words.iter().len() > 1)?;
-        let mut rest =
-            words[at..].iter().enumerate().filter(|(_, word)| matches!(word.text.as_str(), "k" | "n"));
-        rest.find_map(|(from, _)| {
-            let next = words.get(at + from + 1)?;
-            let is_equal = next.before.contains('=')
-                || next.text == "is"
-                || next.text == "equals"
-                || next.before.contains(':');
-            let number = if next.text.parse::<u32>().is_ok() { next } else { words.get(at + from + 2)? };
-            number.text.parse().ok().filter(|_| is_equal)
-        })
+        (0..words.len()).filter(|at| words[*at].text == letter).find_map(|at| value(words, at))
     })
 }
 
-/// The one share that a sentence or the next names, such as a quantile or the coverage of intervals.
+/// The one share that a sentence or the next names, a quantile or the coverage of intervals.
 pub(super) fn share(sentences: &[Sentence]) -> Option<String> {
-    let shares = |sentence: &Sentence, from: usize| -> Vec<String> {
-        let words = &sentence.words;
-        let mut found = Vec::new();
-        for at in from..words.len() {
-            let next = words.get(at + 1).map_or("", |word| word.text.as_str());
-            let Ok(number) = words[at].text.trim_end_matches("th").parse::<f64>() else { continue };
-            let is_alpha = at > 0 && words[at - 1].text == "alpha" || at > 1 && words[at - 2].text == "alpha";
-            let name = if is_alpha { "alpha " } else { "" };
-            if number > 0.0 && number < 1.0 {
-                found.push(format!("{name}{number}"));
-            } else if number < 100.0
-                && (matches!(next, "percent" | "percentile") || words[at].text.ends_with("th"))
-            {
-                found.push(format!("{name}{number}%"));
-            }
-        }
-        found.dedup();
-        found
-    };
-    let near = sentences.first().map(|sentence| shares(sentence, 0));
-    let near =
-        near.filter(|found| !found.is_empty()).or_else(|| sentences.get(1).map(|next| shares(next, 0)))?;
-    match near.as_slice() {
-        [only] => Some(only.clone()),
+    let near = sentences.iter().take(2).map(|sentence| shares(&sentence.words));
+    let mut near = near.filter(|found| found.iter().any(|(_, is_level)| *is_level));
+    match near.next()?.as_slice() {
+        [(only, _)] => Some(only.clone()),
         _ => None,
     }
+}
+
+/// The shares in a sentence, each with whether it is called a quantile or the like.
+fn shares(words: &[Word]) -> Vec<(String, bool)> {
+    let mut found = Vec::new();
+    for at in 0..words.len() {
+        let next = words.get(at + 1).map_or("", |word| word.text.as_str());
+        let Ok(number) = words[at].text.trim_end_matches("th").parse::<f64>() else { continue };
+        let is_alpha = at > 0 && words[at - 1].text == "alpha" || at > 1 && words[at - 2].text == "alpha";
+        let name = if is_alpha { "alpha " } else { "" };
+        if number > 0.0 && number < 1.0 {
+            found.push((format!("{name}{number}"), is_level(words, at)));
+        } else if number < 100.0
+            && (matches!(next, "percent" | "percentile") || words[at].text.ends_with("th"))
+        {
+            found.push((format!("{name}{number}%"), is_level(words, at)));
+        }
+    }
+    found.dedup_by(|next, last| {
+        let is_same = next.0 == last.0;
+        last.1 |= is_same && next.1;
+        is_same
+    });
+    found
+}
+
+/// Whether a number is called a level: `the 0.9 quantile`, `a coverage of 90%`, `pinball loss at 0.9`.
+fn is_level(words: &[Word], at: usize) -> bool {
+    const LEVELS: &str = "quantile quantiles percentile percentiles alpha α tau τ level levels coverage cover interval intervals confidence";
+    const NEAR: usize = 3;
+    let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
+    // "Quantile loss" is the name of a metric.
+    let is_name = |at: usize| among("loss losses score error", text(at + 1));
+    let is_behind_name = |back: usize| {
+        at.checked_sub(back)
+            .is_some_and(|at| among("pinball quantile interval winkler", text(at)) && is_name(at))
+    };
+    words[at].text.ends_with("th")
+        || is_behind_name(2) && text(at + 1) != "percent"
+        || is_behind_name(3) && text(at - 1) == "at"
+        || (at.saturating_sub(NEAR)..=at + NEAR).any(|near| among(LEVELS, text(near)) && !is_name(near))
 }
 
 /// The metric of a name with what changes it; `None` without a formula for all of it.

@@ -6,7 +6,7 @@ use super::super::quoted;
 use super::super::sentence::{Section, Sentence, among};
 use super::cue;
 use super::levels::{self, Level};
-use super::mention::{is_one_name, joined_raw, mentions};
+use super::mention::{Mention, is_one_name, joined_raw, mentions};
 use super::reading::MetricReading;
 use super::vocabulary::{BOUNDARIES, ELSEWHERE, HARMLESS, SECONDARY, SUBMISSIONS};
 
@@ -74,11 +74,12 @@ fn formula(sentence: &Sentence) -> Option<MetricReading> {
 fn unknown(sentence: &Sentence) -> Option<MetricReading> {
     let words = &sentence.words;
     let found = mentions(sentence);
-    let cue = cue::cue(sentence, &found).filter(|cue| cue.has_object && found.is_empty())?;
+    let is_word = |mention: &Mention| mention.metric.is_none() && mention.end - mention.start == 1;
+    let cue = cue::cue(sentence, &found).filter(|cue| cue.has_object && found.iter().all(is_word))?;
     if levels::level(sentence, Some(&cue)) != Level::Stated {
         return None;
     }
-    let is_small = |at: usize| among(BOUNDARIES, &words[at].text);
+    let is_small = |at: usize| among(BOUNDARIES, &words[at].text) && words[at].text != "mean";
     let start = (cue.at..words.len().min(cue.at + REACH)).find(|at| !is_small(*at))?;
     let mut end = start + 1;
     let goes_on = |end: usize| is_one_name(&words[end - 1..=end]) && !is_small(end);

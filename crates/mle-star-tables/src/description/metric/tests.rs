@@ -60,6 +60,16 @@ fn descriptions_name_their_metric() {
         ("# Bewertung\nDie Vorhersagen werden mit dem RMSE bewertet.", "RMSE"),
         ("Your score is the percentage of rows that you predict correctly.", "accuracy"),
         ("Predict y. RMSE.", "RMSE"),
+        ("Build models with high accuracy.\n\n# Evaluation\nRMSE is used to rank submissions.", "RMSE"),
+        (
+            "# Evaluation\nLogLoss is the evaluation metric used to determine the winners. Accuracy will be shown too.",
+            "log loss",
+        ),
+        ("The area under the ROC curve will be used to score your submission.", "ROC-AUC"),
+        ("# Evaluation\nEvaluation Metric - RMSE", "RMSE"),
+        ("# Evaluation\nThe metric measures the accuracy of your predictions.", "accuracy"),
+        ("First prize: $10,000.\n\n# Evaluation\n$$RMSE = \\sqrt{x}$$", "RMSE"),
+        ("# Evaluation\n~~RMSE~~ MAE is the metric.", "MAE"),
     ]);
 }
 
@@ -113,6 +123,89 @@ fn words_around_a_metric_change_it() {
         ("Scored by the RMSE of each store, then averaged.", "\"RMSE of each store (per store)\""),
         ("The score is one minus the accuracy.", "\"one minus the accuracy\""),
         ("The score is the negative of the RMSE.", "\"negative of the RMSE\""),
+        ("Submissions are scored with -RMSE.", "\"RMSE (in a formula)\""),
+        ("The score is 100*(1-RMSE).", "\"1-RMSE (in a formula)\""),
+        ("Scored by RMSE of log10(price).", "\"RMSE of log10\""),
+        ("Submissions are scored by accuracy gain.", "\"accuracy gain\""),
+        ("Submissions are evaluated using a gini stability metric.", "\"gini stability\""),
+        ("# Evaluation\nThe RMSE is only computed for items of today.", "\"RMSE is only (partial)\""),
+        ("Submissions are evaluated on RMSE, and the top 10 teams are invited.", "RMSE"),
+        ("Submissions are evaluated by the MAE in minutes per trip.", "MAE"),
+    ]);
+}
+
+#[test]
+fn averages_over_parts_are_others() {
+    check(&[
+        ("Scored by RMSE averaged over the 10 stores.", "\"RMSE averaged over the (per stores)\""),
+        ("Scored by RMSE averaged over the 1000 rows.", "RMSE"),
+        ("Scored by F1 averaged over the 5 classes.", "macro F1"),
+        (
+            "Submissions are evaluated on the mean of the Pearson correlation coefficient for each time ID.",
+            "\"Pearson correlation coefficient for each time (per time)\"",
+        ),
+        ("Scored by the RMSE of each time series.", "\"RMSE of each time (per time)\""),
+        (
+            "Submissions are ranked by average Pearson correlation per row.",
+            "\"average Pearson correlation per row\"",
+        ),
+    ]);
+}
+
+#[test]
+fn parts_of_a_score_are_no_metric() {
+    let parts = "0.7 * AUC + 0.3 (in a formula) / 0.3 * F1 (in a formula)";
+    check(&[
+        ("# Evaluation\nScore = 0.7 * AUC + 0.3 * F1\n\nAUC is the area under the ROC curve.", parts),
+        (
+            "# Evaluation\nScore: 0.6*AUC + 0.4*F1. The AUC is the area under the ROC curve.",
+            "0.6*AUC + 0.4 (in a formula) / 0.4*F1 (in a formula)",
+        ),
+        ("Scored by *F1* (macro).", "macro F1"),
+    ]);
+}
+
+#[test]
+fn only_what_is_called_a_level_is_one() {
+    check(&[
+        (
+            "Submissions are scored by the pinball loss. The public leaderboard uses 30% of the test rows.",
+            "\"pinball loss\"",
+        ),
+        ("The metric is the quantile loss. The baseline reaches 0.25.", "\"quantile loss\""),
+        ("Scored by the Winkler score. It is based on 70% of the data.", "\"Winkler score\""),
+        ("Scored by the Winkler score. The coverage should be 90%.", "interval score 0.9"),
+        ("Scored by the pinball loss at 0.9.", "pinball loss 0.9"),
+        ("Scored by the pinball loss. Predict the 0.1 and 0.9 quantiles.", "\"pinball loss\""),
+        ("The metric is MAP@K where n = 20 is the number of users and k = 5.", "MAP@5"),
+        ("Scored by MAP@K for k=1..5.", "\"MAP@K (at k)\""),
+    ]);
+}
+
+#[test]
+fn headings_say_what_is_beside_the_matter() {
+    check(&[
+        (
+            "# CommonLit Readability Prize\n\nBuild it with good accuracy.\n\n## Overview\nSubmissions are scored on RMSE.",
+            "RMSE",
+        ),
+        ("# Related work\nSubmissions are scored by accuracy.\n# Task\nSubmissions are scored by F1.", "F1"),
+        ("# Citation prediction\n## Task\nSubmissions are scored by RMSLE.", "RMSLE"),
+        ("High accuracy.\n\n# Evaluation and baseline\nSubmissions are scored by RMSE.", "RMSE"),
+        ("Scored by RMSE.\n\n# Evaluation of the baseline\nIt is evaluated by accuracy.", "RMSE"),
+        ("High accuracy.\n\n# Evaluation\n**See the baseline.**\n\nSubmissions are scored by RMSE.", "RMSE"),
+        ("Scored by RMSE.\n\n**Baseline**\n\nSubmissions of it are scored by accuracy.", "RMSE"),
+    ]);
+}
+
+#[test]
+fn logarithms_of_symbols_count() {
+    check(&[
+        (
+            "# Evaluation\nSubmissions are scored on the root mean squared error.\n\nwhere y is the natural log of the actual revenue plus one.",
+            "RMSLE",
+        ),
+        ("# Evaluation\nRMSE. Both are log10-transformed before scoring.", "\"RMSE (log10)\""),
     ]);
 }
 
@@ -147,6 +240,29 @@ fn what_does_not_count_is_no_reading() {
         ("Submissions are scored by AUC, and the accuracy is shown for information.", "ROC-AUC"),
         ("# Baseline\nScored by accuracy: 0.8.\n# Evaluation\nScored by MCC.", "MCC"),
         ("Models may be trained with log loss; predictions are evaluated by Brier score.", "Brier score"),
+        ("Accuracy used to be the metric. Submissions are scored by F1.", "F1"),
+        ("Instead of accuracy, log loss or F1, we use MCC.", "MCC"),
+        ("Submissions are scored by MCC rather than accuracy, F1 or log loss.", "MCC"),
+        ("Submissions are not scored by accuracy, log loss or F1, but by MCC.", "MCC"),
+        ("In the past, accuracy was used. Submissions are scored by F1.", "F1"),
+        ("Accuracy was used in the past. Submissions are scored by F1.", "F1"),
+        ("The original competition used accuracy. Submissions are scored by F1.", "F1"),
+    ]);
+}
+
+#[test]
+fn words_about_the_data_dismiss_no_metric() {
+    check(&[
+        (
+            "Highest accuracy is the aim.\n# Evaluation\nSubmissions are evaluated with F1 on the original classes.",
+            "F1",
+        ),
+        ("# Evaluation\nRMSE on original scale is the metric. R2 is nice.", "RMSE"),
+        ("Submissions are evaluated on RMSE on the original (not log-transformed) price scale.", "RMSE"),
+        ("Using the previous 12 months of sales, models are evaluated by MAE.", "MAE"),
+        ("Given the past 10 days, the forecasts for the next day are scored by RMSE.", "RMSE"),
+        ("Submissions are scored by the accuracy of the predicted authors.", "accuracy"),
+        ("For more information, RMSE is our evaluation metric.", "RMSE"),
     ]);
 }
 
@@ -183,6 +299,10 @@ fn unknown_metrics_are_told_in_their_words() {
         ("The evaluation metric is the profit in euros.", "\"profit\""),
         ("Submissions are scored by the expected cost of maintenance.", "\"expected cost of maintenance\""),
         ("The evaluation metric is the net profit. The sensors have a high accuracy.", "\"net profit\""),
+        (
+            "Submissions are evaluated on the Weighted Root Mean Squared Scaled Error (RMSSE).",
+            "\"Weighted Root Mean Squared Scaled Error\"",
+        ),
         ("Submissions are evaluated by experts.", ""),
         ("Submissions are evaluated on the test set.", ""),
         ("Submissions are evaluated by comparing them with the truth.", ""),

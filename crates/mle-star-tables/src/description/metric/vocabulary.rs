@@ -232,6 +232,13 @@ pub(super) const SUBMISSIONS: &str = "submission submissions submitted entry ent
 pub(super) const ELSEWHERE: &str = "paper papers et published baseline baselines benchmark literature authors historically originally \
     original previous previously earlier former formerly prior past experts physicians doctors reviewers \
     article colleagues";
+/// Those of them that are about other evaluations only before these words.
+pub(super) const FORMER: &str = "original previous past prior earlier former";
+pub(super) const FORMERLY: &str = "work works study studies paper papers publication research article authors challenge \
+    challenges competition competitions contest edition editions year years round rounds season approach approaches \
+    method methods model models results was were we";
+/// Those of them that may be people of the data.
+pub(super) const PEOPLE: &str = "authors experts physicians doctors reviewers colleagues";
 /// Pairs of words of the same kind.
 pub(super) const ELSEWHERE_PAIRS: &[(&str, &str)] = &[
     ("in", "contrast"),
