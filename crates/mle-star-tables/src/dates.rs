@@ -2,8 +2,20 @@
 
 pub(crate) mod calendar;
 
-const MONTHS: [&str; 12] =
-    ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
 const WEEKDAYS: [&str; 7] = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"];
 /// The seconds of a day.
 pub(super) const DAY: f64 = 86_400.0;
@@ -18,7 +30,8 @@ pub(super) enum Reading {
 /// Whether this text is a date, with or without a time of day.
 ///
 /// Accepted: `2024-01-31`, `2024/1/31`, `31.01.2024`, `1/31/2024`, `2024-01`, `31-Jan-2024`, `Jan 31, 2024`,
-/// `Wednesday, 31 January 2024`, each optionally followed by a time and an offset.
+/// `Wednesday, 31 January 2024`, `Jan 31` (in 1970), `Jan-24` (January 2024), each optionally followed by a time and an
+/// offset; with the name of a month, the year may stand behind them.
 pub(super) fn is_date(text: &str) -> bool {
     seconds(text, Reading::MonthFirst).is_some() || seconds(text, Reading::DayFirst).is_some()
 }
@@ -41,7 +54,14 @@ pub(super) fn seconds(text: &str, reading: Reading) -> Option<f64> {
         return None;
     }
     let (date, time) = split_time(text);
-    let days = numeric_date(date, reading).or_else(|| date_with_month_name(date))?;
+    let (time, year) = time.map_or((None, None), |time| {
+        let (time, year) = without_year(time);
+        (Some(time), year)
+    });
+    let days = match year {
+        Some(year) => date_with_month_name(&format!("{date} {year}"))?,
+        None => numeric_date(date, reading).or_else(|| date_with_month_name(date))?,
+    };
     let of_day = time.map_or(Some(0.0), time_of_day)?;
     Some(f64::from(days) * DAY + of_day)
 }
@@ -72,6 +92,14 @@ fn split_time(text: &str) -> (&str, Option<&str>) {
     match text[..colon].rfind([' ', 'T']) {
         Some(at) => (text[..at].trim_end(), Some(text[at + 1..].trim())),
         None => (text, None),
+    }
+}
+
+/// A time and the year behind it, as in `Oct 10 20:19:24 +0000 2018`.
+fn without_year(time: &str) -> (&str, Option<&str>) {
+    match time.rsplit_once(' ') {
+        Some((time, year)) if number(year).is_some_and(is_year) => (time.trim_end(), Some(year)),
+        _ => (time, None),
     }
 }
 
@@ -124,9 +152,12 @@ fn date_with_month_name(date: &str) -> Option<i32> {
     }
 }
 
+/// The month with this name, or with one that begins so.
 fn month_named(part: &str) -> Option<u32> {
-    let start = part.get(..3)?.to_ascii_lowercase();
-    (1..).zip(MONTHS).find(|(_, month)| *month == start).map(|(number, _)| number)
+    let name = part.strip_suffix('.').unwrap_or(part).to_ascii_lowercase();
+    let name = if name == "sept" { "sep" } else { name.as_str() };
+    let is_month = |month: &str| name.len() >= 3 && month.starts_with(name);
+    (1..).zip(MONTHS).find(|(_, month)| is_month(month)).map(|(number, _)| number)
 }
 
 /// Whether this is the name of a day, or its first three letters.
@@ -136,7 +167,7 @@ fn is_weekday(part: &str) -> bool {
     is_whole && lower.get(..3).is_some_and(|start| WEEKDAYS.contains(&start))
 }
 
-/// The seconds from midnight, without the offset from universal time.
+/// The seconds from midnight, minus the offset from universal time. What else follows the clock is ignored.
 fn time_of_day(time: &str) -> Option<f64> {
     if !is_time(time) {
         return None;
@@ -168,7 +199,7 @@ fn offset(text: &str) -> f64 {
     sign * (number(hours) * 3_600.0 + number(minutes) * 60.0)
 }
 
-/// The days from the beginning of 1970; `None` if there is no such month or day.
+/// The days from the beginning of 1970; `None` unless the month is 1 to 12 and the day 1 to 31.
 pub(super) fn days(year: u32, month: u32, day: u32) -> Option<i32> {
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
@@ -181,7 +212,7 @@ pub(super) fn days(year: u32, month: u32, day: u32) -> Option<i32> {
 }
 
 fn whole_year(short: u32) -> u32 {
-    if short < 70 { 2000 + short } else { 1900 + short }
+    if short < 69 { 2000 + short } else { 1900 + short }
 }
 
 fn is_time(time: &str) -> bool {
@@ -217,6 +248,8 @@ mod tests {
             "2024-01-31T10:20:30.123Z",
             "2024-01-31 10:20:30+02:00",
             "12/31/2024 11:59 PM",
+            "Sept. 3, 2024",
+            "Wed Oct 10 20:19:24 +0000 2018",
         ] {
             assert!(is_date(date), "{date}");
         }
@@ -229,6 +262,10 @@ mod tests {
             "12:30",
             "Sunday",
             "Monkey 31 January 2024",
+            "Market 12",
+            "Junction 5",
+            "Marker-3",
+            "Mars 2020",
             "3.14",
             "May",
             "2024-13-40",
@@ -268,6 +305,12 @@ mod tests {
         check("2024-01-31T01:00:00+02:00", month, 19_753.0 * DAY - 3_600.0);
         check("1/31/2024 1:05 PM", month, 19_753.0 * DAY + 13.0 * 3_600.0 + 300.0);
         check("1/31/2024 12:05 AM", month, 19_753.0 * DAY + 300.0);
+        for text in
+            ["Wed Jan 31 01:00:00 +0200 2024", "Tue Jan 30 23:00:00 2024", "Tue Jan 30 23:00:00 UTC 2024"]
+        {
+            check(text, day, 19_753.0 * DAY - 3_600.0);
+        }
+        check("12/31/69", month, -DAY);
         assert_eq!(seconds("1/31/2024", day), None);
         assert_eq!(seconds("31/1/2024", month), None);
     }
