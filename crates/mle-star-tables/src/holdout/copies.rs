@@ -15,7 +15,7 @@ use super::tables::Tables;
 use crate::column_names::words;
 use crate::folder::Source;
 use crate::missing::Words;
-use crate::records::{self, Records, digest, value};
+use crate::records::{self, Records, digest, normal, value};
 
 /// Endings of tables as text, except for CSV files, which are read.
 const TEXTS: [&str; 6] = [".tsv", ".txt", ".dat", ".bak", ".old", ".orig"];
@@ -81,7 +81,10 @@ impl<'a> Copies<'a> {
         if is_named_train(&name) {
             return Ok(true);
         }
-        if words(&name).iter().any(|word| OF_TEST.contains(&word.as_str())) || !self.may_open(path) {
+        let says = |list: &[&str]| words(&name).iter().any(|word| list.contains(&word.as_str()));
+        // "train_sample.csv" may hold training rows.
+        let is_of_test = says(&OF_TEST);
+        if is_of_test && !says(&LABELS) || !self.may_open(path) {
             return Ok(false);
         }
         let file = self.data_dir.join(path);
@@ -89,10 +92,14 @@ impl<'a> Copies<'a> {
             return Ok(true);
         }
         if let (Some(source), Some(folder)) = (Source::at(&file), file.parent()) {
-            return self.has_rows_of(folder, &source);
+            // A table that is torn can be read with some patience.
+            return self.has_rows_of(folder, &source).or_else(|_| self.is_text_of(&file, &name));
         }
         if let Some(unpacked) = unpacked(&file, &name)? {
             return self.has_rows_of(unpacked.path(), &Source { file: UNPACKED.into() });
+        }
+        if is_of_test {
+            return Ok(false);
         }
         let ending_of =
             |endings: &[&'static str]| endings.iter().find(|ending| name.ends_with(**ending)).copied();
@@ -115,13 +122,14 @@ impl<'a> Copies<'a> {
         Ok(targets.iter().any(|(target, _)| is_named(target)) && (says_labels || is_named(self.tables.id)))
     }
 
-    /// Whether a table in `folder` has labels of training rows: rows with their IDs and a target, or with a target and
-    /// other values that only one training row has.
+    /// Whether a table in `folder` has labels of training rows: rows with their IDs and a target, or, for at least half of
+    /// its rows, with a target and other values that only one training row has. A table of one column has none.
     pub(super) fn has_rows_of(&mut self, folder: &Path, other: &Source) -> io::Result<bool> {
         let header = records::read(folder, other, |rows| Ok(rows.names()))?;
         if let [one] = header.as_slice() {
             let is_other_text = one.contains([';', '\t', '|']);
-            return if is_other_text { self.is_text_of(&folder.join(&other.file), one) } else { Ok(false) };
+            let name = other.file.to_string_lossy().to_lowercase();
+            return Ok(is_other_text && self.is_text_of(&folder.join(&other.file), &name)?);
         }
         let has = |name: &str| header.iter().any(|known| known.trim() == name.trim());
         let labels: Vec<&str> =
@@ -159,7 +167,8 @@ impl<'a> Copies<'a> {
             let positions = table.positions(columns.iter().chain(labels).copied())?;
             let mut digests = Digests::default();
             table.each(&positions, |row| {
-                let value = |at: usize| row.value(at).unwrap_or_default();
+                // As in the other table, where no word is missing.
+                let value = |at: usize| normal(row.cell(at), Words::ALL).unwrap_or_default();
                 let values = digests.of((0..columns.len()).map(value));
                 let labels = digests.of((columns.len()..positions.len()).map(value));
                 train
@@ -198,7 +207,6 @@ impl<'a> Copies<'a> {
     }
 }
 
-/// The digests of the values of columns and of others, for each row.
 /// A folder with the table of a packed file; `None` if it is none.
 fn unpacked(file: &Path, name: &str) -> io::Result<Option<TempDir>> {
     let is_packed = PACKED.iter().any(|ending| name.ends_with(ending));
@@ -211,6 +219,7 @@ fn unpacked(file: &Path, name: &str) -> io::Result<Option<TempDir>> {
     Ok(written.is_ok().then_some(folder))
 }
 
+/// The digests of the values of columns and of others, for each row.
 fn rows(folder: &Path, source: &Source, columns: &[&str], others: &[&str]) -> io::Result<Vec<(u64, u64)>> {
     records::read(folder, source, |mut rows: Records<'_>| {
         let positions = |columns: &[&str]| -> io::Result<Vec<usize>> {
@@ -291,15 +300,30 @@ fn parts(file: &Path) -> io::Result<Vec<Vec<u8>>> {
     Ok(vec![start, end])
 }
 
-/// Whether a name is a key of two objects.
+/// Whether a name is a key of two objects, or of a column: an object with numbered rows, or a list.
 fn are_keys(parts: &[Vec<u8>], name: &str) -> bool {
     let key = format!("\"{name}\"");
-    let is_key = |part: &[u8], at: usize| {
-        let rest = &part[at + key.len()..];
-        rest.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b':')
-    };
-    let count = |part: &Vec<u8>| memmem::find_iter(part, &key).filter(|at| is_key(part, *at)).take(2).count();
-    parts.iter().map(count).sum::<usize>() >= 2
+    let mut count = 0;
+    for part in parts {
+        for at in memmem::find_iter(part, &key) {
+            let mut behind = part[at + key.len()..].iter().filter(|byte| !byte.is_ascii_whitespace());
+            if behind.next() != Some(&b':') {
+                continue;
+            }
+            count += 1;
+            let is_column = match behind.next() {
+                Some(b'[') => true,
+                Some(b'{') => {
+                    behind.next() == Some(&b'"') && behind.next().is_some_and(|byte| byte.is_ascii_digit())
+                }
+                _ => false,
+            };
+            if is_column || count == 2 {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 /// Whether a name is there as a whole word.

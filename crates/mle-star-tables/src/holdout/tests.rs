@@ -295,7 +295,12 @@ fn copies_of_labels_are_found() {
         files.push((name, text.to_owned()));
         planned(folder(&files).path(), &split(SplitKind::Rows, None), FIFTH, 1)
     };
-    let copies: [(&'static str, &str); 9] = [
+    let copies: [(&'static str, &str); 14] = [
+        ("extra/train_sample.csv", "id,y\n3,cat\n"),
+        ("extra/labels_all.csv", "key;y\n3;cat\n"),
+        ("extra/torn.csv", "id,y\n3,cat\n4,cat,cow\n"),
+        ("full.json", "{\"id\":{\"0\":3,\"1\":4},\"y\":{\"0\":\"cat\",\"1\":\"cat\"}}"),
+        ("lists.json", "{\"id\": [3, 4], \"y\": [\"cat\", \"cat\"]}"),
         ("folds/first.csv", "id,y,fold\n3,cat,1\n"),
         ("train_v2.parquet", "PAR1 ... id x y ..."),
         ("labels.json", "[{\"id\": 3, \"y\": \"cat\"}, {\"id\": 4, \"y\": \"cat\"}]"),
@@ -310,7 +315,10 @@ fn copies_of_labels_are_found() {
         let Off(why) = check(name, text).unwrap_err();
         assert!(why.starts_with(name) && why.contains("labels of"), "{name}: {why}");
     }
-    let others: [(&'static str, &str); 13] = [
+    let others: [(&'static str, &str); 16] = [
+        ("extra/test_sample.csv", "id,y\n3,cat\n"),
+        ("extra/test_labels.csv", "id,y\n1003,cat\n"),
+        ("types.json", "{\"id\": {\"type\": \"int\"}, \"y\": {\"type\": \"text\"}}"),
         ("folds/first.csv", "id,y,fold\n1003,cat,1\n"),
         ("history.csv", "x,g,y\n0.3,g1,cow\n0.4,g9,cat\n"),
         ("animals.csv", "y,legs\ncat,4\n"),
@@ -329,6 +337,17 @@ fn copies_of_labels_are_found() {
         let planned = check(name, text);
         assert!(planned.is_ok(), "{name}: {:?}", planned.unwrap_err());
     }
+}
+
+#[test]
+fn copies_are_found_where_words_look_missing() {
+    let mut files = files();
+    let cells = |n: usize| format!("NA,0.{n},{}", ["cat", "cow"][n % 2]);
+    files[0] = table("train.csv", "id,a,x,y", 0..100, |n| format!("{n},{}", cells(n)));
+    files[1] = table("test.csv", "id,a,x", 100..140, |n| format!("{n},NA,0.{n}"));
+    files.push(table("full.csv", "a,x,y", 0..100, cells));
+    let Off(why) = planned(folder(&files).path(), &split(SplitKind::Rows, None), FIFTH, 1).unwrap_err();
+    assert!(why.contains("has labels of training rows"), "{why}");
 }
 
 #[test]
