@@ -21,7 +21,13 @@ pub(super) fn choose(
     share: Share,
     (seed, test_rows): (u64, u64),
 ) -> Result<Chosen, Off> {
-    check(share, timeline.labelled())?;
+    if check(share, timeline.labelled()).is_err() {
+        let mut all = 0;
+        each_id(labelled, |_, _| all += 1)?;
+        check(share, all)?;
+        let timed = timeline.labelled();
+        return off(format!("only {timed} of {all} labelled rows have a time up to that of the test table"));
+    }
     let bounds = timeline.held_out().map_err(Off)?;
     let is_within = |time: f64| bounds.has(time);
     let is_scored = |row: u64| timeline.left_out().is_none_or(|left| !left.skips(row));

@@ -435,6 +435,11 @@ fn rows_are_held_out_only_if_a_period_is_left_to_validate() {
     check(0..120, 40, FIFTH, Ok(40));
     let auto = Share::Auto { most: 10 };
     check(0..1999, 40, auto, Err("only 1999 rows are labelled; 2000 are needed"));
+    let half: Vec<Cells> =
+        (0..2500).map(|at| if at % 2 == 0 { String::new() } else { at.to_string() }).collect();
+    let (_dir, profile) = task(&half, &numbers(2500..2540));
+    let few = "only 1250 of 2500 labelled rows have a time up to that of the test table";
+    assert_eq!(search(&profile, &by_time(), auto).map(drop), Err(Off(few.to_owned())));
     // The period is as long as the test table, whatever the share.
     check(0..2000, 40, auto, Ok(40));
     check(0..2000, 19, auto, Err("the last period has only 19 rows; 20 are needed"));
