@@ -41,7 +41,7 @@ struct Compared<'a> {
 }
 
 /// The script for these tables. `None` without a test table, without the target, or if the tables have no column in
-/// common besides the target and the ID. `left_out` are columns that no model may use.
+/// common besides the target and the ID. `left_out` are columns that no model may use, as the other targets are.
 pub fn script(
     profile: &Profile,
     target: &str,
@@ -52,7 +52,10 @@ pub fn script(
     let test = profile.test.as_ref()?;
     profile.train.column(target)?;
     let mut columns = compared(&profile.train, test, target);
-    columns.retain(|column| !left_out.contains(&column.name));
+    let targets = profile.targets(target, id);
+    columns.retain(|column| {
+        column.name == target || !(left_out.contains(&column.name) || targets.contains(&column.name))
+    });
     let is_feature = |column: &Compared<'_>| column.test.is_some() && Some(column.name) != id;
     if !columns.iter().any(is_feature) {
         return None;
@@ -99,6 +102,7 @@ mod tests {
 
     use super::*;
     use crate::profile;
+    use crate::testing::folder;
 
     fn script_of(train: &str, test: Option<&str>, target: &str) -> Option<String> {
         let dir = tempfile::tempdir().unwrap();
@@ -141,6 +145,19 @@ mod tests {
             "classification": true,
         });
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), expected);
+    }
+
+    #[test]
+    fn other_targets_are_not_compared() {
+        let dir = folder(&[
+            ("train.csv", "id,x,y,z\n1,2,3,4\n"),
+            ("test.csv", "id,x\n2,3\n"),
+            ("sample_submission.csv", "id,y,z\n2,0,0\n"),
+        ]);
+        let profile = profile::read(dir.path()).unwrap();
+        let script = script(&profile, "y", Some("id"), &Split::default(), (false, &[])).unwrap();
+        let facts = script.split_once('\n').unwrap().0;
+        assert!(facts.contains("\\\"x\\\"") && !facts.contains("\\\"z\\\""), "{facts}");
     }
 
     #[test]
