@@ -212,6 +212,8 @@ mod tests {
         check(&[TRAIN, TEST, both], "", Some("price"), Some("id"));
         let with_target = ("test.csv", "id,age,town,price\n4,20,a,\n5,30,b,\n");
         check(&[TRAIN, with_target, SAMPLE], "", Some("price"), Some("id"));
+        let answer = ("sample_submission.csv", "price\n0\n0\n");
+        check(&[TRAIN, with_target, answer], "", Some("price"), Some("id"));
         check(&[TRAIN], "Predict the `price` of a house.", Some("price"), Some("id"));
         check(&[("train.csv", "a,target\n1,2\n1,3\n")], "", Some("target"), None);
         let two = ("train.csv", "id,a,x,kind\n1,1,0,cat\n2,1,0,dog\n");

@@ -33,7 +33,7 @@ pub(super) enum Target {
     Unknown(Trouble),
 }
 
-/// The given ID column, otherwise the sample's first column, otherwise a column of unique values whose name says
+/// The given ID column, otherwise the sample's first column if the test table (without one, the training table) has it, otherwise a column of unique values whose name says
 /// that it is an ID. Without a sample, the first column of the tables can be the ID, too.
 pub(super) fn id(
     profile: &Profile,
@@ -78,7 +78,9 @@ pub(super) fn target(
         .or_else(|| by_classes(profile, &candidates, id))
         .or_else(|| by_description(description, &candidates))
         .or_else(|| by_usual_name(&candidates));
-    let Some((name, reason)) = guess else { return Ok(Target::Unknown(unknown_target(&candidates))) };
+    let Some((name, reason)) = guess else {
+        return Ok(Target::Unknown(unknown_target(profile, &candidates)));
+    };
     Ok(Target::Guessed(Guess { field: "target_column", value: name.to_owned(), reason }))
 }
 
@@ -168,7 +170,8 @@ fn check_column(table: &Table, name: &str, role: &str, option: &str) -> Result<(
 
 fn id_of_sample(profile: &Profile) -> Option<Guess> {
     let sample = profile.sample.as_ref()?;
-    let first = &sample.columns.first()?.name;
+    // The only column is what is asked for.
+    let first = &sample.columns.first().filter(|_| sample.columns.len() > 1)?.name;
     let in_test = profile.test.as_ref().map_or(&profile.train, |test| test).column(first).is_some();
     in_test.then(|| Guess {
         field: "id_column",
@@ -308,11 +311,15 @@ fn by_usual_name<'a>(candidates: &[&'a Column]) -> Option<(&'a str, String)> {
     Some((&column.name, "targets are usually called so".to_owned()))
 }
 
-fn unknown_target(candidates: &[&Column]) -> Trouble {
+fn unknown_target(profile: &Profile, candidates: &[&Column]) -> Trouble {
     let names: Vec<&str> = candidates.iter().take(20).map(|column| column.name.as_str()).collect();
     let hint = if names.is_empty() {
-        "every column of train.csv is in test.csv too; check the data, or give the column with --target"
-            .to_owned()
+        let train = profile.train.file.display();
+        let why = profile.test.as_ref().map_or_else(
+            || format!("no column of {train} is left beside those with other roles"),
+            |test| format!("every column of {train} is in {} too", test.file.display()),
+        );
+        format!("{why}; check the data, or give the column with --target")
     } else {
         format!("give it with --target (or target_column in the task file); candidates: {}", names.join(", "))
     };
