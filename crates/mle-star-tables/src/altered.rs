@@ -32,8 +32,9 @@ pub struct Shuffled {
     pub blocks: Vec<u32>,
 }
 
-/// Makes `into` a copy of a data folder, with the cells of these columns permuted together among the labelled rows of
-/// the training table, in which these words are labels: within groups or blocks of time if the split is by them. Everything else is linked.
+/// Makes `into` a copy of a data folder, in whose training table the cells of the target columns are permuted together among
+/// the rows that have labels (`words` look missing but are labels): within groups or blocks of time if the split is by them.
+/// Everything else is linked.
 ///
 /// # Errors
 /// The training table cannot be read, or the folder cannot be written.
@@ -195,7 +196,7 @@ fn rewrite<'a>(
 }
 
 fn is_labelled(rows: &Records<'_>, columns: &[usize], words: Words) -> bool {
-    let is_there = |cell: &[u8]| !is_missing(&String::from_utf8_lossy(cell), words);
+    let is_there = |cell: &[u8]| !is_missing(String::from_utf8_lossy(cell).trim(), words);
     columns.iter().all(|column| rows.row().get(*column).is_some_and(is_there))
 }
 
@@ -224,7 +225,7 @@ mod tests {
     fn folder() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         let train: String = (0..200).map(|row| format!("{row},\"a, {row}\",{}\r\n", row % 7)).collect();
-        fs::write(dir.path().join("train.csv"), format!("id,x,y\r\n{train}200,b,\r\n")).unwrap();
+        fs::write(dir.path().join("train.csv"), format!("id,x,y\r\n{train}201,d, NA\r\n200,b,\r\n")).unwrap();
         let test: String = (300..400).map(|row| format!("{row},c {row}\n")).collect();
         fs::write(dir.path().join("test.csv"), format!("id,x\n{test}")).unwrap();
         fs::write(dir.path().join("sample_submission.csv"), "id,y\n300,0\n").unwrap();
@@ -245,7 +246,7 @@ mod tests {
         assert_eq!(blocks, [0; 200]);
         let read = |path: &Path| fs::read_to_string(path).unwrap();
         let (before, after) = (read(&dir.path().join("train.csv")), read(&table));
-        assert!(after.starts_with("id,x,y\r\n") && after.ends_with("200,b,\r\n"), "{after}");
+        assert!(after.starts_with("id,x,y\r\n") && after.ends_with("201,d, NA\r\n200,b,\r\n"), "{after}");
         assert_eq!((cells(&before, 0), cells(&before, 1)), (cells(&after, 0), cells(&after, 1)));
         let (mut old, mut new) = (cells(&before, 2), cells(&after, 2));
         let moved = old.iter().zip(&new).filter(|(old, new)| old != new).count();

@@ -16,7 +16,8 @@ const FEWEST: usize = 50;
 const TIMES: usize = 10;
 
 /// The block of each of these rows, from 0: one block for all, or whole groups, or rows of neighbouring times. A block
-/// has rows with different labels, so that a permutation can change it.
+/// has rows with different labels, so that a permutation can change it. Times that are neither numbers nor dates, such as
+/// `Q1 2019`, come in the order of their texts.
 ///
 /// Each row has its value in the column of the split, if it has one, and its labels.
 pub(super) fn blocks<L: PartialEq>(
@@ -60,23 +61,27 @@ fn units<K: Ord>(values: &[Option<String>], key: impl Fn(&str) -> K) -> Vec<Vec<
 
 /// Joins neighbours until a block has enough rows.
 fn joined<L: PartialEq>(units: Vec<Vec<usize>>, labels: &[L], fewest: usize) -> Vec<u32> {
-    let is_large =
-        |block: &[usize]| block.len() >= fewest && block.iter().any(|row| labels[*row] != labels[block[0]]);
-    let mut blocks: Vec<Vec<usize>> = Vec::new();
+    // Each with whether its labels differ.
+    let mut blocks: Vec<(Vec<usize>, bool)> = Vec::new();
+    let is_large = |block: &(Vec<usize>, bool)| block.1 && block.0.len() >= fewest;
     for unit in units {
-        match blocks.last_mut().filter(|block| !is_large(block)) {
-            Some(block) => block.extend(unit),
-            None => blocks.push(unit),
+        if blocks.last().is_none_or(is_large) {
+            blocks.push((Vec::new(), false));
+        }
+        if let Some((block, differs)) = blocks.last_mut() {
+            let first = *block.first().unwrap_or(&unit[0]);
+            *differs |= unit.iter().any(|row| labels[*row] != labels[first]);
+            block.extend(unit);
         }
     }
-    if let Some(last) = blocks.pop_if(|block| !is_large(block)) {
+    if let Some((last, _)) = blocks.pop_if(|block| !is_large(block)) {
         match blocks.last_mut() {
-            Some(block) => block.extend(last),
-            None => blocks.push(last),
+            Some((block, _)) => block.extend(last),
+            None => blocks.push((last, false)),
         }
     }
     let mut block_of = vec![0; labels.len()];
-    for (number, block) in (0..).zip(blocks) {
+    for (number, (block, _)) in (0..).zip(blocks) {
         block.into_iter().for_each(|row| block_of[row] = number);
     }
     block_of
