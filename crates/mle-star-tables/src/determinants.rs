@@ -7,6 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 use super::profile::Profile;
+use super::records::digest;
 use super::table::Table;
 
 /// The number of rows that are read.
@@ -15,14 +16,16 @@ const ROWS: u64 = 20_000;
 const FEWEST: usize = 50;
 /// The fewest values of a target that can be sorted by a column without chance.
 const FEWEST_VALUES: usize = 12;
+/// Classes have at least so many rows on average.
+const ROWS_OF_CLASS: usize = 20;
 /// A column is named if it would determine the target by chance less often than once in `e` to the power of this.
 const UNLIKELY: f64 = 20.0;
 
 /// A column, while no row contradicts that the target follows from it.
 struct Candidate {
     name: String,
-    /// The target for each value.
-    targets: HashMap<String, String>,
+    /// The digest of the target for that of each value.
+    targets: HashMap<u64, u64>,
     /// How often a value came again, with the same target.
     again: usize,
     /// Value and target, while both are numbers.
@@ -80,13 +83,14 @@ impl Candidate {
             (Some(numbers), Some(pair)) => numbers.push(pair),
             _ => self.numbers = None,
         }
-        match self.targets.get(value) {
+        let (value, target) = (digest(value), digest(target));
+        match self.targets.get(&value) {
             Some(known) => {
                 self.again += 1;
-                known == target
+                *known == target
             }
             None => {
-                self.targets.insert(value.to_owned(), target.to_owned());
+                self.targets.insert(value, target);
                 true
             }
         }
@@ -95,8 +99,9 @@ impl Candidate {
     fn determines(&self, counts: &HashMap<String, usize>) -> bool {
         let rows: usize = counts.values().sum();
         let same = counts.values().map(|count| (*count as f64 / rows as f64).powi(2)).sum::<f64>();
-        // Not by chance, and not because groups of rows share their target.
-        let repeats = self.again >= FEWEST && self.targets.len() <= 2 * counts.len();
+        // Not by chance, and not because groups of rows share their class, or each has a number of its own.
+        let are_classes = counts.len() * ROWS_OF_CLASS <= rows;
+        let repeats = are_classes && self.again >= FEWEST && self.targets.len() <= 2 * counts.len();
         (repeats && -same.ln() * self.again as f64 > UNLIKELY) || self.sorts()
     }
 
@@ -145,6 +150,12 @@ mod tests {
             "groups with one class",
             |row| format!("g{}", row / 10),
             |row| (row / 10 % 2).to_string(),
+            false,
+        );
+        check(
+            "groups with one number",
+            |row| format!("g{}", row / 5),
+            |row| format!("{}", row / 5 * 7919 % 1009),
             false,
         );
         check("one class", |row| (row % 3).to_string(), |_| "1".to_owned(), false);
