@@ -313,9 +313,7 @@ fn are_keys(parts: &[Vec<u8>], name: &str) -> bool {
             count += 1;
             let is_column = match behind.next() {
                 Some(b'[') => true,
-                Some(b'{') => {
-                    behind.next() == Some(&b'"') && behind.next().is_some_and(|byte| byte.is_ascii_digit())
-                }
+                Some(b'{') => behind.next() == Some(&b'"') && behind.next().is_some_and(u8::is_ascii_digit),
                 _ => false,
             };
             if is_column || count == 2 {

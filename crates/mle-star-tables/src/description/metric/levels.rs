@@ -119,7 +119,7 @@ pub(super) fn value_of(letter: &str, sentences: &[Sentence]) -> Option<u32> {
             words.get(at + near).is_some_and(|word| is_number(word) && !word.before.contains(['(', ';']))
         };
         let has_link = words.get(at + 1).is_some_and(|word| among("and or to", &word.text));
-        number.filter(|_| !is_list(1) && !(has_link && is_list(2)))
+        number.filter(|_| !(is_list(1) || has_link && is_list(2)))
     };
     sentences.iter().take(4).find_map(|sentence| {
         let words = &sentence.words;
