@@ -10,8 +10,8 @@ use ruff_text_size::{Ranged, TextRange};
 
 use crate::info::{Kind, Lessons};
 use crate::machine::{Body, Items, Machine};
-use crate::table::Table;
-use crate::value::{Dict, List, Names, Number, Object, Text, UNKNOWN_PART, Value};
+use crate::table::{Table, UNKNOWN_PART};
+use crate::value::{Dict, List, Names, Number, Object, Text, Value};
 
 /// The deepest nesting of expressions and calls that is followed.
 const DEEPEST: usize = 120;

@@ -7,8 +7,9 @@ use crate::info::{How, Kind, Lessons};
 use crate::machine::{Final, Items, Machine, row_of};
 use crate::names;
 use crate::rows::RowsId;
+use crate::table::UNKNOWN_PART;
 use crate::training::is_loss;
-use crate::value::{Dict, Number, Object, Text, UNKNOWN_PART, Value};
+use crate::value::{Dict, Number, Object, Text, Value};
 
 /// What the line with the score begins with.
 const FINAL: &str = "Final Validation Performance";

@@ -8,8 +8,8 @@ use crate::info::{Kind, Lessons};
 use crate::machine::Machine;
 use crate::names;
 use crate::rows::{DivisionKind, RowsId};
-use crate::table::{Column, Group, Table};
-use crate::value::{Dict, Object, UNKNOWN_PART, Value};
+use crate::table::{Column, Group, Table, UNKNOWN_PART};
+use crate::value::{Dict, Object, Value};
 use ruff_text_size::TextRange;
 
 /// Functions and classes of other libraries that read a table.

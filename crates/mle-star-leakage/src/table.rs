@@ -4,7 +4,9 @@ use std::rc::Rc;
 
 use crate::info::{Lessons, TargetId};
 use crate::rows::RowsId;
-use crate::value::UNKNOWN_PART;
+
+/// Stands for a value in a text, and for the part of a column's name that is not known.
+pub(crate) const UNKNOWN_PART: char = '\u{fffc}';
 
 /// A table, a series or an array with one row per row of the data.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -5,11 +5,8 @@ use std::rc::Rc;
 use crate::info::{Lessons, Scores};
 use crate::rows::RowsId;
 use crate::site::Site;
-use crate::table::{Group, Table};
+use crate::table::{Group, Table, UNKNOWN_PART};
 use ruff_text_size::TextRange;
-
-/// Stands for a value in a text.
-pub(crate) const UNKNOWN_PART: char = '\u{fffc}';
 
 /// What is known of a value.
 #[derive(Clone, Debug, Default)]

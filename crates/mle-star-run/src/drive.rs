@@ -40,7 +40,6 @@ use mle_star_report::figures::duration;
 use mle_star_report::run_view::so_far;
 
 pub use shared::Shared;
-pub(crate) use shared::environment;
 
 /// Drives one run until it ends, on threads of its own. Must not be called from asynchronous code, which uses
 /// [`drive_with`].

@@ -17,8 +17,8 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::machine;
 use mle_star_process::sandbox::Isolation;
 
-use crate::drive::environment;
 use crate::error::RunError;
+use crate::python_environment::environment;
 
 /// Nobody waits longer; who does not want to wait presses Ctrl-C.
 pub const LONGEST: Duration = Duration::from_secs(30 * 24 * 3600);

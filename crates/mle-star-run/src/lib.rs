@@ -47,6 +47,7 @@ pub mod predict;
 pub mod prepare;
 pub mod protocol;
 pub mod provider;
+mod python_environment;
 pub mod resume;
 pub mod runs;
 pub mod runtime;

@@ -19,10 +19,10 @@ use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
 use crate::drive::delivery::Form;
-use crate::drive::environment;
 use crate::error::RunError;
 use crate::isolated::{Isolated, LONGEST};
 use crate::model::{self, Record};
+use crate::python_environment::environment;
 use crate::runs::{self, name};
 
 pub use score::Scored;

@@ -6,9 +6,7 @@ use std::path::PathBuf;
 use mle_star::slots::Slots;
 use mle_star_backends::runners::entry::{RunnerEntry, selected};
 use mle_star_backends::runners::fleet::Fleet;
-use mle_star_backends::script::environment::{
-    Environment, EnvironmentChoice, check_python, python_environment,
-};
+use mle_star_backends::script::environment::Environment;
 use mle_star_domain::config::Config;
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::machine::{Machine, machine};
@@ -16,6 +14,7 @@ use tokio::sync::{Mutex, OnceCell};
 
 use crate::error::RunError;
 use crate::open_run::OpenRun;
+use crate::python_environment::environment;
 
 /// Shared by the runs of one process; each part is made when the first run needs it. There are as many slots as the
 /// run with the highest limit allows; no run uses more than its own limit.
@@ -115,19 +114,4 @@ impl Shared {
         known.insert(python.cloned(), made.clone());
         Ok(made)
     }
-}
-
-/// The environment of the given interpreter, or the program's own; reports its creation to `say`.
-///
-/// # Errors
-/// An unusable interpreter is a usage error; failing to create the program's own environment is not.
-pub async fn environment(
-    given: Option<&PathBuf>,
-    say: &(dyn Fn(&str) + Sync),
-) -> Result<Environment, RunError> {
-    if let Some(python) = given {
-        return Ok(python_environment(EnvironmentChoice::Given(python.clone()), say).await?);
-    }
-    check_python().await?;
-    python_environment(EnvironmentChoice::Own, say).await.map_err(RunError::failed)
 }

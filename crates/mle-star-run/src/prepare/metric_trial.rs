@@ -10,9 +10,9 @@ use mle_star_process::machine::machine;
 use mle_star_process::sandbox::Isolation;
 use mle_star_tables::profile::{ColumnKind, Profile};
 
-use crate::drive::environment;
 use crate::error::RunError;
 use crate::protocol::{id_column, verified_columns};
+use crate::python_environment::environment;
 use crate::runtime::wait_for;
 
 /// Calls the metric file of the task, if it has one, with labelled rows. Keeps in the task which columns the file wants, and
