@@ -40,7 +40,7 @@ struct Layout {
 struct Measured {
     header: Vec<String>,
     tallies: Vec<Tally>,
-    /// Rows up to the last one that has content, and those after it.
+    /// Rows up to the last one that has content, and the rows without content since then.
     rows: u64,
     empty_rows: u64,
     /// The most cells up to the last one with content.
@@ -76,7 +76,8 @@ pub(crate) fn open(path: &Path, detected: Detected, options: &Options<'_>) -> Re
     let mut layout = layout(path, &detected.packing)?;
     let measured = match measure(path, &detected.packing, layout) {
         Err(Stopped::OtherBytes) => {
-            layout.encoding = of_other_bytes(path, &detected.packing)?;
+            let is_marked = layout.encoding == Encoding::Utf8Mark;
+            layout.encoding = of_other_bytes(path, &detected.packing, is_marked)?;
             measure(path, &detected.packing, layout)
         }
         other => other,
@@ -158,11 +159,11 @@ fn layout(path: &Path, packing: &Packing) -> Result<Layout, Trouble> {
     Ok(Layout { dialect, encoding, line_end })
 }
 
-/// The encoding of a text that is not UTF-8.
-fn of_other_bytes(path: &Path, packing: &Packing) -> Result<Encoding, Trouble> {
+/// The encoding of a text that is not UTF-8. A byte order mark says that it should be.
+fn of_other_bytes(path: &Path, packing: &Packing, is_marked: bool) -> Result<Encoding, Trouble> {
     let file = File(path);
     let survey = packing.with_bytes(path, |bytes| text::survey(bytes).map_err(|error| file.io(&error)))?;
-    if survey.wide > survey.invalid {
+    if is_marked || survey.wide > survey.invalid {
         let (invalid, line) = (survey.invalid, survey.line);
         let what =
             if invalid == 1 { "one byte is not".to_owned() } else { format!("{invalid} bytes are not") };

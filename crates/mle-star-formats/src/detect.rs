@@ -30,7 +30,8 @@ enum Content {
     Other(&'static str),
 }
 
-/// What this file is, by its first bytes and its name. The first bytes decide how it is packed; text is what its name says.
+/// What this file is, by its first bytes and its name. The first bytes decide how it is packed; text is what its name
+/// says, or JSON if it has no such name and looks so.
 ///
 /// # Errors
 /// The file cannot be read, is an archive with several tables or none, is no table, or is not what its name says.
@@ -77,8 +78,10 @@ fn format(file: File<'_>, named: Option<Format>, content: Content, head: &[u8]) 
 
 /// Text is JSON if it looks so and its name does not say otherwise.
 fn of_text(file: File<'_>, named: Option<Format>, head: &[u8]) -> Result<Format, Trouble> {
-    let first = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(head);
-    let first = first.iter().find(|byte| !byte.is_ascii_whitespace());
+    // UTF-16 begins with its mark, and one of two bytes is zero.
+    let is_marked = head.starts_with(b"\xFF\xFE") || head.starts_with(b"\xFE\xFF");
+    let first = head.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(if is_marked { &head[2..] } else { head });
+    let first = first.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != 0);
     match (first, named) {
         (_, Some(Format::Delimited)) => Ok(Format::Delimited),
         (Some(b'['), Some(Format::JsonList | Format::JsonLines)) => Ok(Format::JsonList),
@@ -111,7 +114,11 @@ fn content(head: &[u8], packing: &Packing) -> Content {
         (b"Rar!", Content::Other("a RAR archive")),
         (b"BZh", Content::Other("a bzip2 file")),
     ];
-    if let Some((_, content)) = KNOWN.iter().find(|(begin, _)| head.starts_with(begin)) {
+    // The header of a table may begin with a word that is all letters and digits.
+    let is_word = |begin: &[u8]| begin.iter().all(u8::is_ascii_alphanumeric) && is_text(head);
+    if let Some((_, content)) =
+        KNOWN.iter().find(|(begin, _)| head.starts_with(begin) && !is_word(begin))
+    {
         return *content;
     }
     if head.starts_with(b"PK\x03\x04") {
@@ -126,6 +133,12 @@ fn content(head: &[u8], packing: &Packing) -> Content {
         return Content::Other("an XML document");
     }
     Content::Text
+}
+
+/// Whether these first bytes of a file are UTF-8 without NUL. The last character may be cut off.
+fn is_text(head: &[u8]) -> bool {
+    let is_utf8 = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
+    is_utf8 && !head.contains(&0)
 }
 
 /// Workbooks are archives; [`Packing::of`] has told them from others.

@@ -11,7 +11,10 @@ const CHUNK: usize = 64 << 10;
 /// From the beginning of a file, the bytes that say how it is encoded.
 const HEAD: usize = 4_096;
 
-/// A file's bytes as UTF-8, without byte order mark. Lone carriage returns become line feeds if they end lines. Bytes that
+/// The room that the decoder gets at least: into less than one character it writes nothing.
+const ROOM: usize = 16;
+
+/// A file's bytes as UTF-8, without byte order mark. All carriage returns become line feeds where they end lines. Bytes that
 /// are called UTF-8 pass unchanged, whatever they are.
 pub(crate) struct Utf8<R> {
     input: R,
@@ -19,6 +22,8 @@ pub(crate) struct Utf8<R> {
     /// What was read, but not decoded.
     bytes: Vec<u8>,
     used: usize,
+    /// What was decoded, but had no room.
+    left: Vec<u8>,
     is_at_end: bool,
     /// Whether the decoder has seen the end.
     is_done: bool,
@@ -48,7 +53,8 @@ impl<R: Read> Utf8<R> {
             Encoding::Windows1252 => Some(WINDOWS_1252.new_decoder_without_bom_handling()),
         };
         let skip = if encoding == Encoding::Utf8Mark { 3 } else { 0 };
-        Self { input, decoder, bytes: Vec::new(), used: 0, is_at_end: false, is_done: false, skip, line_end }
+        let (bytes, left) = (Vec::new(), Vec::new());
+        Self { input, decoder, bytes, used: 0, left, is_at_end: false, is_done: false, skip, line_end }
     }
 
     fn fill(&mut self) -> io::Result<()> {
@@ -68,6 +74,22 @@ impl<R: Read> Utf8<R> {
     }
 
     fn decode(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.left.is_empty() && into.len() >= ROOM {
+            return self.decode_into(into);
+        }
+        if self.left.is_empty() {
+            let mut room = [0; ROOM];
+            let count = self.decode_into(&mut room)?;
+            self.left.extend_from_slice(&room[..count]);
+        }
+        let count = into.len().min(self.left.len());
+        into[..count].copy_from_slice(&self.left[..count]);
+        self.left.drain(..count);
+        Ok(count)
+    }
+
+    /// There must be [`ROOM`].
+    fn decode_into(&mut self, into: &mut [u8]) -> io::Result<usize> {
         while !self.is_done {
             if self.used == self.bytes.len() && !self.is_at_end {
                 self.fill()?;
@@ -201,6 +223,23 @@ mod tests {
         let long = "x,y\n".repeat(100_000);
         check(&utf16(&long, true), (Encoding::Utf16Le, LineEnd::Lf, &long));
         check(b"", (Encoding::Utf8, LineEnd::Lf, ""));
+    }
+
+    #[test]
+    fn little_room_holds_parts_of_characters() {
+        let text = "id,naïve\n1,ü\n2,\u{1F600}\n".repeat(3);
+        let bytes = utf16(&format!("\u{feff}{text}"), true);
+        for room in 1..20 {
+            let mut input = Utf8::new(bytes.as_slice(), Encoding::Utf16Le, LineEnd::Lf);
+            let (mut found, mut part) = (Vec::new(), vec![0; room]);
+            loop {
+                match input.read(&mut part).unwrap() {
+                    0 => break,
+                    count => found.extend_from_slice(&part[..count]),
+                }
+            }
+            assert_eq!(String::from_utf8(found).unwrap(), text, "{room}");
+        }
     }
 
     #[test]

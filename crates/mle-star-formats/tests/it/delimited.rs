@@ -128,10 +128,33 @@ fn what_cannot_be_read_is_refused_in_one_sentence() {
         "a,b\n1,ü\n2,ñ\n".as_bytes().iter().chain(b"3,\xFC\n").copied().collect::<Vec<u8>>().as_slice(),
         "the text is UTF-8, but one byte is not, the first of them near line 4",
     );
+    check(
+        "t.csv",
+        b"\xEF\xBB\xBFid,b\n1,\xFC\n",
+        "the text is UTF-8, but one byte is not, the first of them near line 2",
+    );
     check("t.xlsx", b"a,b\n1,2\n", "by its name it is an Excel workbook, but it seems to be other text");
     check("t.parquet", b"a,b\n1,2\n", "by its name it is a Parquet file, but it seems to be other text");
-    check("t.csv", b"PAR1....", "its content is not what its name says: it is a Parquet file");
+    check("t.csv", b"PAR1\0...", "its content is not what its name says: it is a Parquet file");
+    check("t.csv", b"BZh91AY&SY\xFF", "it is no table that can be read, but a bzip2 file");
     check("t.csv", b"<!DOCTYPE html>", "it is no table that can be read, but a web page");
+}
+
+#[test]
+fn headers_may_begin_like_files_of_other_kinds() {
+    for name in ["PARENT_ID", "PAR1", "FEA1", "ARROW1", "BZh"] {
+        let text = format!("{name},x\n1,ü\n");
+        check("t.csv", text.as_bytes(), &text, &[]);
+    }
+}
+
+#[test]
+fn long_files_in_utf_16_are_read() {
+    for row in ["x,y\n", "ü,y\n", "\u{1F600},y\n"] {
+        let text = format!("a,b\n{}", row.repeat(300_000));
+        let (found, _) = Folder::new().read("t.csv", &utf16(&text)).unwrap();
+        assert!(found == text, "{row}");
+    }
 }
 
 #[test]

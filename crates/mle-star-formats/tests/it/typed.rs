@@ -74,6 +74,8 @@ fn json_objects_become_rows() {
         "{\"a\": NaN, \"b\": \"NaN \\\" NaN\"}\n{\"a\": -Infinity, \"b\": \"\"}\n",
         Ok("a,b\n,\"NaN \"\" NaN\"\n-inf,\n"),
     );
+    let utf16 = "\u{feff}{\"a\": 1}\n".encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
+    assert_eq!(csv("t.json", &utf16), Ok("a\n1\n".to_owned()));
     check("{\"a\": 1}\n{\"b\": 2}\n{\"c\": 3, \"a\": 4}\n", Ok("a,b,c\n1,,\n,2,\n4,,3\n"));
     check("{\"a\": 1}\n{\"a\": }\n", Err("t.jsonl: line 2 is no row: expected value"));
     check(
