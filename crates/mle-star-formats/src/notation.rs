@@ -74,7 +74,7 @@ pub struct AmbiguousColumn {
     pub at: usize,
     /// The first number with a mark, as in the file.
     pub example: String,
-    /// The number if the mark is the decimal mark, such as `1.234`.
+    /// The number if the mark is the decimal mark, such as `1.234`; if all commas must stand between thousands, `1234567`.
     pub as_decimal: String,
     /// What it is otherwise: the number if the mark stands between thousands, such as `1234`; `the labels 1 and 5` for
     /// cells that may be lists.
@@ -119,7 +119,8 @@ impl LineEnd {
 /// Decides how the numbers of all columns are read. A column alone decides where only one decimal mark fits all of its
 /// cells. Where both fit (`1,234`), these decide, in this order: the same column of a table `like` this one, the other
 /// columns, those of `like`, short numbers without a mark in the column itself, the delimiter. Columns that may hold lists
-/// of labels (`2,7`) are text where other columns have decimal points, and undecided where none has.
+/// of labels (`2,7`) are text where other columns have decimal points or a blank is between the labels, numbers where others
+/// have decimal commas, and undecided where none has either.
 pub(crate) fn decide(
     names: &[String],
     tallies: &[Tally],
@@ -127,7 +128,8 @@ pub(crate) fn decide(
     like: Option<&Notation>,
 ) -> Notation {
     let marked = || names.iter().zip(tallies).enumerate().filter(|(_, (_, tally))| tally.is_marked());
-    let may_be_lists = |tally: &Tally| delimiter != ';' && tally.may_be_lists();
+    let may_be_decimals = |tally: &Tally| tally.has_comma() && tally.fits(Decimal::Comma);
+    let may_be_lists = |tally: &Tally| tally.may_be_lists() && !(delimiter == ';' && may_be_decimals(tally));
     let sure = marked().filter(|(_, (_, tally))| !may_be_lists(tally));
     let mut seen: Vec<Decimal> = sure.filter_map(|(_, (_, tally))| certain(tally)).collect();
     if seen.is_empty() {
@@ -135,8 +137,8 @@ pub(crate) fn decide(
     }
     let mut notation = Notation { delimiter: Some(delimiter), ..Notation::default() };
     for (at, (name, tally)) in marked() {
-        if may_be_lists(tally) && !seen.contains(&Decimal::Comma) {
-            if !seen.contains(&Decimal::Point) {
+        if may_be_lists(tally) && !(may_be_decimals(tally) && seen.contains(&Decimal::Comma)) {
+            if tally.has_comma() && !seen.contains(&Decimal::Point) {
                 notation.ambiguous.push(ambiguous(name, at, tally));
             }
             continue;
@@ -208,15 +210,16 @@ fn read(name: &str, at: usize, tally: &Tally, decimal: Decimal) -> NumberColumn 
 
 fn ambiguous(name: &str, at: usize, tally: &Tally) -> AmbiguousColumn {
     let example = tally.example.clone().unwrap_or_default();
+    let as_thousands = example.replace([',', '.'], "");
+    let is_decimal = tally.fits(Decimal::Comma) || !tally.has_comma();
     AmbiguousColumn {
         name: name.to_owned(),
         at,
-        as_decimal: example.replace(',', "."),
-        otherwise: match example.split_once(',') {
-            Some((first, second)) if !tally.fits(Decimal::Point) => {
-                format!("the labels {first} and {second}")
-            }
-            _ => example.replace([',', '.'], ""),
+        as_decimal: if is_decimal { example.replace(',', ".") } else { as_thousands.clone() },
+        otherwise: if tally.may_be_lists() {
+            format!("the labels {}", example.replace(',', " and "))
+        } else {
+            as_thousands
         },
         example,
     }
@@ -277,6 +280,16 @@ mod tests {
         check(&[&lists, &["x"]], ',', "c0 !");
         check(&[&lists, &["2,25", "1,05"]], ',', "c0 , | c1 ,");
         check(&[&lists], ';', "c0 ,");
+        let codes = ["250 401", "414", "401 585 272", "250 272", "414 401", "585 250", "272"];
+        check(&[&codes], ',', "");
+        check(&[&codes, &["0,5"]], ';', "c1 ,");
+        check(&[&codes[..5]], ',', "c0  ");
+        let codes = codes.map(|code| code.replace(' ', ","));
+        let codes: Vec<&str> = codes.iter().map(String::as_str).collect();
+        check(&[&codes], ',', "c0 !");
+        check(&[&codes, &["0.5"]], ',', "c1 .");
+        check(&[&["250,401", "414,585", "315,000", "120,500", "999,000"]], ',', "c0 .,");
+        check(&[&["250,401", "414,585", "315,000", "120,500", "999,000", "99,000"]], ',', "c0 .,");
         check(&[&["1,234", "2,345", "3,456", "4,567", "5,678"]], ',', "c0 .,");
         check(&[&["0,5", "0,7", "0,25", "0,3", "0,9"]], ',', "c0 ,");
         check(&[&["1,5", "7", "2,7", "2,9", "4,3", "4,8"]], ',', "c0 ,");

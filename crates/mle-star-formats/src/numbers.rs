@@ -4,8 +4,8 @@ use std::fmt;
 
 /// The marks that may stand between groups of three digits, besides point and comma.
 const BLANKS: [char; 6] = [' ', '\u{a0}', '\u{202f}', '\u{2009}', '\'', '\u{2019}'];
-/// The fewest cells with a comma that can tell lists from numbers.
-const ENOUGH_PAIRS: u64 = 5;
+/// The fewest cells with a mark that make a column a possible list of labels.
+const ENOUGH_LISTS: u64 = 5;
 /// The most groups of digits in a number.
 const MOST_GROUPS: usize = 12;
 /// A number's notations as bits: bit `2 * thousands + decimal`, where `decimal` is 0 for a point and 1 for a comma, and
@@ -64,6 +64,11 @@ pub(crate) struct Tally {
     /// The first number of the first of these, and whether another one has another.
     first: Option<u64>,
     has_other_first: bool,
+    /// Whether each number is groups of exactly three digits, how many the first number has, and whether another one has
+    /// another count.
+    are_threes: bool,
+    groups: Option<usize>,
+    has_other_count: bool,
 }
 
 /// What one cell can be.
@@ -71,7 +76,7 @@ pub(crate) struct Tally {
 enum Cell {
     Missing,
     Text,
-    Number { notations: u16, has_point: bool, has_comma: bool, has_blank: bool, digits: usize },
+    Number { notations: u16, has_point: bool, has_comma: bool, has_blank: bool, digits: usize, groups: usize },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +100,9 @@ impl Default for Tally {
             are_rising_pairs: true,
             first: None,
             has_other_first: false,
+            are_threes: true,
+            groups: None,
+            has_other_count: false,
         }
     }
 }
@@ -108,8 +116,10 @@ impl Tally {
         match cell(text) {
             Cell::Missing => {}
             Cell::Text => self.notations = 0,
-            Cell::Number { notations, has_point, has_comma, has_blank, digits } => {
+            Cell::Number { notations, has_point, has_comma, has_blank, digits, groups } => {
                 self.notations &= notations;
+                self.are_threes &= groups > 0 && !has_point;
+                self.has_other_count |= *self.groups.get_or_insert(groups) != groups;
                 self.has_point |= has_point;
                 self.has_comma |= has_comma;
                 self.has_blank |= has_blank;
@@ -136,10 +146,11 @@ impl Tally {
         self.has_other_first |= *self.first.get_or_insert(first) != first;
     }
 
-    /// Whether the cells with commas may as well be lists of two labels, `2,7`.
+    /// Whether the cells with marks may as well be lists of labels: `2,7`, or `250 401` beside `414`. Of numbers with marks
+    /// between thousands some would begin with one or two digits.
     pub(crate) fn may_be_lists(&self) -> bool {
-        let is_thousands = self.fits(Decimal::Point);
-        self.are_rising_pairs && self.has_other_first && self.marked >= ENOUGH_PAIRS && !is_thousands
+        let are_pairs = self.are_rising_pairs && self.has_other_first && !self.fits(Decimal::Point);
+        self.marked >= ENOUGH_LISTS && (are_pairs || self.are_threes && self.has_other_count)
     }
 
     /// Whether the column has numbers with marks, and nothing but numbers.
@@ -258,6 +269,7 @@ fn number(text: &str) -> Option<Cell> {
         has_comma: has(Mark::Comma),
         has_blank: marks[..count].iter().any(|mark| matches!(mark, Mark::Blank(_))),
         digits: runs[0],
+        groups: if runs[..=count].iter().all(|run| *run == 3) && unsigned == text { count + 1 } else { 0 },
     })
 }
 
