@@ -53,7 +53,7 @@ pub(crate) fn open(path: &Path, detected: Detected) -> Result<Table, Trouble> {
     })?;
     let notation = Notation { encoding, ..Notation::default() };
     let (mut names, mut known, mut rows) = (Vec::new(), FxHashMap::default(), 0);
-    let mut marked = BTreeSet::new();
+    let (mut marked, mut are_nested) = (BTreeSet::new(), true);
     each(path, &detected, &notation, &mut |_, fields| {
         rows += 1;
         for (name, value) in fields.0 {
@@ -61,7 +61,10 @@ pub(crate) fn open(path: &Path, detected: Detected) -> Result<Table, Trouble> {
                 names.push(name.clone());
                 names.len() - 1
             });
-            if is_marked(value.get().trim_matches('"')) {
+            are_nested &= value.get().starts_with(['{', '[']);
+            let text = value.get().trim_matches('"');
+            // Marks that are no ASCII may be escaped.
+            if is_marked(text) || text.contains('\\') && is_marked(&unescaped(value.get())) {
                 marked.insert(at);
             }
         }
@@ -71,6 +74,10 @@ pub(crate) fn open(path: &Path, detected: Detected) -> Result<Table, Trouble> {
     })?;
     if names.is_empty() {
         return Err(file.trouble("the table has no columns", "give a table with a header and rows"));
+    }
+    if are_nested && rows == 1 && detected.format == Format::JsonLines {
+        let hint = "write one object for each row, as pandas does with orient=\"records\"";
+        return Err(file.trouble("it holds one object of lists or objects, not rows", hint));
     }
     let marked = marked.into_iter().collect();
     let shape = Shape { columns: untyped(names), rows, marked, ..Shape::default() };
@@ -187,7 +194,7 @@ fn each_element(file: File<'_>, text: impl Read, visit: &mut EachObject<'_>) -> 
         (_, Some(trouble)) => Err(trouble),
         (Ok(()), None) => Ok(()),
         (Err(error), None) => {
-            let hint = "the file must hold a JSON list of objects, one a row";
+            let hint = "the file must hold a JSON list of objects, one a row, and `null` instead of `NaN`";
             Err(file.trouble(format!("object {} is no row: {error}", number + 1), hint))
         }
     }
@@ -266,13 +273,18 @@ impl<'de> Deserialize<'de> for Fields {
     }
 }
 
+/// The text of a JSON string; nothing for other values.
+fn unescaped(json: &str) -> String {
+    serde_json::from_str(json).unwrap_or_default()
+}
+
 /// Adds a JSON value as the text of a cell.
 fn push_value(json: &str, into: &mut String) {
     match json.as_bytes().first() {
         None | Some(b'n') => {}
         Some(b't') => into.push_str("True"),
         Some(b'f') => into.push_str("False"),
-        Some(b'"') => into.push_str(&serde_json::from_str::<String>(json).unwrap_or_default()),
+        Some(b'"') => into.push_str(&unescaped(json)),
         Some(b'{' | b'[') => match serde_json::from_str::<serde_json::Value>(json) {
             Ok(value) => into.push_str(&value.to_string()),
             Err(_) => into.push_str(json),

@@ -88,6 +88,10 @@ fn json_objects_become_rows() {
         "[{\"a\": 1}, {",
         Err("t.jsonl: object 2 is no row: EOF while parsing an object at line 1 column 12"),
     );
+    for columns in [r#"{"id":{"0":1,"1":2},"x":{"0":3,"1":4}}"#, r#"{"id":[1,2],"x":[3,4]}"#] {
+        check(columns, Err("t.jsonl: it holds one object of lists or objects, not rows"));
+    }
+    check("{\"a\": \"1\\u202f234,5\"}\n{\"a\": \"2\"}\n", Ok("a\n1234.5\n2\n"));
     check("{}\n{}\n", Err("t.jsonl: the table has no columns"));
     check("1, 2\n", Err("t.jsonl: by its name it is JSON lines, but it seems to be other text"));
 }
