@@ -11,7 +11,7 @@ use crate::notation::{Encoding, LineEnd, Notation, decide};
 use crate::numbers::Tally;
 use crate::packing::{Packing, read_full};
 use crate::records::Records;
-use crate::shape::{Shape, check_names, is_blank, untyped};
+use crate::shape::{Shape, check_names, is_blank, is_line_of_blanks, untyped};
 use crate::table::{Options, Source, Table, Visit};
 use crate::text::{self, Utf8};
 use crate::trouble::File;
@@ -23,8 +23,8 @@ const HEAD: usize = 1 << 20;
 #[derive(Debug)]
 struct Delimited {
     dialect: Dialect,
-    /// Whether some row has empty cells after those of the header.
-    has_extra_cells: bool,
+    /// Whether some row has empty cells after those of the header, or some line nothing but blanks.
+    is_irregular: bool,
 }
 
 /// How the bytes of a file become rows.
@@ -49,9 +49,10 @@ struct Measured {
     wider: Option<(u64, usize)>,
     /// The first row with fewer cells than the header: its line and cells.
     shorter: Option<(u64, usize)>,
-    /// Whether all rows have one cell more than the header, and whether some have more.
+    /// Whether all rows have one cell more than the header.
     all_have_one_more: bool,
-    has_extra_cells: bool,
+    /// Whether some row has more cells than the header, or some line nothing but blanks.
+    is_irregular: bool,
 }
 
 /// Why a pass ended early.
@@ -87,12 +88,12 @@ pub(crate) fn open(path: &Path, detected: Detected, options: &Options<'_>) -> Re
         Stopped::OtherBytes => file.damaged("the text is not UTF-8"),
     })?;
     let delimiter = char::from(layout.dialect.delimiter);
-    let has_extra_cells = measured.has_extra_cells || layout.dialect.names_itself;
+    let is_irregular = measured.is_irregular || layout.dialect.names_itself;
     let (shape, tallies) = shape(file, measured)?;
     let names: Vec<String> = shape.columns.iter().map(|column| column.name.clone()).collect();
     let mut notation = decide(&names, &tallies, delimiter, options.like);
     (notation.encoding, notation.line_end) = (layout.encoding, layout.line_end);
-    let source = Box::new(Delimited { dialect: layout.dialect, has_extra_cells });
+    let source = Box::new(Delimited { dialect: layout.dialect, is_irregular });
     Ok(Table { path: path.to_owned(), detected, shape, notation, source })
 }
 
@@ -107,11 +108,14 @@ impl Source for Delimited {
             if std::mem::take(&mut is_header) || left == 0 {
                 return Ok(());
             }
-            left -= 1;
             row.clear();
-            for text in cells.take(width) {
+            for text in (&mut *cells).take(width) {
                 row.push_field(text?);
             }
+            if row.len() == 1 && is_line_of_blanks(&row[0]) && cells.next().is_none() {
+                return Ok(());
+            }
+            left -= 1;
             // A row without content may have fewer cells.
             (row.len()..width).for_each(|_| row.push_field(""));
             Ok(visit(&row)?)
@@ -122,8 +126,8 @@ impl Source for Delimited {
         })
     }
 
-    fn has_extra_cells(&self) -> bool {
-        self.has_extra_cells
+    fn is_irregular(&self) -> bool {
+        self.is_irregular
     }
 }
 
@@ -218,9 +222,10 @@ fn measure(path: &Path, packing: &Packing, layout: Layout) -> Result<Measured, S
 
 impl Measured {
     fn add(&mut self, file: File<'_>, line: u64, cells: &mut Cells<'_>) -> Result<(), Stopped> {
-        let (mut count, mut filled) = (0, 0);
+        let (mut count, mut filled, mut is_blanks) = (0, 0, false);
         for cell in cells {
             let cell = cell?;
+            is_blanks = count == 0 && is_line_of_blanks(cell);
             if count == self.tallies.len() {
                 self.tallies.push(Tally::default());
             }
@@ -230,7 +235,10 @@ impl Measured {
             filled = if is_blank(cell) { filled } else { count };
         }
         let header = self.header.len();
-        self.has_extra_cells |= count > header;
+        self.is_irregular |= count > header || is_blanks;
+        if is_blanks {
+            return Ok(());
+        }
         if filled == 0 {
             self.empty_rows += 1;
         } else {

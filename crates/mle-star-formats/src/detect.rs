@@ -116,9 +116,7 @@ fn content(head: &[u8], packing: &Packing) -> Content {
     ];
     // The header of a table may begin with a word that is all letters and digits.
     let is_word = |begin: &[u8]| begin.iter().all(u8::is_ascii_alphanumeric) && is_text(head);
-    if let Some((_, content)) =
-        KNOWN.iter().find(|(begin, _)| head.starts_with(begin) && !is_word(begin))
-    {
+    if let Some((_, content)) = KNOWN.iter().find(|(begin, _)| head.starts_with(begin) && !is_word(begin)) {
         return *content;
     }
     if head.starts_with(b"PK\x03\x04") {

@@ -13,6 +13,7 @@ use crate::notation::{Encoding, LineEnd, decide};
 use crate::numbers::Tally;
 use crate::packing::{Packing, read_full};
 use crate::records::Records;
+use crate::shape::{self, is_line_of_blanks};
 use crate::text;
 use crate::trouble::File;
 
@@ -131,10 +132,14 @@ fn are_plain(rows: &[u8], has_header: bool, tallies: &mut [Tally], is_end: bool)
             Ok(Some(_)) if records.cells().len() != tallies.len() => return false,
             Ok(Some(_)) => {}
         }
+        let only = (tallies.len() == 1).then(|| records.cells().next()).flatten();
+        if only.and_then(|cell| std::str::from_utf8(cell).ok()).is_some_and(is_line_of_blanks) {
+            return false;
+        }
         is_blank = true;
         for (tally, cell) in tallies.iter_mut().zip(records.cells()) {
             let cell = std::str::from_utf8(cell).unwrap_or_default();
-            is_blank &= cell.is_empty();
+            is_blank &= shape::is_blank(cell);
             tally.add(cell);
         }
     }

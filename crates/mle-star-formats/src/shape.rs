@@ -80,3 +80,8 @@ pub(crate) fn untyped(names: Vec<String>) -> Vec<Column> {
 pub(crate) fn is_blank(cell: &str) -> bool {
     cell.bytes().all(|byte| byte.is_ascii_whitespace())
 }
+
+/// Whether the only cell of a line makes it one that is no row, as in pandas. An empty cell is quoted.
+pub(crate) fn is_line_of_blanks(cell: &str) -> bool {
+    !cell.is_empty() && is_blank(cell)
+}

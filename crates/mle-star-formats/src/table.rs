@@ -46,8 +46,8 @@ pub(crate) trait Source: fmt::Debug + Send + Sync {
     fn each_row(&self, table: &Table, chosen: Option<&[usize]>, visit: &mut Visit<'_>)
     -> Result<(), Trouble>;
 
-    /// Whether some row has empty cells after those of the header.
-    fn has_extra_cells(&self) -> bool {
+    /// Whether some row has empty cells after those of the header, or some line nothing but blanks.
+    fn is_irregular(&self) -> bool {
         false
     }
 }
@@ -78,8 +78,8 @@ impl Table {
         self.shape.rows
     }
 
-    /// Whether the file is what [`write_csv`](crate::write_csv) would write, except that lines may end with `\r\n` and that
-    /// more cells may be quoted: comma-separated UTF-8 without a byte order mark.
+    /// Whether the file is what [`write_csv`](crate::write_csv) would write, except that lines may end with `\r\n`, that
+    /// more cells may be quoted and that there may be empty lines: comma-separated UTF-8 without a byte order mark.
     pub fn is_plain(&self) -> bool {
         let notation = &self.notation;
         let as_it_is = notation.delimiter == Some(',')
@@ -89,7 +89,7 @@ impl Table {
         let nothing_left_out = self.shape.empty_columns == 0
             && self.shape.empty_rows == 0
             && !self.shape.has_row_names
-            && !self.source.has_extra_cells();
+            && !self.source.is_irregular();
         self.detected.format == Format::Delimited
             && self.detected.packing == Packing::None
             && as_it_is
