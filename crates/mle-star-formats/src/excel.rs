@@ -450,7 +450,7 @@ fn push_time(time: &ExcelDateTime, precision: Precision, into: &mut String) {
         return push_duration(i128::from(milliseconds) * 1_000_000, into);
     }
     if (0.0..1.0).contains(&time.as_f64()) {
-        return push_time_of_day(milliseconds * 1_000_000, into);
+        return push_time_of_day(milliseconds % 86_400_000 * 1_000_000, into);
     }
     let (year, month, day, hours, minutes, seconds, rest) = time.to_ymd_hms_milli();
     into.push_str(&format!("{year:04}-{month:02}-{day:02}"));
