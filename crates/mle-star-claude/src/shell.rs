@@ -11,14 +11,16 @@ use std::path::Path;
 use crate::paths::resolve;
 
 /// Commands that write to all of their arguments.
-const WRITES_ALL: [&str; 14] = [
-    "chgrp", "chmod", "chown", "dd", "mkdir", "mv", "rm", "rmdir", "shred", "tee", "touch", "truncate",
-    "unlink", "mktemp",
+const WRITES_ALL: [&str; 13] = [
+    "chgrp", "chmod", "chown", "mkdir", "mv", "rm", "rmdir", "shred", "tee", "touch", "truncate", "unlink",
+    "mktemp",
 ];
 /// Commands that write to their last argument.
 const WRITES_LAST: [&str; 5] = ["cp", "install", "ln", "rsync", "scp"];
 /// Commands that install software.
-const INSTALLS: [&str; 9] = ["apt", "apt-get", "conda", "dnf", "mamba", "npm", "pip", "pip3", "yum"];
+const INSTALLS: [&str; 10] = ["apt", "apt-get", "conda", "dnf", "mamba", "npm", "pip", "pipx", "uv", "yum"];
+/// What these do to the software that is installed.
+const CHANGES: [&str; 5] = ["add", "install", "remove", "sync", "uninstall"];
 /// Words that may precede a command.
 const PREFIXES: [&str; 20] = [
     "!", "builtin", "command", "do", "elif", "else", "env", "exec", "if", "ionice", "nice", "nohup",
@@ -27,7 +29,8 @@ const PREFIXES: [&str; 20] = [
 /// Shells, which run a command given as text.
 const SHELLS: [&str; 5] = ["bash", "dash", "ksh", "sh", "zsh"];
 /// Parts of paths that lead to secrets.
-const SECRETS: [&str; 2] = ["/environ", ".claude"];
+const SECRETS: [&str; 2] = [ENVIRON, ".claude"];
+const ENVIRON: &str = "/environ";
 /// Files that anyone may write to.
 const SINKS: [&str; 4] = ["/dev/null", "/dev/stderr", "/dev/stdout", "/dev/tty"];
 
@@ -42,7 +45,7 @@ enum Token {
 
 /// Why the command may not run in `folder`; `None` if it may.
 pub(crate) fn objection(command: &str, blocked: &[String], folder: &Path) -> Option<String> {
-    if let Some(secret) = SECRETS.iter().find(|secret| command.contains(*secret)) {
+    if let Some(secret) = SECRETS.iter().find(|secret| leads_to(command, secret, folder)) {
         return Some(format!("{secret} may hold secrets and cannot be read"));
     }
     let nested = command.match_indices("$(").map(|(at, start)| &command[at + start.len()..]);
@@ -54,6 +57,15 @@ pub(crate) fn objection(command: &str, blocked: &[String], folder: &Path) -> Opt
         let mut simple = tokens.split(|token| *token == Token::End);
         simple.find_map(|simple| objection_to(simple, blocked, folder))
     })
+}
+
+/// Whether the command has this part of a path, apart from the path of the `folder` itself. Names that are longer than
+/// `environ` are other files.
+fn leads_to(command: &str, secret: &str, folder: &Path) -> bool {
+    let rest = command.replace(&*folder.to_string_lossy(), " ");
+    let goes_on = |letter: char| letter.is_alphanumeric() || "_.-".contains(letter);
+    rest.match_indices(secret)
+        .any(|(at, _)| secret != ENVIRON || !rest[at + secret.len()..].starts_with(goes_on))
 }
 
 /// Whether the tokens of a blocked command occur among those of a command. The last one may be the beginning of a
@@ -98,6 +110,11 @@ fn by_command(words: &[&str], blocked: &[String], folder: &Path) -> Option<Strin
     let words: Vec<&str> = words.iter().copied().skip_while(is_before).collect();
     let (command, arguments) = words.split_first()?;
     let name = command.rsplit('/').next().unwrap_or(command);
+    if name.starts_with("python")
+        && let Some(module) = module(arguments)
+    {
+        return by_command(&module, blocked, folder);
+    }
     let has = |option: fn(&str) -> bool| arguments.iter().any(|word| option(word));
     let plain = || arguments.iter().copied().filter(|word| !word.starts_with('-'));
     let all = || plain().find_map(|target| outside(target, folder));
@@ -108,7 +125,10 @@ fn by_command(words: &[&str], blocked: &[String], folder: &Path) -> Option<Strin
         "dd" => plain().find_map(|word| outside(word.strip_prefix("of=")?, folder)),
         "find" if has(|word| word == "-delete" || word.starts_with("-exec")) => all(),
         "sed" | "perl"
-            if has(|word| word.starts_with('-') && !word.starts_with("--") && word.contains('i')) =>
+            if has(|word| {
+                let is_short = word.starts_with('-') && !word.starts_with("--");
+                word.starts_with("--in-place") || is_short && word.contains('i')
+            }) =>
         {
             all()
         }
@@ -118,11 +138,26 @@ fn by_command(words: &[&str], blocked: &[String], folder: &Path) -> Option<Strin
         }
         name if WRITES_ALL.contains(&name) => all(),
         name if WRITES_LAST.contains(&name) => plain().next_back().and_then(|target| outside(target, folder)),
-        name if INSTALLS.contains(&name) && arguments.contains(&"install") => {
+        name if installs(name, arguments) => {
             Some("installing software is not allowed: use what is installed".to_owned())
         }
         _ => None,
     }
+}
+
+fn installs(name: &str, arguments: &[&str]) -> bool {
+    // `pip3.12` is `pip`.
+    let name = name.trim_end_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+    let changes = || arguments.iter().any(|word| CHANGES.contains(word));
+    name == "ensurepip" || INSTALLS.contains(&name) && changes()
+}
+
+/// The module that `python -m` runs, with its arguments.
+fn module<'a>(arguments: &[&'a str]) -> Option<Vec<&'a str>> {
+    let at = arguments.iter().position(|word| word.starts_with("-m") || word.ends_with(".py"))?;
+    let attached = arguments[at].strip_prefix("-m")?;
+    let attached = Some(attached).filter(|name| !name.is_empty());
+    Some(attached.into_iter().chain(arguments[at + 1..].iter().copied()).collect())
 }
 
 /// Why `target` may not be written; `None` if it may.
@@ -158,6 +193,13 @@ fn tokens(command: &str) -> Vec<Token> {
             (None | Some('"'), '\\') => word.get_or_insert_default().extend(characters.next()),
             (Some(_), _) => word.get_or_insert_default().push(character),
             (None, ' ' | '\t') => tokens.extend(word.take().map(Token::Word)),
+            // `${PWD}` is no block.
+            (None, '$') if is_variable(characters.clone()) => {
+                let word = word.get_or_insert_default();
+                word.push('$');
+                word.extend(characters.by_ref().take_while(|letter| *letter != '}'));
+                word.push('}');
+            }
             (None, '\n' | ';' | '|' | '(' | ')' | '{' | '}' | '`') => {
                 tokens.extend(word.take().map(Token::Word));
                 tokens.push(Token::End);
@@ -181,6 +223,12 @@ fn tokens(command: &str) -> Vec<Token> {
     }
     tokens.extend(word.map(Token::Word));
     tokens
+}
+
+/// Whether these characters begin with `{NAME}`.
+fn is_variable(mut rest: impl Iterator<Item = char>) -> bool {
+    let is_name = |letter: &char| letter.is_ascii_alphanumeric() || *letter == '_';
+    rest.next() == Some('{') && rest.find(|letter| !is_name(letter)) == Some('}')
 }
 
 #[cfg(test)]
@@ -220,6 +268,13 @@ mod tests {
             "rm -rf /work/room-1/a /work/room-1/b",
             "echo 'rm -rf /' > notes.txt",
             "grep 'dd if=' notes.txt",
+            "head input/environment.csv",
+            "ls input/environmental/ ./environ_2020.csv",
+            "rm ${PWD}/x",
+            "python3 -m json.tool x.json",
+            "python3 solution.py -m pip install",
+            "python3 -m pip list",
+            "pip3 show numpy",
         ] {
             check(command, true);
         }
@@ -259,6 +314,17 @@ mod tests {
             "sed -i s/a/b/ /etc/hosts",
             "tee /etc/x < y",
             "pip install torch",
+            "pip3.12 install torch",
+            "pip uninstall -y numpy",
+            "python3 -m pip install torch",
+            "python -mpip install torch",
+            "python3.11 -m ensurepip",
+            "uv pip install torch",
+            "uv add torch",
+            "sed --in-place s/a/b/ /etc/hosts",
+            "rm ${HOME}/x",
+            "cat ~/.claude.json",
+            "cat /proc/1/environ|tr a b",
             "/bin/rm /work/other",
             "rm \"/work/oth\"er",
             "for x in 1 2; do rm /work/other; done",
@@ -282,5 +348,15 @@ mod tests {
         ] {
             check(command, false);
         }
+    }
+
+    #[test]
+    fn the_path_of_the_folder_is_no_secret() {
+        let folder = Path::new("/home/x/.claude/worktrees/room-1");
+        let check = |command: &str, is_allowed: bool| {
+            assert_eq!(objection(command, &[], folder).is_none(), is_allowed, "{command}");
+        };
+        check("head /home/x/.claude/worktrees/room-1/input/train.csv", true);
+        check("cat /home/x/.claude/.credentials.json", false);
     }
 }
