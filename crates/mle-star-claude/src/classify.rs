@@ -13,7 +13,8 @@ use serde_json::Value;
 use crate::protocol::{Ended, System};
 use crate::transcript::Transcript;
 
-/// The oldest `claude` that takes prompts literally, without expanding `@file` or `/command`.
+/// The oldest `claude` that takes prompts literally, without expanding `@file` or `/command`; older ones
+/// also lack options.
 pub const OLDEST_CLAUDE_VERSION: [u32; 3] = [2, 1, 248];
 /// Retries after a refused login before it is permanent: a token may be renewed meanwhile.
 const LOGIN_RETRIES: u32 = 1;
@@ -94,10 +95,11 @@ pub(crate) fn retry(system: &System) -> Option<Outcome> {
 /// The outcome of a process that ended by itself.
 pub(crate) fn death(status: Option<ExitStatus>, stderr: &str, unreadable: Option<&str>) -> Outcome {
     let last = stderr.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-    if stderr.contains("unknown option") {
-        return Outcome::Fatal(too_old(last));
+    if let Some(line) = stderr.lines().find(|line| line.contains("unknown option")) {
+        return Outcome::Fatal(too_old(line.trim()));
     }
-    if let Some(trouble) = permanent(None, "", stderr) {
+    // Other lines, such as warnings, are not the cause.
+    if let Some(trouble) = stderr.lines().find_map(|line| permanent(None, "", line)) {
         return Outcome::Fatal(trouble);
     }
     let how =
@@ -243,6 +245,19 @@ mod tests {
         check(json!({"is_error": true, "result": garbled}), "Died");
         check(json!({"is_error": true, "errors": ["strange"]}), "Failed(\"strange\")");
         check(json!({"is_error": true, "subtype": "error_new"}), "Failed(\"error_new\")");
+    }
+
+    #[test]
+    fn the_line_that_says_why_is_quoted() {
+        let check = |stderr: &str, said: &str| {
+            let outcome = format!("{:?}", death(None, stderr, None));
+            assert!(outcome.starts_with("Fatal") && outcome.contains(said), "{outcome}");
+            assert!(!outcome.contains("Warning") && !outcome.contains("Did you mean"), "{outcome}");
+        };
+        let login = "Invalid API key · Please run /login";
+        check(&format!("(node:71) ExperimentalWarning: x\n{login}"), login);
+        let option = "error: unknown option '--json-schema'";
+        check(&format!("{option}\n(Did you mean --json-x?)"), option);
     }
 
     #[test]
