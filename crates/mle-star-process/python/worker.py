@@ -59,8 +59,8 @@ SIOCSIFFLAGS, IFF_UP_AND_RUNNING = 0x8914, 0x41
 MADV_COLLAPSE, HUGE = 25, 1 << 21
 KEPT_CAPABILITIES = 0b11111
 """The capabilities that root keeps: those that let it use files as it does outside."""
-TIDY_UP = 0.3
-"""Seconds that helpers which clean up after a script (multiprocessing's resource tracker) may take."""
+TIDY_UP = 2.0
+"""Seconds that helpers which clean up after a script may take, as `TIDY_UP` in `spawn.rs`."""
 KILLING = 20.0
 """Seconds of killing before the report is sent anyway."""
 SCRIPT = sys.orig_argv[-1]

@@ -226,7 +226,10 @@ impl Family {
     fn obey(&self, control: BorrowedFd<'_>) -> bool {
         let mut order = [0];
         match read(control, &mut order) {
-            Ok(1) if order == [TERMINATE] => killpg(self.child, Signal::SIGTERM).is_ok(),
+            // The child may not have created its session yet.
+            Ok(1) if order == [TERMINATE] => {
+                killpg(self.child, Signal::SIGTERM).or_else(|_| kill(self.child, Signal::SIGTERM)).is_ok()
+            }
             Err(Errno::EINTR | Errno::EAGAIN) => true,
             _ => false,
         }
