@@ -25,7 +25,10 @@ impl<'a> Changes<'a> {
     /// define, and those that define what the changed ones use. `None` if nothing changed, if that is most of the script, or
     /// if one of the two does not parse.
     pub fn of(before: &'a str, after: &'a str) -> Option<Self> {
-        let diff = TextDiff::from_lines(before, after);
+        // A lone `\r` ends no line here, as nowhere else in this crate.
+        let split = |text: &'a str| text.split_inclusive('\n').collect::<Vec<_>>();
+        let (split_before, split_after) = (split(before), split(after));
+        let diff = TextDiff::from_slices(&split_before, &split_after);
         let (old_lines, lines): (Vec<&str>, Vec<&str>) = (before.lines().collect(), after.lines().collect());
         let (mut old, mut new) = (vec![false; old_lines.len()], vec![false; lines.len()]);
         let mut near = new.clone();
@@ -193,6 +196,15 @@ e_6 = 6
         check("import numpy as np\n", SCRIPT);
         check("", "");
         check(SCRIPT, &SCRIPT.replace(" = ", " = 1 + "));
+    }
+
+    #[test]
+    fn a_lone_carriage_return_is_no_line_end() {
+        let before = format!("print('a\\n')\r\r\rx = 1\n{SCRIPT}");
+        let after = before.replace("'depth': 6", "'depth': 8");
+        let (told, gone) = parts(&before, &after).unwrap();
+        assert!(told.contains("params = {'depth': 8}"), "{told}");
+        assert_eq!(gone, "-params = {'depth': 6}");
     }
 
     #[test]
