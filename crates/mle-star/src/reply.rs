@@ -49,22 +49,37 @@ pub struct Listed<T> {
 }
 
 /// The list of a structured answer: as given, or found in its text, as `{field: list}`, as a bare list, or as
-/// one item alone. `None` when there is none with an item that can be read, unless the list is empty.
+/// one item alone. `None` if no list has an item that can be read. An empty list is an answer, too; a bare `[]` in the
+/// text only if nothing else is, because quoted code is full of them.
 pub fn list<T: DeserializeOwned>(reply: &AgentReply, field: &str) -> Option<Listed<T>> {
-    candidates(reply).find_map(|value| read_list(value, field))
+    let (given, found) = candidates(reply);
+    let mut bare = None;
+    for (value, is_given) in
+        given.into_iter().map(|value| (value, true)).chain(found.map(|value| (value, false)))
+    {
+        let is_answer = is_given || value.get(field).is_some();
+        let Some(listed) = read_list(value, field) else { continue };
+        if is_answer || !listed.items.is_empty() {
+            return Some(listed);
+        }
+        bare.get_or_insert(listed);
+    }
+    bare
 }
 
 /// The object of a structured answer: as given, or found in its text.
 pub(crate) fn object<T: DeserializeOwned>(reply: &AgentReply) -> Option<T> {
-    candidates(reply).find_map(|value| serde_json::from_value(value).ok())
+    let (given, found) = candidates(reply);
+    given.into_iter().chain(found).find_map(|value| serde_json::from_value(value).ok())
 }
 
-fn candidates(reply: &AgentReply) -> impl Iterator<Item = Value> {
+/// What may be a structured answer: the given one, and what its text contains.
+fn candidates(reply: &AgentReply) -> (Option<Value>, impl Iterator<Item = Value>) {
     let (given, found) = match &reply.answer {
         Answer::Text { text, structured } => (structured.clone(), json_values(&clean(text))),
         Answer::Failed { .. } | Answer::Refused { .. } => (None, Vec::new()),
     };
-    given.into_iter().chain(found)
+    (given, found.into_iter())
 }
 
 /// The text of an answer, whatever is in it.
@@ -271,6 +286,9 @@ mod tests {
         check(r#"{"plans": [{"plan": "p"}]}"#, None);
         check(r#"{"plans": []}"#, Some(&[]));
         check("[]", Some(&[]));
+        check("```python\noof = []\n```\n```json\n{\"plans\": [{\"code_block\": \"x\"}]}\n```", Some(&["x"]));
+        check("`oof = []` is fine: {\"code_block\": \"x\"}", Some(&["x"]));
+        check("`oof = []` is fine: {\"plans\": []}", Some(&[]));
         check("no json here", None);
         check("{\"plans\": [{\"code_block\": ", None);
         check("", None);
