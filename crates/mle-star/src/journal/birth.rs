@@ -24,15 +24,23 @@ const PAGE: i64 = 2048;
 /// # Errors
 /// The folder cannot be written.
 pub(super) fn make(path: &Path, frozen: &Frozen, mode: Mode) -> Result<(), JournalError> {
-    // SQLite would apply a log left by a removed journal to this one.
-    ["db-journal", "db-wal", "db-shm"].iter().try_for_each(|left| remove(&path.with_extension(left)))?;
-    let part = path.with_extension("db.part");
-    let mut file = File::create(&part)?;
     let mut bytes = image(frozen)?;
     if mode == Mode::Log {
         bytes[LOGGING].fill(2);
     }
-    file.write_all(&bytes)?;
+    write(path, &bytes)
+}
+
+/// Writes the bytes of a journal to `path`, where no file exists.
+///
+/// # Errors
+/// The folder cannot be written.
+pub(super) fn write(path: &Path, bytes: &[u8]) -> Result<(), JournalError> {
+    // SQLite would apply a log left by a removed journal to this one.
+    ["db-journal", "db-wal", "db-shm"].iter().try_for_each(|left| remove(&path.with_extension(left)))?;
+    let part = path.with_extension("db.part");
+    let mut file = File::create(&part)?;
+    file.write_all(bytes)?;
     file.sync_all()?;
     Ok(std::fs::rename(part, path)?)
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::continuation::Continuation;
 use super::store::{self, Store};
 use super::tables::json_error;
-use super::{Frozen, Journal, JournalError, RunLock, checksum, lock, reader};
+use super::{Frozen, Journal, JournalError, RunLock, Snapshot, birth, lock, reader};
 use crate::forked::ForkedFrom;
 use crate::record::{EffectRecord, EffectState, Kind};
 use crate::spending::spending;
@@ -24,14 +24,14 @@ impl Journal {
     /// progress. Returns it with what it shares.
     ///
     /// # Errors
-    /// The parent has no record at the place, its journal cannot be read, or the new one cannot be written.
+    /// The parent has no record at the place, its journal cannot be read or is damaged, or the new one cannot be written.
     pub fn fork(
         parent: &Path,
         hold: &RunLock,
         frozen: &Frozen,
         place: &Place,
     ) -> Result<Vec<Place>, JournalError> {
-        let from = reader::read(parent)?;
+        let from = reader::read_whole(parent)?;
         let Some(anchor) = anchor(&from.effects, place) else {
             return Err(JournalError::NotReached { place: place.clone() });
         };
@@ -39,7 +39,7 @@ impl Journal {
             from.effects.iter().filter(|record| is_before(record, place, anchor)).collect();
         let paid: Vec<EffectRecord> = kept.iter().map(|record| (*record).clone()).collect();
         let cost = spending(&paid, &from.frozen.config).total().usage.cost_usd;
-        let before = from.forked_from.as_ref().map_or(Some(0.0), |parent| parent.inherited_cost_usd);
+        let before = inherited_cost(&from, place, anchor);
         let forked = ForkedFrom {
             run: from.frozen.run_id.clone(),
             place: place.clone(),
@@ -50,10 +50,8 @@ impl Journal {
         if path.exists() {
             return Err(JournalError::Exists(hold.folder().to_owned()));
         }
-        let part = path.with_extension("db.part");
-        reader::copy(parent, &part)?;
-        cut(&part, &kept, frozen, &forked)?;
-        std::fs::rename(part, path)?;
+        let copy = cut(reader::copy(parent)?, &kept, frozen, &forked)?;
+        birth::write(&path, &copy.into_bytes()?)?;
         Ok(kept.into_iter().map(|record| record.place.clone()).collect())
     }
 
@@ -143,16 +141,23 @@ fn is_before(record: &EffectRecord, place: &Place, anchor: i64) -> bool {
     }
 }
 
-/// Makes the journal of the fork from a copy of the whole journal.
+/// What the calls cost that a run has from its own parent; `None` if that is unknown, as for a part of them.
+fn inherited_cost(from: &Snapshot, place: &Place, anchor: i64) -> Option<f64> {
+    let Some(forked) = &from.forked_from else { return Some(0.0) };
+    let mut inherited =
+        from.effects.iter().filter(|record| record.kind == Kind::Agent && record.seq <= forked.last);
+    let all = inherited.all(|record| is_before(record, place, anchor));
+    forked.inherited_cost_usd.filter(|cost| all || *cost == 0.0)
+}
+
+/// Makes the journal of the fork from a copy of the whole journal, in memory.
 fn cut(
-    copy: &Path,
+    copy: Connection,
     kept: &[&EffectRecord],
     frozen: &Frozen,
     forked: &ForkedFrom,
-) -> Result<(), JournalError> {
-    let db = Connection::open(copy)?;
-    checksum::provide(&db)?;
-    let mut store = Store::reading(db);
+) -> Result<Store, JournalError> {
+    let mut store = Store::reading(copy);
     let notes = kept.iter().filter_map(|record| record.request["notes"].as_u64()).max().unwrap_or_default();
     store.atomically(|store| {
         let db = store.db_ref();
@@ -177,7 +182,7 @@ fn cut(
         store.set("frozen", &json(frozen)?)?;
         store.set("forked_from", &json(forked)?)
     })?;
-    Ok(())
+    Ok(store)
 }
 
 /// Takes cost and tokens out of a record.

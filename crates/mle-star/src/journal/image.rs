@@ -55,12 +55,24 @@ pub(super) fn open(path: &Path) -> Result<(Connection, bool, Option<JournalError
     if database.is_empty() {
         return Err(JournalError::damaged(path, "it is empty"));
     }
-    let broken = |error: rusqlite::Error| JournalError::damaged(path, error.to_string());
-    let mut db = Connection::open_in_memory().map_err(broken)?;
-    db.deserialize_read_exact(MAIN_DB, database.as_slice(), database.len(), true).map_err(broken)?;
-    checksum::provide(&db).map_err(broken)?;
+    let db = in_memory(&database, true).map_err(|error| JournalError::damaged(path, error.to_string()))?;
     is_known(&db, path)?;
     Ok((db, has_log, damage))
+}
+
+/// A copy of an open journal in memory, which can be changed.
+pub(super) fn copy(mut journal: Connection) -> rusqlite::Result<Connection> {
+    let mut database = journal.serialize(MAIN_DB)?.to_vec();
+    // A database in memory has no log.
+    database.get_mut(LOGGING).into_iter().for_each(|versions| versions.fill(1));
+    in_memory(&database, false)
+}
+
+fn in_memory(database: &[u8], is_read_only: bool) -> rusqlite::Result<Connection> {
+    let mut db = Connection::open_in_memory()?;
+    db.deserialize_read_exact(MAIN_DB, database, database.len(), is_read_only)?;
+    checksum::provide(&db)?;
+    Ok(db)
 }
 
 /// The files of a journal, in the order in which they are read.

@@ -80,12 +80,26 @@ impl Snapshot {
 /// # Errors
 /// It is missing, of another format, or so damaged that not even the run's inputs can be read.
 pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
+    let (snapshot, damage) = read_with_damage(folder)?;
+    Ok(Snapshot { damage: damage.map(|error| error.to_string()), ..snapshot })
+}
+
+/// Reads a journal that is not damaged.
+///
+/// # Errors
+/// It cannot be read, or only in part.
+pub(super) fn read_whole(folder: &Path) -> Result<Snapshot, JournalError> {
+    let (snapshot, damage) = read_with_damage(folder)?;
+    damage.map_or(Ok(snapshot), Err)
+}
+
+fn read_with_damage(folder: &Path) -> Result<(Snapshot, Option<JournalError>), JournalError> {
     let path = folder.join(store::FILE);
     let (db, log) = connect(folder, &path)?;
     let store = Store::reading(db);
     let frozen = store.frozen(&path)?;
     let (effects, damage) = store.readable_effects();
-    let damage = damage.map(|what| JournalError::damaged(&path, what)).or(log).map(|error| error.to_string());
+    let damage = damage.map(|what| JournalError::damaged(&path, what)).or(log);
     let elapsed = store.elapsed().unwrap_or_default();
     let created_at = store.get("created_at").unwrap_or_default().unwrap_or_default();
     let made_with = store.made_with().unwrap_or_default();
@@ -93,7 +107,7 @@ pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
     let continued_after = continued_after(&store.continued().unwrap_or_default());
     let forked_from = store.forked_from().unwrap_or_default();
     let notes = notes::rows(folder, store.notes().unwrap_or_default(), &effects);
-    Ok(Snapshot {
+    let snapshot = Snapshot {
         frozen,
         created_at,
         made_with,
@@ -103,8 +117,9 @@ pub fn read(folder: &Path) -> Result<Snapshot, JournalError> {
         forked_from,
         notes,
         continued_after,
-        damage,
-    })
+        damage: None,
+    };
+    Ok((snapshot, damage))
 }
 
 /// Opens the journal at `path` for reading. The other value: the damage in its log.
@@ -121,11 +136,11 @@ fn connect(folder: &Path, path: &Path) -> Result<(Connection, Option<JournalErro
     Ok((db, damage))
 }
 
-/// Writes a copy of the journal in a run folder.
+/// A copy of the journal in a run folder, in memory.
 ///
 /// # Errors
-/// It cannot be read, or the copy cannot be written.
-pub(super) fn copy(folder: &Path, to: &Path) -> Result<(), JournalError> {
+/// It cannot be read.
+pub(super) fn copy(folder: &Path) -> Result<Connection, JournalError> {
     let (db, _) = connect(folder, &folder.join(store::FILE))?;
-    Ok(Store::reading(db).copy_to(to)?)
+    Ok(image::copy(db)?)
 }

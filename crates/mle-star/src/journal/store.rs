@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Row, params};
+use rusqlite::{Connection, MAIN_DB, OpenFlags, OptionalExtension as _, Row, params};
 use serde_json::{Value, json};
 
 use super::storage::Mode;
@@ -107,7 +107,12 @@ impl Store {
         &self.db
     }
 
-    /// Opens a journal for reading only.
+    /// The bytes of a journal in memory.
+    pub fn into_bytes(mut self) -> rusqlite::Result<Vec<u8>> {
+        Ok(self.db.serialize(MAIN_DB)?.to_vec())
+    }
+
+    /// A journal to which no record is added.
     pub fn reading(db: Connection) -> Self {
         Self { db, next: 0 }
     }
