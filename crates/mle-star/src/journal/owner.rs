@@ -53,8 +53,9 @@ pub(super) fn take(lock: &Path) -> io::Result<Option<OwnerFile>> {
         match File::options().write(true).create_new(true).open(&path) {
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
             opened => {
-                let owner = OwnerFile(path);
+                // Without it, the file may be that of another owner.
                 let mut file = opened?;
+                let owner = OwnerFile(path);
                 file.write_all(&serde_json::to_vec(&Process::this())?)?;
                 file.sync_all()?;
                 return Ok(Some(owner));
