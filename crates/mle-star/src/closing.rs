@@ -74,7 +74,7 @@ impl Merged {
         let verdict = Verdict::of(&evaluation.scored, accepted)
             .compared(merged, Some(best))
             .made_from([best, reference])
-            .note(record.words(&evaluation.mishaps))
+            .note(record.words(best, merged, &evaluation.mishaps))
             .remark(merged.and_then(|merged| merged.other_rows(best)))
             .warning_of_other_rows(merged.filter(|_| accepted), Some(best))
             .best(merged.filter(|_| accepted).unwrap_or(best));

@@ -231,10 +231,10 @@ fn effect(verdicts: &Verdicts, direction: Direction, step: Step, verdict: &Verdi
     let kept = match verdict.kept {
         true if is_replaced(verdicts, step) => "kept until a later one replaced it",
         true => "kept",
-        false if gain > error.unwrap_or(0.0) => "not kept because another was better",
+        false if gain > error.unwrap_or(0.0) && competes(step, step) => "not kept because another was better",
         false => "not kept",
     };
-    // More data is kept even if it costs something.
+    // More data is kept even if the score is worse, and has not helped then.
     let used = if verdict.kept && gain > 0.0 {
         Use::Kept(gain)
     } else {
@@ -345,6 +345,8 @@ mod tests {
             (attempt(0, 0), Verdict { part, ..verdict(Some(0.5), &[merge], "Lower\n the rate.") }),
             (attempt(0, 1), verdict(None, &[merge], "More trees.")),
             (attempt(0, 2), verdict(None, &[merge], "Stack.").failed_by("KeyError: 'x'")),
+            (attempt(0, 3), verdict(Some(1.0), &[merge], "Deeper.")),
+            (Step::Merge(2), verdict(Some(1.0), &[merge], "merged with MLP: it is not kept")),
             (
                 attempt(1, 0),
                 Verdict { limit: Some(mle_star_domain::effects::Limit::Share), ..Verdict::default() },
@@ -357,13 +359,14 @@ mod tests {
         let expected = [
             "first solution: LightGBM: score 0.5",
             "merged with CatBoost: better by 0.25, kept (score 0.75)",
+            "merged with MLP: it is not kept: better by 0.25, not kept (score 1)",
             "path 2 (path-1), training: `params = {`: Lower the rate: worse by 0.25, not kept (score 0.5)",
-            "path 2 (path-1):\n  - More trees: it failed\n  - Stack: it failed (KeyError: 'x')",
+            "path 2 (path-1):\n  - More trees: it failed\n  - Stack: it failed (KeyError: 'x')\n  - Deeper: better by 0.25, not kept because another was better (score 1)",
             "ensemble: Mean: better by 0.25 (standard error 0.12), kept (score 1)",
         ];
         assert_eq!(lessons(&verdicts, Direction::Maximize, None), expected);
         let others = lessons(&verdicts, Direction::Minimize, Some(Step::Outer { path: 1, outer: 0 }));
-        assert_eq!(others.len(), 3);
+        assert_eq!(others.len(), 4);
         assert_eq!(others[1], "merged with CatBoost: worse by 0.25, kept (score 0.75)");
     }
 

@@ -19,12 +19,13 @@ impl Merge {
         Self { reference_model, score: merged.map(|merged| merged.score().value()), accepted }
     }
 
-    /// What was done, and why it was not kept.
-    pub(crate) fn words(&self, mishaps: &[String]) -> String {
-        let why = match (self.accepted, self.score) {
-            (true, _) => "",
-            (false, Some(_)) => ": it scores worse",
-            (false, None) => ": it has no score",
+    /// What was done, and why it was not kept; `best` is what it was to replace.
+    pub(crate) fn words(&self, best: &Scored, merged: Option<&Scored>, mishaps: &[String]) -> String {
+        let why = match merged {
+            _ if self.accepted => "",
+            Some(merged) if best.score().beats(merged.score()) => ": it scores worse",
+            Some(_) => ": it is not kept",
+            None => ": it has no score",
         };
         let merged = format!("merged with {}{why}", self.reference_model);
         [merged].into_iter().chain(mishaps.iter().cloned()).collect::<Vec<_>>().join("; ")
