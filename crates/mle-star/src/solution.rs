@@ -1,4 +1,4 @@
-//! Solution scripts, code blocks in them, and scores that belong to exactly one text.
+//! Solution scripts, and code blocks in them.
 
 use std::ops::RangeInclusive;
 
@@ -32,9 +32,13 @@ pub struct Solution {
     source_model: Option<String>,
 }
 
-/// A replaceable piece of a solution, whose text occurs there exactly once.
+/// A replaceable piece of a solution.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CodeBlock(String);
+pub struct CodeBlock {
+    text: String,
+    /// Where it begins, in bytes.
+    at: usize,
+}
 
 /// Why a text is not a code block of a solution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -94,48 +98,72 @@ impl Solution {
         }
         // Without the line ends around it, so that a replacement without them does not join lines.
         for part in [quoted.trim_matches(['\n', '\r']), quoted] {
-            if occurrences(&self.text, part) == 1 {
-                return Ok(CodeBlock(part.to_owned()));
+            if occurrences(&self.text, part) == 1
+                && let Some(at) = self.text.find(part)
+            {
+                return Ok(CodeBlock { text: part.to_owned(), at });
             }
         }
         if self.text.contains(quoted) { Err(BlockError::Repeated) } else { self.find_block_by_lines(quoted) }
     }
 
-    /// Finds the first occurrence of the block meant by `quoted`, compared as in [`Solution::find_block`].
+    /// Finds the first occurrence of the block meant by `quoted`, compared as in [`Solution::find_block`]. Those that fill
+    /// their lines come before parts of longer lines.
     ///
     /// # Errors
     /// The block is empty or absent.
     pub fn find_first_block(&self, quoted: &str) -> Result<CodeBlock, BlockError> {
+        self.find_block_near(quoted, 0)
+    }
+
+    /// Like [`Solution::find_first_block`], but finds the occurrence nearest to a line, counted from 1.
+    ///
+    /// # Errors
+    /// The block is empty or absent.
+    pub fn find_block_near(&self, quoted: &str, line: usize) -> Result<CodeBlock, BlockError> {
         match self.find_block(quoted) {
             Err(BlockError::Repeated) => {
                 let exact = quoted.trim_matches(['\n', '\r']);
                 let lines: Vec<&str> = exact.lines().map(str::trim_end).collect();
-                let exact = self.text.contains(exact).then(|| CodeBlock(exact.to_owned()));
+                let distance = |at: usize| (1 + breaks(&self.text[..at])).abs_diff(line);
+                let places = self.text.match_indices(exact).map(|(at, _)| at);
+                let nearest = places.min_by_key(|at| (!self.fills_lines(*at, exact), distance(*at)));
+                let exact = nearest.map(|at| CodeBlock { text: exact.to_owned(), at });
                 exact.or_else(|| self.windows_like(&lines).next()).ok_or(BlockError::Absent)
             }
             found => found,
         }
     }
 
-    /// This solution with the first occurrence of `block` replaced by `replacement`; everything else is untouched.
+    /// Whether nothing but blanks and a comment stands beside the text at this place.
+    fn fills_lines(&self, at: usize, text: &str) -> bool {
+        let before = self.text[..at].rsplit('\n').next().unwrap_or_default();
+        let after = self.text[at + text.len()..].split('\n').next().unwrap_or_default().trim_start();
+        before.trim_start().is_empty() && (after.is_empty() || after.starts_with('#'))
+    }
+
+    /// This solution with `block` replaced by `replacement`; everything else is untouched.
     ///
     /// # Errors
     /// The block does not occur.
     pub fn replace_block(&self, block: &CodeBlock, replacement: &str) -> Result<Self, BlockError> {
-        if !self.text.contains(&block.0) {
-            return Err(BlockError::Absent);
-        }
-        Ok(self.with_text(self.text.replacen(&block.0, replacement, 1)))
+        let at = self.place_of(block).ok_or(BlockError::Absent)?;
+        let (before, after) = (&self.text[..at], &self.text[at + block.text.len()..]);
+        Ok(self.with_text([before, replacement, after].concat()))
     }
 
-    /// The lines of the occurrence that [`Solution::replace_block`] replaces, counted from 1; `None` if there is none.
+    /// The lines that [`Solution::replace_block`] replaces, counted from 1; `None` if there are none.
     pub fn lines_of(&self, block: &CodeBlock) -> Option<RangeInclusive<usize>> {
-        let text = block.0.trim_matches(['\n', '\r']);
-        let margin = block.0.len() - block.0.trim_start_matches(['\n', '\r']).len();
-        let begin = self.text.find(&block.0)? + margin;
-        let breaks = |text: &str| text.matches('\n').count();
-        let first = 1 + breaks(&self.text[..begin]);
+        let text = block.text.trim_matches(['\n', '\r']);
+        let margin = block.text.len() - block.text.trim_start_matches(['\n', '\r']).len();
+        let first = 1 + breaks(&self.text[..self.place_of(block)? + margin]);
         Some(first..=first + breaks(text))
+    }
+
+    /// Where a block begins: in another solution than its own, the first place with its text.
+    fn place_of(&self, block: &CodeBlock) -> Option<usize> {
+        let is_there = self.text.get(block.at..).is_some_and(|rest| rest.starts_with(&block.text));
+        if is_there { Some(block.at) } else { self.text.find(&block.text) }
     }
 
     /// The same solution with another text.
@@ -149,7 +177,7 @@ impl Solution {
         let mut found = self.windows_like(&wanted);
         let block = found.next().ok_or(BlockError::Absent)?;
         // Equal lines can still make the text itself occur twice, as a part of longer lines.
-        if found.next().is_some() || occurrences(&self.text, &block.0) != 1 {
+        if found.next().is_some() || occurrences(&self.text, &block.text) != 1 {
             return Err(BlockError::Repeated);
         }
         Ok(block)
@@ -160,11 +188,15 @@ impl Solution {
         let lines: Vec<&str> = self.text.split_inclusive('\n').collect();
         let is_like =
             |window: &[&str]| window.iter().zip(wanted).all(|(line, want)| line.trim_end() == *want);
-        let found: Vec<CodeBlock> = lines
-            .windows(wanted.len().max(1))
-            .filter(|window| is_like(window))
-            .map(|window| CodeBlock(window.concat().trim_end_matches(['\n', '\r']).to_owned()))
-            .collect();
+        let mut begin = 0;
+        let mut found = Vec::new();
+        for (index, window) in lines.windows(wanted.len().max(1)).enumerate() {
+            if is_like(window) {
+                let text = window.concat().trim_end_matches(['\n', '\r']).to_owned();
+                found.push(CodeBlock { text, at: begin });
+            }
+            begin += lines[index].len();
+        }
         found.into_iter()
     }
 }
@@ -172,8 +204,13 @@ impl Solution {
 impl CodeBlock {
     /// The block's text, exactly as in the solution.
     pub fn as_str(&self) -> &str {
-        &self.0
+        &self.text
     }
+}
+
+/// How many line ends a text has.
+fn breaks(text: &str) -> usize {
+    text.matches('\n').count()
 }
 
 fn occurrences(text: &str, part: &str) -> usize {

@@ -66,7 +66,8 @@ async fn corrected(
     leak: &CodeFinding,
 ) -> Result<Option<Solution>, Stop> {
     // An earlier correction may have removed the block.
-    let Ok(block) = solution.find_first_block(&leak.block) else { return Ok(None) };
+    let line = usize::try_from(leak.line).unwrap_or_default();
+    let Ok(block) = solution.find_block_near(&leak.block, line) else { return Ok(None) };
     let name = Name::GateCorrection(count);
     let code = agents::correct_leakage(ctx, name, solution, &block, Some(leak)).await?;
     Ok(code.and_then(|code| solution.replace_block(&block, &code).ok()))

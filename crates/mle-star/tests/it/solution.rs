@@ -43,10 +43,28 @@ fn the_first_of_equal_blocks_is_replaced() {
     check("x = 1 \ny = 2\nz\nx = 1 \ny = 2", "x = 1\ny = 2", Ok("new\nz\nx = 1 \ny = 2"));
     check("x = 1 \ny = 2\nz\nx = 1\ty = 2\n", "x = 1\ny = 2", Ok("new\nz\nx = 1\ty = 2\n"));
     check("a = 1\nb = 2\n", "b = 2", Ok("a = 1\nnew\n"));
+    // Parts of longer lines come last.
+    check("my_fit(x)\nif a:\n    fit(x) # leaks\n", "fit(x)", Ok("my_fit(x)\nif a:\n    new # leaks\n"));
+    check("d = f(a)[0]\nd = f(a)\n", "d = f(a)", Ok("d = f(a)[0]\nnew\n"));
+    check("d = f(a)[0]\nd = f(a)[1]\n", "d = f(a)", Ok("new[0]\nd = f(a)[1]\n"));
     check("a = 1\n", "c = 3", Err(BlockError::Absent));
     check("a = 1\n", " \n", Err(BlockError::Empty));
     let other = solution("b = 2").find_block("b = 2").unwrap();
     assert_eq!(solution("a = 1").replace_block(&other, "new"), Err(BlockError::Absent));
+}
+
+#[test]
+fn of_equal_blocks_the_one_near_a_line_is_replaced() {
+    let script = solution("def f():\n    fit(x)\nmy_fit(x)\nfit(x)\nfit(x)\n");
+    let check = |line: usize, expected: &str| {
+        let block = script.find_block_near("fit(x)", line).unwrap();
+        assert_eq!(script.replace_block(&block, "new").unwrap().text(), expected, "{line}");
+        assert_eq!(script.lines_of(&block).unwrap().count(), 1);
+    };
+    check(2, "def f():\n    new\nmy_fit(x)\nfit(x)\nfit(x)\n");
+    check(4, "def f():\n    fit(x)\nmy_fit(x)\nnew\nfit(x)\n");
+    check(99, "def f():\n    fit(x)\nmy_fit(x)\nfit(x)\nnew\n");
+    assert_eq!(script.find_block_near("other", 1), Err(BlockError::Absent));
 }
 
 #[test]
