@@ -1,23 +1,36 @@
 //! Whether a script may leave training rows out.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
-use ruff_python_ast::{Arguments, CmpOp, Expr, ExprCall, ExprSlice, Keyword, Number, Stmt, UnaryOp};
+use ruff_python_ast::{CmpOp, Expr, ExprCall, ExprSlice, Keyword, Number, Stmt, UnaryOp};
 use ruff_python_parser::parse_module;
 
 /// Functions and methods that return some of the rows.
-const DRAW: [&str; 9] =
-    ["sample", "resample", "choice", "choices", "nlargest", "nsmallest", "tail", "head", "query"];
+const DRAW: [&str; 13] = [
+    "sample",
+    "resample",
+    "choice",
+    "choices",
+    "randint",
+    "integers",
+    "nlargest",
+    "nsmallest",
+    "tail",
+    "head",
+    "query",
+    "islice",
+    "get_chunk",
+];
 /// Functions that draw numbers: compared with a share, they choose rows.
 const RANDOM: [&str; 5] = ["rand", "random", "random_sample", "uniform", "binomial"];
 /// Arguments that leave rows out.
-const PARTS: [&str; 4] = ["nrows", "n_rows", "skiprows", "train_size"];
+const PARTS: [&str; 5] = ["nrows", "n_rows", "skiprows", "chunksize", "train_size"];
 /// Parts of names that tell of samples.
 const NAMES: [&str; 7] =
     ["subsampl", "downsampl", "undersampl", "sample_size", "n_sample", "max_rows", "max_train"];
 /// Fewer rows or columns are shown, not used.
 const FEW: u64 = 1_000;
 
-/// Whether this script may leave training rows out. Only a script that certainly samples nothing is `false`: parameters of
+/// Whether this script may leave training rows out: it draws rows in one of the usual ways, or does not parse. Parameters of
 /// models, folds and columns are no sample. `limit` is the number of rows that scripts may be asked to draw; if rows are
 /// `later`, those before a time may be left out.
 pub fn may_sample(text: &str, limit: u32, later: bool) -> bool {
@@ -95,7 +108,6 @@ fn called(call: &ExprCall) -> Option<&str> {
 /// Whether a call draws some of the rows.
 fn draws(call: &ExprCall) -> bool {
     let Some(name) = called(call).filter(|name| DRAW.contains(name)) else { return false };
-    let Arguments { args, .. } = &call.arguments;
     match name {
         // All rows in another order.
         "sample" => {
@@ -104,7 +116,10 @@ fn draws(call: &ExprCall) -> bool {
                 matches!(number(frac), Some(Number::Float(all)) if *all >= 1.0) || whole(frac) == Some(1)
             })
         }
-        "head" | "tail" => args.first().is_some_and(|rows| whole(rows).is_none_or(|rows| rows >= FEW)),
+        "head" | "tail" => call
+            .arguments
+            .find_argument_value("n", 0)
+            .is_some_and(|rows| whole(rows).is_none_or(|rows| rows >= FEW)),
         _ => true,
     }
 }
@@ -175,6 +190,10 @@ mod tests {
         check("train = train[-most:]", true);
         check("train = train[::10]", true);
         check("train = train.tail(20_000)", true);
+        check("train = train.head(n=20_000)", true);
+        check("print(train.head(n=5))", false);
+        check("train = train.iloc[rng.integers(0, len(train), 20_000)]", true);
+        check("train = next(pd.read_csv('train.csv', chunksize=20_000))", true);
         check("print(train.head())\nprint(train.head(5))", false);
         check("MOST = 30_000", true);
         check("if len(train) > SUBSAMPLE_LIMIT: pass", true);
