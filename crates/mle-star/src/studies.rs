@@ -87,10 +87,16 @@ fn effect(line: &str) -> Option<f64> {
     })
 }
 
-/// The number at the beginning of a text.
+/// The number at the beginning of a text, such as `0.5`, `12,345` or `1.2e-05`.
 fn number_at(text: &str) -> Option<f64> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    text[..end].trim_end_matches('.').parse().ok()
+    let end = text.find(|c: char| !c.is_ascii_digit() && !",.".contains(c)).unwrap_or(text.len());
+    let (digits, rest) = (text[..end].trim_end_matches([',', '.']), &text[end..]);
+    let exponent = rest.strip_prefix('e').filter(|_| digits.len() == end).and_then(|rest| {
+        let sign = rest.len() - rest.trim_start_matches(['+', '-']).len();
+        let end = rest[sign..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |end| sign + end);
+        rest[..end].parse::<i32>().ok()
+    });
+    format!("{}e{}", digits.replace(',', ""), exponent.unwrap_or(0)).parse().ok()
 }
 
 #[cfg(test)]
@@ -116,6 +122,10 @@ mod tests {
         );
         let many: String = (1..=9).map(|n| format!("part {n}: -0.{n}\n")).collect();
         check(&many, &["part 9: -0.9", "part 8: -0.8", "part 7: -0.7", "part 1: -0.1"]);
+        check(
+            "A: 0.7201 (-1.2e-05)\nB: 0.69 (-0.03)\nC: 5 (+12,345)\nD: (-1.5, or less)",
+            &["C: 5 (+12,345)", "D: (-1.5, or less)", "B: 0.69 (-0.03)", "A: 0.7201 (-1.2e-05)"],
+        );
         let long = format!("part: -0.5 {}", "word ".repeat(100));
         assert!(effects(&long)[0].chars().count() <= LONGEST + 1);
     }
