@@ -91,15 +91,15 @@ impl Book {
 
     /// Counts what a call is known to have cost.
     pub fn count(&mut self, agent: AgentType, usage: &Usage) {
-        let Some(cost) = usage.cost_usd.filter(|cost| *cost == 0.0 || *cost > usage.estimated_usd) else {
-            return;
-        };
+        // A call that was not asked, or that another run paid, has no tokens and tells nothing of the next one.
+        let tells = |cost: &f64| if *cost == 0.0 { usage.output > 0 } else { *cost > usage.estimated_usd };
+        let Some(cost) = usage.cost_usd.filter(tells) else { return };
         let dearest = self.dearest.entry(agent).or_insert(0.0);
         *dearest = dearest.max(cost - usage.estimated_usd);
     }
 
     /// What a call is expected to cost: the most that one of its agent did; before the first, what its agent usually
-    /// needs at the price of the model, if others cost as much.
+    /// needs at the price of the model, but at most what the dearest call of the run cost.
     pub fn expected(&self, call: &Asked<'_>) -> f64 {
         let usual = || usual(call, self.prices.known(call.model).unwrap_or(DEAREST));
         let at_most = self.dearest_of_all().unwrap_or(f64::INFINITY);

@@ -46,6 +46,9 @@ fn unknown_costs_are_estimated_upwards_and_known_ones_stay() {
         assert_eq!(after.unpriced() > 0, cost.is_none(), "{after:?}");
     };
     let mut claude = book("claude", None);
+    // Neither does a call that was not asked, or that another run paid.
+    claude.count(AgentType::Planner, &Usage::free());
+    assert!(claude.expected(&coder("sonnet")) > 0.0);
     // 10,000 tokens read and 4,000 written.
     let by_price = 0.03 + 0.06;
     check(&claude, "sonnet", usage(Some(0.5), 0, 100), Some(0.5), 0.0);
