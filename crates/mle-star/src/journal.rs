@@ -478,7 +478,8 @@ impl Journal {
             // With a larger limit, what came before may have become something else.
             Some(found) if found.digest != entry.digest && found.seq <= self.continued_after() => {
                 store.set_state(found.seq, EffectState::Aside).map_err(JournalError::from)?;
-                Ok(None)
+                // An older record that was set aside may be of just this input.
+                store.recorded(entry.place, entry.kind, &entry.digest).map_err(JournalError::from)
             }
             Some(found) if found.digest != entry.digest => {
                 let what = store.differs_in(found.seq, &entry.request).map_err(JournalError::from)?;
