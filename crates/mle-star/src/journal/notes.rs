@@ -47,7 +47,7 @@ pub struct NoteRow {
 
 impl Journal {
     /// Takes the notes that were left since the last time into the journal. Returns all notes, in the order in which they
-    /// were written.
+    /// were taken.
     ///
     /// # Errors
     /// The notes cannot be read, or the journal cannot be written.
@@ -102,8 +102,8 @@ fn left(folder: &Path, known: &[Note]) -> io::Result<Vec<Note>> {
     let is_new = |name: &String| name.ends_with(".json") && known.iter().all(|note| note.file != *name);
     let mut names: Vec<String> = names?.into_iter().filter(is_new).collect();
     names.sort();
-    names.truncate(MOST_NOTES.saturating_sub(known.len()));
-    Ok(names.into_iter().filter_map(|name| read(&notes, name)).collect())
+    let room = MOST_NOTES.saturating_sub(known.len());
+    Ok(names.into_iter().filter_map(|name| read(&notes, name)).take(room).collect())
 }
 
 /// The note in a file; `None` if it is none.

@@ -96,7 +96,9 @@ async fn what_is_no_note_is_passed_over() {
     let journal = Journal::create(folder.path(), &inputs).unwrap();
     leave_note(folder.path(), &"x".repeat(LONGEST_NOTE + 1)).unwrap();
     let notes = folder.path().join("notes");
-    std::fs::write(notes.join("1.json"), "{").unwrap();
+    for name in 0..MOST_NOTES {
+        std::fs::write(notes.join(format!("0{name}.json")), "{").unwrap();
+    }
     std::fs::create_dir(notes.join("2.json")).unwrap();
     std::os::unix::fs::symlink("/dev/zero", notes.join("3.json")).unwrap();
     std::fs::write(notes.join(".4.json.part"), "{}").unwrap();
