@@ -35,7 +35,7 @@ const AGAIN: f64 = 1.2;
 const COMBINED: f64 = 3.0;
 /// The largest share of the time that is reserved for a combination.
 const LARGEST_FOR_COMBINED: f64 = 0.25;
-/// The largest share of the time that is reserved for it.
+/// The largest share of the time that is reserved for the submission script's run on all rows.
 const LARGEST_RESERVE: f64 = 0.5;
 /// The share of the time that the first solutions may use, if that of Phase 1 is smaller. Everything later builds on
 /// them, so a short run tries all models and merges fewer.

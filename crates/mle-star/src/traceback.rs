@@ -20,7 +20,8 @@ pub fn failing_lines(script: &str, traceback: &str) -> String {
     shown.map(one).collect::<Vec<_>>().join("\n")
 }
 
-/// Whether a script failed where it saves its model, or later: its submission is written before.
+/// Whether the first frame of a traceback is at or behind the first line that names the folder of the model. Scripts write
+/// their submission before it.
 pub fn fails_while_saving(script: &str, traceback: &str) -> bool {
     let saves = |line: &str| line.contains(layout::PREDICT) || line.contains("final/model");
     let saved_at = (1..).zip(script.lines()).find(|(_, line)| saves(line)).map(|(at, _)| at);
