@@ -34,7 +34,7 @@ csv.field_size_limit(sys.maxsize)
 def predictions_of(member) -> dict[str, Table]:
     """Runs a member and returns the tables that it wrote, as far as they are there."""
     home, main = os.getcwd(), sys.modules["__main__"]
-    with tempfile.TemporaryDirectory(dir=home) as folder:
+    with tempfile.TemporaryDirectory(dir=home, ignore_cleanup_errors=True) as folder:
         os.symlink(os.path.join(home, "input"), os.path.join(folder, "input"))
         os.mkdir(os.path.join(folder, "final"))
         model = os.path.join("final", "model")
@@ -88,7 +88,8 @@ def combined(tables: list[Table], weights: list[float]) -> Table:
 
 def decided(first: Table, scores: list[Table], weights: list[float]) -> Table:
     """The class with the largest weighted score, in the rows of the first table of predictions."""
-    (column,) = predicted(first)
+    # Without an ID, the first of two columns names the row.
+    column = predicted(first)[-1]
     tables = in_rows_of(first, scores)
     # The first column names the row.
     classes = list(scores[0])[1:]
@@ -143,7 +144,7 @@ def voted(values: list[list[str]], weights: list[float]) -> list[str]:
 
 def vote(label: str) -> str:
     """What equal votes have in common: labels their form, sets their labels in any order."""
-    return " ".join(sorted({part for part in re.split(r"[\s,;|]+", label) if part})) if BY == "sets" else form(label)
+    return " ".join(sorted({form(part) for part in re.split(r"[\s,;|]+", label) if part})) if BY == "sets" else form(label)
 
 
 def guessed(values: list[list[str]], weights: list[float]) -> list[str]:

@@ -22,6 +22,9 @@ import sys
 import tempfile
 import time
 
+# Cells may hold whole texts.
+csv.field_size_limit(2**31 - 1)
+
 # COMBINATION
 
 AT_ONCE = 50_000

@@ -31,7 +31,7 @@ pub fn predict_script() -> String {
 pub(crate) struct Composition {
     members: Vec<Part>,
     by: CombinedBy,
-    /// The column that names rows; `None` if they are in the same order everywhere.
+    /// The column that names rows; without one, rows are taken in the order of each file.
     id_column: Option<String>,
 }
 
@@ -45,15 +45,14 @@ struct Part {
 }
 
 impl Composition {
-    /// Solutions with their titles and weights, the largest first.
+    /// Solutions with their titles and weights. Of labels with equal weights, that of the earliest one wins.
     pub fn new(
         members: impl IntoIterator<Item = (Solution, String, f64)>,
         by: CombinedBy,
         id_column: Option<&str>,
     ) -> Self {
         let part = |(solution, title, weight)| Part { solution, title, weight };
-        let mut members: Vec<Part> = members.into_iter().map(part).collect();
-        members.sort_by(|one, two| two.weight.total_cmp(&one.weight));
+        let members = members.into_iter().map(part).collect();
         Self { members, by, id_column: id_column.map(str::to_owned) }
     }
 

@@ -91,6 +91,13 @@ fn the_class_with_the_largest_mean_score_wins() {
     ];
     let [_, test, validation] = run(&members, CombinedBy::ClassScores, Some("id"));
     assert_eq!([test.as_str(), validation.as_str()], ["y,id\nb b,1\n01,2\n", "id,y\n3,b b\n"]);
+    // No table but the sample has names of rows.
+    let unnamed = |label: &str, scores_of: &str| {
+        (member(&format!("row,y\n1,{label}\n"), "row,y\n3,01\n", &scores(scores_of)), 0.5)
+    };
+    let members = [unnamed("01", "row,01,b b\n1,0.6,0.4\n"), unnamed("b b", "row,01,b b\n1,0.1,0.9\n")];
+    let [_, test, _] = run(&members, CombinedBy::ClassScores, None);
+    assert_eq!(test, "row,y\n1,b b\n");
 }
 
 #[test]
@@ -123,6 +130,10 @@ fn rows_and_labels_may_be_written_in_several_ways() {
         [(member("id,y\n1,b\n", "id,y\n3,b\n", ""), 0.5), (member("id,y\n1,a\n", "id,y\n3,b\n", ""), 0.5)];
     let [_, test, _] = run(&tied, CombinedBy::Votes, Some("id"));
     assert_eq!(test, "id,y\n1,b\n");
+    let split = ["x", "x", "y"].map(|label| member(&format!("id,y\n1,{label}\n"), "id,y\n3,b\n", ""));
+    let split: Vec<_> = split.into_iter().zip([0.25, 0.25, 0.5]).collect();
+    let [_, test, _] = run(&split, CombinedBy::Votes, Some("id"));
+    assert_eq!(test, "id,y\n1,x\n", "the label of the earliest of equals");
 }
 
 #[test]
@@ -159,4 +170,5 @@ fn guesses_and_sets_are_elected() {
     check(CombinedBy::Guesses(2), ["red oak|ash", "ash|red oak", "elm"], "red oak|ash");
     check(CombinedBy::Sets, ["x z", "y", "z x"], "x z");
     check(CombinedBy::Sets, ["x z", "y x", "x y"], "y x");
+    check(CombinedBy::Sets, ["3", "1 2", "2.0 1.0"], "1 2");
 }
