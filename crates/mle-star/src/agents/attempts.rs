@@ -57,7 +57,7 @@ pub(super) fn outcomes(
     let last = attempts.iter().rposition(|attempt| attempt.was_improvement);
     attempts.iter().enumerate().map(move |(index, attempt)| {
         let kept = if Some(index) == last { "kept" } else { "kept until a later attempt replaced it" };
-        (new_part(attempts, index, most), outcome(attempt, kept))
+        (new_part(attempts, index, most), outcome(attempt, &attempts[..index], kept))
     })
 }
 
@@ -66,13 +66,14 @@ fn new_part(attempts: &[RefinementAttempt], index: usize, most: usize) -> String
     news(&attempts[index].plan, attempts[..index].iter().map(|attempt| attempt.plan.as_str()), most)
 }
 
-/// What became of an attempt, in one line; `kept` says it of one that became the best solution.
-fn outcome(attempt: &RefinementAttempt, kept: &str) -> String {
+/// What became of an attempt that came after `earlier` ones, in one line; `kept` says it of one that became the best solution.
+fn outcome(attempt: &RefinementAttempt, earlier: &[RefinementAttempt], kept: &str) -> String {
     let effect = &attempt.effect;
+    let was_better = |gain: f64| earlier.iter().any(|one| one.effect.gain.is_some_and(|other| other >= gain));
     let Some(score) = attempt.score else { return failed(attempt.limit, effect) };
     let kept = match (attempt.was_improvement, effect.gain) {
         (true, _) => kept,
-        (false, Some(gain)) if gain > effect.standard_error.unwrap_or(0.0) => {
+        (false, Some(gain)) if gain > effect.standard_error.unwrap_or(0.0) && was_better(gain) => {
             "not kept because an earlier attempt was better"
         }
         (false, _) => "not kept",
@@ -105,7 +106,7 @@ pub(super) fn told(attempts: &[RefinementAttempt]) -> Value {
         let effect = &attempt.effect;
         let (diff, printed, mishaps) = (&effect.diff, &effect.printed, &effect.mishaps);
         let plan = new_part(attempts, index, LONGEST_PLAN);
-        json!({"plan": plan, "outcome": so_far(attempt), "diff": diff, "printed": printed, "mishaps": mishaps})
+        json!({"plan": plan, "outcome": so_far(attempts, index), "diff": diff, "printed": printed, "mishaps": mishaps})
     };
     attempts.iter().enumerate().map(one).collect()
 }
@@ -122,14 +123,14 @@ pub(super) fn to_build_on(attempts: &[RefinementAttempt], plan: &str) -> Value {
         let is_shown = best == Some(index) || named.contains(&number);
         let diff = if is_shown { attempt.effect.diff.as_str() } else { "" };
         let plan = new_part(attempts, index, SHORT_PLAN);
-        json!({"number": number, "plan": plan, "outcome": so_far(attempt), "diff": diff})
+        json!({"number": number, "plan": plan, "outcome": so_far(attempts, index), "diff": diff})
     };
     attempts.iter().enumerate().map(one).collect()
 }
 
 /// What became of an attempt. The words do not change with later attempts, so that the prompts of a step begin alike.
-fn so_far(attempt: &RefinementAttempt) -> String {
-    outcome(attempt, "kept as the best so far")
+fn so_far(attempts: &[RefinementAttempt], index: usize) -> String {
+    outcome(&attempts[index], &attempts[..index], "kept as the best so far")
 }
 
 /// The numbers of the attempts that a plan names: `attempt 2`, `Attempts 1 and 3`.
@@ -171,7 +172,7 @@ mod tests {
     #[test]
     fn outcomes_say_what_an_attempt_gained_and_why_it_failed() {
         let check =
-            |attempt: RefinementAttempt, expected: &str| assert_eq!(outcome(&attempt, "kept"), expected);
+            |attempt: RefinementAttempt, expected: &str| assert_eq!(outcome(&attempt, &[], "kept"), expected);
         let failed = || RefinementAttempt::failed("plan".to_owned(), String::new());
         check(failed(), "failed: no script");
         check(failed().because("KeyError: 'x'"), "failed: KeyError: 'x'");
@@ -197,6 +198,12 @@ mod tests {
         check(scored(0.0031, Some(0.002), true), better);
         check(scored(-0.5, None, false), "score 0.8125, worse by 0.5, not kept, 43 s");
         check(scored(0.0, None, true), "score 0.8125, no difference, kept, 43 s");
+        // It may be worse on the rows that both predicted.
+        check(scored(0.5, None, false), "score 0.8125, better by 0.5, not kept, 43 s");
+        let after = |gain| outcome(&scored(0.5, None, false), &[scored(gain, None, true)], "kept");
+        assert_eq!(after(0.25), "score 0.8125, better by 0.5, not kept, 43 s");
+        let beaten = "score 0.8125, better by 0.5, not kept because an earlier attempt was better, 43 s";
+        assert_eq!(after(0.75), beaten);
     }
 
     #[test]
