@@ -96,7 +96,7 @@ impl Compared<'_> {
     /// the difference of one period may be from that of others.
     fn error(&self, other: &Self) -> Option<f64> {
         let by_periods = self.validated.zip(other.validated).and_then(|(one, two)| spread(one, two));
-        Some(self.error_by_rows(other)?.max(by_periods.unwrap_or_default()))
+        self.error_by_rows(other).into_iter().chain(by_periods).reduce(f64::max)
     }
 
     fn error_by_rows(&self, other: &Self) -> Option<f64> {

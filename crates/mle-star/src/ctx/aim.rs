@@ -7,7 +7,7 @@ use mle_star_domain::place::Step;
 use super::Ctx;
 
 /// What an ablation study takes, relative to a script: the solution and a few variants.
-const STUDY: u32 = 3;
+const STUDY: f64 = 3.0;
 /// The part of its own limit that a script should use at most.
 const ROOM: f64 = 0.8;
 /// The part of the phase's time that a script may use in any case: of very many steps, some are left out.
@@ -29,18 +29,18 @@ impl Ctx<'_> {
 fn scripts_left(step: Step, config: &Config, slots: u32) -> Option<f64> {
     let Config { num_retrieved_models: models, outer_loop_steps: steps, inner_loop_steps: attempts, .. } =
         *config;
-    let of_step = STUDY + attempts;
-    let in_path = |outer: u32| steps.saturating_sub(outer + 1) * of_step;
+    let of_step = STUDY + f64::from(attempts);
+    let in_path = |outer: u32| f64::from(steps.saturating_sub(outer + 1)) * of_step;
     let paths = f64::from(config.num_parallel_solutions);
     let at_once = paths.min(f64::from(slots.max(1)));
     let left = match step {
         // The merges, and the script with all of the data.
-        Step::Candidate(number) => f64::from(models.saturating_sub(number) + models),
-        Step::Merge(number) => f64::from(models.saturating_sub(number) + 1),
+        Step::Candidate(number) => f64::from(models.saturating_sub(number)) + f64::from(models),
+        Step::Merge(number) => f64::from(models.saturating_sub(number)) + 1.0,
         Step::DataCheck => 1.0,
-        Step::Outer { outer, .. } => f64::from(in_path(outer) + of_step) * paths / at_once,
+        Step::Outer { outer, .. } => (in_path(outer) + of_step) * paths / at_once,
         Step::Attempt { outer, inner, .. } => {
-            f64::from(in_path(outer) + attempts.saturating_sub(inner)) * paths / at_once
+            (in_path(outer) + f64::from(attempts.saturating_sub(inner))) * paths / at_once
         }
         Step::Round(round) => f64::from(config.ensemble_rounds.saturating_sub(round)),
         _ => return None,
@@ -80,6 +80,8 @@ mod tests {
         check(Step::Round(3), 1, Some(2.0));
         check(Step::Round(7), 1, Some(1.0));
         check(Step::Finalization, 1, None);
+        let endless = Config { outer_loop_steps: u32::MAX, inner_loop_steps: u32::MAX, ..config.clone() };
+        assert!(scripts_left(Step::Outer { path: 0, outer: 0 }, &endless, 1).is_some_and(|left| left > 1e18));
     }
 
     #[test]
