@@ -522,6 +522,9 @@ impl<'a> Ctx<'a> {
             Answer::Failed { reason } => Some(reason.clone()),
             Answer::Refused { limit } => return self.report_refusal(place, *limit),
         };
+        if failure.is_none() {
+            self.note_success(place, reply.at);
+        }
         let seconds = if reply.replayed { 0.0 } else { self.run.journal.elapsed() - started };
         let (place, usage, replayed) = (place.clone(), reply.value.usage, reply.replayed);
         let text = reply_text(&reply.value).unwrap_or_default();
@@ -536,6 +539,9 @@ impl<'a> Ctx<'a> {
         let (seconds, score, replayed) =
             (outcome.value.duration_seconds, outcome.value.value(), outcome.replayed);
         let failure = outcome.value.is_error().then(|| outcome.value.headline());
+        if failure.is_none() {
+            self.note_success(place, outcome.at);
+        }
         for note in &outcome.value.notes {
             self.emit(Event::Warning { place: place.clone(), text: note.clone(), limit: None });
         }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::record::{EffectRecord, Kind};
+use crate::record::{EffectRecord, EffectState};
 use crate::verdict::Best;
 use mle_star_domain::effects::Usage;
 use mle_star_domain::place::{Phase, Place};
@@ -36,16 +36,13 @@ pub struct Diagnostics {
 impl Diagnostics {
     /// Diagnostics of a run with these records, ended by `error` after `elapsed_seconds`.
     pub(crate) fn new(error: String, elapsed_seconds: f64, effects: &[EffectRecord], spent: Usage) -> Self {
-        let ended = |effect: &&EffectRecord| {
-            effect.counts() && effect.limit.is_none() && matches!(effect.kind, Kind::Agent | Kind::Script)
-        };
-        let last = effects.iter().filter(ended).max_by(|a, b| a.ended_at.cmp(&b.ended_at));
+        let reached = effects.iter().filter(|effect| effect.state != EffectState::Aside);
         Self {
             error,
             elapsed_seconds,
             spent,
-            phase: effects.iter().filter_map(|effect| effect.place.phase()).max(),
-            last_success: last.map(|effect| effect.place.clone()),
+            phase: reached.filter_map(|effect| effect.place.phase()).max(),
+            last_success: None,
             scored: 0,
             solution: None,
             submission: None,

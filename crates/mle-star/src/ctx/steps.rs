@@ -45,6 +45,8 @@ pub(super) struct History {
     submitted: HashSet<Place>,
     /// The best solution without a known leak whose run left one.
     submission: Option<(Best, Score)>,
+    /// The latest agent call or script that succeeded, with the time of its end.
+    succeeded: Option<(jiff::Timestamp, Place)>,
     /// The answers to questions that are asked once, by their inputs.
     answers: HashMap<String, AgentReply>,
     /// The last announced solution.
@@ -303,6 +305,14 @@ impl<'a> Ctx<'a> {
         known.map(|reply| AgentReply { usage: Usage::free(), lookups: Vec::new(), ..reply })
     }
 
+    /// Remembers that an agent call or a script succeeded.
+    pub(super) fn note_success(&self, place: &Place, at: jiff::Timestamp) {
+        let mut history = self.history();
+        if history.succeeded.as_ref().is_none_or(|(before, _)| *before <= at) {
+            history.succeeded = Some((at, place.clone()));
+        }
+    }
+
     /// Keeps an answer for equal questions, whose inputs are `question` as JSON.
     pub(crate) fn remember_answer(&self, question: String, reply: &AgentReply) {
         if let Answer::Text { .. } = reply.answer {
@@ -425,9 +435,10 @@ impl<'a> Ctx<'a> {
         let submission = history.submission.as_ref().map(|(best, _)| best.clone());
         let solution = verdict::answer(&history.verdicts, self.run.task.metric_direction).cloned();
         let scored = history.scored;
+        let last_success = history.succeeded.as_ref().map(|(_, place)| place.clone());
         drop(history);
         let predicts = self.predicted_period().cloned();
-        let diagnostics = Diagnostics { solution, submission, scored, predicts, ..known };
+        let diagnostics = Diagnostics { last_success, solution, submission, scored, predicts, ..known };
         if let Err(error) = journal.note_stop(Some(&diagnostics)) {
             self.warn(error.to_string());
         }
