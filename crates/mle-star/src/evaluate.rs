@@ -28,9 +28,13 @@ use mle_star_domain::measure::Measurement;
 /// that it competes with, and a corrected text runs again.
 pub(crate) async fn evaluate(
     ctx: &Ctx<'_>,
-    solution: Solution,
+    solution: impl Into<Result<Solution, Failure>>,
     rival: Option<&Scored>,
 ) -> Result<Evaluation, Stop> {
+    let solution = match solution.into() {
+        Ok(solution) => solution,
+        Err(failure) => return Ok(Evaluation::unwritten(failure)),
+    };
     let rule = ctx.config().acceptance;
     // A check that costs nothing is made of every text.
     if ctx.agents().are_free || ctx.config().leakage_check == LeakageCheck::Each {
@@ -157,7 +161,7 @@ pub(crate) async fn combine(
     Ok(Ok(scored))
 }
 
-/// Whether a solution leaks. If it was not checked before, it is checked now; `None` if a limit prevents that.
+/// Whether a solution leaks. If it was not checked before, it is checked now; `None` if that is refused or fails.
 pub(crate) async fn leaks(ctx: &Ctx<'_>, scored: &Scored) -> Result<Option<bool>, Stop> {
     if scored.is_checked() {
         return Ok(Some(scored.leaks()));

@@ -2,16 +2,18 @@
 
 use crate::scored::Scored;
 use crate::solution::{Solution, SolutionPhase};
-use mle_star_domain::effects::{Limit, RunFacts, ScriptOutcome};
+use mle_star_domain::effects::{AgentReply, Answer, Limit, RunFacts, ScriptOutcome};
 
 /// The failure of a script.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Failure {
     /// The error as the debugger sees it.
     pub error: String,
+    /// Its main line, if that is not the last one that is neither indented nor a note.
+    pub headline: Option<String>,
     /// The limit that prevented the run.
     pub limit: Option<Limit>,
-    /// Whether a leak prevented the run, or the runners were lost.
+    /// Whether a leak prevented the run, the agent that writes the script failed, or the runners were lost.
     pub is_final: bool,
     /// What is known about the run, if there was one.
     pub facts: Option<RunFacts>,
@@ -23,8 +25,10 @@ pub(crate) struct Script {
     pub solution: Solution,
     /// Whether a leak was found that could not be corrected.
     pub leaks: bool,
-    /// Whether it was checked for leaks.
+    /// Whether its check for leaks is done, even if the agent failed.
     pub checked: bool,
+    /// Whether the agent failed, so that nothing is known.
+    pub is_unknown: bool,
     /// The limit that prevented the check.
     pub refused: Option<Limit>,
     /// The leak with which it may not run for a score.
@@ -59,12 +63,18 @@ pub(crate) struct Judged {
 impl Script {
     /// A script that nobody has checked for leaks.
     pub fn new(solution: Solution) -> Self {
-        Self { solution, leaks: false, checked: false, refused: None, blocked: None }
+        Self { solution, leaks: false, checked: false, is_unknown: false, refused: None, blocked: None }
     }
 
-    /// A solution with the result of its check.
+    /// A solution with the result of its check; one that was not checked counts as clean.
     pub fn of(scored: &Scored) -> Self {
         Self { leaks: scored.leaks(), checked: true, ..Self::new(scored.solution().clone()) }
+    }
+}
+
+impl From<Solution> for Result<Solution, Failure> {
+    fn from(solution: Solution) -> Self {
+        Ok(solution)
     }
 }
 
@@ -79,9 +89,7 @@ impl StepEnd<Evaluation> {
     pub fn evaluation(self) -> Evaluation {
         match self {
             Self::Done(evaluation) => evaluation,
-            Self::LeftOut(limit) => {
-                Evaluation::refused(Solution::new(String::new(), SolutionPhase::Init), limit)
-            }
+            Self::LeftOut(limit) => Evaluation::unwritten(Failure::refused(limit)),
             Self::Broken(cause) => Evaluation::broken(cause),
         }
     }
@@ -95,8 +103,13 @@ impl Evaluation {
 
     /// What a defect of the program kept from being made or scored.
     pub fn broken(cause: String) -> Self {
+        Self::unwritten(Failure { is_final: true, ..Failure::new(cause) })
+    }
+
+    /// A solution that was not written.
+    pub fn unwritten(failure: Failure) -> Self {
         let solution = Solution::new(String::new(), SolutionPhase::Init);
-        Self { solution, scored: Err(Failure { is_final: true, ..Failure::new(cause) }), mishaps: Vec::new() }
+        Self { solution, scored: Err(failure), mishaps: Vec::new() }
     }
 
     /// The evaluation of a solution that was written for this model.
@@ -108,6 +121,9 @@ impl Evaluation {
 impl Failure {
     /// The error's main line, without traceback and notes.
     pub fn headline(&self) -> &str {
+        if let Some(headline) = &self.headline {
+            return headline;
+        }
         let names_it = |line: &&str| {
             !line.trim().is_empty() && !line.starts_with([' ', '\t']) && !line.starts_with("Note: ")
         };
@@ -116,6 +132,17 @@ impl Failure {
 
     pub fn refused(limit: Limit) -> Self {
         Self { limit: Some(limit), ..Self::new(format!("not run: {}", limit.name())) }
+    }
+
+    /// Why an agent gave no answer; `None` if it did.
+    pub fn of_agent(reply: &AgentReply) -> Option<Self> {
+        match &reply.answer {
+            Answer::Text { .. } => None,
+            Answer::Failed { reason } => {
+                Some(Self { is_final: true, ..Self::new(format!("the agent failed: {reason}")) })
+            }
+            Answer::Refused { limit } => Some(Self::refused(*limit)),
+        }
     }
 
     /// A script that is not run because it leaks.
@@ -135,7 +162,12 @@ impl Failure {
 
     /// A failure without a run.
     pub fn new(error: impl Into<String>) -> Self {
-        Self { error: error.into(), limit: None, is_final: false, facts: None }
+        Self { error: error.into(), headline: None, limit: None, is_final: false, facts: None }
+    }
+
+    /// The failure with this main line.
+    pub fn named(self, headline: impl Into<String>) -> Self {
+        Self { headline: Some(headline.into()), ..self }
     }
 
     /// The failure with what is known about its run.

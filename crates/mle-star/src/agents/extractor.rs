@@ -29,8 +29,8 @@ pub(crate) enum Target {
     Missing(Option<Limit>),
 }
 
-/// The block to refine and its first plan: those of the first usable plan. If there is none, the extractor is called again with the reason; after the
-/// last call, the other plans of its replies count too.
+/// The block to refine and its first plan: those of the first plan of a reply, if it is usable. If not, the extractor is called
+/// again with the reason; after the last call, the other plans of its replies count too.
 pub(crate) async fn extractor(
     ctx: &Ctx<'_>,
     current: &Scored,

@@ -4,14 +4,16 @@ use serde_json::json;
 
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::evaluation::Failure;
 use crate::reply;
 use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use mle_star_domain::answers::RetrievedModel;
 use mle_star_domain::role::AgentType;
 
-/// The candidate for `model`; its text is empty if the reply had no code, and an empty script fails when it runs.
-pub(crate) async fn init(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Solution, Stop> {
+/// The candidate for `model`; its text is empty if the reply had no code, and an empty script fails when it runs. `Err` is why
+/// the call was refused or failed.
+pub(crate) async fn init(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Result<Solution, Failure>, Stop> {
     let mut inputs = json!({
         "task_description": ctx.task().description,
         "model_name": model.model_name,
@@ -20,5 +22,6 @@ pub(crate) async fn init(ctx: &Ctx<'_>, model: &RetrievedModel) -> Result<Soluti
     ctx.name_suspicious_columns(&mut inputs);
     let answer = ctx.ask(Call::new(AgentType::Init, "init.md", inputs)).await?;
     let text = reply::code(&answer).unwrap_or_default();
-    Ok(Solution::new(text, SolutionPhase::Init).of_model(&model.model_name))
+    let solution = Solution::new(text, SolutionPhase::Init).of_model(&model.model_name);
+    Ok(Failure::of_agent(&answer).map_or(Ok(solution), Err))
 }

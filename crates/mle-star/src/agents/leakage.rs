@@ -6,6 +6,7 @@ use super::ensembler::beside_simple_ones;
 use crate::call::Call;
 use crate::changes::Changes;
 use crate::ctx::Ctx;
+use crate::evaluation::Failure;
 use crate::findings::CodeFinding;
 use crate::lessons::number;
 use crate::reply;
@@ -13,7 +14,6 @@ use crate::scored::Scored;
 use crate::solution::{CodeBlock, Solution};
 use crate::stop::Stop;
 use mle_star_domain::answers::{LeakageAnswer, LeakageStatus};
-use mle_star_domain::effects::{Answer, Limit};
 use mle_star_domain::place::Name;
 use mle_star_domain::role::{AgentType, Variant};
 
@@ -40,13 +40,13 @@ fn changed(changes: &Changes<'_>) -> Value {
     json!({"parts": changes.parts(), "gone": changes.gone()})
 }
 
-/// The blocks that leak, as the agent quotes them; none if the reply cannot be parsed. `Err` is the limit that
-/// prevented the call.
+/// The blocks that leak, as the agent quotes them; none if the reply cannot be parsed. `Err` is why the call was refused or
+/// failed.
 pub(crate) async fn detect_leakage(
     ctx: &Ctx<'_>,
     solution: &Solution,
     gain: Option<&Gain<'_>>,
-) -> Result<Result<Vec<String>, Limit>, Stop> {
+) -> Result<Result<Vec<String>, Failure>, Stop> {
     let inputs = json!({"code": solution.text()});
     let question = inputs.to_string();
     let call = Call::new(AgentType::Leakage, "leakage_detection.md", inputs);
@@ -55,8 +55,8 @@ pub(crate) async fn detect_leakage(
     let call = call.telling("run", gain.map_or(Value::Null, Gain::told));
     let call = call.telling("changed", changes.as_ref().map_or(Value::Null, changed));
     let answer = ctx.ask(call).await?;
-    if let Answer::Refused { limit } = answer.answer {
-        return Ok(Err(limit));
+    if let Some(failure) = Failure::of_agent(&answer) {
+        return Ok(Err(failure));
     }
     let found = reply::list::<LeakageAnswer>(&answer, "answers");
     if found.as_ref().is_none_or(|found| found.unreadable > 0) {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::ensembler::run_of;
 use crate::call::Call;
 use crate::ctx::Ctx;
+use crate::evaluation::Failure;
 use crate::lessons::gained;
 use crate::reply;
 use crate::scored::Scored;
@@ -12,8 +13,13 @@ use crate::solution::{Solution, SolutionPhase};
 use crate::stop::Stop;
 use mle_star_domain::role::AgentType;
 
-/// The merged solution; its text is empty if the reply had no code, and an empty script fails when it runs.
-pub(crate) async fn merger(ctx: &Ctx<'_>, base: &Scored, reference: &Scored) -> Result<Solution, Stop> {
+/// The merged solution; its text is empty if the reply had no code, and an empty script fails when it runs. `Err` is why the
+/// call was refused or failed.
+pub(crate) async fn merger(
+    ctx: &Ctx<'_>,
+    base: &Scored,
+    reference: &Scored,
+) -> Result<Result<Solution, Failure>, Stop> {
     let mut inputs = json!({"base_code": base.text(), "reference_code": reference.text()});
     ctx.name_suspicious_columns(&mut inputs);
     let call = Call::new(AgentType::Merger, "merger.md", inputs)
@@ -21,7 +27,8 @@ pub(crate) async fn merger(ctx: &Ctx<'_>, base: &Scored, reference: &Scored) -> 
         .telling("reference", run_of(reference))
         .telling("difference", difference(base, reference));
     let answer = ctx.ask(call).await?;
-    Ok(Solution::new(reply::code(&answer).unwrap_or_default(), SolutionPhase::Merged))
+    let solution = Solution::new(reply::code(&answer).unwrap_or_default(), SolutionPhase::Merged);
+    Ok(Failure::of_agent(&answer).map_or(Ok(solution), Err))
 }
 
 /// How much better or worse the reference scores, with the standard error; `null` if that is not known.

@@ -8,7 +8,7 @@ use crate::python::{exit_call, hidden_errors};
 use crate::solution::Solution;
 use crate::stop::Stop;
 use crate::traceback::fails_while_saving;
-use mle_star_domain::effects::{Purpose, ScriptEnd, ScriptOutcome};
+use mle_star_domain::effects::{Purpose, ScriptEnd, ScriptOutcome, Submission};
 use mle_star_domain::place::{Name, Place};
 
 /// The outcome of a script after all repairs.
@@ -94,7 +94,7 @@ fn beginning(headline: &str) -> String {
 /// Runs a script once, without repairs.
 pub(crate) async fn attempt(ctx: &Ctx<'_>, script: Script, purpose: Purpose) -> Result<Execution, Stop> {
     let script = if purpose == Purpose::Score { ctx.pass_gate(script).await? } else { script };
-    let Script { solution, leaks, checked, refused, blocked } = script;
+    let Script { solution, leaks, checked, refused, blocked, .. } = script;
     let rejected = rejection(solution.text()).map(Failure::new);
     let rejected = refused.filter(|_| purpose == Purpose::Score).map(Failure::refused).or(rejected);
     let rejected = blocked.map(Failure::leaking).or(rejected);
@@ -153,7 +153,10 @@ pub(super) fn failure(outcome: &ScriptOutcome, purpose: Purpose) -> Option<Failu
         return None;
     }
     if outcome.is_error() {
-        return failed(error_text(outcome));
+        let failure = Failure::new(error_text(outcome));
+        // What a script printed before it was stopped says nothing of that.
+        let is_own = matches!(outcome.end, ScriptEnd::Exited { .. }) && outcome.out_of_memory.is_none();
+        return Some(if is_own { failure } else { failure.named(outcome.headline()) });
     }
     match purpose {
         Purpose::Score if outcome.score.is_none() => Some(no_score()),
@@ -162,10 +165,10 @@ pub(super) fn failure(outcome: &ScriptOutcome, purpose: Purpose) -> Option<Failu
         Purpose::Submission => match &outcome.submission {
             None => failed("The script ran, but did not write ./final/submission.csv.".to_owned()),
             Some(submission) if submission.findings.is_empty() => None,
-            Some(submission) => failed(format!(
-                "./final/submission.csv is not valid:\n- {}",
-                submission.findings.join("\n- ")
-            )),
+            Some(Submission { findings, .. }) => {
+                let text = format!("./final/submission.csv is not valid:\n- {}", findings.join("\n- "));
+                findings.first().map(|first| Failure::new(text).named(first))
+            }
         },
     }
 }
@@ -214,4 +217,33 @@ fn with_score_line(ctx: &Ctx<'_>, repaired: &Solution) -> Solution {
     let (before, after) = lines.split_at(main);
     let end = if after.is_empty() { String::new() } else { format!("{}\n", after.join("\n")) };
     repaired.with_text(format!("{}\n{LINE}{end}", before.join("\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{failed, submitted};
+    use mle_star_domain::effects::Captured;
+
+    #[test]
+    fn a_failure_is_named_by_what_ended_the_script() {
+        let check = |outcome: &ScriptOutcome, purpose, expected: &str| {
+            let failure = failure(outcome, purpose);
+            assert_eq!(failure.as_ref().map(Failure::headline), Some(expected), "{failure:?}");
+        };
+        let warned = Captured::whole("[I 2025-01-01] Trial 12 finished with value: 0.81\n");
+        let stopped = ScriptOutcome {
+            duration_seconds: 60.0,
+            stderr: warned.clone(),
+            ..ScriptOutcome::of(ScriptEnd::TimedOut)
+        };
+        let late = "The script was stopped at its time limit after 60 s.";
+        check(&stopped, Purpose::Score, late);
+        let traceback = failed("KeyError: 'x'").traceback;
+        check(&ScriptOutcome { traceback, ..stopped }, Purpose::Score, late);
+        check(&failed("KeyError: 'x'"), Purpose::Score, "KeyError: 'x'");
+        let exited = ScriptOutcome { stderr: warned, ..ScriptOutcome::of(ScriptEnd::Exited { code: 1 }) };
+        check(&exited, Purpose::Score, "[I 2025-01-01] Trial 12 finished with value: 0.81");
+        check(&submitted(&["it has no rows", "it has no column y"]), Purpose::Submission, "it has no rows");
+    }
 }

@@ -2,8 +2,8 @@
 
 use crate::agents::{self, Gain};
 use crate::ctx::Ctx;
-use crate::evaluation::Script;
-use crate::solution::Solution;
+use crate::evaluation::{Failure, Script};
+use crate::solution::{BlockError, Solution};
 use crate::stop::Stop;
 use mle_star_domain::place::Name;
 
@@ -22,15 +22,21 @@ pub(super) async fn check(
     if checked.solution.text().trim().is_empty() {
         return Ok(checked);
     }
-    let text = checked.solution.text().to_owned();
+    let before = checked.solution.clone();
     let leaks = match agents::detect_leakage(ctx, &checked.solution, gain).await? {
         Ok(leaks) => leaks,
-        Err(limit) => return Ok(Script { refused: Some(limit), ..checked }),
+        Err(Failure { limit: None, error, .. }) => {
+            ctx.warn(format!("the script is not checked for leakage: {error}"));
+            return Ok(Script { is_unknown: true, ..checked });
+        }
+        Err(failure) => return Ok(Script { refused: failure.limit, ..checked }),
     };
     for (count, quoted) in (1..).zip(&leaks) {
         let solution = &checked.solution;
         let block = match solution.find_first_block(quoted) {
             Ok(block) => block,
+            // An earlier correction has changed it.
+            Err(BlockError::Absent) if before.find_first_block(quoted).is_ok() => continue,
             Err(error) => {
                 ctx.warn(format!("a leak was reported and not corrected: {error}"));
                 checked.leaks = true;
@@ -49,7 +55,7 @@ pub(super) async fn check(
             }
         }
     }
-    let (found, changed) = (leaks.len(), checked.solution.text() != text);
+    let (found, changed) = (leaks.len(), checked.solution != before);
     ctx.info(format!(
         "leakage check: {found} leak{} found, {}",
         if found == 1 { "" } else { "s" },

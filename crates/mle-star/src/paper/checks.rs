@@ -108,7 +108,9 @@ fn last_check(end: Result<(Script, Option<Evaluation>), String>, best: &Scored) 
     match end {
         Err(cause) => unchanged(false, &cause),
         Ok((Script { leaks: true, .. }, None)) => unchanged(true, "a leak is suspected"),
-        Ok((Script { refused: Some(_), .. }, None)) => unchanged(false, "not checked again for leakage"),
+        Ok((Script { refused: Some(_), .. } | Script { is_unknown: true, .. }, None)) => {
+            unchanged(false, "not checked again for leakage")
+        }
         Ok((_, None)) => unchanged(false, "no leak found"),
         Ok((script, Some(Evaluation { scored, .. }))) => {
             let leakage_suspected = script.leaks || scored.is_err();

@@ -194,6 +194,18 @@ async fn no_more_repairs_than_configured_and_none_without_code() {
 }
 
 #[tokio::test]
+async fn a_solution_whose_agent_failed_is_not_repaired() {
+    for step in ["phase1/candidate-1", "phase1/merge-1"] {
+        let writer = if step.contains("merge") { "merger" } else { "init" };
+        let world = World::new().agent_fails(&format!("{step}/{writer}"));
+        phase1(&world, 2, Direction::Maximize).await;
+        let of_step: Vec<String> =
+            world.trace().into_iter().filter(|place| place.starts_with(step)).collect();
+        assert_eq!(of_step, [format!("{step}/{writer}")]);
+    }
+}
+
+#[tokio::test]
 async fn leaks_are_corrected_before_the_run() {
     let leak = r#"{"answers": [{"leakage_status": "Yes Data Leakage", "code_block": "block = 'phase1/candidate-0/init'"},
                   {"leakage_status": "No Data Leakage", "code_block": "print('start')"}]}"#;
@@ -316,6 +328,31 @@ async fn a_last_leakage_check_that_a_limit_refuses_is_not_said_to_have_found_not
     };
     check(None, "no leak found").await;
     check(Some(5.0), "not checked again for leakage").await;
+}
+
+#[tokio::test]
+async fn a_last_leakage_check_that_fails_is_not_said_to_have_found_nothing() {
+    let world = World::new().agent_fails("phase1/final/leakage");
+    run(&world, &frozen()).await.unwrap();
+    let note = world.events().into_iter().find_map(|event| match event {
+        Event::StepEnded { place: Step::LeakageCheck, verdict } => Some(verdict.note),
+        _ => None,
+    });
+    assert_eq!(note.as_deref(), Some("not checked again for leakage"));
+    assert_eq!(
+        warnings(&world, "phase1/final", "the script is not checked for leakage: the agent failed"),
+        1
+    );
+}
+
+#[tokio::test]
+async fn a_leak_that_an_earlier_correction_removed_is_not_suspected() {
+    let leak = r#"[{"leakage_status": "Yes Data Leakage", "code_block": "print('start')\nblock = 'phase1/candidate-0/init'"},
+                   {"leakage_status": "Yes Data Leakage", "code_block": "block = 'phase1/candidate-0/init'"}]"#;
+    let world = World::new()
+        .agent("phase1/final/leakage", leak)
+        .agent("phase1/final/leakage-fix-1", "```python\nblock = 'clean'\n```");
+    assert!(!result(&world, 1, Direction::Maximize).await.leakage_suspected);
 }
 
 #[tokio::test(start_paused = true)]
