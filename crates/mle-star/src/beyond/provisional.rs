@@ -28,8 +28,8 @@ pub(crate) struct Provisional {
 }
 
 /// Runs the best solution of the phase at this place on the original files, if there is time and its script is another one
-/// than that of the answer `before`. Without an answer before, a quicker solution of the `library` answers where there is no
-/// time for the best. Returns the latest answer.
+/// than that of the answer `before`. Without an answer before, a quicker solution of the `library`, checked for leaks or not,
+/// answers where there is no time for the best. Returns the latest answer.
 pub(crate) async fn answer_so_far(
     ctx: &Ctx<'_>,
     best: &Scored,
