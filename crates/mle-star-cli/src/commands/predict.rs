@@ -1,6 +1,6 @@
 //! `predict`: predicts rows with a finished run.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -32,15 +32,18 @@ pub fn predict(args: &PredictArgs) -> Result<Exit, Failure> {
         let signals = signals::listen()?;
         let mut cancel = signals.cancel().clone();
         tokio::select! {
-            done = predict_rows(&folder, &args.rows, partial.path(), args.score, &output::talk) => Ok(Some(done?)),
-            _ = cancel.wait_for(|wanted| *wanted) => Ok::<_, Failure>(None),
+            done = predict_rows(&folder, &args.rows, partial.path(), args.score, &output::talk) => Ok(Ok(done?)),
+            _ = cancel.wait_for(|wanted| *wanted) => Ok::<_, Failure>(Err(signals.exit())),
         }
     })?;
-    let Some(predicted) = done else { return Ok(Exit::Interrupted) };
-    print(args, &predicted, &partial)?;
+    let predicted = match done {
+        Ok(predicted) => predicted,
+        Err(stopped) => return Ok(stopped),
+    };
     if let Some(file) = &args.output {
         partial.keep(file)?;
     }
+    print(args, &predicted, &partial)?;
     Ok(Exit::Done)
 }
 
@@ -62,9 +65,10 @@ impl Partial {
         self.0.path()
     }
 
-    fn keep(self, file: &Path) -> Result<(), Failure> {
-        // What it replaces may be open to others, and so is a new file.
-        let copied = fs::copy(self.0.path(), file);
+    /// Writes the predictions into a file, which keeps its permissions if it is there.
+    fn keep(&self, file: &Path) -> Result<(), Failure> {
+        let mut copy = File::open(self.path()).map_err(|error| cannot_write(file, &error))?;
+        let copied = File::create(file).and_then(|mut file| io::copy(&mut copy, &mut file));
         copied.map(drop).map_err(|error| cannot_write(file, &error))
     }
 }
@@ -127,9 +131,12 @@ fn print_objects(file: &Path) -> io::Result<()> {
     write("\n]\n")
 }
 
-/// A cell as JSON. `007` is a name and not a number.
+/// A cell as JSON. `007` is a name and not a number, and so is what would be printed otherwise than it was read. What
+/// was computed has a point or a signed exponent.
 fn value(cell: &str) -> Value {
+    let is_computed = cell.contains(['.', '+', '-']);
     let number = serde_json::from_str::<serde_json::Number>(cell).ok();
+    let number = number.filter(|number| is_computed || number.to_string() == cell);
     number.map_or_else(|| Value::from(cell), Value::Number)
 }
 
@@ -141,4 +148,37 @@ fn unless_unwanted(written: io::Result<()>) -> io::Result<()> {
 fn cannot_write(file: &Path, error: &io::Error) -> Failure {
     let message = format!("cannot write {}: {error}", file.display());
     Trouble::new(message, "choose another file with --output").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::PermissionsExt;
+
+    use super::*;
+
+    #[test]
+    fn names_that_look_like_numbers_stay_as_they_are() {
+        for name in ["007", "89014103211118510720", "12e4", "nan", "a"] {
+            assert_eq!(value(name), Value::from(name));
+        }
+        for (cell, number) in
+            [("0", json!(0)), ("-3", json!(-3)), ("0.25", json!(0.25)), ("1e-05", json!(1e-5))]
+        {
+            assert_eq!(value(cell), number);
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_keeps_its_permissions() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("out.csv");
+        std::fs::write(&file, "what was there before").unwrap();
+        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
+        let partial = Partial::new(Some(&file)).unwrap();
+        std::fs::write(partial.path(), "id,y\n").unwrap();
+        std::fs::set_permissions(partial.path(), PermissionsExt::from_mode(0o644)).unwrap();
+        partial.keep(&file).unwrap();
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "id,y\n");
+        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
 }
