@@ -55,7 +55,9 @@ pub fn init(args: &InitArgs) -> Result<Exit, Failure> {
         output::talk("columns:");
         told.columns.iter().for_each(|line| output::talk(&format!("  {line}")));
     }
-    output::talk(&format!("check the guesses in it, then run: mle-star run {}", shell::quoted(&args.dir)));
+    // A run of a table reads no task file.
+    let run = if args.dir.is_file() { &path } else { &args.dir };
+    output::talk(&format!("check the guesses in it, then run: mle-star run {}", shell::quoted(run)));
     Ok(Exit::Done)
 }
 
@@ -205,7 +207,9 @@ fn task_text(
         };
         text.push_str(&format!("# {why}\n{line}\n\n"));
     };
-    field("competition_id", Some(quoted(&source.name)), "the folder's name".to_owned());
+    let (named, data) =
+        if source.data_dir.is_file() { ("table", "") } else { ("folder", " with the tables") };
+    field("competition_id", Some(quoted(&source.name)), format!("the {named}'s name"));
     field("task_type", Some(word(&inferred.task_type)), reason("task_type"));
     field("data_modality", Some(word(&inferred.data_modality)), reason("data_modality"));
     match invocation.metric_file.as_deref() {
@@ -233,8 +237,7 @@ fn task_text(
     for (name, value) in role_fields(&inferred.roles).chain(reading_fields(invocation, dir)) {
         field(name, Some(value), reason(name));
     }
-    let why = "the folder with the tables, relative to this file";
-    field("data_dir", Some(quoted(&data_dir)), why.to_owned());
+    field("data_dir", Some(quoted(&data_dir)), format!("the {named}{data}, relative to this file"));
     let words = if description.is_empty() {
         "a description of the task"
     } else {
