@@ -19,7 +19,6 @@ const GONE: &str = ".deleted-";
 /// # Errors
 /// A process works on the run, the folder is a link, or it cannot be removed.
 pub fn delete(folder: &Path) -> Result<(), Trouble> {
-    let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let cannot = |error: &dyn std::fmt::Display| {
         let hint = "check who owns the folder and its files, and that the file system can be written";
         Trouble::new(format!("cannot delete {}: {error}", folder.display()), hint)
@@ -28,6 +27,9 @@ pub fn delete(folder: &Path) -> Result<(), Trouble> {
         let message = format!("{} is a link to a folder elsewhere", folder.display());
         return Err(Trouble::new(message, "delete the run where it is, and then the link"));
     }
+    // `.` and what ends in `..` have no name.
+    let folder = &folder.canonicalize().map_err(|error| cannot(&error))?;
+    let id = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
     // A project of the user may have a file with the name of a task, too.
     if ![layout::JOURNAL, layout::LOCK].iter().any(|name| folder.join(name).is_file()) {
         let message = format!("{} has no journal, so it may not be a run", folder.display());
@@ -83,7 +85,7 @@ mod tests {
         symlink(&other, &link).unwrap();
         assert!(delete(&link).unwrap_err().message.contains("link"));
         fs::create_dir_all(runs.join(".deleted-x-1/data")).unwrap();
-        delete(&one).unwrap();
+        delete(&one.join("data/..")).unwrap();
         let mut names: Vec<_> =
             fs::read_dir(&runs).unwrap().map(|entry| entry.unwrap().file_name()).collect();
         names.sort();

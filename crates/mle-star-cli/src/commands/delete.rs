@@ -1,5 +1,6 @@
 //! `delete`: deletes runs.
 
+use std::collections::HashSet;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 
@@ -17,11 +18,15 @@ use crate::output;
 /// Deletes runs, after a yes on the terminal or with `--yes`.
 ///
 /// # Errors
-/// A run does not exist or a process works on it: then nothing is deleted. No one can answer the question.
+/// A run does not exist or a process works on it, or no one can answer the question: then nothing is deleted. A run that was
+/// taken or removed since the question ends the deletion; those before it are gone.
 pub fn delete(args: &DeleteArgs) -> Result<Exit, Failure> {
     let dir = runs_dir(args.runs_dir.clone());
     let folders: Result<Vec<PathBuf>, Trouble> = args.runs.iter().map(|run| runs::find(run, &dir)).collect();
-    let folders = folders?;
+    // One that is named twice is deleted once.
+    let mut known = HashSet::new();
+    let mut folders = folders?;
+    folders.retain(|folder| known.insert(folder.canonicalize().unwrap_or_else(|_| folder.clone())));
     if let Some(running) = folders.iter().find(|folder| is_held(folder)) {
         let message = format!("a process works on {}", running.display());
         return Err(Failure::failed(Trouble::new(

@@ -29,6 +29,31 @@ fn init_writes_a_task_file_that_run_understands() {
 }
 
 #[test]
+fn what_init_says_to_run_has_the_task_file() {
+    let sealed = Sealed::empty();
+    let rows: String = (0..300).map(|row| format!("{},{}.5\n", row * 37 % 101, row % 7)).collect();
+    sealed.write("prices.csv", format!("size,price\n{rows}").as_bytes());
+    let said = sealed.run("init prices.csv --target price --metric MAE");
+    assert!(said.code == 0 && said.stderr.contains("then run: mle-star run ./task.yaml\n"), "{said:?}");
+    let text = sealed.read("task.yaml");
+    assert!(text.contains("# the table's name\n") && text.contains("# the table, relative to"), "{text}");
+    let run = sealed.run("run ./task.yaml --set python=/no/such/python");
+    assert!(run.stderr.contains("MAE (") && run.stderr.contains("/no/such/python"), "{run:?}");
+}
+
+#[test]
+fn a_run_that_is_named_twice_is_deleted_once() {
+    let files = ["a", "b"].map(|run| [format!("runs/{run}/task.json"), format!("runs/{run}/journal.lock")]);
+    let files: Vec<(&str, &str)> = files.iter().flatten().map(|name| (name.as_str(), "{}")).collect();
+    let sealed = Sealed::with(&files);
+    let said = sealed.run("delete a runs/a --yes");
+    assert_eq!((said.code, sealed.names("runs")), (0, vec!["b".to_owned()]), "{said:?}");
+    let mut command = sealed.command("delete . --yes");
+    assert!(command.current_dir(sealed.path("runs/b")).status().unwrap().success());
+    assert_eq!(sealed.names("runs"), Vec::<String>::new());
+}
+
+#[test]
 fn templates_are_exported_once_and_taken_back() {
     let sealed = Sealed::with(&[]);
     assert_eq!(sealed.run("prompts export mine").code, 0);
