@@ -39,7 +39,7 @@ const MOST_MODELS: usize = 20;
 pub struct Findings {
     /// The version of `mle-star`.
     version: &'static str,
-    /// The interpreter on PATH, if it is new enough.
+    /// The interpreter of the settings, or else the one on PATH, if it can be used.
     python: Option<Tool>,
     /// The program's own environment, if it exists.
     environment: Option<Tool>,
@@ -160,8 +160,9 @@ pub fn doctor(args: &DoctorArgs) -> Result<Exit, Failure> {
 pub fn findings(args: &DoctorArgs) -> Result<Findings, Failure> {
     let settings = settings(args)?;
     wait_for(async {
-        let runners = runners::check(&settings).await?;
-        look(&settings).await.map(|findings| Findings { runners, ..findings })
+        let findings = look(&settings).await?;
+        // Last, since Ctrl-C has no effect once they were checked.
+        Ok(Findings { runners: runners::check(&settings).await?, ..findings })
     })?
 }
 
