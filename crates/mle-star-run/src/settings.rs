@@ -19,7 +19,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-pub use sources::{Environment, from_file, layered, process_environment};
+pub use sources::{Environment, from_file, from_folder, layered, process_environment};
 
 use crate::settings::document::Document;
 use mle_star_domain::nearest::nearest;

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_run::settings::check_keys;
 use mle_star_run::settings::document::Document;
+use mle_star_run::settings::{check_keys, from_folder};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
@@ -63,7 +63,7 @@ pub enum Seeds {
     List(Vec<u32>),
 }
 
-/// Reads a bench file; relative paths start from its folder.
+/// Reads a bench file; relative paths start from its folder, except for those in the arguments of graders.
 ///
 /// # Errors
 /// A file that cannot be read or parsed, an unknown key, a value of the wrong type, or no tasks.
@@ -85,6 +85,7 @@ pub fn read(path: &Path) -> Result<BenchFile, Trouble> {
         entry.task = folder.join(&entry.task);
         from_here(&mut entry.answers);
     }
+    file.options.iter_mut().for_each(|(key, value)| *value = from_folder(folder, key, value));
     Ok(file)
 }
 
@@ -159,6 +160,13 @@ mod tests {
         assert!(file.tasks[0].task.is_absolute() && file.tasks[0].task.ends_with("a"));
         assert_eq!(file.tasks[1].medals.as_ref().unwrap().gold, 0.9);
         assert_eq!((file.seeds.unwrap().all(), file.budgets), (vec![1, 2], vec![240, 600]));
+        let options = "tasks: [a]\noptions: {python: .venv/bin/python, prompts: own, agents: offline}\n";
+        let options = read_text(options).unwrap().options;
+        for (key, end) in [("python", ".venv/bin/python"), ("prompts", "own")] {
+            let path = Path::new(options[key].as_str().unwrap());
+            assert!(path.is_absolute() && path.ends_with(end), "{path:?}");
+        }
+        assert_eq!(options["agents"], "offline");
         assert_eq!(read_text("tasks: [a]\nseeds: [7, 3]\n").unwrap().seeds.unwrap().all(), [7, 3]);
     }
 

@@ -62,8 +62,9 @@ pub fn from_file(document: &Document) -> Vec<Setting> {
     settings
 }
 
-/// A path of a file, relative to the working directory; a bare `python3` stays a name on PATH, and `folds` may be a column.
-fn from_folder(folder: &Path, key: &str, value: &Value) -> Value {
+/// A value of a file; a path becomes relative to the working directory. A bare `python3` stays a name on PATH, and `folds`
+/// may be a column.
+pub fn from_folder(folder: &Path, key: &str, value: &Value) -> Value {
     let is_path = |text: &str| match form(key) {
         Form::Path => true,
         Form::Command => text.contains('/'),
