@@ -289,7 +289,8 @@ fn graded(row: &mut RunRow, folder: &Folder, cell: &Cell<'_>) {
     }
 }
 
-/// Chooses the kind of score that all valid runs have, so that they can be compared.
+/// Chooses one kind of score, so that runs can be compared: the hidden score if any valid run has one, and those whose grading
+/// failed then have none; else the held-out score if all have one; else the validation score.
 fn choose_scores(rows: &mut [&mut RunRow]) {
     let valid = || rows.iter().filter(|row| row.valid);
     let kind = match () {
@@ -312,7 +313,8 @@ fn summary(task: &str, budget: Option<u64>, rows: &[&RunRow]) -> Summary {
     let valid = rows.iter().filter(|row| row.valid).count();
     let scores: Vec<f64> = rows.iter().filter_map(|row| row.score).collect();
     let units: Vec<f64> = rows.iter().filter_map(|row| row.units).collect();
-    let seconds: Vec<f64> = rows.iter().filter_map(|row| row.seconds).collect();
+    let has_ended = |row: &&&RunRow| matches!(row.state, State::Finished | State::Failed);
+    let seconds: Vec<f64> = rows.iter().filter(has_ended).filter_map(|row| row.seconds).collect();
     let ranked: Vec<bool> = rows.iter().filter_map(|row| row.above_median).collect();
     let (q1, q3) = (quantile(&scores, 0.25), quantile(&scores, 0.75));
     Summary {
@@ -474,6 +476,8 @@ pub mod tests {
         let mut rows = vec![row_of(1, Some(2.0)), row_of(2, Some(4.0)), row_of(3, None)];
         rows[0].medal = Some(Medal::Gold);
         rows.iter_mut().for_each(|row| row.has_medals = true);
+        let interrupted = RunRow { state: State::Unfinished, seconds: Some(1.0), ..row_of(4, None) };
+        assert_eq!(summary("a", None, &[&rows[0], &interrupted]).seconds_mean, Some(60.0));
         let all: Vec<&RunRow> = rows.iter().collect();
         let summary = summary("a", None, &all);
         assert_eq!((summary.runs, summary.valid, summary.mean, summary.iqr), (3, 2, Some(3.0), Some(1.0)));

@@ -23,7 +23,7 @@ use crate::output;
 struct Estimate {
     /// The number of runs.
     runs: usize,
-    /// The time limits of all runs, added up, and divided by the number of runs at once.
+    /// The longest time limit of each batch of runs side by side, added up.
     most_seconds: f64,
     tasks: Vec<OfTask>,
     /// US dollars, lowest and highest; `None` for agents that are free, and if a price is unknown.
