@@ -204,7 +204,7 @@ def without(secret: str, text: str) -> str:
 
 
 def main() -> None:
-    given = json.load(sys.stdin)
+    given = json.load(sys.stdin.buffer)
     uri = given["uri"]
     if "://" not in uri or uri.startswith("file:"):
         # A folder was asked for.

@@ -34,7 +34,7 @@ pub fn export(args: &ExportArgs) -> Result<Exit, Failure> {
     let result = finished(&view)?;
     let report = RunReport::of(&view);
     let wanted = [args.notebook.as_deref(), args.model_card.as_deref()];
-    if let Some(file) = wanted.into_iter().flatten().find(|file| file.exists() && !args.force) {
+    if let Some(file) = wanted.into_iter().flatten().find(|file| file.is_file() && !args.force) {
         let message = format!("{} exists", file.display());
         return Err(Trouble::new(message, "choose another name, or replace it with --force").into());
     }

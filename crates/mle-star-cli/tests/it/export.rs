@@ -57,6 +57,8 @@ fn the_card_says_what_the_run_says() {
     let said = sealed.run("export recorded/flight-delays --model-card CARD.md --notebook a.ipynb");
     assert_eq!(said.code, 0, "{said:?}");
     let card = sealed.read("CARD.md");
+    let said = sealed.run("export recorded/flight-delays --model-card /dev/stdout");
+    assert!(said.code == 0 && said.stdout.starts_with(&card), "{said:?}");
     let trust =
         &serde_json::from_str::<Value>(&sealed.read("recorded/flight-delays/result.json")).unwrap()["trust"];
     let held_out = format!("{:.5} held out", trust["holdout_score"].as_f64().unwrap());

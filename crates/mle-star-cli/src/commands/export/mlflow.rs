@@ -25,8 +25,8 @@ const SCRIPT: &str = include_str!("../../../python/mlflow_export.py");
 /// The variable that names an interpreter with MLflow.
 const PYTHON: &str = "MLE_STAR_MLFLOW_PYTHON";
 /// Ends well if MLflow is installed.
-const HAS_MLFLOW: &str =
-    "import importlib.util, sys; del sys.path[0]; sys.exit(importlib.util.find_spec('mlflow') is None)";
+const HAS_MLFLOW: &str = "import importlib.util, sys; sys.path[:] = [p for p in sys.path if p]; \
+                          sys.exit(importlib.util.find_spec('mlflow') is None)";
 
 /// What the Python file reads.
 #[derive(Serialize)]
