@@ -3,6 +3,7 @@
 //! No part of the search reads them. Notes to the agents of a run are something else.
 
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use mle_star_domain::layout::{REMARK, STAR};
@@ -57,6 +58,8 @@ pub fn set_remark(folder: &Path, remark: &str) -> io::Result<()> {
 fn write(folder: &Path, name: &str, text: &str) -> io::Result<()> {
     let mut partial = NamedTempFile::new_in(folder)?;
     partial.write_all(text.as_bytes())?;
+    // Others see the marks on a shared runs directory, too.
+    partial.as_file().set_permissions(PermissionsExt::from_mode(0o644))?;
     partial.as_file().sync_all()?;
     partial.persist(folder.join(name))?;
     Ok(())
