@@ -221,7 +221,7 @@ fn decoded<'a>(bytes: &'a [u8], name: &str, input: &Input) -> Result<Cow<'a, str
 /// The encoding with this name in Python, which allows more spellings than the web.
 fn encoding(name: &str) -> Option<&'static Encoding> {
     let name = name.to_ascii_lowercase().replace('_', "-");
-    let spelled = match name.as_str() {
+    let spelled = match name.trim_end_matches("-unix").trim_end_matches("-dos") {
         "utf8" | "utf-8-sig" => "utf-8",
         "latin-1" | "iso-latin-1" | "l1" => "latin1",
         "cp932" | "ms932" => "shift_jis",
@@ -231,13 +231,13 @@ fn encoding(name: &str) -> Option<&'static Encoding> {
         "cp950" => "big5",
         other => other,
     };
-    let without_line_ends = spelled.trim_end_matches("-unix").trim_end_matches("-dos");
-    Encoding::for_label(without_line_ends.as_bytes())
+    Encoding::for_label(spelled.as_bytes())
 }
 
 /// The encoding that a comment in the first two lines names (PEP 263).
 fn named_encoding(bytes: &[u8]) -> Option<String> {
-    let mut lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r')).filter(|line| !line.is_empty());
+    let lines = bytes.split(|byte| *byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line));
+    let mut lines = lines.flat_map(|line| line.split(|byte| *byte == b'\r'));
     let first = lines.next()?;
     let is_comment = |line: &[u8]| {
         let code = line.trim_ascii_start();
@@ -276,7 +276,10 @@ mod tests {
         );
         check(b"# coding: cp932\n'\x93\xfa'", "# coding: cp932\n'日'");
         check("# coding=utf_8\n'é'".as_bytes(), "# coding=utf_8\n'é'");
+        check(b"# -*- coding: latin-1-unix -*-\n'\xe9'", "# -*- coding: latin-1-unix -*-\n'é'");
         // Only comments of the first two lines count.
+        check("\n\r\n# coding: latin-1\n'é'".as_bytes(), "\n\n# coding: latin-1\n'é'");
+        check(b"\r\n# coding: latin-1\r\n'\xe9'", "\n# coding: latin-1\n'é'");
         check("x = 1\n# coding: latin-1\n'é'".as_bytes(), "x = 1\n# coding: latin-1\n'é'");
     }
 
