@@ -51,7 +51,13 @@ pub struct TaskArgs {
 impl TaskArgs {
     /// Each option with its config key, its name without dashes, and its value.
     pub fn options(&self) -> Vec<(&'static str, &'static str, Option<String>)> {
-        let ignored = (!self.ignore_columns.is_empty()).then(|| self.ignore_columns.join(","));
+        // A list in brackets, as a name may have a comma.
+        let ignored = (!self.ignore_columns.is_empty()).then(|| {
+            match self.ignore_columns.iter().any(|name| name.contains(',')) {
+                true => serde_json::json!(self.ignore_columns).to_string(),
+                false => self.ignore_columns.join(","),
+            }
+        });
         let file = self.metric_file.as_ref().map(|path| path.display().to_string());
         vec![
             ("metric", "metric", self.metric.clone()),
@@ -68,5 +74,26 @@ impl TaskArgs {
             ("test_share", "test-share", self.test_share.clone()),
             ("sheet", "sheet", self.sheet.clone()),
         ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use mle_star_run::settings::{Setting, resolve};
+
+    use super::*;
+
+    #[test]
+    fn a_name_with_a_comma_is_one_column() {
+        let check = |names: &[&str]| {
+            let ignore_columns = names.iter().map(ToString::to_string).collect();
+            let options = TaskArgs { ignore_columns, ..TaskArgs::default() }.options();
+            let given =
+                options.into_iter().find(|(key, ..)| *key == "ignore_columns").and_then(|option| option.2);
+            let setting = Setting::from_text("ignore_columns", &given.unwrap(), "--ignore-columns");
+            assert_eq!(resolve([setting]).unwrap().invocation.ignore_columns, names);
+        };
+        check(&["City, State", "b"]);
+        check(&["a", "price #2"]);
     }
 }
