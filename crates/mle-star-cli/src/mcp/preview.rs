@@ -58,8 +58,9 @@ pub fn preview(hub: &Hub, input: RunInput) -> Result<Answer<Preview>, Trouble> {
     lines.extend(guesses.iter().map(|guess| format!("{}: {} ({})", guess.field, guess.value, guess.reason)));
     lines.push(String::new());
     let estimated = estimate::lines(&estimate, prepared.config.max_debug_attempts);
-    // Without the rows of single agents, which are part of the data.
-    lines.extend(estimated.into_iter().filter(|line| !line.starts_with("    ")));
+    // Without the rows of single agents, which are part of the data. The first line is the heading.
+    let is_shown = |(at, line): &(usize, String)| *at == 0 || !line.starts_with("    ");
+    lines.extend(estimated.into_iter().enumerate().filter(is_shown).map(|(_, line)| line));
     let columns = prepared.task.columns.iter();
     let columns = columns.map(|column| format!("{} ({}, {})", column.column, column.role, column.kind));
     let mut columns: Vec<String> = columns.collect();
