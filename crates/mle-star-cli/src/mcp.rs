@@ -89,7 +89,8 @@ impl Hub {
     /// # Errors
     /// There is no such run, or it could not be started.
     fn find(&self, run: &str) -> Result<PathBuf, Trouble> {
-        if let Some(trouble) = self.late.failed(run).filter(|_| !runs::is_run(&self.runs_dir.join(run))) {
+        let wanted = self.runs_dir.join(run);
+        if let Some(trouble) = self.late.failed(&wanted).filter(|_| !runs::is_run(&wanted)) {
             return Err(trouble);
         }
         let folder = runs::find(run, &self.runs_dir)?;

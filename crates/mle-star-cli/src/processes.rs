@@ -4,15 +4,17 @@ mod launch;
 mod output;
 
 use std::collections::{BTreeMap, HashSet};
-use std::ffi::OsString;
-use std::fs;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use mle_star_domain::layout::LOCK;
+use mle_star_domain::layout::{EVENTS, LOCK, LOGS};
 use mle_star_domain::trouble::Trouble;
 use mle_star_process::in_own_session;
 use mle_star_report::files;
@@ -32,6 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A process that ends this soon after it locked its run has failed.
 const FIRST_STEPS: Duration = Duration::from_millis(700);
 const LOOK: Duration = Duration::from_millis(50);
+/// What `/proc` appends to the path of a program whose file was removed.
+const GONE: &str = " (deleted)";
 
 /// An `mle-star` process of this user that works on runs.
 #[derive(Debug, PartialEq, Eq)]
@@ -134,7 +138,7 @@ fn started(id: Pid) -> String {
 /// The stage of a process that was started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Begun {
-    /// It works on its run, or has ended successfully.
+    /// It has locked its run, or ended with exit code 0. It may still refuse to go on.
     Going,
     /// It has no run yet.
     Preparing,
@@ -146,7 +150,7 @@ pub enum Begun {
 /// # Errors
 /// It cannot be started, or it ended early; then with its error.
 fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString], late: &Late) -> Result<Begun, Trouble> {
-    let cannot = |error: std::io::Error| {
+    let cannot = |error: io::Error| {
         let message = format!("cannot start mle-star: {error}");
         Trouble::new(message, "check the runs directory and that the system allows more processes")
     };
@@ -155,65 +159,130 @@ fn begin(runs_dir: &Path, folder: &Path, arguments: &[OsString], late: &Late) ->
     let output = output::create(runs_dir).map_err(cannot)?;
     let streams = || output.as_file().try_clone();
     let (out, err) = (streams().map_err(cannot)?, streams().map_err(cannot)?);
+    let said = output.reopen().map_err(cannot)?;
     late.forget(folder);
-    let mut command = Command::new(std::env::current_exe().map_err(cannot)?);
+    let recorded = recorded(folder);
+    let mut command = Command::new(program().map_err(cannot)?);
     command.args(arguments).stdin(Stdio::null()).stdout(out).stderr(err);
     let mut child = in_own_session(&mut command).spawn().map_err(cannot)?;
     let id = Pid::from_raw(i32::try_from(child.id()).unwrap_or_default());
     let holds = || worker(folder).is_ok_and(|worker| worker.is_some_and(|worker| worker.id == id));
     let far = came_far(&mut child, holds).map_err(cannot)?;
-    let Some(begun) = far else { return Err(output::last_words(output.path())) };
-    if begun == Begun::Going {
-        // Otherwise it stays a zombie.
-        std::thread::spawn(move || child.wait());
-        output::keep(output, folder).map_err(cannot)?;
-    } else {
-        late.follow(child, output, folder);
-    }
+    let Some(begun) = far else { return Err(output::last_words(said)) };
+    let (output, kept) = match begun {
+        Begun::Going => (None, output::keep(output, folder)),
+        Begun::Preparing => (Some(output), Ok(())),
+    };
+    late.follow(Started { child, said, output, recorded }, folder);
+    kept.map_err(cannot)?;
     Ok(begun)
 }
 
-/// Starts that were still reading the data when nobody waited for them any longer, by run ID, with the error of those that ended
-/// without a run.
+/// This program, or the one that replaced it meanwhile.
+fn program() -> io::Result<PathBuf> {
+    std::env::current_exe().map(|path| replaced(&path))
+}
+
+/// `/proc` appends a word to the path of a file that was removed.
+fn replaced(path: &Path) -> PathBuf {
+    let bytes = path.as_os_str().as_bytes();
+    OsStr::from_bytes(bytes.strip_suffix(GONE.as_bytes()).unwrap_or(bytes)).into()
+}
+
+/// A path as a user may write it: `~` is the home folder.
+pub fn expanded(text: &str) -> PathBuf {
+    match (text.strip_prefix("~/"), std::env::var_os("HOME")) {
+        (Some(below), Some(home)) => PathBuf::from(home).join(below),
+        _ => PathBuf::from(text),
+    }
+}
+
+/// Bytes of the events that a run has recorded.
+fn recorded(folder: &Path) -> u64 {
+    fs::metadata(folder.join(LOGS).join(EVENTS)).map_or(0, |meta| meta.len())
+}
+
+/// A process that was started, and what its end is told from.
+struct Started {
+    child: Child,
+    /// Its output, to read.
+    said: File,
+    /// The same, unless its run has it already.
+    output: Option<NamedTempFile>,
+    /// What [`recorded`] was before the start.
+    recorded: u64,
+}
+
+/// The last starts of runs, by their folders: those in progress, and those that ended before the run went on.
 #[derive(Clone, Debug, Default)]
-pub struct Late(Arc<Mutex<BTreeMap<String, Option<Trouble>>>>);
+pub struct Late(Arc<Mutex<BTreeMap<PathBuf, LateStart>>>);
+
+#[derive(Debug)]
+enum LateStart {
+    /// Nobody waits for it any longer, and it has maybe no run yet.
+    Preparing,
+    /// It has locked its run.
+    Going,
+    /// It ended with this error. What [`recorded`] was then: the error is of the past once its run has recorded more.
+    Failed(Trouble, u64),
+}
+
+impl LateStart {
+    fn trouble(&self, folder: &Path) -> Option<Trouble> {
+        match self {
+            Self::Failed(trouble, then) if recorded(folder) == *then => Some(trouble.clone()),
+            _ => None,
+        }
+    }
+}
 
 impl Late {
-    /// Every start that is in progress or ended without a run.
+    /// Every start that nobody waits for or that has failed, by run ID, with the error.
     pub fn all(&self) -> BTreeMap<String, Option<Trouble>> {
-        self.known().clone()
+        let known = self.known();
+        let seen = known.iter().map(|(folder, start)| (folder, start, start.trouble(folder)));
+        let shown = seen
+            .filter(|(_, start, trouble)| trouble.is_some() || matches!(start, LateStart::Preparing))
+            .map(|(folder, _, trouble)| (id_of(folder), trouble));
+        shown.collect()
     }
 
-    /// Whether the process of this run is still reading the data.
-    pub fn is_preparing(&self, run: &str) -> bool {
-        matches!(self.known().get(run), Some(None))
+    /// Whether the process of the run in this folder may still be reading the data.
+    pub fn is_preparing(&self, folder: &Path) -> bool {
+        matches!(self.known().get(folder), Some(LateStart::Preparing))
     }
 
-    /// The error of a start that ended without a run.
-    pub fn failed(&self, run: &str) -> Option<Trouble> {
-        self.known().get(run)?.clone()
+    /// Whether a process that was started for the run in this folder has not ended.
+    pub fn is_in_progress(&self, folder: &Path) -> bool {
+        matches!(self.known().get(folder), Some(LateStart::Preparing | LateStart::Going))
     }
 
-    fn follow(&self, child: Child, output: NamedTempFile, folder: &Path) {
-        let name = id_of(folder);
-        self.known().insert(name.clone(), None);
+    /// The error of a start of the run in this folder that ended before the run went on.
+    pub fn failed(&self, folder: &Path) -> Option<Trouble> {
+        self.known().get(folder)?.trouble(folder)
+    }
+
+    fn follow(&self, started: Started, folder: &Path) {
+        let start = if started.output.is_some() { LateStart::Preparing } else { LateStart::Going };
+        self.known().insert(folder.to_owned(), start);
         let (late, folder) = (self.clone(), folder.to_owned());
         std::thread::spawn(move || {
-            let trouble = late_end(child, output, &folder);
+            let trouble = late_end(started, &folder);
+            let then = recorded(&folder);
             let mut known = late.known();
             match trouble {
-                Some(trouble) => known.insert(name, Some(trouble)),
-                None => known.remove(&name),
+                Some(trouble) => known.insert(folder, LateStart::Failed(trouble, then)),
+                None => known.remove(&folder),
             }
         });
     }
 
-    /// A new start with the same run ID counts instead of an earlier one.
+    /// A new start of a run counts instead of an earlier one.
     fn forget(&self, folder: &Path) {
-        self.known().remove(&id_of(folder));
+        self.known().remove(folder);
     }
 
-    fn known(&self) -> MutexGuard<'_, BTreeMap<String, Option<Trouble>>> {
+    fn known(&self) -> MutexGuard<'_, BTreeMap<PathBuf, LateStart>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -223,19 +292,20 @@ fn id_of(folder: &Path) -> String {
     folder.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Waits for a process and returns its error if it ended without a run. Its output is kept with the run, or removed.
-fn late_end(mut child: Child, output: NamedTempFile, folder: &Path) -> Option<Trouble> {
-    let is_well = child.wait().is_ok_and(|status| status.success());
-    if is_well || runs::is_run(folder) {
+/// Waits for a process and returns its error if it failed before its run recorded anything. Its output is kept with the
+/// run, or removed.
+fn late_end(started: Started, folder: &Path) -> Option<Trouble> {
+    let Started { mut child, said, output, recorded: before } = started;
+    let is_well = child.wait().is_ok_and(|status| status.success()) || recorded(folder) != before;
+    if let Some(output) = output.filter(|_| is_well || runs::is_run(folder)) {
         // If it cannot be kept, the run still has its own log.
         drop(output::keep(output, folder));
-        return None;
     }
-    Some(output::last_words(output.path()))
+    (!is_well).then(|| output::last_words(said))
 }
 
-/// Waits for a process to lock its run; `None` if it ends before.
-fn came_far(child: &mut Child, holds: impl Fn() -> bool) -> std::io::Result<Option<Begun>> {
+/// Waits for a process to lock its run, and a moment longer; `None` if it ends without success meanwhile.
+fn came_far(child: &mut Child, holds: impl Fn() -> bool) -> io::Result<Option<Begun>> {
     let mut until = Instant::now() + PATIENCE;
     let mut begun = Begun::Preparing;
     while Instant::now() < until {
@@ -253,8 +323,7 @@ fn came_far(child: &mut Child, holds: impl Fn() -> bool) -> std::io::Result<Opti
 /// Whether it is this program, run by this user.
 fn is_ours(id: Pid) -> bool {
     let of = PathBuf::from(format!("/proc/{id}"));
-    let name =
-        |path: PathBuf| Some(path.file_name()?.to_string_lossy().trim_end_matches(" (deleted)").to_owned());
+    let name = |path: PathBuf| Some(path.file_name()?.to_string_lossy().trim_end_matches(GONE).to_owned());
     let runs = fs::read_link(of.join("exe")).ok().and_then(name);
     let is_own = fs::metadata(&of).is_ok_and(|meta| meta.uid() == geteuid().as_raw());
     is_own && runs.is_some() && runs == std::env::current_exe().ok().and_then(name)
@@ -322,36 +391,52 @@ mod tests {
         let mut child = command.stdout(output.as_file().try_clone().unwrap()).spawn().unwrap();
         let stdin = child.stdin.take();
         let late = Late::default();
-        late.follow(child, output, &folder);
-        assert!(late.is_preparing("r") && late.failed("r").is_none());
+        let said = output.reopen().unwrap();
+        late.follow(Started { child, said, output: Some(output), recorded: 0 }, &folder);
+        assert!(late.is_preparing(&folder) && late.is_in_progress(&folder) && late.failed(&folder).is_none());
         drop(stdin);
         let deadline = Instant::now() + Duration::from_secs(20);
-        while late.is_preparing("r") {
+        while late.is_preparing(&folder) {
             assert!(Instant::now() < deadline, "the end is not noticed");
             std::thread::sleep(LOOK);
         }
-        assert_eq!(late.failed("r").unwrap().message, "no column");
+        assert_eq!(late.failed(&folder).unwrap().message, "no column");
+        assert_eq!(late.all()["r"].as_ref().unwrap().message, "no column");
+        // Another process went on.
+        fs::create_dir_all(folder.join(LOGS)).unwrap();
+        fs::write(folder.join(LOGS).join(EVENTS), "{}\n").unwrap();
+        assert!(late.failed(&folder).is_none() && late.all().is_empty());
         late.forget(&folder);
-        assert!(late.failed("r").is_none() && !late.is_preparing("r"));
+        assert!(!late.is_in_progress(&folder));
     }
 
     #[test]
-    fn a_late_end_without_a_run_is_an_error() {
+    fn a_late_end_before_the_run_goes_on_is_an_error() {
         let check = |folder: &str, script: &str, expected: Option<&str>| {
             let runs_dir = tempfile::tempdir().unwrap();
             fs::create_dir(runs_dir.path().join("run")).unwrap();
+            fs::create_dir(runs_dir.path().join("run/logs")).unwrap();
             fs::write(runs_dir.path().join("run/task.json"), "{}").unwrap();
+            fs::write(runs_dir.path().join("run/logs/events.jsonl"), "before\n").unwrap();
             let output = NamedTempFile::new_in(runs_dir.path()).unwrap();
             let (out, path) = (output.reopen().unwrap(), output.path().to_owned());
-            let child = Command::new("sh").args(["-c", script]).stdout(out).spawn().unwrap();
             let folder = runs_dir.path().join(folder);
-            let trouble = late_end(child, output, &folder);
+            let (said, before) = (output.reopen().unwrap(), recorded(&folder));
+            let mut command = Command::new("sh");
+            let child = command.args(["-c", script]).current_dir(&runs_dir).stdout(out).spawn().unwrap();
+            let trouble = late_end(Started { child, said, output: Some(output), recorded: before }, &folder);
             assert_eq!(trouble.map(|trouble| trouble.message).as_deref(), expected, "{script}");
             assert!(!path.exists(), "{script}");
-            assert_eq!(folder.join("logs/started.log").exists(), expected.is_none(), "{script}");
+            assert_eq!(folder.join("logs/started.log").exists(), folder.exists(), "{script}");
         };
         check("none", "echo 'error: no column'; echo 'hint: none'; exit 2", Some("no column"));
-        check("run", "echo 'error: broken'; exit 1", None);
+        check("run", "echo 'error: changed data'; exit 2", Some("changed data"));
+        check("run", "echo began >> run/logs/events.jsonl; echo 'error: broken'; exit 1", None);
         check("run", "echo well", None);
+    }
+    #[test]
+    fn a_program_that_was_replaced_is_found() {
+        assert_eq!(replaced(Path::new("/bin/mle-star (deleted)")), Path::new("/bin/mle-star"));
+        assert_eq!(replaced(Path::new("/bin/mle-star")), Path::new("/bin/mle-star"));
     }
 }

@@ -195,7 +195,10 @@ fn open_failure(folder: &Path, error: &JournalError) -> RunError {
 }
 
 /// Raises limits in the configuration; returns which were raised.
-fn raise_limits(limits: &[Setting], config: &mut Config) -> Result<More, Trouble> {
+///
+/// # Errors
+/// A mistake in a limit, or a limit that is smaller than before.
+pub fn raise_limits(limits: &[Setting], config: &mut Config) -> Result<More, Trouble> {
     let wanted = resolve(limits.iter().cloned())?.config;
     let before = config.clone();
     if limits.iter().any(|limit| limit.key == "time_limit_seconds") {

@@ -19,6 +19,7 @@ use super::Hub;
 use super::answer::Answer;
 use super::caller::Caller;
 use crate::commands::watch::{outcome, unreadable};
+use crate::processes::Late;
 use crate::watch::{Item, News};
 
 pub const ABOUT: &str = "Wait for news of a run, or with until=\"end\" for its end, at most wait_seconds, and return its progress. \
@@ -106,7 +107,7 @@ pub async fn watch(hub: Arc<Hub>, input: WatchInput, caller: Caller) -> Result<A
         match hub.find(&input.run) {
             Ok(folder) => break folder,
             // A large data folder is still being read.
-            Err(trouble) if !hub.late.is_preparing(&input.run) => return Err(trouble),
+            Err(trouble) if !hub.late.is_preparing(&hub.runs_dir.join(&input.run)) => return Err(trouble),
             Err(_) if Instant::now() >= until || !caller.pause(LOOK).await => {
                 let hint = "its data is being read; watch it again";
                 return Err(Trouble::new(format!("run {} has not begun yet", input.run), hint));
@@ -114,7 +115,8 @@ pub async fn watch(hub: Arc<Hub>, input: WatchInput, caller: Caller) -> Result<A
             Err(_) => {}
         }
     };
-    let mut watching = Watching { news: News::of(&folder), items: Vec::new(), folder };
+    let late = hub.late.clone();
+    let mut watching = Watching { news: News::of(&folder), items: Vec::new(), folder, late };
     let since = input.since;
     watching.read()?;
     // What happened before is known to the caller, unless it says otherwise.
@@ -128,6 +130,7 @@ struct Watching {
     folder: PathBuf,
     news: News,
     items: Vec<Item>,
+    late: Late,
 }
 
 impl Watching {
@@ -154,7 +157,7 @@ impl Watching {
         let mut has_news = false;
         loop {
             // Checked before reading, so that the last lines of a process that ends now are read, too.
-            let is_running = run_view::is_held(&self.folder);
+            let is_running = self.late.is_in_progress(&self.folder) || run_view::is_held(&self.folder);
             self.read()?;
             if caller.listens() && (told < self.items.len() || told_at.elapsed() >= SIGN_OF_LIFE) {
                 let text = self.items[told..].iter().map(|item| item.text.clone()).collect::<Vec<_>>();
@@ -192,8 +195,11 @@ impl Watching {
         let now = progress.last().filter(|_| !is_running).unwrap_or_else(Timestamp::now);
         let news: Vec<&Item> = self.items.iter().filter(|item| item.at >= since).collect();
         let left_out = news.len().saturating_sub(MOST_NEWS);
-        let (exit_code, error) =
-            if is_running { (None, None) } else { end(&self.folder, self.news.end.clone()) };
+        let (exit_code, error) = match self.late.failed(&self.folder) {
+            _ if is_running => (None, None),
+            Some(trouble) => (None, Some(in_words(&trouble))),
+            None => end(&self.folder, self.news.end.clone()),
+        };
         let has_result = run_view::is_finished(&self.folder);
         let running = progress.running.iter().map(|(place, effect)| {
             let since = duration(now.duration_since(effect.since(now)).as_secs_f64());
@@ -227,11 +233,12 @@ impl Watching {
 fn end(folder: &Path, end: Option<Event>) -> (Option<u8>, Option<String>) {
     match outcome(folder, end) {
         Ok(exit) => (Some(exit.code()), None),
-        Err(failure) => {
-            let error = format!("{}; hint: {}", failure.trouble.message, failure.trouble.hint);
-            (Some(failure.exit.code()), Some(error))
-        }
+        Err(failure) => (Some(failure.exit.code()), Some(in_words(&failure.trouble))),
     }
+}
+
+fn in_words(trouble: &Trouble) -> String {
+    format!("{}; hint: {}", trouble.message, trouble.hint)
 }
 
 impl Watched {

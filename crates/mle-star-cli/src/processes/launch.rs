@@ -1,13 +1,17 @@
 //! Starts and resumes runs in processes of their own.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use mle_star::journal::JournalError;
 use mle_star::result::FinalResult;
 use mle_star_domain::trouble::Trouble;
+use mle_star_report::cuts::{self, More};
 use mle_star_report::run_view::{self, RunView, State};
 use mle_star_run::prepare::{Intent, Prepared, prepare_for, task_source};
+use mle_star_run::resume::raise_limits;
 use mle_star_run::settings::process_environment;
 
 use super::{Begun, Late, begin};
@@ -33,7 +37,7 @@ pub struct Launched {
 pub fn launch(args: &RunArgs, runs_dir: &Path, late: &Late) -> Result<Launched, Trouble> {
     let prepared = prepared(Intent::Begin, args)?;
     let id = args.run_id.clone();
-    let id = id.unwrap_or_else(|| run_id(&prepared.task.competition_id, &jiff::Zoned::now()));
+    let id = id.unwrap_or_else(|| free_id(runs_dir, &prepared.task.competition_id, &jiff::Zoned::now()));
     let folder = runs_dir.join(&id);
     let begun = begin(runs_dir, &folder, &run_line(args, runs_dir, &id), late)?;
     Ok(Launched { id, folder, begun, prepared })
@@ -58,7 +62,7 @@ pub fn prepared(intent: Intent, args: &RunArgs) -> Result<Prepared, Trouble> {
 /// # Errors
 /// It cannot be resumed; the error of a `resume` that ends at once.
 pub fn resume(folder: &Path, args: &ResumeArgs, late: &Late) -> Result<Begun, Trouble> {
-    resumable(folder)?;
+    can_go_on(&resumable(folder)?, args)?;
     let runs_dir = folder.parent().unwrap_or(Path::new("."));
     begin(runs_dir, folder, &resume_line(folder, args), late)
 }
@@ -69,8 +73,9 @@ pub fn resume(folder: &Path, args: &ResumeArgs, late: &Late) -> Result<Begun, Tr
 /// As `fork`.
 pub fn fork(parent: &Path, args: &ForkArgs, late: &Late) -> Result<(PathBuf, Begun), Trouble> {
     let view = run_view::read(parent).map_err(|error: JournalError| error.trouble())?;
-    let id = args.run_id.clone().unwrap_or_else(|| run_id(&view.summary.task, &jiff::Zoned::now()));
     let runs_dir = parent.parent().unwrap_or(Path::new("."));
+    let id = args.run_id.clone();
+    let id = id.unwrap_or_else(|| free_id(runs_dir, &view.summary.task, &jiff::Zoned::now()));
     let folder = runs_dir.join(&id);
     let begun = begin(runs_dir, &folder, &fork_line(parent, args, &id), late)?;
     Ok((folder, begun))
@@ -91,6 +96,45 @@ pub fn resumable(folder: &Path) -> Result<RunView, Trouble> {
         State::Finished => "this run has finished",
     };
     Err(Trouble::new(why, "look at its result so far"))
+}
+
+/// Checks that a run which a limit cut short gets more of what it lacked.
+fn can_go_on(view: &RunView, args: &ResumeArgs) -> Result<(), Trouble> {
+    let cut = view.result.as_ref().filter(|_| view.summary.run.state == State::Finished);
+    let Some(cuts) = cut.map(|result| &result.cuts) else { return Ok(()) };
+    let more = raise_limits(&args.options().limits, &mut view.snapshot.frozen.config.clone())?;
+    // Results of earlier versions have no cuts.
+    if (more.time || more.money) && (cuts.is_empty() || !cuts::of(cuts, more).is_empty()) {
+        return Ok(());
+    }
+    let limits = [
+        ("time limit", More { time: true, money: false }),
+        ("cost limit", More { time: false, money: true }),
+    ];
+    let of_limit = limits.map(|(limit, more)| (limit, cuts::of(cuts, more)));
+    let hints = of_limit.iter().filter(|(_, cuts)| !cuts.is_empty());
+    let hints: Vec<String> = hints
+        .map(|(limit, cuts)| format!("a larger {limit} would go on with {}", cuts::in_words(cuts)))
+        .collect();
+    let hint =
+        if hints.is_empty() { "raise the limit that cut it short".to_owned() } else { hints.join("; ") };
+    Err(Trouble::new("this run has finished as far as its limits allow", hint))
+}
+
+/// A run ID that no run has, and that was given to no other start.
+fn free_id(runs_dir: &Path, task: &str, now: &jiff::Zoned) -> String {
+    static GIVEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+    let first = run_id(task, now);
+    let mut id = first.clone();
+    for attempt in 2.. {
+        let folder = runs_dir.join(&id);
+        if !folder.exists() && given.insert(folder) {
+            break;
+        }
+        id = format!("{first}-{attempt}");
+    }
+    id
 }
 
 /// A valid run ID made from the task's name.
@@ -200,5 +244,18 @@ mod tests {
         check("Häuser / 2", "H-user---2");
         check("..", "task");
         check("", "task");
+    }
+
+    #[test]
+    fn starts_in_the_same_second_get_ids_of_their_own() {
+        let runs = tempfile::tempdir().unwrap();
+        let now: jiff::Zoned = "2025-01-02T03:04:05[UTC]".parse().unwrap();
+        let id = || free_id(runs.path(), "houses", &now);
+        assert_eq!(
+            (id(), id()),
+            ("houses-20250102-030405".to_owned(), "houses-20250102-030405-2".to_owned())
+        );
+        std::fs::create_dir(runs.path().join("houses-20250102-030405-3")).unwrap();
+        assert_eq!(id(), "houses-20250102-030405-4");
     }
 }

@@ -65,9 +65,8 @@ pub fn keep(output: NamedTempFile, folder: &Path) -> io::Result<()> {
 }
 
 /// The error and hint in a process's output, or all of the output.
-pub fn last_words(file: &Path) -> Trouble {
-    let end = File::open(file).and_then(|file| files::tail(file, LAST_WORDS));
-    let text = end.map(|(text, _)| text).unwrap_or_default();
+pub fn last_words(file: File) -> Trouble {
+    let text = files::tail(file, LAST_WORDS).map(|(text, _)| text).unwrap_or_default();
     let last =
         |prefix: &str| text.lines().rev().find_map(|line| line.strip_prefix(prefix)).map(str::to_owned);
     let message = last("error: ").unwrap_or_else(|| format!("mle-star ended at once: {}", text.trim()));

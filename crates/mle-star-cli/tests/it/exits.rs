@@ -8,8 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::mcp::client::Client;
 use crate::sealed::{Said, Sealed};
 
 /// The smallest search with a merge.
@@ -215,6 +216,14 @@ fn a_run_that_a_share_cut_goes_on_with_more_time() {
     assert!(cut(&result) > 0 && said.stderr.contains("more time would go on with path 1"), "{said:?}");
     let said = sealed.run("resume r");
     assert!(said.code == 0 && said.stderr.contains("would go on with path 1"), "{said:?}");
+    let mut client = Client::of(&sealed);
+    for arguments in [json!({"run": "r"}), json!({"run": "r", "time_limit_seconds": 30})] {
+        let error = client.error("resume", &arguments);
+        assert!(
+            error.contains("as its limits allow\nhint: a larger time limit would go on with path 1"),
+            "{error}"
+        );
+    }
     let said = sealed.run("resume r --time-limit 600");
     assert!(said.code == 0 && said.stderr.contains("goes on with: path 1"), "{said:?}");
     let result: serde_json::Value = serde_json::from_str(&sealed.read("runs/r/result.json")).unwrap();

@@ -13,6 +13,8 @@ fn a_run_is_previewed_started_watched_and_read() {
     let preview = client.data("preview", &wish);
     assert_eq!((&preview["metric"], &preview["target"]), (&json!("RMSE"), &json!("price")), "{preview}");
     assert!(preview["estimate"]["calls"]["fewest"].as_u64() > Some(3), "{preview}");
+    let told = client.call("preview", &wish);
+    assert!(text(&told).contains("fewest") && text(&told).contains("agent calls"), "{told}");
     assert_eq!(sealed.names("runs"), Vec::<String>::new(), "a preview starts nothing");
 
     // A server that was killed left the output of a process that it started.
@@ -103,6 +105,24 @@ fn a_run_is_stopped_and_resumed() {
     assert_eq!(client.watch_to_the_end(&json!("r"))["exit_code"], 0);
     assert!(client.error("stop", &json!({"run": "r"})).contains("no process works on this run"));
     assert!(client.error("resume", &json!({"run": "r"})).contains("this run has finished"));
+}
+
+#[test]
+fn runs_that_are_started_at_once_get_ids_of_their_own() {
+    let sealed = Sealed::with(&[]);
+    let mut client = Client::of(&sealed);
+    let mut wish = small_run(&sealed);
+    wish.as_object_mut().unwrap().remove("run_id");
+    let asked: Vec<u64> =
+        (0..2).map(|_| client.begin("tools/call", &json!({"name": "run", "arguments": wish}))).collect();
+    let mut answers: Vec<Value> = (0..2).map(|_| client.next()).collect();
+    answers.retain(|answer| asked.iter().any(|id| answer["id"] == *id));
+    let ids: Vec<&Value> =
+        answers.iter().map(|answer| &answer["result"]["structuredContent"]["run_id"]).collect();
+    assert!(ids.len() == 2 && ids[0] != ids[1] && ids.iter().all(|id| id.is_string()), "{answers:?}");
+    for id in ids {
+        assert_eq!(client.watch_to_the_end(id)["exit_code"], 0);
+    }
 }
 
 #[test]
