@@ -9,12 +9,12 @@ use serde_json::Value;
 
 use super::Hub;
 use super::answer::Answer;
-use super::start::path;
 use crate::args::CheckArgs;
 use crate::check::files::{Input, inputs};
 use crate::check::json::{Document, document};
 use crate::check::screen::{self, Look};
 use crate::check::{Checked, Counts, check_all, data};
+use crate::processes::expanded;
 
 pub const ABOUT: &str = "Find leaks of validation data in Python scripts or notebooks: scores that saw their own answers. \
 Follows the data through the source and runs nothing. A score of a script with a leak does not count. Give paths or source.";
@@ -47,7 +47,7 @@ pub struct CheckOutput {
     #[serde(flatten)]
     #[schemars(with = "Document<'static>")]
     document: Value,
-    /// How many files were checked.
+    /// How many files were looked at.
     files_checked: usize,
     /// How many findings are not shown.
     findings_left_out: usize,
@@ -56,7 +56,7 @@ pub struct CheckOutput {
 /// Checks scripts.
 pub fn check(_: &Hub, input: CheckInput) -> Result<Answer<CheckOutput>, Trouble> {
     let CheckInput { paths, source, data, target, id_column } = input;
-    let mut given = inputs(&paths.iter().map(|text| path(text)).collect::<Vec<PathBuf>>());
+    let mut given = inputs(&paths.iter().map(|text| expanded(text)).collect::<Vec<PathBuf>>());
     // Standard input carries the MCP messages.
     given.retain(|input| *input != Input::Stdin);
     given.extend(source.map(Input::Text));
@@ -64,7 +64,7 @@ pub fn check(_: &Hub, input: CheckInput) -> Result<Answer<CheckOutput>, Trouble>
         return Err(Trouble::new("nothing to check", "give paths, or the text of a script as source"));
     }
     let args = CheckArgs { target, id_column, ..CheckArgs::default() };
-    let known = data.map(|folder| data::known(&args, &path(&folder))).transpose()?;
+    let known = data.map(|folder| data::known(&args, &expanded(&folder))).transpose()?;
     let mut checked = check_all(&given, &data::facts(&args, known.as_ref()));
     let counts = Counts::of(&checked);
     let left_out = shorten(&mut checked);

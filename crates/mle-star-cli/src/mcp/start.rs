@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::Hub;
 use super::answer::Answer;
 use crate::args::{ResumeArgs, RunArgs, SettingsArgs, TaskArgs};
-use crate::processes::{self, Begun, Launched};
+use crate::processes::{self, Begun, Launched, expanded};
 
 pub const ABOUT: &str = "Start a run that solves a machine-learning task. Returns at once with the run's ID and folder; the \
 run works for minutes to hours in its own process and goes on when this session ends. Then call watch. Agents that are \
@@ -84,7 +84,7 @@ pub struct Started {
     /// For the other tools.
     run_id: String,
     folder: PathBuf,
-    /// `running`, or `preparing` while a large data folder is read.
+    /// `running`, or `preparing` if it takes over a minute.
     state: &'static str,
     task: String,
     metric: String,
@@ -166,10 +166,10 @@ impl RunInput {
     /// As the command line would have it.
     pub fn into_arguments(self, hub: &Hub) -> RunArgs {
         RunArgs {
-            tasks: vec![path(&self.task)],
+            tasks: vec![expanded(&self.task)],
             settings: SettingsArgs {
                 agents: self.agents,
-                config: self.config.as_deref().map(path),
+                config: self.config.as_deref().map(expanded),
                 set: self.settings.iter().map(|(key, value)| format!("{key}={}", setting(value))).collect(),
                 model: self.model,
                 max_budget_usd: self.max_budget_usd.map(|limit| limit.to_string()),
@@ -187,10 +187,10 @@ impl RunInput {
                 group_column: self.group_column,
                 time_column: self.time_column,
                 weight_column: self.weight_column,
-                folds: self.folds,
+                folds: self.folds.map(|folds| expanded(&folds).display().to_string()),
                 ignore_columns: self.ignore_columns,
                 positive_class: self.positive_class,
-                metric_file: self.metric_file.as_deref().map(path),
+                metric_file: self.metric_file.as_deref().map(expanded),
                 test_share: self.test_share.map(|share| share.to_string()),
                 sheet: self.sheet,
             },
@@ -202,12 +202,4 @@ impl RunInput {
 /// A value as `--set` has it: a text as it is, anything else as JSON, which is YAML.
 pub fn setting(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
-/// A path as a client may write it: `~` is the home folder.
-pub fn path(text: &str) -> PathBuf {
-    match (text.strip_prefix("~/"), std::env::var_os("HOME")) {
-        (Some(below), Some(home)) => PathBuf::from(home).join(below),
-        _ => PathBuf::from(text),
-    }
 }

@@ -17,7 +17,7 @@ use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
 use super::site::Site;
 use crate::args::{RunArgs, SettingsArgs, TaskArgs};
-use crate::processes::{Begun, launch, prepared};
+use crate::processes::{Begun, expanded, launch, prepared};
 
 /// The fields of the form; empty if not filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -140,11 +140,7 @@ impl Entered {
     }
 
     fn path(&self) -> PathBuf {
-        let folder = self.folder.trim();
-        match (folder.strip_prefix("~/"), std::env::var_os("HOME")) {
-            (Some(below), Some(home)) => PathBuf::from(home).join(below),
-            _ => PathBuf::from(folder),
-        }
+        expanded(self.folder.trim())
     }
 
     fn arguments(&self) -> RunArgs {
@@ -166,10 +162,10 @@ impl Entered {
                 group_column: value(&self.group_column),
                 time_column: value(&self.time_column),
                 weight_column: value(&self.weight_column),
-                folds: value(&self.folds),
+                folds: value(&self.folds).map(|folds| expanded(&folds).display().to_string()),
                 ignore_columns: self.ignore_columns.split(',').filter_map(value).collect(),
                 positive_class: value(&self.positive_class),
-                metric_file: value(&self.metric_file).map(PathBuf::from),
+                metric_file: value(&self.metric_file).as_deref().map(expanded),
                 test_share: value(&self.test_share),
                 sheet: value(&self.sheet),
             },
@@ -185,7 +181,11 @@ impl Entered {
             given => given.to_owned(),
         };
         Self {
-            metric: or(&self.metric, Some(&task.evaluation_metric)),
+            // The name of a metric of the user's own would be looked for among the known ones.
+            metric: match task.metric_file {
+                Some(_) => self.metric.clone(),
+                None => or(&self.metric, Some(&task.evaluation_metric)),
+            },
             direction: or(&self.direction, Some(task.metric_direction.name())),
             target: or(&self.target, task.target_column.as_ref().map(ToString::to_string).as_deref()),
             id_column: or(&self.id_column, task.id_column.as_deref()),
