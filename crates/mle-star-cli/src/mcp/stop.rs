@@ -16,7 +16,7 @@ use super::caller::Caller;
 use crate::processes::{Stopping, working};
 
 pub const ABOUT: &str = "Stop a run, as Ctrl-C does. What was done is recorded: resume continues it, and result names the best \
-answer so far. Waits a few seconds for its end. Runs that one process works on stop together.";
+answer so far. Waits up to 10 seconds for its end. Runs that one process works on stop together.";
 
 /// How long the end of a run is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -53,7 +53,12 @@ pub async fn stop(hub: Arc<Hub>, input: StopInput, caller: Caller) -> Result<Ans
     let also_stopped: Vec<String> = others.filter_map(|run| runs::name(run)).collect();
     let has_ended = ended(&folder, &caller).await;
     let run_id = runs::name(&folder).unwrap_or(input.run);
-    let what = if has_ended { "has stopped; resume continues it" } else { "is still stopping" };
+    let what = match has_ended {
+        // It may have ended by itself before it was asked.
+        true if run_view::is_finished(&folder) => "has finished",
+        true => "has stopped; resume continues it",
+        false => "is still stopping",
+    };
     let mut lines = vec![format!("run {run_id} {what}")];
     lines
         .extend(also_stopped.iter().map(|run| format!("run {run} stops with it: one process works on both")));
