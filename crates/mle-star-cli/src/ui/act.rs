@@ -14,7 +14,7 @@ use super::answer::{ErrorResponse, Page, PageResponse, in_background};
 use super::folder::page_of;
 use super::site::Site;
 use crate::args::{ForkArgs, ResumeArgs};
-use crate::processes::{self, Stopping, resumable, resume as resume_run, working};
+use crate::processes::{self, Begun, Stopping, resumable, resume as resume_run, working};
 
 /// Larger limits for a run to resume; empty to keep them.
 #[derive(Debug, Default, Deserialize)]
@@ -182,7 +182,7 @@ pub async fn fork(
     Path(id): Path<String>,
     Form(wish): Form<ForkWish>,
 ) -> Result<Redirect, Page> {
-    let folder = in_background(move || {
+    let to = in_background(move || {
         let parent = site.find(&id)?;
         let set = wish.settings.lines().map(str::trim).filter(|line| !line.is_empty()).map(str::to_owned);
         let args = ForkArgs {
@@ -192,11 +192,15 @@ pub async fn fork(
             max_budget_usd: given(&wish.max_budget_usd),
             ..ForkArgs::default()
         };
-        let forked = processes::fork(&parent, &args, &site.late);
-        forked.map(|(folder, _)| folder).map_err(ErrorResponse::conflict)
+        let (folder, begun) = processes::fork(&parent, &args, &site.late).map_err(ErrorResponse::conflict)?;
+        // The list shows the run once it exists.
+        Ok(match (begun, runs::name(&folder)) {
+            (Begun::Going, Some(id)) => page_of(&id),
+            _ => "/".to_owned(),
+        })
     })
     .await?;
-    Ok(Redirect::to(&folder.file_name().map_or("/".to_owned(), |id| page_of(&id.to_string_lossy()))))
+    Ok(Redirect::to(&to))
 }
 
 /// A field that was filled in.
