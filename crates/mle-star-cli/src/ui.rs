@@ -2,8 +2,9 @@
 //!
 //! Pages are rendered on the server from the same parts as a run's report and can be read without JavaScript; with it, they
 //! update while a run goes on. [`server`] listens, [`access`] decides who may use the page, [`live`] renders each change
-//! once for all viewers. [`pages`] has what is served for each address. Viewing writes nothing: stop sends a signal,
-//! resume and start create separate processes, and only [`marks`] writes what the user says about a run, or deletes it.
+//! once for all viewers. [`pages`] has what is served for each address. Viewing writes nothing into the runs directory,
+//! and keeps what was read in the user's cache folder: stop sends a signal, resume and start create separate processes, and
+//! only [`marks`] writes what the user says about a run, or deletes it.
 
 mod access;
 mod act;

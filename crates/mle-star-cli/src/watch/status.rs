@@ -131,7 +131,7 @@ fn heading(progress: &Progress, frame: &Frame) -> Vec<Text> {
     parts
 }
 
-/// The estimated time of day of the run's end, with the date if that is not today.
+/// The estimated time of day of the run's end, with the day of the week if that is not today.
 fn end(left: f64, frame: &Frame) -> String {
     let now = frame.now.to_zoned(frame.zone.clone());
     let left = jiff::SignedDuration::try_from_secs_f64(left).unwrap_or_default();
