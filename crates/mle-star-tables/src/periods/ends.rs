@@ -14,7 +14,7 @@ use crate::seeded::{RowSet, Seeded};
 use crate::split::times::Clock;
 use crate::table::Table;
 
-/// The place of rows that are in no stretch: models of all periods learn from them.
+/// The place of rows that are in no stretch, or have no series: models of all periods learn from them.
 const EARLIEST: f64 = -100.0;
 /// The place of rows without labels that are later than their series.
 const AFTER: f64 = 0.5;
@@ -29,7 +29,7 @@ const USUAL_STEPS: f64 = 0.95;
 /// The rows of series that each end at a time of their own.
 #[derive(Clone, Debug)]
 pub(super) struct OwnEnds {
-    /// The places of rows.
+    /// The places of rows with a time.
     pub(super) places: RowTimes,
     /// The first and the last time of the test rows.
     pub(super) test: [f64; 2],
@@ -124,7 +124,11 @@ impl OwnEnds {
         let mut between = RowSet::default();
         let times = rows.rows.clone();
         for ((row, at), name) in (0..).zip(&mut rows.rows).zip(&names) {
-            let Some(series) = name.filter(|_| !at.is_nan()).and_then(|name| all.get(&name)) else {
+            if at.is_nan() {
+                continue;
+            }
+            let Some(series) = name.and_then(|name| all.get(&name)) else {
+                *at = EARLIEST;
                 continue;
             };
             if series.is_between(*at) {

@@ -133,3 +133,21 @@ fn single_rows_are_drawn_where_test_rows_lie_between_training_rows() {
     let all: BTreeSet<&String> = found.test.iter().chain(found.folds.keys()).collect();
     assert_eq!(all.len(), 6 * 120);
 }
+
+#[test]
+fn rows_without_a_series_are_in_no_stretch() {
+    let rows = |times: fn(usize) -> std::ops::Range<usize>| -> Vec<Cells> {
+        (0..12).flat_map(|name| times(name).map(move |time| format!("{time},s{name}"))).collect()
+    };
+    let (known, asked) = (rows(|name| 0..60 + 7 * name), rows(|name| 60 + 7 * name..65 + 7 * name));
+    let without: Vec<Cells> = (50..60).map(|time| format!("{time},")).collect();
+    let (_dir, profile) = task(&[without, known].concat(), &asked);
+    let known = Known { target: Some("y"), id: Some("id"), group: Some("g"), ..Known::default() };
+    let split = describe(&profile, &known, false);
+    assert_eq!(split.series, ["g"], "{}", split.why);
+    let found = search(&profile, &split, FIFTH).unwrap();
+    assert_eq!((found.periods.length.as_str(), found.periods.folds.len()), ("5 steps of `t`", 5));
+    assert_eq!(found.test.len(), 60);
+    let all: BTreeSet<&String> = found.test.iter().chain(found.folds.keys()).collect();
+    assert!((0..10).all(|id| !all.contains(&format!("r{id}"))));
+}
