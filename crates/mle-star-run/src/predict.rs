@@ -14,7 +14,7 @@ use mle_star_domain::layout;
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view;
-use mle_star_tables::other_rows::{Names, TestTables};
+use mle_star_tables::other_rows::{Names, Reading, TestTables};
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 
@@ -22,6 +22,7 @@ use crate::drive::delivery::Form;
 use crate::error::RunError;
 use crate::isolated::{Isolated, LONGEST};
 use crate::model::{self, Record};
+use crate::prepare::intake::Record as TablesMade;
 use crate::python_environment::environment;
 use crate::runs::{self, name};
 
@@ -68,8 +69,10 @@ pub async fn predict(
         Some((record, _)) => record.layout.clone(),
         None => tables.clone()?.layout,
     };
-    let names = layout.write_rows(given, Names::Own, &rows)?;
-    let labels = scores.then(|| score::labels(&run.task, &layout, given, folder.path())).transpose()?;
+    let reading = run.reading();
+    let names = layout.write_rows(given, &reading, Names::Own, &rows)?;
+    let read_labels = || score::labels(&run.task, &layout, (given, &reading), folder.path());
+    let labels = scores.then(read_labels).transpose()?;
     match &model {
         _ if names.is_empty() => layout.write_header(&predicted).map_err(RunError::failed)?,
         Some((_, environment)) => {
@@ -99,6 +102,11 @@ impl Answered {
         })?;
         let (task, config) = (frozen(&folder.join(layout::TASK))?, frozen(&folder.join(layout::CONFIG))?);
         Ok(Self { folder: folder.to_owned(), task, config, solution })
+    }
+
+    /// How rows to predict are read.
+    fn reading(&self) -> Reading {
+        TablesMade::of_run(&self.folder).map(|record| record.reading).unwrap_or_default()
     }
 
     /// The fitted model and the interpreter that it was made with; `None` if it is to be fitted again.
@@ -152,7 +160,7 @@ impl Answered {
         let numbered = match by {
             Names::Own => names.to_vec(),
             // Scripts look rows up by their names.
-            Names::Numbers => tables.layout.write_rows(given, by, rows)?,
+            Names::Numbers => tables.layout.write_rows(given, &self.reading(), by, rows)?,
         };
         let data = folder.join("data");
         tables.replace(rows, &numbered, &data).map_err(RunError::failed)?;

@@ -23,12 +23,14 @@ mod write;
 use std::path::{Path, PathBuf};
 
 use mle_star_domain::trouble::Trouble;
-use mle_star_formats::{Options, Table, open};
+use mle_star_formats::{AmbiguousColumn, Decimal, Options, Table, open};
 
 use crate::folder::Role;
+use crate::other_rows::Reading;
 use columns::Columns;
 use files::Files;
 
+pub(crate) use columns::key;
 pub use files::{has_tables, is_table};
 pub use mle_star_formats::stem;
 pub use row_ids::ROW_ID;
@@ -150,6 +152,22 @@ impl Look {
         self.submission.as_ref()
     }
 
+    /// How later files with rows to predict are read, where the user named this sheet.
+    pub fn reading(&self, sheet: Option<&str>) -> Reading {
+        let train = self.of(Role::Train).and_then(|train| train.table.as_ref()).map(Table::notation);
+        // Numbers that need no translation say nothing of other files.
+        let train = train.filter(|train| train.translated().next().is_some());
+        let numbers = || train.iter().flat_map(|train| &train.numbers);
+        let with = |decimal: Decimal| {
+            numbers()
+                .filter(|column| column.decimal == Some(decimal))
+                .map(|column| column.name.clone())
+                .collect()
+        };
+        let (commas, points) = (with(Decimal::Comma), with(Decimal::Point));
+        Reading { sheet: sheet.map(str::to_owned), commas, points }
+    }
+
     /// That the test table lacks the IDs of the sample submission; `None` if it does not.
     pub fn id_unknown(&self) -> Option<&Trouble> {
         self.id_unknown.as_ref()
@@ -191,20 +209,19 @@ impl Look {
             let Some(column) = table.iter().flat_map(|table| &table.notation().ambiguous).next() else {
                 continue;
             };
-            let message = format!(
-                "`{}` of {} can be read in two ways: {} is {} or {}",
-                column.name,
-                found.file.display(),
-                column.example,
-                column.as_decimal,
-                column.otherwise
-            );
-            let hint = "write numbers with a decimal point and without marks between thousands, and labels with blanks \
-                between them";
-            return Err(Trouble::new(message, hint));
+            return Err(ambiguous(&found.file.display().to_string(), column));
         }
         Ok(())
     }
+}
+
+/// Refuses a column of a file whose numbers can be read in two ways.
+pub(crate) fn ambiguous(file: &str, column: &AmbiguousColumn) -> Trouble {
+    let AmbiguousColumn { name, example, as_decimal, otherwise, .. } = column;
+    let message =
+        format!("`{name}` of {file} can be read in two ways: {example} is {as_decimal} or {otherwise}");
+    let hint = "write numbers with a decimal point and without marks between thousands, and labels with blanks between them";
+    Trouble::new(message, hint)
 }
 
 /// Opens the table in a file.

@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 
 use csv::{Reader, ReaderBuilder, StringRecord, Writer};
 use mle_star_domain::trouble::Trouble;
-use mle_star_formats::{Options, Table, open};
+use mle_star_formats::{Decimal, Notation, NumberColumn, Options, Table, open};
 use serde::{Deserialize, Serialize};
 
 use crate::folder;
+use crate::intake::{ambiguous, key};
 use crate::walk;
 
 /// The columns of the rows that a run predicts, and those of its predictions.
@@ -22,6 +23,17 @@ pub struct Layout {
     pub header: Vec<String>,
     /// The column of the sample submission that names rows; `None` if they are in the order of the test table.
     pub id: Option<String>,
+}
+
+/// How files are read that leave it open: like the training table of the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reading {
+    /// The sheet of workbooks.
+    pub sheet: Option<String>,
+    /// The columns whose numbers have a decimal comma.
+    pub commas: Vec<String>,
+    /// The columns whose numbers have a decimal point.
+    pub points: Vec<String>,
 }
 
 /// How rows are named where they are written.
@@ -51,10 +63,23 @@ impl Layout {
     /// columns are left out.
     ///
     /// # Errors
-    /// The table cannot be read, or lacks a column; the file cannot be written.
-    pub fn write_rows(&self, given: &Path, names: Names, into: &Path) -> Result<Vec<String>, Trouble> {
-        let table = open(given, &Options::default())?;
+    /// The table cannot be read, has numbers that can be read in two ways, or lacks a column; the file cannot be written.
+    pub fn write_rows(
+        &self,
+        given: &Path,
+        reading: &Reading,
+        names: Names,
+        into: &Path,
+    ) -> Result<Vec<String>, Trouble> {
+        let table = reading.open(given)?;
         let places = self.places(given, &table)?;
+        // A point stays a decimal point, as in plain tables.
+        let is_open = |at: usize, example: &str| places.contains(&Some(at)) && example.contains(',');
+        if let Some(column) =
+            table.notation().ambiguous.iter().find(|column| is_open(column.at, &column.example))
+        {
+            return Err(ambiguous(&file_name(given), column));
+        }
         let cannot = |error: &dyn std::fmt::Display| cannot_write(into, error);
         let mut out =
             Writer::from_writer(BufWriter::new(File::create(into).map_err(|error| cannot(&error))?));
@@ -176,6 +201,28 @@ impl Layout {
     }
 }
 
+impl Reading {
+    /// Opens a table. A workbook without the sheet is read as if none was named.
+    fn open(&self, given: &Path) -> Result<Table, Trouble> {
+        let of = |decimal: Decimal, names: &[String]| -> Vec<NumberColumn> {
+            let column = |(at, name): (usize, &String)| NumberColumn {
+                name: name.clone(),
+                at,
+                decimal: Some(decimal),
+                thousands: None,
+                is_translated: false,
+                example: String::new(),
+            };
+            names.iter().enumerate().map(column).collect()
+        };
+        let numbers = [of(Decimal::Comma, &self.commas), of(Decimal::Point, &self.points)].concat();
+        let like = Notation { numbers, ..Notation::default() };
+        let open = |sheet| open(given, &Options { sheet, like: Some(&like) });
+        let named = self.sheet.as_deref().and_then(|sheet| open(Some(sheet)).ok());
+        named.map_or_else(|| open(None), Ok)
+    }
+}
+
 impl TestTables {
     /// The tables of a data folder as scripts see it.
     ///
@@ -254,11 +301,12 @@ fn shape(file: &Path) -> Result<(Vec<String>, u64), Trouble> {
     read().map_err(|error| Trouble::new(format!("cannot read {}: {error}", file.display()), "check the file"))
 }
 
-/// The place of a column: the one with this name or, without one, with this name between blanks.
+/// The place of a column: the one with this name or, without one, the only one with this name but for case and blanks around it.
 fn place_of(table: &Table, name: &str) -> Option<usize> {
     let columns = table.columns();
     let exact = columns.iter().position(|column| column.name == name);
-    exact.or_else(|| columns.iter().position(|column| column.name.trim() == name.trim()))
+    let mut alike = (0..columns.len()).filter(|at| key(&columns[*at].name) == key(name));
+    exact.or_else(|| alike.next().filter(|_| alike.next().is_none()))
 }
 
 fn other_rows(rows: usize) -> Trouble {
@@ -319,7 +367,8 @@ mod tests {
             let folder = tempfile::tempdir().unwrap();
             let (from, into) = (folder.path().join("new.csv"), folder.path().join("rows.csv"));
             fs::write(&from, given).unwrap();
-            assert_eq!(layout().write_rows(&from, by, &into).unwrap(), names, "{given}");
+            let written = layout().write_rows(&from, &Reading::default(), by, &into);
+            assert_eq!(written.unwrap(), names, "{given}");
             assert_eq!(fs::read_to_string(into).unwrap(), expected);
         };
         check("b,x,a,id\n2,9,1,k\n", Names::Own, &["k"], "id,a,b\nk,1,2\n");
@@ -327,6 +376,30 @@ mod tests {
         check("id,a,b\nk,1,2\nk,3,4\n", Names::Numbers, &["0", "1"], "id,a,b\n0,1,2\n1,3,4\n");
         check("id;a;b\nk;1,5;2\nl;2,5;x\n", Names::Own, &["k", "l"], "id,a,b\nk,1.5,2\nl,2.5,x\n");
         check("id,a,b\n", Names::Own, &[], "id,a,b\n");
+        check("B, A ,ID\n2,1,k\n", Names::Own, &["k"], "id,a,b\nk,1,2\n");
+    }
+
+    #[test]
+    fn numbers_are_read_as_in_the_training_table() {
+        let check = |given: &str, commas: &[&str], expected: Result<&str, &str>| {
+            let folder = tempfile::tempdir().unwrap();
+            let (from, into) = (folder.path().join("new.csv"), folder.path().join("rows.csv"));
+            fs::write(&from, given).unwrap();
+            let commas = commas.iter().map(|name| (*name).to_owned()).collect();
+            let reading = Reading { commas, ..Reading::default() };
+            let written = layout().write_rows(&from, &reading, Names::Own, &into);
+            let written =
+                written.map(|_| fs::read_to_string(into).unwrap()).map_err(|trouble| trouble.message);
+            assert_eq!(written.as_deref().map_err(String::as_str), expected, "{given}");
+        };
+        let rows = Ok("id,a,b\nk,1.234,2\n");
+        check("id,a,b\nk,\"1,234\",2\n", &["A"], rows);
+        check("id\ta\tb\nk\t1,234\t2\n", &["a"], rows);
+        check("id;a;b\nk;1.234;2\n", &["a"], Ok("id,a,b\nk,1234,2\n"));
+        check("id;a;b\nk;1.234;2\n", &[], rows);
+        let refused = "`a` of new.csv can be read in two ways: 1,234 is 1.234 or 1234";
+        check("id\ta\tb\nk\t1,234\t2\n", &[], Err(refused));
+        check("id\ta\tb\tc\nk\t1\t2\t1,234\n", &[], Ok("id,a,b\nk,1,2\n"));
     }
 
     #[test]
@@ -334,7 +407,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (from, into) = (folder.path().join("new.csv"), folder.path().join("rows.csv"));
         fs::write(&from, "id,a\n1,2\n").unwrap();
-        let trouble = layout().write_rows(&from, Names::Own, &into).unwrap_err();
+        let trouble = layout().write_rows(&from, &Reading::default(), Names::Own, &into).unwrap_err();
         assert!(trouble.message.ends_with("has no column \"b\""), "{}", trouble.message);
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use csv::{Reader, StringRecord, Writer};
 use mle_star_domain::layout;
-use mle_star_tables::other_rows::{Names, TestTables};
+use mle_star_tables::other_rows::{Names, Reading, TestTables};
 
 use super::parts;
 use crate::error::RunError;
@@ -83,8 +83,10 @@ pub async fn check(
 ) -> Result<Checked, String> {
     let (rows, expected) = (folder.join("rows.csv"), folder.join("expected.csv"));
     let in_words = |error: RunError| error.trouble.message;
-    let names =
-        tables.layout.write_rows(&tables.test(), Names::Own, &rows).map_err(|trouble| trouble.message)?;
+    let names = tables
+        .layout
+        .write_rows(&tables.test(), &Reading::default(), Names::Own, &rows)
+        .map_err(|trouble| trouble.message)?;
     let ordered = tables.layout.write_in_order(submission, &names, Names::Own, &expected);
     ordered.map_err(|trouble| trouble.message)?;
     let order = other_order(names.len());

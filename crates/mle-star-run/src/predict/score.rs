@@ -7,7 +7,7 @@ use mle_star_domain::task::{Targets, Task, TextColumn};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::labels::{Columns, Labels, Others};
 use mle_star_metrics::names::Metric;
-use mle_star_tables::other_rows::{Layout, Names};
+use mle_star_tables::other_rows::{Layout, Names, Reading};
 use serde::Serialize;
 
 use crate::error::RunError;
@@ -41,7 +41,12 @@ pub struct RowLabels {
 ///
 /// # Errors
 /// The program cannot compute the metric of the run, or the table lacks the target.
-pub fn labels(task: &Task, layout: &Layout, given: &Path, folder: &Path) -> Result<RowLabels, Trouble> {
+pub fn labels(
+    task: &Task,
+    layout: &Layout,
+    (given, reading): (&Path, &Reading),
+    folder: &Path,
+) -> Result<RowLabels, Trouble> {
     let metric = Metric::parse(&task.evaluation_metric).filter(|_| task.metric_file.is_none());
     let metric = metric.ok_or_else(|| {
         let message = format!("the program cannot compute the metric {} here", task.evaluation_metric);
@@ -52,7 +57,7 @@ pub fn labels(task: &Task, layout: &Layout, given: &Path, folder: &Path) -> Resu
     let file = folder.join("labels.csv");
     let write = |group: Option<&String>| {
         let columns = wanted.iter().chain(group).cloned().collect();
-        Layout { columns, header: Vec::new(), id: None }.write_rows(given, Names::Numbers, &file)
+        Layout { columns, header: Vec::new(), id: None }.write_rows(given, reading, Names::Numbers, &file)
     };
     let cluster =
         task.group_column.clone().filter(|group| !wanted.contains(group) && write(Some(group)).is_ok());

@@ -14,6 +14,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 use mle_star_tables::infer::{CLASSES_WITHOUT_ROWS, Given, Inferred, columns_without_rows};
 use mle_star_tables::intake::{Asked, Draw, Drawn, Look, ROW_ID, Submission, draw, look, make_sample};
+use mle_star_tables::other_rows::Reading;
 use mle_star_tables::profile::{self, Column, Context, Profile, Table};
 use mle_star_tables::split;
 use serde::{Deserialize, Serialize};
@@ -69,6 +70,13 @@ pub struct Record {
     pub told: Vec<String>,
     /// How a submission is written; `None`: as scripts write it.
     pub submission: Option<Submission>,
+    /// How later files with rows to predict are read.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reading: Reading,
+}
+
+fn is_default(reading: &Reading) -> bool {
+    *reading == Reading::default()
 }
 
 /// Where a folder is made.
@@ -106,7 +114,8 @@ pub fn take_in(source: &TaskSource, invocation: &Invocation, place: Place<'_>) -
     let (sheet, id) =
         (or(&invocation.sheet, &source.file.sheet), or(&invocation.id_column, &source.file.id_column));
     let look = look(&given, &Asked { sheet: sheet.as_deref(), id: id.as_deref() })?;
-    let record = Record { given, told: look.told().to_vec(), submission: look.submission().cloned() };
+    let (told, submission) = (look.told().to_vec(), look.submission().cloned());
+    let record = Record { given, told, submission, reading: look.reading(sheet.as_deref()) };
     let mut intake = Intake { record, share, ..Intake::none() };
     if !look.is_plain() || look.is_single() || look.lacks_sample() {
         let made = MadeFolder::new(place)?;
