@@ -107,7 +107,7 @@ fn candidate(folder: &Path, name: &str) -> Option<Found> {
     let path = folder.join(name);
     let plain = |stem: &str| PathBuf::from(format!("{stem}.csv"));
     if path.is_dir() {
-        let inner = only_table_in(&path).filter(|_| is_table_name(name))?;
+        let inner = is_table_name(name).then(|| only_table_in(&path)).flatten()?;
         return Some(Found { file: Path::new(name).join(inner), plain: plain(stem(name)) });
     }
     if name.to_lowercase().ends_with(".csv") {
@@ -268,11 +268,11 @@ impl Found {
         ending.map_or(name.clone(), |ending| name[..name.len() - ending.len()].to_owned())
     }
 
-    /// Whether the other file is this one, packed.
+    /// Whether the other file is this one, packed: `train.csv` or `train.csv/train.csv`, and `train.csv.zip` or `train.zip`.
     fn packs(&self, other: &Self) -> bool {
-        let (name, other) = (self.file.to_string_lossy(), other.file.to_string_lossy());
-        let rest = other.strip_prefix(&*name).or_else(|| other.strip_prefix(&*self.stem()));
-        rest.is_some_and(|rest| PACKED.contains(&rest))
+        let other = other.file.to_string_lossy();
+        let names = [self.file.to_string_lossy(), self.plain.to_string_lossy(), self.stem().into()];
+        names.iter().any(|name| other.strip_prefix(&**name).is_some_and(|rest| PACKED.contains(&rest)))
     }
 }
 
@@ -302,6 +302,19 @@ mod tests {
     use zip::write::SimpleFileOptions;
 
     use super::*;
+
+    #[test]
+    fn an_archive_beside_what_was_in_it_is_a_copy() {
+        let found = |file: &str| Found { file: file.into(), plain: "train.csv".into() };
+        for (file, other, expected) in [
+            ("train.csv", "train.csv.zip", true),
+            ("train.csv/train.csv", "train.csv.zip", true),
+            ("train.csv/train.csv", "train.zip", true),
+            ("train.csv", "train.tsv", false),
+        ] {
+            assert_eq!(found(file).packs(&found(other)), expected, "{file} {other}");
+        }
+    }
 
     #[test]
     fn an_archive_with_a_few_tables_is_refused_by_name() {
