@@ -18,9 +18,8 @@ const FEWEST_NUMBERS: usize = 5;
 /// What may stand before a number with a unit.
 const BEFORE: [char; 12] =
     ['<', '>', '~', '\u{2264}', '\u{2265}', '$', '\u{20ac}', '\u{a3}', '\u{a5}', '\u{20b9}', ' ', '+'];
-/// A number, perhaps with commas between thousands, and what follows it.
-const MEASURED: &str =
-    "^[<>~\u{2264}\u{2265}$\u{20ac}\u{a3}\u{a5}\u{20b9} +]*(-?[0-9,]*[.]?[0-9]+)([^0-9]*)$";
+/// A number, perhaps with commas between thousands (`1,234`, `12,34,567`), and what follows it.
+const MEASURED: &str = "^[<>~\u{2264}\u{2265}$\u{20ac}\u{a3}\u{a5}\u{20b9} +]*(-?(?:[1-9][0-9]{0,2}(?:,[0-9]{2,3})*,[0-9]{3}(?:[.][0-9]+)?|[0-9]*[.]?[0-9]+))([^0-9]*)$";
 
 /// The parts that most values of a column have.
 #[derive(Clone, Debug, PartialEq)]
@@ -94,9 +93,30 @@ fn number_and_unit(value: &str) -> Option<(&str, &str)> {
     let (number, unit) = number.split_at(at);
     let digits = number.strip_prefix('-').unwrap_or(number);
     let whole = digits.rsplit_once('.').map_or(digits, |(whole, _)| whole);
-    let is_plain = |text: &str| text.bytes().all(|letter| letter.is_ascii_digit());
     let fraction = digits.get(whole.len() + 1..).unwrap_or_default();
-    (is_plain(&whole.replace(',', "")) && is_plain(fraction)).then_some((number, unit))
+    ((is_plain(whole) || is_grouped(whole)) && is_plain(fraction)).then_some((number, unit))
+}
+
+fn is_plain(text: &str) -> bool {
+    text.bytes().all(|letter| letter.is_ascii_digit())
+}
+
+/// Whether this is a whole number with commas between thousands; the comma of `2,5` is none.
+fn is_grouped(whole: &str) -> bool {
+    let Some((first, rest)) = whole.split_once(',') else { return false };
+    let mut groups = rest.rsplit(',');
+    is_plain(&whole.replace(',', ""))
+        && (1..=3).contains(&first.len())
+        && !first.starts_with('0')
+        && groups.next().is_some_and(|last| last.len() == 3)
+        && groups.all(|group| (2..=3).contains(&group.len()))
+}
+
+/// The part without commas between thousands.
+fn without_commas(part: &str) -> String {
+    let digits = part.strip_prefix('-').unwrap_or(part);
+    let whole = digits.split_once('.').map_or(digits, |(whole, _)| whole);
+    if is_grouped(whole) { part.replace(',', "") } else { part.to_owned() }
 }
 
 /// Fields with a separator between them.
@@ -168,7 +188,7 @@ impl Parts {
                 if columns.len() == at {
                     columns.push(Values::new(kind.name(at)));
                 }
-                columns[at].take(&part.replace(',', ""));
+                columns[at].take(&without_commas(part));
             }
         }
         let columns = columns.into_iter().map(Values::finish);
@@ -236,6 +256,12 @@ mod tests {
         check(&|at| format!("{at}.5 {}", ["km", "miles"][at % 2]), Some((Measured, &["number", "unit"])));
         check(&|at| format!("${at},{:03}.25", at * 7), Some((Measured, &["number"])));
         check(&|at| format!("{}%", at as f64 / 8.0 - 1.0), Some((Measured, &["number"])));
+        check(&|at| format!("{},{:02},000 km", at + 1, at * 2), Some((Measured, &["number"])));
+        // Decimal commas do not stand between thousands.
+        check(
+            &|at| if at % 4 == 0 { format!("{at},5 kg") } else { format!("{at} kg") },
+            Some((Fields, &["1"])),
+        );
         check(
             &|at| if at == 3 { "unknown".to_owned() } else { format!("{at}+ years") },
             Some((Measured, &["number"])),
