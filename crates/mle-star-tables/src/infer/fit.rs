@@ -97,7 +97,8 @@ fn check_column(column: &Column, metric: Metric) -> Result<(), Trouble> {
     }
 }
 
-fn has_fractions(column: &Column) -> bool {
+/// Whether frequent values are no whole numbers.
+pub(super) fn has_fractions(column: &Column) -> bool {
     column.top_values.iter().any(|(value, _)| value.parse::<f64>().is_ok_and(|number| number.fract() != 0.0))
 }
 
@@ -105,8 +106,9 @@ fn has_digits(column: &Column) -> bool {
     column.top_values.iter().any(|(value, _)| value.contains(|c: char| c.is_ascii_digit()))
 }
 
-/// A cell with several labels, if the cells are sets of few labels rather than names of several words: each label of such a
-/// cell occurs beside others, more sets occur than labels, and none holds a label twice.
+/// A cell with several labels, if the cells are sets of few labels rather than names of several words: more than half of the
+/// labels are in several cells, there are more sets than labels, and none holds a label twice. With blanks between labels, there
+/// are half as many more, and a label stands both first and after another one.
 fn several_labels(column: &Column) -> Option<&str> {
     let values: Vec<&str> = column.top_values.iter().map(|(value, _)| value.as_str()).collect();
     let separator = SEPARATORS
@@ -114,7 +116,7 @@ fn several_labels(column: &Column) -> Option<&str> {
         .rev()
         .find(|separator| values.iter().filter(|value| value.trim().contains(*separator)).count() >= 2)?;
     let mut beside: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-    let mut example = None;
+    let (mut example, mut first, mut later) = (None, BTreeSet::new(), BTreeSet::new());
     for value in &values {
         let labels: Vec<&str> =
             value.split(separator).map(str::trim).filter(|label| !label.is_empty()).collect();
@@ -124,14 +126,16 @@ fn several_labels(column: &Column) -> Option<&str> {
         }
         if labels.len() > 1 {
             example = example.or(Some(*value));
+            first.insert(labels[0]);
+            later.extend(&labels[1..]);
         }
         for label in labels {
             beside.entry(label).or_default().insert(value);
         }
     }
-    // Blanks stand between words of names, too: "low", "very low", "high", "very high".
+    // Blanks stand between words of names, too: "low", "very low", "high", "very high"; "light rain", "heavy rain", "light snow".
     let are_many = if separator == ' ' {
-        column.distinct * 2 >= beside.len() * 3
+        column.distinct * 2 >= beside.len() * 3 && !first.is_disjoint(&later)
     } else {
         column.distinct > beside.len()
     };
@@ -156,6 +160,8 @@ mod tests {
         check(&["Sleep Apnea", "Insomnia", "None"], 3, false);
         check(&["very high", "high", "low", "very low"], 4, false);
         check(&["New York", "New Jersey", "Los Angeles"], 3, false);
+        let weather = ["Rain", "Snow", "Light Rain", "Heavy Rain", "Light Snow", "Heavy Snow"];
+        check(&weather, 6, false);
         check(&["Fully Paid", "Charged Off"], 2, false);
         check(&["ash-2", "lime-7-7", "oak"], 3, false);
         check(&["1 1", "2 1"], 2, false);
