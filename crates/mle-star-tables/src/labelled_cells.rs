@@ -34,7 +34,7 @@ pub struct RowsIn<'a> {
 }
 
 impl RowsIn<'_> {
-    /// The value of each row in a column, by the row's ID. Rows without one are left out.
+    /// The value of each row in a column, by the row's ID. Rows without one are left out; all words that look missing are none.
     ///
     /// # Errors
     /// The table cannot be read, or lacks a column.
@@ -86,7 +86,7 @@ impl RowsIn<'_> {
             let at = self.id.map(|id| table.position(id)).transpose()?;
             while table.next()? {
                 let id = match at {
-                    Some(at) => value(table.row(), at, Words::default()).map(str::to_owned),
+                    Some(at) => value(table.row(), at, Words::ALL).map(str::to_owned),
                     None => Some(table.number().to_string()),
                 };
                 if let Some(id) = id {
@@ -100,7 +100,7 @@ impl RowsIn<'_> {
 
 /// An ID as [`RowsIn`] has it.
 pub fn own_id(id: &str) -> String {
-    normal(id.as_bytes(), Words::default()).unwrap_or(id).to_owned()
+    normal(id.as_bytes(), Words::ALL).unwrap_or_default().to_owned()
 }
 
 /// These values as numbers, or as seconds; `None` if they are neither.

@@ -7,6 +7,7 @@ use std::path::Path;
 use mle_star_domain::trouble::Trouble;
 
 use crate::labelled::{Labelled, LabelledRow, Parts};
+use crate::labelled_cells::own_id;
 use crate::profile::Profile;
 
 /// The most folds; a column with more values is hardly one of folds.
@@ -110,12 +111,13 @@ fn of_file(labelled: &Labelled<'_>, profile: &Profile, path: &Path) -> Named {
     let mut without = None;
     let mut used = Vec::new();
     labelled.each_row(&Parts::default(), |row: LabelledRow<'_>, is_labelled| {
-        match given.get(row.id.trim()) {
+        let id = own_id(row.id);
+        match given.get(&id) {
             Some(fold) if is_labelled => drop(names.insert(row.number, fold.clone())),
             None if is_labelled => drop(without.get_or_insert_with(|| row.id.to_owned())),
             _ => {}
         }
-        used.push(row.id.trim().to_owned());
+        used.push(id);
     })?;
     used.extend(test_ids(labelled.id, profile));
     used.iter().for_each(|id| drop(given.remove(id)));
@@ -137,7 +139,7 @@ fn test_ids(id: Option<&str>, profile: &Profile) -> Vec<String> {
     {
         // A table that cannot be read names no rows.
         let _ = test.each(&[at], |row| {
-            ids.push(row.value(0).unwrap_or_default().trim().to_owned());
+            ids.push(own_id(row.value(0).unwrap_or_default()));
             true
         });
     }
@@ -161,8 +163,8 @@ fn rows_of(path: &Path, id: &str) -> io::Result<Result<HashMap<String, String>, 
     let mut rows = HashMap::new();
     for record in reader.records() {
         let record = record?;
-        let (id, fold) = (record.get(at).unwrap_or_default(), record.get(fold).unwrap_or_default());
-        if !fold.is_empty() && rows.insert(id.to_owned(), fold.to_owned()).is_some() {
+        let (id, fold) = (own_id(record.get(at).unwrap_or_default()), record.get(fold).unwrap_or_default());
+        if !fold.is_empty() && rows.insert(id.clone(), fold.to_owned()).is_some() {
             let message = format!("{} has the row `{id}` twice", name(path));
             return Ok(Err(Trouble::new(message, HINT)));
         }

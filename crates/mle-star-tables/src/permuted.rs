@@ -78,7 +78,7 @@ impl Copies {
         let (header, id_at) = records::read(data_dir, &test, |mut table| {
             let at = table.position(labelled.id)?;
             while table.next()? {
-                if let Some(id) = value(table.row(), at, Words::default()).filter(|id| wanted.contains(*id)) {
+                if let Some(id) = value(table.row(), at, Words::ALL).filter(|id| wanted.contains(*id)) {
                     ids.push(id.to_owned());
                     rows.push(table.row().iter().map(<[u8]>::to_vec).collect::<Vec<_>>());
                 }
@@ -170,7 +170,7 @@ impl Copies {
             let at = table.position(id)?;
             while table.next()? {
                 let cells = table.row().iter().map(<[u8]>::to_vec).collect();
-                if let Some(id) = value(table.row(), at, Words::default()) {
+                if let Some(id) = value(table.row(), at, Words::ALL) {
                     of_id.insert(id.to_owned(), cells);
                 }
             }
@@ -206,7 +206,7 @@ fn ids(labelled: &Labelled<'_>) -> io::Result<HashSet<String>> {
     let at = table.position(labelled.id)?;
     let mut ids = HashSet::new();
     while table.next()? {
-        ids.extend(value(table.row(), at, Words::default()).map(str::to_owned));
+        ids.extend(value(table.row(), at, Words::ALL).map(str::to_owned));
     }
     Ok(ids)
 }

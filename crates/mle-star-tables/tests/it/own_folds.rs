@@ -38,6 +38,8 @@ fn each_labelled_row_has_the_fold_that_was_given() {
     check("mine", "", "id,fold 10,3 11,2 13,0 14,1");
     let file = "\u{feff}fold,ID\nlate,10\nearly,11\nlate,13\nlate,14\n";
     check("folds.csv", file, "id,fold 10,1 11,0 13,1 14,1");
+    let file = "id,fold\n10.0,a\n11.0,b\n13.0,a\n14.0,b\n";
+    check("folds.csv", file, "id,fold 10,0 11,1 13,0 14,1");
     // Numbers are in their order. Unlabelled rows and those of the test table may have a fold.
     let file = "id,fold\n10,9\n11,10\n12,9\n13,9\n14,10\n21,9\n";
     check("folds.csv", file, "id,fold 10,0 11,1 13,0 14,1");
