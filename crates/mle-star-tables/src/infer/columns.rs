@@ -180,16 +180,24 @@ fn id_of_sample(profile: &Profile) -> Option<Guess> {
     })
 }
 
+/// A column of both tables; without a sample, one of the test table alone can be the ID, too.
 fn id_by_name(profile: &Profile) -> Option<Guess> {
-    let is_id = |column: &&Column| {
+    let is_id = |table: &Table, column: &Column| {
         let lower = column.name.to_lowercase();
         let named = lower == "id" || lower.ends_with("_id") || column.name.ends_with("Id");
-        named && column.missing == 0 && column.distinct == profile.train.rows.min(ROWS_LOOKED_AT)
+        named && column.missing == 0 && column.distinct == table.rows.min(ROWS_LOOKED_AT)
     };
-    let in_test =
-        |column: &&Column| profile.test.as_ref().is_none_or(|test| test.column(&column.name).is_some());
-    let column = profile.train.columns.iter().filter(is_id).find(in_test)?;
-    let reason = "its name says so, and no two training rows share a value".to_owned();
+    let (train, test) = (&profile.train, profile.test.as_ref());
+    let in_test = |column: &&Column| test.is_none_or(|test| test.column(&column.name).is_some());
+    let of_both = train.columns.iter().filter(|column| is_id(train, column)).find(in_test);
+    let of_test = || {
+        let test = test.filter(|_| profile.sample.is_none())?;
+        let is_own = |column: &&Column| train.column(&column.name).is_none() && is_id(test, column);
+        test.columns.iter().find(is_own)
+    };
+    let found = of_both.map(|column| (column, "training"));
+    let (column, rows) = found.or_else(|| Some((of_test()?, "test")))?;
+    let reason = format!("its name says so, and no two {rows} rows share a value");
     Some(Guess { field: "id_column", value: column.name.clone(), reason })
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mle_star_metrics::labels::places_of_columns;
 
-use crate::profile::Profile;
+use crate::profile::{Profile, ROWS_LOOKED_AT};
 
 /// The largest number of classes that are looked at.
 const MOST: usize = 2_000;
@@ -51,7 +51,8 @@ pub fn columns_without_rows(profile: &Profile, target: &str, id: Option<&str>) -
 /// The values of the target; `None` if there are too many or they cannot be read.
 fn classes(profile: &Profile, target: &str) -> Option<BTreeSet<String>> {
     let column = profile.train.column(target).filter(|column| column.distinct <= MOST)?;
-    if column.distinct <= column.top_values.len() {
+    // Of larger tables, only some rows were looked at.
+    if column.distinct <= column.top_values.len() && profile.train.rows <= ROWS_LOOKED_AT {
         return Some(column.top_values.iter().map(|(value, _)| value.clone()).collect());
     }
     let table = profile.tables.train().ok()?;

@@ -9,7 +9,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::{Kind, Metric};
 
 use super::row_ids::free_name;
-use crate::profile::{Column, Profile};
+use crate::profile::{Column, Profile, ROWS_LOOKED_AT};
 use crate::records::{self, write_row};
 use crate::table::Table;
 
@@ -18,17 +18,26 @@ use crate::table::Table;
 pub(super) struct Sample(Vec<(String, String)>);
 
 impl Sample {
-    /// The columns that the metric asks for: the targets, or the classes of one if the metric is about their probabilities
-    /// and they are more than two.
+    /// The columns that the metric asks for: the targets, the bounds of one for a metric of intervals, or its classes if the metric
+    /// is about their probabilities and they are more than two.
     pub(super) fn of(profile: &Profile, targets: &[&str], metric: &str) -> io::Result<Self> {
         let metric = Metric::parse(metric);
         let wants_probabilities = metric.is_some_and(Metric::wants_probabilities);
         let column = |name: &str| profile.train.column(name);
-        if let ([only], true) = (targets, wants_probabilities)
-            && column(only).is_some_and(|column| column.distinct > 2)
-        {
-            let classes = classes(profile.tables.train()?, only)?;
-            let share = format!("{:.6}", 1.0 / classes.len().max(1) as f64);
+        if let ([only], Some(Kind::Intervals)) = (targets, metric.map(Metric::kind)) {
+            let bound = |name: &str| (format!("{only}_{name}"), "0".to_owned());
+            return Ok(Self(["lower", "upper"].map(bound).into()));
+        }
+        // Of large tables, only some rows were looked at.
+        let may_be_several = |column: &Column| column.distinct > 2 || profile.train.rows > ROWS_LOOKED_AT;
+        let classes = match targets {
+            [only] if wants_probabilities && column(only).is_some_and(may_be_several) => {
+                classes(profile.tables.train()?, only)?
+            }
+            _ => BTreeSet::new(),
+        };
+        if classes.len() > 2 {
+            let share = format!("{:.6}", 1.0 / classes.len() as f64);
             return Ok(Self(classes.into_iter().map(|class| (class, share.clone())).collect()));
         }
         let value = |column: Option<&Column>| {
@@ -87,7 +96,7 @@ pub fn make_sample(
     let make = || -> io::Result<Made> {
         let (train, test) = (profile.tables.train()?, profile.tables.test()?);
         let sample = Sample::of(profile, targets, metric)?;
-        let name = id.map_or_else(|| free_name(train), str::to_owned);
+        let name = id.map_or_else(|| free_name(&[train, test]), str::to_owned);
         let (mut file, mut line) =
             (BufWriter::new(File::create(folder.join("sample_submission.csv"))?), Vec::new());
         write_row(&mut line, &mut file, [name.as_bytes()].into_iter().chain(sample.names()))?;

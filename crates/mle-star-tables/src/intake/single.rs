@@ -76,7 +76,7 @@ pub fn draw(profile: &Profile, draw: &Draw<'_>, folder: &Path, labels: &Path) ->
     check_ids(train, draw)?;
     let share = Share::Of(draw.share, u64::MAX);
     let chosen = choose(profile, &of, draw.split, share, draw.seed).map_err(|off| too_few(draw, off))?;
-    let id = draw.id.map_or_else(|| free_name(train), str::to_owned);
+    let id = draw.id.map_or_else(|| free_name(&[train]), str::to_owned);
     let sample =
         Sample::of(profile, draw.targets, draw.metric).map_err(|error| unwritable(folder, &error))?;
     let unlabelled = write(train, draw, &chosen, &id, &sample, (folder, labels));

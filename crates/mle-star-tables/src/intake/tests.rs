@@ -427,6 +427,7 @@ fn a_missing_sample_is_made() {
     check("ROC-AUC", "two", Some("id"), with("id,two\n6,0.5\n7,0.5\n"));
     check("log loss", "three", Some("id"), with("id,a,b,c\n6,0.333333,0.333333,0.333333\n"));
     check("RMSE", "amount", Some("id"), with("id,amount\n6,0\n7,0\n"));
+    check("interval score 0.9", "amount", Some("id"), with("id,amount_lower,amount_upper\n6,0,0\n7,0,0\n"));
     check("word error rate", "three", Some("id"), with("id,three\n6,a\n"));
     let numbered = [
         "row_id,amount\n0,0\n1,0\n",
