@@ -152,7 +152,7 @@ impl Index {
 }
 
 /// A name without case and blanks around it.
-pub(super) fn key(name: &str) -> String {
+pub(crate) fn key(name: &str) -> String {
     name.trim().to_lowercase()
 }
 
@@ -182,6 +182,10 @@ fn check_names(path: &Path, names: &[String]) -> Result<(), Trouble> {
         .map(|(at, _)| (at + 1).to_string())
         .collect();
     let (file, places) = (path.display(), places.join(" and "));
+    if twice.is_empty() {
+        let message = format!("{file}: columns {places} have no name");
+        return Err(Trouble::new(message, "give each column a name; column names must be unique"));
+    }
     let message = format!("{file}: columns {places} are both called `{twice}`");
     Err(Trouble::new(message, "rename or remove one of them; column names must be unique"))
 }
