@@ -229,6 +229,62 @@ mod tests {
     }
 
     #[test]
+    fn an_id_of_the_test_table_alone_names_its_rows() {
+        let files = [("train.csv", "a,y\n1,2\n2,3\n"), ("test.csv", "row_id,a\n5,1\n6,2\n")];
+        let found = infer(Some(&profile_of(&files)), &Unlabelled::default(), "", &given(|_| ())).unwrap();
+        assert_eq!(found.id.as_deref(), Some("row_id"));
+    }
+
+    #[test]
+    fn columns_that_the_sample_repeats_ask_for_no_classes() {
+        let files = [
+            ("train.csv", "id,day,y\n1,4,Stayed\n2,5,Churned\n"),
+            ("test.csv", "id,day\n3,6\n4,7\n"),
+            ("sample_submission.csv", "id,day,y\n3,6,0\n4,7,0\n"),
+        ];
+        let positive = |description: &str| {
+            let given = Given { metric: Some("AUC".to_owned()), ..Given::default() };
+            let found = infer(Some(&profile_of(&files)), &Unlabelled::default(), description, &given);
+            found.map(|found| found.roles.positive_class)
+        };
+        let said = positive("Predict the probability that a customer churned.").unwrap();
+        assert_eq!(said.as_deref(), Some("Churned"));
+        assert!(positive("").is_err());
+    }
+
+    #[test]
+    fn a_class_of_numbers_with_a_point_can_be_the_positive_one() {
+        let profile = profile_of(&[("train.csv", "id,a,y\n1,4,1.0\n2,5,0.0\n3,6,\n")]);
+        let roles = ColumnRoles { positive_class: Some("0".to_owned()), ..ColumnRoles::default() };
+        let given = Given {
+            metric: Some("F1".to_owned()),
+            target: Some("y".to_owned().into()),
+            roles,
+            ..Given::default()
+        };
+        let found = infer(Some(&profile), &Unlabelled::default(), "", &given).unwrap();
+        assert!(found.roles.positive_class.is_some_and(|label| label.parse() == Ok(0.0)));
+    }
+
+    #[test]
+    fn texts_are_rewritten_if_they_stay_in_most_rows() {
+        let check = |town: fn(usize) -> usize, expected: TaskType| {
+            let rows: String =
+                (0..400).map(|at| format!("{at},town{},town{}\n", at % 40, town(at))).collect();
+            let profile = profile_of(&[("train.csv", &format!("id,from,y\n{rows}"))]);
+            let given = Given {
+                metric: Some("accuracy".to_owned()),
+                target: Some("y".to_owned().into()),
+                ..Given::default()
+            };
+            let found = infer(Some(&profile), &Unlabelled::default(), "", &given).unwrap();
+            assert_eq!(found.task_type, expected);
+        };
+        check(|at| at % 40, TaskType::SequenceToSequence);
+        check(|at| (at + 1) % 40, TaskType::Classification);
+    }
+
+    #[test]
     fn without_a_sample_the_first_column_can_name_the_rows() {
         let check = |header: &str, first: &dyn Fn(usize) -> String, expected: Option<&str>| {
             let rows = |range: std::ops::Range<usize>, label: &str| {

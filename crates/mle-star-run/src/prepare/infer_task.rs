@@ -361,7 +361,10 @@ fn check_for_offline(profile: &Profile, inferred: &Inferred, has_file: bool) -> 
     }
     if inferred.task_type == TaskType::SequenceToSequence {
         let message = "the offline agents predict numbers and classes, and this task asks for texts";
-        return Err(Trouble::new(message, "use a model: --agents claude"));
+        return Err(Trouble::new(
+            message,
+            "use a model: --agents claude, or give another --task-type if it asks for classes",
+        ));
     }
     if let Some(trouble) = only_media(profile, inferred) {
         return Err(trouble);

@@ -4,8 +4,9 @@ use mle_star_domain::task::{ColumnRoles, DataModality, TaskType};
 use serde_json::Value;
 
 use super::Guess;
+use super::fit::has_fractions;
 use crate::media::Media;
-use crate::profile::{Column, ColumnKind, Profile, Table};
+use crate::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 use mle_star_metrics::names::{Kind, Metric};
 
 /// An integer target with at most this many distinct values is treated as classes.
@@ -136,7 +137,7 @@ impl<'a> Columns<'a> {
         asks.then(|| (TaskType::ImageToImage, format!("{file} has {rows} rows for {images} images")))
     }
 
-    /// Whether most frequent values of the target are those of a feature: texts are rewritten.
+    /// Whether the target is the same as a feature in most rows: texts are rewritten. Half of its frequent values are then the feature's.
     fn rewrites(self) -> Option<(TaskType, String)> {
         let is_text = |column: &Column| matches!(column.kind, ColumnKind::Category | ColumnKind::Text);
         let target = self.profile?.train.column(self.target?)?;
@@ -147,10 +148,28 @@ impl<'a> Columns<'a> {
             is_text(feature) && feature.distinct > MOST_CLASSES && same * 2 >= target.top_values.len()
         };
         let may_be = is_text(target) && target.distinct > MOST_CLASSES;
-        let feature = self.features().filter(|_| may_be).find(kept)?;
-        let reason =
-            format!("most of the frequent values of \"{}\" are those of \"{}\"", target.name, feature.name);
+        let is_same =
+            |feature: &&Column| self.are_mostly_equal(&target.name, &feature.name).unwrap_or_default();
+        let feature = self.features().filter(|_| may_be).filter(kept).find(is_same)?;
+        let reason = format!("\"{}\" is \"{}\" in most rows", target.name, feature.name);
         Some((TaskType::SequenceToSequence, reason))
+    }
+
+    /// Whether two columns of the training table are equal in most of the first rows that have both.
+    fn are_mostly_equal(self, one: &str, other: &str) -> Option<bool> {
+        let train = self.profile?.tables.train().ok()?;
+        let places = train.positions([one, other]).ok()?;
+        let (mut rows, mut equal) = (0, 0);
+        train
+            .each(&places, |row| {
+                if let (Some(one), Some(other)) = (row.value(0), row.value(1)) {
+                    rows += 1;
+                    equal += usize::from(one == other);
+                }
+                rows < ROWS_LOOKED_AT
+            })
+            .ok()?;
+        Some(equal * 2 > rows)
     }
 
     fn is_regression(self, metric: &str) -> (bool, String) {
@@ -160,10 +179,10 @@ impl<'a> Columns<'a> {
         }
         let target = self.target.and_then(|target| self.profile?.train.column(target));
         match target {
-            Some(column) if column.kind == ColumnKind::Float => {
+            Some(column) if column.kind == ColumnKind::Float && has_fractions(column) => {
                 (true, format!("\"{}\" holds fractions", column.name))
             }
-            Some(column) if column.kind == ColumnKind::Integer && column.distinct > MOST_CLASSES => {
+            Some(column) if column.kind.is_number() && column.distinct > MOST_CLASSES => {
                 (true, format!("\"{}\" holds {} different numbers", column.name, column.distinct))
             }
             Some(column) => {

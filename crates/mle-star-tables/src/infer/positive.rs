@@ -5,7 +5,7 @@ use mle_star_metrics::names::{Kind, Metric};
 
 use super::Guess;
 use crate::description::{self, Description, PositiveReading};
-use crate::profile::{Column, ColumnKind, Profile};
+use crate::profile::{Column, Profile};
 
 /// Labels whose second one is what a question asks for.
 const USUAL: [[&str; 2]; 8] = [
@@ -68,10 +68,12 @@ fn takes_a_side(metric: Metric, distinct: usize) -> bool {
 }
 
 impl<'a> Asked<'a> {
-    /// The columns of the sample beside the ID.
+    /// The columns to predict: those of the sample beside the ID and those that repeat the test table's.
     fn predicted(self) -> Vec<&'a str> {
         let columns = self.profile.sample.iter().flat_map(|sample| &sample.columns);
-        columns.map(|column| column.name.as_str()).filter(|name| Some(*name) != self.id).collect()
+        let in_test = |name: &str| self.profile.test.as_ref().is_some_and(|test| test.column(name).is_some());
+        let is_predicted = |name: &&str| Some(*name) != self.id && (*name == self.target || !in_test(name));
+        columns.map(|column| column.name.as_str()).filter(is_predicted).collect()
     }
 
     /// The place of the label, and why.
@@ -120,7 +122,7 @@ fn agreeing(given: &str, column: &Column, labels: &[&str]) -> Result<String, Tro
     };
     let lower = |label: &&&str| label.trim().eq_ignore_ascii_case(given.trim());
     let name = &column.name;
-    if column.kind == ColumnKind::Float || column.distinct != 2 {
+    if column.distinct != 2 {
         let message = format!(
             "--positive-class \"{given}\": the column \"{name}\" holds {} different values, not two labels",
             column.distinct
