@@ -137,7 +137,8 @@ impl<'a> Columns<'a> {
         asks.then(|| (TaskType::ImageToImage, format!("{file} has {rows} rows for {images} images")))
     }
 
-    /// Whether the target is the same as a feature in most rows: texts are rewritten. Half of its frequent values are then the feature's.
+    /// Whether the target is the same as a feature in most rows, so that half of its frequent values are the feature's: texts are
+    /// rewritten.
     fn rewrites(self) -> Option<(TaskType, String)> {
         let is_text = |column: &Column| matches!(column.kind, ColumnKind::Category | ColumnKind::Text);
         let target = self.profile?.train.column(self.target?)?;
