@@ -109,7 +109,8 @@ pub struct Period {
     pub from: String,
     /// The last time of its rows, as in the table.
     pub to: String,
-    /// The same times as numbers: seconds for dates, else the column's values.
+    /// The same times as numbers: seconds for dates, else the column's values; stretches where series end at times of their
+    /// own.
     #[serde(default)]
     pub at: [f64; 2],
     /// The number of its rows.

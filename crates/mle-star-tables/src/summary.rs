@@ -62,7 +62,8 @@ pub struct Asked<'a> {
     pub roles: Option<&'a ColumnRoles>,
     /// How the test rows differ from the training rows.
     pub split: Option<&'a Split>,
-    /// The first and the last time of the rows to predict, where these are later: seconds for dates, else the column's values.
+    /// The first and the last time of the rows to predict, where these are later: seconds for dates, else the column's
+    /// values.
     pub period: Option<[f64; 2]>,
     /// The rows that no script sees with their labels.
     pub held_out: Option<&'a Plan>,

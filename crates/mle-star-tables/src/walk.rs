@@ -19,7 +19,7 @@ const MANY: usize = 64;
 pub struct Found {
     /// Every regular file, sorted. Links count as their targets. Hidden files and the files of runs are not data.
     pub files: Vec<PathBuf>,
-    /// Folders of runs, and links to folders that contain the link.
+    /// Folders of runs, links to folders that contain the link, and folders that are too deep.
     left_out: BTreeSet<PathBuf>,
     /// The links to files and folders, as whole paths.
     linked: BTreeSet<PathBuf>,

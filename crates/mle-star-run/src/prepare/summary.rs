@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use mle_star_domain::config::{Config, Context};
+use mle_star_domain::protocol::Split;
 use mle_star_domain::task::Task;
 use mle_star_tables::profile::Profile;
 use mle_star_tables::summary::{Asked, summarize};
@@ -24,10 +25,11 @@ pub fn summary(
         target: task.target(),
         id: task.id_column.as_deref(),
         roles: Some(&roles),
-        period: decided.and_then(|decided| decided.protocol.periods.as_ref()).map(|periods| {
-            let searched = periods.held_out.as_ref().unwrap_or(&periods.test);
-            searched.at
-        }),
+        // Where series end at times of their own, periods count in stretches and say nothing about a length of time.
+        period: decided
+            .filter(|decided| !decided.protocol.split.as_ref().is_some_and(Split::has_own_ends))
+            .and_then(|decided| decided.protocol.periods.as_ref())
+            .map(|periods| periods.held_out.as_ref().unwrap_or(&periods.test).at),
         split: decided.and_then(|decided| decided.protocol.split.as_ref()),
         held_out: decided.and_then(|decided| decided.held_out.as_ref()),
         instead,

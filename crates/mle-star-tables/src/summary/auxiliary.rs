@@ -16,7 +16,7 @@ use crate::table;
 /// Columns of a table that are shown.
 const SHOWN: usize = 12;
 
-/// How many keys an auxiliary table has.
+/// The keys of the training and the test table that an auxiliary table has.
 struct KeyMatches {
     /// Keys of the other tables that it has.
     keys: HashSet<u64>,

@@ -1,13 +1,14 @@
 //! What the training rows tell about time, where the test rows are later: the series, their step and gaps, how strong week and
 //! year are, how the level moves from period to period, and what is known of later rows.
 //!
-//! Only training rows of the search are looked at. In a large table, whole series are left out, or rows if there are no series.
+//! Only training rows of the search are looked at. In a large table, whole series are left out, or stretches of rows if there are no
+//! series.
 
 mod drift;
 mod known;
 mod season;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io;
 
 use super::relations::positive;
@@ -21,8 +22,10 @@ use crate::series;
 use crate::split::times::{Clock, clock, written_dates};
 use crate::table::Row;
 
-/// Rows that are looked at, at most; a few more if series are long.
+/// About so many rows are looked at; more or fewer if series are long.
 const ROWS: u64 = 300_000;
+/// Rows without series are looked at or left out in stretches of this length, so that neighbours stay neighbours.
+const STRETCH: u64 = 1_000;
 /// A test table without a known period counts as long as this part of the training time.
 const OF_TIME: f64 = 8.0;
 
@@ -42,7 +45,9 @@ struct Course {
     clock: Clock,
     /// The columns that name the series; none if there are none.
     names: Vec<String>,
+    /// Those that are looked at.
     moments: Vec<Moment>,
+    /// All series, whether they are looked at or not.
     series: usize,
     /// Rows that have a time and a label, whether they are looked at or not.
     rows: u64,
@@ -89,22 +94,26 @@ pub(super) fn times(
     Ok(section("Time", &lines, room))
 }
 
-/// The test that a column of the row is looked at: which rows of a table are.
-#[derive(Clone, Copy)]
+/// Which rows of a table are looked at: those of some series, or stretches of rows.
 struct Part {
     sample: Sample,
     by_series: bool,
+    /// The first series, which is always looked at.
+    first: Option<u64>,
 }
 
 impl Part {
-    /// Of `rows` rows, all that a series has, or some.
+    /// About [`ROWS`] of `rows` rows.
     fn of(rows: u64, by_series: bool) -> Self {
-        Self { sample: Sample::of(rows, ROWS), by_series }
+        Self { sample: Sample::of(rows, ROWS), by_series, first: None }
     }
 
     /// Whether a row is looked at, by its number among all and its series.
-    fn has(self, row: u64, series: u64) -> bool {
-        self.sample.has(if self.by_series { series } else { row })
+    fn has(&mut self, row: u64, series: u64) -> bool {
+        match self.by_series {
+            true => *self.first.get_or_insert(series) == series || self.sample.has(series),
+            false => self.sample.has(row / STRETCH),
+        }
     }
 }
 
@@ -129,8 +138,9 @@ impl Course {
         let train = profile.tables.train()?;
         let all = [column, target].into_iter().chain(names.iter().map(String::as_str));
         let columns = train.positions(all)?;
-        let part = Part::of(train.rows(), !names.is_empty());
-        let (mut numbers, mut moments, mut rows) = (HashMap::<u64, usize>::new(), Vec::new(), 0);
+        let mut part = Part::of(train.rows(), !names.is_empty());
+        let (mut numbers, mut all_series) = (HashMap::<u64, usize>::new(), HashSet::new());
+        let (mut moments, mut rows) = (Vec::new(), 0);
         train.each(&columns, |row| {
             let at = || row.value(0).and_then(|text| clock.read(text));
             let value = || row.value(1).and_then(|label| number_of(label, meaning));
@@ -138,6 +148,7 @@ impl Course {
                 && let (Some(value), Some(at)) = (value(), at())
             {
                 let key = series_of(row, 2, names.len());
+                all_series.insert(key);
                 if part.has(rows, key) {
                     let next = numbers.len();
                     moments.push(Moment { series: *numbers.entry(key).or_insert(next), at, value });
@@ -150,7 +161,7 @@ impl Course {
         let Some(step) = step(&moments) else { return Ok(None) };
         let span = last(&moments) - first(&moments) + step;
         let period = asked.period.map_or(span / OF_TIME, |[from, to]| to - from + step);
-        let (column, series) = (column.to_owned(), numbers.len());
+        let (column, series) = (column.to_owned(), all_series.len());
         Ok(Some(Self { column, clock, names, moments, series, rows, step, period }))
     }
 
@@ -181,10 +192,16 @@ impl Course {
     fn told(&self) -> Vec<String> {
         let step = self.words(self.step);
         if self.names.is_empty() {
-            let (times, all) = self.times_of_one();
-            let rows = words::count(all as u64);
+            let (times, looked) = self.times_of_one();
+            let sampled = match looked as u64 {
+                looked if looked < self.rows => {
+                    format!(" (all that follows: of {} of them)", words::count(looked))
+                }
+                _ => String::new(),
+            };
             return vec![format!(
-                "- No columns name series: {rows} rows at {} different times over {}, usually {step} apart",
+                "- No columns name series: {} rows{sampled} at {} different times over {}, usually {step} apart",
+                words::count(self.rows),
                 words::count(times as u64),
                 self.words(self.span())
             )];
@@ -281,4 +298,23 @@ fn first(moments: &[Moment]) -> f64 {
 
 fn last(moments: &[Moment]) -> f64 {
     moments.iter().map(|moment| moment.at).fold(f64::NEG_INFINITY, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_of_a_large_table_has_a_series_at_least_or_whole_stretches() {
+        let rows = 3_000_000;
+        for name in 0..200_u64 {
+            let mut part = Part::of(rows, true);
+            assert!(part.has(0, name) && part.has(1, name));
+        }
+        let mut part = Part::of(rows, false);
+        let taken: Vec<u64> = (0..rows).filter(|row| part.has(*row, 0)).collect();
+        assert!((taken.len() as u64).abs_diff(ROWS) <= 3 * STRETCH, "{}", taken.len());
+        let neighbours = taken.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
+        assert!(neighbours * 100 > taken.len() * 99, "{neighbours}");
+    }
 }

@@ -53,7 +53,7 @@ pub(super) fn line(course: &Course, target: &str) -> Option<String> {
 fn periods(course: &Course) -> Vec<HashMap<u64, f64>> {
     let last = course.last() + course.step / 2.0;
     let mut sums: Vec<HashMap<u64, (f64, f64)>> = vec![HashMap::new(); EARLIER + 2];
-    let by_series = course.series >= FEWEST_SERIES;
+    let by_series = course.each().count() >= FEWEST_SERIES;
     for moment in &course.moments {
         let key = if by_series { moment.series as u64 } else { moment.at.to_bits() };
         let back = ((last - moment.at) / course.period).floor();

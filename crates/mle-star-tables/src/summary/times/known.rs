@@ -77,7 +77,7 @@ fn read<'a>(
     let count = course.names.len();
     let names = [course.column.as_str()].into_iter().chain(course.names.iter().map(String::as_str));
     let positions = train.positions(names.chain(columns.iter().map(|column| column.name.as_str())))?;
-    let part = Part::of(train.rows(), count > 0);
+    let mut part = Part::of(train.rows(), count > 0);
     train.each(&positions, |row| {
         if asked.leaves(row.number) {
             let series = series_of(row, 1, count);
