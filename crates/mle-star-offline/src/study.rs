@@ -125,9 +125,13 @@ fn studied(parts: &[Part], previous: &[&str], path: usize) -> Vec<Part> {
         let start = (path * 2) % order.len();
         order.rotate_left(start);
     }
-    order.sort_by_key(|part| previous.iter().filter(|text| text.contains(&part.heading)).count());
+    order.sort_by_key(|part| previous.iter().filter(|text| is_measured(part, text)).count());
     order.truncate(PARTS);
     order
+}
+
+fn is_measured(part: &Part, summary: &str) -> bool {
+    effects(summary).iter().any(|effect| effect.part == part.heading)
 }
 
 /// Every part that can be disabled, the most informative first.
@@ -144,7 +148,7 @@ fn parts(problem: &Problem, script: &Script) -> Vec<Part> {
             // CatBoost encodes categories itself, and without numbers there would be nothing to fit.
             let possible = match part {
                 _ if is_forecast_alone(member) => false,
-                "Features" => !columns.numeric.is_empty() || !columns.dates.is_empty(),
+                "Features" => !columns.numeric.is_empty(),
                 "Encoding" => encodes,
                 _ => true,
             };
@@ -237,7 +241,7 @@ fn effects(output: &str) -> Vec<Effect<'_>> {
 }
 
 fn effect(line: &str) -> Option<Effect<'_>> {
-    let rest = line.trim().strip_prefix("Without ")?;
+    let rest = line.trim().trim_start_matches("- ").strip_prefix("Without ")?;
     let (named, numbers) = rest.split_once("): ")?;
     let (part, change) = named.split_once(" (")?;
     let (score, rest) = numbers.split_once(" | baseline ")?;
@@ -278,8 +282,7 @@ pub(crate) fn summarize(inputs: Inputs<'_>) -> String {
 pub(crate) fn extractor(problem: &Problem, inputs: Inputs<'_>, path: usize) -> String {
     let script = Script::split(inputs.text("solution_script"));
     let previous = inputs.texts("previous_code_blocks");
-    let summary = inputs.text("ablation_summary").replace("- Without ", "Without ");
-    let blocks = ranked(problem, &script, &summary, &previous, path);
+    let blocks = ranked(problem, &script, inputs.text("ablation_summary"), &previous, path);
     let plan = |section: &&Section| {
         let block = Block::read(problem, &section.text);
         let strategy = catalogue::applicable(&block, path).into_iter().next()?;

@@ -64,6 +64,9 @@ show({{ part.heading | py }}, "the library's own defaults", score_of(changed))
 for name, (values, _, _) in trained.items():
     show("Blend", name + " alone", metric({{ p.truth }}, postprocess(values)[0]{{ ", " ~ p.weights if p.weight }}))
 {% elif part.kind == "Target" %}
+own_scale = to_model_scale, from_model_scale
+
+
 def to_model_scale(values):
     """The other scale: {{ "plain" if part.scale == "log" else "logarithmic" }}."""
     return {{ "values" if part.scale == "log" else "np.log1p(np.maximum(values, 0.0))" }}
@@ -76,6 +79,7 @@ def from_model_scale(values):
 
 changed = {name: out_of_fold(*parts) for name, parts in {{ part.members }}.items()}
 show("Target", "models learn on {{ "the plain" if part.scale == "log" else "a logarithmic" }} scale", score_of(changed))
+to_model_scale, from_model_scale = own_scale
 {% elif part.kind == "History" %}
 changed = dict(trained)
 changed[{{ part.title | py }}] = out_of_fold(features_{{ part.slug }}, encode_{{ part.slug }}, fit_{{ part.slug }})

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::ask::{blocks, merged};
 use super::grouped::section;
+use super::python::initial;
 use super::role_answers::{asked, is_code, strategies};
 use super::tasks::{agents, shape};
 
@@ -43,6 +44,36 @@ fn paths_begin_differently_and_answers_repeat() {
     };
     assert_eq!(study("phase2/path-0/t0/ablation"), study("phase2/path-0/t0/ablation"));
     assert_ne!(study("phase2/path-0/t0/ablation"), study("phase2/path-1/t0/ablation"));
+}
+
+#[test]
+fn each_part_is_measured_on_the_scale_of_the_solution() {
+    let shape = shape("RMSE", Minimize, 0);
+    let agents = agents(&shape);
+    let ask = asked(&agents, "phase2/path-1/t0");
+    let script = initial(&agents, "CatBoost");
+    let study =
+        ask.code(AgentType::Ablation, None, json!({ "solution_script": script, "previous_ablations": [] }));
+    let (_, after) = study.split_once("\nshow(\"Target\"").unwrap();
+    let (restored, later) = after.split_once("\nto_model_scale, from_model_scale = own_scale\n").unwrap();
+    assert!(!restored.contains("out_of_fold") && later.contains("out_of_fold"), "{study}");
+}
+
+#[test]
+fn a_part_is_measured_only_under_its_whole_name() {
+    let agents = agents(&shape("accuracy", Maximize, 3));
+    let ask = asked(&agents, "phase2/path-0/t0");
+    let script = initial(&agents, "LightGBM");
+    let first = |part: &str| {
+        let line =
+            |part: &str| format!("- Without {part} (half of it): 0.7 | baseline 0.8 | difference -0.1");
+        let measured = [line("Encoding: LightGBM"), line("Features: LightGBM"), line(part)].join("\n");
+        let inputs = json!({ "solution_script": script, "previous_ablations": [measured] });
+        let study = ask.code(AgentType::Ablation, None, inputs);
+        study.split("\nshow(\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
+    };
+    assert_eq!(first("Model: LightGBM with dates"), "Model: LightGBM");
+    assert_eq!(first("Model: LightGBM"), "Postprocessing");
 }
 
 #[test]

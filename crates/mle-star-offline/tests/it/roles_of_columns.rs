@@ -49,6 +49,17 @@ fn ignored_columns_and_weights_are_no_features() {
 }
 
 #[test]
+fn a_study_of_a_sample_has_the_weights_of_its_rows() {
+    let shape = shape("RMSE", Minimize, 0);
+    let agents = agents(&shape, |task| task.weight_column = Some("weight".to_owned()), None);
+    let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
+    let inputs = json!({ "solution_script": initial(&agents, "LightGBM"), "previous_ablations": [] });
+    let told = json!({ "current": { "seconds": 1_000.0 }, "study_limit": 10.0 });
+    let study = ask.ask_telling(AgentType::Ablation, None, inputs, told);
+    assert!(study.contains("y[kept]\nWEIGHTS = WEIGHTS[kept]\n"), "{study}");
+}
+
+#[test]
 fn named_groups_and_times_decide_the_folds() {
     let shape = shape("RMSE", Minimize, 0);
     let check = |split: Split, says: &[&str], never: &[&str]| {
