@@ -10,7 +10,7 @@ fold = pd.Series(ROWS).map(folds.set_index("row")["fold"]).to_numpy(dtype=float)
 {% endset %}
 {% if p.time %}
 {% if p.time.is_date %}
-times = pd.to_datetime(train[TIME], errors="coerce", format="mixed", utc=True{{ ', dayfirst=True' if p.time.day_first }})
+times = {{ moments(p.own_dates, "train[TIME]", "True" if p.time.day_first else "") }}
 {% else %}
 times = train[TIME]
 {% endif %}
@@ -86,9 +86,9 @@ edges = cuts[1:] - cuts[0] if len(cuts) > 1 else [len(positions) // 2]
 TUNING = [(np.setdiff1d(positions, part), part) for part in np.split(positions, edges)]
 {% elif p.grouping %}
 {% if p.grouping.stratified and not p.folds_file %}
-from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold
 {% else %}
-from sklearn.model_selection import GroupKFold
+from sklearn.model_selection import GroupKFold, KFold
 {% endif %}
 
 {% if p.grouping.given %}
@@ -112,8 +112,10 @@ FOLDS = list(GroupKFold(n_splits={{ p.folds }}).split(train, groups={{ "GROUPS" 
 
 
 def inner_folds(fit):
-    """Folds of the fitting rows for cross-fitting; groups stay whole."""
+    """Folds of the fitting rows for cross-fitting; groups stay whole, unless there is one."""
     groups = {{ "GROUPS.loc[fit.index]" if p.grouping.gaps else "train.loc[fit.index, GROUP]" }}
+    if groups.nunique() == 1:
+        return list(KFold(5, shuffle=True, random_state=SEED).split(fit))
     return list(GroupKFold(n_splits=min(5, groups.nunique())).split(fit, groups=groups))
 {% elif p.folds_file %}
 # All scripts validate on the same folds, so that their scores can be compared.

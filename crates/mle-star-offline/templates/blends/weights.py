@@ -11,6 +11,7 @@ def fitted_weights(parts, rows):
     return counts / counts.sum()
 
 
+{% set of_row = ".mean(axis=1)" if p.several and p.weight else "" %}
 def blend_error(values, rows):
 {% if p.classification %}
     """Logarithmic loss of class probabilities."""
@@ -19,13 +20,13 @@ def blend_error(values, rows):
     """Pinball loss on the model scale."""
     missing = to_model_scale({{ p.truth }}[rows]) - values
     loss = np.maximum({{ p.metric.quantile }} * missing, ({{ p.metric.quantile }} - 1.0) * missing)
-    return {{ "np.average" if p.weight else "np.mean" }}(loss{{ ", weights=" ~ p.weights ~ "[rows]" if p.weight }})
+    return {{ "np.average" if p.weight else "np.mean" }}(loss{{ of_row }}{{ ", weights=" ~ p.weights ~ "[rows]" if p.weight }})
 {% elif p.metric.absolute %}
     """Mean absolute error on the model scale."""
-    return {{ "np.average" if p.weight else "np.mean" }}(np.abs(values - to_model_scale({{ p.truth }}[rows])){{ ", weights=" ~ p.weights ~ "[rows]" if p.weight }})
+    return {{ "np.average" if p.weight else "np.mean" }}(np.abs(values - to_model_scale({{ p.truth }}[rows])){{ of_row }}{{ ", weights=" ~ p.weights ~ "[rows]" if p.weight }})
 {% else %}
     """Mean squared error on the model scale."""
-    return {{ "np.average" if p.weight else "np.mean" }}(np.square(values - to_model_scale({{ p.truth }}[rows])){{ ", weights=" ~ p.weights ~ "[rows]" if p.weight }})
+    return {{ "np.average" if p.weight else "np.mean" }}(np.square(values - to_model_scale({{ p.truth }}[rows])){{ of_row }}{{ ", weights=" ~ p.weights ~ "[rows]" if p.weight }})
 {% endif %}
 
 

@@ -19,7 +19,7 @@ PARAMS_{{ m.slug | upper }} = {
 
 def fit_{{ m.slug }}(x, y_fit{{ ", weight" if p.weight }}):
     """{{ 'Class probabilities' if p.classification else 'Predictions on the model scale' }}; the result is what predicts other rows."""
-    model = CatBoost{{ 'Classifier' if p.classification else 'Regressor' }}(**PARAMS_{{ m.slug | upper }}, random_seed=SEED, thread_count=THREADS, verbose=False, allow_writing_files=False)
+    model = CatBoost{{ 'Classifier' if p.classification else 'Regressor' }}(**PARAMS_{{ m.slug | upper }}, random_seed=SEED, thread_count=THREADS, verbose=False, allow_writing_files=False{{ ", allow_const_label=True" if not p.classification }})
     model.fit(x, y_fit{{ ", sample_weight=weight" if p.weight }}, cat_features=list(x.select_dtypes(exclude="number").columns))
 {% if p.classification %}
     return lambda rows: model.predict_proba(rows)
