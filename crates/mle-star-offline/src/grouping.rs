@@ -17,7 +17,7 @@ const FEWEST_DRAWN: usize = 20;
 /// The column that groups rows, and its consequences.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Grouping {
-    /// The column. It is not a feature, as the test table has other values.
+    /// The column. It is not a feature, as the test table has other values, or the user named it.
     pub(crate) column: String,
     /// Other columns that only name groups and are not features either.
     pub(crate) others: Vec<String>,

@@ -6,9 +6,9 @@ use serde_json::json;
 use crate::inputs::Inputs;
 
 /// The findings as JSON.
-pub(crate) fn detection(target: &str, inputs: Inputs<'_>) -> String {
+pub(crate) fn detection(targets: Vec<String>, inputs: Inputs<'_>) -> String {
     let code = inputs.text("code");
-    let facts = Facts { targets: vec![target.to_owned()], ..Facts::default() };
+    let facts = Facts { targets, ..Facts::default() };
     let findings = check(code, &facts).unwrap_or_default();
     let blocking = findings.iter().filter(|finding| finding.rule.blocks());
     let blocks = blocking.filter_map(|finding| code.get(finding.block.clone()));

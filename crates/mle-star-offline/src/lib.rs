@@ -91,10 +91,11 @@ impl OfflineAgents {
         self
     }
 
-    /// The agents whose scripts use this number of folds, which the file has.
+    /// The agents whose scripts use this number of folds, which the user's file has. Any fold may have all rows of a class.
     #[must_use]
     pub fn with_folds(mut self, folds: usize) -> Self {
         self.problem.folds = folds;
+        self.problem.spreads = true;
         self
     }
 
@@ -138,7 +139,7 @@ impl OfflineAgents {
             AgentType::Leakage if request.variant == Some(Variant::Correction) => {
                 fenced(inputs.text("code_block"))
             }
-            AgentType::Leakage => leakage::detection(&problem.target, inputs),
+            AgentType::Leakage => leakage::detection(problem.targets(), inputs),
             AgentType::Data => finalization::data(problem, inputs)?,
             AgentType::Test => match request.variant {
                 Some(Variant::SubsamplingExtract) => finalization::subsampling_extract(inputs),

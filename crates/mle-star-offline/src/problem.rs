@@ -28,6 +28,9 @@ const MOST_CLASSES: usize = 15;
 /// From this number of classes on, random folds often lack one.
 const MANY_CLASSES: usize = 20;
 
+/// A random sample has to have this many rows of a class on average, so that each fold surely has some.
+const FEWEST_OF_SAMPLE: f64 = 20.0;
+
 /// Templates of blends and postprocessing that take one column of predictions for each target.
 const FOR_SEVERAL: [&str; 3] = ["blends/mean", "blends/weights", "posts/plain"];
 
@@ -76,8 +79,10 @@ pub(crate) struct Problem {
     /// Auxiliary tables that can be joined.
     #[serde(skip)]
     pub(crate) tables: Vec<Join>,
-    /// Whether every class has enough rows for every fold.
+    /// Whether every class has enough rows for each of the program's folds.
     pub(crate) stratified: bool,
+    /// Whether the fitting rows of a fold may lack a class.
+    pub(crate) spreads: bool,
     #[serde(flatten)]
     pub(crate) unusual: Unusual,
     /// The groups that folds keep whole, if any.
@@ -144,11 +149,15 @@ pub(crate) struct Names {
 }
 
 impl Shares {
-    /// Those of a target with this number of classes, in a sample of this many rows.
-    fn of(target: &Column, classes: usize, used: usize, several: &[String]) -> Self {
+    /// Those of a target with this number of classes, in this many rows, which may be a sample.
+    fn of(target: &Column, classes: usize, (used, is_sample): (usize, bool), several: &[String]) -> Self {
         let rarest = if classes == 0 { 1.0 } else { target.rarest };
         // Of many classes, each fold has a row of each at least.
-        let fewest = if classes >= MANY_CLASSES { 5.0 } else { 10.0 };
+        let fewest = match classes {
+            _ if is_sample => FEWEST_OF_SAMPLE,
+            MANY_CLASSES.. => 5.0,
+            _ => 10.0,
+        };
         let stratified = several.is_empty() && classes > 0 && rarest * used as f64 >= fewest;
         Self { rarest, stratified, unequal_classes: stratified && rarest * classes as f64 <= 0.8 }
     }
@@ -172,7 +181,8 @@ impl Problem {
         let (time, metric) = (time_order(split, profile, id), Metric::of(task, metric_id, classes));
         let layout = layout(task, profile, target, &metric, classes, several)?;
         let (rows, used) = (profile.train.rows, profile.train.rows.min(subsample_limit as usize));
-        let Shares { rarest, stratified, unequal_classes } = Shares::of(target, classes, used, several);
+        let Shares { rarest, stratified, unequal_classes } =
+            Shares::of(target, classes, (used, used < rows), several);
         let others = [Some(target.name.as_str()), id, Some(&layout.column)];
         let no_features = NoFeatures::of(task, time.as_ref(), others);
         let (taken, targets) = (|name: &str| no_features.has(name), all_targets(&target.name, several));
@@ -205,6 +215,7 @@ impl Problem {
             joins: Vec::new(),
             tables: tables.clone(),
             stratified,
+            spreads: grouping.is_some() || !stratified,
             folds: folds(used, grouping.as_ref()),
             seed: SEED,
             sample_seed: SEED,
@@ -239,6 +250,11 @@ impl Problem {
             ));
         }
         Ok(self)
+    }
+
+    /// The names of all targets.
+    pub(crate) fn targets(&self) -> Vec<String> {
+        if self.several.is_empty() { vec![self.target.clone()] } else { self.several.clone() }
     }
 
     /// Number of feature columns of every kind.

@@ -1,5 +1,5 @@
 # === Cross-validation ===
-{% if p.classification and (p.grouping or not p.stratified) %}
+{% if p.classification and p.spreads %}
 def spread(values, present, share, rest):
     """Probabilities of all classes: those without fitting rows get a small share."""
     spread_out = np.full((len(values), len(CLASSES)), share)
@@ -15,16 +15,16 @@ def out_of_fold(features, encode, fit):
     def learnt_from(fit_rows):
         """What a model of the fitting rows predicts for others."""
 {% if p.classification %}
-{% if p.stratified and not p.grouping %}
-        # Every class has fitting rows in every fold.
-{% else %}
+{% if p.spreads %}
         # A rare class may be missing in the fitting rows of a fold; it gets the share of half a row then.
+{% else %}
+        # Every class has fitting rows in every fold.
 {% endif %}
         present, y_fit = np.unique(y[fit_rows], return_inverse=True)
 {% else %}
         y_fit = to_model_scale(y[fit_rows])
 {% endif %}
-{% if p.classification and (p.grouping or not p.stratified) %}
+{% if p.classification and p.spreads %}
         # If all rows of the other classes are held out, there is nothing to learn.
         if len(present) > 1:
             matrix, encoded = encode(x_train.iloc[fit_rows], y_fit)

@@ -34,6 +34,15 @@ fn script_with(shape: &Shape, columns: &[(&str, ColumnKind, usize, bool)]) -> St
 }
 
 #[test]
+fn a_fold_may_lack_a_class_where_folds_are_the_users_or_rows_are_drawn() {
+    let spreads = |agents: &OfflineAgents| initial(agents, "LightGBM").contains("def spread(");
+    let of_sample = |rows: u32| agents(&Shape { subsample: rows, ..shape("accuracy", Maximize, 2) });
+    let plain = of_sample(30_000).with_folds_file(0.0);
+    assert!(!spreads(&plain) && spreads(&plain.with_folds(4)));
+    assert!(!spreads(&of_sample(60)) && spreads(&of_sample(30)));
+}
+
+#[test]
 fn the_group_is_chosen_by_values_and_names() {
     use ColumnKind::{Category, Integer};
     let shape = Shape { rich: false, ..shape("RMSE", Minimize, 0) };
