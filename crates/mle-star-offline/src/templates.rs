@@ -98,10 +98,24 @@ fn environment() -> Result<Environment<'static>, TemplateError> {
     environment.set_undefined_behavior(minijinja::UndefinedBehavior::Strict);
     environment.add_filter("py", |value: Value| literal(&value));
     environment.add_filter("py_list", |value: Value| list(&value));
+    environment.add_function("moments", moments);
     for (name, source) in SOURCES {
         environment.add_template(name, source)?;
     }
     Ok(environment)
+}
+
+/// The Python expression for the dates in these texts: by the script's own function, or by pandas alone. `day_first` tells whether
+/// they begin with the day; it may be empty.
+#[expect(clippy::needless_pass_by_value, reason = "functions of templates own their arguments")]
+fn moments(own: bool, texts: String, day_first: String) -> String {
+    match (own, day_first.as_str()) {
+        (true, "") => format!("moments_of({texts})"),
+        (true, day_first) => format!("moments_of({texts}, day_first={day_first})"),
+        (false, _) => {
+            format!("pd.to_datetime({texts}, errors=\"coerce\", format=\"mixed\", utc=True)")
+        }
+    }
 }
 
 /// A value as a Python literal. JSON strings and numbers are valid Python.

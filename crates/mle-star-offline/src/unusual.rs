@@ -8,6 +8,9 @@ use crate::time_order::TimeOrder;
 use mle_star_metrics::names::Kind;
 use mle_star_tables::profile::{Column, ColumnKind, Profile, ROWS_LOOKED_AT, Table};
 
+/// pandas reads at least so many cells of a table at once.
+const CELLS_AT_ONCE: usize = 500_000;
+
 /// What is unusual about the values of a task.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Unusual {
@@ -26,6 +29,10 @@ pub(crate) struct Unusual {
     pub(crate) words: Vec<(String, Vec<String>)>,
     /// The files of all tables, if there are such words.
     pub(crate) files: Vec<String>,
+    /// Whether pandas would read a table in parts, each with kinds of its own for the columns.
+    pub(crate) in_parts: bool,
+    /// Whether pandas alone would misread some dates: those that begin with the day, if others begin with the year, and `Jan-24`.
+    pub(crate) own_dates: bool,
     /// Python: the arguments that read these columns as text, and these words as values.
     pub(crate) reading: String,
     /// Whether class labels that differ in blanks alone have to be made equal.
@@ -66,12 +73,16 @@ pub(crate) fn unusual(
         .filter(|column| !column.words.is_empty())
         .map(|column| (column.column.clone(), column.words.clone()))
         .collect();
+    let is_large = |table: &Table| table.rows * table.columns.len() > CELLS_AT_ONCE;
+    let in_parts = tables().chain(&profile.sample).any(is_large);
     Unusual {
         unseen,
         huge: unseen || tables().any(|table| table.columns.iter().any(is_huge)),
         huge_target: !classes && target.huge > 0,
         files: if words.is_empty() { Vec::new() } else { files(profile) },
-        reading: reading(&as_text, &words),
+        in_parts,
+        own_dates: tables().any(|table| table.columns.iter().any(is_misread)),
+        reading: reading(&as_text, &words, in_parts),
         words,
         as_text,
         nearly_numbers: nearly_numbers(profile, columns),
@@ -80,15 +91,28 @@ pub(crate) fn unusual(
     }
 }
 
+/// Whether pandas alone would misread some dates of a column.
+fn is_misread(column: &Column) -> bool {
+    let is_month_of_year = |value: &str| {
+        let parts = value.trim().split_once('-');
+        parts.is_some_and(|(month, year)| {
+            month.starts_with(|first: char| first.is_ascii_alphabetic()) && year.len() == 2
+        })
+    };
+    let has_months = || column.top_values.iter().any(|(value, _)| is_month_of_year(value));
+    column.kind == ColumnKind::Date && (column.day_first || has_months())
+}
+
 fn files(profile: &Profile) -> Vec<String> {
     let own = [Some(&profile.train), profile.test.as_ref(), profile.sample.as_ref()];
     own.into_iter().flatten().chain(&profile.auxiliary).map(input_path).collect()
 }
 
-fn reading(as_text: &[String], words: &[(String, Vec<String>)]) -> String {
+fn reading(as_text: &[String], words: &[(String, Vec<String>)], in_parts: bool) -> String {
     let text = if as_text.is_empty() { "" } else { ", dtype=AS_TEXT" };
     let words = if words.is_empty() { "" } else { ", keep_default_na=False, na_values=MISSING" };
-    format!("{text}{words}")
+    let whole = if in_parts { ", low_memory=False" } else { "" };
+    format!("{text}{words}{whole}")
 }
 
 /// Categories that pandas would read as numbers or truth values in one table and as text in the other, so that `1` would

@@ -65,6 +65,21 @@ WORDS = ["", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "
 NAMES = [name for file in {{ p.files | py_list }} for name in pd.read_csv(file, nrows=0).columns]
 MISSING = {name: [word for word in WORDS if word not in VALUES.get(name, [])] for name in NAMES}
 {% endif %}
+{% if p.own_dates %}
+
+
+def moments_of(values, day_first=False):
+    """The dates in texts. `Jan-24` is the January of 2024, and dates that begin with the year go on with the month."""
+    texts = values.astype("str").str.strip()
+    whole_year = lambda found: f"{found[1]}-{'20' if found[2] < '69' else '19'}{found[2]}"
+    texts = texts.str.replace(r"^([A-Za-z]+\.?)-(\d\d)$", whole_year, regex=True)
+    moments = pd.to_datetime(texts, errors="coerce", format="mixed", utc=True, dayfirst=day_first)
+    if day_first:
+        of_years = texts.where(texts.str.match(r"\d{4}", na=False))
+        moments = pd.to_datetime(of_years, errors="coerce", format="mixed", utc=True).fillna(moments)
+    return moments
+
+{% endif %}
 
 train = pd.read_csv({{ p.train_file | py }}{{ p.reading }})
 test = pd.read_csv({{ p.test_file | py }}{{ p.reading }})
@@ -210,7 +225,7 @@ def with_earlier(rows, found, keys, moments, lag, days, number, recent):
 {% set table = join.name ~ "_table" %}
 
 # {{ join.name }} has {{ "one row for each key" if join.unique else "several rows for a key, which are summarised" }}.
-{{ table }} = pd.read_csv({{ join.file | py }}{% if join.as_text %}, dtype={{ "{" }}{% for name in join.as_text %}{{ name | py }}: str{{ ", " if not loop.last }}{% endfor %}{{ "}" }}{% endif %}{{ ", keep_default_na=False, na_values=MISSING" if p.words }}){{ ".drop_duplicates(" ~ (join.own | py_list) ~ ")" if join.unique }}
+{{ table }} = pd.read_csv({{ join.file | py }}{% if join.as_text %}, dtype={{ "{" }}{% for name in join.as_text %}{{ name | py }}: str{{ ", " if not loop.last }}{% endfor %}{{ "}" }}{% endif %}{{ ", keep_default_na=False, na_values=MISSING" if p.words }}{{ ", low_memory=False" if p.in_parts }}){{ ".drop_duplicates(" ~ (join.own | py_list) ~ ")" if join.unique }}
 {% if join.nearly_numbers %}
 # Words and blanks among numbers count as missing.
 numbers = {{ join.nearly_numbers | py_list }}
@@ -224,9 +239,9 @@ numbers = {{ join.nearly_numbers | py_list }}
 {% else %}
 {% if join.order %}
 # Dates are days before the last one, and rows are in their order.
-moments = pd.to_datetime({{ table }}[{{ join.order.column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if join.order.day_first }})
+moments = {{ moments(p.own_dates, table ~ "[" ~ (join.order.column | py) ~ "]", "True" if join.order.day_first else "") }}
 {% for date in join.order.further %}
-further = pd.to_datetime({{ table }}[{{ date.column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if date.day_first }})
+further = {{ moments(p.own_dates, table ~ "[" ~ (date.column | py) ~ "]", "True" if date.day_first else "") }}
 moments = pd.concat([moments, further], axis=1).max(axis=1)
 {% endfor %}
 last = moments.max()
@@ -284,7 +299,7 @@ shares = {{ "[" }}{% for share in join.shares %}{{ share.name | py }}, {% endfor
 {% if join.before %}
 # The dates of rows as days, too. Summarised dates become days before them.
 moments = [
-    (pd.to_datetime(rows[{{ join.before.column | py }}], errors="coerce", format="mixed", utc=True{{ ", dayfirst=True" if join.before.day_first }}) - last) / pd.Timedelta(days=1)
+    ({{ moments(p.own_dates, "rows[" ~ (join.before.column | py) ~ "]", "True" if join.before.day_first else "") }} - last) / pd.Timedelta(days=1)
     for rows in (train, test)
 ]
 # The share of rows in the last part of the table's time before a row.
@@ -377,7 +392,7 @@ def prepared(table):
 {% endif %}
 {% if p.derived.spans %}
     # Days between dates.
-    moments = {column: pd.to_datetime(table[column], errors="coerce", format="mixed", utc=True{{ ", dayfirst=column in DAY_FIRST" if p.columns.day_first }}) for column in DATES}
+    moments = {column: {{ moments(p.own_dates, "table[column]", "column in DAY_FIRST" if p.columns.day_first else "") }} for column in DATES}
 {% for span in p.derived.spans %}
     table[{{ span.name | py }}] = (moments[{{ span.to | py }}] - moments[{{ span.from | py }}]) / pd.Timedelta(days=1)
 {% endfor %}

@@ -22,7 +22,7 @@ def features_{{ m.slug }}(frame):
 {% endif %}
 {% if p.columns.dates %}
     for column in DATES:
-        moment = pd.to_datetime(frame[column], errors="coerce", format="mixed", utc=True{{ ", dayfirst=column in DAY_FIRST" if p.columns.day_first }})
+        moment = {{ moments(p.own_dates, "frame[column]", "column in DAY_FIRST" if p.columns.day_first else "") }}
         x[column + "_days"] = (moment - pd.Timestamp("2000-01-01", tz="UTC")) / pd.Timedelta(days=1)
         x[column + "_month"] = moment.dt.month.astype(float)
         x[column + "_weekday"] = moment.dt.day_of_week.astype(float)

@@ -12,7 +12,7 @@ LEFT_OUT = np.arange(len(train) + len(test), len(tables))
 tables = pd.concat([train[[TIME{{ ", *SERIES" if p.history.series }}]], test[[TIME{{ ", *SERIES" if p.history.series }}]]], ignore_index=True)
 {% endif %}
 {% if p.time.is_date %}
-MOMENTS = pd.to_datetime(tables[TIME], errors="coerce", format="mixed", utc=True{{ ', dayfirst=True' if p.time.day_first }})
+MOMENTS = {{ moments(p.own_dates, "tables[TIME]", "True" if p.time.day_first else "") }}
 CLOCK = ((MOMENTS - pd.Timestamp("2000-01-01", tz="UTC")) / pd.Timedelta(days=1)).to_numpy(dtype=float)
 {% else %}
 CLOCK = pd.to_numeric(tables[TIME], errors="coerce").to_numpy(dtype=float)

@@ -1,6 +1,6 @@
     # Calendar parts, with the year's cycle on a circle so that December is next to January.
     for column in DATES:
-        moment = pd.to_datetime(frame[column], errors="coerce", format="mixed", utc=True{{ ", dayfirst=column in DAY_FIRST" if p.columns.day_first }})
+        moment = {{ moments(p.own_dates, "frame[column]", "column in DAY_FIRST" if p.columns.day_first else "") }}
         x[column + "_year"] = moment.dt.year.astype(float)
         x[column + "_day"] = moment.dt.day.astype(float)
         x[column + "_hour"] = moment.dt.hour + moment.dt.minute / 60

@@ -1,12 +1,16 @@
 //! What the offline agents write passes the rules against leakage.
 
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
+use mle_star_domain::protocol::SplitKind;
 use mle_star_domain::role::AgentType;
 use mle_star_leakage::{Facts, check};
+use mle_star_offline::OfflineAgents;
+use mle_star_tables::profile::{Column, ColumnKind};
 use serde_json::json;
 
 use super::ask::{Asked, merged, refinements, with_data};
-use super::tasks::{Shape, agents, shape};
+use super::python::initial;
+use super::tasks::{Shape, agents, by, column, profile, shape, task};
 
 fn passes(script: &str) {
     let facts = Facts { targets: vec!["target".to_owned()], ids: vec!["id".to_owned()], ..Facts::default() };
@@ -62,6 +66,20 @@ fn check_shape(shape: &Shape) -> usize {
     let lost: Vec<&str> = scripts.iter().step_by(3).flat_map(|script| missed(script)).collect();
     assert_eq!(lost, Vec::<&str>::new(), "{}", shape.metric);
     scripts.len()
+}
+
+#[test]
+fn scripts_that_read_dates_themselves_have_no_finding() {
+    let shape = shape("RMSE", Minimize, 0);
+    let mut profile = profile(&shape);
+    profile.train.columns.push(Column { day_first: true, ..column("moment", ColumnKind::Date, 50) });
+    for split in [None, Some(by(SplitKind::Time, "moment"))] {
+        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, split.as_ref()).unwrap();
+        let script = initial(&agents, "LightGBM");
+        assert!(script.contains("moments_of("), "{script}");
+        passes(&script);
+        assert_eq!(missed(&script), Vec::<&str>::new());
+    }
 }
 
 #[test]

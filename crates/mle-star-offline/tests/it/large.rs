@@ -6,7 +6,7 @@ use mle_star_offline::OfflineAgents;
 use mle_star_tables::profile::{ColumnKind, Profile};
 use serde_json::json;
 
-use super::ask::{Asked, code_of, merged};
+use super::ask::{Asked, code_of, merged, with_data};
 use super::python::initial;
 use super::tasks::{Shape, agents, column, count_rarest, profile, shape, task};
 
@@ -86,9 +86,29 @@ fn a_short_study_in_folds_of_groups_leaves_out_only_parts_that_train() {
         let shown = study.split("\nshow(\"").skip(1).filter_map(|rest| rest.split('"').next());
         shown.map(str::to_owned).collect::<Vec<_>>()
     };
-    let measured = ["Encoding: LightGBM, Features: CatBoost, Model: CatBoost, Blend"];
+    let parts = ["Encoding: LightGBM", "Features: CatBoost", "Model: CatBoost", "Blend"];
+    let line = |part| format!("- Without {part} (half of it): 0.7 | baseline 0.8 | difference -0.1\n");
+    let measured = parts.map(line).concat();
+    let measured = [measured.as_str()];
     assert_eq!(variants(1.0, &measured), ["Features: LightGBM", "Model: LightGBM", "Postprocessing"]);
     assert_eq!(variants(100.0, &measured), ["Features: LightGBM", "Postprocessing"]);
+}
+
+#[test]
+fn large_tables_are_read_whole() {
+    let shape = Shape { auxiliary: true, ..shape("RMSE", Minimize, 0) };
+    let check = |rows: usize, whole: bool| {
+        let mut profile = profile(&shape);
+        profile.train.rows = rows;
+        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap().with_folds_file(0.0);
+        let ask = Asked { agents: &agents, place: "phase1/data" };
+        let script = with_data(&ask, &initial(&agents, "LightGBM"));
+        let reads: Vec<&str> = script.lines().filter(|line| line.contains("pd.read_csv(\"")).collect();
+        assert_eq!(reads.len(), 5, "{reads:#?}");
+        assert!(reads.iter().all(|line| line.contains(", low_memory=False") == whole), "{reads:#?}");
+    };
+    check(10_000, false);
+    check(1_000_000, true);
 }
 
 #[test]

@@ -37,7 +37,48 @@ fn times_are_read_by_their_kind() {
     check(ColumnKind::Category, false, "\ntimes = train[TIME]\n");
     let read = "times = pd.to_datetime(train[TIME], errors=\"coerce\", format=\"mixed\", utc=True";
     check(ColumnKind::Date, false, &format!("{read})\n"));
-    check(ColumnKind::Date, true, &format!("{read}, dayfirst=True)\n"));
+    check(ColumnKind::Date, true, "times = moments_of(train[TIME], day_first=True)\n");
+}
+
+/// The dates of a script are those of the program: a month and a year are no day, and the year may be first in any column.
+#[test]
+fn dates_are_read_like_the_program_reads_them() {
+    needs!(Libraries);
+    let shape = shape("RMSE", Minimize, 0);
+    let mut profile = super::tasks::profile(&shape);
+    profile.train.columns.push(Column { day_first: true, ..column("moment", ColumnKind::Date, 50) });
+    let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
+    let script = initial(&agents, "LightGBM");
+    let at = script.find("def moments_of(").unwrap();
+    let function = script[at..].split("\n\n").next().unwrap();
+    let checked = format!(
+        "import pandas as pd\n\n\n{function}\n\n\n\
+         texts = pd.Series(['Jan-24', 'Dec-11', 'Jan-85', '2024-01-02', ' 2024/01/02 03:00', '01.02.2024', None, 'no'])\n\
+         print(moments_of(texts, day_first=True).dt.strftime('%Y-%m-%d').tolist())\n"
+    );
+    let mut batch = Batch::new();
+    batch.add_alone("dates".to_owned(), &checked, |_| ());
+    let done = batch.run(&interpreter()).remove(0);
+    let expected =
+        "['2024-01-01', '2011-12-01', '1985-01-01', '2024-01-02', '2024-01-02', '2024-02-01', nan, nan]";
+    assert_eq!((done.stdout.trim(), done.stderr.as_str()), (expected, ""));
+}
+
+#[test]
+fn months_of_years_are_read_by_the_script_itself() {
+    let shape = shape("RMSE", Minimize, 0);
+    let check = |value: &str, own: bool| {
+        let mut profile = super::tasks::profile(&shape);
+        let top_values = vec![(value.to_owned(), 5)];
+        profile.train.columns.push(Column { top_values, ..column("moment", ColumnKind::Date, 50) });
+        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
+        let script = initial(&agents, "LightGBM");
+        assert_eq!(script.contains("moments_of(frame[column])"), own, "{value}");
+        assert_eq!(script.contains("pd.to_datetime(frame[column], "), !own, "{value}");
+    };
+    check("Jan-24", true);
+    check("2024-01-02", false);
+    check("31-Jan-24", false);
 }
 
 /// Language models are told the folds that the templates use, so that scores can be compared.
