@@ -242,7 +242,7 @@ const IN_TIME: [&str; 12] = [
 /// For classes that go on in time.
 const CLASSES_IN_TIME: [&str; 4] = ["lightgbm_windows", "lightgbm", "catboost_windows", "catboost"];
 
-/// The first models are of different families; variants of a family come later. The first one is quick and seldom poor: in
+/// The first three models are of different families; variants of a family come later. The first one is quick and seldom poor: in
 /// a short run it may be the only one.
 const WITHOUT_TEXTS: [&str; 19] = [
     "lightgbm",

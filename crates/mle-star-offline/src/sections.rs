@@ -123,7 +123,7 @@ pub(crate) fn kind(heading: &str) -> &str {
     heading.split_once(": ").map_or(heading, |(kind, _)| kind)
 }
 
-/// The target's scale: `plain`, `log`, `root` or `arcsinh`.
+/// The target's scale: `plain` or `log`.
 ///
 /// # Errors
 /// A template is broken.

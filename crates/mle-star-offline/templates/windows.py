@@ -27,7 +27,7 @@ def last_before(codes, times, values, wanted, ends):
 def with_windows(fit, others, y_fit, fit_rows, other_rows, windows):
     """Both frames with columns for earlier targets of the same series, taken from the fitted rows{{ " and the rows that the sample lacks" if p.subsample }}.
 
-    Rows to predict come after all fitted rows, so they know their series up to the first of them only. Fitted rows see no
+    Rows to predict come after all fitted rows{{ " of their series" if p.time.series }}, so they know their series up to the first of them only. Fitted rows see no
     more: time is cut into periods as long as that of the rows to predict, and a row knows the rows before its period.
     Windows are in periods.
     """
