@@ -85,10 +85,13 @@ edges = cuts[1:] - cuts[0] if len(cuts) > 1 else [len(positions) // 2]
 {% endif %}
 TUNING = [(np.setdiff1d(positions, part), part) for part in np.split(positions, edges)]
 {% elif p.grouping %}
+{% set few_groups = p.grouping.groups < 6 %}
 {% if p.grouping.stratified and not p.folds_file %}
-from sklearn.model_selection import GroupKFold, KFold, StratifiedGroupKFold
-{% else %}
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+{% elif few_groups %}
 from sklearn.model_selection import GroupKFold, KFold
+{% else %}
+from sklearn.model_selection import GroupKFold
 {% endif %}
 
 {% if p.grouping.given %}
@@ -112,10 +115,12 @@ FOLDS = list(GroupKFold(n_splits={{ p.folds }}).split(train, groups={{ "GROUPS" 
 
 
 def inner_folds(fit):
-    """Folds of the fitting rows for cross-fitting; groups stay whole, unless there is one."""
+    """Folds of the fitting rows for cross-fitting; groups stay whole{{ ", unless there is one" if few_groups }}."""
     groups = {{ "GROUPS.loc[fit.index]" if p.grouping.gaps else "train.loc[fit.index, GROUP]" }}
+{% if few_groups %}
     if groups.nunique() == 1:
         return list(KFold(5, shuffle=True, random_state=SEED).split(fit))
+{% endif %}
     return list(GroupKFold(n_splits=min(5, groups.nunique())).split(fit, groups=groups))
 {% elif p.folds_file %}
 # All scripts validate on the same folds, so that their scores can be compared.
