@@ -7,6 +7,8 @@ mod cells;
 #[cfg(test)]
 mod composition;
 #[cfg(test)]
+mod corners;
+#[cfg(test)]
 mod derived;
 #[cfg(test)]
 mod dropped;
