@@ -168,6 +168,7 @@ impl Problem {
     ///
     /// # Errors
     /// The rules cannot solve this task; the hint names the field to set.
+    #[expect(clippy::too_many_lines, reason = "most of them are fields")]
     pub(crate) fn new(
         task: &Task,
         profile: &Profile,
