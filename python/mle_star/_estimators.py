@@ -100,8 +100,10 @@ class _Estimator(BaseEstimator):  # type: ignore[misc]
     def _predicted(self, X: Any) -> pd.DataFrame:
         """The run's predictions for these rows: a column for the target, or one for each class."""
         check_is_fitted(self, "run_")
-        # An array has the columns of the frame that was learned from, and the other way round.
-        features = self._features(X, reset=False).set_axis(self._names, axis=1)
+        features = self._features(X, reset=False)
+        if set(features.columns) != set(self._names):
+            # An array has the columns of the frame that was learned from, and the other way round.
+            features = features.set_axis(self._names, axis=1)
         predicted = self.run_.predict(features.assign(**{self._id: np.arange(len(features))}))
         return predicted.drop(columns=self._id)
 

@@ -62,7 +62,8 @@ pub(crate) fn objection(command: &str, blocked: &[String], folder: &Path) -> Opt
 /// Whether the command has this part of a path, apart from the path of the `folder` itself. Names that are longer than
 /// `environ` are other files.
 fn leads_to(command: &str, secret: &str, folder: &Path) -> bool {
-    let rest = command.replace(&*folder.to_string_lossy(), " ");
+    let climbs = command.contains("..");
+    let rest = if climbs { command.to_owned() } else { command.replace(&*folder.to_string_lossy(), " ") };
     let goes_on = |letter: char| letter.is_alphanumeric() || "_.-".contains(letter);
     rest.match_indices(secret)
         .any(|(at, _)| secret != ENVIRON || !rest[at + secret.len()..].starts_with(goes_on))

@@ -1,7 +1,7 @@
 //! Deletes runs that no process works on.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use mle_star::journal::hold;
 use mle_star_domain::layout;
@@ -23,6 +23,8 @@ pub fn delete(folder: &Path) -> Result<(), Trouble> {
         let hint = "check who owns the folder and its files, and that the file system can be written";
         Trouble::new(format!("cannot delete {}: {error}", folder.display()), hint)
     };
+    // A path that ends in a slash would lead to what a link leads to.
+    let folder = &folder.components().collect::<PathBuf>();
     if folder.symlink_metadata().map_err(|error| cannot(&error))?.is_symlink() {
         let message = format!("{} is a link to a folder elsewhere", folder.display());
         return Err(Trouble::new(message, "delete the run where it is, and then the link"));

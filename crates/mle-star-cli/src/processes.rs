@@ -9,8 +9,9 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -296,7 +297,11 @@ fn id_of(folder: &Path) -> String {
 /// run, or removed.
 fn late_end(started: Started, folder: &Path) -> Option<Trouble> {
     let Started { mut child, said, output, recorded: before } = started;
-    let is_well = child.wait().is_ok_and(|status| status.success()) || recorded(folder) != before;
+    // A process that was stopped did not fail.
+    let is_over = |status: ExitStatus| {
+        status.success() || status.signal().is_some() || matches!(status.code(), Some(130 | 143))
+    };
+    let is_well = child.wait().is_ok_and(is_over) || recorded(folder) != before;
     if let Some(output) = output.filter(|_| is_well || runs::is_run(folder)) {
         // If it cannot be kept, the run still has its own log.
         drop(output::keep(output, folder));

@@ -81,6 +81,16 @@ pub struct AmbiguousColumn {
     pub otherwise: String,
 }
 
+/// How it is said that cells may be lists.
+const LABELS: &str = "the labels";
+
+impl AmbiguousColumn {
+    /// Whether cells may be lists of labels.
+    pub fn may_be_lists(&self) -> bool {
+        self.otherwise.starts_with(LABELS)
+    }
+}
+
 impl Notation {
     /// The columns of which cells are rewritten.
     pub fn translated(&self) -> impl Iterator<Item = &NumberColumn> {
@@ -217,7 +227,7 @@ fn ambiguous(name: &str, at: usize, tally: &Tally) -> AmbiguousColumn {
         at,
         as_decimal: if is_decimal { example.replace(',', ".") } else { as_thousands.clone() },
         otherwise: if tally.may_be_lists() {
-            format!("the labels {}", example.replace(',', " and "))
+            format!("{LABELS} {}", example.replace(',', " and "))
         } else {
             as_thousands
         },

@@ -19,7 +19,12 @@ impl Machine<'_> {
         let place = Site { expression: site, statement: self.nesting.search.unwrap_or(self.statement) };
         let kind = match self.how(&scores) {
             Some(How::Model) | None if self.chosen_again(&scores, place) => Kind::Choice(How::Number),
-            Some(How::Setting) if self.chosen_again(&scores, place) => Kind::Choice(How::Steps),
+            Some(How::Features) if self.chosen_again(&scores, place) => Kind::Choice(How::Steps),
+            Some(How::Features) => Kind::Choice(How::Setting),
+            // Which score is the reported one has to be known: those of the steps are often printed, too.
+            Some(How::Setting) if self.reports_a_score() && self.chosen_again(&scores, place) => {
+                Kind::Choice(How::Number)
+            }
             // A model that stops early takes the best round, which is common practice.
             Some(How::Rounds) if self.stops_early(&scores) => Kind::Stopping,
             Some(how) => Kind::Choice(how),

@@ -57,9 +57,11 @@ pub(crate) enum How {
     Few,
     /// By how long one model was trained: the loop at the place of the lesson trains it further.
     Epoch,
+    /// By the features.
+    Features,
     /// By settings of a model.
     Setting,
-    /// By settings of a model, of which each step of a search adds one, as by forward selection.
+    /// By the features, of which each step of a search adds one.
     Steps,
     /// By settings of a model, in many trials.
     Trials,

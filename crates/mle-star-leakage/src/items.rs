@@ -264,8 +264,9 @@ impl<'a> Machine<'a> {
     /// `array[rows, columns]`.
     fn array_item(&mut self, table: &Table, index: &'a [Expr]) -> Value {
         let Some((first, rest)) = index.split_first() else { return Value::Unknown };
-        let slices = index.iter().filter_map(Expr::as_slice_expr);
-        if let Some(window) = slices.filter_map(|slice| self.overlapping_window(table, slice)).next() {
+        if let Expr::Slice(slice) = first
+            && let Some(window) = self.overlapping_window(table, slice)
+        {
             return window;
         }
         let mut chosen = match first {

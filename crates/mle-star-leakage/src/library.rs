@@ -361,7 +361,10 @@ impl Machine<'_> {
                 _ => text.fixed.split(UNKNOWN_PART).collect(),
             };
             let claimed = text.values.iter().zip(before).filter(|(_, before)| is_about_held_out_rows(before));
-            self.seen.claimed.extend(claimed.map(|(value, _)| value.clone()).take(room));
+            // Differences and ratios of scores of different rows are no scores.
+            let claimed = claimed.filter(|(value, _)| self.is_of_one_prediction(value));
+            let claimed: Vec<Value> = claimed.map(|(value, _)| value.clone()).take(room).collect();
+            self.seen.claimed.extend(claimed);
             let seen = &mut self.seen;
             let printed = match self.nesting.around.is_empty() {
                 true => &mut seen.printed,
@@ -379,6 +382,13 @@ impl Machine<'_> {
             }
         }
         self.seen.finals.push(Final { site, values, literal });
+    }
+
+    /// Whether a value is computed from scores of the same predictions alone.
+    fn is_of_one_prediction(&self, value: &Value) -> bool {
+        let scores = self.scores_of(value, 3);
+        let mut parts = self.infos.scores(&scores).map(|score| (score.rows, &score.lessons));
+        parts.next().is_some_and(|first| parts.all(|other| other == first))
     }
 
     /// Remembers that a file is opened.
@@ -434,12 +444,16 @@ fn partial(function: &Value, arguments: &Arguments) -> Value {
 }
 /// Words for rows that a model has not seen, and for scores of such.
 const HELD_OUT: &str = "
-    val valid validation validated test holdout held unseen oof cv generalization generalisation";
+    val valid validation validated test holdout held unseen oof cv";
+/// Words for rows that a model has seen, and for what is no score.
+const NOT_HELD_OUT: &str = "
+    fit refit refitted gap ratio overfit overfitting insample sample fold not";
 
 /// Whether a text says that a number is about rows that a model has not seen.
 fn is_about_held_out_rows(text: &str) -> bool {
     let text = text.to_lowercase();
-    let mut words = text.split(|letter: char| !letter.is_alphanumeric());
-    let claims = |word: &str| names::is_one(HELD_OUT, word);
-    words.any(claims) && !text.contains("train")
+    let words = || text.split(|letter: char| !letter.is_alphanumeric());
+    words().any(|word| names::is_one(HELD_OUT, word))
+        && !words().any(|word| names::is_one(NOT_HELD_OUT, word))
+        && !text.contains("train")
 }

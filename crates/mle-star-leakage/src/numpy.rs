@@ -295,8 +295,9 @@ impl Machine<'_> {
         if let (true, Some(positions)) = (open, self.positions_of_folds(&first)) {
             return positions;
         }
+        let is_first = matches!(axis.or_else(|| arguments.positional.get(1)), None | Some(Value::Int(0)));
         if tables.is_empty()
-            && matches!(name, "stack" | "vstack")
+            && (name == "vstack" || name == "stack" && is_first)
             && let Some(table) = self.table_of(&first).cloned().or_else(|| self.row_list(&first))
         {
             return self.table(table);
@@ -305,7 +306,6 @@ impl Machine<'_> {
             return if self.scores_of(&first, 2).is_empty() { Value::Unknown } else { first };
         }
         // Like `np.array([...])`: the first axis is that of the items.
-        let is_first = matches!(axis.or_else(|| arguments.positional.get(1)), None | Some(Value::Int(0)));
         let alike = tables.iter().all(|table| table.rows == tables[0].rows && table.columns.is_empty());
         if name == "stack" && is_first && alike && tables.len() == items.len() {
             return self.as_array(&first);

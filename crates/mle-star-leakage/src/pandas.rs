@@ -89,7 +89,8 @@ impl Machine<'_> {
             "from_pandas" => self.table(Table { polars: true, ..table.clone() }),
             "get_dummies" => {
                 let mut made = table.clone();
-                if !arguments.is_true("drop_first") {
+                let all = ["columns", "drop_first"].iter().all(|name| arguments.named(name).is_none());
+                if all {
                     self.add_other_classes(&mut made, arguments.range);
                 }
                 self.table(made)
@@ -115,7 +116,15 @@ impl Machine<'_> {
         };
         let class = |name: &String| {
             let (column, _) = name.rsplit_once('_')?;
-            let divided = made.whole && is_named(self.source, column) && !is_named(before, name);
+            let is_set = ["\"", "'"].iter().any(|mark| {
+                let column = format!("{mark}{name}{mark}]");
+                self.source.split(&column).skip(1).any(|after| after.trim_start().starts_with("= "))
+            });
+            let divided = made.whole
+                && !is_set
+                && !self.targets.contains(column)
+                && is_named(self.source, column)
+                && !is_named(before, name);
             divided.then(|| (column.to_owned(), name.clone()))
         };
         let classes: Vec<(String, String)> = self.targets.iter().filter_map(class).collect();

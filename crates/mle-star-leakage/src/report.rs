@@ -24,6 +24,16 @@ pub(crate) fn findings(machine: &mut Machine<'_>) -> Vec<Finding> {
         report.score(score, lessons);
     }
     let mut findings: Vec<Finding> = report.found.into_values().collect();
+    // What is told as a leak is not told again as a warning.
+    let leaks: Vec<(usize, usize)> = findings
+        .iter()
+        .filter(|finding| finding.rule == Rule::ChosenOnScoredRows)
+        .map(|finding| (finding.line as usize, finding.column as usize))
+        .collect();
+    findings.retain(|finding| {
+        let place = (finding.line as usize, finding.column as usize);
+        finding.rule != Rule::ChosenAmongModels || !leaks.contains(&place)
+    });
     findings.sort_by_key(|finding| (finding.line, finding.column, finding.rule));
     findings
 }

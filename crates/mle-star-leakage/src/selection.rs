@@ -16,7 +16,7 @@ impl Machine<'_> {
         self.infos.map(&lessons, |lesson| match lesson.kind {
             Kind::Selection | Kind::Choice(_) => Some(lesson),
             Kind::Candidate(how) if how.is_open() => {
-                Some(Lesson { kind: Kind::Candidate(How::Setting), ..lesson })
+                Some(Lesson { kind: Kind::Candidate(How::Features), ..lesson })
             }
             Kind::Target | Kind::Model => {
                 Some(Lesson { kind: Kind::Selection, on: RowsId::UNKNOWN, ..lesson })

@@ -22,6 +22,10 @@ impl<'a> Machine<'a> {
         let low = bound(slice.lower.as_ref().map(|bound| bound.range()))?;
         let high = bound(slice.upper.as_ref().map(|bound| bound.range()))?;
         let (around, range) = self.loop_of_windows(&low, &high)?;
+        // Windows that a loop does not collect may be parts that are looked at one after the other.
+        if range.contains_range(self.statement) && !self.text(self.statement).contains(".append(") {
+            return None;
+        }
         let known = self.nesting.around[around].rows.filter(|rows| self.rows.windows_of(*rows).is_some());
         let rows = known.unwrap_or_else(|| {
             let site = Site { expression: slice.range(), statement: range };
@@ -35,6 +39,11 @@ impl<'a> Machine<'a> {
     fn loop_of_windows(&self, low: &str, high: &str) -> Option<(usize, TextRange)> {
         let name = low.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()?;
         let (before, after) = (low.strip_prefix(name)?, high.strip_prefix(name)?);
+        let is_distance =
+            |text: &str| (text.is_empty() || text.starts_with(['+', '-'])) && !text.contains(['*', '/', '%']);
+        if !is_distance(before) || !is_distance(after) {
+            return None;
+        }
         let begin = format!("for{name}inrange(");
         let mut loops = self.nesting.around.iter().enumerate().rev();
         let (at, range, head) = loops.find_map(|(at, around)| {

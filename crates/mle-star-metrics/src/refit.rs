@@ -215,7 +215,7 @@ impl Alike {
     fn words(&self) -> String {
         let correlation = match self.correlation {
             Some(found) => format!("correlation {found:.2}"),
-            None => "no correlation, because one of them is constant".to_owned(),
+            None => "no correlation, because at least one of them is constant".to_owned(),
         };
         let ((one, two), (deviation, other)) = (self.means, self.deviations);
         format!(

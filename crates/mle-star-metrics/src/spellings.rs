@@ -378,10 +378,12 @@ fn named(name: &str) -> Option<(Metric, bool)> {
     let lower = name.to_lowercase();
     let plain = |name: &str| unweighted(name).map(|metric| (metric, false));
     let weighted = || {
-        let of = |prefix: &&str| unweighted(lower.trim().replace(['-', '_'], " ").strip_prefix(*prefix)?);
-        // The weights of WMAPE are the true values.
-        let metric = WEIGHTED.iter().find_map(of).filter(|metric| *metric != Metric::Mape);
-        metric.map(|metric| (metric, true))
+        let of = |prefix: &&str| {
+            let metric = unweighted(lower.trim().replace(['-', '_'], " ").strip_prefix(*prefix)?)?;
+            // The weights of WMAPE, or weighted MAPE, are the true values.
+            (metric != Metric::Mape || prefix.contains(' ') && *prefix != "weighted ").then_some(metric)
+        };
+        WEIGHTED.iter().find_map(of).map(|metric| (metric, true))
     };
     plain(name).or_else(weighted)
 }

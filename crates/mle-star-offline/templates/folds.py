@@ -85,7 +85,7 @@ edges = cuts[1:] - cuts[0] if len(cuts) > 1 else [len(positions) // 2]
 {% endif %}
 TUNING = [(np.setdiff1d(positions, part), part) for part in np.split(positions, edges)]
 {% elif p.grouping %}
-{% set few_groups = p.grouping.groups < 6 %}
+{% set few_groups = p.grouping.groups < 6 or p.folds_file %}
 {% if p.grouping.stratified and not p.folds_file %}
 from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 {% elif few_groups %}

@@ -127,7 +127,7 @@ impl Failure {
         let (message, hint, can_resume) = match self.status {
             Some(402) => (CREDIT.to_owned(), format!("add credit, or put another key into {key}"), true),
             _ if is_credit => (CREDIT.to_owned(), format!("add credit, or put another key into {key}"), true),
-            Some(403) if says(&["moderat", "flagged"]) => return None,
+            Some(403) if says(&["moderat", "flagged"]) && !says(&["account", "organization"]) => return None,
             Some(401 | 403) if at.endpoint.has_key() => {
                 ("the endpoint refuses the key".to_owned(), format!("check {key} and openai.url"), true)
             }

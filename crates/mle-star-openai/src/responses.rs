@@ -75,7 +75,10 @@ pub(crate) fn document(collected: &mut Collected, response: &Value) {
         ("incomplete", "max_output_tokens") => Some(End::Length),
         ("incomplete", "content_filter") => Some(End::Filter),
         ("" | "in_progress" | "queued", _) => None,
-        (status, why) => Some(End::Broken([status, why].join(" ").trim().to_owned())),
+        (status @ ("incomplete" | "failed" | "cancelled"), why) => {
+            Some(End::Broken([status, why].join(" ").trim().to_owned()))
+        }
+        (status, _) => Some(End::Other(status.to_owned())),
     };
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use csv::{Reader, ReaderBuilder, StringRecord, Writer};
 use mle_star_domain::trouble::Trouble;
-use mle_star_formats::{Decimal, Notation, NumberColumn, Options, Table, open};
+use mle_star_formats::{AmbiguousColumn, Decimal, Notation, NumberColumn, Options, Table, open};
 use serde::{Deserialize, Serialize};
 
 use crate::folder;
@@ -73,11 +73,11 @@ impl Layout {
     ) -> Result<Vec<String>, Trouble> {
         let table = reading.open(given)?;
         let places = self.places(given, &table)?;
-        // A point stays a decimal point, as in plain tables.
-        let is_open = |at: usize, example: &str| places.contains(&Some(at)) && example.contains(',');
-        if let Some(column) =
-            table.notation().ambiguous.iter().find(|column| is_open(column.at, &column.example))
-        {
+        // A point stays a decimal point, as in plain tables, and lists of labels stay texts.
+        let is_open = |column: &&AmbiguousColumn| {
+            places.contains(&Some(column.at)) && column.example.contains(',') && !column.may_be_lists()
+        };
+        if let Some(column) = table.notation().ambiguous.iter().find(is_open) {
             return Err(ambiguous(&file_name(given), column));
         }
         let cannot = |error: &dyn std::fmt::Display| cannot_write(into, error);

@@ -129,7 +129,8 @@ impl Solution {
                 let places = self.text.match_indices(exact).map(|(at, _)| at);
                 let nearest = places.min_by_key(|at| (!self.fills_lines(*at, exact), distance(*at)));
                 let exact = nearest.map(|at| CodeBlock { text: exact.to_owned(), at });
-                exact.or_else(|| self.windows_like(&lines).next()).ok_or(BlockError::Absent)
+                let alike = || self.windows_like(&lines).min_by_key(|block| distance(block.at));
+                exact.or_else(alike).ok_or(BlockError::Absent)
             }
             found => found,
         }

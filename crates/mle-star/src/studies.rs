@@ -89,8 +89,20 @@ fn effect(line: &str) -> Option<f64> {
 
 /// The number at the beginning of a text, such as `0.5`, `12,345` or `1.2e-05`.
 fn number_at(text: &str) -> Option<f64> {
-    let end = text.find(|c: char| !c.is_ascii_digit() && !",.".contains(c)).unwrap_or(text.len());
-    let (digits, rest) = (text[..end].trim_end_matches([',', '.']), &text[end..]);
+    let is_digit = |at: usize| text.as_bytes().get(at).is_some_and(u8::is_ascii_digit);
+    // A comma stands before three digits of a whole number.
+    let is_mark = |at: usize| (1..4).all(|next| is_digit(at + next)) && !is_digit(at + 4);
+    let (mut end, mut has_point) = (0, false);
+    while let Some(letter) = text.as_bytes().get(end) {
+        match letter {
+            b'0'..=b'9' => {}
+            b'.' if !has_point => has_point = true,
+            b',' if !has_point && end > 0 && is_mark(end) => {}
+            _ => break,
+        }
+        end += 1;
+    }
+    let (digits, rest) = (text[..end].trim_end_matches('.'), &text[end..]);
     let exponent = rest.strip_prefix('e').filter(|_| digits.len() == end).and_then(|rest| {
         let sign = rest.len() - rest.trim_start_matches(['+', '-']).len();
         let end = rest[sign..].find(|c: char| !c.is_ascii_digit()).map_or(rest.len(), |end| sign + end);

@@ -171,19 +171,27 @@ impl Connection {
             Arc::new(Sending { source: Arc::clone(source), done, answer })
         };
         let data = source.data().to_owned();
-        let sending = Arc::clone(lock(&self.shared.data).entry(data.clone()).or_insert_with(new));
-        let ask = async || {
-            let (answer, answered) = oneshot::channel();
-            *lock(&sending.answer) = Some(answer);
-            self.shared.out.send(&ToRunner::Data { data: data.clone() }, &[]);
-            self.or_lost(answered).await?.unwrap_or_else(|_| Err("it did not answer".to_owned()))
-        };
-        let done = sending.done.get_or_try_init(ask).await.copied();
-        if done.is_err() {
-            // What was sent is of the run that first had this data.
-            source.share_fault(&sending.source);
+        loop {
+            let sending = Arc::clone(lock(&self.shared.data).entry(data.clone()).or_insert_with(new));
+            let ask = async || {
+                let (answer, answered) = oneshot::channel();
+                *lock(&sending.answer) = Some(answer);
+                self.shared.out.send(&ToRunner::Data { data: data.clone() }, &[]);
+                self.or_lost(answered).await?.unwrap_or_else(|_| Err("it did not answer".to_owned()))
+            };
+            let done = sending.done.get_or_try_init(ask).await.copied();
+            if done.is_ok() {
+                return done;
+            }
+            let mut known = lock(&self.shared.data);
+            if known.get(&data).is_some_and(|known| Arc::ptr_eq(known, &sending)) {
+                known.remove(&data);
+            }
+            // The files may be those of another run that had this data first, and be gone.
+            if Arc::ptr_eq(&sending.source, source) || sending.source.unreadable().is_none() {
+                return done;
+            }
         }
-        done
     }
 
     /// Runs a script. Dropping the future ends the script.

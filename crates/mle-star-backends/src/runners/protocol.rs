@@ -169,6 +169,7 @@ pub enum FromRunner {
         /// Why.
         message: String,
         /// Whether it is in vain to try again.
+        #[serde(default)]
         is_final: bool,
     },
     /// These files of the data are needed.

@@ -171,7 +171,7 @@ pub async fn log_file(
     Ok(stream(found.await?, None))
 }
 
-/// Starts that have no run yet, or ended without one.
+/// Starts that have no run yet, or ended before their run went on.
 fn late(late: &Late, entries: &[Entry]) -> Vec<serde_json::Value> {
     let has_none = |id: &str| entries.iter().all(|entry| entry.id != *id);
     let shown = late.all().into_iter().filter(|(id, trouble)| trouble.is_some() || has_none(id));

@@ -38,8 +38,8 @@ impl Form {
 pub fn link_data(link: &Path, data_dir: &Path) -> io::Result<()> {
     let data = data_dir.canonicalize()?;
     match fs::read_link(link) {
-        Ok(target) if target != data => fs::remove_file(link)?,
-        // Somebody put a folder there.
+        Ok(target) if target != data && !link.exists() => fs::remove_file(link)?,
+        // Somebody put a folder there, or a link of his own.
         _ if link.symlink_metadata().is_ok() => return Ok(()),
         _ => {}
     }

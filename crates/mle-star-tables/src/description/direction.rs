@@ -96,7 +96,7 @@ fn is_of_a_score(words: &[Word], at: usize) -> bool {
 /// Whether a word for scores is near.
 fn is_of_values(words: &[Word], at: usize) -> bool {
     const SCORES: &str = "score scores metric error errors loss losses value values index coefficient rate rates distance distances \
-        measure wert werte valor valores";
+        cost costs profit profits points number numbers result results measure wert werte valor valores";
     words[at.saturating_sub(8)..words.len().min(at + 6)].iter().any(|word| among(SCORES, &word.text))
 }
 
@@ -181,6 +181,7 @@ mod tests {
         check("The energy score is used; lower is better.", least);
         check("Forecasts are compared by the energy score. Smaller values are better.", least);
         check("# Evaluation\nThe highest score wins.", most);
+        check("The metric is the expected cost of maintenance. The lowest cost wins.", least);
         check("The metric is the energy score, and the smallest wins.", least);
         check("The energy score is to be minimised.", least);
         check("Your task is to maximize the energy score.", most);

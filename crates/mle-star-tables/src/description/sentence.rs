@@ -75,7 +75,7 @@ impl Section {
         if begins(ASIDE) && !has_both {
             return Some(Self::Aside);
         }
-        (begins(EVALUATION) || weakly || has_both).then_some(Self::Evaluation)
+        (begins(EVALUATION) || weakly || (has_both && begins(ASIDE))).then_some(Self::Evaluation)
     }
 }
 

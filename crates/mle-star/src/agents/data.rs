@@ -22,7 +22,7 @@ pub(crate) async fn data(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Solution
     let call = Call::new(AgentType::Data, "data.md", inputs).telling("current", run_of(best));
     let answer = ctx.ask(call).await?;
     let code = reply::code(&answer);
-    if reply::prose(&answer).is_some_and(|text| denies_revision(&text, code.as_deref())) {
+    if reply::prose(&answer).is_some_and(|text| denies_revision(&text)) {
         return Ok(None);
     }
     if code.is_none() {
@@ -34,13 +34,13 @@ pub(crate) async fn data(ctx: &Ctx<'_>, best: &Scored) -> Result<Option<Solution
     Ok(code.filter(|text| *text != solution.text()).map(|text| solution.with_text(text)))
 }
 
-/// Whether a reply says that all data is used: anywhere, or at its beginning if it has a script.
-fn denies_revision(text: &str, code: Option<&str>) -> bool {
+/// Whether a reply says that all data is used, and not that not all of it is.
+fn denies_revision(text: &str) -> bool {
     let text = text.to_lowercase();
-    match code.filter(|code| code.trim().contains('\n')) {
-        Some(_) => text.trim_start_matches(|letter: char| !letter.is_alphanumeric()).starts_with(ALL_USED),
-        None => text.contains(ALL_USED),
-    }
+    let is_denied = |before: &str| {
+        before.split(|letter: char| !letter.is_alphanumeric()).rfind(|word| !word.is_empty()) == Some("not")
+    };
+    text.match_indices(ALL_USED).any(|(at, _)| !is_denied(&text[..at]))
 }
 
 #[cfg(test)]
@@ -49,14 +49,13 @@ mod tests {
 
     #[test]
     fn a_revision_is_not_taken_for_a_verdict() {
-        let check = |text: &str, code: Option<&str>, expected: bool| {
-            assert_eq!(denies_revision(text, code), expected, "{text}");
-        };
-        let (script, sentence) = (Some("x = 1\ny = 2"), "All the provided information is used.");
-        check(sentence, None, true);
-        check(&format!("I looked at it. {sentence}"), None, true);
-        check(&format!("```\n{sentence}\n```"), Some(sentence), true);
-        check(&format!("**{sentence}**\n```\nx = 1\ny = 2\n```"), script, true);
-        check(&format!("Not {}\n```\nx = 1\ny = 2\n```", sentence.to_lowercase()), script, false);
+        let check = |text: &str, expected: bool| assert_eq!(denies_revision(text), expected, "{text}");
+        let sentence = "All the provided information is used.";
+        check(sentence, true);
+        check(&format!("I looked at it. {sentence}"), true);
+        check(&format!("```\n{sentence}\n```"), true);
+        check(&format!("**{sentence}**\n```\nx = 1\ny = 2\n```"), true);
+        check(&format!("Both are read:\n```\nx = 1\ny = 2\n```\n{sentence}"), true);
+        check(&format!("Not {}\n```\nx = 1\ny = 2\n```", sentence.to_lowercase()), false);
     }
 }

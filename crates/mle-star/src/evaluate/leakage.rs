@@ -31,12 +31,17 @@ pub(super) async fn check(
         }
         Err(failure) => return Ok(Script { refused: failure.limit, ..checked }),
     };
+    let mut corrected_blocks: Vec<Solution> = Vec::new();
     for (count, quoted) in (1..).zip(&leaks) {
         let solution = &checked.solution;
         let block = match solution.find_first_block(quoted) {
             Ok(block) => block,
-            // An earlier correction has changed it.
-            Err(BlockError::Absent) if before.find_first_block(quoted).is_ok() => continue,
+            // It was part of a block that an earlier correction has changed.
+            Err(BlockError::Absent)
+                if corrected_blocks.iter().any(|block| block.find_first_block(quoted).is_ok()) =>
+            {
+                continue;
+            }
             Err(error) => {
                 ctx.warn(format!("a leak was reported and not corrected: {error}"));
                 checked.leaks = true;
@@ -47,6 +52,7 @@ pub(super) async fn check(
         match corrected.and_then(|code| solution.replace_block(&block, &code).ok()) {
             Some(replaced) => {
                 ctx.info(format!("leaking block of {} characters corrected", block.as_str().chars().count()));
+                corrected_blocks.push(before.with_text(block.as_str().to_owned()));
                 checked.solution = replaced;
             }
             None => {

@@ -5,13 +5,11 @@ use ruff_python_ast::{CmpOp, Expr, ExprCall, ExprSlice, Keyword, Number, Stmt, U
 use ruff_python_parser::parse_module;
 
 /// Functions and methods that return some of the rows.
-const DRAW: [&str; 13] = [
+const DRAW: [&str; 11] = [
     "sample",
     "resample",
     "choice",
     "choices",
-    "randint",
-    "integers",
     "nlargest",
     "nsmallest",
     "tail",
@@ -20,10 +18,12 @@ const DRAW: [&str; 13] = [
     "islice",
     "get_chunk",
 ];
+/// Functions that draw whole numbers: in brackets, they are rows.
+const POSITIONS: [&str; 2] = ["randint", "integers"];
 /// Functions that draw numbers: compared with a share, they choose rows.
 const RANDOM: [&str; 5] = ["rand", "random", "random_sample", "uniform", "binomial"];
 /// Arguments that leave rows out.
-const PARTS: [&str; 5] = ["nrows", "n_rows", "skiprows", "chunksize", "train_size"];
+const PARTS: [&str; 4] = ["nrows", "n_rows", "skiprows", "train_size"];
 /// Parts of names that tell of samples.
 const NAMES: [&str; 7] =
     ["subsampl", "downsampl", "undersampl", "sample_size", "n_sample", "max_rows", "max_train"];
@@ -91,6 +91,7 @@ impl Search {
             Expr::Slice(slice) => is_long(slice),
             // Rows come first.
             Expr::Tuple(tuple) => tuple.elts.first().is_some_and(|rows| self.leaves_rows(rows)),
+            Expr::Call(call) if called(call).is_some_and(|name| POSITIONS.contains(&name)) => true,
             _ => self.later && keeps_later(inside),
         }
     }
@@ -107,6 +108,11 @@ fn called(call: &ExprCall) -> Option<&str> {
 
 /// Whether a call draws some of the rows.
 fn draws(call: &ExprCall) -> bool {
+    // Chunks of a file, not those of a pool.
+    let reads = called(call).is_some_and(|name| name.starts_with("read_"));
+    if reads && call.arguments.find_keyword("chunksize").is_some() {
+        return true;
+    }
     let Some(name) = called(call).filter(|name| DRAW.contains(name)) else { return false };
     match name {
         // All rows in another order.

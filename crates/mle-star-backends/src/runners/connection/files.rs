@@ -49,13 +49,6 @@ impl Source {
         self.unreadable.get().map(String::as_str)
     }
 
-    /// The same if `other` has the same data, and is what was sent.
-    pub(super) fn share_fault(&self, other: &Self) {
-        if let Some(why) = other.unreadable() {
-            self.unreadable.get_or_init(|| why.to_owned());
-        }
-    }
-
     fn cannot_be_read(&self, digest: &str, error: &io::Error) -> String {
         let path = self.paths.get(digest).map_or_else(String::new, |path| format!(" {}", path.display()));
         let why = format!("this machine cannot read{path}, which a runner needs: {error}");
@@ -271,11 +264,7 @@ mod tests {
         let file = folder.path().join("train.csv");
         fs::write(&file, "x\n1\n").unwrap();
         let source = Arc::new(Source::new(&Data::new(folder.path().to_owned(), &[]).unwrap()).unwrap());
-        let (other, digest) = (
-            Source::new(&Data::new(folder.path().to_owned(), &[]).unwrap()).unwrap(),
-            source.paths.keys().next(),
-        );
-        let digest = digest.unwrap().clone();
+        let digest = source.paths.keys().next().unwrap().clone();
         fs::remove_file(&file).unwrap();
         let ((out, written), (sink, from)) = (channel(), tokio::io::duplex(1 << 16));
         assert_eq!(source.unreadable(), None);
@@ -289,8 +278,7 @@ mod tests {
             }
         };
         assert!(why.starts_with(&format!("this machine cannot read {}", file.display())), "{why}");
-        other.share_fault(&source);
-        assert_eq!((source.unreadable(), other.unreadable()), (Some(&*why), Some(&*why)));
+        assert_eq!(source.unreadable(), Some(&*why));
     }
 
     #[tokio::test]

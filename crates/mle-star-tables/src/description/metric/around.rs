@@ -279,7 +279,8 @@ impl Right<'_> {
                     .then(|| over(at + 1))
                     .flatten()
             }
-            "over" | "across" if distance <= 1 => over(at + 1),
+            // A score over all rows is that of the whole table.
+            "over" | "across" if distance <= 1 => over(at + 1).filter(|(modifier, _)| modifier != "per row"),
             _ => None,
         }
     }

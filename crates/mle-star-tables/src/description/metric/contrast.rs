@@ -59,10 +59,13 @@ pub(super) fn ends_clause(word: &Word) -> bool {
 /// `not by X`, `instead of X`, `rather than X`, `unlike X`, `replaces X`.
 fn is_negated(words: &[Word], mention: &Mention, others: &[Mention]) -> bool {
     let mut has_verb = false;
-    // Between the names of a list is nothing but a comma.
+    // Between the names of a list is nothing but a comma: "instead of accuracy, MCC is used" has no list.
+    const BEGINS: &str = "is are was were will would counts decides decide determines ranks";
+    let is_subject = words.get(mention.end).is_some_and(|word| among(BEGINS, &word.text));
     let continues = |at: usize| {
         let start = if among("the a", &words[at].text) { at + 1 } else { at };
         words[at].before.trim() == ","
+            && !is_subject
             && others.iter().any(|other| other.end == at)
             && others.iter().any(|other| other.start == start)
     };

@@ -163,7 +163,7 @@ fn shares(words: &[Word]) -> Vec<(String, bool)> {
 
 /// Whether a number is called a level: `the 0.9 quantile`, `a coverage of 90%`, `pinball loss at 0.9`.
 fn is_level(words: &[Word], at: usize) -> bool {
-    const LEVELS: &str = "quantile quantiles percentile percentiles alpha α tau τ level levels coverage cover interval intervals confidence";
+    const LEVELS: &str = "quantile quantiles percentile percentiles alpha α tau τ q level levels coverage cover interval intervals confidence";
     const NEAR: usize = 3;
     let text = |at: usize| words.get(at).map_or("", |word| word.text.as_str());
     // "Quantile loss" is the name of a metric.
@@ -174,7 +174,7 @@ fn is_level(words: &[Word], at: usize) -> bool {
     };
     words[at].text.ends_with("th")
         || is_behind_name(2) && text(at + 1) != "percent"
-        || is_behind_name(3) && text(at - 1) == "at"
+        || is_behind_name(3) && among("at for with of", text(at - 1))
         || (at.saturating_sub(NEAR)..=at + NEAR).any(|near| among(LEVELS, text(near)) && !is_name(near))
 }
 
