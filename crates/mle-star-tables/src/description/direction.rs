@@ -70,7 +70,8 @@ fn said(sentence: &Sentence, names_it: bool) -> Option<(Direction, usize)> {
             .filter(|_| is_of_a_score(words, at))
             .or_else(|| {
                 let (direction, near) = by_comparison(words, at)?;
-                (names_it || is_of_values(words, at) || is_bare(words, at, near)).then_some(direction)
+                (names_it || is_of_values(words, at) || is_of_amounts(words, at) || is_bare(words, at, near))
+                    .then_some(direction)
             })
             .or_else(|| by_order(words, at))?;
         (!is_negated(words, at)).then_some((direction, at))
@@ -93,10 +94,16 @@ fn is_of_a_score(words: &[Word], at: usize) -> bool {
         || words[at.saturating_sub(8)..words.len().min(at + 6)].iter().any(|word| word.text == "it")
 }
 
+/// Whether a word is near for what a score may be an amount of.
+fn is_of_amounts(words: &[Word], at: usize) -> bool {
+    const AMOUNTS: &str = "cost costs profit profits points number numbers result results";
+    words[at.saturating_sub(2)..words.len().min(at + 3)].iter().any(|word| among(AMOUNTS, &word.text))
+}
+
 /// Whether a word for scores is near.
 fn is_of_values(words: &[Word], at: usize) -> bool {
     const SCORES: &str = "score scores metric error errors loss losses value values index coefficient rate rates distance distances \
-        cost costs profit profits points number numbers result results measure wert werte valor valores";
+        measure wert werte valor valores";
     words[at.saturating_sub(8)..words.len().min(at + 6)].iter().any(|word| among(SCORES, &word.text))
 }
 
