@@ -396,7 +396,9 @@ impl<'a> Machine<'a> {
     /// The items of a slice.
     pub(crate) fn slice(&mut self, base: &Value, slice: &'a ExprSlice) -> Value {
         if let Some(table) = self.table_of(base).cloned() {
-            if let Some(window) = self.overlapping_window(&table, slice).filter(|_| !table.each) {
+            if !table.each
+                && let Some(window) = self.overlapping_window(&table, slice)
+            {
                 return window;
             }
             let sliced = if table.each {

@@ -25,15 +25,10 @@ pub(crate) fn findings(machine: &mut Machine<'_>) -> Vec<Finding> {
     }
     let mut findings: Vec<Finding> = report.found.into_values().collect();
     // What is told as a leak is not told again as a warning.
-    let leaks: Vec<(usize, usize)> = findings
-        .iter()
-        .filter(|finding| finding.rule == Rule::ChosenOnScoredRows)
-        .map(|finding| (finding.line as usize, finding.column as usize))
-        .collect();
-    findings.retain(|finding| {
-        let place = (finding.line as usize, finding.column as usize);
-        finding.rule != Rule::ChosenAmongModels || !leaks.contains(&place)
-    });
+    let place = |finding: &Finding| (finding.line, finding.column);
+    let is_leak = |finding: &&Finding| finding.rule == Rule::ChosenOnScoredRows;
+    let leaks: Vec<_> = findings.iter().filter(is_leak).map(place).collect();
+    findings.retain(|finding| finding.rule != Rule::ChosenAmongModels || !leaks.contains(&place(finding)));
     findings.sort_by_key(|finding| (finding.line, finding.column, finding.rule));
     findings
 }
@@ -101,18 +96,17 @@ fn reported_scores(machine: &mut Machine<'_>) -> Vec<(Score, Lessons)> {
 /// The scores without the choices of searches that are over: their result is fitted again on their rows as well, and scored on
 /// other ones that were held back.
 fn but_of_searches(machine: &mut Machine<'_>, scores: Vec<(Score, Lessons)>) -> Vec<(Score, Lessons)> {
-    let from = |machine: &Machine<'_>, lessons: &Lessons, is: fn(Kind) -> bool| {
-        machine.infos.lessons(lessons).filter(|lesson| is(lesson.kind)).map(|lesson| lesson.from).collect()
+    let from = |machine: &Machine<'_>, lessons: &Lessons, is: fn(&Lesson) -> bool| {
+        machine.infos.lessons(lessons).filter(is).map(|lesson| lesson.from).collect()
     };
     let apart = |machine: &Machine<'_>, one: RowsId, other: RowsId| {
         !machine.rows.overlap(one, other) && machine.rows.common(one, other).is_some()
     };
     let mut results: Vec<(RowsId, Vec<RowsId>)> = Vec::new();
     for (score, more) in &scores {
-        let chosen: Vec<RowsId> =
-            from(machine, &score.lessons.and(more), |kind| matches!(kind, Kind::Choice(_)));
+        let chosen: Vec<RowsId> = from(machine, &score.lessons.and(more), is_choice);
         if !on_training_rows(machine, score) && chosen.iter().all(|rows| apart(machine, *rows, score.rows)) {
-            results.push((score.rows, from(machine, &score.lessons, |kind| kind == Kind::Model)));
+            results.push((score.rows, from(machine, &score.lessons, |lesson| lesson.kind == Kind::Model)));
         }
     }
     let mut left = Vec::new();
@@ -120,35 +114,36 @@ fn but_of_searches(machine: &mut Machine<'_>, scores: Vec<(Score, Lessons)>) -> 
         let is_over = |(rows, fits): &(RowsId, Vec<RowsId>)| {
             apart(machine, *rows, score.rows) && fits.iter().any(|fit| machine.rows.overlap(*fit, score.rows))
         };
-        let over = results.iter().any(is_over);
-        let mut but = |lessons: &Lessons| {
-            machine
-                .infos
-                .map(lessons, |lesson| (!over || !matches!(lesson.kind, Kind::Choice(_))).then_some(lesson))
-        };
-        let (lessons, more) = (but(&score.lessons), but(&more));
-        left.push((Score { lessons, ..score }, more));
+        left.push(match results.iter().any(is_over) {
+            true => {
+                let (lessons, more) =
+                    (without_choices(machine, &score.lessons), without_choices(machine, &more));
+                (Score { lessons, ..score }, more)
+            }
+            false => (score, more),
+        });
     }
     left
+}
+
+fn without_choices(machine: &mut Machine<'_>, lessons: &Lessons) -> Lessons {
+    machine.infos.map(lessons, |lesson| (!is_choice(&lesson)).then_some(lesson))
+}
+
+fn is_choice(lesson: &Lesson) -> bool {
+    matches!(lesson.kind, Kind::Choice(_))
 }
 
 /// The scores without choices, if the mean of the same scores is printed, too: the smallest and the largest tell how far
 /// they lie apart.
 fn but_of_spreads(machine: &mut Machine<'_>, scores: Vec<(Score, Lessons)>) -> Vec<(Score, Lessons)> {
-    let is_chosen = |machine: &Machine<'_>, lessons: &Lessons| {
-        machine.infos.any(lessons, |lesson| matches!(lesson.kind, Kind::Choice(_)))
+    let means = scores.iter().filter(|(_, more)| !machine.infos.any(more, is_choice));
+    let means: Vec<Score> = means.map(|(score, _)| score.clone()).collect();
+    let but = |(score, more): (Score, Lessons)| match means.contains(&score) {
+        true => (score, without_choices(machine, &more)),
+        false => (score, more),
     };
-    let means: Vec<Score> =
-        scores.iter().filter(|(_, more)| !is_chosen(machine, more)).map(|(score, _)| score.clone()).collect();
-    let mut left = Vec::new();
-    for (score, more) in scores {
-        let spread = means.contains(&score);
-        let more = machine
-            .infos
-            .map(&more, |lesson| (!spread || !matches!(lesson.kind, Kind::Choice(_))).then_some(lesson));
-        left.push((score, more));
-    }
-    left
+    scores.into_iter().map(but).collect()
 }
 
 /// Whether a score is one of training rows, although others were held out that the script does not look at again.

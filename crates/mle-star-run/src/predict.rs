@@ -14,7 +14,8 @@ use mle_star_domain::layout;
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::run_view;
-use mle_star_tables::other_rows::{Names, Reading, TestTables};
+use mle_star_tables::other_rows::{Names, TestTables};
+use mle_star_tables::reading::Reading;
 use serde::de::DeserializeOwned;
 use tempfile::TempDir;
 

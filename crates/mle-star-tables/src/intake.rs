@@ -26,7 +26,7 @@ use mle_star_domain::trouble::Trouble;
 use mle_star_formats::{AmbiguousColumn, Decimal, Options, Table, open};
 
 use crate::folder::Role;
-use crate::other_rows::Reading;
+use crate::reading::Reading;
 use columns::Columns;
 use files::Files;
 

@@ -37,6 +37,7 @@ pub mod periods;
 pub mod permuted;
 pub mod places;
 pub mod profile;
+pub mod reading;
 mod records;
 pub mod seasonal_naive;
 mod seeded;

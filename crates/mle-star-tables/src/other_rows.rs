@@ -7,11 +7,12 @@ use std::path::{Path, PathBuf};
 
 use csv::{Reader, ReaderBuilder, StringRecord, Writer};
 use mle_star_domain::trouble::Trouble;
-use mle_star_formats::{AmbiguousColumn, Decimal, Notation, NumberColumn, Options, Table, open};
+use mle_star_formats::{AmbiguousColumn, Table};
 use serde::{Deserialize, Serialize};
 
 use crate::folder;
 use crate::intake::{ambiguous, key};
+use crate::reading::Reading;
 use crate::walk;
 
 /// The columns of the rows that a run predicts, and those of its predictions.
@@ -23,17 +24,6 @@ pub struct Layout {
     pub header: Vec<String>,
     /// The column of the sample submission that names rows; `None` if they are in the order of the test table.
     pub id: Option<String>,
-}
-
-/// How files are read that leave it open: like the training table of the run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reading {
-    /// The sheet of workbooks.
-    pub sheet: Option<String>,
-    /// The columns whose numbers have a decimal comma.
-    pub commas: Vec<String>,
-    /// The columns whose numbers have a decimal point.
-    pub points: Vec<String>,
 }
 
 /// How rows are named where they are written.
@@ -198,28 +188,6 @@ impl Layout {
             out.write_record(cells).map_err(|error| cannot(&error))?;
         }
         out.flush().map_err(|error| cannot(&error))
-    }
-}
-
-impl Reading {
-    /// Opens a table. A workbook without the sheet is read as if none was named.
-    fn open(&self, given: &Path) -> Result<Table, Trouble> {
-        let of = |decimal: Decimal, names: &[String]| -> Vec<NumberColumn> {
-            let column = |(at, name): (usize, &String)| NumberColumn {
-                name: name.clone(),
-                at,
-                decimal: Some(decimal),
-                thousands: None,
-                is_translated: false,
-                example: String::new(),
-            };
-            names.iter().enumerate().map(column).collect()
-        };
-        let numbers = [of(Decimal::Comma, &self.commas), of(Decimal::Point, &self.points)].concat();
-        let like = Notation { numbers, ..Notation::default() };
-        let open = |sheet| open(given, &Options { sheet, like: Some(&like) });
-        let named = self.sheet.as_deref().and_then(|sheet| open(Some(sheet)).ok());
-        named.map_or_else(|| open(None), Ok)
     }
 }
 

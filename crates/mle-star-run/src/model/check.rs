@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use csv::{Reader, StringRecord, Writer};
 use mle_star_domain::layout;
-use mle_star_tables::other_rows::{Names, Reading, TestTables};
+use mle_star_tables::other_rows::{Names, TestTables};
+use mle_star_tables::reading::Reading;
 
 use super::parts;
 use crate::error::RunError;

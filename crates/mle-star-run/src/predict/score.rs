@@ -7,7 +7,8 @@ use mle_star_domain::task::{Targets, Task, TextColumn};
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::labels::{Columns, Labels, Others};
 use mle_star_metrics::names::Metric;
-use mle_star_tables::other_rows::{Layout, Names, Reading};
+use mle_star_tables::other_rows::{Layout, Names};
+use mle_star_tables::reading::Reading;
 use serde::Serialize;
 
 use crate::error::RunError;
