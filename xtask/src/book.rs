@@ -120,29 +120,3 @@ fn plain(path: &Path) -> PathBuf {
         plain
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn links_that_lead_nowhere_are_found() {
-        let dir = tempfile::tempdir().unwrap();
-        fs::create_dir(dir.path().join("sub")).unwrap();
-        fs::write(dir.path().join("a.html"), "<h1 id=\"top\">").unwrap();
-        let check = |address: &str, is_broken: bool| {
-            let page = dir.path().join("sub/b.html");
-            fs::write(&page, format!("<p id=\"here\"><a class=\"x\" href=\"{address}\">")).unwrap();
-            assert_eq!(broken_links(dir.path()).len(), usize::from(is_broken), "{address}");
-        };
-        check("../a.html", false);
-        check("../a.html#top", false);
-        check("#here", false);
-        check("https://example.org/x", false);
-        check("../a.html#bottom", true);
-        check("#there", true);
-        check("a.html", true);
-        check("../a.md", true);
-        check("..", true);
-    }
-}

@@ -40,13 +40,6 @@ pub fn cargo(line: &str) -> Command {
     command
 }
 
-/// Is this cargo subcommand installed?
-pub fn has(line: &str) -> bool {
-    let mut command = cargo(line);
-    command.stdout(Stdio::null()).stderr(Stdio::null());
-    command.status().is_ok_and(|status| status.success())
-}
-
 /// Prints a command and runs it; `true` when it succeeded.
 pub fn succeeds(mut command: Command) -> bool {
     let words: Vec<String> = command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();

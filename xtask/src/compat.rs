@@ -215,37 +215,3 @@ fn line(library: &Library, row: &Value) -> String {
     let version = row["version"].as_str().unwrap_or_default();
     format!("| {package} | {version} | {work} | {} | {warm} | {result} |", seconds(&row["cold"]))
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn every_library_has_a_script_and_every_script_a_library() {
-        let scripts = fs::read_dir(root().join(SCRIPTS)).unwrap();
-        let mut scripts: Vec<String> =
-            scripts.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-        let libraries = ENVIRONMENTS.iter().flat_map(|environment| environment.libraries);
-        let mut named: Vec<String> = libraries.map(|library| format!("{}.py", library.script)).collect();
-        scripts.sort();
-        named.sort();
-        assert_eq!(named, scripts);
-    }
-
-    #[test]
-    fn a_row_says_whose_fault_it_is() {
-        let ended = |works: bool| json!({"works": works, "seconds": 1.25, "forked": works, "says": "E: a|b"});
-        let check = |cold: bool, warm: bool, plain: bool, needs: &'static str, expected: &str| {
-            let library = Library { package: "p", script: "p", work: "w", needs, with: &[] };
-            let row =
-                json!({"version": "1", "cold": ended(cold), "warm": ended(warm), "plain": ended(plain)});
-            assert_eq!(line(&library, &row), format!("| p | 1 | w | 1.2 | {expected} |"));
-        };
-        check(true, true, true, "", "1.2 | works");
-        check(true, true, true, "needs Java", "1.2 | works; needs Java");
-        check(false, true, true, "", "1.2 | fails: E: a\\|b");
-        check(true, false, false, "", "(1.2) | fails, as without isolation: E: a\\|b");
-    }
-}

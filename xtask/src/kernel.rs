@@ -4,15 +4,12 @@
 //! Limits by control groups need a delegated group, which hardly any build machine has. The virtual machine has groups
 //! of every kind (`xtask/kernel/job.sh`). Its processor is emulated: nothing there is fast, and it needs no device of
 //! the host. QEMU and BusyBox come from the system, the kernel from Debian's package.
-//!
-//! It is a campaign: the gate runs it only if the files that it tests have changed.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::campaigns;
 use crate::command::{on_path, root, say, watched};
 use crate::packages::succeeds;
 use crate::programs::Programs;
@@ -46,9 +43,9 @@ pub fn not_here() -> Option<String> {
     Some(format!("{program} is not installed (Debian: apt-get install qemu-system-x86 busybox-static)"))
 }
 
-/// Runs it, and records the files' digest when it passes.
-pub fn prove() -> bool {
-    Programs::build().is_ok_and(|programs| passes(&programs)) && campaigns::record(&[campaigns::KERNEL])
+/// Builds the tests and runs it.
+pub fn alone() -> bool {
+    Programs::build().is_ok_and(|programs| passes(&programs))
 }
 
 /// Do all scenarios pass?

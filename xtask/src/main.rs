@@ -1,8 +1,8 @@
-//! Development tasks of the workspace. `cargo xtask verify` is the gate; CI runs `cargo xtask verify --all`.
+//! Development tasks of the workspace. `cargo xtask verify` is the gate.
 
 mod book;
 mod browser;
-mod campaigns;
+mod budget;
 mod claude;
 mod codex;
 mod command;
@@ -30,9 +30,13 @@ const USAGE: &str = "\
 Usage: cargo xtask COMMAND
 
 Commands:
-  verify [--all] [--campaigns]   Check formatting, lints, documentation and tidy rules, and run the tests that need
-                                 nothing but Rust and Python
-  tidy                           Check file sizes and documents
+  verify                         Check a commit: ten minutes after a build, on two cores
+  verify --deep                  Run what the gate has no time for: whole campaigns, real command lines of models,
+                                 runners, a virtual machine, the book
+  verify --release               Build and check what a release publishes: crates, wheels, installation, bill of
+                                 materials
+  budget                         Show the production lines of each crate, what it is allowed, and its goal
+  tidy                           Check that documents name only what exists
   book                           Build the book of docs/ in target/book, and check its links
   record                         Run the example, keep what its views need in examples/recorded, and take pictures
   pictures                       Take the pictures of the page of the recorded run, in docs
@@ -41,16 +45,8 @@ Commands:
   gpu [--python PATH]            Check on a machine with a GPU what scripts can do with it
   faults [--count N] [--seed S]  Run the fault campaign
   python [OPTION...]             Run the tests of the Python package, with options of pytest
-  kernel                         Run the tests of control groups in a virtual machine and record that they passed
-  package                        Build crates and wheel, install the wheel, and solve a task with it
-  release [--dry-run] [--target TRIPLE] [--profile NAME]
-                                 Build and check everything that is published, and tag it
-
-Options of verify:
-  --all        Also build the book, run the tests that need a browser, the real `claude` or the real `codex`, those of
-               the Python package, and `package`
-  --campaigns  Run the tests of minutes although their files have not changed since they last passed: kills, faults,
-               real libraries, the offline agents, and, with --all, the virtual machine";
+  kernel                         Run the tests of control groups in a virtual machine
+  release                        The same as verify --release, from a clean tree, and tag the commit";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -60,17 +56,17 @@ fn main() -> ExitCode {
         return ExitCode::SUCCESS;
     }
     let done = match arguments.as_slice() {
-        ["verify", options @ ..] => verify::Scope::parse(options).map(verify::verify),
+        ["verify"] => Some(verify::gate()),
+        ["verify", "--deep"] => Some(verify::deep()),
+        ["verify", "--release"] => Some(release::verify()),
+        ["budget"] => Some(budget::is_kept()),
         ["tidy"] => Some(verify::is_tidy()),
-        ["faults", options @ ..] => Some(faults::campaign(options).ok),
+        ["faults", options @ ..] => Some(faults::campaign(options).failed == 0),
         ["compat", options @ ..] => Some(compat::campaign(options)),
         ["gpu", options @ ..] => Some(compat::on_gpu(options)),
         ["python", options @ ..] => Some(python_package::test(options)),
-        ["kernel"] => Some(kernel::prove()),
-        ["package"] => Some(dist::package()),
-        ["release", options @ ..] => {
-            release::Options::parse(options).map(|options| release::release(&options))
-        }
+        ["kernel"] => Some(kernel::alone()),
+        ["release"] => Some(release::release()),
         ["book"] => Some(book::make()),
         ["record"] => Some(record::record()),
         ["pictures"] => Some(record::pictures()),

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::command::say;
+use crate::command::{root, say};
 
 /// A file and the command that brings it.
 pub struct Way {
@@ -69,4 +69,11 @@ pub fn succeeds(command: &mut Command) -> Result<(), String> {
     let why = |error: io::Error| format!("{program}: {error}");
     let status = command.stdout(Stdio::null()).status().map_err(why)?;
     if status.success() { Ok(()) } else { Err(format!("{program} failed ({status})")) }
+}
+
+/// Whether git answers with anything.
+pub fn is_said_by_git(words: &[&str], files: &[&str]) -> bool {
+    let output = Command::new("git").args(words).args(files).current_dir(root()).output();
+    // Without a history, nobody knows.
+    output.is_ok_and(|output| !output.status.success() || !output.stdout.is_empty())
 }

@@ -151,24 +151,3 @@ fn copy(from: &Path, to: &Path) -> io::Result<()> {
     }
     Ok(())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_the_views_need_is_kept_and_nothing_else() {
-        let dir = tempfile::tempdir().unwrap();
-        let (run, recording) = (dir.path().join("run"), dir.path().join("recorded/x"));
-        for name in KEPT.iter().chain(&["submissions/a.csv"]) {
-            let file = run.join(name);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, "four").unwrap();
-        }
-        fs::create_dir_all(&recording).unwrap();
-        fs::write(recording.join("old"), "").unwrap();
-        assert_eq!(keep(&run, &recording).unwrap(), 8 * 4);
-        assert!(recording.join("final/solution.py").exists() && recording.join("journal.db").exists());
-        assert!(!recording.join("submissions").exists() && !recording.join("old").exists());
-    }
-}

@@ -1,64 +1,36 @@
-//! `cargo xtask release`: everything that is published for one version, in one folder.
+//! Everything that is published for one version, in one folder.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::claude::networks_can_be_closed;
 use crate::command::{complain, root, say};
 use crate::dist::tools::{self, Builders};
 use crate::dist::wheel::{self, Built, Target};
 use crate::dist::{archive, crates, folder, has_good_dependencies, version};
 use crate::packages::succeeds;
 
-/// What to do.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Build and check; tag nothing.
-    dry_run: bool,
-    /// The profile of the programs.
-    profile: String,
-    /// The targets; all if empty.
-    targets: Vec<String>,
+/// `verify --release`: builds and checks everything that is published, and publishes nothing; `true` if it is complete.
+pub fn verify() -> bool {
+    is_said(all_of_it(false))
 }
 
-impl Options {
-    /// Reads the options; `None` for an unknown one.
-    pub fn parse(words: &[&str]) -> Option<Self> {
-        let mut options = Self { dry_run: false, profile: "dist".to_owned(), targets: Vec::new() };
-        let mut words = words.iter();
-        while let Some(word) = words.next() {
-            match *word {
-                "--dry-run" => options.dry_run = true,
-                "--profile" => options.profile = (*words.next()?).to_owned(),
-                "--target" => {
-                    let triple = *words.next()?;
-                    Target::ALL.iter().find(|target| target.triple == triple)?;
-                    options.targets.push(triple.to_owned());
-                }
-                _ => return None,
-            }
-        }
-        Some(options)
-    }
+/// The same from a clean tree, and tags the commit.
+pub fn release() -> bool {
+    is_said(all_of_it(true))
 }
 
-/// Checks and builds a release; `true` if it is complete.
-pub fn release(options: &Options) -> bool {
-    match all_of_it(options) {
-        Ok(()) => true,
-        Err(why) => {
-            complain(&format!("error: {why}"));
-            false
-        }
-    }
+fn is_said(done: Result<(), String>) -> bool {
+    done.map_err(|why| complain(&format!("error: {why}"))).is_ok()
 }
 
-fn all_of_it(options: &Options) -> Result<(), String> {
+fn all_of_it(is_tagged: bool) -> Result<(), String> {
     let version = version::of_workspace();
     let changes = version::changes(&version)?;
     version::crates_agree(&version)?;
     let tag = format!("v{version}");
-    if !options.dry_run {
+    if is_tagged {
         can_be_tagged(&tag)?;
     }
     say("--- licences and sources of all dependencies");
@@ -71,9 +43,7 @@ fn all_of_it(options: &Options) -> Result<(), String> {
     write(&release.join("CHANGES.md"), &changes)?;
     let builders = tools::builders()?;
     for target in Target::ALL {
-        if options.targets.is_empty() || options.targets.iter().any(|triple| triple == target.triple) {
-            programs(&builders, &target, options, &version, &release)?;
-        }
+        programs(&builders, &target, &version, &release)?;
     }
     for package in crates::package()? {
         copy(&package, &release)?;
@@ -81,8 +51,7 @@ fn all_of_it(options: &Options) -> Result<(), String> {
     archive::write_sums(&release)?;
     say(&format!("\n{} is complete:", release.display()));
     list(&release);
-    if options.dry_run {
-        say("nothing was tagged or published (--dry-run)");
+    if !is_tagged {
         return Ok(());
     }
     succeeds(&mut git(&[
@@ -99,14 +68,8 @@ fn all_of_it(options: &Options) -> Result<(), String> {
 }
 
 /// The wheel, the archive and the bill of materials for one target.
-fn programs(
-    builders: &Builders,
-    target: &Target,
-    options: &Options,
-    version: &str,
-    release: &Path,
-) -> Result<(), String> {
-    let built = wheel::build(builders, target, &options.profile, &folder().join(target.triple))?;
+fn programs(builders: &Builders, target: &Target, version: &str, release: &Path) -> Result<(), String> {
+    let built = wheel::build(builders, target, &folder().join(target.triple))?;
     built.has_all_tags()?;
     if target.is_here() {
         works(&built, version)?;
@@ -120,17 +83,21 @@ fn programs(
 }
 
 fn works(built: &Built, version: &str) -> Result<(), String> {
-    wheel::runs_alone(&built.program)?;
-    wheel::Installed::from(&built.wheel)?.has_version(version)
+    if networks_can_be_closed() {
+        wheel::runs_alone(&built.program)?;
+    }
+    let installed = wheel::Installed::from(&built.wheel)?;
+    installed.has_version(version)?;
+    installed.has_package(version)?;
+    installed.solves_a_task()
 }
 
 /// A tag names what was committed, and never moves.
 fn can_be_tagged(tag: &str) -> Result<(), String> {
     let output = git(&["status", "--porcelain"]).output().map_err(|error| format!("git: {error}"))?;
     if !output.stdout.is_empty() {
-        return Err(
-            "there are changes that are not committed; `--dry-run` builds them all the same".to_owned()
-        );
+        return Err("there are changes that are not committed; `verify --release` builds them all the same"
+            .to_owned());
     }
     let known = git(&["tag", "--list", tag]).output().map_err(|error| format!("git: {error}"))?;
     if known.stdout.is_empty() {
@@ -165,19 +132,4 @@ fn list(release: &Path) {
 #[expect(clippy::cast_precision_loss, reason = "files are far smaller than 2^52 bytes")]
 fn megabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e6
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_are_read_and_unknown_ones_refused() {
-        let options = Options::parse(&["--dry-run", "--target", "x86_64-unknown-linux-musl"]).unwrap();
-        assert!(options.dry_run && options.profile == "dist" && options.targets.len() == 1);
-        assert_eq!(Options::parse(&["--profile", "release"]).unwrap().profile, "release");
-        for unknown in [["--dry"].as_slice(), &["--target", "wasm32"], &["--profile"]] {
-            assert_eq!(Options::parse(unknown), None, "{unknown:?}");
-        }
-    }
 }

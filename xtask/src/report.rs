@@ -81,22 +81,3 @@ impl Report {
         self.total.failed == 0
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_skipped_is_counted() {
-        let (mut report, began) = (Report::default(), Instant::now());
-        report.check("fmt", || true);
-        report.add("tests", began, Count { passed: 5, failed: 0, skipped: 2 });
-        report.skip("kernel", "not here");
-        assert_eq!(report.total.in_words(), "6 passed, 0 failed, 3 skipped");
-        assert!(report.close(began));
-        report.check("clippy", || false);
-        assert_eq!(report.total.in_words(), "6 passed, 1 failed, 3 skipped");
-        assert!(!report.close(began));
-        assert_eq!(Count::check(true).in_words(), "1 passed, 0 failed");
-    }
-}

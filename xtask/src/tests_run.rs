@@ -1,4 +1,4 @@
-//! Runs the tests, with nextest where it is installed, and counts them.
+//! Runs the tests with nextest, and counts them.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -8,9 +8,17 @@ use std::path::PathBuf;
 use std::thread;
 
 use crate::browser::Browser;
-use crate::command::{cargo, has, root, say, watched};
+use crate::command::{cargo, root, say, watched};
+use crate::dist::tools;
 use crate::programs::TESTS;
 use crate::report::Count;
+
+/// What a commit must pass. `.config/nextest.toml` says which tests these are.
+pub const GATE: [&str; 2] = ["--profile", "default"];
+/// All tests.
+pub const DEEP: [&str; 2] = ["--profile", "deep"];
+/// One whole run with the optimised program.
+pub const REAL_RUN: [&str; 4] = ["--profile", "deep", "-E", "test(killed::a_run_killed_twice)"];
 
 /// The file with a line for each test that was skipped; tests get its name from the variable.
 const SKIPPED: (&str, &str) = ("MLE_STAR_TESTS_SKIPPED", "target/tests-skipped.txt");
@@ -27,81 +35,98 @@ pub struct Needs {
     pub mcp: Result<PathBuf, String>,
     /// The `codex` executable.
     pub codex: Result<PathBuf, String>,
+    /// An interpreter with MLflow.
+    pub mlflow: Result<PathBuf, String>,
+    /// The program to test instead of that of the tests' own build.
+    pub release: Result<PathBuf, String>,
 }
 
 impl Needs {
+    /// Nothing: its tests run with `--deep`.
+    pub fn none() -> Self {
+        let none = || Err(ONLY_DEEP.to_owned());
+        Self {
+            python: none(),
+            browser: Err(ONLY_DEEP.to_owned()),
+            claude: none(),
+            mcp: none(),
+            codex: none(),
+            mlflow: none(),
+            release: none(),
+        }
+    }
+
     fn variables(&self) -> Vec<(&'static str, PathBuf)> {
-        let mut variables = Vec::new();
-        variables.extend(self.python.iter().map(|python| ("MLE_STAR_TEST_PYTHON", python.clone())));
-        variables.extend(ray().map(|ray| ("MLE_STAR_TEST_RAY", ray)));
-        variables.extend(mle_bench().map(|python| ("MLE_STAR_TEST_MLEBENCH_PYTHON", python)));
-        variables.extend(mlflow().map(|python| ("MLE_STAR_TEST_MLFLOW", python)));
+        let single = [
+            ("MLE_STAR_TEST_PYTHON", self.python.clone().ok()),
+            ("MLE_STAR_TEST_MCP", self.mcp.clone().ok()),
+            ("MLE_STAR_TEST_CODEX", self.codex.clone().ok()),
+            ("MLE_STAR_TEST_CLAUDE", self.claude.clone().ok()),
+            ("MLE_STAR_TEST_MLFLOW", self.mlflow.clone().ok()),
+            ("MLE_STAR_TEST_PROGRAM", self.release.clone().ok()),
+            ("MLE_STAR_TEST_RAY", installed("ray")),
+            ("MLE_STAR_TEST_MLEBENCH_PYTHON", installed("mle-bench")),
+        ];
+        let mut variables: Vec<_> =
+            single.into_iter().filter_map(|(name, file)| Some((name, file?))).collect();
         if let Ok(Browser { chromium, driver, axe }) = &self.browser {
             variables.push(("MLE_STAR_TEST_CHROMIUM", chromium.clone()));
             variables.push(("MLE_STAR_TEST_CHROMEDRIVER", driver.clone()));
             variables.push(("MLE_STAR_TEST_AXE", axe.clone()));
         }
-        variables.extend(self.mcp.iter().map(|python| ("MLE_STAR_TEST_MCP", python.clone())));
-        variables.extend(self.codex.iter().map(|codex| ("MLE_STAR_TEST_CODEX", codex.clone())));
-        variables.extend(self.claude.iter().map(|claude| ("MLE_STAR_TEST_CLAUDE", claude.clone())));
         variables
+    }
+
+    /// Why something is missing.
+    fn reasons(&self) -> Vec<&String> {
+        let files = [&self.python, &self.claude, &self.mcp, &self.codex, &self.mlflow];
+        let reasons = files.into_iter().filter_map(|file| file.as_ref().err());
+        reasons.chain(self.browser.as_ref().err()).filter(|why| *why != ONLY_DEEP).collect()
     }
 }
 
-/// The interpreter for the code of MLE-bench, where `crates/mle-star-cli/tests/mle_bench/install.sh` was run.
-fn mle_bench() -> Option<PathBuf> {
-    let given = env::var_os("MLE_STAR_TEST_MLEBENCH_PYTHON").map(PathBuf::from);
-    given.or_else(|| Some(root().join("target/mle-bench/bin/python3")).filter(|python| python.exists()))
-}
+const ONLY_DEEP: &str = "only with --deep";
 
-/// The interpreter that has MLflow, where somebody installed it.
-fn mlflow() -> Option<PathBuf> {
-    let given = env::var_os("MLE_STAR_TEST_MLFLOW").map(PathBuf::from);
-    given.or_else(|| Some(root().join("target/mlflow/bin/python3")).filter(|python| python.exists()))
-}
-
-/// The interpreter that has Ray, where `crates/mle-star-cli/tests/worlds/install.sh` was run.
-fn ray() -> Option<PathBuf> {
-    let given = env::var_os("MLE_STAR_TEST_RAY").map(PathBuf::from);
-    given.or_else(|| Some(root().join("target/ray/bin/python3")).filter(|python| python.exists()))
+/// The interpreter of an environment that a script `install.sh` of the tests makes.
+fn installed(name: &str) -> Option<PathBuf> {
+    Some(root().join("target").join(name).join("bin/python3")).filter(|python| python.exists())
 }
 
 /// The lines that are shown of a panic.
 const SHOWN: usize = 40;
 
-/// Runs the tests of the workspace, with these campaigns. Those that cannot run here say so. Returns the messages of
-/// failed tests as well.
+/// Runs the tests of a selection. Those that cannot run here say so. Returns the messages of failed tests as well.
 ///
 /// # Errors
-/// Cargo cannot be started.
-pub fn run(needs: &Needs, campaigns: &[&str], doc_tests: bool) -> io::Result<(Count, Vec<String>)> {
+/// nextest cannot be installed or started.
+pub fn run(needs: &Needs, selection: &[&str]) -> io::Result<(Count, Vec<String>)> {
+    needs.reasons().into_iter().for_each(|why| say(why));
     let (variable, file) = (SKIPPED.0, root().join(SKIPPED.1));
     let _ = fs::remove_file(&file);
-    let (mut total, mut messages) = (Count::default(), Vec::new());
-    let doc_tests = doc_tests.then(|| "test --workspace --doc".to_owned());
-    for line in [command_line()].into_iter().chain(doc_tests) {
-        let mut command = cargo(&line);
-        command.envs(needs.variables()).env("CARGO_TERM_COLOR", "never");
-        command.env(variable, &file).env("MLE_STAR_TEST_CAMPAIGNS", campaigns.join(","));
-        // A snapshot that differs fails its test; none is written unasked.
-        if env::var_os("INSTA_UPDATE").is_none() {
-            command.env("INSTA_UPDATE", "no");
-        }
-        command.env_remove("INSTA_FORCE_PASS");
-        let (ok, text) = watched(command)?;
-        let count = counted(&text);
-        messages.extend(panics(&text));
-        let failed_otherwise = usize::from(!ok && count.failed == 0);
-        total.add(Count { failed: count.failed + failed_otherwise, ..count });
+    // Tests wait for processes half of their time.
+    let threads = 2 * thread::available_parallelism().map_or(1, usize::from);
+    let options = "--no-fail-fast --status-level slow --final-status-level fail";
+    let mut command = cargo(&format!("nextest run {TESTS} {options} --test-threads {threads}"));
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = env::split_paths(&path).chain([tools::nextest().map_err(io::Error::other)?]);
+    command.args(selection).env("PATH", env::join_paths(folders).map_err(io::Error::other)?);
+    command.envs(needs.variables()).env("CARGO_TERM_COLOR", "never").env(variable, &file);
+    // A snapshot that differs fails its test; none is written unasked.
+    if env::var_os("INSTA_UPDATE").is_none() {
+        command.env("INSTA_UPDATE", "no");
     }
-    let text = fs::read_to_string(&file).unwrap_or_default();
-    let skipped = skipped(&text);
+    command.env_remove("INSTA_FORCE_PASS");
+    let (ok, text) = watched(command)?;
+    let mut count = counted(&text);
+    count.failed += usize::from(!ok && count.failed == 0);
+    let text_of_skipped = fs::read_to_string(&file).unwrap_or_default();
+    let skipped = skipped(&text_of_skipped);
     for (why, count) in &skipped {
         say(&format!("{count} tests are skipped: {why}"));
     }
-    total.skipped = skipped.values().sum();
-    total.passed = total.passed.saturating_sub(total.skipped);
-    Ok((total, messages))
+    count.skipped = skipped.values().sum();
+    count.passed = count.passed.saturating_sub(count.skipped);
+    Ok((count, panics(&text)))
 }
 
 /// The messages of the panics in an output, which has those of failed tests only.
@@ -125,80 +150,14 @@ fn skipped(text: &str) -> BTreeMap<&str, usize> {
     reasons
 }
 
-fn command_line() -> String {
-    if has("nextest --version") {
-        // Tests wait for processes half of their time.
-        let threads = 2 * thread::available_parallelism().map_or(1, usize::from);
-        let options = "--no-fail-fast --status-level slow --final-status-level fail";
-        format!("nextest run {TESTS} {options} --test-threads {threads}")
-    } else {
-        format!("test {TESTS} --no-fail-fast")
-    }
-}
-
-/// The totals of nextest's summary, or of every `test result` line of cargo's own runner.
+/// The totals in nextest's summary.
 fn counted(text: &str) -> Count {
-    let summary = |line: &&str| line.trim_start().starts_with("Summary [") && line.contains("tests run:");
-    let of_nextest: Vec<&str> = text.lines().filter(summary).collect();
-    // Under nextest, `test result` is part of a failed test's output.
-    let of_cargo = || text.lines().filter(|line| line.starts_with("test result:")).collect();
-    let totals = if of_nextest.is_empty() { of_cargo() } else { of_nextest };
-    let number_before = |line: &str, word: &str| {
-        let before = line.split(word).next().filter(|before| before.len() < line.len())?;
+    let is_summary = |line: &&str| line.trim_start().starts_with("Summary [") && line.contains("tests run:");
+    let summary = text.lines().rfind(is_summary).unwrap_or_default();
+    let number_before = |word: &str| {
+        let before = summary.split(word).next().filter(|before| before.len() < summary.len())?;
         before.trim_end().rsplit([' ', ':']).next()?.parse::<usize>().ok()
     };
-    totals.into_iter().fold(Count::default(), |total, line| {
-        let bad = ["failed", "timed out", "exec failed"].map(|word| number_before(line, word).unwrap_or(0));
-        Count {
-            passed: total.passed + number_before(line, "passed").unwrap_or(0),
-            failed: total.failed + bad[0] + bad[1],
-            skipped: 0,
-        }
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn skipped_tests_are_counted_once_by_their_reason() {
-        let text =
-            "a::b: skipped: needs root\nc: skipped: needs root\nc: skipped: needs root\nd: skipped: no\n";
-        assert_eq!(skipped(text), BTreeMap::from([("needs root", 2), ("no", 1)]));
-    }
-
-    #[test]
-    fn the_messages_of_failed_tests_are_found() {
-        let text = "--- STDERR: it a ---\n\n  thread 'a' (7) panicked at a.rs:1:2:\n  left: 1\n  right: 2\n  note: run with\n\
-                    other\nthread 'b' panicked at b.rs:1:2:\nno file\n\nFAIL";
-        let found = [
-            "  thread 'a' (7) panicked at a.rs:1:2:\n  left: 1\n  right: 2",
-            "thread 'b' panicked at b.rs:1:2:\nno file",
-        ];
-        assert_eq!(panics(text), found);
-        let long = "thread 'c' panicked at c.rs:1:2:\n".to_owned() + &"line\n".repeat(90);
-        assert_eq!(panics(&long)[0].lines().count(), SHOWN);
-    }
-
-    #[test]
-    fn totals_are_read_from_both_runners() {
-        let check = |text: &str, passed, failed| {
-            assert_eq!(counted(text), Count { passed, failed, skipped: 0 }, "{text}");
-        };
-        check("     Summary [   0.297s] 29 tests run: 29 passed, 10 skipped\n", 29, 0);
-        check(
-            "     Summary [   0.2s] 29 tests run: 25 passed (1 slow), 3 failed, 1 timed out, 2 skipped\n",
-            25,
-            4,
-        );
-        check(
-            "test result: ok. 5 passed; 0 failed; 1 ignored\ntest result: FAILED. 3 passed; 2 failed;\n",
-            8,
-            2,
-        );
-        let nested = "test result: FAILED. 0 passed; 1 failed;\n  Summary [ 1s] 2 tests run: 1 passed, 1 failed, 0 skipped\n";
-        check(nested, 1, 1);
-        check("error: could not compile\n", 0, 0);
-    }
+    let number = |word: &str| number_before(word).unwrap_or(0);
+    Count { passed: number("passed"), failed: number("failed") + number("timed out"), skipped: 0 }
 }

@@ -1,105 +1,86 @@
-//! The gate: every step runs, whatever the earlier ones found.
+//! The gate, in three tiers. Every step runs, whatever the earlier ones found.
+//!
+//! - [`gate`] runs for every commit: ten minutes after a build. It has the first case of each campaign.
+//! - [`deep`] runs once a day: whole campaigns, real command lines of models, runners, the virtual machine, the book.
+//! - A release checks what is published: [`crate::release`].
 
 use std::path::PathBuf;
 use std::thread;
 use std::time::Instant;
 
-use crate::browser::Browser;
 use crate::command::{cargo, root, say, succeeds, target};
+use crate::dist::{self, tools};
+use crate::packages::is_said_by_git;
 use crate::programs::Programs;
 use crate::report::{Count, Report};
 use crate::tests_run::{self, Needs};
 use crate::{
-    book, browser, campaigns, claude, codex, dist, faults, kernel, mcp, python, python_package, tidy,
+    book, browser, budget, claude, codex, environments, faults, kernel, mcp, python, python_package, tidy,
 };
 
-/// What is checked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Scope {
-    /// Also run the steps that need more than Rust and Python.
-    all: bool,
-    /// Also run campaigns whose files have not changed.
-    campaigns: bool,
-}
+/// What the tests of MLflow log to.
+const MLFLOW: &str = "mlflow==3.17.2";
 
-impl Scope {
-    /// Reads the options; `None` for an unknown one.
-    pub fn parse(options: &[&str]) -> Option<Self> {
-        options.iter().try_fold(Self::default(), |scope, option| match *option {
-            "--all" => Some(Self { all: true, ..scope }),
-            "--campaigns" => Some(Self { campaigns: true, ..scope }),
-            _ => None,
-        })
-    }
-
-    /// The campaigns that are run.
-    fn campaigns(self) -> Vec<&'static str> {
-        let names = campaigns::CAMPAIGNS.iter().map(|(name, _)| *name);
-        names.filter(|name| self.campaigns || !campaigns::is_proven(name)).collect()
-    }
-}
-
-/// Runs all steps; `true` if nothing failed. Checks and tests count alike in the last line.
-pub fn verify(scope: Scope) -> bool {
+/// Checks a commit; `true` if nothing failed.
+pub fn gate() -> bool {
     let (began, mut report) = (Instant::now(), Report::default());
     // Downloads need the network, compilation the processor.
-    let downloads = thread::spawn(move || download(scope));
+    let downloads = thread::spawn(|| (browser::prepare(), python_package::prepare()));
     report.check("fmt", || succeeds(cargo("fmt --all --check")));
     report.check("tidy", is_tidy);
+    report.check("budget", budget::is_kept);
     let programs = built(&mut report);
-    let python = thread::scope(|threads| {
-        let python = threads.spawn(|| python::prepare(programs.as_ref().map_err(Clone::clone)?));
+    let python = python_beside(&programs, || {
         report.check("clippy", || succeeds(cargo("clippy --workspace --all-targets -- -D warnings")));
-        report.check("docs", documents);
-        python.join().unwrap_or_else(|_| Err("the thread that prepares Python panicked".to_owned()))
+        if dependencies_changed() {
+            dependencies(&mut report);
+        }
     });
-    let downloads = downloads.join().unwrap_or_else(|_| Downloads::missing(PANICKED));
-    let Downloads { browser, claude, codex, mcp, mdbook, package } = downloads;
+    let (browser, package) = downloads.join().unwrap_or_else(|_| (missing(PANICKED), missing(PANICKED)));
+    if programs.is_ok() {
+        let needs = Needs { python, browser, ..Needs::none() };
+        tests(&mut report, "tests", &tests_run::GATE, &needs);
+        python_tests(&mut report, package, python_package::GATE);
+        real_run(&mut report, needs);
+    }
+    report.close(began)
+}
+
+/// Checks what the gate has no time for; `true` if nothing failed.
+pub fn deep() -> bool {
+    let (began, mut report) = (Instant::now(), Report::default());
+    let downloads = thread::spawn(|| (download(), book::prepare(), python_package::prepare()));
+    let programs = built(&mut report);
+    let python = python_beside(&programs, || {
+        report.check("docs", documents);
+        report.check("doc tests", || succeeds(cargo("test --workspace --doc")));
+        report.check("fuzz", fuzz);
+        dependencies(&mut report);
+    });
+    let (needs, mdbook, package) =
+        downloads.join().unwrap_or_else(|_| (Needs::none(), missing(PANICKED), missing(PANICKED)));
     match mdbook {
         Ok(mdbook) => report.check("book", || book::build(&mdbook)),
         Err(why) => report.skip("book", &why),
     }
-    let wanted = scope.campaigns();
-    // Their tests are skipped and counted; here is why they are missing.
-    let why = [
-        python.as_ref().err(),
-        browser.as_ref().err(),
-        claude.as_ref().err(),
-        codex.as_ref().err(),
-        mcp.as_ref().err(),
-    ];
-    why.into_iter().flatten().filter(|why| *why != ONLY_WITH_ALL).for_each(|why| say(why));
-    if programs.is_ok() {
-        let needs = Needs { python, browser, claude, codex, mcp };
-        if tests(&mut report, &needs, &wanted) && needs.python.is_ok() {
-            let outside = [campaigns::KERNEL, campaigns::FAULTS];
-            let passed: Vec<&str> = wanted.iter().filter(|name| !outside.contains(name)).copied().collect();
-            campaigns::record(&passed);
+    if let Ok(programs) = &programs {
+        tests(&mut report, "tests", &tests_run::DEEP, &Needs { python, ..needs });
+        python_tests(&mut report, package, python_package::DEEP);
+        let (began, campaign) = (Instant::now(), faults::campaign(&[]));
+        report.add("faults", began, campaign);
+        match kernel::not_here() {
+            Some(why) => report.skip("kernel", &why),
+            None => report.check("kernel", || kernel::passes(programs)),
         }
     }
-    match (package, &programs) {
-        (Ok(python), Ok(_)) => python_package::run(&mut report, &python, &[]),
-        (Err(why), _) => report.skip(python_package::STEP, &why),
-        (Ok(_), Err(why)) => report.skip(python_package::STEP, why),
-    }
-    fault_campaign(&mut report, scope, &wanted);
-    if scope.all {
-        match dist::tools::cargo_deny() {
-            Ok(deny) => report.check("dependencies", || dist::has_good_dependencies(&deny)),
-            Err(why) => report.skip("dependencies", &why),
-        }
-        dist::check(&mut report);
-    } else {
-        report.skip("dependencies", ONLY_WITH_ALL);
-        report.skip("crates", ONLY_WITH_ALL);
-        report.skip("install", ONLY_WITH_ALL);
-    }
-    virtual_machine(&mut report, scope, &wanted, programs.as_ref());
     report.close(began)
 }
 
-const ONLY_WITH_ALL: &str = "only with --all";
 const PANICKED: &str = "the thread that downloads it panicked";
+
+fn missing<T>(why: &str) -> Result<T, String> {
+    Err(why.to_owned())
+}
 
 /// The tidy checks.
 pub fn is_tidy() -> bool {
@@ -109,48 +90,22 @@ pub fn is_tidy() -> bool {
     findings.is_empty()
 }
 
-/// What the steps of `--all` need, or why it is missing.
-struct Downloads {
-    browser: Result<Browser, String>,
-    claude: Result<PathBuf, String>,
-    codex: Result<PathBuf, String>,
-    mcp: Result<PathBuf, String>,
-    mdbook: Result<PathBuf, String>,
-    package: Result<PathBuf, String>,
-}
-
-impl Downloads {
-    fn missing(why: &str) -> Self {
-        let why = || why.to_owned();
-        Self {
-            browser: Err(why()),
-            claude: Err(why()),
-            codex: Err(why()),
-            mcp: Err(why()),
-            mdbook: Err(why()),
-            package: Err(why()),
-        }
-    }
-}
-
-/// Downloads what the steps need. Without the real `claude` or `codex`, or without a network that can be closed, its
-/// tests are skipped and counted.
-fn download(scope: Scope) -> Downloads {
-    if !scope.all {
-        return Downloads::missing(ONLY_WITH_ALL);
-    }
+/// What the deep tests need. Without the real `claude` or `codex`, or without a network that can be closed, their tests
+/// are skipped and counted.
+fn download() -> Needs {
     let is_closed = claude::networks_can_be_closed();
     let in_closed_network = |prepare: fn() -> Result<PathBuf, String>| match is_closed {
         true => prepare(),
-        false => Err("network namespaces are not permitted here".to_owned()),
+        false => missing("network namespaces are not permitted here"),
     };
-    Downloads {
+    Needs {
+        python: missing("not made yet"),
         browser: browser::prepare(),
         claude: in_closed_network(claude::prepare),
         codex: in_closed_network(codex::prepare),
         mcp: mcp::prepare(),
-        mdbook: book::prepare(),
-        package: python_package::prepare(),
+        mlflow: environments::with("mlflow", &[MLFLOW]),
+        release: missing("only the real run of the gate uses it"),
     }
 }
 
@@ -158,6 +113,15 @@ fn built(report: &mut Report) -> Result<Programs, String> {
     let (began, programs) = (Instant::now(), Programs::build());
     report.add("build", began, Count::check(programs.is_ok()));
     programs
+}
+
+/// Makes the Python environment that scripts use, which waits for downloads, beside work that uses the processor.
+fn python_beside(programs: &Result<Programs, String>, work: impl FnOnce()) -> Result<PathBuf, String> {
+    thread::scope(|threads| {
+        let python = threads.spawn(|| python::prepare(programs.as_ref().map_err(Clone::clone)?));
+        work();
+        python.join().unwrap_or_else(|_| missing(PANICKED))
+    })
 }
 
 /// Library and binary have the same name, and with it the same folder of pages. The binary's go elsewhere; what is
@@ -176,60 +140,50 @@ fn documents() -> bool {
     with_warnings(binaries) && libraries
 }
 
-/// Runs the tests; `true` if none failed.
-fn tests(report: &mut Report, needs: &Needs, campaigns: &[&str]) -> bool {
-    say("--- tests");
-    let began = Instant::now();
-    let ended = tests_run::run(needs, campaigns, tidy::has_doc_tests(&root()));
+/// Reads damaged tables. One that makes a reader ask for all memory fails, too.
+fn fuzz() -> bool {
+    let line = "run --package mle-star-formats --example fuzz -- 100000 0 crates/mle-star-formats/tests/data target/fuzz";
+    succeeds(cargo(line))
+}
+
+/// Whether a commit of the last day changed what is depended on. The daily run has checked older ones.
+fn dependencies_changed() -> bool {
+    let files = ["Cargo.lock", "deny.toml"];
+    is_said_by_git(&["log", "--since=1.day", "--format=%h", "--"], &files)
+        || is_said_by_git(&["status", "--porcelain", "--"], &files)
+}
+
+fn dependencies(report: &mut Report) {
+    match tools::cargo_deny() {
+        Ok(deny) => report.check("dependencies", || dist::has_good_dependencies(&deny)),
+        Err(why) => report.skip("dependencies", &why),
+    }
+}
+
+/// Runs the tests of a selection.
+fn tests(report: &mut Report, step: &str, selection: &[&str], needs: &Needs) {
+    say(&format!("--- {step}"));
+    let (began, ended) = (Instant::now(), tests_run::run(needs, selection));
     let (count, messages) = ended
         .unwrap_or_else(|error| (Count::check(false), vec![format!("the tests cannot be run: {error}")]));
     messages.into_iter().for_each(|message| report.tell_at_the_end(message));
-    report.add("tests", began, count);
-    count.failed == 0
+    report.add(step, began, count);
 }
 
-/// Why a campaign that needs more than the tests is not run.
-fn not_wanted(scope: Scope, wanted: &[&str], name: &str) -> Option<&'static str> {
-    match scope.all {
-        false => Some(ONLY_WITH_ALL),
-        true => (!wanted.contains(&name)).then_some(campaigns::PROVEN),
+fn python_tests(report: &mut Report, python: Result<PathBuf, String>, options: &[&str]) {
+    match python {
+        Ok(python) => python_package::run(report, &python, options),
+        Err(why) => report.skip(python_package::STEP, &why),
     }
 }
 
-fn fault_campaign(report: &mut Report, scope: Scope, wanted: &[&str]) {
-    if let Some(why) = not_wanted(scope, wanted, campaigns::FAULTS) {
-        return report.skip("faults", why);
-    }
-    let (began, outcome) = (Instant::now(), faults::campaign(&faults::SHORT));
-    let is_recorded = !outcome.ok || campaigns::record(&[campaigns::FAULTS]);
-    report.add(
-        "faults",
-        began,
-        Count { skipped: outcome.skipped, ..Count::check(outcome.ok && is_recorded) },
-    );
-}
-
-fn virtual_machine(report: &mut Report, scope: Scope, wanted: &[&str], programs: Result<&Programs, &String>) {
-    let why_not = kernel::not_here();
-    let why_not = why_not.or_else(|| not_wanted(scope, wanted, campaigns::KERNEL).map(str::to_owned));
-    match (why_not, programs) {
-        (Some(why), _) => report.skip("kernel", &why),
-        (None, Ok(programs)) => report.check("kernel", || kernel::passes(programs)),
-        (None, Err(_)) => report.check("kernel", || false),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn unknown_options_are_refused() {
-        let parsed = |options: &[&str]| Scope::parse(options).map(|scope| (scope.all, scope.campaigns));
-        assert_eq!(parsed(&[]), Some((false, false)));
-        assert_eq!(parsed(&["--all"]), Some((true, false)));
-        assert_eq!(parsed(&["--campaigns", "--all"]), Some((true, true)));
-        assert_eq!(parsed(&["--al"]), None);
-        assert_eq!(parsed(&["all"]), None);
+/// A whole run with the program as people build it: killed twice and resumed, it ends like an undisturbed one.
+fn real_run(report: &mut Report, needs: Needs) {
+    let began = Instant::now();
+    let is_built = succeeds(cargo("build --release --package mle-star-cli"));
+    report.add("release", began, Count::check(is_built));
+    if is_built {
+        let release = Ok(target().join("release/mle-star"));
+        tests(report, "real run", &tests_run::REAL_RUN, &Needs { release, ..needs });
     }
 }

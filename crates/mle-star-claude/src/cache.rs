@@ -213,6 +213,10 @@ mod tests {
             let now = start + Duration::from_secs(seconds);
             assert_eq!(asked(&cache, now, shared).1, Some(marked), "{shared:?} after {seconds} s");
         };
+        // A prefix that is too short for the service is not marked.
+        let least = SHORTEST_CACHED_PREFIX - "system".len();
+        assert_eq!(asked(&cache, start, &[least - 1]), (vec![], None));
+        assert_eq!(asked(&PromptCache::new(false), start, &[5, least]), (vec![5, least - 5, 4], Some(1)));
         check(0, &[5000], 0);
         check(200, &[5000, 6000], 1);
         check(400, &[5000, 6000, 7000], 2);
@@ -236,30 +240,5 @@ mod tests {
         // Then an hour is too short as well.
         assert_eq!(kept(true, 4000), CacheLifetime::FiveMinutes);
         assert_eq!(kept(false, 600), CacheLifetime::FiveMinutes);
-    }
-
-    #[test]
-    fn what_is_kept_for_an_hour_is_held_for_an_hour() {
-        let (cache, start) = (PromptCache::new(true), Instant::now());
-        let marked =
-            |seconds, shared: &[usize]| asked(&cache, start + Duration::from_secs(seconds), shared).1;
-        for call in 0..4 {
-            marked(call * 600, &[5000]);
-        }
-        assert_eq!(cache.lifetime_for(&[]), CacheLifetime::Hour);
-        assert_eq!(marked(2400, &[5000, 6000]), Some(1));
-        assert_eq!(marked(4800, &[5000, 6000, 7000]), Some(2));
-        assert_eq!(marked(8400, &[5000, 6000, 7000]), Some(0));
-        assert_eq!(cache.lifetime_for(&["Read"]), CacheLifetime::FiveMinutes);
-    }
-
-    #[test]
-    fn a_short_prefix_is_not_marked() {
-        let least = SHORTEST_CACHED_PREFIX - "system".len();
-        let first = |shared: &[usize]| asked(&PromptCache::new(true), Instant::now(), shared);
-        assert_eq!(first(&[]), (vec![], None));
-        assert_eq!(first(&[least - 1]), (vec![], None));
-        assert_eq!(first(&[least]), (vec![least, 4], Some(0)));
-        assert_eq!(first(&[5, least]), (vec![5, least - 5, 4], Some(1)));
     }
 }

@@ -215,24 +215,11 @@ mod tests {
             assert!(outcome.starts_with(expected), "{outcome}, expected {expected}");
         };
         let error = |status: u16, text: &str| json!({"subtype": "success", "is_error": true, "api_error_status": status, "result": text});
-        check(error(429, "API Error"), "Busy");
         check(error(500, "API Error"), "Busy");
-        check(error(529, "Repeated 529 Overloaded"), "Busy");
-        check(error(401, "invalid x-api-key"), "Fatal(Trouble { message: \"the login was refused");
         check(error(403, "forbidden"), "Fatal(Trouble { message: \"the login was refused");
-        check(error(404, "model: nonsense"), "Fatal(Trouble { message: \"the service does not know");
-        check(error(400, "Your credit balance is too low"), "Fatal(Trouble { message: \"the account has no");
-        check(error(400, "prompt is too long"), "Failed(\"prompt is too long");
-        let refused = json!({"is_error": true, "api_error": "connection_failed", "result": "API Error"});
-        check(refused, "Busy");
         check(
             json!({"is_error": true, "stop_reason": "refusal", "result": "no"}),
             "Failed(\"the model refused",
-        );
-        check(json!({"is_error": true, "api_error": "max_output_tokens", "result": "cut"}), "Failed(\"cut");
-        check(
-            json!({"is_error": true, "subtype": "error_max_structured_output_retries"}),
-            "Failed(\"the answer does not match",
         );
         check(json!({"is_error": true, "result": "Not logged in · Please run /login"}), "Fatal");
         let typed = |kind: &str| json!({"is_error": true, "api_error": kind, "result": "API Error"});
@@ -241,9 +228,6 @@ mod tests {
         check(typed("claude_code_version_too_old"), "Fatal(Trouble { message: \"claude is too old");
         check(typed("no_response"), "Busy");
         check(json!({"is_error": true, "result": "Request timed out."}), "Busy");
-        let garbled = "API Error: API returned an empty or malformed response (HTTP 200)";
-        check(json!({"is_error": true, "result": garbled}), "Died");
-        check(json!({"is_error": true, "errors": ["strange"]}), "Failed(\"strange\")");
         check(json!({"is_error": true, "subtype": "error_new"}), "Failed(\"error_new\")");
     }
 
@@ -258,28 +242,6 @@ mod tests {
         check(&format!("(node:71) ExperimentalWarning: x\n{login}"), login);
         let option = "error: unknown option '--json-schema'";
         check(&format!("{option}\n(Did you mean --json-x?)"), option);
-    }
-
-    #[test]
-    fn the_answer_is_the_whole_text_or_else_the_result() {
-        let check = |value: Value, text: &str, expected: Outcome| {
-            assert_eq!(turn(&ended(value), text, &Transcript::default()), expected);
-        };
-        let text = |text: &str| Outcome::Answered { text: text.to_owned(), structured: None };
-        check(json!({"result": "last piece"}), "first piece, last piece", text("first piece, last piece"));
-        check(json!({"result": "only here"}), "", text("only here"));
-        check(json!({"result": ""}), " \n", Outcome::Failed("the answer is empty".to_owned()));
-        let structured = Some(json!({"a": 1}));
-        let answered = Outcome::Answered { text: "{\"a\":1}".to_owned(), structured };
-        check(json!({"structured_output": {"a": 1}}), "", answered);
-    }
-
-    #[test]
-    fn an_answer_with_a_lost_part_is_a_failure() {
-        let mut transcript = Transcript::default();
-        transcript.unreadable = Some("{\"type\":\"assist".to_owned());
-        let outcome = turn(&ended(json!({"result": "the end"})), "the end", &transcript);
-        assert!(matches!(outcome, Outcome::Failed(why) if why.contains("{\"type\":\"assist")));
     }
 
     #[test]

@@ -517,9 +517,8 @@ fn given<'a, const N: usize>(
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory as _;
     use mle_star_domain::metric::Direction;
-    use mle_star_run::settings::{Settings, keys, resolve};
+    use mle_star_run::settings::{Settings, resolve};
 
     use super::*;
 
@@ -548,21 +547,5 @@ mod tests {
         assert_eq!(config.network, mle_star_domain::config::Switch::On);
         assert_eq!((invocation.runs_dir, invocation.metric.as_deref()), (Some("r".into()), Some("4")));
         assert_eq!(invocation.direction, Some(Direction::Minimize));
-    }
-
-    #[test]
-    fn the_help_of_run_names_every_variable() {
-        let help = Cli::command().find_subcommand("run").unwrap().get_long_about().unwrap().to_string();
-        for variable in keys().filter_map(|key| key.variable) {
-            assert!(help.contains(variable), "{variable}");
-        }
-    }
-
-    #[test]
-    fn a_setting_needs_a_value() {
-        let settings = SettingsArgs { set: vec!["time_limit_seconds".to_owned()], ..SettingsArgs::default() };
-        let trouble = RunArgs { settings, ..RunArgs::default() }.options().unwrap_err();
-        assert_eq!(trouble.message, "--set time_limit_seconds has no value");
-        assert_eq!(trouble.hint, "write --set KEY=VALUE");
     }
 }

@@ -124,23 +124,3 @@ impl From<RunError> for Failure {
         Self { exit, trouble: error.trouble }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_hint_names_the_command_only_if_the_run_can_be_resumed() {
-        let check = |trouble: Trouble, expected: &str| {
-            let hint = Failure::failed(trouble).resumed_by("mle-star resume r").trouble.hint;
-            assert_eq!(hint, expected);
-        };
-        check(Trouble::new("x", "name another model"), "name another model");
-        check(Trouble::resumable("x", "add credit"), "add credit, then continue with: mle-star resume r");
-        check(Trouble::resumable("x", ""), "continue with: mle-star resume r");
-        let full = JournalError::Io(std::io::Error::from_raw_os_error(28));
-        let hint = "free disk space, then continue with: mle-star resume r";
-        check(full.trouble(), hint);
-        check(JournalError::Missing("r".into()).trouble(), "name a run with `mle-star list`");
-    }
-}

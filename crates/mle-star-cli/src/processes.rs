@@ -353,38 +353,7 @@ fn inode(path: &Path) -> Option<(u64, u64)> {
 
 #[cfg(test)]
 mod tests {
-    use std::io::{BufRead, BufReader};
-
     use super::*;
-
-    /// A shell script that prints the signals it receives.
-    const LISTENER: &str =
-        "trap 'echo asked' INT; trap 'echo heard' TERM; echo ready; while :; do sleep 0.01; done";
-
-    #[test]
-    fn asking_twice_asks_once_and_at_once_is_another_wish() {
-        let mut child = Command::new("sh").args(["-c", LISTENER]).stdout(Stdio::piped()).spawn().unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let worker = Worker { id: Pid::from_raw(child.id().try_into().unwrap()), runs: Vec::new() };
-        assert_eq!(lines.next().as_deref(), Some("ready"));
-        let interrupted = Interrupted::default();
-        let mut check = |stopping: Stopping, expected: &[&str]| {
-            interrupted.interrupt(&worker, stopping).unwrap();
-            kill(worker.id, Signal::SIGTERM).unwrap();
-            // The interrupt is delivered before later signals.
-            let heard: Vec<String> = lines.by_ref().take_while(|line| line != "heard").collect();
-            assert_eq!(heard, expected, "{stopping:?}");
-        };
-        assert!(!interrupted.holds(&worker));
-        check(Stopping::InOrder, &["asked"]);
-        check(Stopping::InOrder, &[]);
-        check(Stopping::AtOnce, &["asked"]);
-        assert!(interrupted.holds(&worker));
-        assert_ne!(started(worker.id), "");
-        child.kill().unwrap();
-        child.wait().unwrap();
-        assert_eq!(started(worker.id), "", "another process with its number is another process");
-    }
 
     #[test]
     fn an_error_of_a_late_start_counts_until_the_next_start() {
@@ -413,35 +382,5 @@ mod tests {
         assert!(late.failed(&folder).is_none() && late.all().is_empty());
         late.forget(&folder);
         assert!(!late.is_in_progress(&folder));
-    }
-
-    #[test]
-    fn a_late_end_before_the_run_goes_on_is_an_error() {
-        let check = |folder: &str, script: &str, expected: Option<&str>| {
-            let runs_dir = tempfile::tempdir().unwrap();
-            fs::create_dir(runs_dir.path().join("run")).unwrap();
-            fs::create_dir(runs_dir.path().join("run/logs")).unwrap();
-            fs::write(runs_dir.path().join("run/task.json"), "{}").unwrap();
-            fs::write(runs_dir.path().join("run/logs/events.jsonl"), "before\n").unwrap();
-            let output = NamedTempFile::new_in(runs_dir.path()).unwrap();
-            let (out, path) = (output.reopen().unwrap(), output.path().to_owned());
-            let folder = runs_dir.path().join(folder);
-            let (said, before) = (output.reopen().unwrap(), recorded(&folder));
-            let mut command = Command::new("sh");
-            let child = command.args(["-c", script]).current_dir(&runs_dir).stdout(out).spawn().unwrap();
-            let trouble = late_end(Started { child, said, output: Some(output), recorded: before }, &folder);
-            assert_eq!(trouble.map(|trouble| trouble.message).as_deref(), expected, "{script}");
-            assert!(!path.exists(), "{script}");
-            assert_eq!(folder.join("logs/started.log").exists(), folder.exists(), "{script}");
-        };
-        check("none", "echo 'error: no column'; echo 'hint: none'; exit 2", Some("no column"));
-        check("run", "echo 'error: changed data'; exit 2", Some("changed data"));
-        check("run", "echo began >> run/logs/events.jsonl; echo 'error: broken'; exit 1", None);
-        check("run", "echo well", None);
-    }
-    #[test]
-    fn a_program_that_was_replaced_is_found() {
-        assert_eq!(replaced(Path::new("/bin/mle-star (deleted)")), Path::new("/bin/mle-star"));
-        assert_eq!(replaced(Path::new("/bin/mle-star")), Path::new("/bin/mle-star"));
     }
 }

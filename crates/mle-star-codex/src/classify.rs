@@ -137,23 +137,13 @@ mod tests {
             &format!("unexpected status 401 Unauthorized: Incorrect API key{url}"),
             &fatal("the login was refused"),
         );
-        check("unexpected status 403 Forbidden: no", &fatal("the login was refused"));
         check("Missing environment variable: `CODEX_API_KEY`.", &fatal("the login was refused"));
         check("unexpected status 402 Payment Required: pay", &fatal("the account has no credit"));
         check("Quota exceeded. Check your plan and billing details.", &fatal("the account has no credit"));
         check("You’ve hit your usage limit. Upgrade to Pro", &fatal("the plan's usage limit"));
         check(
-            "The model `m` does not exist or you do not have access to it.",
-            &fatal("the service does not know"),
-        );
-        check("The requested model 'm' does not exist.", &fatal("the service does not know the model"));
-        check(
             &format!("unexpected status 404 Not Found: {url}"),
             &fatal("the service does not answer questions"),
-        );
-        check(
-            "exceeded retry limit, last status: 429 Too Many Requests",
-            "Busy { reason: \"the service limits",
         );
         check("unexpected status 502 Bad Gateway: x", "Busy { reason: \"the service reports an error (502)");
         check("rate limit exceeded: Please try again in 2s.", "Busy { reason: \"the service is overloaded");
@@ -161,17 +151,12 @@ mod tests {
             "We’re currently experiencing high demand, which",
             "Busy { reason: \"the service is overloaded",
         );
-        check("Selected model is at capacity. Please try", "Busy { reason: \"the service is overloaded");
-        check("Connection failed: error sending request", "Busy { reason: \"the service cannot be reached");
         check("stream disconnected before completion: oh", "Died(");
         check(
             "stream disconnected before completion: Incomplete response returned, reason: content_filter",
             "Failed(",
         );
-        check("Incomplete response returned, reason: max_output_tokens", "Failed(");
-        check("Codex ran out of room in the model's context window.", "Failed(");
         check("unexpected status 413 Payload Too Large: <html>", "Failed(");
-        check(r#"{"error": {"message": "something is wrong"}}"#, "Failed(\"something is wrong\")");
     }
 
     #[test]
@@ -187,21 +172,5 @@ mod tests {
         check("stream disconnected before completion: stream closed", false);
         check("We’re currently experiencing high demand", false);
         check("unexpected status 413 Payload Too Large", true);
-    }
-
-    #[test]
-    fn the_death_of_codex_has_a_reason() {
-        let check = |stderr: &str, last_error: Option<&str>, expected: &str| {
-            let outcome = format!("{:?}", death(None, stderr, last_error));
-            assert!(outcome.contains(expected), "{outcome}, expected {expected}");
-        };
-        check(
-            "error: unexpected argument '--x' found\n\nUsage: codex",
-            None,
-            "codex is too old: error: unexpected argument",
-        );
-        check("a\nlast\n\n", None, "Died(\"codex was killed without an answer: last\")");
-        check("", Some("oh"), "without an answer: oh");
-        check("", None, "no error message");
     }
 }

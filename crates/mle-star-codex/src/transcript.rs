@@ -135,39 +135,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_are_read() {
-        let mut transcript = Transcript::default();
-        let mut check = |event: Value, expected: Said| {
-            assert_eq!(transcript.read(&event.to_string()), expected, "{event}");
-        };
-        let item = |item: Value| json!({"type": "item.completed", "item": item});
-        check(json!({"type": "thread.started", "thread_id": "t"}), Said::Nothing);
-        check(json!({"type": "turn.started"}), Said::Nothing);
-        check(item(json!({"type": "error", "message": "Model metadata not found"})), Said::Nothing);
-        check(item(json!({"type": "reasoning", "text": "hm"})), Said::Nothing);
-        check(item(json!({"type": "agent_message", "text": "I search."})), Said::Nothing);
-        let search = json!({"type": "web_search", "query": "q", "action": {"type": "search", "query": "q"}});
-        check(item(search), Said::Lookup);
-        let page = json!({"type": "web_search", "query": "https://a.org", "action": {"type": "open_page", "url": "https://a.org"}});
-        check(item(page), Said::Lookup);
-        check(item(json!({"type": "agent_message", "text": "Done."})), Said::Nothing);
-        check(item(json!({"type": "agent_message", "text": " "})), Said::Nothing);
-        check(json!("no event"), Said::Nothing);
-        let usage = json!({"input_tokens": 1000, "cached_input_tokens": 400, "output_tokens": 20});
-        check(json!({"type": "turn.completed", "usage": usage}), Said::Ended(None));
-        assert_eq!(transcript.text, "Done.");
-        let tools: Vec<&str> = transcript.lookups.iter().map(|lookup| lookup.tool.as_str()).collect();
-        assert_eq!(tools, ["WebSearch", "WebFetch"]);
-        assert!(transcript.is_requested && transcript.error.is_none());
-        let price = Price { input: 2.0, output: 10.0, cached_input: Some(0.5) };
-        let usage = transcript.usage(Some(&price));
-        assert!((usage.cost_usd.unwrap() - 0.0016).abs() < 1e-12, "{usage:?}");
-        assert_eq!(transcript.usage(None).cost_usd, None);
-        transcript.broken = 1;
-        assert_eq!((transcript.usage(Some(&price)).cost_usd, usage.input), (None, 600));
-    }
-
-    #[test]
     fn repeated_requests_are_told_apart_from_errors() {
         let check = |message: &str, expected: Option<(Option<u32>, &str, u64)>| {
             let found = Retry::of(message);

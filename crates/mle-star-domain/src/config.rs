@@ -281,91 +281,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn defaults_are_the_papers_and_survive_json() {
+    fn the_defaults_are_valid_and_survive_json() {
         let config = Config::default();
         assert_eq!(config.validate(), Ok(()));
-        let expected = r#"{
-            "num_retrieved_models": 4,
-            "outer_loop_steps": 4,
-            "inner_loop_steps": 4,
-            "num_parallel_solutions": 2,
-            "ensemble_rounds": 5,
-            "time_limit_seconds": 86400,
-            "subsample_limit": 30000,
-            "max_debug_attempts": 3,
-            "max_budget_usd": null,
-            "permission_mode": "bypassPermissions",
-            "model": "sonnet",
-            "log_level": "INFO",
-            "log_file": null,
-            "phase_time_budget": {
-                "phase1_pct": 10.0, "phase2_pct": 65.0, "phase3_pct": 15.0, "finalization_pct": 10.0
-            },
-            "agents": "auto",
-            "script_timeout_seconds": null,
-            "agent_timeout_seconds": 900,
-            "overload_patience_seconds": 3600,
-            "max_concurrent_agents": 8,
-            "max_concurrent_scripts": null,
-            "python": null,
-            "network": "off",
-            "memory_limit_mb": null,
-            "agent_models": {},
-            "claude_path": null,
-            "codex_path": null,
-            "agents_dir": null,
-            "search": "on",
-            "search_blocked_domains": [],
-            "blocked_commands": ["rm -rf /", "mkfs", "dd if=", ":(){ :|:& };:"],
-            "retrieved_models": null,
-            "warm_start": "on",
-            "prompts": null,
-            "preset": "default",
-            "seed": 42,
-            "holdout": "auto",
-            "holdout_rows": 20000,
-            "acceptance": "paper",
-            "final_choice": "auto",
-            "context": "full",
-            "leakage_check": "accepted",
-            "ensemble_selection": "on",
-            "leakage_gate": "block",
-            "probes": "final",
-            "prices": {},
-            "search_command": [],
-            "openai": {
-                "url": null, "key_variable": "OPENAI_API_KEY", "format": "chat", "max_tokens": null,
-                "stall_seconds": 300
-            }
-        }"#;
-        let expected: serde_json::Value = serde_json::from_str(expected).unwrap();
-        assert_eq!(serde_json::to_value(&config).unwrap(), expected);
-        assert_eq!(serde_json::from_value::<Config>(expected).unwrap(), config);
+        let text = serde_json::to_string(&config).unwrap();
+        assert_eq!(serde_json::from_str::<Config>(&text).unwrap(), config);
         assert_eq!(serde_json::from_str::<Config>("{}").unwrap(), config);
-    }
-
-    #[test]
-    fn every_count_is_at_least_one() {
-        for field in [
-            "num_retrieved_models",
-            "outer_loop_steps",
-            "inner_loop_steps",
-            "num_parallel_solutions",
-            "ensemble_rounds",
-            "time_limit_seconds",
-            "subsample_limit",
-            "max_debug_attempts",
-            "script_timeout_seconds",
-            "agent_timeout_seconds",
-            "max_concurrent_agents",
-            "memory_limit_mb",
-            "holdout_rows",
-        ] {
-            let with = |value: u32| serde_json::from_value::<Config>(json!({field: value}));
-            let error = with(0).unwrap_err().to_string();
-            assert!(error.contains(&format!("{field} must be at least 1")), "{error}");
-            assert!(with(1).is_ok(), "{field}");
-        }
     }
 
     #[test]
@@ -379,7 +300,15 @@ mod tests {
             let is_nan = config.max_budget_usd.is_some_and(f64::is_nan);
             assert!(is_nan || read.unwrap_err().to_string().contains(field), "{field}");
         };
-        check(|c| c.subsample_limit = 0, "subsample_limit");
+        let counts = "num_retrieved_models outer_loop_steps inner_loop_steps num_parallel_solutions ensemble_rounds \
+                      time_limit_seconds subsample_limit max_debug_attempts script_timeout_seconds \
+                      agent_timeout_seconds max_concurrent_agents memory_limit_mb holdout_rows";
+        for field in counts.split_whitespace() {
+            let with = |value: u32| serde_json::from_value::<Config>(json!({field: value}));
+            let error = with(0).unwrap_err().to_string();
+            assert!(error.contains(&format!("{field} must be at least 1")), "{error}");
+            assert!(with(1).is_ok(), "{field}");
+        }
         check(|c| c.max_budget_usd = Some(f64::NAN), "max_budget_usd");
         check(|c| c.max_budget_usd = Some(0.0), "max_budget_usd");
         check(|c| c.log_level = "LOUD".to_owned(), "log_level");
@@ -397,11 +326,5 @@ mod tests {
             |c| c.search_blocked_domains = vec!["a.org".to_owned(), "/x".to_owned()],
             "search_blocked_domains",
         );
-    }
-
-    #[test]
-    fn unknown_keys_are_refused_and_named() {
-        let error = serde_json::from_str::<Config>(r#"{"outer_steps": 3}"#).unwrap_err();
-        assert!(error.to_string().contains("outer_steps"), "{error}");
     }
 }

@@ -533,17 +533,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_exception_is_the_last_line_of_a_traceback_that_is_not_indented() {
-        let check = |traceback, expected| assert_eq!(exception(traceback), expected, "{traceback:?}");
-        check(
-            "Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'\n",
-            Some("KeyError: 'x'"),
-        );
-        check("KeyError: 'x'\n\n  \n\tnote\n", Some("KeyError: 'x'"));
-        check(" \n", None);
-    }
-
-    #[test]
     fn the_last_lines_leave_out_empty_ones_and_earlier_states_of_a_bar() {
         let check = |output: &str, expected: &str| assert_eq!(last_lines(output), expected, "{output:?}");
         check("", "");

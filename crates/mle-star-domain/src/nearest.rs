@@ -13,27 +13,3 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     // The first of equals.
     known.into_iter().min_by(|a, b| close(b).total_cmp(&close(a)))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::nearest;
-
-    #[test]
-    fn the_nearest_key_is_the_one_meant() {
-        let keys = [
-            "outer_loop_steps",
-            "inner_loop_steps",
-            "time_limit_seconds",
-            "model",
-            "max_budget_usd",
-            "agents",
-        ];
-        let check = |word: &str, expected: &str| assert_eq!(nearest(word, keys), Some(expected), "{word}");
-        check("outer_steps", "outer_loop_steps");
-        check("time_limit", "time_limit_seconds");
-        check("Model", "model");
-        check("budget", "max_budget_usd");
-        check("agent", "agents");
-        assert_eq!(nearest("x", []), None);
-    }
-}

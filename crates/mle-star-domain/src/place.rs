@@ -377,26 +377,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_know_phase_path_and_session() {
-        let check = |text: &str, phase, path, session: &str| {
-            let place = Place::from(text);
-            assert_eq!(
-                (place.phase(), place.path(), place.session().as_str()),
-                (phase, path, session),
-                "{text}"
-            );
-        };
-        check("phase1/candidate-0/init", Some(Phase::Phase1), None, "phase1");
-        check("phase2/path-3/t0/k1/coder", Some(Phase::Phase2), Some(3), "path-3");
-        check("phase3/r0/run", Some(Phase::Phase3), None, "phase3");
-        check("finalization/test", Some(Phase::Finalization), None, "finalization");
-        check("", None, None, "");
-        assert_eq!(Step::Merge(1).place().file_stem(), "phase1.merge-1");
-        assert_eq!(Place::from("a/b/c").parent(), Place::from("a/b"));
-        assert_eq!((path_of_session("path-12"), path_of_session("phase1")), (Some(12), None));
-    }
-
-    #[test]
     fn every_step_has_a_place_and_every_place_its_step() {
         let check = |step: Step, text: &str| {
             assert_eq!(step.place().as_str(), text);
@@ -434,23 +414,6 @@ mod tests {
             assert_eq!(Place::from(text).step(), None, "{text}");
         }
         assert!(serde_json::from_value::<Step>("phase1/merge-1/run".into()).is_err());
-    }
-
-    #[test]
-    fn effects_are_named_within_their_step() {
-        let step = Step::Attempt { path: 0, outer: 1, inner: 2 }.place();
-        let check = |place: Place, text: &str, repair: Option<u32>| {
-            assert_eq!((place.as_str(), place.repair()), (text, repair));
-        };
-        check(step.named(Name::Agent(AgentType::Coder)), "phase2/path-0/t1/k2/coder", None);
-        check(step.repaired(3).named(Name::Run), "phase2/path-0/t1/k2/debug-3/run", Some(3));
-        check(step.repaired(3), "phase2/path-0/t1/k2/debug-3", Some(3));
-        check(step.named(Name::Correction(1)), "phase2/path-0/t1/k2/leakage-fix-1", None);
-        let phase = Place::from(Phase::Phase1);
-        check(phase.named(Name::Again(AgentType::Retriever, 2)), "phase1/retriever-2", None);
-        let last = Place::from(Step::Finalization);
-        check(last.named(Name::Task(Variant::SubsamplingRemove)), "finalization/subsampling_remove", None);
-        check(last.named(Name::Comparison(0)), "finalization/contamination-0", None);
     }
 
     #[test]

@@ -223,24 +223,15 @@ mod tests {
 
     #[test]
     fn tools_are_the_ones_decided() {
-        let check =
-            |agent: AgentType, tools: &[&str]| assert_eq!(agent.definition().tools, tools, "{agent:?}");
-        check(AgentType::Retriever, &["WebSearch", "WebFetch"]);
-        check(AgentType::Debugger, &["Read", "Bash"]);
-        for agent in [AgentType::Summarize, AgentType::Coder, AgentType::Planner, AgentType::EnsPlanner] {
-            check(agent, &[]);
-        }
-        for agent in [
-            AgentType::Init,
-            AgentType::Merger,
-            AgentType::Ablation,
-            AgentType::Extractor,
-            AgentType::Ensembler,
-            AgentType::Leakage,
-            AgentType::Data,
-            AgentType::Test,
-        ] {
-            check(agent, &["Read"]);
+        use AgentType::{Coder, Debugger, EnsPlanner, Planner, Retriever, Summarize};
+        for agent in AgentType::ALL {
+            let expected: &[&str] = match agent {
+                Retriever => &["WebSearch", "WebFetch"],
+                Debugger => &["Read", "Bash"],
+                Summarize | Coder | Planner | EnsPlanner => &[],
+                _ => &["Read"],
+            };
+            assert_eq!(agent.definition().tools, expected, "{agent:?}");
         }
     }
 }

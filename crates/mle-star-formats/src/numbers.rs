@@ -342,45 +342,16 @@ mod tests {
         check(&["1,5", "20"], None, Some(None));
         check(&["1,234", "20"], Some(Some(',')), Some(None));
         check(&["1.234", "12.345"], Some(None), Some(Some('.')));
-        check(&["1,234,567", "20"], Some(Some(',')), None);
         check(&["1,234", "0,567"], None, Some(None));
-        check(&["1,234", "1234,567"], None, Some(None));
         check(&["1.234,56", "7"], None, Some(Some('.')));
-        check(&["1,234.56", "7", "inf"], Some(Some(',')), None);
-        check(&["12,34,567", "8"], Some(Some(',')), None);
         check(&["1 234", "12 345,5"], None, Some(Some(' ')));
         check(&["1\u{a0}234", "12"], Some(Some('\u{a0}')), Some(Some('\u{a0}')));
-        check(&["1'234.5", "12"], Some(Some('\'')), None);
         check(&["1 234", "1'234"], None, None);
         check(&["1,5", "2.5"], None, None);
-        check(&["1,5", "2,5,6"], None, None);
-        check(&["007", "012"], None, None);
         check(&["192.168.1.1"], None, None);
         check(&["01.02.2024"], None, None);
-        check(&["2024-01-01"], None, None);
         check(&["1e5", "2E-3", "1.5e+10"], Some(None), None);
         check(&["12345678901234567890"], Some(None), Some(None));
-        check(&["1,5", "text"], None, None);
         check(&["1,5", "?"], None, Some(None));
-        check(&["012 345"], None, None);
-        check(&["1e", "e5"], None, None);
-        check(&["+1,5", "5,", ",5"], None, Some(None));
-        check(&[",", "."], None, None);
-    }
-
-    #[test]
-    fn numbers_are_translated() {
-        let check = |text: &str, decimal: Decimal, thousands: Option<char>, expected: &str| {
-            let mut into = String::from("before");
-            translate(text, decimal, thousands, &mut into);
-            assert_eq!(into, expected, "{text}");
-        };
-        check("1.234,56", Decimal::Comma, Some('.'), "1234.56");
-        check("1,234.56", Decimal::Point, Some(','), "1234.56");
-        check(" -1,5 ", Decimal::Comma, None, "-1.5");
-        check("1 234", Decimal::Point, Some(' '), "1234");
-        check("n/a", Decimal::Comma, Some('.'), "n/a");
-        check(".", Decimal::Comma, Some('.'), ".");
-        check("17", Decimal::Comma, Some('.'), "17");
     }
 }

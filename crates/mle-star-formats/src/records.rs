@@ -135,47 +135,22 @@ impl<R: Read> Records<R> {
 mod tests {
     use super::*;
 
-    fn rows(text: &str) -> Result<Vec<(u64, Vec<String>)>, Fault> {
+    fn fault(text: &str) -> Option<Fault> {
         let mut records = Records::new(text.as_bytes(), b',');
-        let mut rows = Vec::new();
-        while let Some(line) = records.next()? {
-            let cells = records.cells().map(|cell| String::from_utf8(cell.to_vec()).unwrap());
-            rows.push((line, cells.collect()));
+        loop {
+            match records.next() {
+                Ok(Some(_)) => (),
+                other => return other.err(),
+            }
         }
-        Ok(rows)
-    }
-
-    #[test]
-    fn rows_have_cells_and_lines() {
-        let check = |text: &str, expected: &[(u64, &[&str])]| {
-            let found = rows(text).unwrap();
-            let found: Vec<(u64, Vec<&str>)> = found
-                .iter()
-                .map(|(line, cells)| (*line, cells.iter().map(String::as_str).collect()))
-                .collect();
-            let expected: Vec<(u64, Vec<&str>)> =
-                expected.iter().map(|(line, cells)| (*line, cells.to_vec())).collect();
-            assert_eq!(found, expected, "{text:?}");
-        };
-        check("", &[]);
-        check("\n\n", &[]);
-        check("a,b\n1,2\n", &[(1, &["a", "b"]), (2, &["1", "2"])]);
-        check("a\r\n\r\n\"b\r\nc\"\r\nd\r\n", &[(1, &["a"]), (3, &["b\r\nc"]), (5, &["d"])]);
-        check("a,b\r\n1,2", &[(1, &["a", "b"]), (2, &["1", "2"])]);
-        check("a\n\n\nb\n", &[(1, &["a"]), (4, &["b"])]);
-        check("a\n\"x\ny\"\nb\n", &[(1, &["a"]), (2, &["x\ny"]), (4, &["b"])]);
-        check("\"\"\n", &[(1, &[""])]);
-        check(",\n", &[(1, &["", ""])]);
-        check("\"a\"\"b\",\"c,d\"", &[(1, &["a\"b", "c,d"])]);
-        check("a \"quote\" in,b", &[(1, &["a \"quote\" in", "b"])]);
     }
 
     #[test]
     fn open_quotes_and_long_rows_are_faults() {
-        assert!(matches!(rows("a,b\n1,\"2\n3,4\n"), Err(Fault::Unclosed(2))));
-        assert!(matches!(rows("a,b\n1,\""), Err(Fault::Unclosed(2))));
+        assert!(matches!(fault("a,b\n1,\"2\n3,4\n"), Some(Fault::Unclosed(2))));
+        assert!(matches!(fault("a,b\n1,\""), Some(Fault::Unclosed(2))));
         let wide = ",".repeat(MOST_CELLS + 1);
-        assert!(matches!(rows(&format!("a\n{wide}")), Err(Fault::TooLong(2))));
+        assert!(matches!(fault(&format!("a\n{wide}")), Some(Fault::TooLong(2))));
         let mut long = Records::new(b"a\n".chain(io::repeat(b'x')), b',');
         assert!(long.next().unwrap().is_some());
         assert!(matches!(long.next(), Err(Fault::TooLong(2))));

@@ -194,41 +194,11 @@ pub(crate) fn survey(input: &mut dyn Read) -> io::Result<Survey> {
 mod tests {
     use super::*;
 
-    fn utf16(text: &str, low_first: bool) -> Vec<u8> {
-        let bytes = |unit: u16| if low_first { unit.to_le_bytes() } else { unit.to_be_bytes() };
-        text.encode_utf16().flat_map(bytes).collect()
-    }
-
-    #[test]
-    fn files_are_read_as_utf8() {
-        let check = |bytes: &[u8], expected: (Encoding, LineEnd, &str)| {
-            let found = encoding(bytes);
-            let mut head = Vec::new();
-            Utf8::new(bytes, found, LineEnd::Lf).read_to_end(&mut head).unwrap();
-            let end = line_end(&head);
-            let mut text = String::new();
-            Utf8::new(bytes, found, end).read_to_string(&mut text).unwrap();
-            assert_eq!((found, end, text.as_str()), expected);
-        };
-        let text = "id,naïve\n1,ü\n";
-        check(text.as_bytes(), (Encoding::Utf8, LineEnd::Lf, text));
-        check(&[b"\xEF\xBB\xBF", text.as_bytes()].concat(), (Encoding::Utf8Mark, LineEnd::Lf, text));
-        for mark in ["", "\u{feff}"] {
-            let marked = format!("{mark}{text}");
-            check(&utf16(&marked, true), (Encoding::Utf16Le, LineEnd::Lf, text));
-            check(&utf16(&marked, false), (Encoding::Utf16Be, LineEnd::Lf, text));
-        }
-        check(b"a,b\r\n1,2\r\n", (Encoding::Utf8, LineEnd::CrLf, "a,b\r\n1,2\r\n"));
-        check(b"a,b\r1,2\r", (Encoding::Utf8, LineEnd::Cr, "a,b\n1,2\n"));
-        let long = "x,y\n".repeat(100_000);
-        check(&utf16(&long, true), (Encoding::Utf16Le, LineEnd::Lf, &long));
-        check(b"", (Encoding::Utf8, LineEnd::Lf, ""));
-    }
-
     #[test]
     fn little_room_holds_parts_of_characters() {
         let text = "id,naïve\n1,ü\n2,\u{1F600}\n".repeat(3);
-        let bytes = utf16(&format!("\u{feff}{text}"), true);
+        let units = "\u{feff}".encode_utf16().chain(text.encode_utf16());
+        let bytes: Vec<u8> = units.flat_map(u16::to_le_bytes).collect();
         for room in 1..20 {
             let mut input = Utf8::new(bytes.as_slice(), Encoding::Utf16Le, LineEnd::Lf);
             let (mut found, mut part) = (Vec::new(), vec![0; room]);
@@ -240,23 +210,5 @@ mod tests {
             }
             assert_eq!(String::from_utf8(found).unwrap(), text, "{room}");
         }
-    }
-
-    #[test]
-    fn other_bytes_are_counted() {
-        let check = |bytes: &[u8], expected: (u64, u64, u64)| {
-            let found = survey(&mut &*bytes).unwrap();
-            assert_eq!((found.wide, found.invalid, found.line), expected);
-        };
-        check("aü\nñ".as_bytes(), (2, 0, 0));
-        check(b"a\nb\nna\xEFve,\xFC\n", (0, 2, 3));
-        check("aü\n".as_bytes().split_last().unwrap().1.split_last().unwrap().1, (0, 1, 1));
-    }
-
-    #[test]
-    fn a_character_that_is_cut_off_is_an_error() {
-        let mut text = String::new();
-        let bytes = utf16("\u{feff}ab", true);
-        assert!(Utf8::new(&bytes[..5], Encoding::Utf16Le, LineEnd::Lf).read_to_string(&mut text).is_err());
     }
 }

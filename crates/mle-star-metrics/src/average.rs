@@ -317,40 +317,6 @@ mod tests {
     }
 
     #[test]
-    fn files_count_by_their_weights() {
-        let check = |metric, files: &[(f64, &str)], expected: &str| {
-            let header = ["id".to_owned(), "y".to_owned()];
-            let layout = Layout { header: &header, id_column: Some("id") };
-            let mut out = Vec::new();
-            let files = files.iter().map(|(weight, file)| (*weight, file.as_bytes()));
-            weighted_average(metric, files, &layout, &mut out).unwrap();
-            assert_eq!(String::from_utf8(out).unwrap(), expected);
-        };
-        check(Metric::Rmse, &[(0.75, "id,y\na,1\n"), (0.25, "id,y\na,3\n")], "id,y\na,1.5\n");
-        let labels = [(0.4, "id,y\na,cat\n"), (0.35, "id,y\na,dog\n"), (0.25, "id,y\na,dog\n")];
-        check(Metric::Accuracy, &labels, "id,y\na,dog\n");
-    }
-
-    #[test]
-    fn the_class_with_the_largest_mean_score_decides() {
-        let files = ["id,cat,dog\na,0.6,0.4\nb,0.5,0.5\n", "id,dog,cat\nb,0.5,0.5\na,0.9,0.1\n"];
-        let columns = class_columns(files[0].as_bytes(), Some("id")).unwrap();
-        assert_eq!(columns, ["id", "cat", "dog"]);
-        assert_eq!(class_columns(files[0].as_bytes(), None).unwrap(), ["cat", "dog"]);
-        let classes = Layout { header: &columns, id_column: Some("id") };
-        let header = ["y".to_owned(), "id".to_owned()];
-        let layout = Layout { header: &header, id_column: Some("id") };
-        let with = |weights: [f64; 2]| {
-            let mut out = Vec::new();
-            let files = weights.into_iter().zip(files.map(str::as_bytes));
-            weighted_labels(files, &classes, &layout, &mut out).unwrap();
-            String::from_utf8(out).unwrap()
-        };
-        assert_eq!(with([0.5, 0.5]), "y,id\ndog,a\ncat,b\n");
-        assert_eq!(with([0.9, 0.1]), "y,id\ncat,a\ncat,b\n");
-    }
-
-    #[test]
     fn files_that_do_not_match_are_named() {
         check(Metric::Rmse, &[], Err("there is no file to average"));
         check(
@@ -359,16 +325,5 @@ mod tests {
             Err("file 2: the ID `b` is not in the first file"),
         );
         check(Metric::Rmse, &["id,y\na,1\nb,1\n", "id,y\nb,1\n"], Err("file 2: the ID `a` is missing"));
-        check(Metric::Rmse, &["id,y\na,1\na,1\n"], Err("file 1: the ID `a` occurs more than once"));
-        check(
-            Metric::Rmse,
-            &["id,y\na,x\n"],
-            Err("file 1: the row with ID `a` has `x`, which is not a finite number"),
-        );
-        check(
-            Metric::Rmse,
-            &["id,z\n"],
-            Err("file 1: the file lacks these columns: `y`; it has these: `id`, `z`"),
-        );
     }
 }

@@ -291,17 +291,6 @@ mod tests {
     }
 
     #[test]
-    fn weights_follow_the_distribution() {
-        let mut counts = [0_u32; 12];
-        for key in 0..100_000 {
-            counts[weight(key, 3) as usize] += 1;
-        }
-        for (count, expected) in counts.iter().zip([36_788.0, 36_788.0, 18_394.0, 6_131.0, 1_533.0, 307.0]) {
-            assert!((f64::from(*count) - expected).abs() < 5.0 * f64::sqrt(expected), "{counts:?}");
-        }
-    }
-
-    #[test]
     fn the_error_of_a_mean_is_that_of_theory() {
         let (truth, predicted, keys) = numbers(2_000);
         let (truth, predictions) = (Truth::Numbers(&truth), Predictions::Numbers(&predicted));
@@ -337,56 +326,5 @@ mod tests {
         };
         let (wide, narrow) = (covered(Some(100)), covered(None));
         assert!((180..=198).contains(&wide) && narrow < 178, "{wide} and {narrow} of 200");
-        // Bounds of the metric stay.
-        let measured = |score, interval| {
-            let interval = Some(interval);
-            Measurement { rows: 100, interval, ..Measurement::of(score, String::new()) }
-        };
-        let wide = on_other_rows(Metric::Accuracy, measured(0.9, [0.8, 0.97]), Some(33));
-        let [low, high] = wide.interval.unwrap();
-        assert!((low - 0.699).abs() < 0.001 && high == 1.0, "{wide:?}");
-        let same = on_other_rows(Metric::Accuracy, measured(0.9, [0.8, 0.97]), Some(0));
-        assert_eq!(same.interval, Some([0.8, 0.97]));
-    }
-
-    #[test]
-    fn undefined_replicates_repeat_the_score() {
-        let names = ["0".to_owned(), "1".to_owned()];
-        let truth = Truth::Classes { rows: &[0, 0, 1], names: &names, positive: Some(1) };
-        let predictions = Predictions::Numbers(&[0.1, 0.6, 0.5]);
-        let measured = measure(Metric::RocAuc, &truth, &predictions, Rows::of(&[1, 2, 3]), 200).unwrap();
-        assert_eq!(measured.score, 0.5);
-        assert!(measured.replicates.iter().all(|score| score.is_finite()));
-        assert!(measured.replicates.contains(&0.0) && measured.replicates.contains(&1.0));
-        let none = measure(Metric::RocAuc, &truth, &predictions, Rows::of(&[1, 2, 3]), 0);
-        assert!(none.unwrap_err().to_string().contains("no standard error"));
-    }
-
-    #[test]
-    fn the_mean_of_targets_with_rare_classes_has_no_narrow_interval() {
-        let names = ["a".to_owned(), "b".to_owned()];
-        let (keys, scores): (Vec<u64>, Vec<f64>) = (0..60).map(|row| (row, (mix(row) >> 40) as f64)).unzip();
-        let of_positive = |row: usize| {
-            let rows: Vec<u32> = (0..60).map(|other| u32::from(other == row)).collect();
-            let truth = Truth::Classes { rows: &rows, names: &names, positive: Some(1) };
-            measure(Metric::RocAuc, &truth, &Predictions::Numbers(&scores), Rows::of(&keys), 400).unwrap()
-        };
-        let each: Vec<Measurement> = (0..60).step_by(6).map(of_positive).collect();
-        let mean = mean(Metric::RocAuc, &each).unwrap();
-        let [low, high] = mean.interval.unwrap();
-        let expected = 2.0 * HALF_WIDTH * mean.standard_error.unwrap();
-        assert!((0.9..1.1).contains(&((high - low) / expected)), "{low} {high} {expected}");
-    }
-
-    #[test]
-    fn few_replicates_have_a_symmetric_interval_in_range() {
-        let [low, high] = interval(Metric::Accuracy.range(), 0.9, 0.1, &mut [0.8, 1.0]);
-        assert!((low - 0.704).abs() < 1e-12 && high == 1.0);
-    }
-
-    #[test]
-    fn the_digest_is_that_of_a_set() {
-        assert_eq!(digest(vec![1, 2]), digest(vec![2, 1]));
-        assert_ne!(digest(vec![1, 2]), digest(vec![1, 3]));
     }
 }

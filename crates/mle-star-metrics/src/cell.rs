@@ -64,37 +64,3 @@ pub(crate) fn guesses(cell: &str, most: usize, is_known: impl Fn(&str) -> bool) 
 
 /// The most words of a label that is looked for among the guesses of a cell.
 const LONGEST_LABEL: usize = 12;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn guesses_are_split() {
-        let check = |cell: &str, most, known: &[&str], expected: &[&str]| {
-            assert_eq!(guesses(cell, most, |label| known.contains(&label)), expected, "{cell}");
-        };
-        check("a b-2 c", 3, &["a", "c"], &["a", "b-2", "c"]);
-        check(" a  b c d", 3, &[], &["a", "b", "c"]);
-        check("red oak ash red", 3, &["red oak", "ash", "red"], &["red oak", "ash", "red"]);
-        check("a, b | c;d", 9, &[], &["a", "b", "c", "d"]);
-        check("a, b c", 9, &["a, b"], &["a, b", "c"]);
-        check("1.0 2", 2, &[], &["1", "2"]);
-        check("", 3, &[], &[]);
-        check("größe übel", 3, &["größe übel"], &["größe übel"]);
-    }
-
-    #[test]
-    fn sets_have_one_form() {
-        let check = |known: &[&str], cell: &str, expected: &str| {
-            let known: Vec<String> = known.iter().map(|cell| (*cell).to_owned()).collect();
-            assert_eq!(canonical_set(cell, separator(&known)), expected, "{cell}");
-        };
-        check(&["hot wet", "dry"], "wet  hot wet", "hot wet");
-        check(&["hot wet", "dry"], "wet, hot", "hot wet");
-        check(&["sci fi,war", "war"], "war, sci fi", "sci fi,war");
-        check(&["a|b, c", "d"], "b, c|a", "a|b, c");
-        check(&["a", "b"], "", "");
-        check(&["007 1.0", "2"], "1 7 TRUE", "1 7 true");
-    }
-}

@@ -229,42 +229,6 @@ mod tests {
         Scale { bounds: Bounds { low: Some(0.0), high: None }, direction: Direction::Minimize };
 
     #[test]
-    fn folds_count_if_most_of_their_rows_are_predicted() {
-        let folds = Folds::read("id,fold\na,0\nb,0\nc,0\nd,1\ne,1\nf,2\n".as_bytes()).unwrap();
-        let check = |ids: &[&str], expected: &[(u32, &[usize])]| {
-            let keys: Vec<u64> = ids.iter().map(|id| key(id)).collect();
-            let expected: Vec<(u32, Vec<usize>)> =
-                expected.iter().map(|(fold, places)| (*fold, places.to_vec())).collect();
-            assert_eq!(folds.places(&keys), expected, "{ids:?}");
-        };
-        check(&["a", "b", "c", "d", "e", "f"], &[(0, &[0, 1, 2]), (1, &[3, 4]), (2, &[5])]);
-        check(&["e", "x", "a", "c"], &[(0, &[2, 3]), (1, &[0])]);
-        check(&["a", "x"], &[]);
-    }
-
-    #[test]
-    fn tables_without_folds_are_refused() {
-        let check = |table: &str, expected: &str| {
-            let found = Folds::read(table.as_bytes()).unwrap_err().to_string();
-            assert_eq!(found, expected, "{table}");
-        };
-        check("id,fold\na,x\n", "`x` is no number of a fold");
-        check("fold\n1\n", "the folds have no column with row IDs");
-        check("id,part\na,1\n", "the file lacks these columns: `fold`; it has these: `id`, `part`");
-    }
-
-    #[test]
-    fn errors_of_the_jackknife_are_those_of_means() {
-        // The error of a mean of 1, 2 and 6 is their standard deviation by the root of three.
-        let error = jackknife_error(&[4.0, 3.5, 1.5], 3).unwrap();
-        assert!((error - (7.0_f64 / 3.0).sqrt()).abs() < 1e-12, "{error}");
-        // Scores without some of the groups stand for the others.
-        let (half, all) = ([1.0, 3.0, 1.0, 3.0, 1.0], [1.0, 3.0, 1.0, 3.0, 1.0].repeat(2));
-        assert_eq!(jackknife_error(&half, 10), jackknife_error(&all, 10));
-        assert_eq!((jackknife_error(&half[1..], 10), jackknife_error(&[1.0], 1)), (None, None));
-    }
-
-    #[test]
     fn other_groups_have_their_own_luck() {
         let check = |sizes: &[u64], by_rows: Option<f64>, test: &[u64], expected: Result<[f64; 2], &str>| {
             let errors = GroupErrors { sizes: sizes.to_vec(), by_groups: Some(0.3), by_rows };

@@ -375,20 +375,4 @@ mod tests {
             assert_eq!(metric.direction(), expected, "{metric}");
         }
     }
-    #[test]
-    fn levels_are_shares() {
-        let check = |share: f64, expected: Option<&str>| {
-            assert_eq!(Level::new(share).map(|level| level.to_string()).as_deref(), expected, "{share}");
-        };
-        check(0.9, Some("0.9"));
-        check(0.025, Some("0.025"));
-        check(0.0001, Some("0.0001"));
-        check(0.00001, None);
-        check(1.0 / 3.0, None);
-        check(0.0, None);
-        check(1.0, None);
-        check(f64::NAN, None);
-        assert_eq!(Level::new(0.95).and_then(|level| Level::new(1.0 - level.share())), Level::new(0.05));
-        assert_eq!(Level::HALF.rest(), Level::HALF);
-    }
 }

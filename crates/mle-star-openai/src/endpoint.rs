@@ -143,12 +143,10 @@ mod tests {
         };
         check("http://127.0.0.1:8080/v1", Ok("http://127.0.0.1:8080/v1/models"));
         check(" https://example.org/v1/ ", Ok("https://example.org/v1/models"));
-        check("https://example.org", Ok("https://example.org/models"));
         check("https://example.org/v1/chat/completions", Ok("https://example.org/v1/models"));
         check("https://example.org/api/responses/", Ok("https://example.org/api/models"));
         check("localhost:8080/v1", Err("must begin with http://"));
         check("example.org", Err("is not valid"));
-        check("ftp://example.org", Err("must begin with http://"));
         check("https://user:secret@example.org/v1", Err("must not hold a user name"));
         check("https://example.org/v1?key=secret", Err("must not hold a ?"));
     }
@@ -173,9 +171,7 @@ mod tests {
         };
         check("http://localhost:11434/v1", true);
         check("http://127.1.2.3/v1", true);
-        check("http://[::1]:8080/v1", true);
         check("https://api.openai.com/v1", false);
         check("http://localhost.example.org/v1", false);
-        check("http://10.0.0.1/v1", false);
     }
 }

@@ -234,62 +234,22 @@ mod tests {
             assert!(!outcome.contains("secret"), "{outcome}");
         };
         let error = |kind: &str, message: &str| json!({"error": {"type": kind, "message": message}});
-        check(
-            429,
-            error("requests", "slow down"),
-            "Busy { reason: \"the endpoint limits the rate of requests (429): slow down",
-        );
-        check(
-            429,
-            error("insufficient_quota", "pay"),
-            "Fatal(Trouble { message: \"the account has no credit left: pay",
-        );
-        check(402, error("", "Insufficient Balance"), "Fatal(Trouble { message: \"the account has no credit");
-        check(500, json!(null), "Busy { reason: \"the endpoint reports an error (500)\"");
         check(503, error("", "Loading model"), "Busy { reason: \"the endpoint is overloaded (503): Loading");
-        check(529, json!({}), "Busy { reason: \"the endpoint is overloaded (529)\"");
-        check(401, error("", "bad key sk-secret-key"), "the endpoint refuses the key: bad key [key]\"");
         check(403, json!({"detail": "no"}), "Fatal(Trouble { message: \"the endpoint refuses the key: no");
-        check(404, error("model_not_found", "The model `m` does not exist"), "does not know the model m");
-        check(
-            404,
-            json!({"detail": "Not Found"}),
-            "there is no chat API at http://example.org/v1 (404): Not Found",
-        );
         check(404, error("", "No endpoints found for m."), "does not know the model m: No endpoints");
         check(
             403,
             error("", "your input was flagged"),
             "Failed(\"the endpoint refuses the request (403): your",
         );
-        let old_name = "Unsupported parameter: 'max_tokens' is not supported with this model.";
-        check(
-            400,
-            error("unsupported_parameter", old_name),
-            "Failed(\"the endpoint refuses the request (400)",
-        );
-        check(400, error("", "Images are not supported by this model"), "Failed(\"the endpoint refuses");
         check(400, error("", "model 'm' not found"), "does not know the model m");
-        check(400, error("", "Invalid model name passed in model=m"), "does not know the model m");
-        check(
-            400,
-            error("context_length_exceeded", "too long"),
-            "Failed(\"the endpoint refuses the request (400): too long",
-        );
         check(
             413,
             json!([{"error": {"code": 413, "message": "big"}}]),
             "Failed(\"the endpoint refuses the request (413): big",
         );
-        check(418, json!(null), "Failed(\"the endpoint refuses the request (418)");
         let nested = json!({"error": {"code": 429, "message": "Provider returned error", "metadata": {"raw": "m is busy"}}});
         check(429, nested, "Provider returned error: m is busy");
-    }
-
-    #[test]
-    fn an_error_in_an_event_is_read() {
-        let body = "data: {\"error\": {\"message\": \"no stream\"}}\n\ndata: [DONE]\n\n";
-        assert_eq!(Failure::of_response(500, body.as_bytes()).message, "no stream");
     }
 
     #[test]
@@ -300,24 +260,5 @@ mod tests {
             ("the endpoint asks for a key", "put it into OPENAI_API_KEY")
         );
         assert!(trouble.then_resume);
-    }
-
-    #[test]
-    fn errors_inside_an_answer_are_found() {
-        let check = |value: Value, expected: Option<(Option<u16>, &str)>| {
-            let found = Failure::reported(&value);
-            let found = found.as_ref().map(|failure| (failure.status, failure.message.as_str()));
-            assert_eq!(found, expected, "{value}");
-        };
-        check(json!({"choices": [], "usage": {}}), None);
-        check(json!({"type": "response.created", "response": {"error": null}}), None);
-        check(json!({"error": {"code": 502, "message": "gone"}, "choices": []}), Some((Some(502), "gone")));
-        check(json!({"error": "plain"}), Some((None, "plain")));
-        check(json!({"type": "error", "code": "server_error", "message": "oh"}), Some((None, "oh")));
-        check(
-            json!({"type": "response.failed", "response": {"error": {"code": "server_error", "message": "oh"}}}),
-            Some((None, "oh")),
-        );
-        check(json!({"object": "error", "code": 400, "message": "no"}), Some((Some(400), "no")));
     }
 }

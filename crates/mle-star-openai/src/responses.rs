@@ -116,15 +116,4 @@ mod tests {
         check(ended("failed", ""), Some(End::Broken("failed".to_owned())));
         assert_eq!(check(json!({"type": "response.in_progress"}), None), None);
     }
-
-    #[test]
-    fn documents_are_collected() {
-        let mut collected = Collected::default();
-        document(&mut collected, &json!({"status": "completed", "output": message("all")}));
-        assert_eq!((collected.text.as_str(), collected.end), ("all", Some(End::Complete)));
-        let refusal = json!([{"type": "message", "content": [{"type": "refusal", "refusal": "no"}]}]);
-        let mut collected = Collected::default();
-        document(&mut collected, &json!({"status": "completed", "output": refusal}));
-        assert_eq!(collected.refusal, "no");
-    }
 }

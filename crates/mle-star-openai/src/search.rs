@@ -167,21 +167,6 @@ mod tests {
         assert_eq!(by_input, Ok(vec![found("models for $(this) {x}", "https://a.org", "")]));
     }
 
-    #[tokio::test]
-    async fn a_search_that_fails_has_a_reason() {
-        let check = async |command: &[&str], expected: &str| {
-            let why = said(command, "query").await.unwrap_err();
-            assert!(why.contains(expected), "{why}, expected {expected}");
-        };
-        check(&["sh", "-c", "echo 'no quota left' >&2; exit 3"], "failed (exit status: 3): no quota left")
-            .await;
-        check(&["echo", "nothing"], "printed no JSON").await;
-        check(&["echo", "{}"], "no list of results").await;
-        check(&["head", "-c", "5000000", "/dev/zero"], "printed more than 4 MiB").await;
-        check(&["no-such-search-command"], "does not run").await;
-        check(&[], "there is no search command").await;
-    }
-
     #[test]
     fn results_are_one_line_each_in_the_prompt() {
         let pages = Ok(vec![found("a\n# title", "https://a.org", "many\n\nlines")]);

@@ -180,29 +180,3 @@ impl Taken {
         Ok(below)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_folder_is_measured_with_all_below_it() {
-        let folder = tempfile::tempdir().unwrap();
-        let below = folder.path().join("a/b");
-        fs::create_dir_all(&below).unwrap();
-        fs::write(below.join("large"), vec![1; 3 << 20]).unwrap();
-        fs::File::create(below.join("holes")).unwrap().set_len(1 << 40).unwrap();
-        std::os::unix::fs::symlink("/usr", below.join("link")).unwrap();
-        let check = |disk_mib, files, expected: Option<&str>| {
-            let found = excess(folder.path(), Limits { disk_mib, files, reserve_mib: 0 });
-            assert_eq!(found.is_some(), expected.is_some(), "{disk_mib} {files} {found:?}");
-            let message = found.map(|excess| excess.message).unwrap_or_default();
-            assert!(expected.is_none_or(|part| message.contains(part)), "{disk_mib} {files}");
-        };
-        check(4, 5, None);
-        check(2, 5, Some("2 MiB"));
-        check(4, 4, Some("4 files"));
-        let full = Limits { disk_mib: 4, files: 5, reserve_mib: u64::MAX };
-        assert!(excess(folder.path(), full).is_some_and(|excess| excess.message.contains("nearly full")));
-    }
-}

@@ -129,9 +129,4 @@ mod tests {
         assert_eq!(listed_gpus(answer, Some("0")), [gpu]);
         assert_eq!(listed_gpus("0, GB10, [N/A], GPU-c", None)[0].memory_mib, 0);
     }
-
-    #[test]
-    fn this_machine_has_memory_and_cores() {
-        assert!(memory_mib() > 0 && cores() > 0);
-    }
 }

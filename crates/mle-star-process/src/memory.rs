@@ -184,14 +184,3 @@ fn is_scarce() -> bool {
     let memory = proc::machine_memory();
     memory.available_kib > 0 && memory.available_kib < memory.total_kib / SCARCE
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_kernel_that_does_not_count_kills_has_killed_nothing() {
-        assert!(!KernelKills(None).any_since());
-        assert!(!KernelKills(Some(u64::MAX)).any_since());
-    }
-}

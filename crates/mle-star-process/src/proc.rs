@@ -162,24 +162,3 @@ fn kib(status: &str, name: &str) -> Option<u64> {
     let value = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
     value.split_whitespace().next()?.parse().ok()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_process_finds_itself() {
-        let own = std::process::id();
-        let memory = memory(own);
-        assert!(memory.private_kib > 0, "{memory:?}");
-        assert!(machine_memory().total_kib > memory.private_kib);
-        assert!(thread_times(own).iter().any(|(run, _)| *run > 0));
-    }
-
-    #[test]
-    fn a_process_that_ended_has_nothing() {
-        let missing = u32::MAX;
-        assert!(children(missing).is_empty() && thread_times(missing).is_empty());
-        assert_eq!((super::memory(missing).private_kib, unnamed_files_kib(&[missing])), (0, 0));
-    }
-}

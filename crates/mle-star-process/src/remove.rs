@@ -210,38 +210,6 @@ mod tests {
         });
     }
 
-    /// Set in the process in which an overlay can be mounted.
-    #[cfg(target_os = "linux")]
-    const LAYERED: &str = "MLE_STAR_TEST_LAYERED";
-
-    /// Folders in a lower layer of an overlay cannot be moved.
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn folders_that_cannot_be_moved_are_removed() {
-        let Ok(parent) = std::env::var(LAYERED) else {
-            let parent = tempfile::tempdir().unwrap();
-            let mount = "mount -t tmpfs none . && cd \"$PWD\" && mkdir -p low/folder/a/b/c up work all && echo x > low/folder/a/b/c/x &&
-                         mount -t overlay -o lowerdir=low,upperdir=up,workdir=work,userxattr none all && exec \"$@\"";
-            let status = std::process::Command::new("unshare")
-                .args(["--user", "--map-root-user", "--mount", "sh", "-c", mount, "sh"])
-                .arg(std::env::current_exe().unwrap())
-                .args(["remove::tests::folders_that_cannot_be_moved_are_removed", "--exact"])
-                .env(LAYERED, parent.path())
-                .current_dir(parent.path())
-                .status();
-            assert!(status.unwrap().success());
-            return;
-        };
-        let folder = Path::new(&parent).join("all/folder");
-        assert!(folder.join("a/b/c/x").exists());
-        assert!(
-            fs::rename(folder.join("a/b"), folder.join("b")).is_err(),
-            "the folder can be moved: nothing is tested"
-        );
-        remove_tree(&folder).unwrap();
-        assert!(!folder.exists());
-    }
-
     /// Replaces folders in `folder` by links to `victim`, and links by folders.
     fn swap(folder: &Path, victim: &Path, done: &AtomicBool) {
         let names: Vec<_> = (0..100).map(|number| folder.join(format!("d{number}"))).collect();

@@ -198,33 +198,4 @@ mod tests {
             });
         }
     }
-
-    #[test]
-    fn a_link_is_not_followed() {
-        let (temporary, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let folder = left(elsewhere.path(), "mle-star-tmp-abcDEF", "0", None);
-        symlink(&folder, temporary.path().join("mle-star-tmp-abcDEF")).unwrap();
-        let links = ShortLinks::new(temporary.path().to_owned());
-        links.link_to(temporary.path()).unwrap();
-        assert!(folder.join("0").is_symlink());
-        assert!(temporary.path().join("mle-star-tmp-abcDEF").is_symlink());
-    }
-
-    #[test]
-    fn many_that_begin_at_once_leave_each_other_alone() {
-        let temporary = tempfile::tempdir().unwrap();
-        std::thread::scope(|scope| {
-            for _ in 0..8 {
-                scope.spawn(|| {
-                    for _ in 0..40 {
-                        let links = ShortLinks::new(temporary.path().to_owned());
-                        let link = links.link_to(temporary.path()).unwrap();
-                        assert!(link.is_symlink() && link.is_dir());
-                        fs::remove_file(link).unwrap();
-                    }
-                });
-            }
-        });
-        assert_eq!(fs::read_dir(temporary.path()).unwrap().count(), 0);
-    }
 }

@@ -214,18 +214,6 @@ pub fn suits(script: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::Gpu;
-
-    #[test]
-    fn torch_is_imported_ahead_where_there_are_gpus() {
-        let check = |gpus: Vec<Gpu>, expected: bool| {
-            let start = WarmStart::on(&Machine { cores: 1, memory_mib: 1, gpus });
-            assert_eq!(start.modules.iter().any(|name| name == "torch"), expected);
-            assert!(start.modules.iter().any(|name| name == "numpy"));
-        };
-        check(vec![Gpu { index: 0, name: String::new(), memory_mib: 1 }], true);
-        check(Vec::new(), false);
-    }
 
     #[test]
     fn scripts_that_a_worker_would_change_start_cold() {

@@ -72,33 +72,3 @@ impl AtWork {
         running.filter(move |(_, call)| call.runner.as_deref() == Some(runner)).map(|(place, _)| place)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use mle_star::event::{Event, Line, Outline};
-    use mle_star::testing::frozen;
-    use mle_star_domain::effects::Usage;
-
-    use super::*;
-
-    #[test]
-    fn what_a_killed_process_did_is_not_what_the_next_one_does() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir(folder.path().join(layout::LOGS)).unwrap();
-        let outline = Outline::new(&frozen(), false, 0.0, Usage::free());
-        let (time, event) = (jiff::Timestamp::UNIX_EPOCH, Event::RunStarted(Box::new(outline)));
-        let line = serde_json::to_string(&Line { time, run_id: "r".to_owned(), event }).unwrap() + "\n";
-        let events = folder.path().join(layout::LOGS).join(layout::EVENTS);
-        std::fs::write(&events, &line).unwrap();
-        let mut at_work = AtWork::unread(folder.path());
-        let mut is_known = |state| {
-            at_work.read(folder.path(), state);
-            at_work.progress().is_some()
-        };
-        assert!(is_known(State::Running));
-        assert!(!is_known(State::Unfinished));
-        assert!(!is_known(State::Running), "the next process has not told of itself yet");
-        std::fs::write(&events, line.repeat(2)).unwrap();
-        assert!(is_known(State::Running));
-    }
-}

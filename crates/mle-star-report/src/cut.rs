@@ -49,18 +49,3 @@ fn middle_cut(text: String, most: usize) -> String {
     let (head, tail) = (at(most / 2), at(count - most / 2));
     format!("{}\n[… {} characters left out …]\n{}", &text[..head], count - 2 * (most / 2), &text[tail..])
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_texts_lose_their_middle_and_say_so() {
-        let check = |text: &str, most, expected: &str| assert_eq!(cut(text, most), expected);
-        check("a\nb\n", 10, "a\nb");
-        check("abcdefgh", 4, "ab\n[… 4 characters left out …]\ngh");
-        check("äöüß", 2, "ä\n[… 2 characters left out …]\nß");
-        let long = "x".repeat(LINE + 3);
-        check(&long, 10_000, &format!("{} [… 3 characters more]", "x".repeat(LINE)));
-    }
-}

@@ -244,27 +244,6 @@ mod tests {
     }
 
     #[test]
-    fn runners_that_are_gone_are_warnings_with_their_reason() {
-        let check = |state: RunnerState, detail: &str, failure_is_known: bool, expected: (Weight, &str)| {
-            let (runner, host) = ("far-1".to_owned(), Some("far.example".to_owned()));
-            let runner =
-                RunnerStatus { runner, state, host, slots: 1, waited: Some(61.0), detail: detail.to_owned() };
-            let (weight, text) =
-                line(&Event::Runner { runner }, StepSummary { failure_is_known, ..StepSummary::default() })
-                    .unwrap();
-            assert_eq!((weight, text.trim_start()), expected);
-        };
-        use RunnerState::{Failed, GivenBack, Lost, Ready, Waiting};
-        check(Waiting, "", false, (Weight::Detail, "runner far-1 is waiting"));
-        check(Waiting, "installs numpy", false, (Weight::Detail, "runner far-1 prepares: installs numpy"));
-        check(Ready, "2 cores", false, (Weight::Detail, "runner far-1 is ready after 1m 01s: 2 cores"));
-        check(GivenBack, "", false, (Weight::Detail, "runner far-1 was given back"));
-        check(Lost, "killed", false, (Weight::Warning, "runner far-1 was lost: killed"));
-        check(Failed, "no place", false, (Weight::Warning, "runner far-1 cannot be used: no place"));
-        check(Failed, "no place", true, (Weight::Detail, "runner far-1 cannot be used: no place"));
-    }
-
-    #[test]
     fn scripts_name_their_runner() {
         let of = |place: &str, end: &str, failure: Option<&str>, runner: Option<&str>, expected: &str| {
             let place = Place::from(place);

@@ -168,17 +168,4 @@ mod tests {
         check([2.0e9, 2.1e9], "[2.0000e9, 2.1000e9]");
         check([f64::NEG_INFINITY, f64::INFINITY], "[-inf, inf]");
     }
-
-    #[test]
-    fn sizes_have_two_digits_and_counts_have_separators() {
-        let check = |shown: String, expected: &str| assert_eq!(shown, expected);
-        check(rounded(0.011_4), "0.011");
-        check(rounded(1.96), "2.0");
-        check(rounded(349.7), "350");
-        check(rounded(3e7), "3.0000e7");
-        check(grouped(0), "0");
-        check(grouped(999), "999");
-        check(grouped(1_000), "1,000");
-        check(grouped(1_234_567), "1,234,567");
-    }
 }

@@ -154,36 +154,4 @@ mod tests {
         let endless = "\0".repeat(LONGEST + 2);
         check(&[&endless, &format!("\n{one}")], &[&[], &["one"]]);
     }
-
-    #[test]
-    fn a_file_that_was_made_anew_is_read_anew() {
-        let line = "{\"time\":\"2025-01-02T03:04:05Z\",\"run_id\":\"r\",\"event\":\"said\",\"text\":\"x\"}\n";
-        let check = |before: &str, found: usize| {
-            let dir = tempfile::tempdir().unwrap();
-            fs::create_dir(dir.path().join(LOGS)).unwrap();
-            let path = dir.path().join(LOGS).join(EVENTS);
-            fs::write(&path, before).unwrap();
-            let mut follow = Follow::new(dir.path());
-            assert_eq!(follow.new_lines().unwrap().len(), found);
-            fs::write(&path, line).unwrap();
-            assert_eq!(follow.new_lines().unwrap().len(), 1, "after {before}");
-        };
-        check(&line.repeat(3), 3);
-        // In the middle of a line.
-        check(&format!("{line}{}", &line[..40]), 1);
-    }
-
-    #[test]
-    fn a_file_that_was_removed_and_made_again_is_read_from_its_beginning() {
-        let line = "{\"time\":\"2025-01-02T03:04:05Z\",\"run_id\":\"r\",\"event\":\"said\",\"text\":\"x\"}\n";
-        let dir = tempfile::tempdir().unwrap();
-        fs::create_dir(dir.path().join(LOGS)).unwrap();
-        let path = dir.path().join(LOGS).join(EVENTS);
-        fs::write(&path, line).unwrap();
-        let mut follow = Follow::new(dir.path());
-        assert_eq!(follow.new_lines().unwrap().len(), 1);
-        fs::remove_file(&path).unwrap();
-        fs::write(&path, line.repeat(2)).unwrap();
-        assert_eq!(follow.new_lines().unwrap().len(), 2);
-    }
 }

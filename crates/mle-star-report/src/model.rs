@@ -32,24 +32,3 @@ fn size(bytes: u64) -> String {
 fn two_digits(value: f64) -> f64 {
     format!("{value:.1e}").parse().unwrap_or(value)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_model_is_told_in_a_line() {
-        let check = |kind, why: &str, bytes, time, expected: Option<&str>| {
-            let record =
-                ModelRecord { kind, why: why.to_owned(), rows: None, bytes, milliseconds_per_row: time };
-            assert_eq!(words(&record).as_deref(), expected);
-        };
-        let fitted = Some("a fitted model of 9.3 MB, 0.12 ms a row");
-        check(ModelKind::Fitted, "", Some(9_280_235), Some(0.1234), fitted);
-        check(ModelKind::Fitted, "", Some(2_500), None, Some("a fitted model of 2.5 kB"));
-        check(ModelKind::Fitted, "", Some(999_960), None, Some("a fitted model of 1.0 MB"));
-        check(ModelKind::Fitted, "", Some(500), None, Some("a fitted model of 500 bytes"));
-        check(ModelKind::Refit, "no time was left", None, None, Some("by fitting again: no time was left"));
-        check(ModelKind::None, "", None, None, None);
-    }
-}

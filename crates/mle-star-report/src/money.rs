@@ -61,29 +61,3 @@ pub fn usage(usage: &Usage) -> String {
     let cost = usage.cost_usd.map_or_else(|| "cost unknown".to_owned(), |_| cost_of(usage));
     format!("{cost}, {} tokens in, {} out", tokens(tokens_in(usage)), tokens(usage.output))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn amounts_are_short_and_unknown_costs_are_shown_as_unknown() {
-        let check = |shown: String, expected: &str| assert_eq!(shown, expected);
-        check(cost(None, 0.0), "unknown");
-        check(cost(Some(0.0), 0.0), "$0");
-        check(cost(Some(0.004_21), 0.0), "$0.0042");
-        check(cost(Some(1.234), 0.0), "$1.23");
-        check(cost(Some(1.234), 0.1), "~$1.23");
-        check(cost(Some(123.0), 0.0), "$123.00");
-        check(tokens(999), "999");
-        check(tokens(1_000), "1.0k");
-        check(tokens(9_949), "9.9k");
-        check(tokens(9_950), "10k");
-        check(tokens(120_499), "120k");
-        check(tokens(999_499), "999k");
-        check(tokens(999_500), "1.0M");
-        let used = Usage { input: 10, output: 20, cache_read: 1_000, cache_write: 200, ..Usage::default() };
-        check(usage(&used), "cost unknown, 1.2k tokens in, 20 out");
-        assert_eq!(all_tokens(&used), 1_230);
-    }
-}

@@ -404,27 +404,6 @@ mod tests {
         json!({"cost_usd": cost_usd, "input": input, "output": 0, "cache_read": 0, "cache_write": 0})
     }
 
-    fn phase(name: &str) -> Value {
-        json!({"event": "phase_started", "phase": name})
-    }
-
-    #[test]
-    fn the_clock_runs_from_the_first_phase_to_the_end() {
-        let start = (100, started("maximize", 90.0, &used(Some(0.0), 0)));
-        let check = |events: &[(i64, Value)], now: i64, expected: f64| {
-            let elapsed = progress(events).elapsed(at(now));
-            assert!((elapsed - expected).abs() < 1e-9, "{elapsed} for {events:?}");
-        };
-        check(&[], 200, 0.0);
-        check(std::slice::from_ref(&start), 200, 90.0);
-        let begun = [start, (150, phase("phase1")), (160, phase("phase2"))];
-        check(&begun, 200, 140.0);
-        // A clock that was set back.
-        check(&begun, 120, 90.0);
-        let end = json!({"event": "run_ended", "exit_code": 0, "error": null, "hint": null});
-        check(&[begun[0].clone(), begun[1].clone(), (170, end)], 200, 110.0);
-    }
-
     #[test]
     fn money_counts_once_and_what_is_known_stays_so() {
         let ended = |usage: Value, replayed: bool| {
@@ -446,38 +425,6 @@ mod tests {
         check(used(Some(1.0), 500), &[ended(used(Some(0.25), 5), false)], Some(1.25), 505);
         check(used(Some(1.0), 500), &[ended(used(None, 5), false)], Some(1.0), 505);
         check(used(Some(0.0), 0), &[ended(used(None, 5), false)], None, 5);
-    }
-
-    #[test]
-    fn paths_have_their_own_best_score() {
-        let ended = |place: &str, best: f64| {
-            let best = json!({"step": place, "run": format!("{place}/run"), "score": best});
-            (9, json!({"event": "step_ended", "place": place, "score": 0.1, "kept": true, "best": best}))
-        };
-        let check = |direction: &str, steps: &[(i64, Value)], expected: [(f64, bool); 2]| {
-            let mut events = vec![(1, started(direction, 0.0, &used(Some(0.0), 0)))];
-            // The score of s_0 may be worse than the best of Phase 1.
-            events.push((2, json!({"event": "best", "place": "phase1/merge-1", "score": 0.9, "from": null})));
-            let initial = json!({"step": "phase1/data", "run": "phase1/data/run", "score": 0.5});
-            events.push((
-                2,
-                json!({"event": "phase_ended", "phase": "phase1", "seconds": 1.0, "steps": 4, "best": initial}),
-            ));
-            events.push((3, phase("phase2")));
-            events.extend_from_slice(steps);
-            let progress = progress(&events);
-            let found: Vec<_> =
-                progress.paths.values().map(|path| (path.best.unwrap(), path.is_over)).collect();
-            assert_eq!(found, expected, "{direction}: {steps:?}");
-        };
-        check("maximize", &[], [(0.5, false); 2]);
-        // A path's best is what its verdicts say, whatever the direction.
-        let attempts = [ended("phase2/path-1/t0/k0", 0.6), ended("phase2/path-1/t0/k1", 0.4)];
-        check("maximize", &attempts, [(0.5, false), (0.4, false)]);
-        check("minimize", &attempts, [(0.5, false), (0.4, false)]);
-        let over = json!({"event": "path_ended", "path": 0, "status": "failed", "cause": "a defect",
-            "best": {"step": "phase1/data", "run": "phase1/data/run", "score": 0.5}});
-        check("maximize", &[(9, over)], [(0.5, true), (0.5, false)]);
     }
 
     #[test]
@@ -521,45 +468,6 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_waits_only_until_the_service_is_asked_again() {
-        let place = "phase1/candidate-0/init";
-        let events = [
-            (1, started("maximize", 0.0, &used(Some(0.0), 0))),
-            (
-                10,
-                json!({"event": "agent_started", "place": place, "agent": "init", "variant": null, "timeout": 900.0}),
-            ),
-            (
-                12,
-                json!({"event": "agent_waits", "place": place, "agent": "init", "seconds": 5.0, "reason": "busy"}),
-            ),
-        ];
-        let progress = progress(&events);
-        let call = &progress.running[&Place::from(place)];
-        let check = |now: i64, words: &str, since: i64, at_most: f64| {
-            let now = at(now);
-            assert_eq!(
-                (call.words(now).as_str(), call.since(now), call.at_most(now)),
-                (words, at(since), at_most)
-            );
-        };
-        check(14, "init waits for the service", 12, 5.0);
-        check(17, "init", 17, 900.0);
-        check(500, "init", 17, 900.0);
-        assert_eq!(progress.last(), Some(at(12)));
-    }
-
-    #[test]
-    fn a_resumed_run_starts_from_its_outline() {
-        let script = json!({"event": "script_ended", "place": "phase1/candidate-0/run", "seconds": 1.0,
-            "score": null, "failure": "KeyError", "replayed": false});
-        let mut events = vec![(1, started("maximize", 0.0, &used(Some(0.0), 0))), (2, script)];
-        assert_eq!(progress(&events).scripts, (1, 1));
-        events.push((3, started("maximize", 1.0, &used(Some(0.0), 0))));
-        assert_eq!(progress(&events).scripts, (0, 0));
-    }
-
-    #[test]
     fn a_script_whose_runner_is_lost_waits_for_another_slot() {
         let begun = |place: &str, runner: Option<&str>| json!({"event": "script_started", "place": place, "timeout": 0.0, "runner": runner});
         let runner = |state: &str| json!({"event": "runner", "runner": "far-1", "state": state, "host": "far", "slots": 2});
@@ -580,15 +488,5 @@ mod tests {
         check(&events, &[second], &[]);
         events.push((5, begun(first, None)));
         check(&events, &[first, second], &[]);
-    }
-
-    #[test]
-    fn ablation_scripts_have_their_own_name() {
-        let check = |place: &str, expected: &str| assert_eq!(script_name(&Place::from(place)), expected);
-        check("phase2/path-0/t0/run", "ablation script");
-        check("phase2/path-0/t0/debug-1/run", "ablation script");
-        check("phase2/path-0/t0/k0/run", "script");
-        check("phase2/path-0/t0/k0/debug-1/run", "script");
-        check("phase1/candidate-0/run", "script");
     }
 }

@@ -149,37 +149,3 @@ fn string(code: &str) -> usize {
     }
     code.len()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_have_their_colours_and_the_text_stays() {
-        let check = |code: &str, expected: &str| assert_eq!(lines(code), format!("<span>{expected}</span>"));
-        check("", "");
-        check("x", "x");
-        check("for i in x:", "<b>for</b> i <b>in</b> x:");
-        check("a = 1 # b's", "a = <var>1</var> <i># b's</i>");
-        check("informal = is_not", "informal = is_not");
-        check(
-            "x[0x1F] + 1e-3 - .5 + y.dtype",
-            "x[<var>0x1F</var>] + <var>1e-3</var> - <var>.5</var> + y.dtype",
-        );
-        check("1-2", "<var>1</var>-<var>2</var>");
-        check("0xE-1", "<var>0xE</var>-<var>1</var>");
-        check("rb'a\\'b' + f\"x\"", "<u>rb'a\\'b'</u> + <u>f\"x\"</u>");
-        check("'open\nx", "<u>'open</u></span>\n<span>x");
-        check("'''a\nb''' if", "<u>'''a</u></span>\n<span><u>b'''</u> <b>if</b>");
-        check("'''a", "<u>'''a</u>");
-        check("'a\\", "<u>'a\\</u>");
-        check("größe = '\u{202e}'", "größe = <u>'⟨U+202E⟩'</u>");
-        check("</pre><script>", "&lt;/pre&gt;&lt;script&gt;");
-    }
-
-    #[test]
-    fn deep_and_long_code_is_no_trouble() {
-        let deep = format!("x = {}1{}", "(".repeat(60_000), "+1)".repeat(60_000));
-        assert!(lines(&deep).len() > deep.len());
-    }
-}

@@ -478,18 +478,6 @@ mod tests {
     }
 
     #[test]
-    fn the_command_that_predicts_names_a_folder_that_is_not_the_usual_one() {
-        let check = |folder: &str, command: &str| {
-            let folder = PathBuf::from(folder);
-            let report = RunReport { folder, model: Some("a fitted model".to_owned()), ..report(&json!({})) };
-            let expected = format!("predict other rows: mle-star predict {command} TABLE (a fitted model)");
-            assert!(report.last_lines().contains(&expected), "{:?}", report.last_lines());
-        };
-        check("runs/r", "r");
-        check("/data/r", "/data/r");
-    }
-
-    #[test]
     fn a_note_is_the_same_in_the_terminal_and_on_the_page() {
         let check = |change: fn(&mut RunReport), line: &str, note: &str| {
             let mut report = report(&json!({}));

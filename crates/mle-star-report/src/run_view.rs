@@ -472,39 +472,3 @@ impl RowOutcome {
         Self { outcome, ok: score.is_some(), score, ..Self::default() }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use mle_star_domain::effects::{Captured, ScriptEnd, Usage};
-    use mle_star_domain::place::Place;
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn the_time_of_a_script_excludes_waiting_for_a_slot() {
-        let check = |kind: Kind, outcome: Value, seconds: f64| {
-            let record = EffectRecord {
-                seq: 1,
-                place: Place::from("phase1/candidate-0/run"),
-                kind,
-                state: EffectState::Ended,
-                request: json!({"purpose": "score"}),
-                outcome: Some(outcome),
-                limit: None,
-                usage: Usage::default(),
-                begun_at: String::new(),
-                ended_at: None,
-                elapsed_begun: 10.0,
-                elapsed_ended: Some(40.0),
-            };
-            assert_eq!(row(&record).seconds, Some(seconds));
-        };
-        let refused = ScriptOutcome::refused(Limit::Time);
-        let stdout = Captured::whole("x");
-        let script =
-            ScriptOutcome { end: ScriptEnd::Exited { code: 0 }, duration_seconds: 4.0, stdout, ..refused };
-        check(Kind::Script, serde_json::to_value(script).unwrap(), 4.0);
-        check(Kind::Agent, serde_json::to_value(AgentReply::text("x")).unwrap(), 30.0);
-    }
-}

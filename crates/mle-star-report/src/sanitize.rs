@@ -79,20 +79,4 @@ mod tests {
         check("\u{9b}2J\r\u{7f}", "⟨U+009B⟩2J⟨U+000D⟩⟨U+007F⟩", "⟨U+009B⟩2J⟨U+000D⟩⟨U+007F⟩");
         check("日本語 é", "日本語 é", "日本語 é");
     }
-
-    #[test]
-    fn the_first_line_is_not_blank() {
-        assert_eq!(first_line("\n  abc def\nghi", 5), "abc d…");
-        assert_eq!(first_line("", 5), "");
-    }
-
-    #[test]
-    fn long_names_keep_beginning_and_end() {
-        let check = |text: &str, columns, expected: &str| assert_eq!(shortened(text, columns), expected);
-        check("houses-2", 8, "houses-2");
-        check("houses-2", 7, "hou…s-2");
-        check("houses-2", 6, "hou…-2");
-        check("日本語の家", 6, "日…家");
-        check("houses-2", 1, "…");
-    }
 }

@@ -209,30 +209,4 @@ mod tests {
             "$0 for 0 calls, 0 tokens in, 0 out; the usage of 2 interrupted calls is unknown and not counted",
         );
     }
-
-    #[test]
-    fn tables_have_phases_and_paths_in_order_and_the_most_expensive_role_first() {
-        let check = |cost, expected: &[(&str, u32)]| {
-            let rows: Vec<(String, u32)> = tables(&spent(cost, 0))
-                .into_iter()
-                .flat_map(|table| table.rows)
-                .map(|row| (row.name, row.percent))
-                .collect();
-            let rows: Vec<(&str, u32)> =
-                rows.iter().map(|(name, percent)| (name.as_str(), *percent)).collect();
-            assert_eq!(rows, expected);
-        };
-        let phases = ["Phase 1: initial solution", "Phase 2: refinement"];
-        check(
-            Some(0.1),
-            &[(phases[0], 25), (phases[1], 75), ("path 3", 75), ("path 11", 25), ("coder", 75), ("init", 25)],
-        );
-        check(
-            None,
-            &[(phases[0], 34), (phases[1], 66), ("path 3", 66), ("path 11", 34), ("coder", 66), ("init", 34)],
-        );
-        assert!(tables(&Spending::default()).is_empty() && lines(&Spending::default()).is_empty());
-        let text = lines(&spent(None, 0)).join("\n");
-        assert!(text.contains("init") && text.contains("unknown") && text.contains("$0.30"), "{text}");
-    }
 }

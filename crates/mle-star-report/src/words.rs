@@ -49,26 +49,3 @@ pub fn on_runner(runner: Option<&str>) -> String {
 pub fn in_line(text: &str) -> String {
     first_line(text, 120)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn places_are_said_as_people_count() {
-        let check = |place: &str, words: &str| assert_eq!(place_name(&Place::from(place)), words);
-        check("phase1/candidate-0/init", "candidate 1");
-        check("phase1/merge-1", "merge 1");
-        check("finalization/probe-0/shuffled-target/run", "probe with shuffled target");
-        check("finalization/probe-0/fits/run", "probe with watched fits");
-        check("finalization/importance/run", "importance of columns");
-        check("phase2/path-0/t1/k2/run", "path 1, step 2, attempt 3");
-        check("phase2/path-0/t1/k2/debug-1/debugger", "path 1, step 2, attempt 3, repair 1");
-        check("phase1/data/data", "unused data");
-        check("phase3/r0", "round 1");
-        check("finalization/test", "finalization");
-        check("phase1", "initial solution");
-        check("tables/run", "comparison of the tables");
-        check("", "run");
-    }
-}

@@ -14,6 +14,7 @@ mod shared;
 
 use std::path::Path;
 
+use futures_util::future::BoxFuture;
 use mle_star::backend::AgentBackend;
 use mle_star::ctx::Outside;
 use mle_star::event::{Event, EventSink};
@@ -58,9 +59,20 @@ pub fn drive(run: &OpenRun, observer: &dyn Observer) -> Result<FinalResult, RunE
 
 /// Drives one run until it ends or `cancel` becomes true. Several runs of one process share `shared`.
 ///
+/// The future is on the heap, so that it is compiled here, and not again in each crate that waits for it.
+///
 /// # Errors
 /// What stopped the run.
-pub async fn drive_with(
+pub fn drive_with<'run>(
+    run: &'run OpenRun,
+    shared: &'run Shared,
+    observer: &'run dyn Observer,
+    cancel: &'run watch::Receiver<bool>,
+) -> BoxFuture<'run, Result<FinalResult, RunError>> {
+    Box::pin(driven(run, shared, observer, cancel))
+}
+
+async fn driven(
     run: &OpenRun,
     shared: &Shared,
     observer: &dyn Observer,

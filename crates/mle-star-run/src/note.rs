@@ -55,26 +55,3 @@ fn checked(text: &str) -> Result<String, Trouble> {
         _ => Ok(text.to_owned()),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_note_has_words_and_an_end() {
-        let check = |text: &str, expected: Result<&str, &str>| {
-            let found = checked(text).map_err(|trouble| trouble.message);
-            match (&found, expected) {
-                (Ok(found), Ok(expected)) => assert_eq!(found, expected),
-                (Err(found), Err(expected)) => assert!(found.contains(expected), "{found}"),
-                _ => panic!("{text:?}: {found:?}"),
-            }
-        };
-        check(" try ranks\r\n\tof prices \n", Ok("try ranks\n\tof prices"));
-        check("a\u{1b}[31mb\u{202e}c\0", Ok("a[31mbc"));
-        check("", Err("is empty"));
-        check(" \n\u{1b}", Err("is empty"));
-        check(&"é".repeat(LONGEST_NOTE), Ok(&"é".repeat(LONGEST_NOTE)));
-        check(&"é".repeat(LONGEST_NOTE + 1), Err("4001 characters"));
-    }
-}

@@ -8,6 +8,7 @@ mod score;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use futures_util::future::BoxFuture;
 use mle_star_backends::script::environment::Environment;
 use mle_star_domain::config::Config;
 use mle_star_domain::layout;
@@ -51,7 +52,17 @@ struct Answered {
 ///
 /// # Errors
 /// The table cannot be read or lacks a column; the run has no solution, or that does not predict these rows.
-pub async fn predict(
+pub fn predict<'run>(
+    run: &'run Path,
+    given: &'run Path,
+    into: &'run Path,
+    scores: bool,
+    say: &'run (dyn Fn(&str) + Sync),
+) -> BoxFuture<'run, Result<Predicted, RunError>> {
+    Box::pin(predicted(run, given, into, scores, say))
+}
+
+async fn predicted(
     run: &Path,
     given: &Path,
     into: &Path,

@@ -317,7 +317,6 @@ mod tests {
     use std::fmt::Write as _;
     use std::fs;
 
-    use mle_star_domain::protocol::SplitKind;
     use mle_star_tables::profile;
 
     use super::*;
@@ -362,79 +361,6 @@ mod tests {
     }
 
     #[test]
-    fn amounts_are_not_stratified_whatever_the_metric() {
-        let check = |metric: &str, target: fn(usize) -> String, expected: SplitKind| {
-            let dir = tempfile::tempdir().unwrap();
-            let train =
-                (0..60).fold("id,x,y\n".to_owned(), |all, id| format!("{all}{id},7,{}\n", target(id)));
-            let test = (60..90).fold("id,x\n".to_owned(), |all, id| format!("{all}{id},7\n"));
-            for (name, text) in [("train", train), ("test", test)] {
-                fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
-            }
-            let profile = profile::read(dir.path()).unwrap();
-            let task = Evaluated { metric, target: Some("y"), id: Some("id"), ..Evaluated::default() };
-            let split = protocol(task, &Config::default(), Some(&profile)).unwrap().split.unwrap();
-            assert_eq!(split.kind, expected, "{metric}");
-        };
-        check("MCRMSE", |id| format!("0.{id}1"), SplitKind::Rows);
-        check("MCRMSE", |id| (id % 3).to_string(), SplitKind::Rows);
-        check("word error rate", |id| format!("word {id}"), SplitKind::Stratified);
-        check("RMSE", |id| (id % 3).to_string(), SplitKind::Rows);
-        check("accuracy", |id| format!("{}.5", id % 30), SplitKind::Stratified);
-    }
-
-    #[test]
-    fn the_reason_for_unverified_scores_is_told_once() {
-        let told = |metric: &str, sample: &str| {
-            let protocol = decided(metric, sample, &Config::default()).unwrap();
-            let lines = lines(&protocol, &Config::default());
-            lines.into_iter().filter(|line| !line.starts_with("split: ")).collect::<Vec<_>>()
-        };
-        let unknown = "the program cannot compute the metric word error rate";
-        assert_eq!(told("word error rate", "id,y"), [format!("holdout: off ({unknown})")]);
-        let off = Config { holdout: HoldoutShare::Off, ..Config::default() };
-        let lines = lines(&decided("word error rate", "id,y", &off).unwrap(), &off);
-        assert_eq!(
-            lines[1..],
-            [
-                "holdout: off (`holdout` is off)".to_owned(),
-                format!("scores: as scripts print them ({unknown})")
-            ]
-        );
-    }
-
-    #[test]
-    fn several_targets_are_scored_and_held_out_unless_a_class_is_rare() {
-        let check = |metric: &str, rare: usize, expected: Result<u64, &str>| {
-            let dir = tempfile::tempdir().unwrap();
-            let (mut train, mut test) = ("id,x,y,z\n".to_owned(), "id,x\n".to_owned());
-            let mut sample = "id,z,y\n".to_owned();
-            for id in 0..2_100 {
-                writeln!(train, "{id},{},{},{}", id % 13, id % 2, usize::from(id % rare == 0)).unwrap();
-            }
-            for id in 2_100..2_130 {
-                writeln!(test, "{id},{}", id % 13).unwrap();
-                writeln!(sample, "{id},0,0").unwrap();
-            }
-            for (name, text) in [("train", train), ("test", test), ("sample_submission", sample)] {
-                fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
-            }
-            let profile = profile::read(dir.path()).unwrap();
-            let task = Evaluated { metric, target: Some("y"), id: Some("id"), ..Evaluated::default() };
-            let columns = verified_columns(task, &profile, None).unwrap();
-            assert_eq!((columns.target.as_str(), columns.further.as_slice()), ("y", &["z".to_owned()][..]));
-            let found = match protocol(task, &Config::default(), Some(&profile)).unwrap().holdout {
-                Holdout::On { rows, .. } | Holdout::Test { rows, .. } => Ok(rows),
-                Holdout::Off { why } => Err(why),
-            };
-            assert_eq!(found, expected.map_err(str::to_owned), "{metric} {rare}");
-        };
-        check("ROC-AUC", 3, Ok(315));
-        check("ROC-AUC", 300, Err("too few rows of a class of `z` would be held out"));
-        check("RMSE", 300, Ok(315));
-    }
-
-    #[test]
     fn the_rows_of_runs_with_and_without_periods_are_found_again() {
         let dir = tempfile::tempdir().unwrap();
         let row = |id: usize| format!("{id},{id},7");
@@ -476,75 +402,6 @@ mod tests {
         let again = |protocol: &Protocol| again(task, &config, (protocol, Some(&times)), &profile).unwrap();
         assert_eq!(Some(again(&protocol)), held_out);
         assert_eq!((again(&earlier).rows(), again(&earlier)), (315, before.unwrap()));
-    }
-
-    #[test]
-    fn new_series_are_in_the_periods_of_the_search_if_rows_are_held_out() {
-        let dir = tempfile::tempdir().unwrap();
-        let rows = |days: std::ops::Range<usize>, items: usize, label: &str| {
-            let cells = |day: usize, item: usize| format!("{},{day},i{item}{label}\n", day * 100 + item);
-            days.flat_map(|day| (0..items).map(move |item| cells(day, item))).collect::<String>()
-        };
-        let test = rows(60..67, 48, "");
-        let sample: String =
-            test.lines().map(|row| format!("{},0\n", row.split(',').next().unwrap_or_default())).collect();
-        let files = [
-            ("train", format!("id,day,item,y\n{}", rows(0..60, 36, ",2"))),
-            ("test", format!("id,day,item\n{test}")),
-            ("sample_submission", format!("id,y\n{sample}")),
-        ];
-        for (name, text) in files {
-            fs::write(dir.path().join(format!("{name}.csv")), text).unwrap();
-        }
-        let profile = profile::read(dir.path()).unwrap();
-        let task = Evaluated { metric: "MAE", target: Some("y"), id: Some("id"), ..Evaluated::default() };
-        let check = |change: fn(&mut Config), expected: Option<&str>| {
-            let mut config = Config::default();
-            change(&mut config);
-            let Decided { protocol, held_out } = decide(task, &config, Some(&profile)).unwrap();
-            let found = protocol.periods.as_ref().unwrap().new_series.clone();
-            assert_eq!(found.as_ref().map(|found| found.why.as_str()), expected);
-            let told = lines(&protocol, &config).iter().any(|line| line.starts_with("new series: 25 % of"));
-            assert_eq!(told, expected.is_some());
-            let timeline = timeline_again(task, u64::from(config.seed), &protocol, &profile);
-            let found_again = again(task, &config, (&protocol, timeline.as_ref()), &profile).ok();
-            assert_eq!(found_again, held_out);
-        };
-        check(|_| (), Some(""));
-        check(|config| config.seed = 7, Some(""));
-        check(|config| config.holdout = HoldoutShare::Off, Some("no rows are held out"));
-        check(|config| (config.preset, config.holdout) = (Preset::Paper, HoldoutShare::Share(0.2)), None);
-    }
-
-    #[test]
-    fn what_is_odd_about_times_is_told_with_the_split() {
-        let check = |train: &[usize], expected: &str| {
-            let dir = tempfile::tempdir().unwrap();
-            let row = |at: usize| format!("{at},W{} {},7", at % 52 + 1, 1990 + at / 52);
-            let train =
-                train.iter().fold("id,x,z,y\n".to_owned(), |all, at| format!("{all}{},{at}\n", row(*at)));
-            let test = (200..208).fold("id,x,z\n".to_owned(), |all, at| format!("{all}{}\n", row(at)));
-            fs::write(dir.path().join("train.csv"), train).unwrap();
-            fs::write(dir.path().join("test.csv"), test).unwrap();
-            let profile = profile::read(dir.path()).unwrap();
-            let task = Evaluated {
-                metric: "MAE",
-                target: Some("y"),
-                id: Some("id"),
-                time: Some("x"),
-                ..Evaluated::default()
-            };
-            let split = protocol(task, &Config::default(), Some(&profile)).unwrap().split.unwrap();
-            assert_eq!((split.kind, split.why.as_str()), (SplitKind::Time, expected));
-        };
-        let rows: Vec<usize> = (0..200).collect();
-        check(&rows, "as given");
-        check(
-            &[&rows[..], &[4000, 4001]].concat(),
-            "as given; 2 labelled rows are later than the test table and in no period",
-        );
-        let later: Vec<usize> = (300..500).collect();
-        check(&later, "as given; the rows of the test table are earlier in `x` than all labelled rows");
     }
 
     #[test]

@@ -264,19 +264,4 @@ mod tests {
         assert_eq!(id(None, "../House Prices (1)").unwrap(), "House-Prices--1--20250102-030405");
         assert_eq!(id(None, "..").unwrap(), "run-20250102-030405");
     }
-
-    #[test]
-    fn runs_are_found_by_id_and_by_path() {
-        let dir = tempfile::tempdir().unwrap();
-        let folder = dir.path().join("one");
-        fs::create_dir(&folder).unwrap();
-        fs::create_dir(dir.path().join("no-run")).unwrap();
-        fs::write(dir.path().join("no-run/x"), "").unwrap();
-        fs::write(folder.join("task.json"), "{}").unwrap();
-        assert_eq!(find("one", dir.path()).unwrap(), folder);
-        assert_eq!(find(folder.to_str().unwrap(), Path::new("/nowhere")).unwrap(), folder);
-        assert_eq!(all(dir.path()), [folder]);
-        assert!(find("on", dir.path()).unwrap_err().hint.contains("did you mean one?"));
-        assert!(find("no-run", dir.path()).is_err());
-    }
 }

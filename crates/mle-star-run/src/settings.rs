@@ -423,29 +423,6 @@ mod tests {
     }
 
     #[test]
-    fn an_endpoint_and_its_prices_can_be_set_everywhere() {
-        let env = [("MLE_STAR_OPENAI_URL", "http://env/v1")];
-        let file = "openai:\n  format: responses\n  max_tokens: 100\nsearch_command: [find, '{query}']\n\
-                    prices:\n  gpt-5.1: {input: 1.25, output: 10, cached_input: 0.125}\n  org/m: {input: 0, output: 0}\n";
-        let config = layered(&env, file, &Vec::new()).unwrap().config;
-        assert_eq!(
-            (config.openai.url.as_deref(), config.openai.max_tokens),
-            (Some("http://env/v1"), Some(100))
-        );
-        assert_eq!(config.openai.format, mle_star_domain::config::Format::Responses);
-        assert_eq!(config.search_command, ["find", "{query}"]);
-        assert_eq!(config.prices["gpt-5.1"].cached_input, Some(0.125));
-        assert_eq!(config.prices.len(), 2);
-        let set = set(&["openai.url=http://set/v1", "prices={m.1: {input: 1, output: 2}}"]);
-        let config = layered(&env, file, &set).unwrap().config;
-        assert_eq!(
-            (config.openai.url.as_deref(), config.openai.max_tokens),
-            (Some("http://set/v1"), Some(100))
-        );
-        assert_eq!(config.prices.keys().collect::<Vec<_>>(), ["m.1"]);
-    }
-
-    #[test]
     fn names_of_columns_are_no_yaml() {
         let names = |text: &str| {
             layered(&[], "", &option("ignore_columns", text, "--ignore-columns"))
@@ -455,22 +432,6 @@ mod tests {
         };
         assert_eq!(names("Unnamed: 0, 2020,price #2,null"), ["Unnamed: 0", "2020", "price #2", "null"]);
         assert_eq!(names("[2020, a]"), ["2020", "a"]);
-    }
-
-    #[test]
-    fn inner_times_are_written_as_others() {
-        let config = layered(&[], "openai:\n  stall_seconds: 2m\n", &Vec::new()).unwrap().config;
-        assert_eq!(config.openai.stall_seconds, 120);
-    }
-
-    #[test]
-    fn wrong_times_name_what_would_be_right() {
-        for wrong in ["-3", "2.5", "0.5s", "-10m", "2 fortnights"] {
-            let option = option("time_limit_seconds", wrong, "--time-limit");
-            let trouble = layered(&[], "", &option).unwrap_err();
-            let right = "a whole number, 0 or more (seconds), or a time such as 10m or 2h";
-            assert!(trouble.message.contains("--time-limit") && trouble.hint.contains(right), "{trouble:?}");
-        }
     }
 
     #[test]

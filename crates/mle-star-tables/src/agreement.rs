@@ -65,28 +65,3 @@ fn only_in(table: &Table, known: &[u64], id: &str) -> io::Result<Option<String>>
     })?;
     Ok(only)
 }
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-    use crate::profile;
-
-    #[test]
-    fn disagreements_are_named() {
-        let verdict = |test: &str, sample: &str| {
-            let dir = tempfile::tempdir().unwrap();
-            fs::write(dir.path().join("train.csv"), "id,y\n1,1\n").unwrap();
-            fs::write(dir.path().join("test.csv"), test).unwrap();
-            fs::write(dir.path().join("sample_submission.csv"), sample).unwrap();
-            let profile = profile::read(dir.path()).unwrap();
-            check(&profile, Some("id")).map_err(|trouble| trouble.message)
-        };
-        assert_eq!(verdict("id\n1\n2\n", "id,y\n2,0\n1,0\n"), Ok(()));
-        assert_eq!(verdict("id\n1\n2\n", "id,y\n2.0,0\n1.0,0\n"), Ok(()));
-        assert!(verdict("id\n1\n2\n", "id,y\n1,0\n").unwrap_err().contains("1 rows"));
-        assert!(verdict("id\n1\n2\n", "id,y\n1,0\n3,0\n").unwrap_err().contains("id 3 is only in sample"));
-        assert!(verdict("id\n1\n2\n", "id,y\n1,0\n1,0\n").unwrap_err().contains("id 2 is only in test"));
-    }
-}

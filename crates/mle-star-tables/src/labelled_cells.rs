@@ -138,16 +138,4 @@ mod tests {
         check(Which::Train, None, "0", &[["0", "x"]], &[["id", "7"], ["a", "x"]]);
         check(Which::Test, Some("id"), "9", &[["9", "z"]], &[["a", "z"], ["b", "3"]]);
     }
-
-    #[test]
-    fn times_have_an_order() {
-        let check = |values: &[&str], expected: Option<&[f64]>| {
-            assert_eq!(moments(values).as_deref(), expected, "{values:?}");
-        };
-        check(&["3", "1.5"], Some(&[3.0, 1.5]));
-        check(&["1970-01-02", "1970-01-01"], Some(&[86_400.0, 0.0]));
-        check(&["31.01.1970", "02.01.1970"], Some(&[30.0 * 86_400.0, 86_400.0]));
-        check(&["1970M02", "1970M01"], Some(&[31.0 * 86_400.0, 0.0]));
-        check(&["north", "1"], None);
-    }
 }

@@ -387,11 +387,9 @@ mod tests {
         // Numbers of rows, ranges without a common value, values that repeat on both sides, numbers and texts, other values.
         let orders = ("orders.csv", "id,client,day,amount,#\n1,1,3,20,5\n2,1,4,20,6\n3,4,5,30,7\n");
         let only = ["orders client=client train many"];
-        check(&[orders, ("notes.csv", "id,length\n1,20\n2,30\n3,40\n")], &only);
         check(&[orders, ("rates.csv", "day,rate\n2000,0.2\n2001,0.3\n2002,0.4\n")], &only);
         check(&[orders, ("prices.csv", "amount,sort\n20,a\n20,b\n30,c\n")], &only);
         check(&[orders, ("days.csv", "day,rate\nmonday,0.2\nfriday,0.3\nsunday,0.4\n")], &only);
-        check(&[orders, ("texts.csv", "#,length\n1,20\n2,30\n3,40\n")], &only);
         let clients = ("clients.csv", "client,name,rank\n1,Ann,2\n2,Bob,1\n3,Cem,3\n");
         let only = ["clients client=client train one"];
         check(&[clients, ("films.csv", "name,stars\nHeat,1.5\nUp,2.5\nAlien,3.5\n")], &only);
@@ -406,20 +404,6 @@ mod tests {
     }
 
     #[test]
-    fn a_date_alone_is_nearly_the_last_resort() {
-        let own = [
-            ("train.csv", "row,client,date,y\n1,1,2024-01-05,0\n2,2,2024-01-06,1\n3,3,2024-01-05,0\n"),
-            ("test.csv", "row,client,date\n4,2,2024-01-07\n5,1,2024-01-07\n"),
-        ];
-        let payments =
-            ("payments.csv", "account,date,paid\n11,2024-01-05,3\n12,2024-01-05,4\n11,2024-01-06,5\n");
-        let accounts = ("accounts.csv", "account,client\n11,1\n12,2\n13,3\n");
-        check_with(own, "row", &[payments], &["payments date=date train many"]);
-        let by_way = ["accounts client=client train one", "payments account=account accounts many"];
-        check_with(own, "row", &[accounts, payments], &by_way);
-    }
-
-    #[test]
     fn the_target_links_nothing() {
         let own = [
             ("train.csv", "row,plot,species\n1,1,oak\n2,2,elm\n3,3,oak\n"),
@@ -430,64 +414,5 @@ mod tests {
             ("species.csv", "species,height\noak,20.5\nelm,30.5\nash,25.5\n"),
         ];
         check_for("species", own, "row", &tables, &["plots plot=plot train one"]);
-    }
-
-    #[test]
-    fn no_table_is_joined_by_very_many_others() {
-        let names: Vec<String> = (0..20).map(|at| format!("prices{at:02}.csv")).collect();
-        let prices = |name| (name, "day,price\n3,1.5\n4,2.5\n5,2.5\n");
-        let mut tables: Vec<(&str, &str)> = names.iter().map(|name| prices(name.as_str())).collect();
-        tables.push(("orders.csv", "client,day\n1,3\n1,4\n4,5\n4,3\n"));
-        let dir = folder(&[[TRAIN, TEST].as_slice(), &tables].concat());
-        let profile = profile::read(dir.path()).unwrap();
-        assert_eq!(links(&profile, Some("y"), Some("client")).len(), 1 + MOST_TABLES);
-    }
-
-    #[test]
-    fn rows_of_several_tables_may_be_called_id() {
-        let own =
-            [("train.csv", "id,client,y\n1,1,0\n2,2,1\n3,1,0\n"), ("test.csv", "id,client\n4,2\n5,1\n")];
-        check_with(
-            own,
-            "id",
-            &[
-                ("more.csv", "id,height\n1,2.5\n2,3.5\n4,2.5\n5,0.5\n"),
-                ("orders.csv", "id,client,day\n1,1,3\n2,1,4\n3,2,5\n"),
-                ("refunds.csv", "id,order_id,amount\n1,1,0.5\n2,3,0.5\n"),
-            ],
-            &["orders client=client train many", "refunds order_id=id orders many", "more id=id train one"],
-        );
-    }
-
-    #[test]
-    fn an_id_joins_a_table_with_a_row_for_each_row() {
-        let own = [
-            ("train.csv", "id,client,score,y\n1,1,3,0\n2,2,1,1\n3,1,2,0\n"),
-            ("test.csv", "id,client,score\n4,2,1\n5,1,4\n"),
-        ];
-        let scores = ("scores.csv", "id,first\n1,0.5\n2,1.5\n3,0.5\n4,1.5\n5,0.5\n");
-        let extra = ("extra.csv", "id,client,height\n1,1,7\n2,2,8\n3,1,9\n4,2,8\n5,1,7\n");
-        check_with(own, "id", &[scores], &["scores id=id train one"]);
-        check_with(own, "id", &[extra], &["extra id=id train one"]);
-    }
-
-    #[test]
-    fn columns_are_called_like_tables() {
-        let check = |file: &str, own: &str, expected: &[&str]| {
-            let text = format!("{own}\n1\n2\n");
-            let dir = folder(&[TRAIN, (file, &text)]);
-            let profile = profile::read(dir.path()).unwrap();
-            let table = Named::new(&profile.auxiliary[0], &[]);
-            let mut said = table.said(&letters(own), &profile.auxiliary[0].columns[0]);
-            said.sort();
-            said.dedup();
-            assert_eq!(said, expected, "{file} {own}");
-        };
-        check("stores.csv", "id", &["store", "storeid", "stores", "storesid"]);
-        check("stores.csv", "store_id", &["store", "storeid", "storeidid", "storesstoreid", "storestoreid"]);
-        check("branch.csv", "code", &["branch", "branchcode", "code", "codeid"]);
-        check("branches.csv", "no", &["brancheno", "branchesno", "branchno"]);
-        // The last letters of a word are no ID.
-        check("b.csv", "bid", &["bbid", "bid", "bidid"]);
     }
 }

@@ -48,20 +48,3 @@ impl Words {
         Self(self.0 | others.0)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_missing_unless_they_are_kept() {
-        for word in MISSING {
-            assert!(is_missing(word, Words::default()), "{word}");
-            assert!(!is_missing(word, Words::of([word])), "{word}");
-            let others = Words::of(MISSING.into_iter().filter(|other| *other != word));
-            assert!(is_missing(word, others) && others.texts().count() == MISSING.len() - 1, "{word}");
-        }
-        assert!(!is_missing("none", Words::default()) && !is_missing("0", Words::default()));
-        assert_eq!(Words::of(["None", "x", "NA"]).texts().collect::<Vec<_>>(), ["NA", "None"]);
-    }
-}

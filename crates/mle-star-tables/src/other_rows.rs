@@ -371,31 +371,6 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_column_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let (from, into) = (folder.path().join("new.csv"), folder.path().join("rows.csv"));
-        fs::write(&from, "id,a\n1,2\n").unwrap();
-        let trouble = layout().write_rows(&from, &Reading::default(), Names::Own, &into).unwrap_err();
-        assert!(trouble.message.ends_with("has no column \"b\""), "{}", trouble.message);
-    }
-
-    #[test]
-    fn predictions_get_the_names_of_the_rows() {
-        let check = |predicted: &str, expected: Option<&str>| {
-            let folder = tempfile::tempdir().unwrap();
-            let (from, into) = (folder.path().join("predicted.csv"), folder.path().join("out.csv"));
-            fs::write(&from, predicted).unwrap();
-            let names = ["007".to_owned(), "8".to_owned()];
-            let written = layout().write_named(&from, &names, &into);
-            assert_eq!(written.ok().map(|()| fs::read_to_string(into).unwrap()).as_deref(), expected);
-        };
-        check("id,y\n7,2\n8,1\n", Some("id,y\n007,2\n8,1\n"));
-        check("y\n2\n1\n", Some("y\n2\n1\n"));
-        check("id,y\n7,2\n", None);
-        check("id,y\n7,2\n8,1\n9,1\n", None);
-    }
-
-    #[test]
     fn predictions_are_in_the_order_of_the_rows() {
         let check = |predicted: &str, by: Names, expected: Option<&str>| {
             let folder = tempfile::tempdir().unwrap();
@@ -414,7 +389,6 @@ mod tests {
         check("id,y\nl,2\nk,1\n", Names::Own, Some("id,y\nk,1\nl,2\n"));
         check("id,y\n1,2\n0,1\n", Names::Numbers, Some("id,y\nk,1\nl,2\n"));
         check("y\n1\n2\n", Names::Own, Some("y\n1\n2\n"));
-        check("id,y\nk,1\n", Names::Own, None);
         check("id,y\nk,1\nm,2\n", Names::Own, None);
         check("id,y\nk,1\nk,2\n", Names::Own, None);
     }

@@ -30,27 +30,3 @@ fn stem(name: &str, wanted: &[&str]) -> Option<String> {
     let found = words(name).into_iter().find(|word| wanted.contains(&word.as_str()))?;
     Some(name.to_lowercase().replacen(&found, "", 1))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn latitudes_belong_to_longitudes_of_the_same_name() {
-        let check = |names: &[&str], expected: &[(&str, &str)]| {
-            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            let found = places(&names);
-            let found: Vec<(&str, &str)> =
-                found.iter().map(|place| (place.latitude.as_str(), place.longitude.as_str())).collect();
-            assert_eq!(found, expected);
-        };
-        check(
-            &["pickup_longitude", "pickup_latitude", "dropoff_longitude", "dropoff_latitude"],
-            &[("pickup_latitude", "pickup_longitude"), ("dropoff_latitude", "dropoff_longitude")],
-        );
-        check(&["lat", "long"], &[("lat", "long")]);
-        check(&["startLat", "startLng"], &[("startLat", "startLng")]);
-        check(&["lat1", "lon1", "lat2", "lon2"], &[("lat1", "lon1"), ("lat2", "lon2")]);
-        check(&["latitude", "dropoff_longitude", "plate", "longer"], &[]);
-    }
-}

@@ -255,40 +255,10 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_each_row_is_as_it_is_in_the_file() {
-        let check = |text: &str, expected: &[&str], cells: &[&str]| {
-            for line_end in ["\n", "\r\n"] {
-                let own =
-                    |texts: &[&str]| texts.iter().map(|t| t.replace('\n', line_end)).collect::<Vec<_>>();
-                assert_eq!(rows(&text.replace('\n', line_end)), (own(expected), own(cells)), "{text}");
-            }
-        };
-        check("a,b\n1,2\n3,4\n", &["a,b", "1,2", "3,4"], &["2", "4"]);
-        check("a,b\n\n1,2\n\n\n3, 4.50", &["a,b", "1,2", "3, 4.50"], &["2", " 4.50"]);
-        check(
-            "\u{feff}a,b\n\"1\",\"x,\n\"\"y\"\"\"\n3,\n",
-            &["\u{feff}a,b", "\"1\",\"x,\n\"\"y\"\"\"", "3,"],
-            &["x,\n\"y\"", ""],
-        );
-    }
-
-    #[test]
     fn rows_longer_than_a_block_are_kept_whole() {
         let long = "x".repeat(3 * BLOCK);
         let text = (0..5).fold("a,b\n".to_owned(), |text, row| format!("{text}{row},{long}{row}\n"));
         let (found, _) = rows(&text);
         assert_eq!(found.join("\n") + "\n", text);
-    }
-
-    #[test]
-    fn written_rows_are_quoted_where_needed() {
-        let check = |cells: &[&str], expected: &str| {
-            let mut row = b"before\n".to_vec();
-            add_row(cells.iter().map(|cell| cell.as_bytes()), &mut row).unwrap();
-            assert_eq!(String::from_utf8(row).unwrap(), format!("before\n{expected}"));
-        };
-        check(&["a", "", "1.50"], "a,,1.50");
-        check(&["a\nb", "c,d", "e\"f"], "\"a\nb\",\"c,d\",\"e\"\"f\"");
-        check(&[""], "\"\"");
     }
 }

@@ -99,22 +99,4 @@ mod tests {
         assert_ne!(seeded.of(b"a"), Seeded::new(8, "use").of(b"a"));
         assert_eq!(seeded.of(b"a"), 16_725_155_430_089_540_775);
     }
-
-    #[test]
-    fn every_row_has_its_turn() {
-        let turns = |come_first| Turns::new(1, 50, 150, come_first).collect::<Vec<bool>>();
-        let held = |turns: &[bool]| turns.iter().filter(|is_held| **is_held).count();
-        let mixed = turns(false);
-        assert_eq!((mixed.len(), held(&mixed)), (200, 50));
-        assert!((10..40).contains(&held(&mixed[..100])), "{}", held(&mixed[..100]));
-        assert_eq!(held(&turns(true)[..50]), 50);
-    }
-
-    #[test]
-    fn sets_have_the_rows_that_were_added() {
-        let mut set = RowSet::default();
-        [0, 63, 64, 1_000].into_iter().for_each(|row| set.insert(row));
-        let found: Vec<u64> = (0..2_000).filter(|row| set.contains(*row)).collect();
-        assert_eq!(found, [0, 63, 64, 1_000]);
-    }
 }

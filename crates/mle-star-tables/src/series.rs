@@ -187,7 +187,6 @@ mod tests {
             },
             &["store"],
         );
-        check("day,x", |row| format!("{},{}", row / 12, row % 12), &["x"]);
         // Days that a store lacks, and a few rows twice.
         check(
             "day,x",
@@ -203,56 +202,8 @@ mod tests {
             |row| format!("{},t{},{}", row / 12, row % 3, row / 3 % 4),
             &["town", "product"],
         );
-        // Three columns together.
-        check(
-            "day,town,product,shelf",
-            |row| format!("{},t{},p{},{}", row / 24, row % 3, row / 3 % 4, row / 12 % 2),
-            &["town", "product", "shelf"],
-        );
-        // A number after many columns of categories.
-        check(
-            "day,a,b,c,d,e,f,g,nr",
-            |row| {
-                let words = (0..7).map(|at| format!("w{},", drawn(row + at, 3))).collect::<String>();
-                format!("{},{words}{}", row / 20, row % 20)
-            },
-            &["nr"],
-        );
         // Three rows of each, and the latest in the test table.
         check("day,person", |row| format!("{},p{}", row / 200, row % 200), &["person"]);
         // The time of each row is its own.
-        check("day,sensor,x", |row| format!("{row},{},a{}", drawn(row, 6), drawn(row + 7, 6)), &["sensor"]);
-    }
-
-    #[test]
-    fn other_columns_name_no_series() {
-        let check = |header: &str, train: Cells, test: Cells| {
-            assert_eq!(found(header, train, test), Vec::<String>::new(), "{header}");
-        };
-        let at_random: Cells = |row| format!("{},s{}", drawn(row, 50) + row / 600 * 50, drawn(row + 1, 12));
-        check("day,store", at_random, at_random);
-        let weekday: Cells = |row| format!("{},{}", row / 12, row / 12 % 7);
-        check("day,weekday", weekday, weekday);
-        // Two rows of each.
-        let twice: Cells = |row| format!("{},p{}", row / 300, row % 300);
-        check("day,person", twice, twice);
-        let number: Cells = |row| format!("{},{}", row / 12, row);
-        check("day,customer", number, number);
-        let measured: Cells = |row| format!("{},{}.5", row / 12, row % 12);
-        check("day,sensor", measured, measured);
-        // Other series, and a column that the test table does not have under this name.
-        check(
-            "day,store",
-            |row| format!("{},s{}", row / 12, row % 12),
-            |row| format!("{},n{}", row / 12, row % 12),
-        );
-        // Gaps.
-        let gaps: Cells = |row| {
-            let store = if row % 50 == 3 { String::new() } else { format!("s{}", row % 12) };
-            format!("{},{store}", row / 12)
-        };
-        check("day,store", gaps, gaps);
-        let single: Cells = |row| format!("{row},a");
-        check("day,store", single, single);
     }
 }

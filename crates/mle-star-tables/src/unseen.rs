@@ -76,36 +76,3 @@ fn counts(table: &Table, sets: &[Vec<&str>]) -> io::Result<Vec<HashMap<u64, u64>
     })?;
     Ok(counts)
 }
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-    use crate::profile;
-
-    #[test]
-    fn unseen_values_are_counted() {
-        // Ten rows of each of twenty values, or single rows of each.
-        let check = |train: fn(usize) -> usize, test: fn(usize) -> usize, expected: [f64; 2]| {
-            let dir = tempfile::tempdir().unwrap();
-            for (name, cell, rows) in [("train", train, 200), ("test", test, 50)] {
-                let rows: String = (0..rows).map(|row| format!("k{}\n", cell(row))).collect();
-                fs::write(dir.path().join(format!("{name}.csv")), format!("k\n{rows}")).unwrap();
-            }
-            let profile = profile::read(dir.path()).unwrap();
-            let tables = &profile.tables;
-            let found = unseen(tables.train().unwrap(), tables.test().unwrap(), &[vec!["k"]]).unwrap()[0];
-            let are_near = |one: f64, other: f64| (one - other).abs() < 0.02;
-            assert!(
-                are_near(found.share, expected[0]) && are_near(found.by_chance, expected[1]),
-                "{found:?}"
-            );
-        };
-        check(|row| row % 20, |row| row % 20, [0.0, 0.0]);
-        check(|row| row % 20, |row| row % 25, [0.2, 0.0]);
-        check(|row| row % 20, |row| row + 20, [1.0, 0.0]);
-        check(|row| row, |row| row + 200, [1.0, 1.0]);
-        check(|row| row, |row| row * 4, [0.0, 1.0]);
-    }
-}

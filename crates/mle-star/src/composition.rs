@@ -134,10 +134,4 @@ mod tests {
         check("x = '''a''' + \"\"\"b\"\"\"", "\"\\nx = '''a''' + \\\"\\\"\\\"b\\\"\\\"\\\"\\n\"");
         check("x = 1\r\ny = 2", "\"\\nx = 1\\r\\ny = 2\\n\"");
     }
-
-    #[test]
-    fn the_template_has_the_place_of_the_members() {
-        let (head, tail) = SCRIPT.split_once(MEMBERS).unwrap();
-        assert!(head.contains(SETTINGS) && !tail.contains(SETTINGS) && tail.contains("MEMBERS"));
-    }
 }

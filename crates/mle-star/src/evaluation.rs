@@ -175,23 +175,3 @@ impl Failure {
         Self { facts: Some(outcome.facts()), ..self }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_failure_is_named_by_its_own_line() {
-        let check = |error: &str, expected: &str| {
-            let failure = Failure::new(error);
-            assert_eq!(failure.headline(), expected, "{error:?}");
-        };
-        check("Traceback (most recent call last):\n  File \"a.py\", line 1\nKeyError: 'x'", "KeyError: 'x'");
-        check(
-            "The script was stopped at its time limit after 2 s.\nNote: stopped after 2.0 s",
-            "The script was stopped at its time limit after 2 s.",
-        );
-        check("OSError: full\n  indented\n\n", "OSError: full");
-        check("", "");
-    }
-}

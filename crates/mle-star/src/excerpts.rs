@@ -176,7 +176,6 @@ fn longest_run(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::solution::{Solution, SolutionPhase};
 
     fn lines(name: &str, count: usize) -> String {
         (0..count).map(|n| format!("{name}_{n} = load({n})\n")).collect()
@@ -215,35 +214,5 @@ mod tests {
         );
         assert_eq!(ends(&lines("b", 11), &script), None);
         assert_eq!(ends("", &script), None);
-    }
-
-    #[test]
-    fn a_solution_is_shown_around_a_block() {
-        let begin = "import numpy\ntrain = read()\n";
-        let (before, after) = (lines("a", 20), lines("b", 20));
-        let block = "train = clean(train, a_0)\nclass_weights = 1";
-        let end = "def fit(x):\n    y = x\n    return x\nfit(train)\n";
-        let script = format!("{begin}{before}{block}\n{after}{end}");
-        let shown = |quoted: &str| {
-            let solution = Solution::new(script.clone(), SolutionPhase::Init);
-            let block = solution.find_block(quoted).unwrap();
-            around(&script, &block, &solution.lines_of(&block).unwrap())
-        };
-        let gap = |count: usize, names: &str| {
-            format!("# [… {count} lines that define nothing that the block names; {names} …]\n")
-        };
-        let named = |from: usize, to: usize, of: &str| {
-            (from..to).map(|n| format!("{of}_{n}")).collect::<Vec<_>>().join(", ")
-        };
-        let expected = format!(
-            "{begin}a_0 = load(0)\n{}a_17 = load(17)\na_18 = load(18)\na_19 = load(19)\n{BEGIN}\n{block}\n{END}\n\
-             b_0 = load(0)\nb_1 = load(1)\nb_2 = load(2)\n{}fit(train)",
-            gap(16, &format!("defined: {} and 4 more", named(1, 13, "a"))),
-            gap(20, &format!("defined: {} and 7 more", named(3, 15, "b")))
-        );
-        assert_eq!(shown(block).unwrap(), expected);
-        // Not of whole lines, or almost everything has to do with it.
-        assert_eq!(shown("clean(train, a_0)"), None);
-        assert_eq!(shown(&format!("{before}{block}\n{after}")), None);
     }
 }

@@ -12,6 +12,7 @@ mod tests;
 
 use std::time::Duration;
 
+use futures_util::future::BoxFuture;
 use mle_star_domain::place::Phase;
 
 use crate::beyond::earlier_answer;
@@ -31,7 +32,18 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 ///
 /// # Errors
 /// The stop that ended the run. The journal is ready for a resume.
-pub async fn run(
+///
+/// The future is on the heap, so that it is compiled here, and not again in each crate that waits for it.
+pub fn run<'run>(
+    frozen: &'run Frozen,
+    prompts: &'run Prompts,
+    journal: &'run Journal,
+    outside: Outside<'run>,
+) -> BoxFuture<'run, Result<FinishedRun, Stop>> {
+    Box::pin(run_to_its_end(frozen, prompts, journal, outside))
+}
+
+async fn run_to_its_end(
     frozen: &Frozen,
     prompts: &Prompts,
     journal: &Journal,

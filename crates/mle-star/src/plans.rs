@@ -218,22 +218,4 @@ mod tests {
         check("abcdefghijk", 4, "abcd…");
         check("äöü äöü äöü", 8, "äöü äöü…");
     }
-
-    #[test]
-    fn a_change_is_told_by_its_first_lines() {
-        let diff = "@@ -1,3 +1,4 @@\n a\n-    depth = 6\n+    depth = 8\n+# why\n+)\n+seeds = [1, 2]\n b";
-        let check = |most: usize, expected: &str| assert_eq!(changed_lines(diff, most), expected);
-        check(200, "`-depth = 6` `+depth = 8` `+seeds = [1, 2]`");
-        check(30, "`-depth = 6` `+depth = 8` and 1 more");
-        check(3, "");
-        let long = |rate: &str| {
-            format!(
-                "params = {{'a': 1, 'b': 2, 'c': 3, 'd': 4, 'e': 5, 'learning_rate': {rate}, 'leaves': 31, 'rounds': 400, 'seed': 42}}"
-            )
-        };
-        let told = changed_lines(&format!("-{}\n+{}", long("0.03"), long("0.05")), 300);
-        let part =
-            |rate: &str| format!("…5, 'learning_rate': 0.{rate}, 'leaves': 31, 'rounds': 400, 'seed': 42}}");
-        assert_eq!(told, format!("`-{}` `+{}`", part("03"), part("05")));
-    }
 }

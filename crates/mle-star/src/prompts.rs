@@ -152,9 +152,6 @@ pub fn ordinal(number: u32) -> String {
 }
 
 #[cfg(test)]
-mod instructions;
-
-#[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
@@ -189,23 +186,5 @@ mod tests {
     fn only_built_in_names_can_be_replaced() {
         let error = Prompts::new(BTreeMap::from([("codr.md".to_owned(), String::new())])).unwrap_err();
         assert!(matches!(error, PromptError::Unknown(name) if name == "codr.md"));
-    }
-
-    #[test]
-    fn ordinals_are_english() {
-        let check = |number, expected: &str| assert_eq!(ordinal(number), expected);
-        [
-            (1, "1st"),
-            (2, "2nd"),
-            (3, "3rd"),
-            (4, "4th"),
-            (11, "11th"),
-            (12, "12th"),
-            (13, "13th"),
-            (21, "21st"),
-            (112, "112th"),
-        ]
-        .into_iter()
-        .for_each(|(number, expected)| check(number, expected));
     }
 }

@@ -107,22 +107,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn prose_is_not_code() {
-        let check = |text: &str, expected: bool| assert_eq!(is_code(text), expected, "{text:?}");
-        check("x = 1", true);
-        check("    x = 1\n    y = f(x)", true);
-        check("print('a')", true);
-        check("import numpy", true);
-        check("def f():\n    return {1: '}'}\n", true);
-        check("I would use LightGBM here.", false);
-        check("Sorry", false);
-        check("'All the provided information is used.'", false);
-        check("Note: this", false);
-        check("", false);
-        check("x = = 1", false);
-    }
-
-    #[test]
     fn hidden_errors_are_pointed_out() {
         let check = |text: &str, count: usize| assert_eq!(hidden_errors(text).len(), count, "{text:?}");
         check("try:\n    f()\nexcept:\n    x = 1", 1);

@@ -262,6 +262,8 @@ mod tests {
         };
         check("x = 1", Some("x = 1"));
         check("I cannot do that, sorry.", None);
+        check("Sorry", None);
+        check("'All the provided information is used.'", None);
         check("```python\n\n```", None);
         check("", None);
         check("```\nnot python at all\n```", Some("not python at all"));

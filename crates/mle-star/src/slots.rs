@@ -505,49 +505,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lease_knows_whether_it_overlapped_another() {
-        let slots = Slots::new(2);
-        let share = slots.share(2);
-        let (a, alone) = (share.lease(None, Exclusivity::Shared).await, |lease: &Lease| !lease.overlapped());
-        assert!(alone(&a));
-        let b = share.lease(None, Exclusivity::Shared).await;
-        drop(b);
-        assert!(a.overlapped());
-        drop(a);
-        assert!(alone(&share.lease(None, Exclusivity::Shared).await));
-    }
-
-    #[tokio::test]
-    async fn runners_come_and_go() {
-        let slots = Slots::new(1);
-        let share = slots.share(1);
-        let lease = || share.lease(None, Exclusivity::Shared);
-        let here = lease().await;
-        let mut waits = Box::pin(lease());
-        assert!(poll!(&mut waits).is_pending());
-        assert_eq!(*slots.waiting().borrow(), 1);
-        let host = slots.add("far", 2);
-        let far = waits.await;
-        assert_eq!((far.slot(), far.runner()), (Slot { host, index: 0 }, Some("far")));
-        assert_eq!((*slots.waiting().borrow(), slots.in_use(host)), (0, 1));
-        // A slot of this machine is taken first.
-        drop(here);
-        let here = lease().await;
-        assert_eq!((here.slot(), here.runner()), (Slot::here(0), None));
-        assert!(!slots.remove_if_idle(host));
-        slots.remove(host);
-        let mut waits = Box::pin(lease());
-        assert!(poll!(&mut waits).is_pending());
-        // A lease of a runner that is gone gives nothing back.
-        drop(far);
-        assert!(poll!(&mut waits).is_pending());
-        let again = slots.add("far", 1);
-        assert_ne!(again, host);
-        drop(waits.await);
-        assert!(slots.remove_if_idle(again));
-    }
-
-    #[tokio::test]
     async fn an_exclusive_request_waits_for_one_host_and_the_others_go_on() {
         let slots = Slots::new(1);
         let far = slots.add("far", 2);

@@ -175,28 +175,4 @@ mod tests {
         check(Void, None, None, 0, None, 1);
         check(Begun, None, None, 0, None, 1);
     }
-
-    #[test]
-    fn what_is_unknown_counts_as_the_dearest_call_of_its_agent_or_by_its_price() {
-        use EffectState::{Ended, Void};
-        let usage = |cost_usd| Some(Usage { cost_usd, ..Usage::default() });
-        let check = |agents, calls: &[(EffectState, Option<Usage>)], cost: Option<f64>, estimated: f64| {
-            let config = Config { agents, ..Config::default() };
-            let effects: Vec<EffectRecord> = calls
-                .iter()
-                .map(|(state, usage)| call("phase2/path-1/t0/k0/coder", *state, *usage, None))
-                .collect();
-            let total = spending(&effects, &config).total().usage;
-            assert_eq!((total.cost_usd, total.estimated_usd), (cost, estimated), "{calls:?}");
-        };
-        use AgentsChoice::{Claude, Offline, OpenAi};
-        let known = [(Ended, usage(Some(0.25))), (Ended, usage(Some(0.5)))];
-        check(OpenAi, &known, Some(0.75), 0.0);
-        check(OpenAi, &[known[0], known[1], (Void, None)], Some(1.25), 0.5);
-        check(OpenAi, &[(Ended, usage(None)), known[0]], Some(0.5), 0.25);
-        check(OpenAi, &[(Ended, usage(None)), (Void, None)], None, 0.0);
-        // A coder reads about 3,000 tokens and writes at most twice its usual 2,000.
-        check(Claude, &[(Void, None)], Some(0.069), 0.069);
-        check(Offline, &[(Void, None)], Some(0.0), 0.0);
-    }
 }

@@ -141,25 +141,4 @@ mod tests {
         let long = format!("part: -0.5 {}", "word ".repeat(100));
         assert!(effects(&long)[0].chars().count() <= LONGEST + 1);
     }
-
-    #[test]
-    fn all_paths_are_told_the_newest_studies_except_those_that_they_are_told_whole() {
-        let mut studies = Studies::default();
-        let (first, second) = (Step::Outer { path: 0, outer: 0 }, Step::Outer { path: 1, outer: 0 });
-        studies.add(first, "a: -0.1");
-        studies.add(second, "b: -0.2");
-        let a = "path 1 (path-0), study 1: a: -0.1".to_owned();
-        let b = "path 2 (path-1), study 1: b: -0.2".to_owned();
-        let check = |at: Option<Step>, expected: &[&String]| {
-            assert_eq!(studies.lines(at).iter().collect::<Vec<_>>(), expected, "{at:?}");
-        };
-        check(None, &[&b, &a]);
-        check(Some(Step::Round(0)), &[&b, &a]);
-        check(Some(Step::Outer { path: 0, outer: 1 }), &[&b]);
-        check(Some(Step::Attempt { path: 1, outer: 0, inner: 2 }), &[&a]);
-        check(Some(Step::Attempt { path: 1, outer: 1, inner: 0 }), &[&b, &a]);
-        let many = (0..9).map(|_| "part: -0.5\n".repeat(9));
-        many.for_each(|summary| studies.add(first, &summary));
-        assert_eq!(studies.lines(None).len(), MOST);
-    }
 }

@@ -467,11 +467,6 @@ pub fn composition(members: &[(&str, f64)], by: CombinedBy, id_column: Option<&s
 
 /// A solution with a score and nothing else.
 pub(crate) fn scored(text: &str) -> Option<Scored> {
-    scored_as(text, 0.5)
-}
-
-/// A solution with this score and nothing else.
-pub(crate) fn scored_as(text: &str, score: f64) -> Option<Scored> {
     let evidence = Evidence {
         step: Step::Candidate(0),
         place: Place::root(),
@@ -485,7 +480,7 @@ pub(crate) fn scored_as(text: &str, score: f64) -> Option<Scored> {
         against: None,
     };
     let solution = Solution::new(text.to_owned(), SolutionPhase::Refined);
-    Some(Scored::new(solution, Score::new(score, Direction::Maximize)?, evidence))
+    Some(Scored::new(solution, Score::new(0.5, Direction::Maximize)?, evidence))
 }
 
 fn usual_answer(request: &AgentRequest) -> String {

@@ -88,16 +88,6 @@ mod tests {
         FileNotFoundError: [Errno 2] No such file or directory: 'x.csv'";
 
     #[test]
-    fn the_failing_line_is_the_last_one_of_the_script() {
-        let expected = "     1 import pandas as pd\n     2\n     3 def load():\n>    4     return pd.read_csv('x.csv')\n     5\n     6 frame = load()\n     7 print(frame['y'])";
-        assert_eq!(failing_lines(SCRIPT, TRACEBACK), expected);
-        assert_eq!(failing_lines(SCRIPT, "The script was stopped at its time limit after 2 s."), "");
-        assert_eq!(failing_lines("other = 1\n", TRACEBACK), "");
-        let syntax = "  File \"a.py\", line 2\n    x = (\n        ^\nSyntaxError: '(' was never closed";
-        assert_eq!(failing_lines("a = 1\nx = (", syntax), "     1 a = 1\n>    2 x = (");
-    }
-
-    #[test]
     fn a_script_may_fail_while_it_saves_its_model() {
         let check = |instead: &str, with: &str, expected: bool| {
             assert_eq!(fails_while_saving(&SCRIPT.replace(instead, with), TRACEBACK), expected, "{with}");

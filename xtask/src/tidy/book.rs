@@ -66,33 +66,3 @@ fn pieces(message: &str) -> Vec<String> {
     let pieces = words.split(is_placeholder).map(|words| words.join(" "));
     pieces.filter(|piece| piece.len() >= SHORTEST_PIECE).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pages_that_are_not_listed_are_found() {
-        let pages = ["SUMMARY.md", "a.md", "b.md", "prompts/paper/x.md"].map(str::to_owned);
-        assert_eq!(unlisted("- [A](a.md)\n", pages.into()), ["docs/SUMMARY.md leaves out b.md"]);
-    }
-
-    #[test]
-    fn links_out_of_the_book_are_found() {
-        assert!(leaves_the_book("see [it](../README.md)"));
-        assert!(!leaves_the_book("see [it](start.md) and `../README.md`"));
-    }
-
-    #[test]
-    fn messages_that_the_program_does_not_have_are_found() {
-        let program =
-            ["format!(\"no train.csv in {}\")".to_owned(), "\"unknown key \"{key}\" here\"".to_owned()];
-        let check = |heading: &str, is_known: bool| {
-            assert_eq!(unknown_messages(heading, &program).is_empty(), is_known, "{heading}");
-        };
-        check("### `no train.csv in FOLDER`", true);
-        check("### `no table in FOLDER`", false);
-        check("### Words without a message", true);
-        check("### `… unknown key \"KEY\" here`", true);
-    }
-}

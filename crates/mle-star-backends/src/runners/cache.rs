@@ -445,19 +445,20 @@ mod tests {
                 assert!(!cache.in_place(&entries[0]), "a changed file is used");
                 assert!(shown(&cache, &data, &manifest).is_err());
             } else {
+                // So is one whose file a crash damaged.
+                let file = cache.file(&entries[1].digest);
+                fs::remove_file(&file).unwrap();
+                fs::write(file, b"b").unwrap();
+                fs::remove_file(check().folder.join("b.csv")).unwrap();
+                let error = shown(&cache, &data, &manifest).unwrap_err();
+                assert_eq!(error.kind(), io::ErrorKind::NotFound, "{error}");
+                assert_eq!(cache.missing(&entries[1]).unwrap(), Some(2));
+                receive(&cache, &entries[1]);
+                check();
                 cache.forget(&data, &manifest).unwrap();
                 assert!(matches!(cache.claim(&entries[0].digest).unwrap(), Claim::Mine(_)));
             }
         }
-    }
-
-    #[test]
-    fn data_without_files_is_an_empty_folder() {
-        let folder = tempfile::tempdir().unwrap();
-        let (cache, manifest) = (cache(folder.path(), 1 << 20, true), Manifest { files: Vec::new() });
-        let (data, _) = manifest.text().unwrap();
-        let view = shown(&cache, &data, &manifest).unwrap();
-        assert_eq!(fs::read_dir(&view.folder).unwrap().count(), 0);
     }
 
     #[test]
@@ -492,70 +493,5 @@ mod tests {
         assert_eq!(there(), [false, true, false]);
         assert!(cache.make_room(80, &other).is_err());
         assert_eq!(there(), [false, true, false], "data in use is removed");
-        // Nothing has to fit.
-        let smaller = Cache { limit: 0, ..cache.clone() };
-        smaller.make_room(0, &other).unwrap();
-        assert_eq!(there(), [false, true, false]);
-    }
-
-    #[test]
-    fn parts_that_nobody_receives_make_room() {
-        let folder = tempfile::tempdir().unwrap();
-        let cache = cache(folder.path(), 20, false);
-        let [left, busy, needed] = ["left", "busy", "needed"].map(|name| {
-            let entry = entry(folder.path(), name, name.repeat(3).as_bytes());
-            let Claim::Mine(mut incoming) = cache.claim(&entry.digest).unwrap() else { panic!("not mine") };
-            incoming.add(0, &name.as_bytes()[..4], false).unwrap();
-            (entry, (name == "busy").then_some(incoming))
-        });
-        let manifest = Manifest { files: vec![needed.0.clone()] };
-        cache.make_room(10, &manifest).unwrap();
-        let there = [&left, &busy, &needed]
-            .map(|(entry, _)| cache.file(&entry.digest).with_extension("part").exists());
-        assert_eq!(there, [false, true, true]);
-        assert_eq!(cache.missing(&needed.0).unwrap(), Some(14), "a part counts twice");
-    }
-
-    #[test]
-    fn the_default_limit_does_not_shrink_as_the_cache_grows() {
-        let folder = tempfile::tempdir().unwrap();
-        let limit = || Cache::new(&folder.path().join("cache"), None, false).unwrap().limit;
-        let before = limit();
-        let large = folder.path().join("cache/files/ab/large");
-        fs::create_dir_all(large.parent().unwrap()).unwrap();
-        // Without any content, so that as much is free as before.
-        File::create(&large).unwrap().set_len(1 << 40).unwrap();
-        let (more, after) = (1 << 39, limit());
-        // Others write on this disk, too.
-        assert!((before + more).abs_diff(after) < more / 2, "{before} {after}");
-    }
-
-    #[test]
-    fn files_that_a_crash_damaged_are_received_again() {
-        let folder = tempfile::tempdir().unwrap();
-        let cache = cache(folder.path(), 1 << 20, false);
-        let entry = entry(folder.path(), "a.csv", b"0123456789");
-        let manifest = Manifest { files: vec![entry.clone()] };
-        let (data, text) = manifest.text().unwrap();
-        let damage = |digest: &str| {
-            let file = cache.file(digest);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            let _ = fs::remove_file(&file);
-            fs::write(file, b"01").unwrap();
-        };
-        damage(&entry.digest);
-        let error = shown(&cache, &data, &manifest).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotFound, "{error}");
-        assert_eq!(cache.missing(&entry).unwrap(), Some(10));
-        receive(&cache, &entry);
-        assert_eq!(cache.missing(&entry).unwrap(), None);
-        shown(&cache, &data, &manifest).unwrap();
-        damage(&data);
-        assert_eq!(cache.list(&data).unwrap_err().kind(), io::ErrorKind::NotFound);
-        let Claim::Mine(mut incoming) = cache.claim(&data).unwrap() else {
-            panic!("the damaged list is kept")
-        };
-        incoming.add(0, &text, true).unwrap();
-        assert_eq!(cache.list(&data).unwrap(), manifest);
     }
 }

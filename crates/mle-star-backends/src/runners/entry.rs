@@ -213,19 +213,8 @@ mod tests {
         check(json!([{"name": "a"}]), &[], Err("needs a `command`"));
         check(json!([{"name": "a b", "command": ["x"]}]), &[], Err("`name` may have"));
         check(json!([{"name": "a", "command": ["x"], "cpus": 1}]), &[], Err("are for `ray`"));
-        check(json!([{"name": "a", "command": ["x"], "resources": {"A100": 1}}]), &[], Err("are for `ray`"));
         check(json!([{"name": "a", "ray": "auto", "resources": {"A100": -1}}]), &[], Err("negative"));
         check(json!([{"name": "a", "command": ["x"], "count": 0}]), &[], Err("at least 1"));
-    }
-
-    #[test]
-    fn every_start_has_its_own_id() {
-        let entry = json!({"name": "pod", "command": ["run", "mle-star-{id}"]});
-        let entry: RunnerEntry = serde_json::from_value(entry).unwrap();
-        let [first, second] = [entry.argv("pod-1"), entry.argv("pod-1")];
-        let text = first[1].to_str().unwrap();
-        assert!(text.starts_with("mle-star-pod-1-") && text.len() == 23, "{text}");
-        assert_ne!(first, second);
     }
 
     #[test]
@@ -235,13 +224,5 @@ mod tests {
         let at = argv.iter().position(|word| word == "--resources").unwrap();
         assert_eq!(argv[at + 1], r#"{"A100":1.0,"here":0.01}"#);
         assert!(argv.iter().position(|word| word == "--").unwrap() > at);
-    }
-
-    #[test]
-    fn the_slots_of_a_runner_are_its_gpus_unless_they_are_given() {
-        let slots = |entry| serde_json::from_value::<RunnerEntry>(entry).unwrap().expected_slots();
-        assert_eq!(slots(json!({"name": "a", "command": ["x"]})), 1);
-        assert_eq!(slots(json!({"name": "a", "command": ["x"], "slots": 3})), 3);
-        assert_eq!(slots(json!({"name": "a", "ray": "auto", "gpus": 2})), 2);
     }
 }

@@ -359,32 +359,3 @@ async fn told_to_end() -> &'static str {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn other_versions_of_python_or_its_libraries_are_refused_by_name() {
-        let environment = |version: &str, libraries: &[(&str, &str)]| Environment {
-            version: version.to_owned(),
-            libraries: libraries.iter().map(|(name, at)| ((*name).to_owned(), (*at).to_owned())).collect(),
-            ..Environment::default()
-        };
-        let there = environment("3.11.7", &[("numpy", "2.0"), ("pandas", "2.2")]);
-        let check = |here: Environment, expected: Option<&str>| {
-            let message = same_python(&there, &here).err().map(|trouble| trouble.message);
-            assert_eq!(message.as_deref(), expected);
-        };
-        check(environment("3.11.9", &[("numpy", "2.0"), ("pandas", "2.2"), ("more", "1")]), None);
-        check(environment("3.12.1", &[]), Some("it has Python 3.12.1, and this machine has 3.11.7"));
-        check(
-            environment("3.11.7", &[("numpy", "2.0"), ("pandas", "2.1")]),
-            Some("it has pandas 2.1, and this machine has pandas 2.2"),
-        );
-        check(
-            environment("3.11.7", &[("numpy", "2.0")]),
-            Some("it has no pandas, and this machine has pandas 2.2"),
-        );
-    }
-}

@@ -5,6 +5,7 @@
 
 use std::path::PathBuf;
 
+use futures_util::future::BoxFuture;
 use mle_star_domain::trouble::Trouble;
 use serde::{Deserialize, Serialize};
 
@@ -62,14 +63,17 @@ impl Environment {
 ///
 /// # Errors
 /// There is no Python, it is older than 3.11, or the environment cannot be created.
-pub async fn python_environment(
+pub fn python_environment(
     choice: EnvironmentChoice,
     progress: &(dyn Fn(&str) + Sync),
-) -> Result<Environment, Trouble> {
-    match choice {
-        EnvironmentChoice::Given(python) => interpreter::given(&python).await,
-        EnvironmentChoice::Own => build::own(progress).await,
-    }
+) -> BoxFuture<'_, Result<Environment, Trouble>> {
+    // On the heap, so that it is compiled here, and not again in each crate that waits for it.
+    Box::pin(async move {
+        match choice {
+            EnvironmentChoice::Given(python) => interpreter::given(&python).await,
+            EnvironmentChoice::Own => build::own(progress).await,
+        }
+    })
 }
 
 /// Checks that a Python exists that the program's own environment can be created with.

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use futures_util::future::BoxFuture;
 use mle_star_domain::effects::{Captured, OutOfMemory, ScriptEnd, ScriptOutcome};
 use mle_star_domain::layout;
 use mle_star_domain::score::{Printed, ScoreScanner};
@@ -161,7 +162,16 @@ impl Executor {
     ///
     /// # Errors
     /// Scripts cannot be run here.
-    pub async fn execute(&self, job: &Job, shown: Arc<Shown>) -> Result<(Executed, Workplace), Trouble> {
+    pub fn execute<'run>(
+        &'run self,
+        job: &'run Job,
+        shown: Arc<Shown>,
+    ) -> BoxFuture<'run, Result<(Executed, Workplace), Trouble>> {
+        // On the heap, so that it is compiled here, and not again in each crate that waits for it.
+        Box::pin(self.executed(job, shown))
+    }
+
+    async fn executed(&self, job: &Job, shown: Arc<Shown>) -> Result<(Executed, Workplace), Trouble> {
         let worker = self.worker(job).await;
         let began = Instant::now();
         let mut attempt = self.attempt(job, job.timeout, Arc::clone(&shown), worker).await?;

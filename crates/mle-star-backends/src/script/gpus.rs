@@ -138,37 +138,3 @@ async fn start(
         format!("CUDA does not start: {}", why.unwrap_or("the process that starts it crashes"))
     })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_gpu_of_the_machine_is_told() {
-        let gpu = |index, name: &str| Gpu { index, name: name.to_owned(), memory_mib: 2048 };
-        let gpus = [gpu(0, "A"), gpu(1, "B")];
-        let check = |printed: &str, expected: [&str; 2]| {
-            let found = serde_json::from_str(printed).map_err(|_| printed.to_owned());
-            let lines: Vec<String> = tried(&gpus, found).iter().map(TriedGpu::line).collect();
-            assert_eq!(lines, expected);
-        };
-        check(
-            "it hangs",
-            ["A (2 GiB): scripts cannot use it: it hangs", "B (2 GiB): scripts cannot use it: it hangs"],
-        );
-        check(
-            r#"{"version": "", "trouble": "cuInit returns 304 (x)", "gpus": []}"#,
-            [
-                "A (2 GiB): scripts cannot use it: cuInit returns 304 (x)",
-                "B (2 GiB): scripts cannot use it: cuInit returns 304 (x)",
-            ],
-        );
-        check(
-            r#"{"version": "13.0", "trouble": null, "gpus": [{"name": "A MIG", "memory_mib": 1024, "trouble": null}]}"#,
-            [
-                "A MIG (1 GiB): scripts can use it: CUDA 13.0 starts",
-                "B (2 GiB): scripts cannot use it: CUDA 13.0 starts and does not find it",
-            ],
-        );
-    }
-}

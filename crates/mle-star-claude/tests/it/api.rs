@@ -6,11 +6,9 @@
 #[path = "loopback.rs"]
 mod loopback;
 
-use std::convert::Infallible;
 use std::future::pending;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::http::{Method, StatusCode, header};
@@ -32,16 +30,12 @@ pub struct Api(Service);
 pub enum Reply {
     /// A whole message, streamed if requested.
     Message(Message),
-    /// A whole message after a delay.
-    Slow(Duration, Message),
     /// An error of the service.
     Error { status: u16, kind: &'static str, text: String, retry_after: Option<u32> },
     /// Success with an invalid body.
     Garbage,
     /// A connection reset in the middle of the message.
     Cut(Message),
-    /// An open connection without the rest of the message.
-    Stalled(Message),
     /// No response at all.
     Never,
 }
@@ -211,10 +205,6 @@ async fn respond(asked: &Asked, answer: &(dyn Fn(&Asked) -> Reply + Send + Sync)
 
 async fn send(reply: Reply, asked: &Asked) -> Response {
     match reply {
-        Reply::Slow(wait, message) => {
-            tokio::time::sleep(wait).await;
-            whole(&message, asked)
-        }
         Reply::Message(message) => whole(&message, asked),
         Reply::Error { status, kind, text, retry_after } => {
             let error = json!({"type": "error", "error": {"type": kind, "message": text}});
@@ -228,10 +218,6 @@ async fn send(reply: Reply, asked: &Asked) -> Response {
         Reply::Cut(message) => {
             let broken = stream::once(async { Err(io::Error::from(io::ErrorKind::ConnectionReset)) });
             streamed(Body::from_stream(stream::iter(half(&message, asked)).map(Ok).chain(broken)))
-        }
-        Reply::Stalled(message) => {
-            let half = stream::iter(half(&message, asked)).map(Ok::<_, Infallible>);
-            streamed(Body::from_stream(half.chain(stream::pending())))
         }
         Reply::Never => pending().await,
     }

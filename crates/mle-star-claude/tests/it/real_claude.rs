@@ -40,75 +40,39 @@ fn the_service_gets_the_prompt_as_it_is_and_nothing_else() {
     in_closed_network("real_claude::the_service_gets_the_prompt_as_it_is_and_nothing_else", async {
         let api = Api::start(scenarios::answer).await;
         let long = "0123456789".repeat(30_000);
-        for bare in [true, false] {
-            for prompt in [PROMPT, &long] {
+        for (bare, tools) in [(true, &[][..]), (false, &[]), (false, &["Read"])] {
+            for (prompt, shared) in [(PROMPT, &[][..]), (&long, &[5000, 8000])] {
                 let before = api.asked("plain").len();
                 let mut world = World::new(&real_claude(), &api.url("plain"));
                 world.setup.bare = bare;
-                world.ask(&AgentRequest { prompt: prompt.to_owned(), ..request(&[]) }).await.reply.unwrap();
+                // Without the client's word, claude would mark for an hour.
+                let world =
+                    world.through(|claude| format!("export ENABLE_PROMPT_CACHING_1H=1\nexec {claude}"));
+                let asks =
+                    AgentRequest { prompt: prompt.to_owned(), shared: shared.to_vec(), ..request(tools) };
+                world.ask(&asks).await.reply.unwrap();
                 let asked = api.asked("plain").split_off(before);
                 let [asked] = asked.as_slice() else { panic!("{} requests", asked.len()) };
                 assert_eq!(asked.prompt(), prompt, "bare: {bare}");
-                assert!(
-                    asked.body["system"].to_string().contains("You solve a toy task."),
-                    "{}",
-                    asked.body["system"]
-                );
-                assert_eq!(asked.body["tools"], serde_json::json!([]));
+                let system = asked.body["system"].to_string();
+                assert!(system.contains("You solve a toy task."), "{system}");
+                assert_eq!(asked.body["tools"] == serde_json::json!([]), tools.is_empty());
                 assert_eq!(asked.headers["x-api-key"], "dummy");
                 assert!(asked.wants_stream());
+                // The service takes four marks at most, and none for longer than one before it.
+                let body = asked.body.to_string();
+                assert!(
+                    body.matches("\"cache_control\"").count() <= 4 && !body.contains("\"ttl\""),
+                    "{body}"
+                );
+                if let [first, second] = shared {
+                    let content = &asked.body["messages"][0]["content"];
+                    let length = |part: usize| content[part]["text"].as_str().unwrap().len();
+                    assert_eq!([length(0), length(1)], [*first, second - first], "bare: {bare}");
+                    assert_eq!(content[0]["cache_control"], serde_json::json!({"type": "ephemeral"}));
+                    assert_eq!(content[1]["cache_control"], Value::Null);
+                }
             }
-        }
-    });
-}
-
-#[test]
-fn the_service_accepts_the_marks_for_its_cache() {
-    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
-    in_closed_network("real_claude::the_service_accepts_the_marks_for_its_cache", async {
-        let api = Api::start(scenarios::answer).await;
-        let prompt = "0123456789".repeat(1000);
-        for (bare, tools) in [(true, &[][..]), (false, &[]), (false, &["Read"])] {
-            let before = api.asked("plain").len();
-            let mut world = World::new(&real_claude(), &api.url("plain"));
-            world.setup.bare = bare;
-            // Without the client's word, claude would mark for an hour.
-            let world = world.through(|claude| format!("export ENABLE_PROMPT_CACHING_1H=1\nexec {claude}"));
-            let (prompt, shared) = (prompt.clone(), vec![5000, 8000]);
-            world.ask(&AgentRequest { prompt, shared, ..request(tools) }).await.reply.unwrap();
-            let asked = api.asked("plain").split_off(before);
-            let content = &asked[0].body["messages"][0]["content"];
-            let lengths = [0, 1, 2].map(|part| content[part]["text"].as_str().unwrap().len());
-            assert_eq!(lengths, [5000, 3000, 2000], "bare: {bare}");
-            assert_eq!(content[0]["cache_control"], serde_json::json!({"type": "ephemeral"}));
-            assert_eq!(content[1]["cache_control"], Value::Null);
-            // The service takes four marks at most, and none for longer than one before it.
-            let body = asked[0].body.to_string();
-            assert!(body.matches("\"cache_control\"").count() <= 4, "{body}");
-            assert!(!body.contains("\"ttl\""), "{body}");
-        }
-    });
-}
-
-#[test]
-fn claude_marks_for_an_hour_where_it_is_told_to() {
-    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
-    in_closed_network("real_claude::claude_marks_for_an_hour_where_it_is_told_to", async {
-        let api = Api::start(scenarios::answer).await;
-        for bare in [true, false] {
-            let before = api.asked("plain").len();
-            let mut world = World::new(&real_claude(), &api.url("plain"));
-            world.setup.bare = bare;
-            // As the client tells it after long scripts.
-            let hour =
-                "export ENABLE_PROMPT_CACHING_1H=$FORCE_PROMPT_CACHING_5M\nunset FORCE_PROMPT_CACHING_5M";
-            let world = world.through(|claude| format!("{hour}\nexec {claude}"));
-            world.ask(&request(&[])).await.reply.unwrap();
-            let asked = api.asked("plain").split_off(before);
-            let body = asked[0].body.to_string();
-            let marks = body.matches("\"cache_control\"").count();
-            assert!((2..=3).contains(&marks), "bare: {bare}: {body}");
-            assert_eq!(body.matches("\"ttl\":\"1h\"").count(), marks, "bare: {bare}: {body}");
         }
     });
 }
@@ -118,38 +82,17 @@ fn a_dropped_call_leaves_nothing_alive() {
     needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
     in_closed_network("real_claude::a_dropped_call_leaves_nothing_alive", async {
         let api = Api::start(scenarios::answer).await;
-        for (scenario, tools) in [("never", &[][..]), ("stalled", &["Bash", "Read"])] {
-            let world = World::new(&real_claude(), &api.url(scenario));
-            let request = request(tools);
-            let alive = async {
-                api.is_asked(scenario).await;
-                world.alive()
-            };
-            tokio::select! {
-                called = world.ask(&request) => panic!("answered: {:?}", called.reply),
-                alive = alive => assert!(alive.iter().any(|command| command.contains("stream-json")), "{alive:?}"),
-            }
-            world.assert_nothing_alive();
+        let world = World::new(&real_claude(), &api.url("never"));
+        let request = request(&["Bash", "Read"]);
+        let alive = async {
+            api.is_asked("never").await;
+            world.alive()
+        };
+        tokio::select! {
+            called = world.ask(&request) => panic!("answered: {:?}", called.reply),
+            alive = alive => assert!(alive.iter().any(|command| command.contains("stream-json")), "{alive:?}"),
         }
-    });
-}
-
-#[test]
-fn the_fourteen_agents_are_registered() {
-    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CLAUDE"));
-    in_closed_network("real_claude::the_fourteen_agents_are_registered", async {
-        let api = Api::start(scenarios::answer).await;
-        for tools in [&[][..], &["Read"], &["Read", "Bash"]] {
-            let world = World::new(&real_claude(), &api.url("plain")).keeping();
-            world.ask(&request(tools)).await.reply.unwrap();
-            let [_, said] = world.kept();
-            let messages = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            let started = messages.into_iter().find(|message| message["subtype"] == "init").unwrap();
-            let known: Vec<&str> =
-                started["agents"].as_array().unwrap().iter().flat_map(Value::as_str).collect();
-            let missing = AgentType::ALL.into_iter().find(|agent| !known.contains(&agent.name()));
-            assert_eq!(missing, None, "{tools:?}: {known:?}");
-        }
+        world.assert_nothing_alive();
     });
 }
 

@@ -1,7 +1,5 @@
 //! The replies of the service, by scenario.
 
-use std::time::Duration;
-
 use serde_json::{Value, json};
 
 use super::api::{Asked, Message, Reply};
@@ -12,8 +10,6 @@ pub const ANSWER: &str = "The answer.";
 pub const WORD: &str = "word ";
 /// The prompt for the registered agent in `subagent`.
 pub const SUBAGENT_PROMPT: &str = "Repair it.";
-/// The delay of the answer in `slow`.
-pub const SLOW: Duration = Duration::from_millis(300);
 
 /// The reply of a scenario.
 pub fn answer(asked: &Asked) -> Reply {
@@ -21,22 +17,15 @@ pub fn answer(asked: &Asked) -> Reply {
     let once = |first: Reply| if nth == 0 { first } else { text() };
     match asked.scenario.as_str() {
         "plain" => text(),
-        "slow" => Reply::Slow(SLOW, Message::text(ANSWER)),
         "structured" => tool("StructuredOutput", &json!({"answer": 3})),
         "structured_as_text" => text(),
         "over_budget" => text(),
-        "over_budget_structured" => tool("StructuredOutput", &json!({"answer": 3})),
         "over_budget_cut" => Reply::Message(Message::text("The first half, ").stops("max_tokens")),
-        "over_budget_with_tool" => tool("Read", &json!({"file_path": "input/train.csv"})),
         "schema_never_met" => tool("StructuredOutput", &json!({"answer": "three"})),
         "rate_limit_then_ok" => once(rate_limit()),
         "rate_limit" => rate_limit(),
-        "overloaded_then_ok" => once(overloaded()),
-        "overloaded" => overloaded(),
-        "server_error_then_ok" => once(server_error()),
-        "server_error" => server_error(),
+        "server_error_then_ok" => once(error(500, "api_error", "Internal server error")),
         "unauthorized" => error(401, "authentication_error", "invalid x-api-key"),
-        "forbidden" => error(403, "permission_error", "Your API key may not use the resource."),
         "bad_request" => error(400, "invalid_request_error", "messages: something is wrong"),
         "no_credit" => {
             error(400, "invalid_request_error", "Your credit balance is too low to access the Anthropic API.")
@@ -46,12 +35,9 @@ pub fn answer(asked: &Asked) -> Reply {
         }
         "garbage" => Reply::Garbage,
         "garbage_then_ok" => once(Reply::Garbage),
-        "cut" => Reply::Cut(Message::text(ANSWER)),
         "cut_then_ok" => once(Reply::Cut(Message::text("Lost."))),
-        "stalled" => Reply::Stalled(Message::text(ANSWER)),
         "never" => Reply::Never,
-        "refusal" => refusal(),
-        "refusal_then_ok" => once(refusal()),
+        "refusal" => Reply::Message(Message::text("I cannot").stops("refusal")),
         "empty" => empty(),
         "empty_then_ok" => once(empty()),
         "continued" => once(Reply::Message(Message::text("The first half, ").stops("max_tokens"))),
@@ -63,7 +49,6 @@ pub fn answer(asked: &Asked) -> Reply {
         "read" => with_tool(asked, "Read", &json!({"file_path": "input/train.csv"})),
         "read_denied" => with_tool(asked, "Read", &json!({"file_path": "/etc/passwd"})),
         "subagent" => subagent(asked),
-        "write" => with_tool(asked, "Write", &json!({"file_path": "made.txt", "content": "made"})),
         "web_search" => web_search(asked),
         "web_fetch" => {
             with_tool(asked, "WebFetch", &json!({"url": "https://example.org/page", "prompt": "what"}))
@@ -107,18 +92,6 @@ fn error(status: u16, kind: &'static str, text: &str) -> Reply {
 fn rate_limit() -> Reply {
     let text = "This request would exceed your rate limit.".to_owned();
     Reply::Error { status: 429, kind: "rate_limit_error", text, retry_after: Some(1) }
-}
-
-fn overloaded() -> Reply {
-    error(529, "overloaded_error", "Overloaded")
-}
-
-fn server_error() -> Reply {
-    error(500, "api_error", "Internal server error")
-}
-
-fn refusal() -> Reply {
-    Reply::Message(Message::text("I cannot").stops("refusal"))
 }
 
 fn empty() -> Reply {

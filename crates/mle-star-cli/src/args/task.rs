@@ -76,24 +76,3 @@ impl TaskArgs {
         ]
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use mle_star_run::settings::{Setting, resolve};
-
-    use super::*;
-
-    #[test]
-    fn a_name_with_a_comma_is_one_column() {
-        let check = |names: &[&str]| {
-            let ignore_columns = names.iter().map(ToString::to_string).collect();
-            let options = TaskArgs { ignore_columns, ..TaskArgs::default() }.options();
-            let given =
-                options.into_iter().find(|(key, ..)| *key == "ignore_columns").and_then(|option| option.2);
-            let setting = Setting::from_text("ignore_columns", &given.unwrap(), "--ignore-columns");
-            assert_eq!(resolve([setting]).unwrap().invocation.ignore_columns, names);
-        };
-        check(&["City, State", "b"]);
-        check(&["a", "price #2"]);
-    }
-}

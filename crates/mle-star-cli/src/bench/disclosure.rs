@@ -409,23 +409,3 @@ impl From<&super::plan::PlannedTask> for Task {
         Self { name: task.name.clone(), data: task.data.clone(), graded_by, answers }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_private_is_only_marked_as_set() {
-        let mut config = Config { python: Some("/home/me/python".into()), seed: 3, ..Config::default() };
-        config.search_command = vec!["find".to_owned(), "--key=secret".to_owned()];
-        config.codex_path = Some("/home/me/codex".into());
-        let keys = public(&config);
-        let text = serde_json::to_string(&keys).unwrap();
-        assert!(!text.contains("/home") && !text.contains("secret"), "{text}");
-        assert_eq!((&keys["python"], &keys["prompts"]), (&Value::from("(set)"), &Value::Null));
-        assert!(!keys.contains_key("seed"));
-        // The seed does not make another configuration.
-        config.seed = 4;
-        assert_eq!(public(&config), keys);
-    }
-}

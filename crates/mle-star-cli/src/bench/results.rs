@@ -501,17 +501,4 @@ pub mod tests {
         check([None, None], [Some(1.5), Some(1.6)], [Some(1.5), Some(1.6)]);
         check([None, None], [Some(1.5), None], [Some(1.0), Some(1.0)]);
     }
-
-    #[test]
-    fn rows_are_written_as_csv() {
-        let rows = vec![row_of(1, Some(2.5))];
-        let total = total(&rows, &[], &[1]);
-        let results = Results { format: 1, complete: true, runs: rows, summaries: Vec::new(), total };
-        let text = results.csv().unwrap();
-        let lines: Vec<&str> = text.lines().collect();
-        assert!(
-            lines[0].starts_with("task,budget_seconds,seed,run,state,exit,valid,metric,direction,score,")
-        );
-        assert!(lines[1].starts_with("a,,1,a-seed-1,finished,0,true,RMSE,minimize,2.5,hidden,2.5,,1.0,"));
-    }
 }

@@ -257,19 +257,6 @@ mod tests {
     }
 
     #[test]
-    fn suspect_scores_are_marked() {
-        let mut results = results();
-        results.runs[0].suspect = Some("it is better than chance".to_owned());
-        let lines = lines(&results, None);
-        let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
-        assert_eq!(words(&lines[0])[4..7], ["score", "suspect", "of"]);
-        assert_eq!(words(&lines[1])[5..8], ["12.5000", "yes", "hidden"]);
-        assert_eq!(words(&lines[2])[5..7], ["-", "-"]);
-        assert!(lines.last().unwrap().starts_with("1 of 3 runs are valid, 1 suspect, "));
-        assert!(results.csv().unwrap().contains(",it is better than chance,"));
-    }
-
-    #[test]
     fn tables_fit_the_terminal() {
         let text = |columns: Option<usize>| lines(&results(), columns).join("\n");
         insta::assert_snapshot!(

@@ -142,30 +142,3 @@ fn fitting<'a>(letters: impl Iterator<Item = &'a Letter>, columns: usize) -> usi
 fn index(number: u32) -> usize {
     (number as usize).saturating_sub(1)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn long_lines_are_cut_around_what_is_marked() {
-        let check = |line: &str, marked: Range<usize>, columns, expected: &str| {
-            let letters: Vec<Letter> = line.chars().map(Letter::of).collect();
-            let mut excerpt = Excerpt::default();
-            let found = excerpt.add(&letters, marked, columns);
-            let text = &excerpt.text;
-            let shown = format!("{}[{}]{}", &text[..found.start], &text[found.clone()], &text[found.end..]);
-            assert_eq!(shown, format!("{expected}\n"), "{line}");
-        };
-        check("score = f(x, y)", 8..15, 15, "score = [f(x, y)]");
-        check("score = f(x, y)", 0..5, 12, "[score] = f(…");
-        check("score = f(x, y)", 8..9, 12, "score = [f](…");
-        check("score = f(x, y) + 1000", 13..14, 9, "…x, [y]) +…");
-        check("score = f(x, y)", 8..15, 8, "…[f(x, y]…");
-        check("日本語 = x + 日本語 + y", 10..13, 14, "… + [日本語] + …");
-        check("\tx = 1", 1..2, 10, "\t[x] = 1");
-        check("\t\tx = 1", 2..3, 12, "\t\t[x] …");
-        check("a\u{1b}b", 2..3, 20, "a⟨U+001B⟩[b]");
-        check("", 0..0, 20, "[]");
-    }
-}

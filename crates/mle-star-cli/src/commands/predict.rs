@@ -149,36 +149,3 @@ fn cannot_write(file: &Path, error: &io::Error) -> Failure {
     let message = format!("cannot write {}: {error}", file.display());
     Trouble::new(message, "choose another file with --output").into()
 }
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::PermissionsExt;
-
-    use super::*;
-
-    #[test]
-    fn names_that_look_like_numbers_stay_as_they_are() {
-        for name in ["007", "89014103211118510720", "12e4", "nan", "a"] {
-            assert_eq!(value(name), Value::from(name));
-        }
-        for (cell, number) in
-            [("0", json!(0)), ("-3", json!(-3)), ("0.25", json!(0.25)), ("1e-05", json!(1e-5))]
-        {
-            assert_eq!(value(cell), number);
-        }
-    }
-
-    #[test]
-    fn a_file_that_is_replaced_keeps_its_permissions() {
-        let dir = tempfile::tempdir().unwrap();
-        let file = dir.path().join("out.csv");
-        std::fs::write(&file, "what was there before").unwrap();
-        std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600)).unwrap();
-        let partial = Partial::new(Some(&file)).unwrap();
-        std::fs::write(partial.path(), "id,y\n").unwrap();
-        std::fs::set_permissions(partial.path(), PermissionsExt::from_mode(0o644)).unwrap();
-        partial.keep(&file).unwrap();
-        assert_eq!(std::fs::read_to_string(&file).unwrap(), "id,y\n");
-        assert_eq!(file.metadata().unwrap().permissions().mode() & 0o777, 0o600);
-    }
-}

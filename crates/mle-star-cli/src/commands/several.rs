@@ -148,38 +148,3 @@ fn table(rows: &[Row]) -> Vec<String> {
         rows.iter().map(|row| line(&row.task, &row.score, &row.exit.code().to_string(), &row.submission));
     heading.into_iter().chain(rows).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_worst_exit_counts() {
-        use Exit::{Done, Failed, Interrupted, LimitReached, NoSubmission, Terminated, Usage};
-        let order = [Done, NoSubmission, LimitReached, Usage, Failed, Interrupted, Terminated];
-        assert_eq!(worst(std::iter::empty()), Done);
-        for (index, expected) in order.iter().enumerate() {
-            let exits = &order[..=index];
-            assert_eq!(worst(exits.iter().copied()), *expected);
-            assert_eq!(worst(exits.iter().rev().copied()), *expected);
-        }
-    }
-
-    #[test]
-    fn the_table_has_columns() {
-        let row = |task: &str, score: &str, submission: &str, exit| Row {
-            task: task.to_owned(),
-            score: score.to_owned(),
-            submission: submission.to_owned(),
-            exit,
-        };
-        let first = row("houses", "RMSE 1.5", "/runs/h/final/submission.csv", Exit::Done);
-        let expected = [
-            "",
-            "task    score     exit  submission",
-            "houses  RMSE 1.5     0  /runs/h/final/submission.csv",
-            "x       -            1  -",
-        ];
-        assert_eq!(table(&[first, row("x", "-", "-", Exit::Failed)]), expected);
-    }
-}

@@ -130,25 +130,3 @@ fn assumed(agent: AgentType, model: String, price: (f64, f64)) -> CallCost {
     let source = Source::Assumed { tokens_in, tokens_out, usd_per_mtok_in, usd_per_mtok_out };
     CallCost { model, usd: (usd / 2.0, usd * 2.0), source }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_leave_out_the_outer_tenths_of_many_values() {
-        let check = |values: &[f64], expected: (f64, f64)| assert_eq!(tenths(values), expected, "{values:?}");
-        check(&[2.0], (2.0, 2.0));
-        check(&[3.0, 1.0, 2.0], (1.0, 3.0));
-        check(&[9.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 100.0], (2.0, 9.0));
-    }
-
-    #[test]
-    fn without_earlier_calls_the_price_tells_the_cost() {
-        let of = |price| History::default().call_cost(AgentType::Coder, "my-own-model", price);
-        let cost = of(Some((3.0, 15.0))).unwrap();
-        assert!(matches!(cost.source, Source::Assumed { tokens_in: 3_000, tokens_out: 2_000, .. }));
-        assert!(cost.usd.0 > 0.0 && cost.usd.0 < cost.usd.1);
-        assert_eq!(of(None), None);
-    }
-}

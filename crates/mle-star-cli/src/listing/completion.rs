@@ -53,32 +53,3 @@ fn percent(run: &RunView, current: Option<Phase>) -> u64 {
     }
     (done * 100).checked_div(expected).unwrap_or_default().min(99)
 }
-
-#[cfg(test)]
-mod tests {
-    use mle_star::journal::Journal;
-    use mle_star::result::StoppedBy;
-    use mle_star::slots::Slots;
-    use mle_star::testing::{World, frozen};
-
-    use super::*;
-    use mle_star_report::run_view::read;
-    use mle_star_run::runs::inputs::write_json;
-
-    #[tokio::test]
-    async fn only_a_run_that_did_everything_is_done() {
-        let (folder, inputs) = (tempfile::tempdir().unwrap(), frozen());
-        let journal = Journal::create(folder.path(), &inputs).unwrap();
-        let finished = World::new().solve(&inputs, &journal, &Slots::new(1)).await.unwrap();
-        drop(journal);
-        let check = |stopped_by: Option<StoppedBy>, words: &str| {
-            let result = mle_star::result::FinalResult { stopped_by, ..finished.result.clone() };
-            write_json(&folder.path().join("result.json"), &result).unwrap();
-            let found = completion(&read(folder.path()).unwrap());
-            assert_eq!((found.words.as_str(), found.percent == 100), (words, stopped_by.is_none()));
-        };
-        check(None, "done");
-        check(Some(StoppedBy::Time), "cut short by the time limit");
-        check(Some(StoppedBy::Budget), "cut short by the money limit");
-    }
-}

@@ -47,33 +47,3 @@ fn only_what_changed_is_read_again() {
     fs::remove_dir_all(runs.join("a")).unwrap();
     check(&[("b", "run")], 1);
 }
-
-#[test]
-fn what_there_is_no_time_for_is_read_in_the_background() {
-    let dir = tempfile::tempdir().unwrap();
-    for id in ["a", "b", "c"] {
-        run(dir.path(), id);
-    }
-    let listing = Listing::of(dir.path());
-    listing.look(Look::Within(Duration::ZERO));
-    // All of them are named at once.
-    assert_eq!(listing.entries().len(), 3);
-    while listing.known().is_reading {
-        thread::yield_now();
-    }
-    assert!(states(&listing).iter().all(|(_, state)| *state == "run"), "{:?}", states(&listing));
-}
-
-#[test]
-fn an_entry_survives_being_kept() {
-    let dir = tempfile::tempdir().unwrap();
-    run(dir.path(), "a");
-    let listing = Listing::of(dir.path());
-    listing.look(Look::Whole);
-    let known = listing.known();
-    let text = serde_json::to_string(&known.runs).unwrap();
-    let again: HashMap<String, Stamped> = serde_json::from_str(&text).unwrap();
-    let [before, after] = [&known.runs["a"], &again["a"]];
-    assert_eq!((&before.stamp, before.entry.row()), (&after.stamp, after.entry.row()));
-    assert!(before.entry.row().is_some());
-}

@@ -3,8 +3,8 @@
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::cut::cut;
 use mle_star_report::sanitize::plain;
-use rmcp::model::{CallToolResult, ContentBlock};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// The most characters of a text. The context of an agent is small.
 const MOST: usize = 8000;
@@ -28,15 +28,19 @@ impl<T: Serialize> Answer<T> {
         Self { text: cut(text, MOST_OF_SCRIPT), data }
     }
 
-    pub fn into_result(self) -> CallToolResult {
-        let mut result = CallToolResult::success(vec![ContentBlock::text(plain(&self.text))]);
-        result.structured_content = serde_json::to_value(self.data).ok();
-        result
+    /// The result of a call.
+    pub fn into_result(self) -> Value {
+        let data = serde_json::to_value(self.data).unwrap_or_default();
+        json!({"content": content(&self.text), "structuredContent": data, "isError": false})
     }
 }
 
 /// An error as the program prints it.
-pub fn failed(trouble: &Trouble) -> CallToolResult {
+pub fn failed(trouble: &Trouble) -> Value {
     let hint = if trouble.hint.is_empty() { String::new() } else { format!("\nhint: {}", trouble.hint) };
-    CallToolResult::error(vec![ContentBlock::text(plain(&format!("error: {}{hint}", trouble.message)))])
+    json!({"content": content(&format!("error: {}{hint}", trouble.message)), "isError": true})
+}
+
+fn content(text: &str) -> Value {
+    json!([{"type": "text", "text": plain(text)}])
 }

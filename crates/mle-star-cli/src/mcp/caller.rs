@@ -2,42 +2,38 @@
 
 use std::time::Duration;
 
-use rmcp::model::ProgressNotificationParam;
-use rmcp::service::{RequestContext, RoleServer};
+use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::watch;
 
-use super::stdin::InputEnd;
-
-/// Who waits for the answer of a call.
+/// Who waits for the answer of a call. When it cancels the call, the work is dropped where it waits.
 pub struct Caller {
-    context: RequestContext<RoleServer>,
-    ended: InputEnd,
+    /// What names the call in notifications of its progress; null if the client wants none.
+    pub progress_token: Value,
+    /// Messages to the client.
+    pub output: UnboundedSender<Value>,
+    /// Becomes true when the client closes stdin.
+    pub ended: watch::Receiver<bool>,
 }
 
 impl Caller {
-    pub fn new(context: RequestContext<RoleServer>, ended: InputEnd) -> Self {
-        Self { context, ended }
-    }
-
-    /// Waits this long; `false` if the caller has left before: it cancelled the call or closed stdin.
+    /// Waits this long; `false` if the caller has left before: it closed stdin.
     pub async fn pause(&self, time: Duration) -> bool {
         let mut ended = self.ended.clone();
-        tokio::select! {
-            () = tokio::time::sleep(time) => true,
-            () = self.context.ct.cancelled() => false,
-            _ = ended.wait_for(|ended| *ended) => false,
-        }
+        tokio::time::timeout(time, ended.wait_for(|ended| *ended)).await.is_err()
     }
 
     /// Whether the caller wants to know what happens.
     pub fn listens(&self) -> bool {
-        self.context.meta.get_progress_token().is_some()
+        !self.progress_token.is_null()
     }
 
     /// Tells the caller what happened, `seconds` after the call, if it wants to know.
-    pub async fn tell(&self, seconds: f64, message: String) {
-        let Some(token) = self.context.meta.get_progress_token() else { return };
-        let progress = ProgressNotificationParam::new(token, seconds).with_message(message);
-        // A client that has left is noticed elsewhere.
-        let _ = self.context.peer.notify_progress(progress).await;
+    pub fn tell(&self, seconds: f64, message: &str) {
+        if self.listens() {
+            let params =
+                json!({"progressToken": self.progress_token, "progress": seconds, "message": message});
+            let _ = self.output.send(json!({"method": "notifications/progress", "params": params}));
+        }
     }
 }

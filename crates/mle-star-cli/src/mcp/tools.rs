@@ -4,32 +4,33 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use mle_star_domain::trouble::Trouble;
-use rmcp::model::{self, CallToolResult, JsonObject, ToolAnnotations};
 use schemars::generate::SchemaSettings;
 use schemars::transform::transform_subschemas;
 use schemars::{JsonSchema, Schema};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use super::answer::{Answer, failed};
 use super::caller::Caller;
 use super::{Hub, check, doctor, preview, results, start, steer, stop, watch};
 
-type Outcome = Result<CallToolResult, Trouble>;
-type Call = dyn Fn(Arc<Hub>, JsonObject, Caller) -> BoxFuture<'static, Outcome> + Send + Sync;
+type Outcome = Result<Value, Trouble>;
+type Call = dyn Fn(Arc<Hub>, Value, Caller) -> BoxFuture<'static, Outcome> + Send + Sync;
 
 /// A tool.
 pub struct Tool {
+    pub name: &'static str,
     /// As clients see it.
-    pub definition: model::Tool,
+    pub definition: Value,
     call: Box<Call>,
 }
 
 /// All tools, in the order in which an agent uses them.
 pub fn all() -> Vec<Tool> {
-    let reads = || ToolAnnotations::new().read_only(true).open_world(false);
-    let acts = || ToolAnnotations::new().read_only(false).destructive(false).open_world(true);
+    let reads = || json!({"readOnlyHint": true, "openWorldHint": false});
+    let acts = || json!({"readOnlyHint": false, "destructiveHint": false, "openWorldHint": true});
+    let ends = json!({"readOnlyHint": false, "destructiveHint": true, "idempotentHint": true, "openWorldHint": true});
     vec![
         Tool::quick("preview", preview::ABOUT, reads(), preview::preview),
         Tool::quick("run", start::ABOUT, acts(), start::run),
@@ -37,7 +38,7 @@ pub fn all() -> Vec<Tool> {
         Tool::quick("result", results::ABOUT_RESULT, reads(), results::result),
         Tool::quick("show", results::ABOUT_SHOW, reads(), results::show),
         Tool::quick("list", results::ABOUT_LIST, reads(), results::list),
-        Tool::waiting("stop", stop::ABOUT, acts().destructive(true).idempotent(true), stop::stop),
+        Tool::waiting("stop", stop::ABOUT, ends, stop::stop),
         Tool::quick("resume", start::ABOUT_RESUME, acts(), start::resume),
         Tool::quick("note", steer::ABOUT_NOTE, acts(), steer::note),
         Tool::quick("fork", steer::ABOUT_FORK, acts(), steer::fork),
@@ -51,28 +52,28 @@ impl Tool {
     fn quick<I, O>(
         name: &'static str,
         about: &'static str,
-        annotations: ToolAnnotations,
+        annotations: Value,
         work: fn(&Hub, I) -> Result<Answer<O>, Trouble>,
     ) -> Self
     where
         I: DeserializeOwned + JsonSchema + Send + 'static,
         O: Serialize + JsonSchema + Send + 'static,
     {
-        let call = move |hub: Arc<Hub>, arguments: JsonObject, _: Caller| -> BoxFuture<'static, Outcome> {
+        let call = move |hub: Arc<Hub>, arguments: Value, _: Caller| -> BoxFuture<'static, Outcome> {
             Box::pin(async move {
                 let input = parsed(arguments)?;
                 let done = tokio::task::spawn_blocking(move || work(&hub, input)).await;
                 done.map_err(|_| bug())?.map(Answer::into_result)
             })
         };
-        Self { definition: definition::<I, O>(name, about, annotations), call: Box::new(call) }
+        Self { name, definition: definition::<I, O>(name, about, annotations), call: Box::new(call) }
     }
 
     /// A tool that waits, and notices when its caller leaves.
     fn waiting<I, O, F>(
         name: &'static str,
         about: &'static str,
-        annotations: ToolAnnotations,
+        annotations: Value,
         work: fn(Arc<Hub>, I, Caller) -> F,
     ) -> Self
     where
@@ -80,21 +81,26 @@ impl Tool {
         O: Serialize + JsonSchema + Send + 'static,
         F: Future<Output = Result<Answer<O>, Trouble>> + Send + 'static,
     {
-        let call =
-            move |hub: Arc<Hub>, arguments: JsonObject, caller: Caller| -> BoxFuture<'static, Outcome> {
-                Box::pin(async move { work(hub, parsed(arguments)?, caller).await.map(Answer::into_result) })
-            };
-        Self { definition: definition::<I, O>(name, about, annotations), call: Box::new(call) }
+        let call = move |hub: Arc<Hub>, arguments: Value, caller: Caller| -> BoxFuture<'static, Outcome> {
+            Box::pin(async move { work(hub, parsed(arguments)?, caller).await.map(Answer::into_result) })
+        };
+        Self { name, definition: definition::<I, O>(name, about, annotations), call: Box::new(call) }
     }
 
     /// Performs a call. Every error is one of the tool, which the model reads.
-    pub async fn call(&self, hub: Arc<Hub>, arguments: JsonObject, caller: Caller) -> CallToolResult {
-        (self.call)(hub, arguments, caller).await.unwrap_or_else(|trouble| failed(&trouble))
+    pub fn call(
+        &self,
+        hub: Arc<Hub>,
+        arguments: Value,
+        caller: Caller,
+    ) -> impl Future<Output = Value> + use<> {
+        let work = (self.call)(hub, arguments, caller);
+        async { work.await.unwrap_or_else(|trouble| failed(&trouble)) }
     }
 }
 
-fn parsed<I: DeserializeOwned>(arguments: JsonObject) -> Result<I, Trouble> {
-    serde_json::from_value(Value::Object(arguments)).map_err(|error| {
+fn parsed<I: DeserializeOwned>(arguments: Value) -> Result<I, Trouble> {
+    serde_json::from_value(arguments).map_err(|error| {
         Trouble::new(format!("invalid arguments: {error}"), "see the input schema of this tool")
     })
 }
@@ -106,26 +112,32 @@ fn bug() -> Trouble {
 fn definition<I: JsonSchema, O: JsonSchema>(
     name: &'static str,
     about: &'static str,
-    annotations: ToolAnnotations,
-) -> model::Tool {
+    annotations: Value,
+) -> Value {
     let input = schema::<I>(SchemaSettings::draft2020_12());
     let mut output = schema::<O>(SchemaSettings::draft2020_12().for_serialize());
     output.values_mut().for_each(without_explained_words);
-    model::Tool::new(name, about, input).with_raw_output_schema(output.into()).annotate(annotations)
+    json!({
+        "name": name,
+        "description": about,
+        "inputSchema": input,
+        "outputSchema": output,
+        "annotations": annotations,
+    })
 }
 
 /// The schema of an object, with everything in one place: some clients do not resolve references.
-fn schema<T: JsonSchema>(settings: SchemaSettings) -> JsonObject {
+fn schema<T: JsonSchema>(settings: SchemaSettings) -> Map<String, Value> {
     let settings = settings.with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<T>();
     without_formats(&mut schema);
-    let Value::Object(mut schema) = schema.to_value() else { return JsonObject::new() };
+    let Value::Object(mut schema) = schema.to_value() else { return Map::new() };
     // They name the Rust type.
     for noise in ["$schema", "title", "description"] {
         schema.remove(noise);
     }
     // Some clients require it of every object.
-    schema.entry("properties").or_insert_with(|| Value::Object(JsonObject::new()));
+    schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
     schema
 }
 

@@ -162,7 +162,7 @@ impl Watching {
             if caller.listens() && (told < self.items.len() || told_at.elapsed() >= SIGN_OF_LIFE) {
                 let text = self.items[told..].iter().map(|item| item.text.clone()).collect::<Vec<_>>();
                 let text = if text.is_empty() { self.status() } else { text.join("\n") };
-                caller.tell(began.elapsed().as_secs_f64(), text).await;
+                caller.tell(began.elapsed().as_secs_f64(), &text);
                 (told, told_at) = (self.items.len(), Instant::now());
             }
             if until == Until::News && !has_news && self.items.iter().any(|item| item.at >= since) {

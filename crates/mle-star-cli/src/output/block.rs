@@ -34,26 +34,3 @@ pub fn replaced(before: &[Drawn], above: Option<&str>, after: &[Drawn], columns:
 fn rows(line: &Drawn, columns: usize) -> usize {
     line.width.div_ceil(columns.max(1)).max(1)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn lines(texts: &[&str]) -> Vec<Drawn> {
-        texts.iter().map(|text| Drawn { text: (*text).to_owned(), width: text.len() }).collect()
-    }
-
-    #[test]
-    fn a_block_gives_way_and_comes_back() {
-        let check = |before: &[&str], above: Option<&str>, after: &[&str], columns, expected: &str| {
-            assert_eq!(replaced(&lines(before), above, &lines(after), columns), expected);
-        };
-        check(&[], Some("step"), &[], 80, "step\n");
-        check(&[], None, &["a", "b"], 80, "a\nb\n");
-        check(&["a", "b"], None, &["c"], 80, "\r\x1b[2Ac\x1b[K\n\x1b[J");
-        check(&["a", "b"], Some("x\ny"), &["a"], 80, "\r\x1b[2Ax\x1b[K\ny\x1b[K\na\x1b[K\n\x1b[J");
-        check(&["a", "b"], None, &[], 80, "\r\x1b[2A\x1b[J");
-        // Ten columns were drawn in one row and lie in four of three columns now.
-        check(&["0123456789", ""], None, &[], 3, "\r\x1b[5A\x1b[J");
-    }
-}

@@ -137,15 +137,3 @@ fn environment() -> Result<Environment<'static>, minijinja::Error> {
     }
     Ok(environment)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn templates_compile_and_escape() {
-        assert!(PAGES.is_ok(), "{:?}", PAGES.as_ref().err());
-        let html = render("ui/trouble.html", &serde_json::json!({"message": "<b>", "hint": "\"'&"})).unwrap();
-        assert!(html.contains("&lt;b&gt;") && !html.contains("<b>"), "{html}");
-    }
-}

@@ -215,17 +215,3 @@ fn cut(text: &str) -> String {
 fn digest(text: &str) -> String {
     mle_star::journal::digest(&Value::from(text)).chars().take(12).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn inputs_are_compared_key_by_key() {
-        let mut found = BTreeMap::new();
-        flatten("c", &json!({"a": {"b": 1, "c": null}, "d": "x", "e": [1]}), &mut found);
-        let expected = [("c.a.b", "1"), ("c.d", "x"), ("c.e", "[1]")];
-        assert_eq!(found, expected.map(|(key, value)| (key.to_owned(), value.to_owned())).into());
-        assert_eq!(cut(&"ä".repeat(500)).chars().count(), LONGEST + 1);
-    }
-}

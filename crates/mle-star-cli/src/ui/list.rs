@@ -416,44 +416,6 @@ mod tests {
         check("houses", "", "best", "sideways", &["bb", "c"]);
     }
     #[test]
-    fn scores_of_other_scales_have_an_order_all_the_same() {
-        let on = |id: &str, metric: &str, direction: Direction, best: f64| {
-            let mut entry = entry(id, "houses", State::Finished, Some(best));
-            let Read::Run(row) = &mut entry.read else { panic!("a run") };
-            (row.summary.run.metric, row.summary.run.direction) = (metric.to_owned(), direction);
-            entry
-        };
-        // Enough runs for the sort to detect an inconsistent order.
-        let entries: Vec<Entry> = (0..60_u32)
-            .map(|i| {
-                let (metric, direction) =
-                    [("RMSE", Direction::Minimize), ("R2", Direction::Maximize), ("R2", Direction::Minimize)]
-                        [i as usize % 3];
-                on(
-                    &format!("{i:02}"),
-                    metric,
-                    direction,
-                    [0.0, -0.0, 1.0, f64::MAX, -f64::MAX][i as usize * 7 % 5],
-                )
-            })
-            .collect();
-        for (a, b) in entries.iter().flat_map(|a| entries.iter().map(move |b| (a, b))) {
-            let order = compare(a, b, "best");
-            assert_eq!(order, compare(b, a, "best").reverse());
-            for c in entries.iter().filter(|c| compare(b, c, "best") == order) {
-                assert_eq!(compare(a, c, "best"), order, "{} {} {}", a.id, b.id, c.id);
-            }
-        }
-        let best = |metric: &str, direction: Direction| {
-            compare(&on("a", metric, direction, 2.0), &on("b", metric, direction, 1.0), "best")
-        };
-        assert_eq!(
-            (best("R2", Direction::Maximize), best("R2", Direction::Minimize)),
-            (Ordering::Less, Ordering::Greater)
-        );
-    }
-
-    #[test]
     fn runs_are_grouped_by_task_and_the_best_of_each_is_marked() {
         let mut other = entry("ddd", "houses", State::Finished, Some(0.5));
         if let Read::Run(row) = &mut other.read {
@@ -476,38 +438,5 @@ mod tests {
         let expected =
             [("houses", "ddd,ccc,a".to_owned(), several), ("flights", "bb".to_owned(), "1 run".to_owned())];
         assert_eq!(groups.collect::<Vec<_>>(), expected);
-    }
-
-    #[test]
-    fn pages_have_a_hundred_runs() {
-        let entries: Vec<Entry> = (0..250_usize)
-            .map(|n| {
-                let task = if n < 120 { "one" } else { "two" };
-                entry(&format!("{n:03}"), task, State::Finished, None)
-            })
-            .collect();
-        let check = |asked: &str, group: &str, number: usize, parts: &[(&str, usize, &str)]| {
-            let wanted = Wanted { page: asked.to_owned(), group: group.to_owned(), ..Wanted::default() };
-            let page = wanted.page(&entries);
-            assert_eq!((page.number, page.pages), (number, 3));
-            let part = |group: &Group<'_>| (group.runs.len(), group.runs[0].id.clone());
-            let found: Vec<_> = page.groups.iter().map(|group| (group.task, part(group))).collect();
-            let expected: Vec<_> =
-                parts.iter().map(|(task, runs, first)| (*task, (*runs, (*first).to_owned()))).collect();
-            assert_eq!(found, expected);
-            assert_eq!(wanted.pages(&page).len(), 3);
-        };
-        check("", "", 1, &[("one", 100, "000")]);
-        check("2", "", 2, &[("one", 20, "100"), ("two", 80, "120")]);
-        check("9", "", 3, &[("two", 50, "200")]);
-        check("-1", UNGROUPED, 1, &[("", 100, "000")]);
-    }
-
-    #[test]
-    fn addresses_keep_what_is_asked_for() {
-        let wanted = Wanted { text: "a b&c".to_owned(), state: "running".to_owned(), ..Wanted::default() };
-        let check = |other: &[(&str, &str)], expected: &str| assert_eq!(wanted.address(other), expected);
-        check(&[], "/?text=a%20b%26c&state=running");
-        check(&[("state", ""), ("page", "2")], "/?text=a%20b%26c&page=2");
     }
 }

@@ -292,46 +292,4 @@ mod tests {
         let late = live.following(all[0].since - 1).next().await.unwrap().1;
         assert_eq!(late, r#"[{"id":"count","html":"5","is_new":false}]"#, "one who has the rest");
     }
-
-    #[test]
-    fn only_what_comes_after_the_first_look_is_new() {
-        let seen = |before: &Sections, sections: &[(&str, &str)], look: Look| {
-            let owned = sections.iter().map(|(id, html)| ((*id).to_owned(), (*html).to_owned()));
-            before.with(owned.collect(), look).unwrap()
-        };
-        let with = |before: &Sections, sections: &[(&str, &str)]| seen(before, sections, Look::Later);
-        let new = |sections: &Sections, since: u64| {
-            let sent = sections.newer_than(since).into_iter().filter(|sent| sent.is_new);
-            sent.map(|sent| sent.id.to_owned()).collect::<Vec<_>>()
-        };
-        let first = seen(&Sections::default(), &[("a", "1")], Look::First);
-        assert_eq!(new(&first, 0), Vec::<String>::new());
-        // The first rendering had no sections.
-        assert_eq!(new(&with(&Sections::default(), &[("a", "1")]), 0), ["a"]);
-        let second = with(&first, &[("a", "2"), ("b", "1")]);
-        assert_eq!(new(&second, first.revision), ["b"]);
-        let third = with(&second, &[("a", "3"), ("b", "2")]);
-        assert_eq!(new(&third, first.revision), ["b"], "one that has not seen the second");
-        assert_eq!(new(&third, second.revision), Vec::<String>::new());
-        // It was removed and added again.
-        let fourth = with(&with(&third, &[("a", "3")]), &[("a", "3"), ("b", "2")]);
-        assert_eq!(new(&fourth, third.revision), ["b"]);
-    }
-
-    #[tokio::test]
-    async fn without_followers_there_is_no_look() {
-        let live = Arc::new(Live::new(Counter::default()));
-        let mut one = live.following(0);
-        one.next().await.unwrap();
-        drop(one);
-        while live.is_watched.load(Ordering::SeqCst) {
-            tokio::task::yield_now().await;
-        }
-        let rendered = || live.source().rendered.load(Ordering::SeqCst);
-        live.source().shown.store(1, Ordering::SeqCst);
-        assert_eq!(rendered(), 1);
-        assert_eq!(live.now().await.html("count"), "1");
-        assert_eq!(live.now().await.html("count"), "1");
-        assert_eq!(rendered(), 2, "looked at again, not rendered again");
-    }
 }

@@ -205,23 +205,3 @@ async fn next_piece(file: Option<File>) -> Option<(io::Result<Vec<u8>>, Option<F
         Err(error) => Some((Err(error), None)),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use axum::body::to_bytes;
-
-    use super::*;
-
-    #[tokio::test]
-    async fn a_file_that_cannot_be_read_to_its_end_is_no_download() {
-        let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("whole");
-        std::fs::write(&file, vec![7; 3 * PIECE]).unwrap();
-        let bytes = async |of: &std::path::Path| {
-            to_bytes(stream(Opened::open(of).unwrap(), None).into_body(), usize::MAX).await
-        };
-        assert_eq!(bytes(&file).await.unwrap().len(), 3 * PIECE);
-        // A folder can be opened, but not read.
-        assert!(bytes(folder.path()).await.is_err());
-    }
-}

@@ -188,26 +188,3 @@ fn trouble(name: &str, why: &str) -> String {
 pub fn nothing(name: &str) -> String {
     format!("<section id=\"{name}\" hidden></section>")
 }
-
-#[cfg(test)]
-mod tests {
-    use std::fs;
-
-    use super::*;
-
-    #[test]
-    fn what_runners_do_changes_the_page() {
-        let check = |has_runners: bool| {
-            let folder = tempfile::tempdir().unwrap();
-            if has_runners {
-                fs::write(folder.path().join(layout::RUNNERS), "[]").unwrap();
-            }
-            let before = of_run(folder.path());
-            fs::create_dir(folder.path().join(layout::LOGS)).unwrap();
-            fs::write(folder.path().join(layout::LOGS).join(EVENTS), "{}\n").unwrap();
-            assert_eq!(of_run(folder.path()) != before, has_runners);
-        };
-        check(true);
-        check(false);
-    }
-}

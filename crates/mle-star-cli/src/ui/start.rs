@@ -194,21 +194,3 @@ impl Entered {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_entered_becomes_arguments() {
-        let entered = Entered {
-            folder: " --data ".to_owned(),
-            target: "--x y ".to_owned(),
-            settings: "a=1\n\n b=2 \n".to_owned(),
-            ..Entered::default()
-        };
-        let RunArgs { tasks, task: TaskArgs { target, metric, .. }, settings, .. } = entered.arguments();
-        assert_eq!((tasks, target.as_deref(), metric), (vec!["--data".into()], Some("--x y"), None));
-        assert_eq!(settings.set, ["a=1", "b=2"]);
-    }
-}

@@ -4,8 +4,6 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
-use serde_json::Value;
-
 use crate::sealed::{Said, Sealed};
 
 /// A run that stops at its interpreter.
@@ -62,81 +60,4 @@ fn claude_that_was_asked_for_and_cannot_be_used_is_bad_usage() {
     check(NEW, &[KEY], "--set claude_path=/no/such/claude", "at /no/such/claude", "claude_path");
     check(NEW, &[KEY, ("MLE_STAR_CLAUDE_PATH", "/no/claude")], "", "at /no/claude", "claude_path");
     check("no version", &[KEY], "", "does not print a version", "npm install");
-}
-
-#[test]
-fn doctor_tells_every_login_by_name_and_the_one_that_is_used() {
-    let check = |environment: &[(&str, &str)], used: &str, parts: &[&str]| {
-        let sealed = with_claude(NEW);
-        sealed.write("stored/.credentials.json", b"{\"token\": \"very-secret\"}");
-        let stored = sealed.path("stored").display().to_string();
-        let environment: Vec<(&str, &str)> = environment
-            .iter()
-            .map(|(name, value)| (*name, if *value == "STORED" { stored.as_str() } else { *value }))
-            .collect();
-        let text = say(&sealed, "doctor", &environment);
-        assert_eq!(text.code, 0, "{text:?}");
-        for part in parts {
-            assert!(text.stdout.contains(part), "{part}: {text:?}");
-        }
-        let json = say(&sealed, "doctor --json", &environment);
-        assert!(!json.stdout.contains("secret") && !text.stdout.contains("secret"), "{text:?}");
-        let found: Value = serde_json::from_str(&json.stdout).unwrap();
-        let logins = found["logins"].as_array().unwrap();
-        let picked: Vec<&str> =
-            logins.iter().filter(|l| l["used"] == true).map(|l| l["login"].as_str().unwrap()).collect();
-        assert_eq!(picked.join(","), used, "{found}");
-        assert_eq!(found["agents"], if used.is_empty() { "offline" } else { "claude" });
-        assert_eq!(found["claude"]["version"], "2.1.329");
-    };
-    check(
-        &[],
-        "",
-        &["claude:      2.1.329 (", "login:       none", "agents:      offline (default of `run`: no "],
-    );
-    check(&[KEY], "api_key", &["API key: ANTHROPIC_API_KEY (used)", "agents:      claude ("]);
-    check(
-        &[("ANTHROPIC_AUTH_TOKEN", "secret"), KEY, ("ANTHROPIC_BASE_URL", "http://u:secret@gate:4000/x")],
-        "token",
-        &["auth token at gate:4000: ANTHROPIC_AUTH_TOKEN (used)", "not used: another login takes precedence"],
-    );
-    check(
-        &[("CLAUDE_CODE_OAUTH_TOKEN", "secret")],
-        "oauth",
-        &["subscription token: CLAUDE_CODE_OAUTH_TOKEN (used)"],
-    );
-    check(
-        &[("CLAUDE_CONFIG_DIR", "STORED")],
-        "stored",
-        &["subscription login: ", ".credentials.json (used)"],
-    );
-    check(
-        &[("CLAUDE_CODE_USE_BEDROCK", "1"), ("AWS_REGION", "us-east-1"), KEY],
-        "bedrock",
-        &["Amazon Bedrock: CLAUDE_CODE_USE_BEDROCK, AWS_REGION (used)"],
-    );
-    check(&[("AWS_REGION", "x"), KEY], "api_key", &["Amazon Bedrock: AWS_REGION (not switched on)"]);
-    check(&[("CLAUDE_CODE_USE_VERTEX", "true")], "vertex", &["Google Vertex AI: "]);
-    check(&[("CLAUDE_CODE_USE_FOUNDRY", "yes")], "foundry", &["Microsoft Foundry: "]);
-}
-
-#[test]
-fn doctor_says_what_is_wrong_with_claude() {
-    let check = |version: &str, path: &str, part: &str| {
-        let sealed = with_claude(version);
-        let said = say(&sealed, "doctor", &[("MLE_STAR_CLAUDE_PATH", path)]);
-        assert!(said.code == 0 && said.stdout.contains(part), "{part}: {said:?}");
-    };
-    check("2.0.1", "claude", "claude:      claude 2.0.1 is too old: 2.1.248 or newer is required");
-    check("", "/no/claude", "claude:      no executable claude at /no/claude; install it");
-}
-
-#[test]
-fn a_probe_without_anything_to_probe_is_bad_usage() {
-    let check = |version: &str, environment: &[(&str, &str)], part: &str| {
-        let said = say(&with_claude(version), "doctor --probe-agents", environment);
-        assert!(said.code == 2 && said.stderr.contains(part) && said.stderr.contains("hint: "), "{said:?}");
-    };
-    check(NEW, &[], "no ANTHROPIC_API_KEY");
-    check("2.0.1", &[KEY], "too old");
 }

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -166,42 +166,6 @@ fn answers_may_have_a_column_for_each_class_or_target() {
 }
 
 #[test]
-fn a_class_that_no_answer_has_keeps_its_place() {
-    let sealed = Sealed::with(&[]);
-    let python = submitting(&sealed);
-    let train: String = (0..12).map(|id| format!("1{id},{id},{}\n", id % 4)).collect();
-    let scored = "evaluation_metric: quadratic weighted kappa\ntarget_column: grade\n";
-    let train = format!("id,size,grade\n{train}");
-    task_of(&sealed, "grades", scored, &train, "id,grade\n5,0\n6,2\n7,3\n");
-    sealed.write("answers/grades.csv", b"id,grade\n5,0\n6,3\n7,3\n");
-    let options = format!("--agents offline --answers answers --set python={python} {SMALL}");
-    check_code(&sealed.run(&format!("bench tasks/grades {options}")), 0);
-    // By cohen_kappa_score(..., labels=[0, 1, 2, 3], weights="quadratic") of scikit-learn; without the 1, it is 0.8.
-    let rows = &results(&sealed)["runs"];
-    let score = rows[0]["hidden_score"].as_f64().unwrap_or_else(|| panic!("{rows}"));
-    assert!((score - 0.909_090_909_090_909_1).abs() < 1e-9, "{rows}");
-}
-
-#[test]
-fn answers_with_weights_are_weighted() {
-    let sealed = Sealed::with(&[]);
-    let python = submitting(&sealed);
-    let train: String = (0..12).map(|id| format!("1{id},{id},{},{}\n", id * 2, 1 + id % 3)).collect();
-    let scored = "evaluation_metric: MAE\ntarget_column: y\nweight_column: w\n";
-    task_of(&sealed, "heavy", scored, &format!("id,size,y,w\n{train}"), "id,y\n5,0\n6,0\n7,0\n");
-    let line = format!("bench tasks/heavy --agents offline --answers answers --set python={python} {SMALL}");
-    let check = |answers: &str, out: &str, expected: f64| {
-        sealed.write("answers/heavy.csv", answers.as_bytes());
-        check_code(&sealed.run(&format!("{line} --out {out}")), 0);
-        let results: Value = serde_json::from_str(&sealed.read(&format!("{out}/results.json"))).unwrap();
-        let score = results["runs"][0]["hidden_score"].as_f64().unwrap_or_else(|| panic!("{results}"));
-        assert!((score - expected).abs() < 1e-9, "{answers}: {score}");
-    };
-    check("id,y,w\n5,1,1\n6,2,1\n7,6,6\n", "weighted", 39.0 / 8.0);
-    check("id,y\n5,1\n6,2\n7,6\n", "plain", 3.0);
-}
-
-#[test]
 fn another_bench_in_the_same_folder_is_refused() {
     let sealed = tasks();
     let python = submitting(&sealed);
@@ -305,33 +269,6 @@ fn a_killed_bench_goes_on_where_it_was() {
     assert_eq!(record["sittings"].as_array().unwrap().len(), 2, "{record}");
 }
 
-#[test]
-fn a_bench_that_cannot_be_locked_says_why() {
-    let sealed = tasks();
-    fs::create_dir_all(sealed.path("bench/bench.lock")).unwrap();
-    let said = sealed.run(&line(&submitting(&sealed), ""));
-    check_code(&said, 1);
-    let error = "error: cannot write into the bench folder bench: Is a directory";
-    assert!(said.stderr.contains(error), "{}", said.stderr);
-}
-
-#[test]
-fn an_interrupted_bench_says_how_to_go_on() {
-    let (sealed, line) = slow_second_run();
-    let child = in_the_second_run(&sealed, &line);
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(sent.success());
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
-    assert!(stderr.contains("error: interrupted, 1 of 4 runs are finished\n"), "{stderr}");
-    assert!(stderr.contains("hint: continue with the same command: mle-star bench tasks/one "), "{stderr}");
-    let states: Vec<Value> =
-        results(&sealed)["runs"].as_array().unwrap().iter().map(|row| row["state"].clone()).collect();
-    assert_eq!(states, ["finished", "unfinished", "pending", "pending"]);
-    check_code(&sealed.run(&line), 0);
-}
-
 /// A grader that prints like MLE-bench's, to stderr and between log lines.
 fn grader(sealed: &Sealed, body: &str) -> String {
     sealed.write("grader", format!("#!/bin/sh\n{body}\n").as_bytes());
@@ -397,16 +334,4 @@ fn an_estimate_creates_nothing() {
     // The second of three batches has a run of 60 s and one of 90 s.
     assert_eq!((&estimate["runs"], &estimate["most_seconds"]), (&Value::from(6), &Value::from(240.0)));
     assert!(!sealed.path("bench").exists());
-}
-
-#[test]
-fn runs_side_by_side_have_their_own_rows() {
-    let sealed = tasks();
-    let python = submitting(&sealed);
-    let said = sealed.run(&line(&python, "--seeds 2 --parallel 3 --jobs 2"));
-    check_code(&said, 0);
-    let seeds: Vec<Value> =
-        results(&sealed)["runs"].as_array().unwrap().iter().map(|row| row["seed"].clone()).collect();
-    assert_eq!(seeds, [1, 2, 1, 2]);
-    assert_eq!(disclosure(&sealed)["runs"][0]["side_by_side"], 3);
 }

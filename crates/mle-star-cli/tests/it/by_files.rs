@@ -146,38 +146,3 @@ fn check_views(sealed: &Sealed) {
         assert!(!text.contains("cost:") && !text.contains("sonnet)"), "{text}");
     }
 }
-
-#[test]
-fn the_folder_of_calls_can_be_set() {
-    let check = |config: &str, option: &str, environment: &str, expected: &str| {
-        let sealed = Sealed::with(&[("settings/c.yaml", config)]);
-        let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
-        let options = format!("--config settings/c.yaml {option}");
-        let line = format!("run data --run-id r --set python={python} {SMALL} {options}");
-        let mut run = sealed.command(&line);
-        let mut run =
-            run.env("MLE_STAR_AGENTS_DIR", environment).stderr(Stdio::null()).stdout(Stdio::null()).spawn();
-        let call = answer_until(run.as_mut().unwrap(), &sealed.path(expected), "retriever").unwrap();
-        assert!(call.ends_with("001-phase1.retriever"), "{}", call.display());
-        let mut run = run.unwrap();
-        run.kill().unwrap();
-        run.wait().unwrap();
-    };
-    check("agents: files\n", "", "", "runs/r/agents");
-    check("agents: files\n", "", "by-variable", "by-variable");
-    check("agents: files\nagents_dir: by-file\n", "", "by-variable", "settings/by-file");
-    check("agents: files\nagents_dir: by-file\n", "--set agents_dir=1", "", "1");
-}
-
-#[test]
-fn an_estimate_asks_nobody_and_says_what_has_no_effect() {
-    let sealed = Sealed::with(&[]);
-    let line = "run data --agents files --set agents_dir=calls --set agent_timeout_seconds=60 --estimate";
-    let said = sealed.run(line);
-    assert!(said.code == 0 && said.stdout.contains("cost: none, answers from files are free"), "{said:?}");
-    let note = "note: no effect with agents behind files: agent_timeout_seconds\n";
-    assert!(said.stderr.contains(note), "{said:?}");
-    assert!(!sealed.path("calls").exists(), "{said:?}");
-    let said = sealed.run("run data --agents offline --set agents_dir=calls --estimate");
-    assert!(said.stderr.contains("note: no effect with the offline agents: agents_dir\n"), "{said:?}");
-}

@@ -1,7 +1,6 @@
 //! Runs whose agents are behind `codex`: the real one against an endpoint on loopback, and a script in its place.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -13,7 +12,7 @@ use mle_star_domain::role::AgentType;
 use mle_star_needs::needs;
 use serde_json::{Value, json};
 
-use crate::endpoint::answer;
+use crate::endpoint::{answer, holds_key};
 use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
 use crate::real_runs::closed::in_closed_network;
 use crate::sealed::{Said, Sealed};
@@ -93,17 +92,6 @@ fn launcher(url: &str) -> String {
         "#!/bin/sh\n[ \"$1\" = --version ] && exec '{codex}' --version\n\
          exec '{codex}' \"$@\" -c 'model_provider=\"loopback\"' -c '{provider}'\n"
     )
-}
-
-fn holds_key(folder: &Path) -> bool {
-    std::fs::read_dir(folder).unwrap().flatten().any(|entry| {
-        let path = entry.path();
-        let holds = |path: &Path| {
-            let text = std::fs::read(path).unwrap_or_default();
-            text.windows(KEY.1.len()).any(|part| part == KEY.1.as_bytes())
-        };
-        if path.is_dir() { holds_key(&path) } else { holds(&path) }
-    })
 }
 
 #[test]
@@ -186,40 +174,4 @@ fn doctor_tells_of_codex_and_its_login() {
     assert!(without.contains("no login: set CODEX_API_KEY, or log in with `codex login`"), "{without}");
     let nobody = sealed.run_with("doctor", &[("MLE_STAR_CODEX_PATH", "/no/codex")]).stdout;
     assert!(nobody.contains("codex:       no executable codex at /no/codex; install it with"), "{nobody}");
-}
-
-#[test]
-fn an_estimate_uses_the_prices_and_names_models_without_one() {
-    let sealed = sealed(STAND_IN);
-    let said = say(&sealed, "run data --config c.yaml --estimate");
-    let part = "assumed: 3.0k tokens in at $50 and 2.0k out at $250 a million";
-    assert!(said.code == 0 && said.stdout.contains(part), "{said:?}");
-    let said = say(&sealed, "run data --config c.yaml --set prices={} --estimate");
-    assert!(said.stdout.contains("cost: unknown, because prices has no entry for "), "{said:?}");
-}
-
-#[test]
-fn keys_without_effect_are_named() {
-    let sealed = sealed(STAND_IN);
-    let line = "run data --config c.yaml --set openai.url=http://x/v1 --set search_command=[s] --estimate";
-    let said = say(&sealed, line);
-    assert!(said.stderr.contains("note: no effect with codex: openai, search_command\n"), "{said:?}");
-    let said = sealed.run("run data --agents offline --set codex_path=/x --estimate");
-    assert!(said.stderr.contains("note: no effect with the offline agents: codex_path\n"), "{said:?}");
-}
-
-#[test]
-fn a_probe_asks_codex() {
-    let script = "#!/bin/sh\n[ \"$1\" = --version ] && exec echo codex-cli 0.170.1\ncat >/dev/null\n\
-        echo '{\"type\":\"item.completed\",\"item\":{\"type\":\"agent_message\",\"text\":\"{\\\"answer\\\":42}\"}}'\n\
-        echo '{\"type\":\"turn.completed\",\"usage\":{\"input_tokens\":100,\"output_tokens\":20}}'\n";
-    let sealed = sealed(script);
-    let said = say(&sealed, "doctor --probe-agents --config c.yaml --set model=summarize");
-    assert_eq!(said.code, 0, "{said:?}");
-    let parts = ["summarize answered in ", "$0.0100, 100 tokens in, 20 out", "{\"answer\":42}"];
-    assert!(parts.iter().all(|part| said.stdout.contains(part)), "{said:?}");
-    assert!(
-        said.stderr.starts_with("asking summarize with codex 0.170.1 (CODEX_API_KEY is set)\n"),
-        "{said:?}"
-    );
 }

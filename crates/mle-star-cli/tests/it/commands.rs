@@ -1,7 +1,6 @@
 //! Commands that need no Python.
 
 use std::fs;
-use std::process::Command;
 
 use mle_star::journal::{Journal, hold};
 use mle_star::testing::frozen;
@@ -26,19 +25,6 @@ fn init_writes_a_task_file_that_run_understands() {
     // The file is read before the interpreter is looked for.
     let run = sealed.run("run data --set python=/no/such/python");
     assert!(run.stderr.contains("(data/task.yaml)") && run.stderr.contains("/no/such/python"), "{run:?}");
-}
-
-#[test]
-fn what_init_says_to_run_has_the_task_file() {
-    let sealed = Sealed::empty();
-    let rows: String = (0..300).map(|row| format!("{},{}.5\n", row * 37 % 101, row % 7)).collect();
-    sealed.write("prices.csv", format!("size,price\n{rows}").as_bytes());
-    let said = sealed.run("init prices.csv --target price --metric MAE");
-    assert!(said.code == 0 && said.stderr.contains("then run: mle-star run ./task.yaml\n"), "{said:?}");
-    let text = sealed.read("task.yaml");
-    assert!(text.contains("# the table's name\n") && text.contains("# the table, relative to"), "{text}");
-    let run = sealed.run("run ./task.yaml --set python=/no/such/python");
-    assert!(run.stderr.contains("MAE (") && run.stderr.contains("/no/such/python"), "{run:?}");
 }
 
 #[test]
@@ -182,25 +168,4 @@ fn completions_and_pages_know_every_command() {
         assert!(page.contains(".SH SYNOPSIS"), "{command}");
     }
     assert_eq!(sealed.run("man data/train.csv").code, 2);
-}
-
-#[test]
-fn bash_completes_commands_and_options() {
-    let sealed = Sealed::with(&[]);
-    sealed.write("completions.bash", sealed.run("completions bash").stdout.as_bytes());
-    let check = |words: &[&str], expected: &str| {
-        let (last, at) = (words.last().unwrap(), words.len() - 1);
-        let script = format!(
-            "source completions.bash; COMP_WORDS=({}); COMP_CWORD={at}; _mle__star mle-star {last} {}; \
-             echo ${{COMPREPLY[@]}}",
-            words.join(" "),
-            words[at - 1]
-        );
-        let bash = Command::new("bash").args(["-c", &script]).current_dir(sealed.path("")).output().unwrap();
-        assert_eq!(String::from_utf8(bash.stdout).unwrap().trim(), expected, "{words:?}");
-    };
-    check(&["mle-star", "wat"], "watch");
-    check(&["mle-star", "run", "--max"], "--max-budget-usd");
-    check(&["mle-star", "prompts", "ex"], "export");
-    check(&["mle-star", "completions", "z"], "zsh");
 }

@@ -175,7 +175,7 @@ fn a_script_that_fails_on_the_original_files_is_not_said_to_have_run() {
 
 #[test]
 fn offline_solutions_run_as_delivered() {
-    needs!(Campaign("libraries"), Libraries);
+    needs!(Libraries);
     let python = runs::interpreter();
     for more in ["", "--set holdout=off --set num_parallel_solutions=1"] {
         let sealed = task();

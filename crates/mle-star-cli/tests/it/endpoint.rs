@@ -15,6 +15,7 @@ use mle_star_domain::role::AgentType;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
+use crate::delivered::result;
 use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
 use crate::sealed::{Said, Sealed};
 
@@ -126,12 +127,8 @@ fn run_line(sealed: &Sealed) -> String {
     format!("run data --config c.yaml --run-id r --set python={python} {SMALL}")
 }
 
-fn result(sealed: &Sealed) -> Value {
-    serde_json::from_str(&sealed.read("runs/r/result.json")).unwrap()
-}
-
 /// Whether any file below a folder holds the key.
-fn holds_key(folder: &Path) -> bool {
+pub fn holds_key(folder: &Path) -> bool {
     fs::read_dir(folder).unwrap().flatten().any(|entry| {
         let path = entry.path();
         let holds = |path: &Path| {
@@ -216,15 +213,6 @@ fn an_unknown_price_is_an_unknown_cost_unless_a_budget_must_hold() {
 }
 
 #[test]
-fn an_estimate_uses_the_prices() {
-    let endpoint = Endpoint::start(|_| false);
-    let sealed = sealed(&endpoint);
-    let said = sealed.run_with(&format!("{} --estimate", run_line(&sealed)), &[KEY]);
-    let part = "assumed: 3.0k tokens in at $50 and 2.0k out at $250 a million";
-    assert!(said.code == 0 && said.stdout.contains(part), "{said:?}");
-}
-
-#[test]
 fn a_refused_key_stops_the_run_until_there_is_another() {
     let is_refused = Arc::new(Mutex::new(true));
     let refused = Arc::clone(&is_refused);
@@ -263,29 +251,6 @@ fn what_is_missing_is_bad_usage() {
     );
     check("", &[local], "agents: openai needs a model", "--model");
     check("--model m --set openai.url=localhost:8080", &[], "the endpoint's address must begin with", "/v1");
-    check("--model m --set openai.key_variable=ME", &[local], "openai.key_variable is \"ME\"", "_KEY");
-    check("--model m --set openai.format=soap", &[local], "--set: openai.format is \"soap\"", "chat");
-    check(
-        "--model m --set openai.urls=x",
-        &[local],
-        "--set: unknown config key \"openai.urls\"",
-        "openai.url?",
-    );
-}
-
-#[test]
-fn keys_without_effect_are_named() {
-    let sealed = Sealed::with(&[]);
-    let said = sealed
-        .run("run data --agents offline --set openai.url=http://x/v1 --set search_command=[s] --estimate");
-    assert!(
-        said.stderr.contains("note: no effect with the offline agents: openai, search_command\n"),
-        "{said:?}"
-    );
-    let line =
-        "run data --agents openai --model m --set openai.url=http://x/v1 --set agents_dir=a --estimate";
-    let said = sealed.run(line);
-    assert!(said.stderr.contains("note: no effect with agents behind an endpoint: agents_dir\n"), "{said:?}");
 }
 
 #[test]
@@ -309,37 +274,9 @@ fn doctor_looks_at_the_endpoint_that_is_chosen() {
     assert_eq!((&found["endpoint"]["reachable"], &found["agents"]), (&json!(true), &json!("openai")));
     let nobody = doctor("--set openai.url=http://127.0.0.1:1/v1").stdout;
     assert!(nobody.contains("endpoint:    http://127.0.0.1:1/v1: it cannot be reached: "), "{nobody}");
-    let wrong = doctor("--set openai.url=nowhere").stdout;
-    assert!(
-        wrong.contains("agents:      openai (cannot be used: the endpoint's address is not valid"),
-        "{wrong}"
-    );
     assert!(!sealed.run("doctor").stdout.contains("endpoint:"), "nothing is asked unless it is chosen");
-}
-
-#[test]
-fn a_proxy_is_used_except_for_this_machine() {
-    let endpoint = Endpoint::start(|_| false);
-    let sealed = sealed(&endpoint);
-    let doctor = |proxy: &str, url: &str| {
-        let line = format!("doctor --config c.yaml --set openai.url={url}");
-        sealed.run_with(&line, &[KEY, ("HTTP_PROXY", proxy), ("http_proxy", proxy)]).stdout
-    };
-    // The endpoint itself stands for the proxy: nothing else answers for this name.
-    let by_proxy = doctor(&format!("http://{}", endpoint.address), "http://model.invalid/v1");
-    assert!(by_proxy.contains("endpoint:    http://model.invalid/v1: 2 models"), "{by_proxy}");
-    let directly = doctor("http://127.0.0.1:1", &endpoint.url());
-    assert!(directly.contains(": 2 models: coder, init\n"), "{directly}");
-}
-
-#[test]
-fn a_probe_asks_the_endpoint() {
-    let endpoint = Endpoint::start(|_| false);
-    let sealed = sealed(&endpoint);
-    let said = sealed.run_with("doctor --probe-agents --config c.yaml --set model=summarize", &[KEY]);
-    assert_eq!(said.code, 0, "{said:?}");
-    let parts = ["summarize answered in ", "$0.0100, 100 tokens in, 20 out", "{\"answer\":42}"];
-    assert!(parts.iter().all(|part| said.stdout.contains(part)), "{said:?}");
-    let asking = format!("asking summarize ({}; OPENAI_API_KEY is set)\n", endpoint.url());
-    assert!(said.stderr.starts_with(&asking), "{said:?}");
+    let probe = doctor("--probe-agents --set model=summarize").stdout;
+    for part in ["summarize answered in ", "$0.0100, 100 tokens in, 20 out", "{\"answer\":42}"] {
+        assert!(probe.contains(part), "{probe}");
+    }
 }

@@ -1,12 +1,10 @@
 //! Exit codes of whole runs. The interpreter is a shell script that replaces every script, so that a run is fast
 //! and ends as planned.
 
-use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 
@@ -69,23 +67,6 @@ assert told == {"PYTHONHASHSEED", "PYTHONPATH", "PYTHONUNBUFFERED"}, told"#;
     check(&[("MLE_STAR_PYTHONPATH", "M")], 0);
     // Without the module, every script fails.
     check(&[("PYTHONPATH", "M")], 1);
-}
-
-/// Supervisors may leave this signal ignored; the program would then miss the end of its processes.
-#[test]
-fn the_parent_may_ignore_the_end_of_children() {
-    let sealed = Sealed::with(&[]);
-    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
-    let plain = sealed.command(&format!("run data --run-id r --set python={python} {SMALL}"));
-    let status = Command::new("env")
-        .arg("--ignore-signal=CHLD")
-        .arg(plain.get_program())
-        .args(plain.get_args())
-        .env_clear()
-        .envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))))
-        .current_dir(sealed.path(""))
-        .status();
-    assert!(status.unwrap().success());
 }
 
 /// A script that only prints a score.
@@ -154,18 +135,6 @@ fn a_killed_run_goes_on_without_repeating_what_was_done() {
     assert_eq!(said.code, 0, "{said:?}");
     assert_eq!(done.map(|place| printed(&sealed, place)), before);
     assert!(printed(&sealed, "phase3.r0.run").len() > 36);
-}
-
-#[test]
-fn a_run_that_its_limit_stopped_goes_on_with_a_larger_one() {
-    let sealed = Sealed::with(&[]);
-    let python = interpreter(&sealed, &format!("{WHILE_SLOW}; {SUBMIT}; {SCORE}"));
-    let line = format!("run data --run-id r --time-limit 2 --set python={python} {SMALL}");
-    let said = sealed.run_with(&line, &[SLOW]);
-    assert_eq!(said.code, 4, "{said:?}");
-    let said = sealed.run("resume r --time-limit 600");
-    assert_eq!(said.code, 0, "{said:?}");
-    assert!(sealed.read("runs/r/config.json").contains("\"time_limit_seconds\": 600"));
 }
 
 /// A run that a limit stops in Phase 2 with a result, resumed with a larger limit and killed.
@@ -255,23 +224,6 @@ fn a_reopened_run_that_was_killed_is_not_finished() {
 }
 
 #[test]
-fn names_of_folders_that_cannot_be_recorded_or_are_long_are_no_surprise() {
-    let sealed = Sealed::with(&[]);
-    let check = |name: &OsStr, says: &str| {
-        fs::rename(sealed.path("data"), sealed.path("").join(name)).unwrap();
-        let mut command = sealed.command("run --set python=/no/such/python");
-        let said = command.arg(name).output().unwrap();
-        let stderr = String::from_utf8_lossy(&said.stderr).into_owned();
-        assert!(said.status.code() == Some(2) && stderr.contains(says), "{stderr}");
-        let left = fs::read_dir(sealed.path("runs")).map_or(0, Iterator::count);
-        assert_eq!(left, 0, "{stderr}");
-        fs::rename(sealed.path("").join(name), sealed.path("data")).unwrap();
-    };
-    check(OsStr::from_bytes(b"lat\xe9in"), "is not valid UTF-8");
-    check(OsStr::new(&"n".repeat(240)), "/no/such/python");
-}
-
-#[test]
 fn data_that_cannot_be_printed_is_a_failure() {
     let sealed = Sealed::with(&[]);
     let code = |line: &str, stdout: &str| {
@@ -307,19 +259,6 @@ fn a_run_killed_before_it_did_anything_is_begun_again() {
     check(&[("task.json", b"{}"), ("result.json", b"{}"), ("journal.lock", b"")], false);
     check(&[("thesis.tex", b"")], false);
     check(&[("data/train.csv", b"id,y\n"), ("prompts/coder.md", b"")], false);
-}
-
-#[test]
-fn what_was_there_before_stays() {
-    let sealed = Sealed::empty();
-    sealed.write_task("house/data");
-    fs::remove_file(sealed.path("house/data/sample_submission.csv")).unwrap();
-    let before = sealed.names("house/data");
-    let said = sealed.run("run house/data --runs-dir . --run-id house --agents offline --metric RMSE");
-    assert!(said.code == 2 && said.stderr.contains("house already exists and is no run folder"), "{said:?}");
-    assert_eq!((sealed.names("house/data"), sealed.names(".")), (before, vec!["house".to_owned()]));
-    let said = sealed.run("resume house --runs-dir .");
-    assert!(said.code == 2 && !said.stderr.contains("remove"), "{said:?}");
 }
 
 #[test]
@@ -409,34 +348,6 @@ fn output_is_for_people_or_for_programs_or_none() {
     ] {
         assert!(said.stderr.contains(part), "{part}: {said:?}");
     }
-}
-
-#[test]
-fn reports_escape_every_text_and_need_nothing_from_outside() {
-    let evil = "</pre><script>alert(1)</script>";
-    let description = format!("Predict the price. {evil}\n# Evaluation\nRMSE\n");
-    let sealed = Sealed::with(&[("data/description.md", &description)]);
-    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
-    let said = sealed.run(&format!("run data --run-id r --set python={python} {SMALL}"));
-    assert_eq!(said.code, 0, "{said:?}");
-    let report = sealed.read("runs/r/report.html");
-    assert!(report.contains("alert(1)") && !report.contains("<script>alert"), "{report}");
-    for part in ["<svg", "<polyline", ">phase1/merge-1</code>", "prefers-color-scheme: dark"] {
-        assert!(report.contains(part), "{part}");
-    }
-    for outside in ["<link", "<img", "<iframe", "@import", "url(", " style=", " onclick="] {
-        assert!(!report.contains(outside), "{outside}");
-    }
-}
-
-#[test]
-fn the_tasks_own_folder_gets_the_submission() {
-    let task = "data_dir: data\noutput_dir: deep/out\nevaluation_metric: RMSE\n";
-    let sealed = Sealed::with(&[("task.yaml", task)]);
-    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
-    let said = sealed.run(&format!("run task.yaml --set python={python} {SMALL}"));
-    assert_eq!(said.code, 0, "{said:?}");
-    assert_eq!(sealed.read("deep/out/submission.csv"), sealed.read("data/sample_submission.csv"));
 }
 
 #[test]

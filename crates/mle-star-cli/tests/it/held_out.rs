@@ -9,7 +9,8 @@ use std::process::Stdio;
 
 use serde_json::{Value, json};
 
-use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
+use crate::delivered::result;
+use crate::exits::{SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::killed::{effects, outcome};
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
@@ -48,10 +49,6 @@ fn prices(sealed: &Sealed) -> Vec<f64> {
     sealed.read("data/train.csv").lines().skip(1).map(price).collect()
 }
 
-fn result(sealed: &Sealed) -> Value {
-    serde_json::from_str(&sealed.read("runs/r/result.json")).unwrap()
-}
-
 /// What `run` says about the evaluation before it looks for the interpreter.
 fn said(sealed: &Sealed, line: &str) -> Vec<String> {
     let said = sealed.run(&format!("run data --set python=/no/such/python {line}"));
@@ -75,87 +72,6 @@ fn init_estimate_page_and_run_say_the_same_about_the_evaluation() {
     let text = sealed.read("data/task.yaml");
     assert!(text.contains(&format!("#   {SPLIT}\n#   {HOLDOUT}\n")), "{text}");
     assert_eq!(said(&sealed, ""), [SPLIT, HOLDOUT], "the task file is still readable");
-}
-
-#[test]
-fn init_follows_the_config_beside_the_data() {
-    let check = |config: &str, expected: &[&str]| {
-        let sealed = task();
-        sealed.write("data/config.yaml", config.as_bytes());
-        assert_eq!(sealed.run("init data").code, 0, "{config}");
-        let text = sealed.read("data/task.yaml");
-        let lines = text.lines().take_while(|line| !line.starts_with("# Columns"));
-        let lines = lines.filter_map(|line| line.strip_prefix("#   "));
-        assert_eq!(lines.collect::<Vec<_>>(), expected, "{config}");
-        let heading = text.contains("How solutions are evaluated");
-        assert_eq!(heading, !expected.is_empty(), "{text}");
-    };
-    check("holdout: off\n", &[SPLIT, "holdout: off (`holdout` is off)"]);
-    check("preset: paper\n", &[]);
-}
-
-#[test]
-fn the_holdout_can_be_set_everywhere() {
-    const OFF: &str = "holdout: off (`holdout` is off)";
-    const FIFTH: &str = "holdout: 500 of 2500 labelled rows are kept from all scripts until the final choice";
-    const AUTO: &str = HOLDOUT;
-    let check = |file: &str, text: &str, options: &str, expected: &str| {
-        let sealed = task();
-        sealed.write(file, text.as_bytes());
-        let lines = said(&sealed, &format!("--config {file} {options}"));
-        assert_eq!(lines, [SPLIT, expected], "{text:?} {options}");
-    };
-    check("c.yaml", "", "--set holdout=off", OFF);
-    check("c.yaml", "", "--set holdout=0.2", FIFTH);
-    check("c.yaml", "", "--set holdout=auto", AUTO);
-    check("c.yaml", "holdout: off\n", "", OFF);
-    check("c.yaml", "holdout: 'off'\n", "", OFF);
-    check("c.yaml", "holdout: false\n", "", OFF);
-    check("c.yaml", "holdout: 0.2\n", "", FIFTH);
-    check("c.yaml", "holdout: off\n", "--set holdout=0.2", FIFTH);
-    check("c.toml", "holdout = false\n", "", OFF);
-    check("c.toml", "holdout = 'off'\n", "", OFF);
-    check("c.toml", "holdout = 0.2\n", "", FIFTH);
-    check("c.json", "{\"holdout\": \"off\"}", "", OFF);
-    check("c.json", "{\"holdout\": 0.2}", "", FIFTH);
-    let most = "holdout: 50 of 2500 labelled rows are kept from all scripts until the final choice";
-    check("c.yaml", "holdout_rows: 50\n", "", most);
-    // A key that is given wins over the preset, whichever source either is in.
-    check("c.yaml", "preset: paper\n", "--set holdout=0.2", FIFTH);
-    check("c.yaml", "holdout: 0.2\n", "--set preset=paper", FIFTH);
-    check("c.yaml", "preset: paper\nholdout: 0.2\n", "", FIFTH);
-    check("c.yaml", "holdout: auto\npreset: paper\n", "", AUTO);
-    check("c.yaml", "", "--set holdout=0.2 --set preset=paper", FIFTH);
-    check("c.yaml", "", "--set preset=paper --set holdout=0.2", FIFTH);
-    check("c.yaml", "preset: paper\n", "--set preset=default", AUTO);
-}
-
-#[test]
-fn a_setting_without_its_rows_is_told() {
-    const NO_ROWS: &str = "note: `final_choice: holdout` works like `validation` here: no rows are held out";
-    const NO_SCORES: &str = "note: `acceptance: one_sigma` works like `paper` here: the program cannot compute scores itself, so standard errors are unknown";
-    let check = |sealed: &Sealed, line: &str, expected: &[&str]| {
-        let notes: Vec<String> =
-            said(sealed, line).into_iter().filter(|line| line.starts_with("note: ")).collect();
-        assert_eq!(notes, expected, "{line}");
-    };
-    let (large, small) = (task(), Sealed::with(&[]));
-    check(&small, "", &[]);
-    check(&small, "--set final_choice=holdout", &[NO_ROWS]);
-    check(&large, "--set final_choice=holdout", &[]);
-    check(&large, "--set acceptance=one_sigma", &[]);
-    check(&large, "--set acceptance=one_sigma --set preset=paper", &[]);
-    let unknown_form = Sealed::with(&[]);
-    let sample = "id,price,size\n5,0,1\n6,0,1\n";
-    fs::write(unknown_form.path("data/sample_submission.csv"), sample).unwrap();
-    check(&unknown_form, "--set acceptance=one_sigma", &[NO_SCORES]);
-    check(&unknown_form, "", &[]);
-    let few = said(&small, "");
-    assert!(
-        few.last().unwrap().starts_with("holdout: off (") && few.last().unwrap().contains("4"),
-        "{few:?}"
-    );
-    assert_eq!(said(&large, "--set preset=paper"), Vec::<String>::new());
 }
 
 /// Where the predictions are wrong is kept, and the report shows it.
@@ -235,35 +151,6 @@ fn a_run_shows_and_keeps_how_it_was_evaluated() {
     };
     assert_eq!(rows("phase1.candidate-0.run"), ROWS - HELD);
     assert_eq!(rows("finalization.run"), ROWS);
-}
-
-#[test]
-fn a_run_without_a_holdout_says_why() {
-    let check = |sealed: &Sealed, more: &str, why: &str| {
-        let python = interpreter(sealed, &format!("{SUBMIT}; {SCORE}"));
-        let said = sealed.run(&format!("run data --run-id r --set python={python} {SMALL} {more}"));
-        assert_eq!(said.code, 0, "{said:?}");
-        assert!(!sealed.path("runs/r/holdout").exists(), "{more}");
-        let trust = result(sealed)["trust"].clone();
-        let told = said.stderr.lines().find(|line| line.starts_with("no held-out rows: "));
-        assert_eq!(trust.is_null(), told.is_none(), "{said:?}");
-        if let Some(told) = told {
-            assert!(told.contains(why), "{told}");
-            assert!(said.stderr.contains(&format!("\nholdout: off ({why}")), "{said:?}");
-            for field in ["holdout_score", "holdout_interval", "holdout_rows"] {
-                assert!(trust[field].is_null(), "{field} in {trust}");
-            }
-            assert_eq!(trust["holdout_looks"], 0);
-        }
-        trust
-    };
-    let small = || Sealed::with(&[]);
-    assert!(!check(&small(), "", "only 4 rows are labelled; 2000 are needed").is_null());
-    assert!(
-        !check(&small(), "--set final_choice=holdout", "only 4 rows are labelled; 2000 are needed").is_null()
-    );
-    assert!(!check(&task(), "--set holdout=off", "`holdout` is off").is_null());
-    assert!(check(&task(), "--set preset=paper", "").is_null());
 }
 
 /// Scripts of the search write no submission, so each solution in the final choice needs a script of its own.

@@ -31,31 +31,10 @@ const MISTAKES: &[Mistake] = &[
         hint: "data folder",
     },
     Mistake {
-        what: "no such data_dir",
-        files: &[("t.yaml", "data_dir: gone\nevaluation_metric: RMSE\n")],
-        line: "run t.yaml",
-        error: "no such data folder",
-        hint: "path",
-    },
-    Mistake {
         what: "metric beside a metric file",
         files: &[("m.py", "DIRECTION = 'maximize'\n")],
         line: "run data --agents offline --set metric=RMSE --metric-file m.py",
         error: "both a metric and a metric file are given",
-        hint: "--metric-file",
-    },
-    Mistake {
-        what: "metric beside a metric file in a task file",
-        files: &[("t.yaml", "data_dir: data\nevaluation_metric: RMSE\nmetric_file: m.py\n"), ("m.py", "")],
-        line: "run t.yaml --agents offline",
-        error: "both a metric and a metric file are given",
-        hint: "evaluation_metric",
-    },
-    Mistake {
-        what: "no such metric file",
-        files: &[],
-        line: "run data --agents offline --metric-file gone.py",
-        error: "cannot read the metric file",
         hint: "--metric-file",
     },
     Mistake {
@@ -64,13 +43,6 @@ const MISTAKES: &[Mistake] = &[
         line: "run data --agents offline --metric-file m.py",
         error: "m.py does not say which scores win",
         hint: "--direction maximize or minimize",
-    },
-    Mistake {
-        what: "metric file with another direction",
-        files: &[("m.py", "DIRECTION = 'up'\n")],
-        line: "run data --agents offline --metric-file m.py",
-        error: "m.py, line 1: DIRECTION is \"up\"",
-        hint: "\"maximize\" or \"minimize\"",
     },
     Mistake {
         what: "unknown task key",
@@ -85,13 +57,6 @@ const MISTAKES: &[Mistake] = &[
         line: "run data --config c.yaml",
         error: "c.yaml:1:1: unknown config key \"outer_steps\"",
         hint: "outer_loop_steps",
-    },
-    Mistake {
-        what: "unknown key of --set",
-        files: &[],
-        line: "run data --set tiem_limit_seconds=3",
-        error: "--set: unknown config key",
-        hint: "time_limit_seconds",
     },
     Mistake {
         what: "value out of range",
@@ -115,13 +80,6 @@ const MISTAKES: &[Mistake] = &[
         hint: "requires spaces",
     },
     Mistake {
-        what: "task YAML with tabs",
-        files: &[("t.yaml", "data_dir: data\nreference_discussions:\n\t- x\n")],
-        line: "run t.yaml",
-        error: "t.yaml:3:1: a tab",
-        hint: "requires spaces",
-    },
-    Mistake {
         what: "wrong type in YAML",
         files: &[("c.yaml", "model: x\nouter_loop_steps: many\n")],
         line: "run data --config c.yaml",
@@ -129,25 +87,11 @@ const MISTAKES: &[Mistake] = &[
         hint: "whole number",
     },
     Mistake {
-        what: "wrong type in TOML",
-        files: &[("t.toml", "data_dir = 'data'\nmetric_direction = 'up'\n")],
-        line: "run t.toml",
-        error: "t.toml:2:1: metric_direction is \"up\"",
-        hint: "maximize or minimize",
-    },
-    Mistake {
         what: "broken TOML",
         files: &[("c.toml", "model = \n")],
         line: "run data --config c.toml",
         error: "c.toml:1:",
         hint: "TOML",
-    },
-    Mistake {
-        what: "missing config",
-        files: &[],
-        line: "run data --config gone.yaml",
-        error: "cannot read gone.yaml",
-        hint: "path",
     },
     Mistake {
         what: "run id that is a path",
@@ -178,32 +122,11 @@ const MISTAKES: &[Mistake] = &[
         hint: "coder.md",
     },
     Mistake {
-        what: "template that does not compile",
-        files: &[("p/coder.md", "<% if %>{% if %}")],
-        line: "run data --prompts p",
-        error: "coder.md",
-        hint: "fix the template",
-    },
-    Mistake {
-        what: "missing file of models",
-        files: &[],
-        line: "run data --agents offline --set retrieved_models=gone.yaml",
-        error: "retrieved_models: no such file",
-        hint: "path",
-    },
-    Mistake {
         what: "file of models with a bad item",
         files: &[("m.yaml", "- {model_name: a, example_code: x}\n- {model_name: b}\n")],
         line: "run data --agents offline --set retrieved_models=m.yaml",
         error: "m.yaml: model 2 has no example_code",
         hint: "every model",
-    },
-    Mistake {
-        what: "blocked domain that is none",
-        files: &[("c.yaml", "search: on\nsearch_blocked_domains: [a.org, /x]\n")],
-        line: "run data --config c.yaml",
-        error: "search_blocked_domains must be domains, with or without a path (c.yaml:2:1)",
-        hint: "search_blocked_domains",
     },
     Mistake {
         what: "holdout that is no share",
@@ -213,60 +136,11 @@ const MISTAKES: &[Mistake] = &[
         hint: "set holdout to auto, off or a share",
     },
     Mistake {
-        what: "holdout that is true",
-        files: &[("c.toml", "holdout = true\n")],
-        line: "run data --config c.toml",
-        error: "c.toml:1:1: holdout is true, but must be auto, off or a share",
-        hint: "set holdout to auto",
-    },
-    Mistake {
-        what: "share that is too large",
-        files: &[],
-        line: "run data --set holdout=0.6",
-        error: "holdout must be auto, off or a share from 0.05 to 0.4 (--set)",
-        hint: "holdout",
-    },
-    Mistake {
         what: "choice by rows that are not held out",
         files: &[("c.yaml", "holdout: off\n")],
         line: "run data --config c.yaml --set final_choice=holdout",
         error: "holdout is off (c.yaml:1:1), but final_choice is holdout (--set)",
         hint: "set holdout to auto or a share, or final_choice to auto",
-    },
-    Mistake {
-        what: "choice by rows that the preset does not hold out",
-        files: &[("c.yaml", "final_choice: holdout\n")],
-        line: "run data --config c.yaml --set preset=paper",
-        error: "holdout is off (preset: paper), but final_choice is holdout (c.yaml:1:1)",
-        hint: "set holdout to auto",
-    },
-    Mistake {
-        what: "unknown preset",
-        files: &[],
-        line: "run data --set preset=papers",
-        error: "--set: preset is \"papers\", but must be default or paper",
-        hint: "set preset to default or paper",
-    },
-    Mistake {
-        what: "unknown rule of acceptance",
-        files: &[],
-        line: "run data --set acceptance=two_sigma",
-        error: "acceptance is \"two_sigma\", but must be paper or one_sigma",
-        hint: "acceptance",
-    },
-    Mistake {
-        what: "agents without a login",
-        files: &[],
-        line: "run data --agents claude",
-        error: "no ANTHROPIC_API_KEY",
-        hint: "offline",
-    },
-    Mistake {
-        what: "unknown agents",
-        files: &[],
-        line: "run data --agents robots",
-        error: "--agents: agents is \"robots\"",
-        hint: "auto or claude or offline",
     },
     Mistake {
         what: "folder of calls that cannot be written",
@@ -276,40 +150,11 @@ const MISTAKES: &[Mistake] = &[
         hint: "choose another folder with agents_dir",
     },
     Mistake {
-        what: "folder of calls in the data",
-        files: &[],
-        line: "run data --agents files --set agents_dir=data/calls",
-        error: "agents_dir is inside the data folder",
-        hint: "set agents_dir to a path outside ",
-    },
-    Mistake {
-        what: "a model for an agent that is none",
-        files: &[],
-        line: "run data --set agent_models.codr=haiku",
-        error: "--set: agent_models: unknown agent \"codr\"",
-        hint: "did you mean agent_models.coder?",
-    },
-    Mistake {
         what: "unknown option",
         files: &[],
         line: "run data --modle x",
         error: "'--modle'",
         hint: "--model",
-    },
-    Mistake { what: "unknown command", files: &[], line: "rum data", error: "'rum'", hint: "run" },
-    Mistake {
-        what: "unknown run",
-        files: &[],
-        line: "resume nothing",
-        error: "no run nothing",
-        hint: "mle-star list",
-    },
-    Mistake {
-        what: "unknown run to show",
-        files: &[],
-        line: "show nothing",
-        error: "no run nothing",
-        hint: "mle-star list",
     },
 ];
 
@@ -374,17 +219,4 @@ fn nothing_is_written_into_the_data_folder() {
     check(&sealed, &sealed.run("run task.yaml"), "output", "output_dir is inside", "outside");
     check(&sealed, &sealed.run(&format!("{RUN} --set log_file=data/x.log")), "log", "log_file is", "outside");
     assert!(!sealed.path("data/deep").exists());
-}
-
-#[test]
-fn bad_values_of_the_environment_are_reported() {
-    let sealed = Sealed::with(&[]);
-    let said = sealed.run_with(RUN, &[("MLE_STAR_TIME_LIMIT", "soon")]);
-    check(
-        &sealed,
-        &said,
-        "environment",
-        "MLE_STAR_TIME_LIMIT: time_limit_seconds is \"soon\"",
-        "whole number",
-    );
 }

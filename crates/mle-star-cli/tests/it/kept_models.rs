@@ -135,119 +135,6 @@ fn a_combination_keeps_a_model_if_each_of_its_solutions_does() {
     check(false);
 }
 
-/// A script whose labels follow from scores of classes, which another sign makes wrong for other rows.
-const CLASSIFIES: &str = r#"import csv
-import os
-
-SIGN = 1.0
-
-
-def read(name):
-    with open(f"./input/{name}.csv", newline="") as file:
-        return list(csv.DictReader(file))
-
-
-def scores(rows):
-    found = [float(row["size"]) / 100 - 0.5 + SIGN * (int(row["id"]) % 11 - 5) / 20 for row in rows]
-    return [(row["id"], -score, score) for row, score in zip(rows, found)]
-
-
-def write(name, rows):
-    with open(f"./final/{name}_class_scores.csv", "w", newline="") as file:
-        csv.writer(file).writerows([["id", "low", "high"], *scores(rows)])
-    labels = [(id, "low" if low > high else "high") for id, low, high in scores(rows)]
-    with open(f"./final/{'validation_predictions' if name == 'validation' else name}.csv", "w", newline="") as file:
-        csv.writer(file).writerows([["id", "price"], *labels])
-    return labels
-
-
-train, test = read("train"), read("test")
-valid = train[::3]
-os.makedirs("./final", exist_ok=True)
-labels = write("validation", valid)
-write("submission", test)
-print(f"Final Validation Performance: {sum(label == row['price'] for (_, label), row in zip(labels, valid)) / len(valid)}")
-"#;
-
-/// What the script adds to keep its model.
-const KEEPS_SCORES: &str = r#"
-os.makedirs("./final/model", exist_ok=True)
-with open("./final/model/sign.txt", "w") as file:
-    file.write(str(SIGN))
-with open("./final/predict.py", "w") as file:
-    file.write('''import csv, os, sys
-
-with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "model", "sign.txt")) as file:
-    sign = float(file.read())
-with open(sys.argv[1], newline="") as file:
-    rows = list(csv.DictReader(file))
-found = [float(row["size"]) / 100 - 0.5 + sign * (int(row["id"]) % 11 - 5) / 20 for row in rows]
-with open(sys.argv[2], "w", newline="") as file:
-    labels = [(row["id"], "low" if score < 0 else "high") for row, score in zip(rows, found)]
-    csv.writer(file).writerows([["id", "price"], *labels])
-# SCORES
-''')
-"#;
-
-/// What the script of the model adds to write the scores of the classes.
-const WRITES_SCORES: &str = r#"with open(os.path.join(os.path.dirname(os.path.abspath(sys.argv[2])), "class_scores.csv"), "w", newline="") as file:
-    written = [(row["id"], -score, score) for row, score in zip(rows, found)]
-    csv.writer(file).writerows([["id", "low", "high"], *written])
-"#;
-
-#[test]
-fn a_combination_by_class_scores_keeps_a_model_if_its_scripts_write_them() {
-    let check = |writes_scores: &str| {
-        let sealed = task();
-        let rows = sealed.read("data/train.csv").replace("id,size,town,price", "");
-        let labelled = rows.lines().filter(|line| !line.is_empty()).map(|line| {
-            let cells: Vec<&str> = line.split(',').collect();
-            let label = if cells[1].parse::<u32>().unwrap() < 50 { "low" } else { "high" };
-            format!("{},{},{},{label}\n", cells[0], cells[1], cells[2])
-        });
-        let train = "id,size,town,price\n".to_owned() + &labelled.collect::<String>();
-        sealed.write("data/train.csv", train.as_bytes());
-        sealed.write(
-            "data/sample_submission.csv",
-            sealed.read("data/sample_submission.csv").replace(",0", ",low").as_bytes(),
-        );
-        sealed
-            .write("data/description.md", b"Predict the price, low or high.\n\n# Evaluation\n\nAccuracy.\n");
-        let reply = |call: &Path| {
-            let place = call.display().to_string();
-            let is_other = fs::read_to_string(call.join("prompt.md")).unwrap().contains("SIGN = -1.0");
-            let signed = |sign: &str| CLASSIFIES.replace("SIGN = 1.0", &format!("SIGN = {sign}"));
-            if place.contains("-finalization.model.member-") {
-                let prompt = fs::read_to_string(call.join("prompt.md")).unwrap();
-                assert!(prompt.contains("`class_scores.csv` in the folder of OUT"), "{prompt}");
-                let keeps = KEEPS_SCORES.replace("# SCORES\n", writes_scores);
-                return format!("```python\n{}{keeps}\n```", signed(if is_other { "-1.0" } else { "1.0" }));
-            }
-            match two_halves(call) {
-                text if text.contains("SIGN = -1.0") => format!("```python\n{}\n```", signed("-1.0")),
-                text if text.contains("SIGN = 5.0") => format!("```python\n{}\n```", signed("5.0")),
-                text if text.contains("import csv") => format!("```python\n{CLASSIFIES}\n```"),
-                text => text,
-            }
-        };
-        let said = run_by_files(&sealed, &bare_interpreter(&sealed), "", reply);
-        let solution = sealed.read("runs/r/final/solution.py");
-        assert!(solution.contains("BY = \"class_scores\""), "{said}");
-        (result(&sealed)["model"].clone(), sealed)
-    };
-    let (model, sealed) = check(WRITES_SCORES);
-    assert_eq!(model["kind"], "fitted", "{model}");
-    let predicted = sealed.run("predict r data/test.csv");
-    let submitted = sealed.read("runs/r/final/submission.csv").replace('\r', "");
-    assert_eq!((predicted.code, &predicted.stdout), (0, &submitted), "{predicted:?}");
-    let (model, _) = check("");
-    let why = model["why"].as_str().unwrap();
-    assert!(
-        model["kind"] == "refit" && why.contains("wrote no class_scores.csv beside its predictions"),
-        "{model}"
-    );
-}
-
 #[test]
 fn a_model_that_is_not_kept_costs_no_submission() {
     let check = |solution: &str, with_model: &str, why: &str| {
@@ -270,11 +157,6 @@ fn a_model_that_is_not_kept_costs_no_submission() {
     check(SCRIPT, SCRIPT, "the agent wrote no script that keeps its model");
     check(SCRIPT, &keeps("answers.pop()"), "wrote 89 rows that are not the 90 rows it was given");
     check(SCRIPT, &keeps("answers[0] = (rows[0][\"id\"], 0)"), "predicts 1 of 90 rows");
-    check(
-        SCRIPT,
-        &keeps("").replace("SIGN = 1.0", "SIGN = 2.0"),
-        "of 90 rows of the test table in another order",
-    );
     let fails = SCRIPT.to_owned() + "\nopen(\"./nowhere/predict.py\")\n";
     check(SCRIPT, &fails, "the script that keeps its model failed: FileNotFoundError");
     // Its submission counts: it was written before.

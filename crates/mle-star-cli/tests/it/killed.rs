@@ -37,44 +37,73 @@ const KILLS: [(&str, f64); 6] = [
 const LONGEST: Duration = Duration::from_secs(60);
 
 #[test]
-fn a_run_killed_at_random_moments_ends_like_an_undisturbed_one() {
-    needs!(Campaign("killed"), Libraries);
-    let python = interpreter();
-    let sealed = Sealed::with(&[]);
-    shortened_example(&sealed);
-    let line = format!("run example --json --set python={} {SEARCH} --run-id", python.display());
-    assert_eq!(sealed.run(&format!("{line} whole")).code, 0);
+fn a_run_killed_twice_ends_like_an_undisturbed_one() {
+    needs!(Libraries);
+    let sealed = shortened_example();
+    start_whole(&sealed);
+    kill_and_resume(&sealed, start(&sealed, &format!("{} killed", line())), &[KILLS[0], KILLS[3]]);
+    ends_alike(&sealed);
+    let predicted = |run: &str| sealed.run(&format!("predict {run} example/data/test.csv"));
+    let (whole, killed) = (predicted("whole"), predicted("killed"));
+    assert_eq!((whole.code, &whole.stdout), (0, &killed.stdout), "{whole:?} {killed:?}");
+    let rows = sealed.read("example/data/test.csv").lines().count();
+    assert_eq!(whole.stdout.lines().count(), rows);
+}
 
-    let mut random = Random(0x5eed);
-    let mut child = start(&sealed, &format!("{line} killed"));
-    std::thread::sleep(Duration::from_secs_f64(0.3 * random.next()));
+#[test]
+fn a_run_killed_at_random_moments_ends_like_an_undisturbed_one() {
+    needs!(Libraries);
+    let sealed = shortened_example();
+    start_whole(&sealed);
+    let child = start(&sealed, &format!("{} killed", line()));
+    std::thread::sleep(Duration::from_secs_f64(0.3 * Random(0xbe91).next()));
     kill(&sealed, child, "at its beginning");
     // A run that was killed before it had a journal is started again with the same ID.
     let known = read(&sealed.path("runs/killed")).is_ok();
-    child = start(&sealed, &if known { "resume killed --json".to_owned() } else { format!("{line} killed") });
-    let mut in_the_middle = 0;
-    for (stage, longest) in KILLS {
+    let again = if known { "resume killed --json".to_owned() } else { format!("{} killed", line()) };
+    kill_and_resume(&sealed, start(&sealed, &again), &KILLS);
+    ends_alike(&sealed);
+}
+
+/// The command that runs the example, without the ID.
+fn line() -> String {
+    format!("run example --json --set python={} {SEARCH} --run-id", interpreter().display())
+}
+
+fn start_whole(sealed: &Sealed) {
+    let whole = sealed.run(&format!("{} whole", line()));
+    assert_eq!(whole.code, 0, "{whole:?}");
+}
+
+/// Kills the run in each of these scripts, resumes it each time, and waits for its end.
+fn kill_and_resume(sealed: &Sealed, mut child: Child, kills: &[(&str, f64)]) {
+    let (mut random, mut in_the_middle) = (Random(0x5eed), 0);
+    for (stage, longest) in kills {
         let place = &comes_to(&mut child, stage);
         if !place.starts_with("phase1") {
-            comes_to_an_answer(&sealed, place);
+            comes_to_an_answer(sealed, place);
         }
         std::thread::sleep(Duration::from_secs_f64(longest * random.next()));
-        kill(&sealed, child, place);
-        in_the_middle += usize::from(is_cut_off(&sealed, place));
+        kill(sealed, child, place);
+        in_the_middle += usize::from(is_cut_off(sealed, place));
         if !place.starts_with("phase1") {
-            has_an_answer(&sealed, place);
+            has_an_answer(sealed, place);
         }
-        child = start(&sealed, "resume killed --json");
+        child = start(sealed, "resume killed --json");
     }
     assert!(
-        in_the_middle >= 3,
+        in_the_middle >= kills.len() / 2,
         "{in_the_middle} kills in the middle of a script: they are too short for this test"
     );
     std::io::copy(child.stdout.as_mut().unwrap(), &mut std::io::sink()).unwrap();
     assert!(child.wait().unwrap().success());
-    assert_eq!(without_cuts(&sealed, "killed"), without_cuts(&sealed, "whole"));
+}
+
+/// The killed run has the outcome of the whole one, to the byte, and did nothing twice.
+fn ends_alike(sealed: &Sealed) {
+    assert_eq!(without_cuts(sealed, "killed"), without_cuts(sealed, "whole"));
     assert!(!sealed.path("runs/killed/final/provisional.json").exists());
-    assert_eq!(effects(&sealed, "killed"), effects(&sealed, "whole"));
+    assert_eq!(effects(sealed, "killed"), effects(sealed, "whole"));
 }
 
 /// Waits until the answer of Phase 1 lies on the disk: it is written beside the search.
@@ -110,9 +139,9 @@ fn without_cuts(sealed: &Sealed, run: &str) -> Value {
     outcome
 }
 
-/// The example in `example/`, with the first rows of its training data.
-fn shortened_example(sealed: &Sealed) {
-    let example = Path::new(EXAMPLE);
+/// A folder with the example in `example/`, with the first rows of its training data.
+fn shortened_example() -> Sealed {
+    let (sealed, example) = (Sealed::with(&[]), Path::new(EXAMPLE));
     for name in ["task.yaml", "config.yaml", "description.md"] {
         sealed.write(&format!("example/{name}"), &fs::read(example.join(name)).unwrap());
     }
@@ -125,6 +154,7 @@ fn shortened_example(sealed: &Sealed) {
         }
         sealed.write(&format!("example/data/{name}"), text.as_bytes());
     }
+    sealed
 }
 
 /// A small generator of numbers in 0..1, the same in every run of the test.

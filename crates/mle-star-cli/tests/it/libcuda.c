@@ -20,6 +20,6 @@ int cuDeviceGetCount(int *count) { *count = 1; return 0; }
 int cuDeviceGet(int *device, int index) { *device = index; return 0; }
 int cuDeviceGetName(char *name, int length, int device) { strncpy(name, "Fake H100", length); return 0; }
 int cuDeviceTotalMem_v2(size_t *bytes, int device) { *bytes = (size_t)80 << 30; return 0; }
-int cuDevicePrimaryCtxRetain(void **context, int device) { return getenv("FAKE_CUDA_FULL") ? 2 : 0; }
+int cuDevicePrimaryCtxRetain(void **context, int device) { return 0; }
 int cuDevicePrimaryCtxRelease_v2(int device) { return 0; }
 int cuGetErrorString(int error, const char **text) { *text = "OS call failed"; return 0; }

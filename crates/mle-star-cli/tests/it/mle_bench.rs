@@ -9,9 +9,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use mle_star_metrics::names::Metric;
 use mle_star_needs::needs;
-use mle_star_tables::description::{self, Description, MetricReading};
 use serde_json::Value;
 
 const SPOOKY: &str = "spooky-author-identification";
@@ -195,34 +193,4 @@ fn mle_bench_without_a_submission_is_a_failure_with_its_reason() {
     check(&["--ensemble_rounds", "0"], "ensemble_rounds must be at least 1", 2);
     check(&["--agents"], "--agents has no value", 2);
     check(&["--target", "nothing"], "\"nothing\" is not in train.csv", 2);
-}
-
-/// The metrics of the competitions, as MLE-bench's graders compute them.
-#[test]
-fn mle_bench_descriptions_name_their_metrics() {
-    needs!(Libraries, Named("MLE_STAR_TEST_MLEBENCH"), Named("MLE_STAR_TEST_MLEBENCH_PYTHON"));
-    use Metric::{Accuracy, ColumnRocAuc, LogLoss, QuadraticKappa, Rmse, Rmsle, RocAuc};
-    let folder = tempfile::tempdir().unwrap();
-    let texts: Value = serde_json::from_str(&code(&["descriptions"], folder.path())).unwrap();
-    let texts = texts.as_object().unwrap();
-    let expected = |name: &str| match name {
-        "aptos2019-blindness-detection" => QuadraticKappa,
-        "denoising-dirty-documents" | "new-york-city-taxi-fare-prediction" => Rmse,
-        "dog-breed-identification" | "dogs-vs-cats-redux-kernels-edition" => LogLoss,
-        "leaf-classification" | "spooky-author-identification" => LogLoss,
-        "nomad2018-predict-transparent-conductors" => Rmsle,
-        "tabular-playground-series-dec-2021" => Accuracy,
-        "jigsaw-toxic-comment-classification-challenge" | "plant-pathology-2020-fgvc7" => ColumnRocAuc,
-        name if name.starts_with("text-normalization") => Accuracy,
-        _ => RocAuc,
-    };
-    assert_eq!(texts.len(), 22);
-    let found = |text: &Value| description::metric(&Description::read(text.as_str().unwrap()), false);
-    let is_right = |name: &str, text| match found(text) {
-        MetricReading::Known { metric, .. } => metric == expected(name),
-        _ => false,
-    };
-    let wrong = texts.iter().filter(|(name, text)| !is_right(name, text));
-    let wrong: Vec<_> = wrong.map(|(name, text)| (name, found(text))).collect();
-    assert!(wrong.is_empty(), "{wrong:?}");
 }

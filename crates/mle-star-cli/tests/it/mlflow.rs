@@ -1,11 +1,9 @@
 //! Finished runs logged to MLflow.
 
 use std::fs;
-use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use mle_star_needs::needs;
 use serde_json::Value;
@@ -90,72 +88,21 @@ fn check_logged(sealed: &Sealed, uri: &str) {
     assert_eq!(found["predicted"], submitted);
 }
 
-/// A server of MLflow on this machine.
-struct Server {
-    child: Child,
-    uri: String,
-}
-
-impl Server {
-    fn start(sealed: &Sealed) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let log = fs::File::create(sealed.path("server.log")).unwrap();
-        let mut command = Command::new(interpreter());
-        command
-            .args(["-m", "mlflow", "server", "--host", "127.0.0.1", "--workers", "1", "--port"])
-            .arg(port.to_string());
-        command.args(["--backend-store-uri", "sqlite:///server.db", "--artifacts-destination", "./kept"]);
-        command
-            .current_dir(sealed.path(""))
-            .stdin(Stdio::null())
-            .stdout(log.try_clone().unwrap())
-            .stderr(log);
-        let server = Self { child: command.spawn().unwrap(), uri: format!("http://127.0.0.1:{port}") };
-        let deadline = Instant::now() + Duration::from_secs(120);
-        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(Instant::now() < deadline, "{}", sealed.read("server.log"));
-            std::thread::sleep(Duration::from_millis(100));
-        }
-        server
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Its workers end with it.
-        let _ = Command::new("kill").arg(self.child.id().to_string()).status();
-        let _ = self.child.wait();
-    }
-}
-
 #[test]
 fn a_run_is_logged_once_with_its_scripts_and_its_model() {
     needs!(Named("MLE_STAR_TEST_MLFLOW"));
     let sealed = task();
     kept_models::run(&sealed, SCRIPT, &(SCRIPT.to_owned() + KEEPS));
-    let server = Server::start(&sealed);
-    for uri in ["sqlite:///mlflow.db", server.uri.as_str()] {
-        let said = export(&sealed, "r", uri);
-        assert!(said.code == 0 && said.stderr.starts_with("logged r in the experiment "), "{said:?}");
-        check_logged(&sealed, uri);
-        let again = export(&sealed, "r", uri);
-        assert!(again.code == 0 && again.stderr.starts_with("r is already in the experiment "), "{again:?}");
-    }
+    let said = export(&sealed, "r", "sqlite:///mlflow.db");
+    assert!(said.code == 0 && said.stderr.starts_with("logged r in the experiment "), "{said:?}");
+    check_logged(&sealed, "sqlite:///mlflow.db");
+    let again = export(&sealed, "r", "sqlite:///mlflow.db");
+    assert!(again.code == 0 && again.stderr.starts_with("r is already in the experiment "), "{again:?}");
     // What an earlier attempt left half done makes way.
     seen(&sealed, "sqlite:///mlflow.db", &experiment(&sealed), &["break"]);
     let said = export(&sealed, "r", "sqlite:///mlflow.db");
     assert!(said.code == 0 && said.stderr.starts_with("logged r "), "{said:?}");
     check_logged(&sealed, "sqlite:///mlflow.db");
-}
-
-#[test]
-fn a_run_without_a_model_is_logged_to_a_folder() {
-    needs!(Named("MLE_STAR_TEST_MLFLOW"));
-    let sealed = copied();
-    let said = export(&sealed, "recorded/flight-delays", "./store");
-    assert_eq!(said.code, 0, "{said:?}");
-    let found = seen(&sealed, "./store", "flight-delays", &[]);
-    assert_eq!((&found["predicted"], &found["status"]), (&Value::Null, &"FINISHED".into()));
 }
 
 #[test]

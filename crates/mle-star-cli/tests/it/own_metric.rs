@@ -65,31 +65,3 @@ fn a_run_is_scored_by_the_file() {
     let score = result["score"].as_f64().or_else(|| result["validation_score"].as_f64());
     assert!(score.is_none_or(|score| (0.0..50.0).contains(&score)), "{result}");
 }
-
-#[test]
-fn a_file_that_gives_no_score_is_a_mistake_in_the_input() {
-    needs!(Libraries);
-    let check = |file: &str, options: &str, error: &str| {
-        let sealed = task();
-        let said = run(&sealed, file, options);
-        assert_eq!(said.code, 2, "{said:?}");
-        assert!(said.stderr.contains(error) && said.stderr.contains("hint: "), "{said:?}");
-        assert!(!std::path::Path::new(&sealed.path("runs")).exists(), "{said:?}");
-    };
-    check(
-        "def score(a, b, c):\n    return 1 / 0\n",
-        "--direction minimize",
-        "error: mine.py, line 2, raised ZeroDivisionError",
-    );
-    check(
-        "def score(a, b, c):\n    return float('inf')\n",
-        "--direction minimize",
-        "error: mine.py, line 1, returned inf",
-    );
-    check("X = 1\n", "--direction maximize", "error: mine.py has neither score(");
-    check(
-        "import not_there\n",
-        "--direction maximize",
-        "mine.py, line 1, imports not_there, which the Python interpreter lacks",
-    );
-}

@@ -6,6 +6,7 @@ use std::process::Command;
 use mle_star_needs::needs;
 use serde_json::Value;
 
+use crate::delivered::result;
 use crate::runs::{SMALL, interpreter, task};
 use crate::sealed::Sealed;
 
@@ -17,10 +18,6 @@ pub fn finished() -> Sealed {
     let said = sealed.run(&line);
     assert_eq!(said.code, 0, "{said:?}");
     sealed
-}
-
-fn result(sealed: &Sealed) -> Value {
-    serde_json::from_str(&sealed.read("runs/r/result.json")).unwrap()
 }
 
 /// The test table of the run, its rows in another order.
@@ -100,29 +97,6 @@ fn the_fitted_model_predicts_without_the_data() {
     gone("runs/r/final/model.json", "model.json");
     let said = sealed.run("predict r test.csv");
     assert!(said.code == 0 && same(&said.stdout), "{said:?}");
-}
-
-#[test]
-fn a_changed_model_is_not_loaded() {
-    needs!(Libraries);
-    let sealed = finished();
-    fs::copy(sealed.path("data/test.csv"), sealed.path("test.csv")).unwrap();
-    let files: Value = serde_json::from_str(&sealed.read("runs/r/final/model.json")).unwrap();
-    let name = files["files"].as_object().unwrap().keys().next().unwrap().clone();
-    let path = format!("runs/r/final/model/{name}");
-    let before = fs::read(sealed.path(&path)).unwrap();
-    let check = |how: &str| {
-        let said = sealed.run("predict r test.csv");
-        assert_eq!(said.code, 2, "{said:?}");
-        let expected = format!("error: the file {name} of the fitted model {how}");
-        assert!(said.stderr.contains(&expected) && said.stderr.contains("hint: restore"), "{said:?}");
-    };
-    sealed.write(&path, &[before.as_slice(), b" "].concat());
-    check("has changed since it was made");
-    sealed.write(&path, &before[..before.len() / 2]);
-    check("has changed since it was made");
-    fs::remove_file(sealed.path(&path)).unwrap();
-    check("is missing");
 }
 
 #[test]

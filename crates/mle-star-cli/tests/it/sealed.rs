@@ -90,9 +90,10 @@ impl Sealed {
         Said::of(&mut command)
     }
 
-    /// The binary with a command line, not started yet.
+    /// The binary, or the program that `MLE_STAR_TEST_PROGRAM` names, with a command line, not started yet.
     pub fn command(&self, line: &str) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_mle-star"));
+        let other = std::env::var_os("MLE_STAR_TEST_PROGRAM");
+        let mut command = Command::new(other.unwrap_or_else(|| env!("CARGO_BIN_EXE_mle-star").into()));
         command
             .args(line.split_whitespace())
             .current_dir(self.dir.path())

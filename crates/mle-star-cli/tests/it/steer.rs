@@ -166,23 +166,6 @@ fn a_fork_that_cannot_be_says_why_and_leaves_nothing() {
     assert_eq!(said.code, 0, "{said:?}");
 }
 
-/// The data is made, and links to the tables, which were plain already.
-#[test]
-fn a_fork_has_the_data_of_its_parent_and_lies_beside_it() {
-    let sealed = Sealed::with(&[]);
-    fs::remove_file(sealed.path("data/sample_submission.csv")).unwrap();
-    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
-    let line = "run data --run-id r --agents offline --metric RMSE --target price";
-    let said = sealed.run(&format!("{line} --set python={python} {SEARCH}"));
-    assert_eq!(said.code, 0, "{said:?}");
-    let fork = "fork . --at phase2/path-0/t0/k1 --run-id f --set agents_dir=calls";
-    let said = sealed.command(fork).current_dir(sealed.path("runs/r")).output().unwrap();
-    assert_eq!(said.status.code(), Some(0), "{said:?}");
-    assert_eq!(sealed.names("runs/f/data"), sealed.names("runs/r/data"));
-    let config: Value = serde_json::from_str(&sealed.read("runs/f/config.json")).unwrap();
-    assert!(config["agents_dir"].as_str().unwrap().ends_with("/runs/r/calls"), "{config}");
-}
-
 #[test]
 fn a_fork_starts_from_the_page_and_by_a_tool() {
     let sealed = finished();
@@ -203,21 +186,4 @@ fn a_fork_starts_from_the_page_and_by_a_tool() {
     assert_eq!(forked["run_id"], "t");
     assert_eq!(client.watch_to_the_end(&json!("t"))["exit_code"], 0);
     assert!(client.error("fork", &json!({"run": "r", "at": "nowhere"})).contains("has nothing at"));
-}
-
-#[test]
-fn a_fork_of_an_interrupted_run_asks_only_what_follows() {
-    let sealed = Sealed::with(&[]);
-    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
-    let mut run =
-        start(&sealed, &format!("run data --run-id r --agents files --set python={python} {SEARCH}"));
-    until(&sealed, &mut run, "k2.planner");
-    // The parent goes on meanwhile.
-    let mut forked = start(&sealed, "fork r --at phase2/path-0/t0/k1 --run-id f --set model=another");
-    let ended = answer_all(&mut forked, &sealed.path("runs/f/agents"), |call| Some(reply(call))).unwrap_err();
-    assert_eq!(ended.code(), Some(0));
-    let calls = sealed.names("runs/f/agents");
-    assert_eq!(calls[0], "001-phase2.path-0.t0.k1.planner");
-    assert!(calls.iter().all(|call| !call.contains("phase1")), "{calls:?}");
-    interrupt(&mut run);
 }

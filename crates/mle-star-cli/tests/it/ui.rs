@@ -1,6 +1,7 @@
 //! The web page over HTTP.
 
 mod actions;
+mod compare;
 mod long_list;
 mod reading;
 mod security;

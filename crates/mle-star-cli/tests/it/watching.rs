@@ -1,14 +1,12 @@
 //! `watch`, and the output on a terminal.
 
 use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use mle_star::journal::hold;
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use nix::pty::openpty;
-use serde_json::Value;
 
 use crate::exits::{SCORE, SMALL, SUBMIT, interpreter};
 use crate::sealed::Sealed;
@@ -71,12 +69,6 @@ impl Watching {
         self.child.stdout.take().unwrap().read_to_string(&mut stdout).unwrap();
         self.stderr.read_to_string(&mut stderr).unwrap();
         (self.child.wait().unwrap().code(), stdout, stderr)
-    }
-
-    fn next(&mut self) -> String {
-        let mut line = String::new();
-        self.stderr.read_line(&mut line).unwrap();
-        line
     }
 }
 
@@ -147,43 +139,6 @@ fn a_stopped_run_is_reported_with_a_hint() {
     assert!(said.code == 2 && said.stderr.contains("no run r"), "{said:?}");
 }
 
-/// A folder of a run that this process holds, and its events.
-fn held(sealed: &Sealed) -> (mle_star::journal::RunLock, File) {
-    sealed.write("runs/r/task.json", b"{}");
-    sealed.write("runs/r/logs/events.jsonl", b"");
-    let file = File::options().append(true).open(sealed.path("runs/r/logs/events.jsonl")).unwrap();
-    (hold(&sealed.path("runs/r")).unwrap(), file)
-}
-
-fn event(text: &str) -> String {
-    let mut line: Value = serde_json::from_str(text).unwrap();
-    line["time"] = "2026-01-02T10:00:00Z".into();
-    line["run_id"] = "r".into();
-    format!("{line}\n")
-}
-
-#[test]
-fn a_run_that_is_resumed_is_watched_on() {
-    let sealed = Sealed::with(&[]);
-    let (hold, mut file) = held(&sealed);
-    let mut watching = Watching::new(&sealed, "");
-    let stream = include_str!("../streams/flight-delays.jsonl");
-    let started = stream.lines().next().unwrap();
-    let ended = |code: u8| {
-        event(&format!(r#"{{"event": "run_ended", "exit_code": {code}, "error": null, "hint": null}}"#))
-    };
-    let said = |text: &str| event(&format!(r#"{{"event": "said", "text": "{text}"}}"#));
-    // One process ends, and another takes over before the next check.
-    write!(file, "{}{}{started}\n{}", said("one"), ended(130), said("two")).unwrap();
-    assert_eq!([watching.next(), watching.next()], ["one\n", "two\n"]);
-    write!(file, "{}", said("three")).unwrap();
-    assert_eq!(watching.next(), "three\n");
-    write!(file, "{}", ended(3)).unwrap();
-    drop(hold);
-    let (code, _, stderr) = watching.end();
-    assert_eq!((code, stderr.as_str()), (Some(3), "run r has finished; see `mle-star show r`\n"));
-}
-
 /// The output of a run on a terminal with this environment; optionally, the terminal is closed during the run.
 fn on_terminal(environment: &[(&str, &str)], closed: bool) -> (Option<i32>, String) {
     let sealed = Sealed::with(&[]);
@@ -234,27 +189,4 @@ fn a_terminal_gets_what_it_can_show() {
 fn a_run_outlives_its_terminal() {
     let (code, text) = on_terminal(&[("TERM", "xterm")], true);
     assert_eq!(code, Some(0), "{text}");
-}
-
-#[test]
-fn a_finished_run_is_unlocked_although_its_lines_are_not_read() {
-    let sealed = Sealed::with(&[]);
-    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
-    let (mut reader, writer) = std::io::pipe().unwrap();
-    // A small one is full before the run is over.
-    fcntl(&writer, FcntlArg::F_SETPIPE_SZ(4096)).unwrap();
-    let mut command = sealed.command(&format!("run data --run-id r --json --set python={python} {SMALL}"));
-    let mut run = command.stdout(writer).stderr(Stdio::null()).spawn().unwrap();
-    // The command holds the pipe open too.
-    drop(command);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    while !(sealed.path("runs/r/result.json").exists() && hold(&sealed.path("runs/r")).is_ok()) {
-        assert!(Instant::now() < deadline, "the run is still held");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert!(run.try_wait().unwrap().is_none(), "its lines wait for a reader");
-    let mut lines = String::new();
-    reader.read_to_string(&mut lines).unwrap();
-    assert!(lines.lines().last().unwrap().contains("\"run_ended\""), "{lines}");
-    assert_eq!(run.wait().unwrap().code(), Some(0));
 }

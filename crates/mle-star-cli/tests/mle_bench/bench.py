@@ -3,7 +3,6 @@
 bench.py CHECKOUT prepare DATA COMPETITION
 bench.py CHECKOUT grade DATA COMPETITION SUBMISSION   prints the report and whether the submission is valid, as JSON
 bench.py CHECKOUT agent AGENTS ID                     prints how MLE-bench starts an agent, as JSON
-bench.py CHECKOUT descriptions                        prints the descriptions of MLE-bench Lite, as JSON
 
 The data have the files and columns that a competition's `prepare` expects from Kaggle. MLE-bench itself makes the split,
 the public folder and the answers, and it computes the score.
@@ -118,13 +117,6 @@ def agent(agents: Path, agent_id: str) -> dict[str, object]:
     return {"start": str(found.start), "arguments": arguments, "variables": variables}
 
 
-def descriptions() -> dict[str, str]:
-    registry = importlib.import_module("mlebench.registry").registry
-    folder = registry.get_competitions_dir()
-    names = registry.get_lite_competition_ids()
-    return {name: (folder / name / "description.md").read_text() for name in names}
-
-
 def main() -> None:
     checkout, action, *rest = sys.argv[1:]
     sys.path.insert(0, checkout)
@@ -135,8 +127,6 @@ def main() -> None:
             print(json.dumps(grade(Path(data), competition_id, Path(submission)), default=str))
         case "agent", [agents, agent_id]:
             print(json.dumps(agent(Path(agents), agent_id)))
-        case "descriptions", []:
-            print(json.dumps(descriptions()))
         case _:
             sys.exit(__doc__)
 

@@ -4,8 +4,8 @@
 # Makes, in namespaces of its own: munged, slurmctld, and a slurmd for each of the nodes n1 and n2 (two CPUs each; n2
 # has a GPU that does not exist, `--gres=gpu:1`). CMD sees srun, sbatch, squeue, scancel and scontrol at work. In
 # MLE_STAR_WORLD_PIDS is a folder with a file for each daemon's process: munged.pid, slurmctld.pid, n1.pid, n2.pid;
-# killing the one of a node takes the node down. Jobs wait while the nodes are full; two more than
-# MLE_STAR_WORLD_JOBS (100) are refused. Exits with CMD's code; 77: something is not installed.
+# killing the one of a node takes the node down. Jobs wait while the nodes are full.
+# Exits with CMD's code; 77: something is not installed.
 set -euo pipefail
 . "$(dirname "$0")/namespaces.sh"
 enter "$@"
@@ -52,7 +52,7 @@ SlurmdTimeout=5
 SlurmctldTimeout=5
 KillWait=2
 OverTimeLimit=0
-MaxJobCount=$((${MLE_STAR_WORLD_JOBS:-100} + 2))
+MaxJobCount=102
 MinJobAge=5
 MpiDefault=none
 MailProg=/bin/true

@@ -7,7 +7,7 @@ use futures_util::future::join_all;
 use mle_star::event::Event;
 use mle_star::testing::called::Called;
 use mle_star_codex::CodexAgents;
-use mle_star_domain::effects::{AgentRequest, Answer, Usage};
+use mle_star_domain::effects::{AgentRequest, Answer};
 use mle_star_needs::needs;
 use serde_json::{Value, json};
 use tokio::sync::Semaphore;
@@ -15,12 +15,12 @@ use tokio::sync::Semaphore;
 use crate::api::Api;
 use crate::closed::in_closed_network;
 use crate::scenarios::{ANSWER, answer};
-use crate::world::{PROMPT, World, descendants, request, structured};
+use crate::world::{PROMPT, World, request, structured};
 
 /// How many scenarios run at once.
 const AT_ONCE: usize = 6;
 
-/// `cargo xtask verify --all` installs it, or skips its tests.
+/// `cargo xtask verify --deep` installs it, or skips its tests.
 fn real_codex() -> PathBuf {
     std::env::var_os("MLE_STAR_TEST_CODEX").expect("MLE_STAR_TEST_CODEX names the real codex").into()
 }
@@ -28,46 +28,27 @@ fn real_codex() -> PathBuf {
 /// A scenario, a part of what is said, and a part of every wait if there are waits.
 type Row = (&'static str, &'static str, Option<&'static str>);
 
-const ROWS: [Row; 30] = [
+const ROWS: [Row; 15] = [
     ("plain", ANSWER, None),
     ("megabyte", "word word", None),
-    ("no_usage", ANSWER, None),
     ("tool", ANSWER, None),
     ("rate_limit", "failed: the service limits the rate of requests (429)", Some("429")),
     ("rate_limit_then_ok", ANSWER, Some("the service limits the rate of requests (429)")),
-    ("overloaded_then_ok", ANSWER, Some("the service is overloaded: Selected model is at capacity")),
-    ("slow_down_then_ok", ANSWER, Some("the service is overloaded: rate limit exceeded")),
     // These codex repeats before it says anything.
     ("server_error_then_ok", ANSWER, None),
     ("cut_then_ok", ANSWER, Some("stream disconnected")),
-    ("reset_then_ok", ANSWER, Some("stream disconnected")),
-    ("garbage_then_ok", ANSWER, Some("stream disconnected")),
-    ("page_then_ok", ANSWER, Some("stream disconnected")),
     ("empty_then_ok", ANSWER, Some("the answer is empty")),
-    ("refusal_then_ok", ANSWER, Some("the answer is empty")),
     ("unreachable", "failed: the service cannot be reached: ", Some("the service cannot be reached")),
     ("never", "failed: no answer within", Some("codex printed nothing for 3 s")),
-    ("stalled", "failed: no answer within", Some("codex printed nothing for 3 s")),
     (
         "unauthorized",
         "stop: the login was refused: unexpected status 401 Unauthorized: Incorrect API key provided: [key]",
         None,
     ),
-    ("forbidden", "stop: the login was refused", None),
-    ("no_credit", "stop: the account has no credit left", None),
-    ("quota", "stop: the account has no credit left", None),
-    ("plan", "stop: the plan's usage limit is reached", None),
     ("no_model", "stop: the service does not know the model: The model `m`", None),
-    ("no_api", "stop: the service does not answer questions in the responses format (404)", None),
     ("bad_request", "failed: something is wrong", None),
     ("too_long", "failed: Codex ran out of room in the model's context window", None),
-    ("too_large", "failed: unexpected status 413", None),
     ("cut_off", "failed: Incomplete response returned, reason: max_output_tokens", None),
-    (
-        "filtered",
-        "failed: stream disconnected before completion: Incomplete response returned, reason: content",
-        None,
-    ),
 ];
 
 #[test]
@@ -85,9 +66,9 @@ fn every_scenario_has_its_outcome() {
                     "unreachable" => World::new(&real_codex(), "http://127.0.0.1:9/v1"),
                     _ => World::new(&real_codex(), &api.url(scenario)),
                 };
-                let hangs = matches!(scenario, "never" | "stalled");
-                let timeout = Duration::from_secs(if hangs { 6 } else { 60 });
+                let timeout = Duration::from_secs(if scenario == "never" { 6 } else { 60 });
                 let called = world.ask(&AgentRequest { timeout, ..request(&[]) }).await;
+                nothing_is_left(&world).await;
                 let found: Vec<&str> = called.waits();
                 let are_right = match waits {
                     Some(part) => !found.is_empty() && found.iter().all(|reason| reason.contains(part)),
@@ -101,7 +82,6 @@ fn every_scenario_has_its_outcome() {
         .await;
         let wrong: Vec<String> = wrong.into_iter().flatten().collect();
         assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-        nothing_is_left().await;
     });
 }
 
@@ -164,9 +144,9 @@ fn a_structured_answer_follows_a_strict_schema_unless_the_service_refuses_it() {
 }
 
 #[test]
-fn only_the_retriever_searches_and_blocked_pages_are_not_used() {
+fn only_the_retriever_searches() {
     needs!(ClosedNetwork, Named("MLE_STAR_TEST_CODEX"));
-    in_closed_network("real_codex::only_the_retriever_searches_and_blocked_pages_are_not_used", async {
+    in_closed_network("real_codex::only_the_retriever_searches", async {
         let api = Api::start(answer).await;
         let tools = &["WebSearch", "WebFetch"];
         let called = World::new(&real_codex(), &api.url("search")).ask(&request(tools)).await;
@@ -183,36 +163,6 @@ fn only_the_retriever_searches_and_blocked_pages_are_not_used() {
         let expected = [("WebSearch", "models for small tables"), ("WebFetch", "https://example.org/page")];
         assert_eq!((used.as_slice(), called.said().as_str()), (expected.as_slice(), ANSWER));
         assert_eq!(called.reply.unwrap().lookups.len(), 2);
-        let called = World::new(&real_codex(), &api.url("blocked")).ask(&request(tools)).await;
-        assert_eq!(
-            called.said(),
-            "failed: codex opened a page that is blocked: https://blocked.org/solution"
-        );
-        let lookups = called.reply.unwrap().lookups;
-        assert!(
-            lookups[0].failure.as_ref().is_some_and(|why| why.contains("search_blocked_domains")),
-            "{lookups:?}"
-        );
-    });
-}
-
-#[test]
-fn tokens_have_the_price_of_their_model() {
-    needs!(ClosedNetwork, Named("MLE_STAR_TEST_CODEX"));
-    in_closed_network("real_codex::tokens_have_the_price_of_their_model", async {
-        let api = Api::start(answer).await;
-        let usage = async |scenario: &str, model: &str| {
-            let world = World::new(&real_codex(), &api.url(scenario));
-            let request = AgentRequest { model: model.to_owned(), ..request(&[]) };
-            world.ask(&request).await.reply.unwrap().usage
-        };
-        let priced = usage("plain", "m").await;
-        assert!((priced.cost_usd.unwrap() - 0.0016).abs() < 1e-12, "{priced:?}");
-        assert_eq!((priced.input, priced.cache_read, priced.output), (600, 400, 20));
-        assert_eq!(usage("plain", "other").await, Usage { cost_usd: None, unpriced: 1, ..priced });
-        assert_eq!(usage("no_usage", "m").await, Usage { unpriced: 1, ..Usage::default() });
-        // `codex` asked twice, and what the answer that broke off used is unknown.
-        assert_eq!(usage("cut_then_ok", "m").await.cost_usd, None);
     });
 }
 
@@ -227,26 +177,26 @@ fn a_dropped_call_leaves_nothing_alive() {
             while api.asked("never").is_empty() {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
-            descendants()
+            world.alive()
         };
         tokio::select! {
             called = world.ask(&request) => panic!("answered: {called:?}"),
-            alive = alive => assert!(alive.iter().any(|name| name == "codex"), "{alive:?}"),
+            alive = alive => assert!(alive.iter().any(|command| command.contains("codex")), "{alive:?}"),
         }
-        nothing_is_left().await;
+        nothing_is_left(&world).await;
         assert!(!world.setup.folder.exists() && world.path().exists());
     });
 }
 
 /// Every process that was started ends at once.
-async fn nothing_is_left() {
+async fn nothing_is_left(world: &World) {
     for _ in 0..50 {
-        if descendants().is_empty() {
+        if world.alive().is_empty() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
-    panic!("left alive: {:?}", descendants());
+    panic!("left alive: {:?}", world.alive());
 }
 
 fn answered(called: &Called) -> Option<Value> {

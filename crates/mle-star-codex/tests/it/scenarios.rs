@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::api::{Asked, End, Reply, document, error, streams, whole};
+use crate::api::{Asked, End, Reply, error, streams};
 
 /// The plain answer.
 pub const ANSWER: &str = "The answer.";
@@ -22,44 +22,21 @@ pub fn answer(asked: &Asked) -> Reply {
         "megabyte" => says(&"word ".repeat(1 << 18)),
         "rate_limit" => error(429, "rate_limit_exceeded", "Rate limit reached"),
         "rate_limit_then_ok" => once(error(429, "rate_limit_exceeded", "Rate limit reached")),
-        "overloaded_then_ok" => once(failed("server_is_overloaded", "overloaded")),
-        "slow_down_then_ok" => {
-            once(failed("rate_limit_exceeded", "Rate limit reached. Please try again in 1s."))
-        }
         "server_error_then_ok" => once(error(500, "server_error", "Internal")),
         "cut_then_ok" => once(streams(events(&[message("Lost.")]).into_iter().take(3).collect(), End::Close)),
-        "reset_then_ok" => {
-            once(streams(events(&[message("Lost.")]).into_iter().take(3).collect(), End::Reset))
-        }
-        "garbage_then_ok" => once(streams(vec!["data: {{{{\n\n".to_owned()], End::Close)),
-        "page_then_ok" => once(whole(200, "text/html", "<html>Welcome")),
         "empty_then_ok" => once(says("")),
-        "refusal_then_ok" => once(streams(events(&[]), End::Close)),
         "never" => Reply::Never,
-        "stalled" => streams(events(&[message(ANSWER)]).into_iter().take(3).collect(), End::Hang),
         "unauthorized" => error(401, "invalid_api_key", "Incorrect API key provided: sk-very-secret"),
-        "forbidden" => error(403, "forbidden", "no"),
-        "no_credit" => error(402, "insufficient_credit", "pay"),
-        "quota" => error(429, "insufficient_quota", "You exceeded your current quota"),
-        "plan" => document(
-            429,
-            &json!({"error": {"type": "usage_limit_reached", "message": "The usage limit has been reached", "plan_type": "plus"}}),
-        ),
         "no_model" => {
             error(404, "model_not_found", "The model `m` does not exist or you do not have access to it.")
         }
-        "no_api" => whole(404, "text/html", "<html>Not Found"),
         "bad_request" => error(400, "invalid_request_error", "something is wrong"),
         "too_long" => {
             error(400, "context_length_exceeded", "Your input exceeds the context window of this model.")
         }
-        "too_large" => whole(413, "text/html", "<html>Payload Too Large"),
-        "cut_off" => ends_early("max_output_tokens"),
-        "filtered" => ends_early("content_filter"),
+        "cut_off" => ends_early(),
         "search" => says_after(&[search("models for small tables"), page("https://example.org/page")]),
-        "blocked" => says_after(&[page("https://blocked.org/solution")]),
         "tool" => once(streams(events(&[call()]), End::Close)),
-        "no_usage" => streams(with_usage(&[message(ANSWER)], &Value::Null), End::Close),
         other => panic!("no scenario {other}"),
     }
 }
@@ -100,10 +77,6 @@ fn events(items: &[Value]) -> Vec<String> {
         "input_tokens": 1000, "input_tokens_details": {"cached_tokens": 400},
         "output_tokens": 20, "output_tokens_details": {"reasoning_tokens": 5}, "total_tokens": 1020,
     });
-    with_usage(items, &usage)
-}
-
-fn with_usage(items: &[Value], usage: &Value) -> Vec<String> {
     let mut events = vec![json!({"type": "response.created", "response": {"id": "resp_1"}})];
     for item in items {
         events.push(json!({"type": "response.output_item.added", "output_index": 0, "item": item}));
@@ -114,15 +87,9 @@ fn with_usage(items: &[Value], usage: &Value) -> Vec<String> {
     events.iter().map(line).collect()
 }
 
-fn failed(code: &str, message: &str) -> Reply {
-    let error = json!({"code": code, "message": message});
-    let event =
-        json!({"type": "response.failed", "response": {"id": "r", "status": "failed", "error": error}});
-    streams(vec![line(&event)], End::Close)
-}
-
-fn ends_early(reason: &str) -> Reply {
-    let response = json!({"id": "r", "status": "incomplete", "incomplete_details": {"reason": reason}});
+fn ends_early() -> Reply {
+    let why = json!({"reason": "max_output_tokens"});
+    let response = json!({"id": "r", "status": "incomplete", "incomplete_details": why});
     streams(vec![line(&json!({"type": "response.incomplete", "response": response}))], End::Close)
 }
 

@@ -74,30 +74,6 @@ impl World {
     }
 }
 
-/// The names of running processes below this one.
-pub fn descendants() -> Vec<String> {
-    let field = |status: &str, name: &str| {
-        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
-        line.trim().to_owned()
-    };
-    let all: Vec<[String; 4]> = isolated::processes()
-        .filter_map(|process| fs::read_to_string(process.join("status")).ok())
-        .map(|status| ["Pid:", "PPid:", "State:", "Name:"].map(|name| field(&status, name)))
-        .filter(|[_, _, state, _]| !state.starts_with('Z'))
-        .collect();
-    let mut found = vec![std::process::id().to_string()];
-    let mut names = Vec::new();
-    let mut next = 0;
-    while let Some(parent) = found.get(next).cloned() {
-        for [process, _, _, name] in all.iter().filter(|[_, above, ..]| *above == parent) {
-            found.push(process.clone());
-            names.push(name.clone());
-        }
-        next += 1;
-    }
-    names
-}
-
 /// A request with these tools.
 pub fn request(tools: &'static [&'static str]) -> AgentRequest {
     let system = "You solve a \"toy\" task.".to_owned();

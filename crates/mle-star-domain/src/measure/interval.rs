@@ -199,24 +199,6 @@ mod tests {
     }
 
     #[test]
-    fn quantiles_are_those_of_scipy() {
-        // scipy.stats.t.ppf(0.975, freedom)
-        let rows = [
-            (0.5, 164.557_673_5),
-            (1.0, 12.706_204_74),
-            (2.0, 4.302_652_73),
-            (3.5, 2.940_088_638),
-            (9.0, 2.262_157_163),
-            (99.5, 1.984_093_611),
-        ];
-        for (freedom, expected) in rows {
-            let found = quantile(freedom).unwrap();
-            assert!((found / expected - 1.0).abs() < 1e-6, "{freedom}: {found}");
-        }
-        assert_eq!(quantile(0.0), None);
-    }
-
-    #[test]
     fn the_interval_is_for_one_more_period() {
         use Direction::{Maximize, Minimize};
         let check = |scores: &[f64], bounds, direction, expected| {
@@ -256,15 +238,5 @@ mod tests {
         check(few, Some(&many), 0.3, SHARE, Some([0.0, 1.0]));
         // One group tells nothing of others.
         check(spread(0.0, 2.0, (1.0, 20.0)), None, 1.0, ERROR, None);
-    }
-
-    #[test]
-    fn unequal_groups_count_less() {
-        let check = |sizes: &[u64], groups, rows| {
-            assert_eq!(Grouped::of(sizes.iter().copied()), Grouped { groups, rows });
-        };
-        check(&[], 0.0, 0.0);
-        check(&[5, 5, 5], 3.0, 15.0);
-        check(&[8, 1, 1], 100.0 / 66.0, 10.0);
     }
 }

@@ -79,22 +79,12 @@ mod tests {
 
     #[test]
     fn new_series_are_told() {
-        let check = |columns: &[&str], search: Option<f64>, expected: &str| {
-            let columns = columns.iter().map(|column| (*column).to_owned()).collect();
-            let why = if search.is_none() { "no rows are held out".to_owned() } else { String::new() };
-            let found = NewSeries { columns, test: 0.5, before: 0.012, search, why };
-            assert_eq!(found.words(), expected);
-            assert_eq!(found.rule().contains("original files"), search.is_some(), "{}", found.rule());
-        };
-        check(
-            &["item"],
-            Some(0.48),
-            "50 % of the test rows have a value of `item` that no training row has; the periods are made alike (48 % of their rows instead of 1.2 %)",
-        );
-        check(
-            &["shop", "item"],
-            None,
-            "50 % of the test rows have values of `shop` and `item` that no training row has together, but 1.2 % of the rows of the periods: the score holds for known ones only (no rows are held out)",
-        );
+        let columns = vec!["shop".to_owned(), "item".to_owned()];
+        let alike = NewSeries { columns, test: 0.5, before: 0.012, search: Some(0.48), why: String::new() };
+        let words = "50 % of the test rows have values of `shop` and `item` that no training row has together; the periods are made alike (48 % of their rows instead of 1.2 %)";
+        assert_eq!(alike.words(), words);
+        let known = NewSeries { search: None, why: "no rows are held out".to_owned(), ..alike.clone() };
+        assert!(known.words().ends_with("for known ones only (no rows are held out)"), "{}", known.words());
+        assert!(alike.rule().contains("original files") && !known.rule().contains("original files"));
     }
 }

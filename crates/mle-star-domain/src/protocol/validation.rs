@@ -304,13 +304,14 @@ mod tests {
         Period { from: from.to_owned(), to: to.to_owned(), ..Period::default() }
     }
 
-    fn periods(gap: &str, held_out: bool) -> Periods {
+    /// With 7 days between training and test rows.
+    fn periods() -> Periods {
         Periods {
             test: period("2021-05-01", "2021-05-28"),
-            held_out: held_out.then(|| period("2021-04-03", "2021-04-30")),
+            held_out: Some(period("2021-04-03", "2021-04-30")),
             folds: vec![period("2021-02-06", "2021-03-05"), period("2021-03-06", "2021-04-02")],
             length: "28 days".to_owned(),
-            gap: gap.to_owned(),
+            gap: "7 days".to_owned(),
             ..Periods::default()
         }
     }
@@ -330,78 +331,25 @@ mod tests {
     const FILE: &str = "`./input/folds.csv`";
 
     #[test]
-    fn periods_are_told_with_their_folds_and_what_is_known() {
-        let time = |file, gap, held_out| protocol(SplitKind::Time, file, Some(periods(gap, held_out)));
-        let period = "a period of 28 days, from 2021-04-03 to 2021-04-30";
-        let known = ["Known in advance", "`visits` and the columns that only `train.csv` has"];
-        let again = "runs again on the original files";
-        let all = [&[period, FILE, "The 2 folds", again][..], &known].concat();
-        check(&time(true, "", true), FULL, &all, &["missing", "55", "2021-05"]);
-        check(&time(true, "", true), Detail::Brief, &[period, FILE], &known);
-        let gap = ["7 days are missing", "earlier than its first row by more than the missing 7 days"];
-        check(&time(true, "7 days", true), FULL, &gap, &[]);
-        let folds = "fold 0 from 2021-02-06 to 2021-03-05, fold 1 from 2021-03-06 to 2021-04-02";
-        check(&time(false, "", true), FULL, &[folds], &[FILE]);
-        check(&time(true, "", false), FULL, &["from 2021-05-01 to 2021-05-28"], &[again]);
-        let mut new = time(true, "", true);
-        let found = NewSeries { columns: vec!["item".to_owned()], test: 0.25, ..NewSeries::default() };
-        new.periods.as_mut().unwrap().new_series = Some(found);
-        let rows =
-            "About 25 % of the rows of `test.csv` have a value of `item` that no row of `train.csv` has";
-        check(&new, FULL, &[rows, "says nothing about them"], &[]);
-        check(&time(true, "", true), FULL, &[], &[rows]);
-        let mut groups = time(true, "", true);
-        groups.split.as_mut().unwrap().groups = Some("user".to_owned());
-        check(&groups, FULL, &["as late as the first row of its `user`"], &[]);
-    }
-
-    #[test]
     fn series_that_end_at_times_of_their_own_are_told() {
-        let own = |file, gap, within, periods: Option<Periods>| {
-            let mut protocol = protocol(
-                SplitKind::Time,
-                file,
-                periods.map(|periods| Periods { gap: String::from(gap), ..periods }),
-            );
+        let own = |within, periods: Option<Periods>| {
+            let mut protocol = protocol(SplitKind::Time, true, periods);
             let split = protocol.split.as_mut().unwrap();
             (split.series, split.within) = (vec!["shop".to_owned(), "item".to_owned()], within);
             protocol
         };
-        let some = |held_out| Some(periods("", held_out));
         let all = [
             "Series by `shop` and `item` end at times of their own, and rows to predict are later in `day`",
             "the next 28 days of each series, from 2021-04-03 to 2021-04-30 over all series",
-            "each series reaches one such stretch further",
             FILE,
             "the 2 folds are its last rows by `day`",
-            "in no fold and in earlier folds, and on no others. These may be later than rows of the fold that belong to other series",
-            "Known in advance",
+            "by more than the missing 7 days",
         ];
-        check(&own(true, "", false, some(true)), FULL, &all, &["missing", "single rows", "55"]);
-        let brief = own(true, "", false, some(true));
-        check(&brief, Detail::Brief, &all[..6], &["Known in advance"]);
-        let gap = [
-            "7 days are missing",
-            "not earlier than its first row of the fold by more than the missing 7 days",
-        ];
-        check(&own(true, "7 days", false, some(true)), FULL, &gap, &[]);
-        let within = ["most rows to predict are later", "as many single rows in each fold instead"];
-        check(&own(true, "", true, some(true)), FULL, &within, &[]);
-        check(
-            &own(false, "", false, some(false)),
-            FULL,
-            &["Validate on 2 folds: of each series"],
-            &[FILE, "reaches one"],
-        );
+        check(&own(false, Some(periods())), FULL, &all, &["single rows", "55"]);
+        check(&own(true, Some(periods())), FULL, &["as many single rows in each fold instead"], &[]);
         // The series are too short for periods.
         let ranks = "`place = train.groupby([\"shop\", \"item\"])[\"day\"].rank(pct=True)`";
-        check(&own(true, "", false, None), FULL, &[ranks, "0.55, 0.7 and 0.85"], &[FILE]);
-        check(
-            &own(true, "", false, None),
-            Detail::Brief,
-            &["train on the earlier rows of each series"],
-            &[FILE],
-        );
+        check(&own(false, None), FULL, &[ranks, "0.55, 0.7 and 0.85"], &[FILE]);
     }
 
     #[test]
@@ -420,12 +368,5 @@ mod tests {
         check(&protocol(SplitKind::Groups, true, None), FULL, &groups, &["GroupKFold"]);
         // The training time is too short for periods.
         check(&protocol(SplitKind::Time, true, None), FULL, &["55, 70 and 85 %"], &[FILE]);
-    }
-
-    #[test]
-    fn few_groups_are_few_folds() {
-        let split = Split { kind: SplitKind::Groups, column: Some("patient".to_owned()), ..Split::default() };
-        let folds = split.folds(42);
-        assert!(folds.contains("`GroupKFold(n_splits=min(5, train[\"patient\"].nunique()))`"), "{folds}");
     }
 }

@@ -40,7 +40,6 @@ fn dialects_become_plain_csv() {
         &["the text is UTF-8 with a byte order mark"],
     );
     check("t.csv", b"a,b\n1,\xFC\x80\n", "a,b\n1,ü€\n", &["the text is Windows-1252 (Latin-1)"]);
-    check("t.csv", b"a\n1\n\n2\n", "a\n1\n2\n", &[]);
     check("t.csv", b"a,b\n", "a,b\n", &[]);
     check("t.csv", b"a,b", "a,b\n", &[]);
 }
@@ -56,12 +55,6 @@ fn numbers_are_read_where_a_column_agrees() {
     );
     check(
         "t.csv",
-        b"a,b\n1,\"12,345\"\n2,\"1,234,567\"\n3,7\n",
-        "a,b\n1,12345\n2,1234567\n3,7\n",
-        &[&note("b", "`,` between thousands: 12,345")],
-    );
-    check(
-        "t.csv",
         b"a;b\n1;1.234,56\n2;7\n",
         "a,b\n1,1234.56\n2,7\n",
         &["the text is separated by `;`", &note("b", "`.` between thousands and decimal comma: 1.234,56")],
@@ -71,12 +64,6 @@ fn numbers_are_read_where_a_column_agrees() {
         "a,b\n1,1 234\n2,NA\n".as_bytes(),
         "a,b\n1,1234\n2,NA\n",
         &[&note("b", "` ` between thousands: 1 234")],
-    );
-    check(
-        "t.csv",
-        b"a,b\n1,1'234.5\n2,\n",
-        "a,b\n1,1234.5\n2,\n",
-        &[&note("b", "`'` between thousands: 1'234.5")],
     );
     // One cell that is no number, or that has another notation: the column stays as it is.
     for cell in ["x", "2.5", "1,2,3", "007"] {
@@ -98,9 +85,7 @@ fn ends_without_content_are_left_out() {
         &["the text is UTF-8 with a byte order mark", "2 empty columns and 2 empty rows at the end left out"],
     );
     check("t.csv", b"a,b\n1,x\n,\n2,y\n", "a,b\n1,x\n,\n2,y\n", &[]);
-    check("t.csv", b"a,b\n1,x,\n2,y,\n", "a,b\n1,x\n2,y\n", &[]);
     check("t.csv", b"a,b\n1,x\n   \n2,y\n  \n", "a,b\n1,x\n2,y\n", &[]);
-    check("t.csv", b"a\n1\n \n2\n", "a\n1\n2\n", &[]);
     check("t.csv", b",a\n0,x\n1,y\n", ",a\n0,x\n1,y\n", &[]);
     check("t.csv", b"a,b,\n1,x,\n2,y,z\n", "a,b,\n1,x,\n2,y,z\n", &[]);
     check(
@@ -130,31 +115,11 @@ fn what_cannot_be_read_is_refused_in_one_sentence() {
         "a,b\n1,ü\n2,ñ\n".as_bytes().iter().chain(b"3,\xFC\n").copied().collect::<Vec<u8>>().as_slice(),
         "the text is UTF-8, but one byte is not, the first of them near line 4",
     );
-    check(
-        "t.csv",
-        b"\xEF\xBB\xBFid,b\n1,\xFC\n",
-        "the text is UTF-8, but one byte is not, the first of them near line 2",
-    );
     check("t.xlsx", b"a,b\n1,2\n", "by its name it is an Excel workbook, but it seems to be other text");
     check("t.parquet", b"a,b\n1,2\n", "by its name it is a Parquet file, but it seems to be other text");
     check("t.csv", b"PAR1\0...", "its content is not what its name says: it is a Parquet file");
     check("t.csv", b"BZh91AY&SY\xFF", "it is no table that can be read, but a bzip2 file");
     check("t.csv", b"<!DOCTYPE html>", "it is no table that can be read, but a web page");
-}
-
-#[test]
-fn headers_may_begin_like_files_of_other_kinds() {
-    for name in ["PARENT_ID", "PAR1", "FEA1", "ARROW1", "BZh"] {
-        let text = format!("{name},x\n1,ü\n");
-        check("t.csv", text.as_bytes(), &text, &[]);
-    }
-}
-
-#[test]
-fn long_files_in_utf_16_are_read() {
-    let text = format!("a,b\n{}", format!("{},y\n", "x".repeat(1_000)).repeat(1_060));
-    let (found, _) = Folder::new().read("t.csv", &utf16(&text)).unwrap();
-    assert!(found == text);
 }
 
 #[test]
@@ -182,19 +147,15 @@ fn large_files_are_plain_by_their_parts() {
         assert_eq!(is_plain(&folder.write("t.csv", text)).unwrap(), expected);
     };
     check(text.as_bytes(), true);
-    check(text.replace('\n', "\r\n").as_bytes(), true);
-    check(format!("{text}1,2.5,\u{fc}\n").as_bytes(), true);
     check(&[text.as_bytes(), b"1,2.5,\xFC\n"].concat(), false);
     let middle = text.len() * 17 / 32;
     let line = middle + text[middle..].find('\n').unwrap() + 1;
     let within = |bytes: &[u8]| [&text.as_bytes()[..line], bytes, &text.as_bytes()[line..]].concat();
     check(&within("1,2.5,\u{fc}\n".as_bytes()), true);
     check(&within(b"1,2.5,\xFC\n"), false);
-    check(format!("a,b\n{}", "1,ü€\n".repeat(200_000)).as_bytes(), true);
     check(format!("{text},,\n").as_bytes(), false);
     check(format!("{text}1,2\n").as_bytes(), false);
     check(text.replace(',', ";").as_bytes(), false);
-    check(format!("\u{feff}{text}").as_bytes(), false);
     let comma = text.replace(".5,text", ",text").replace(",text", ",\"1,5\"");
     check(comma.as_bytes(), false);
 }

@@ -104,10 +104,8 @@ fn correlation(one: &[f64], other: &[f64]) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use std::fmt::Write as _;
-    use std::sync::Arc;
 
     use super::*;
-    use crate::intervals::Folds;
     use crate::labels::Columns;
     use crate::names::Metric;
 
@@ -153,40 +151,6 @@ mod tests {
     }
 
     #[test]
-    fn files_are_scored_alike_whichever_periods_else_they_have() {
-        let truth = table("id,y", 40, |_| "0".to_owned());
-        let folds = table("id,fold", 40, |row| (row / 20).to_string());
-        let folds = Arc::new(Folds::read(folds.as_bytes()).unwrap());
-        let columns = Columns::new(Some("id".to_owned()), "y");
-        let labels = Labels::read(truth.as_bytes(), &columns, Metric::Mae).unwrap();
-        let labels = labels.in_periods(folds).averaging_periods();
-        // The second file has few rows of the later period.
-        let file = |rows: usize| table("id,y", rows, |row| (row / 20 + row % 2).to_string());
-        let (all, some) = (file(40), file(25));
-        let header = ["id".to_owned(), "y".to_owned()];
-        let layout = Layout { header: &header, id_column: Some("id") };
-        let found = labels.agreement([all.as_bytes(), some.as_bytes()], &layout, 20, 50).unwrap().unwrap();
-        assert!(found.differences.iter().all(|one| one.unwrap().by == 0.0), "{found:?}");
-    }
-
-    #[test]
-    fn a_rare_class_does_not_make_errors_alike() {
-        let is_rare = |row: usize| row.is_multiple_of(20);
-        let truth = table("id,y", ROWS, |row| u8::from(is_rare(row)).to_string());
-        let file = |salt: u64| {
-            table("id,y", ROWS, |row| {
-                let known = if is_rare(row) { 0.3 } else { 0.1 };
-                (known + 0.05 * noise(row, salt)).to_string()
-            })
-        };
-        for metric in [Metric::RocAuc, Metric::AveragePrecision, Metric::LogLoss] {
-            let found = agreement(metric, "id,y", &truth, &[file(1), file(40), file(1)]).unwrap();
-            assert!(found.correlations[0][1].unwrap().abs() < 0.3, "{metric} {found:?}");
-            assert!(found.correlations[0][2].unwrap() > 0.999, "{metric} {found:?}");
-        }
-    }
-
-    #[test]
     fn labels_and_probabilities_of_classes_are_compared() {
         let names = ["low", "mid", "top"];
         let truth = table("id,y", ROWS, |row| names[row % 3].to_owned());
@@ -205,12 +169,6 @@ mod tests {
         let found = agreement(Metric::LogLoss, "id,low,mid,top", &truth, &[scores(1), scores(40), scores(1)])
             .unwrap();
         assert!(found.correlations[0][1].unwrap().abs() < 0.3 && found.correlations[0][2].unwrap() > 0.999);
-        // So have probabilities that are the same for all rows.
-        let truth = table("id,y", ROWS, |row| u8::from(row % 3 == 0).to_string());
-        let constant = |share: &str| table("id,y", ROWS, |_| share.to_owned());
-        let files = [constant("0.1"), constant("0.3")];
-        let found = agreement(Metric::LogLoss, "id,y", &truth, &files).unwrap();
-        assert_eq!(found.correlations, [[None, None], [None, None]]);
         let truth = table("id,y", ROWS, |row| names[row % 3].to_owned());
         // Labels that are all right have no spread.
         let right = table("id,y", ROWS, |row| names[row % 3].to_owned());

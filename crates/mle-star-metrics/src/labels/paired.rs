@@ -220,39 +220,3 @@ impl PairedRows {
         Rows { keys: &self.keys, units: &self.units, weights: None, folds: None }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rows_are_paired_by_id() {
-        let columns = Columns::new(Some("id".to_owned()), "y");
-        let known = KnownRows::read("id,y,z\n1,a,7\n2,,8\n3,b,9\n".as_bytes(), &columns).unwrap();
-        assert_eq!((known.len(), known.id_of(1)), (2, "3"));
-        let header = ["id".to_owned(), "p".to_owned()];
-        let check = |file: &str, others, expected: Result<&[(usize, &str)], &str>| {
-            let layout = Layout { header: &header, id_column: Some("id") };
-            let found = known.paired(file.as_bytes(), &layout, others, None).map_err(|why| why.to_string());
-            let found = found.map(|paired| -> Vec<(usize, String)> {
-                let cells = paired.predictions.iter().map(|row| row[1].to_owned());
-                paired.places.iter().copied().zip(cells).collect()
-            });
-            let expected = expected
-                .map(|rows| rows.iter().map(|(place, cell)| (*place, (*cell).to_owned())).collect::<Vec<_>>())
-                .map_err(str::to_owned);
-            assert_eq!(found, expected, "{file}");
-        };
-        check("p,id\n.1,3.0\n.2,1\n", Others::Reject, Ok(&[(0, ".2"), (1, ".1")]));
-        check("p,id\n.1,3\n", Others::Reject, Ok(&[(1, ".1")]));
-        check("p,id\n.1,3\n", Others::Ignore, Err("1 of 2 rows that need a prediction have none"));
-        check(
-            "p,id\n.1,3\n.2,2\n",
-            Others::Reject,
-            Err("1 rows have an ID that is not expected, for example `2`"),
-        );
-        check("p,id\n.1,3\n.2,3\n", Others::Reject, Err("the ID `3` occurs more than once"));
-        check("id\n3\n", Others::Reject, Err("the file lacks these columns: `p`; it has these: `id`"));
-        check("id,p\n", Others::Reject, Err("the file has no rows"));
-    }
-}

@@ -101,23 +101,6 @@ fn the_class_with_the_largest_mean_score_wins() {
 }
 
 #[test]
-fn labels_are_voted_on_and_rows_may_have_no_name() {
-    let members = [
-        (member("id,y\n1,01\n2,b b\n", "id,y\n3,01\n", ""), 0.4),
-        (member("id,y\n1,b b\n2,b b\n", "id,y\n3,b b\n", ""), 0.35),
-        (member("id,y\n1,b b\n2,01\n", "id,y\n3,b b\n", ""), 0.25),
-    ];
-    let [_, test, validation] = run(&members, CombinedBy::Votes, Some("id"));
-    assert_eq!([test.as_str(), validation.as_str()], ["id,y\n1,b b\n2,b b\n", "id,y\n3,b b\n"]);
-    let unnamed = [
-        (member("row,y\na,1\nb,2\n", "row,y\na,1\n", ""), 0.5),
-        (member("row,y\na,3\nb,4\n", "row,y\na,1\n", ""), 0.5),
-    ];
-    let [_, test, validation] = run(&unnamed, CombinedBy::Mean, None);
-    assert_eq!([test.as_str(), validation.as_str()], ["row,y\na,2.0\nb,3.0\n", "row,y\na,1\n"]);
-}
-
-#[test]
 fn rows_and_labels_may_be_written_in_several_ways() {
     let members = [
         (member("id, y\n007,True\n\n8,True\n9,a\n", "id,y\n3,1\n", ""), 0.4),

@@ -39,7 +39,7 @@ fn study(agents: &OfflineAgents, path: usize, told: Value) -> String {
 
 #[test]
 fn scripts_run_on_few_groups_constant_targets_weights_and_dates_alone() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let mut batch = Batch::new();
     let mut add = |label: &str, script: &str, folder: &Folder| {
         batch.add_alone(label.to_owned(), &with_few_trees(script), |input| {

@@ -6,9 +6,10 @@ use mle_star_domain::role::AgentType;
 use mle_star_needs::needs;
 use serde_json::json;
 
-use super::ask::{Asked, ensembles, merged, refinements};
-use super::folders::{Folder, PLAIN, TRAIN_ROWS, check, check_with};
-use super::python::{Batch, assert_faultless, initial, interpreter, with_few_trees};
+use super::ask::Asked;
+use super::folders::{Folder, PLAIN, check, check_with};
+use super::joins::SHOP;
+use super::roles::FLIGHTS;
 
 const WORD: [&str; 5] = ["A", "B", "C", "D", "E"];
 
@@ -70,13 +71,14 @@ assert {"cabin_1", "cabin_3", "seat_1"} <= set(CATEGORICAL) and "shop_name" in M
 
 #[test]
 fn columns_are_computed_from_codes_numbers_dates_and_places() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     check_with(&[(COMPOSED, COMPUTED)]);
+    check(&[Folder { families: &["CatBoost", "Extra trees", "Linear model", "Neural network"], ..COMPOSED }]);
 }
 
 #[test]
 fn numbers_with_a_unit_are_numbers() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let folder = Folder {
         name: "units",
         features: "id,way,price,term,left",
@@ -110,67 +112,6 @@ assert {"way_number", "price_number", "term_number", "left_number"} <= set(NUMER
 }
 
 #[test]
-fn scripts_of_every_kind_run_with_computed_columns() {
-    needs!(Campaign("offline"), Libraries);
-    let families = &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linear model", "Neural network"];
-    check(&[Folder { families, ..COMPOSED }]);
-    let agents = COMPOSED.agents();
-    let asked = Asked { agents: &agents, place: "phase2/path-0/t0" };
-    let both = merged(&asked, ["LightGBM", "Linear model"]);
-    let first = initial(&agents, "LightGBM");
-    let mut batch = Batch::new();
-    let changed = refinements(&asked, &both).into_iter().chain(ensembles(&asked, &[&first, &both]));
-    // All of them would take minutes.
-    for (label, script) in changed.step_by(3) {
-        batch.add_alone(label, &with_few_trees(&script), |input| COMPOSED.write(input));
-    }
-    assert!(batch.len() > 8, "{}", batch.len());
-    assert_faultless(batch.run(&interpreter()).iter().map(|done| COMPOSED.faults(done)));
-}
-
-#[test]
-fn nothing_is_computed_from_columns_that_do_not_fit() {
-    let script = |folder: &Folder| initial(&folder.agents(), "LightGBM");
-    let check = |features: &'static str, cells: fn(usize, [f64; 2]) -> String, absent: &[&str]| {
-        let text = script(&Folder { features, cells, ..PLAIN });
-        for part in absent {
-            assert!(!text.contains(part), "{part}: {text}");
-        }
-    };
-    // The name is taken, another form in the test table, a code that repeats, few values.
-    check("id,cabin,cabin_1", |row, [a, _]| format!("{row},{row}/{},{a:.3}", row % 9), &["extract"]);
-    let other_form: fn(usize, [f64; 2]) -> String = |row, [a, _]| {
-        let form = if row < TRAIN_ROWS { "/" } else { ":" };
-        format!("{row},{}{form}{row},{a:.3}", row % 9)
-    };
-    let in_both = Folder { features: "id,cabin,a", cells: other_form, test_rows: 40, ..PLAIN };
-    assert!(!script(&in_both).contains("extract"));
-    // Many rows of each code, and a code that says nothing but which row it is.
-    let enough: fn(usize, [f64; 2]) -> String =
-        |row, [a, _]| format!("{row},{}/{},{a:.3}", WORD[row % 5], row % 4);
-    let codes = Folder { features: "id,code,a", cells: enough, rows: 900, ..PLAIN };
-    assert!(!script(&codes).contains("extract"));
-    check(
-        "id,word,a",
-        |row, [a, _]| format!("{row},w{:x}q v{:x}z,{a:.3}", row * 7919, row * 104_729),
-        &["extract"],
-    );
-    check("id,hash,a", |row, [a, _]| format!("{row},{:08x},{a:.3}", row % 20 * 91_911_123), &["extract"]);
-    check("id,kind,a", |row, [a, _]| format!("{row},{}/{}/x,{a:.3}", WORD[row % 5], row % 2), &["extract"]);
-    // Of very many rows, there would be too many cells.
-    let told =
-        |rows: usize| Folder { counted_rows: Some(rows), limit: 60, ..COMPOSED }.agents().features().unwrap();
-    assert!(told(4_000_000).contains("shop as a category"));
-    assert!(!told(20_000_000).contains("shop as a category"));
-    // Neither codes nor places, and a single date.
-    check(
-        "id,age,lat,day",
-        |row, [a, _]| format!("{row},{},{a:.3},2024-01-{:02}", row % 30 + 18, row % 28 + 1),
-        &["_name", "kilometres", "_to_"],
-    );
-}
-
-#[test]
 fn what_is_computed_from_a_dropped_column_is_dropped_too() {
     let agents = COMPOSED.agents();
     let asked = Asked { agents: &agents, place: "phase1/candidate-0/init" };
@@ -183,57 +124,6 @@ fn what_is_computed_from_a_dropped_column_is_dropped_too() {
     assert!(script.contains("\"seat_1\""), "{script}");
 }
 
-/// A table with a column whose name a computed column would have.
-fn shops() -> String {
-    (0..30)
-        .fold("shop,name\n".to_owned(), |text, shop| text + &format!("{},s{}\n", shop * 131 + 7, shop % 20))
-}
-
-/// Words among numbers, coordinates beyond the earth, a day that some rows lack.
-fn stays() -> String {
-    (0..300).fold("shop,day,amount\n".to_owned(), |mut text, row| {
-        let day = if row % 4 == 1 { String::new() } else { format!("2024-01-{:02}", row / 30 + 1) };
-        writeln!(text, "{},{day},{}", row % 30 * 131 + 7, if row % 4 == 1 { 999 } else { row / 30 }).unwrap();
-        text
-    })
-}
-
-#[test]
-fn odd_values_break_no_computed_column() {
-    needs!(Campaign("offline"), Libraries);
-    let odd = Folder {
-        name: "odd",
-        features: "id,shop,code,pair,from_lat,from_lon,to_lat,to_lon",
-        cells: |row, [a, b]| {
-            let number = if row % 45 == 7 { "81a".to_owned() } else { row.to_string() };
-            let latitude = if row % 9 == 4 { "inf".to_owned() } else { format!("{a:.4}") };
-            format!(
-                "{row},{},{}/{number}/{},{},{latitude},179.{},{b:.4},-179.{}",
-                row % 30 * 131 + 7,
-                WORD[row % 5],
-                ["Y", "N"][row % 2],
-                WORD[row % 4],
-                8 + row % 2,
-                8 + row / 2 % 2,
-            )
-        },
-        families: &["LightGBM", "CatBoost"],
-        further: &[("further", stays)],
-        ..PLAIN
-    };
-    let compared = r#"
-for table in (train, test):
-    assert table["way_east"].dropna().abs().max() < 50 and table["way_km"].notna().sum() > 5
-    assert set(table["code_3"]) <= {"Y", "N"} and table["code_2"].notna().sum() > 5
-    assert set(table["further_amount_last"].dropna()) <= set(range(10)), table["further_amount_last"]
-late = test.assign(**{"from_lat": "unknown"}) if len(test) else test
-assert np.isnan(kilometres(late[["from_lat", "from_lon", "to_lat", "to_lon"]])[0]).all()
-"#;
-    let taken = Folder { name: "taken", further: &[("further", shops)], families: &["LightGBM"], ..odd };
-    check_with(&[(odd, compared), (taken, "assert list(train.columns).count('shop_name') <= 1")]);
-    check(&[odd, taken]);
-}
-
 #[test]
 fn features_are_told_in_one_line() {
     let check =
@@ -241,6 +131,20 @@ fn features_are_told_in_one_line() {
     check(&PLAIN, None);
     check(&RATINGS, Some("features: user as a category, too; factors of user_name and film"));
     check(&CLIENTS, Some("features: further.csv by client"));
+    check(
+        &SHOP,
+        Some(
+            "features: cities.csv by city (with lands.csv by land_id); \
+             orders.csv by client (with items.csv by id (with products.csv by product))",
+        ),
+    );
+    check(
+        &FLIGHTS,
+        Some(
+            "features: airports.csv by origin; airports.csv by dest; the way from origin_lat to dest_lat; \
+             what origin and dest differ in",
+        ),
+    );
     check(
         &COMPOSED,
         Some(
@@ -268,7 +172,7 @@ fn visits() -> String {
 
 #[test]
 fn shares_of_equal_names_are_one_column() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let folder = Folder { name: "equal names", further: &[("further", visits)], ..CLIENTS };
     check_with(&[(folder, "assert train.columns.is_unique and 'further_a_b_c' in train")]);
 }
@@ -285,7 +189,7 @@ fn purchases() -> String {
 
 #[test]
 fn a_table_with_several_rows_for_a_key_is_summarised() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let compared = r#"
 rows = pd.read_csv("./input/further.csv")
 rows["day"] = (pd.to_datetime(rows["day"]) - pd.to_datetime(rows["day"]).max()).dt.days
@@ -338,7 +242,7 @@ fn user_and_film(row: usize) -> (usize, usize) {
 
 #[test]
 fn factors_know_which_categories_go_together() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let compared = r#"
 fit, rest = FOLDS[0]
 x = features_lightgbm(train)
@@ -361,24 +265,4 @@ assert np.isfinite(of_new).all() and np.allclose(of_new[:, 0], of_new[:, 1])
 "#;
     check_with(&[(RATINGS, compared)]);
     check(&[RATINGS]);
-}
-
-#[test]
-fn pairs_have_two_columns_of_many_categories_with_some_rows_each() {
-    let check = |folder: Folder, expected: bool| {
-        let script = initial(&folder.agents(), "LightGBM");
-        assert_eq!(script.contains("pair_factors"), expected, "{}: {script}", folder.name);
-    };
-    check(RATINGS, true);
-    let labels: fn(usize, [f64; 2]) -> String = |_, [_, b]| usize::from(b > 0.5).to_string();
-    check(Folder { metric: "ROC-AUC", wanted: ("y", "0.5"), labels, ..RATINGS }, true);
-    let of_three: fn(usize, [f64; 2]) -> String = |row, _| (row % 3).to_string();
-    check(
-        Folder { name: "three classes", metric: "accuracy", wanted: ("y", "0"), labels: of_three, ..RATINGS },
-        false,
-    );
-    check(Folder { name: "few rows", rows: 120, ..RATINGS }, false);
-    let one: fn(usize, [f64; 2]) -> String =
-        |row, [a, _]| format!("{row},{},f{},{a:.3}", row % 40 * 37, row % 5);
-    check(Folder { name: "few films", cells: one, ..RATINGS }, false);
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::role::AgentType;
 use mle_star_needs::needs;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::ask::{Asked, ensembles, merged, merged_without, refinements, with_data};
+use super::ask::{Asked, ensembles, merged_without, refinements, with_data};
 use super::python::{Batch, FAMILIES, assert_faultless, faults, interpreter};
 use super::tasks::{Shape, agents, shape};
 
@@ -59,21 +59,8 @@ fn later_edits_do_not_bring_a_dropped_column_back() {
 }
 
 #[test]
-fn without_suspicious_features_nothing_changes() {
-    let agents = agents(&shape("RMSE", Minimize, 0));
-    let ask = Asked { agents: &agents, place: "phase1/candidate-0/init" };
-    let plain = merged(&ask, ["CatBoost", "Extra trees"]);
-    let all = ["size", "weight", "age", "colour", "place", "active", "day", "note"];
-    for suspicious in
-        [Value::Null, json!([]), json!(["absent"]), json!(["id", "target"]), json!(7), json!(all)]
-    {
-        assert_eq!(merged_without(&ask, ["CatBoost", "Extra trees"], &suspicious), plain, "{suspicious}");
-    }
-}
-
-#[test]
 fn scripts_without_suspicious_columns_run() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let python = interpreter();
     let mut batch = Batch::new();
     let mut seen = BTreeSet::new();

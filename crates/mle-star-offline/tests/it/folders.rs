@@ -248,40 +248,13 @@ const MOST: &[&str] = &["LightGBM", "XGBoost", "CatBoost", "Extra trees", "Linea
 
 #[test]
 fn unusual_features_are_no_obstacle() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     check(&[
         PLAIN,
         Folder {
             name: "infinite features",
             cells: |row, [a, b]| format!("{row},{},{}", large(row, a), large(row + 4, b)),
             families: MOST,
-            ..PLAIN
-        },
-        Folder {
-            name: "days far away",
-            features: "id,day,a,b",
-            cells: |row, [a, b]| format!("{row},{}-03-1{},{a:.3},{b:.3}", 1200 + row * 10, row % 10),
-            families: MOST,
-            ..PLAIN
-        },
-        Folder {
-            name: "words of one letter",
-            features: "id,text,a",
-            cells: |row, [a, b]| {
-                let letter = |number: f64| ["A", "C", "G", "T"][(number * 4.0) as usize % 4];
-                let many = (1..9).map(|times| letter(a * f64::from(times * times) * 1.7 + b * 0.1));
-                format!("{row},{},{b:.3}", many.collect::<Vec<_>>().join(" "))
-            },
-            families: &["TF-IDF linear model", "LightGBM", "CatBoost"],
-            ..PLAIN
-        },
-        Folder {
-            name: "features with the names of classes",
-            metric: "log loss",
-            labels: |row, [a, _]| {
-                ["a", "b", "c"][if row == 40 { 2 } else { usize::from(a > 0.5) }].to_owned()
-            },
-            wanted: ("c,a,b", "0.25,0.25,0.5"),
             ..PLAIN
         },
     ]);
@@ -300,15 +273,8 @@ fn only_in_train(row: usize, number: f64) -> String {
 
 #[test]
 fn every_bad_table_ends_in_a_submission() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     check(&[
-        Folder {
-            name: "missing in test",
-            features: "id,b,a,text,kind,day",
-            cells: |row, [a, b]| format!("{row},{b:.3},{}", only_in_train(row, a)),
-            families: MOST,
-            ..PLAIN
-        },
         Folder {
             name: "everything missing in test",
             features: "id,a,text,kind,day",
@@ -323,24 +289,13 @@ fn every_bad_table_ends_in_a_submission() {
             families: MOST,
             ..PLAIN
         },
-        Folder { name: "one test row", test_rows: 1, families: MOST, ..PLAIN },
         Folder { name: "one test row, numbers", test_rows: 1, families: MOST, ..TWO_NUMBERS },
-        Folder {
-            name: "a cell of one MB",
-            features: "id,a,text",
-            cells: |row, [a, _]| {
-                let text = if row == 3 { "x".repeat(1 << 20) } else { format!("a text of {row} words") };
-                format!("{row},{a:.3},{text}")
-            },
-            families: MOST,
-            ..PLAIN
-        },
     ]);
 }
 
 #[test]
 fn rows_that_were_not_looked_at_are_no_obstacle() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let known = Folder { counted_rows: Some(200_000), families: MOST, ..PLAIN };
     let whole = Folder {
         cells: |row, [a, b]| match row {
@@ -366,7 +321,7 @@ fn rows_that_were_not_looked_at_are_no_obstacle() {
 
 #[test]
 fn a_class_that_the_sample_lacks_is_predicted() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let rare = Folder {
         name: "rare classes",
         metric: "log loss",
@@ -397,7 +352,6 @@ fn a_class_that_the_sample_lacks_is_predicted() {
             wanted: ("often,seldom,rare", "0.4,0.3,0.3"),
             ..rare
         },
-        Folder { name: "rare classes, precision", metric: "average precision", ..rare },
         Folder {
             name: "rare labels",
             metric: "accuracy",
@@ -410,26 +364,8 @@ fn a_class_that_the_sample_lacks_is_predicted() {
 }
 
 #[test]
-fn a_threshold_can_name_one_row_in_a_thousand() {
-    needs!(Campaign("offline"), Libraries);
-    let rare = r#"
-chances, truth = np.linspace(0.0, 0.9, 20_000), (np.arange(20_000) >= 19_980).astype(int)
-named = chances > best_threshold(chances, truth)
-assert 15 <= named.sum() <= 30, named.sum()
-"#;
-    let folder = Folder {
-        name: "rare",
-        metric: "F1",
-        labels: |_, [a, _]| u8::from(a > 0.5).to_string(),
-        wanted: ("y", "0"),
-        ..PLAIN
-    };
-    check_with(&[(folder, rare)]);
-}
-
-#[test]
 fn unusual_labels_are_no_obstacle() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     check(&[
         Folder {
             name: "infinite target",
@@ -455,21 +391,6 @@ fn unusual_labels_are_no_obstacle() {
             ..PLAIN
         },
         Folder {
-            name: "small truth values",
-            metric: "F1",
-            labels: |_, [a, b]| (a + b > 1.0).to_string(),
-            wanted: ("y", "true"),
-            ..PLAIN
-        },
-        Folder {
-            name: "blanks around labels",
-            labels: |row, [a, b]| {
-                format!("{}{}", [" ", "", ""][row % 3], if a > b { "more" } else { "less" })
-            },
-            wanted: ("y", "less"),
-            ..PLAIN
-        },
-        Folder {
             name: "classes in another order",
             metric: "log loss",
             labels: |row, [a, _]| {
@@ -484,7 +405,7 @@ fn unusual_labels_are_no_obstacle() {
 
 #[test]
 fn predictions_are_about_the_class_that_the_sample_names() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let sexes = Folder {
         name: "a column with the name of the first class",
         metric: "average precision",
@@ -511,41 +432,7 @@ fn predictions_are_about_the_class_that_the_sample_names() {
         capitals,
         Folder { name: "capitals come first, F1", metric: "F1", wanted: ("y", "no"), ..capitals },
         three,
-        Folder {
-            name: "blanks around all labels",
-            labels: |_, [a, _]| [" a", " b", " c"][(a * 3.0) as usize].to_owned(),
-            wanted: ("c_a,c_b,c_c", "0.3,0.3,0.4"),
-            ..three
-        },
     ]);
-}
-
-#[test]
-fn a_column_of_one_value_with_gaps_is_a_feature() {
-    let folder = Folder {
-        features: "id,a,flag,one,same",
-        cells: |row, [a, _]| {
-            let [flag, one] = [["yes", ""], ["1", ""]].map(|values| values[row % 2]);
-            format!("{row},{a:.3},{flag},{one},7")
-        },
-        ..PLAIN
-    };
-    let script = initial(&folder.agents(), "LightGBM");
-    assert!(script.contains("\"flag\"") && script.contains("\"one\""), "{script}");
-    assert!(!script.contains("\"same\""), "{script}");
-}
-
-#[test]
-fn labels_and_ids_keep_their_spelling() {
-    let folder = Folder {
-        cells: |row, [a, b]| format!("{row:06},{a:.3},{b:.3}"),
-        labels: |_, [a, _]| if a > 0.5 { "007".to_owned() } else { "08".to_owned() },
-        ..PLAIN
-    };
-    let script = initial(&folder.agents(), "LightGBM");
-    assert!(script.contains("AS_TEXT = {\"id\": str, \"y\": str}"), "{script}");
-    assert_eq!(script.matches("dtype=AS_TEXT").count(), 3, "{script}");
-    assert!(!initial(&PLAIN.agents(), "LightGBM").contains("AS_TEXT"));
 }
 
 /// Two numbers, scored like those of nomad2018.

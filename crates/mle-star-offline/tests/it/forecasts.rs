@@ -4,7 +4,6 @@ use std::path::Path;
 
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::protocol::{Split, SplitKind};
-use mle_star_domain::role::AgentType;
 use mle_star_domain::score::parse_score;
 use mle_star_domain::task::Task;
 use mle_star_needs::needs;
@@ -13,7 +12,6 @@ use mle_star_tables::profile;
 use serde_json::json;
 
 use super::ask::{Asked, ensembles, merged, refinements};
-use super::grouped::section;
 use super::python::{Batch, assert_faultless, fault, initial, interpreter, with_few_trees};
 use super::tasks::{Random, Shape, by, shape, task};
 
@@ -68,39 +66,26 @@ const DAYS: Series = Series {
     ends: 0,
 };
 
-const ALL: [Series; 12] = [
+const MONTHS: Series = Series { name: "months", time: month, steps: [72, 12, 0], metric: "SMAPE", ..DAYS };
+const STORES: Series = Series { name: "stores", series: 4, metric: "RMSLE", ..DAYS };
+const ENDS: Series = Series { name: "ends of their own", series: 4, ends: 9, ..DAYS };
+
+const ALL: [Series; 8] = [
     DAYS,
-    Series { name: "months", time: month, steps: [72, 12, 0], metric: "SMAPE", ..DAYS },
-    Series {
-        name: "years",
-        time: |step| format!("{}-12-31", 1900 + step),
-        steps: [60, 5, 0],
-        metric: "MAE",
-        ..DAYS
-    },
-    Series { name: "numbers", time: |step| step.to_string(), metric: "MAE", ..DAYS },
+    MONTHS,
+    STORES,
+    ENDS,
     Series {
         name: "half hours",
         time: |step| format!("2024-01-{:02} {:02}:{:02}:00", 1 + step / 48, step / 2 % 24, step % 2 * 30),
         steps: [480, 96, 0],
         ..DAYS
     },
-    Series { name: "stores", series: 4, metric: "RMSLE", ..DAYS },
-    Series { name: "a gap", steps: [100, 14, 5], series: 3, gap: 5.0 * 86_400.0, ..DAYS },
     Series { name: "a gap of numbers", time: |step| step.to_string(), steps: [100, 14, 5], gap: 5.0, ..DAYS },
     Series {
         name: "holes, and a new store",
         series: 4,
         is_there: |step, store| store < 3 && (step + store) % 5 != 2,
-        ..DAYS
-    },
-    Series { name: "ends of their own", series: 4, ends: 9, ..DAYS },
-    Series {
-        name: "ends of numbers",
-        time: |step| step.to_string(),
-        series: 3,
-        ends: 5,
-        metric: "MAE",
         ..DAYS
     },
     Series { name: "ends and a gap", steps: [100, 14, 5], series: 3, gap: 5.0 * 86_400.0, ends: 6, ..DAYS },
@@ -182,77 +167,6 @@ impl Series {
     }
 }
 
-#[test]
-fn a_time_that_names_rows_is_a_feature_and_a_series() {
-    for series in ALL {
-        let agents = series.agents().with_folds_file(series.gap);
-        let script = initial(&agents, "LightGBM with forecasts");
-        assert!(script.contains("TIME = \"time\""), "{}\n{script}", series.name);
-        assert_eq!(script.contains("SERIES = [\"store\"]"), series.series > 0, "{}", series.name);
-        let is_date = !series.name.contains("numbers");
-        let feature = if is_date { "DATES = [\"time\"]" } else { "NUMERIC = [\"time\"]" };
-        assert!(script.contains(feature), "{}\n{script}", series.name);
-        assert!(agents.features().unwrap().contains("earlier values of target"));
-    }
-}
-
-/// With and without what a series was, and forecasts that need no library, are among the first models.
-#[test]
-fn the_past_of_a_series_is_a_variant_among_the_first() {
-    let asked = |agents: &OfflineAgents| {
-        let asked = Asked { agents, place: "phase1/retriever" };
-        let reply = asked.json(AgentType::Retriever, None, json!({ "num_models": 4 }));
-        let names = reply["models"].as_array().unwrap().iter().map(|model| model["model_name"].clone());
-        names.map(|name| name.as_str().unwrap().to_owned()).collect::<Vec<_>>()
-    };
-    let agents = DAYS.agents();
-    let models = asked(&agents);
-    assert_eq!(models[0], "Seasons and levels");
-    let with_past = |name: &&String| initial(&agents, name).contains("history_");
-    assert_eq!(models.iter().filter(with_past).count(), 3, "{models:?}");
-    let mean = initial(&agents, "Mean of seasons and LightGBM");
-    assert!(mean.contains("# === Blend ===") && mean.matches("def fit_").count() == 2, "{mean}");
-}
-
-#[test]
-fn folds_come_from_the_file_if_there_is_one() {
-    let check = |script: &str, expected: &[&str], other: &[&str]| {
-        let folds = section(script, "Folds");
-        assert!(expected.iter().all(|part| folds.contains(part)), "{expected:?}\n{folds}");
-        assert!(!other.iter().any(|part| folds.contains(part)), "{other:?}\n{folds}");
-    };
-    let file = "folds = pd.read_csv(\"./input/folds.csv\")";
-    for series in ALL {
-        let script = initial(&series.agents().with_folds_file(series.gap), "LightGBM");
-        let named = format!("train[\"{}\"]", series.id());
-        check(&script, &[file, &named], &["0.55"]);
-        let limit = if series.name.contains("numbers") { "5.0" } else { "pd.Timedelta(seconds=432000.0)" };
-        let first = if series.ends > 0 { "times >= first" } else { ".min()" };
-        let gap = format!("{first} - {limit}");
-        assert_eq!(script.contains(&gap), series.gap > 0.0, "{}\n{script}", series.name);
-        check(&initial(&series.agents(), "LightGBM"), &["0.55"], &[file]);
-    }
-    let mean = "mean over the periods";
-    let agents = DAYS.agents().with_folds_file(0.0);
-    assert!(!section(&initial(&agents, "LightGBM"), "Validation").contains(mean));
-    let averaging = initial(&agents.averaging_periods(), "LightGBM");
-    assert!(section(&averaging, "Validation").contains(mean), "{averaging}");
-    let random = ["StratifiedKFold(", "GroupKFold(n_splits=5)"];
-    for (kind, column) in [(SplitKind::Rows, ""), (SplitKind::Groups, "patient_id")] {
-        for incomplete in [false, true] {
-            let shape = Shape { grouped: true, incomplete, ..shape("accuracy", Minimize, 2) };
-            let profile = super::tasks::profile(&shape);
-            let split = by(kind, column);
-            let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, Some(&split)).unwrap();
-            let script = initial(&agents.with_folds_file(0.0), "LightGBM");
-            // The incomplete table has no ID.
-            let named = if incomplete { "pd.Series(ROWS)" } else { "train[\"id\"]" };
-            check(&script, &[file, named], &random);
-            assert_eq!(section(&script, "Folds").contains("def inner_folds"), kind == SplitKind::Groups);
-        }
-    }
-}
-
 /// Appended to a script: the folds are those of the file, and no forecast knows a value from its end on.
 const CHECKS: &str = r#"
 import json
@@ -292,7 +206,7 @@ for earlier, later in [*FOLDS, (ORDER, len(train) + np.arange(len(test)))]:
 
 #[test]
 fn forecasts_know_no_later_value() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let mut batch = Batch::new();
     for series in ALL {
         let agents = series.agents().with_folds_file(series.gap);
@@ -316,7 +230,7 @@ fn forecasts_know_no_later_value() {
 
 #[test]
 fn classes_samples_and_blends_of_series_run() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let mut batch = Batch::new();
     let mut add = |series: Series, label: String, script: &str| {
         let script = with_few_trees(script);
@@ -324,9 +238,9 @@ fn classes_samples_and_blends_of_series_run() {
     };
     for (series, averages) in [
         ("accuracy", DAYS, false),
-        ("accuracy", ALL[5], false),
+        ("accuracy", STORES, false),
         ("ROC-AUC", DAYS, true),
-        ("F1", ALL[5], true),
+        ("F1", STORES, true),
     ]
     .map(|(metric, series, averages)| (Series { metric, ..series }, averages))
     {
@@ -336,7 +250,7 @@ fn classes_samples_and_blends_of_series_run() {
         add(series, "classes".to_owned(), &merged(&asked, ["LightGBM with windows", "CatBoost"]));
         add(series, "plain first".to_owned(), &merged(&asked, ["CatBoost", "LightGBM with windows"]));
     }
-    for series in [DAYS, ALL[1], ALL[5], ALL[9]] {
+    for series in [DAYS, MONTHS, STORES, ENDS] {
         let sampled = series.agents_for(&series.shape(), 70).with_folds_file(series.gap);
         add(series, "sample".to_owned(), &initial(&sampled, "Mean of seasons and LightGBM"));
         let agents = series.agents().with_folds_file(series.gap);

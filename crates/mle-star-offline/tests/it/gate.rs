@@ -8,7 +8,7 @@ use mle_star_offline::OfflineAgents;
 use mle_star_tables::profile::{Column, ColumnKind};
 use serde_json::json;
 
-use super::ask::{Asked, merged, refinements, with_data};
+use super::ask::{Asked, ensembles, merged, refinements, with_data};
 use super::python::initial;
 use super::tasks::{Shape, agents, by, column, profile, shape, task};
 
@@ -60,8 +60,15 @@ fn check_shape(shape: &Shape) -> usize {
         .collect();
     let blend = with_data(&ask, &merged(&ask, ["LightGBM", "CatBoost"]));
     scripts.extend(refinements(&ask, &blend).into_iter().map(|(_, script)| script));
+    let study = json!({ "solution_script": blend, "previous_ablations": [] });
+    let mut others = vec![ask.code(AgentType::Ablation, None, study)];
+    others.extend(ensembles(&ask, &[&blend, &scripts[0]]).into_iter().map(|(_, script)| script));
     scripts.push(blend);
-    scripts.iter().for_each(|script| passes(script));
+    for script in scripts.iter().chain(&others) {
+        passes(script);
+        let handles = |line: &str| line.trim() == "try:" || line.trim().starts_with("except");
+        assert!(!script.lines().any(handles) && !script.contains("exit("), "{script}");
+    }
     // Neighbours differ in one block.
     let lost: Vec<&str> = scripts.iter().step_by(3).flat_map(|script| missed(script)).collect();
     assert_eq!(lost, Vec::<&str>::new(), "{}", shape.metric);

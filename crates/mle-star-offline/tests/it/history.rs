@@ -13,8 +13,7 @@ use mle_star_offline::OfflineAgents;
 use mle_star_tables::profile;
 use serde_json::json;
 
-use super::ask::{Asked, code_of, ensembles, merged, refinements};
-use super::grouped::section;
+use super::ask::{Asked, ensembles, merged, refinements};
 use super::python::{
     Batch, Done, assert_faultless, fault, initial, interpreter, is_recomputed, with_few_trees,
 };
@@ -63,9 +62,8 @@ const THREE: Rows = Rows {
     ..DATED
 };
 
-const ODD: [Rows; 7] = [
+const ODD: [Rows; 5] = [
     Rows { name: "numbers", day: |day| day.to_string(), store: |store, _| (store * 3).to_string(), ..DATED },
-    Rows { name: "hours", day: |day| format!("2024-01-{:02} {:02}:00", 1 + day / 24, day % 24), ..DATED },
     Rows { name: "irregular times", day: |day| format!("{:.1}", (day * day) as f64 / 7.0), ..DATED },
     Rows {
         name: "rows twice, and rows that are lacking",
@@ -79,11 +77,6 @@ const ODD: [Rows; 7] = [
     Rows {
         name: "new stores",
         store: |store, training| format!("s{}", if store < 3 && !training { store + 50 } else { store }),
-        ..DATED
-    },
-    Rows {
-        name: "no store in some test rows",
-        store: |store, training| if store == 2 && !training { String::new() } else { format!("s{store}") },
         ..DATED
     },
     Rows {
@@ -138,29 +131,6 @@ fn of_classes(classes: usize) -> Shape {
     Shape { time: Some("day"), rich: false, ..shape(metric, direction, classes) }
 }
 
-#[test]
-fn later_rows_of_the_same_series_get_a_history() {
-    for rows in [DATED].into_iter().chain(ODD) {
-        let agents = agents(&of_days("MAE"), rows, SplitKind::Time);
-        let script = initial(&agents, "LightGBM with windows");
-        let series = section(&script, "Series");
-        assert!(series.contains("SERIES = [\"store\"]"), "{}\n{series}", rows.name);
-        let is_date = !["numbers", "irregular times"].contains(&rows.name);
-        assert_eq!(series.contains("pd.to_datetime"), is_date, "{}", rows.name);
-        assert_eq!(script.contains("recent_same_hour"), is_date, "{}", rows.name);
-        // It is a variant: the plain model has none.
-        let plain = initial(&agents, "LightGBM");
-        assert!(!plain.contains("SERIES") && !plain.contains("history"), "{}\n{plain}", rows.name);
-    }
-    let no_history = |shape: &Shape, rows: Rows, kind| {
-        let script = initial(&agents(shape, rows, kind), "LightGBM with windows");
-        assert!(!script.contains("SERIES") && !script.contains("history"), "{}\n{script}", rows.name);
-    };
-    no_history(&of_days("MAE"), DATED, SplitKind::Rows);
-    let others = Rows { name: "others", store: |store, training| format!("{store} {training}"), ..DATED };
-    no_history(&of_days("MAE"), others, SplitKind::Time);
-}
-
 /// Every script that the agents write from these models.
 fn scripts(agents: &OfflineAgents, families: [&str; 2]) -> Vec<(String, String)> {
     let ask = Asked { agents, place: "phase2/path-0/t0" };
@@ -203,45 +173,6 @@ fn scripts_with_a_history_pass_the_rules_against_leakage() {
         assert!(others.iter().all(|name| offered(name)), "{strategies:?}");
         assert!(distances.iter().all(|name| offered(name) == (shape.classes == 0)), "{strategies:?}");
     }
-}
-
-#[test]
-fn history_can_be_left_out_and_taken_back() {
-    let agents = agents(&of_days("MAE"), DATED, SplitKind::Time);
-    let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
-    let script = initial(&agents, "LightGBM with windows");
-    let block = section(&script, "History: LightGBM with windows");
-    let follow = |block: &str, name: &str| {
-        let plan = format!("Strategy: {name}. It is tried.");
-        ask.code(AgentType::Coder, None, json!({ "code_block": block, "plan": plan }))
-    };
-    let without = follow(block, "no earlier targets");
-    assert!(without.contains("\n    windows = []\n"), "{without}");
-    assert_eq!(follow(&without, "no earlier targets"), without.trim_end());
-    assert_eq!(follow(&without, "earlier targets again"), block.trim_end());
-    assert!(follow(block, "time beside earlier targets").contains("\n    left_out = []\n"));
-    let from_last = follow(block, "distance from the last value");
-    assert!(from_last.contains("\n    level = [\"recent_last\"]\n"), "{from_last}");
-    let from_mean = follow(&from_last, "distance from the recent mean");
-    assert!(
-        from_mean.contains("\n    level = [\"recent_0.25\", \"recent_1\", \"recent_4\"]\n"),
-        "{from_mean}"
-    );
-    assert_eq!(follow(&without, "distance from the last value"), without.trim_end());
-}
-
-#[test]
-fn a_study_begins_with_the_history() {
-    let agents = agents(&of_days("MAE"), DATED, SplitKind::Time);
-    let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
-    let inputs =
-        json!({ "solution_script": initial(&agents, "LightGBM with windows"), "previous_ablations": [] });
-    let study = |told| code_of(&ask.ask_telling(AgentType::Ablation, None, inputs.clone(), told));
-    assert_eq!(study(json!({})).matches("\nshow(").count(), 3);
-    // There is time for the solution and one variant.
-    let short = study(json!({ "current": { "seconds": 10.0 }, "study_limit": 26.0 }));
-    assert_eq!(short.matches("\nshow(").count(), 1, "{short}");
-    assert!(short.contains("\nshow(\"History: LightGBM with windows\""), "{short}");
 }
 
 /// Appended to a script: compares a column with plain loops, and checks that no row depends on later targets.
@@ -300,7 +231,7 @@ assert found > 20, found
 
 #[test]
 fn a_history_ends_before_the_period_of_its_row() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let mut batch = Batch::new();
     for rows in [DATED].into_iter().chain(ODD) {
         let shape = of_days("MAE");
@@ -365,16 +296,8 @@ for fit_rows, rows in [*FOLDS, (ORDER, len(train) + np.arange(len(test)))]:
 
 #[test]
 fn a_sample_has_the_history_of_all_rows() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let mut batch = Batch::new();
-    let named = Rows { target: |store, day, _| ["c0", "c1"][(store + day / 9) % 2].to_owned(), ..DATED };
-    let classes = Shape { subsample: 100, text_labels: true, ..of_classes(2) };
-    let script = with_few_trees(&initial(&agents(&classes, named, SplitKind::Time), "LightGBM with windows"));
-    let scale = "def to_model_scale(values):\n    \
-                 return values if values.dtype.kind in 'if' else (values == CLASSES[1]).astype(float)\n";
-    let script = format!("{script}\n{scale}\n{OF_SAMPLE}");
-    batch.add_with(&classes, "labels".to_owned(), &script, |input| write(input, named));
-
     let shape = Shape { subsample: 100, ..of_days("MAE") };
     let agents = agents(&shape, DATED, SplitKind::Time);
     let ask = Asked { agents: &agents, place: "finalization/test" };
@@ -396,14 +319,14 @@ fn a_sample_has_the_history_of_all_rows() {
 
 #[test]
 fn scripts_with_a_history_run() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let mut batch = Batch::new();
     let numbered = Rows { name: "numbered days", day: |day| day.to_string(), ..DATED };
     for (shape, families, rows) in [
         (of_days("RMSLE"), ["LightGBM with windows", "CatBoost with forecasts"], DATED),
         (of_days("MAE"), ["Linear model of distances", "Extra trees of distances"], DATED),
         (of_days("MAE"), ["LightGBM", "Mean of seasons and distances"], numbered),
-        (of_days("RMSE"), ["Seasons and levels", "LightGBM with windows"], ODD[2]),
+        (of_days("RMSE"), ["Seasons and levels", "LightGBM with windows"], ODD[1]),
         (of_classes(2), ["LightGBM with windows", "Linear model"], LABELLED),
         (of_classes(3), ["CatBoost with windows", "Linear model"], THREE),
         (Shape { subsample: 100, ..of_classes(2) }, ["CatBoost with windows", "XGBoost"], LABELLED),
@@ -423,20 +346,4 @@ fn scripts_with_a_history_run() {
 
 fn faults(done: &Done) -> String {
     if done.stderr.is_empty() && is_recomputed(done) { String::new() } else { fault(done) }
-}
-
-#[test]
-fn a_few_classes_have_a_history_and_many_have_none() {
-    let script = |classes: usize, rows: Rows| {
-        initial(&agents(&of_classes(classes), rows, SplitKind::Time), "LightGBM with windows")
-    };
-    let two = script(2, LABELLED);
-    assert!(
-        two.contains("with_windows(") && !two.contains("level") && !two.contains("recent_last_"),
-        "{two}"
-    );
-    let three = script(3, THREE);
-    assert!(three.contains("recent_last_{label}") && !three.contains("recent_trend"), "{three}");
-    let many = Rows { target: |store, day, _| ((store + day) % 16).to_string(), ..DATED };
-    assert!(!script(16, many).contains("SERIES"));
 }

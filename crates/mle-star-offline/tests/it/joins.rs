@@ -4,120 +4,14 @@ use mle_star_domain::metric::Direction::Maximize;
 use mle_star_domain::role::AgentType;
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::profile::ColumnKind;
 use serde_json::json;
 
 use super::ask::{Asked, code_of, merged};
 use super::folders::{Folder, PLAIN, check, check_with};
-use super::tasks::{Shape, agents, column, profile, shape, task};
+use super::tasks::{Shape, agents, shape};
 
 fn asked(agents: &OfflineAgents) -> Asked<'_> {
     Asked { agents, place: "phase1/data/data" }
-}
-
-#[test]
-fn tables_join_by_one_key_or_several() {
-    let check = |columns: &[(&str, ColumnKind, usize)], rows: usize, key: &[&str], expected: &[&str]| {
-        let shape = Shape { auxiliary: true, ..shape("accuracy", Maximize, 2) };
-        let mut profile = profile(&shape);
-        profile.auxiliary[0].columns =
-            columns.iter().map(|(name, kind, distinct)| column(name, *kind, *distinct)).collect();
-        profile.auxiliary[0].rows = rows;
-        profile.auxiliary[0].row_key = key.iter().map(|name| (*name).to_owned()).collect();
-        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
-        let ask = asked(&agents);
-        let script = ask.code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
-        for part in expected {
-            assert!(script.contains(part), "{part}\n{script}");
-        }
-        assert_eq!(script.contains("places"), !expected.is_empty(), "{script}");
-    };
-    let (place, day) = (("place", ColumnKind::Category, 40), ("day", ColumnKind::Date, 30));
-    let rain = ("rain", ColumnKind::Float, 900);
-    check(&[place, rain], 40, &["place"], &["on=[\"place\"]", "drop_duplicates", "\"places_rain\""]);
-    check(
-        &[place, day, rain],
-        900,
-        &["place", "day"],
-        &["on=[\"place\", \"day\"]", "drop_duplicates", "\"places_rain\""],
-    );
-    check(&[place, day, rain], 900, &[], &["on=[\"place\", \"day\"]", "groupby", "\"places_rain_mean\""]);
-    check(
-        &[place, rain],
-        5000,
-        &[],
-        &["on=[\"place\"]", "groupby", "\"places_rain_mean\"", "\"places_rows\""],
-    );
-    check(&[("other", ColumnKind::Category, 40), rain], 40, &[], &[]);
-}
-
-#[test]
-fn names_of_tables_collide_with_nothing() {
-    let check = |file: &str, expected: &[&str]| {
-        let shape = Shape { auxiliary: true, ..shape("accuracy", Maximize, 2) };
-        let mut profile = profile(&shape);
-        profile.auxiliary[0].file = file.into();
-        for table in [Some(&mut profile.train), profile.test.as_mut()].into_iter().flatten() {
-            table.columns.push(column("shops_height", ColumnKind::Float, 50));
-        }
-        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
-        let script = asked(&agents).code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
-        for part in expected {
-            assert!(script.contains(part), "{part}\n{script}");
-        }
-    };
-    check("class.csv", &["class_table = pd.read_csv(\"./input/class.csv\")", "\"class_height\""]);
-    check("2019.csv", &["table_2019_table = ", "\"table_2019_height\""]);
-    check("shops.2019.csv", &["shops_2019_table = "]);
-    check("shops.csv", &["shops_2_table = ", "\"shops_2_height\"", "\"shops_height\""]);
-}
-
-#[test]
-fn names_of_tables_do_not_give_equal_columns() {
-    let check = |tables: [(&str, &str); 2], expected: &[&str]| {
-        let shape = Shape { auxiliary: true, ..shape("accuracy", Maximize, 2) };
-        let mut profile = profile(&shape);
-        let [first, second] = tables.map(|(file, name)| {
-            let mut table = profile.auxiliary[0].clone();
-            table.file = file.into();
-            table.columns.iter_mut().find(|column| column.name == "height").unwrap().name = name.to_owned();
-            table
-        });
-        profile.auxiliary = vec![first, second];
-        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
-        let script = asked(&agents).code(AgentType::Init, None, json!({ "model_name": "LightGBM" }));
-        for part in expected {
-            assert!(script.contains(part), "{part}\n{script}");
-        }
-    };
-    let clash = ["a_table = ", "\"a_b_c\"", "a_b_2_table = ", "\"a_b_2_c\""];
-    check([("a.csv", "b_c"), ("a_b.csv", "c")], &clash);
-    check(
-        [("a_b.csv", "c"), ("a.csv", "b_c")],
-        &["a_b_table = ", "\"a_b_c\"", "a_2_table = ", "\"a_2_b_c\""],
-    );
-    check([("a.csv", "d"), ("a_b.csv", "c")], &["a_table = ", "a_b_table = "]);
-    check([("a.csv", "d"), ("a.csv", "d")], &["a_table = ", "a_2_table = "]);
-}
-
-#[test]
-fn tables_are_joined_from_the_start_and_only_once() {
-    const USED: &str = "All the provided information is used.";
-    let plain = shape("accuracy", Maximize, 2);
-    let check = |shape: &Shape, key: &str| {
-        let mut profile = profile(shape);
-        profile.auxiliary[0].columns[0].name = key.to_owned();
-        profile.auxiliary[0].columns[0].kind = profile.train.column(key).unwrap().kind;
-        let agents = OfflineAgents::new(&task(shape), &profile, 30_000, None).unwrap();
-        let ask = asked(&agents);
-        let own = merged(&ask, ["LightGBM", "CatBoost"]);
-        assert_eq!(own.matches("places_table = pd.read_csv(\"./input/places.csv\")").count(), 1, "{own}");
-        assert!(own.contains("\"places_height\"") && own.contains(&format!("on=[\"{key}\"]")), "{own}");
-        assert_eq!(ask.ask(AgentType::Data, None, json!({ "initial_solution": own })), USED);
-    };
-    check(&Shape { auxiliary: true, ..plain }, "place");
-    // The groups of the folds are no feature, but join.
-    check(&Shape { auxiliary: true, grouped: true, ..plain }, "patient_id");
 }
 
 #[test]
@@ -141,7 +35,7 @@ fn the_data_check_joins_what_a_script_leaves_out() {
 }
 
 /// Clients of a shop, whose orders have items, which are of products.
-const SHOP: Folder = Folder {
+pub(super) const SHOP: Folder = Folder {
     name: "shop",
     features: "id,client,city,a,b",
     cells: |row, [a, b]| format!("{row},{},{},{a:.3},{b:.3}", row % 120, row % 7),
@@ -176,7 +70,7 @@ pub(super) fn table(header: &str, rows: usize, row: impl Fn(usize) -> String) ->
 
 #[test]
 fn tables_are_joined_by_way_of_others() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let compared = r#"
 cities, lands = pd.read_csv("./input/cities.csv"), pd.read_csv("./input/lands.csv")
 orders, items = pd.read_csv("./input/orders.csv"), pd.read_csv("./input/items.csv")
@@ -208,17 +102,6 @@ assert DATES == ["cities_lands_since"] and train.columns.is_unique
 "#;
     check_with(&[(SHOP, compared)]);
     check(&[SHOP]);
-}
-
-#[test]
-fn the_way_to_a_table_is_told() {
-    assert_eq!(
-        SHOP.agents().features().as_deref(),
-        Some(
-            "features: cities.csv by city (with lands.csv by land_id); \
-             orders.csv by client (with items.csv by id (with products.csv by product))"
-        )
-    );
 }
 
 #[test]
@@ -280,7 +163,7 @@ def earlier(row, events, numbers):
 
 #[test]
 fn later_rows_are_left_out_if_test_rows_have_fewer_of_them() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let compared = r#"
 events = pd.read_csv("./input/purchases.csv").merge(pd.read_csv("./input/kinds.csv"), on="kind")
 low, high = ((pd.to_datetime(events["bought"]) - pd.Timestamp("2024-01-01")).dt.days).quantile([0.01, 0.99])
@@ -323,7 +206,7 @@ const ACCOUNTS: Folder = Folder {
 
 #[test]
 fn later_rows_are_left_out_by_way_of_another_table() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let compared = r#"
 events = pd.read_csv("./input/purchases.csv").merge(pd.read_csv("./input/accounts.csv"), on="account")
 events = events.merge(pd.read_csv("./input/shops.csv"), on="shop")
@@ -344,85 +227,12 @@ assert train["accounts_rows"].max() == 2 and "accounts_purchases_rows_mean" not 
     );
 }
 
-/// Two clients of each row, whose accounts have a date, too; payments write the day first.
-const TRANSFERS: Folder = Folder {
-    name: "transfers",
-    features: "id,client,to_client,asked,a,b",
-    cells: |row, [a, b]| {
-        let month = if row < 90 { row % 5 + 2 } else { row % 3 + 10 };
-        let day = row % 28 + 1;
-        format!("{row},{},{},2024-{month:02}-{day:02},{a:.3},{b:.3}", row % 36, (row * 5 + 1) % 36)
-    },
-    further: &[
-        ("accounts", || {
-            // Numbers that no float has.
-            table("account,client,opened", 36, |at| {
-                format!("90071992547409{},{at},2023-01-{:02}", 930 + at, at % 28 + 1)
-            })
-        }),
-        ("purchases", || {
-            table("account,bought,amount", 900, |at| {
-                let day = format!("{:02}/{:02}/2024", at * 11 % 28 + 1, at * 5 % 12 + 1);
-                format!("90071992547409{},{day},{}", 930 + at * at % 41, at * 31 % 83)
-            })
-        }),
-    ],
-    ..DATED
-};
-
-#[test]
-fn each_role_leaves_later_rows_out() {
-    needs!(Campaign("offline"), Libraries);
-    let compared = r#"
-events = pd.read_csv("./input/purchases.csv").merge(pd.read_csv("./input/accounts.csv"), on="account")
-events["bought"] = pd.to_datetime(events["bought"], format="%d/%m/%Y")
-for table in (train, test):
-    for _, row in table.iterrows():
-        for key in ("client", "to_client"):
-            own = events[(events["client"] == row[key]) & (events["bought"] < pd.Timestamp(row["asked"]))]
-            rows = [row[name] for name in table if name.startswith(key) and name.endswith("_rows") and "accounts" not in name]
-            assert len(rows) == 1
-            assert rows[0] == len(own) or own.empty and pd.isna(rows[0]), (key, rows, len(own))
-assert len(train) == 90 and len(test) == 12
-"#;
-    check_with(&[(TRANSFERS, compared)]);
-    let told = TRANSFERS.agents().features().unwrap();
-    let both = "purchases.csv by client before asked (with accounts.csv by account); \
-                purchases.csv by to_client before asked (with accounts.csv by account)";
-    assert!(told.contains(both), "{told}");
-}
-
-/// Names with a word among many numbers, in two tables that are not joined to the training table.
-const GIFTS: Folder = Folder {
-    name: "gifts",
-    features: "id,client,a,b",
-    further: &[
-        ("items", || {
-            table("client,product,pieces", 600, |at| format!("{},{},{}", at % 97, gift(at), at % 4))
-        }),
-        ("products", || table("product,price", 41, |at| format!("{},{at}.5", gift(at)))),
-    ],
-    ..SHOP_ROWS
-};
-
-/// The same in a table that calls the column by another name.
+/// Names with a word among many numbers, in a column that another table calls by another name.
 const STORES: Folder = Folder {
     name: "stores",
     features: "id,store_id,a,b",
     cells: |row, [a, b]| format!("{row},{},{a:.3},{b:.3}", gift(row + 30)),
     further: &[("stores", || table("id,size", 41, |at| format!("{},{at}.5", gift(at))))],
-    ..SHOP_ROWS
-};
-
-/// A code that only the test table has a word for.
-const ONLINE: Folder = Folder {
-    name: "online",
-    features: "id,store,a,b",
-    cells: |row, [a, b]| {
-        let store = if row > 95 { "online".to_owned() } else { (row % 9 + 1).to_string() };
-        format!("{row},{store},{a:.3},{b:.3}")
-    },
-    further: &[("stores", || table("id,size", 9, |at| format!("{},{at}.5", at + 1)))],
     ..SHOP_ROWS
 };
 
@@ -435,27 +245,13 @@ const PADDED: Folder = Folder {
     ..SHOP_ROWS
 };
 
-/// A date that orders rows and joins another table.
-const WEATHER: Folder = Folder {
-    name: "weather",
+/// Two tables whose columns would have equal names.
+const CLASH: Folder = Folder {
+    name: "clash",
     further: &[
-        ("purchases", || {
-            table("client,bought,amount", 900, |at| format!("{},{},{at}", at * at % 37, bought(at)))
-        }),
-        ("weather", || {
-            table("bought,rain", 336, |at| format!("2024-{:02}-{:02},{}", at / 28 + 1, at % 28 + 1, at % 7))
-        }),
+        ("shop", || table("client,b_c", 97, |at| format!("{at},{}", at * 7 % 13))),
+        ("shop_b", || table("client,c", 97, |at| format!("{at},{}", at * 5 % 11))),
     ],
-    ..DATED
-};
-
-/// Truth values, and amounts with gaps between them.
-const BILLS: Folder = Folder {
-    name: "bills",
-    further: &[("bills", || {
-        let paid = |at: usize| if at.is_multiple_of(3) { "True" } else { "False" };
-        table("client,paid,total", 900, |at| format!("{},{},{}", at % 97, paid(at), at % 30 * 997 + 300))
-    })],
     ..SHOP_ROWS
 };
 
@@ -471,27 +267,13 @@ fn gift(at: usize) -> String {
     if at % 41 == 40 { "gift".to_owned() } else { (at % 41 + 1).to_string() }
 }
 
-/// A day of 2024.
-fn bought(at: usize) -> String {
-    format!("2024-{:02}-{:02}", at * 5 % 12 + 1, at * 11 % 28 + 1)
-}
-
 #[test]
 fn odd_keys_join() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     check_with(&[
-        (GIFTS, "assert train['items_products_price_mean'].notna().sum() > 20, NUMERIC"),
         (STORES, "assert train['stores_size'].notna().all() and 'store_id' not in NUMERIC"),
-        (ONLINE, "assert 'stores_size' not in train"),
+        (CLASH, "assert train.columns.is_unique and {'shop_b_c', 'shop_b_2_c'} <= set(train), list(train)"),
         (PADDED, "assert train['cities_people'].notna().all() and train['id'].str.len().eq(3).all()"),
-        (WEATHER, "assert {'purchases_bought_max', 'purchases_weather_rain_mean'} <= set(NUMERIC), NUMERIC"),
-        (
-            BILLS,
-            "known = train[train['client'] < 97]\n\
-             assert abs(known['bills_paid_True'].mean() - 1 / 3) < 0.05, known['bills_paid_True']\n\
-             assert (known['bills_paid_True'] + known['bills_paid_False'] == 1).all()\n\
-             assert {'bills_total_mean', 'bills_total_std'} <= set(NUMERIC), NUMERIC",
-        ),
     ]);
 }
 
@@ -512,7 +294,7 @@ const ENDED: Folder = Folder {
 
 #[test]
 fn training_rows_know_as_little_of_the_last_days_as_test_rows() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let compared = r#"
 events = pd.read_csv("./input/purchases.csv", parse_dates=["bought"])
 end = events["bought"].max()

@@ -3,12 +3,11 @@
 use mle_star_domain::metric::Direction::{Maximize, Minimize};
 use mle_star_domain::role::{AgentType, Variant};
 use mle_star_offline::OfflineAgents;
-use mle_star_tables::profile::{ColumnKind, Profile};
+use mle_star_tables::profile::Profile;
 use serde_json::json;
 
-use super::ask::{Asked, code_of, merged, with_data};
-use super::python::initial;
-use super::tasks::{Shape, agents, column, count_rarest, profile, shape, task};
+use super::ask::{Asked, code_of, merged};
+use super::tasks::{Shape, agents, count_rarest, profile, shape, task};
 
 #[test]
 fn a_sample_grows_to_what_fits_into_the_time() {
@@ -30,6 +29,8 @@ fn a_sample_grows_to_what_fits_into_the_time() {
         assert_eq!(instead, rows.map_or("# Every training row is used.".to_owned(), sample), "{allowed}");
     };
     assert!(all > 150);
+    let whole = ask.ask(AgentType::Test, Some(Variant::SubsamplingExtract), json!({ "final_solution": "" }));
+    assert!(!whole.contains("```"), "{whole}");
     check(4.0, Some(100));
     check(15.0, Some(150));
     check(10.0 * (all as f64 / 100.0) + 0.1, None);
@@ -92,37 +93,4 @@ fn a_short_study_in_folds_of_groups_leaves_out_only_parts_that_train() {
     let measured = [measured.as_str()];
     assert_eq!(variants(1.0, &measured), ["Features: LightGBM", "Model: LightGBM", "Postprocessing"]);
     assert_eq!(variants(100.0, &measured), ["Features: LightGBM", "Postprocessing"]);
-}
-
-#[test]
-fn large_tables_are_read_whole() {
-    let shape = Shape { auxiliary: true, ..shape("RMSE", Minimize, 0) };
-    let check = |rows: usize, whole: bool| {
-        let mut profile = profile(&shape);
-        profile.train.rows = rows;
-        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap().with_folds_file(0.0);
-        let ask = Asked { agents: &agents, place: "phase1/data" };
-        let script = with_data(&ask, &initial(&agents, "LightGBM"));
-        let reads: Vec<&str> = script.lines().filter(|line| line.contains("pd.read_csv(\"")).collect();
-        assert_eq!(reads.len(), 5, "{reads:#?}");
-        assert!(reads.iter().all(|line| line.contains(", low_memory=False") == whole), "{reads:#?}");
-    };
-    check(10_000, false);
-    check(1_000_000, true);
-}
-
-#[test]
-fn codes_of_a_large_table_that_differ_in_every_row_are_no_features() {
-    let check = |distinct: usize, is_feature: bool| {
-        let shape = shape("RMSE", Minimize, 0);
-        let mut profile = profile(&shape);
-        profile.train.rows = 3_000_000;
-        for table in [Some(&mut profile.train), profile.test.as_mut()].into_iter().flatten() {
-            table.columns.push(column("code", ColumnKind::Category, distinct));
-        }
-        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
-        assert_eq!(initial(&agents, "LightGBM").contains("\"code\""), is_feature, "{distinct}");
-    };
-    check(100_000, false);
-    check(80_000, true);
 }

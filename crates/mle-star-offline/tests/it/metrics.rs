@@ -33,7 +33,7 @@ const INTERVALS: Folder = Folder {
 
 #[test]
 fn scripts_answer_every_kind_of_metric() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     check(&[
         GUESSES,
         Folder { name: "more guesses than classes", metric: "top-9 accuracy", ..GUESSES },
@@ -48,13 +48,6 @@ fn scripts_answer_every_kind_of_metric() {
             name: "Gini of two classes",
             metric: "normalized Gini",
             labels: |_, [a, b]| u8::from(a + b > 1.0).to_string(),
-            wanted: ("y", "0.5"),
-            ..PLAIN
-        },
-        Folder {
-            name: "Gini of two words",
-            metric: "gini",
-            labels: |_, [a, b]| if a + b > 1.0 { "yes" } else { "no" }.to_owned(),
             wanted: ("y", "0.5"),
             ..PLAIN
         },
@@ -76,7 +69,7 @@ fn scripts_answer_every_kind_of_metric() {
 
 #[test]
 fn scripts_for_these_metrics_can_be_changed_and_combined() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     check_changed(&[GUESSES, AMOUNTS, INTERVALS]);
 }
 

@@ -81,8 +81,13 @@ impl Batch {
     /// Adds a script; `write` fills its `input/`.
     pub(super) fn add_with(&mut self, shape: &Shape, label: String, script: &str, write: impl FnOnce(&Path)) {
         let folder = self.add_alone(label, script, write);
-        let check = json!({ "metric": shape.metric, "time": shape.time, "limit": shape.subsample });
-        std::fs::write(folder.join("check.json"), check.to_string()).unwrap();
+        recompute(shape, None, &folder);
+    }
+
+    /// Adds a script whose score has weights.
+    pub(super) fn add_weighted(&mut self, shape: &Shape, label: String, script: &str, weight: Option<&str>) {
+        let folder = self.add_alone(label, &with_few_trees(script), |input| write(shape, input));
+        recompute(shape, weight, &folder);
     }
 
     /// Adds a script whose score is not recomputed.
@@ -118,6 +123,13 @@ impl Batch {
         };
         self.scripts.iter().map(done).collect()
     }
+}
+
+/// Says how a score is to be recomputed.
+fn recompute(shape: &Shape, weight: Option<&str>, folder: &Path) {
+    let check =
+        json!({ "metric": shape.metric, "time": shape.time, "limit": shape.subsample, "weight": weight });
+    std::fs::write(folder.join("check.json"), check.to_string()).unwrap();
 }
 
 /// The script with small forests, since the test only checks that it runs.
@@ -217,7 +229,7 @@ pub(super) fn interpreter() -> PathBuf {
 
 #[test]
 fn every_family_and_every_metric_runs() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let python = interpreter();
     let mut batch = Batch::new();
     for (position, shape) in shapes().enumerate() {
@@ -254,7 +266,7 @@ fn write_odd(input: &Path) {
 
 #[test]
 fn odd_names_and_missing_classes_run() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let python = interpreter();
     let mut batch = Batch::new();
     let shape = Shape { rich: false, ..shape("macro F1", Maximize, 3) };
@@ -271,7 +283,7 @@ fn odd_names_and_missing_classes_run() {
 
 #[test]
 fn every_strategy_of_every_block_runs() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let python = interpreter();
     let mut batch = Batch::new();
     let mut seen = BTreeSet::new();
@@ -293,7 +305,7 @@ fn every_strategy_of_every_block_runs() {
 
 #[test]
 fn ablations_measure_and_ensembles_run() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let python = interpreter();
     let mut batch = Batch::new();
     let (mut ablations, mut seen) = (0, BTreeSet::new());

@@ -24,7 +24,8 @@ def recomputed():
     truth = train["target"].iloc[rows]
     assert truth.notna().all(), "a row without a target is validated"
     right_number(how, train, rows)
-    return score(how["metric"], truth, table, np.unique(train["target"].dropna()))
+    weighted = {"sample_weight": train[how["weight"]].iloc[rows]} if how.get("weight") else {}
+    return score(how["metric"], truth, table, np.unique(train["target"].dropna()), weighted)
 
 
 def right_number(how, train, rows):
@@ -42,9 +43,9 @@ def right_number(how, train, rows):
         assert times[is_validated].min() > times[labelled & ~is_validated].max(), "a validated row is not later"
 
 
-def score(metric, truth, table, classes):
+def score(metric, truth, table, classes, weighted):
     if metric in FOR_NUMBERS:
-        return FOR_NUMBERS[metric](truth.to_numpy(), table["target"].to_numpy())
+        return FOR_NUMBERS[metric](truth.to_numpy(), table["target"].to_numpy(), **weighted)
     if metric in ("ROC-AUC", "average precision", "log loss", "Brier score"):
         positions = np.searchsorted(classes, truth)
         if "target" in table:
@@ -63,7 +64,7 @@ def score(metric, truth, table, classes):
         width = shares.shape[1]
         is_class = np.eye(width)[positions]
         if metric == "log loss":
-            return metrics.log_loss(positions, shares, labels=np.arange(width))
+            return metrics.log_loss(positions, shares, labels=np.arange(width), **weighted)
         if metric == "Brier score":
             return ((shares - is_class) ** 2).sum(axis=1).mean()
         shares, is_class = shares[:, : len(classes)], is_class[:, : len(classes)]
@@ -73,12 +74,13 @@ def score(metric, truth, table, classes):
     predicted = table["target"]
     assert set(predicted) <= set(classes), set(predicted)
     if metric == "F1":
-        return metrics.f1_score(truth, predicted, pos_label=classes[-1])
+        return metrics.f1_score(truth, predicted, pos_label=classes[-1], **weighted)
     return FOR_LABELS[metric](truth, predicted)
 
 
-def smape(truth, predicted):
-    return (200 * np.abs(predicted - truth) / (np.abs(predicted) + np.abs(truth))).mean()
+def smape(truth, predicted, sample_weight=None):
+    shares = 200 * np.abs(predicted - truth) / (np.abs(predicted) + np.abs(truth))
+    return np.average(shares, weights=sample_weight)
 
 
 FOR_NUMBERS = {

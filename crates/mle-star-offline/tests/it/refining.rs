@@ -7,8 +7,6 @@ use mle_star_domain::role::AgentType;
 use serde_json::{Value, json};
 
 use super::ask::{blocks, merged};
-use super::grouped::section;
-use super::python::initial;
 use super::role_answers::{asked, is_code, strategies};
 use super::tasks::{agents, shape};
 
@@ -32,48 +30,6 @@ fn the_extractor_follows_the_study_and_prefers_new_parts() {
         assert_eq!(block.as_str().unwrap().lines().next(), Some(format!("# === {expected} ===").as_str()));
         previous.push(block);
     }
-}
-
-#[test]
-fn paths_begin_differently_and_answers_repeat() {
-    let agents = agents(&shape("RMSE", Minimize, 0));
-    let script = merged(&asked(&agents, "phase1/merge-1"), ["LightGBM", "CatBoost"]);
-    let study = |place: &str| {
-        let inputs = json!({ "solution_script": script, "previous_ablations": [] });
-        asked(&agents, place).code(AgentType::Ablation, None, inputs)
-    };
-    assert_eq!(study("phase2/path-0/t0/ablation"), study("phase2/path-0/t0/ablation"));
-    assert_ne!(study("phase2/path-0/t0/ablation"), study("phase2/path-1/t0/ablation"));
-}
-
-#[test]
-fn each_part_is_measured_on_the_scale_of_the_solution() {
-    let shape = shape("RMSE", Minimize, 0);
-    let agents = agents(&shape);
-    let ask = asked(&agents, "phase2/path-1/t0");
-    let script = initial(&agents, "CatBoost");
-    let study =
-        ask.code(AgentType::Ablation, None, json!({ "solution_script": script, "previous_ablations": [] }));
-    let (_, after) = study.split_once("\nshow(\"Target\"").unwrap();
-    let (restored, later) = after.split_once("\nto_model_scale, from_model_scale = own_scale\n").unwrap();
-    assert!(!restored.contains("out_of_fold") && later.contains("out_of_fold"), "{study}");
-}
-
-#[test]
-fn a_part_is_measured_only_under_its_whole_name() {
-    let agents = agents(&shape("accuracy", Maximize, 3));
-    let ask = asked(&agents, "phase2/path-0/t0");
-    let script = initial(&agents, "LightGBM");
-    let first = |part: &str| {
-        let line =
-            |part: &str| format!("- Without {part} (half of it): 0.7 | baseline 0.8 | difference -0.1");
-        let measured = [line("Encoding: LightGBM"), line("Features: LightGBM"), line(part)].join("\n");
-        let inputs = json!({ "solution_script": script, "previous_ablations": [measured] });
-        let study = ask.code(AgentType::Ablation, None, inputs);
-        study.split("\nshow(\"").nth(1).unwrap().split('"').next().unwrap().to_owned()
-    };
-    assert_eq!(first("Model: LightGBM with dates"), "Model: LightGBM");
-    assert_eq!(first("Model: LightGBM"), "Postprocessing");
 }
 
 #[test]
@@ -121,17 +77,4 @@ fn paths_share_the_strategies_of_a_block() {
         }
     }
     assert!(shared > 1, "{script}");
-}
-
-#[test]
-fn trees_know_how_many_rows_a_target_mean_is_of() {
-    let agents = agents(&shape("RMSE", Minimize, 0));
-    let ask = asked(&agents, "phase2/path-0/t0");
-    let check = |model: &str, knows: bool| {
-        let script = ask.code(AgentType::Init, None, json!({ "model_name": model }));
-        let block = section(&script, &format!("Encoding: {model}"));
-        assert_eq!(block.contains("fit[column].value_counts() for column in MANY_LEVELS"), knows);
-    };
-    check("LightGBM", true);
-    check("Linear model", false);
 }

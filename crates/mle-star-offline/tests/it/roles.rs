@@ -1,7 +1,6 @@
 //! Tables to which several columns or several tables refer.
 
 use mle_star_needs::needs;
-use mle_star_offline::OfflineAgents;
 
 use super::folders::{Folder, PLAIN, check, check_with};
 use super::joins::table;
@@ -32,7 +31,7 @@ const MATCHES: Folder = Folder {
 };
 
 /// Flights between airports whose codes have another name in their table.
-const FLIGHTS: Folder = Folder {
+pub(super) const FLIGHTS: Folder = Folder {
     name: "flights",
     features: "id,origin,dest,a,b",
     cells: |row, [a, b]| format!("{row},A{},A{},{a:.3},{b:.3}", row % 9, (row * 2 + 1) % 9),
@@ -42,49 +41,8 @@ const FLIGHTS: Folder = Folder {
 };
 
 #[test]
-fn roles_are_told() {
-    assert_eq!(
-        MATCHES.agents().features().as_deref(),
-        Some(
-            "features: seasons.csv by season and home_team; seasons.csv by season and away_team; \
-             teams.csv by home_team (with towns.csv by town_id); teams.csv by away_team (with towns.csv by town_id); \
-             cards.csv by home_team (with players.csv by player); \
-             cards.csv by away_team (with players.csv by player); \
-             goals.csv by home_team (with players.csv by player); \
-             goals.csv by away_team (with players.csv by player); \
-             the way from home_team_teams_towns_latitude to away_team_teams_towns_2_latitude; \
-             what home_team and away_team differ in"
-        )
-    );
-    assert_eq!(
-        FLIGHTS.agents().features().as_deref(),
-        Some(
-            "features: airports.csv by origin; airports.csv by dest; the way from origin_lat to dest_lat; \
-             what origin and dest differ in"
-        )
-    );
-}
-
-#[test]
-fn wide_tables_are_joined_once() {
-    let told = |columns: usize| {
-        let header: String = (0..columns).map(|at| format!(",c{at}")).collect();
-        let cells = |row: usize| (0..columns).map(|at| format!(",{row}.{at}")).collect::<String>();
-        let airports = table(&format!("code{header}"), 12, |row| format!("A{row}{}", cells(row)));
-        let dir = tempfile::tempdir().unwrap();
-        FLIGHTS.write(dir.path());
-        std::fs::write(dir.path().join("airports.csv"), airports).unwrap();
-        let profile = mle_star_tables::profile::read(dir.path()).unwrap();
-        let agents = OfflineAgents::new(&FLIGHTS.task(dir.path()), &profile, 30_000, None).unwrap();
-        agents.features().unwrap()
-    };
-    assert!(told(200).contains("airports.csv by origin; airports.csv by dest"));
-    assert_eq!(told(201), "features: airports.csv by origin");
-}
-
-#[test]
 fn a_table_is_joined_in_each_role() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let matches = r#"
 tables = {name: pd.read_csv(f"./input/{name}.csv") for name in ("cards", "goals", "players", "seasons", "teams", "towns")}
 near = lambda one, other: abs(one - other) < 1e-9 or pd.isna(one) and pd.isna(other)

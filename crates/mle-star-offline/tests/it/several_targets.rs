@@ -6,7 +6,7 @@ use super::folders::{Folder, THREE_LABELS, TWO_NUMBERS, check, check_changed};
 
 #[test]
 fn one_script_predicts_several_targets() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     check(&[
         TWO_NUMBERS,
         THREE_LABELS,
@@ -35,7 +35,7 @@ fn one_script_predicts_several_targets() {
 
 #[test]
 fn scripts_for_several_targets_can_be_changed_and_combined() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     check_changed(&[TWO_NUMBERS, THREE_LABELS]);
 }
 

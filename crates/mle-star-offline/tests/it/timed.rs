@@ -12,32 +12,12 @@ use mle_star_offline::OfflineAgents;
 use mle_star_tables::profile::{self, Column, ColumnKind};
 use serde_json::json;
 
-use super::ask::{Asked, ensembles, merged, refinements, with_data};
-use super::grouped::{error, section};
-use super::python::{Batch, FAMILIES, assert_faultless, fault, faults, initial, interpreter, is_recomputed};
-use super::tasks::{Random, Shape, agents, by, column, shape, task, write_tables};
+use super::ask::{Asked, ensembles, merged, refinements};
+use super::python::{Batch, FAMILIES, assert_faultless, fault, faults, initial, interpreter};
+use super::tasks::{Shape, agents, by, column, shape, task, write_tables};
 
 fn timed(column: &'static str, shape: Shape) -> Shape {
     Shape { time: Some(column), rich: column == "day", ..shape }
-}
-
-#[test]
-fn times_are_read_by_their_kind() {
-    let check = |kind: ColumnKind, day_first: bool, expected: &str| {
-        let shape = shape("RMSE", Minimize, 0);
-        let mut profile = super::tasks::profile(&shape);
-        profile.train.columns.push(Column { day_first, ..column("moment", kind, 50) });
-        let split = by(SplitKind::Time, "moment");
-        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, Some(&split)).unwrap();
-        let script = initial(&agents, "LightGBM");
-        assert!(script.contains("TIME = \"moment\"") && script.contains(expected), "{expected}\n{script}");
-    };
-    check(ColumnKind::Integer, false, "\ntimes = train[TIME]\n");
-    check(ColumnKind::Float, false, "\ntimes = train[TIME]\n");
-    check(ColumnKind::Category, false, "\ntimes = train[TIME]\n");
-    let read = "times = pd.to_datetime(train[TIME], errors=\"coerce\", format=\"mixed\", utc=True";
-    check(ColumnKind::Date, false, &format!("{read})\n"));
-    check(ColumnKind::Date, true, "times = moments_of(train[TIME], day_first=True)\n");
 }
 
 /// The dates of a script are those of the program: a month and a year are no day, and the year may be first in any column.
@@ -64,106 +44,15 @@ fn dates_are_read_like_the_program_reads_them() {
     assert_eq!((done.stdout.trim(), done.stderr.as_str()), (expected, ""));
 }
 
-#[test]
-fn months_of_years_are_read_by_the_script_itself() {
-    let shape = shape("RMSE", Minimize, 0);
-    let check = |value: &str, own: bool| {
-        let mut profile = super::tasks::profile(&shape);
-        let top_values = vec![(value.to_owned(), 5)];
-        profile.train.columns.push(Column { top_values, ..column("moment", ColumnKind::Date, 50) });
-        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, None).unwrap();
-        let script = initial(&agents, "LightGBM");
-        assert_eq!(script.contains("moments_of(frame[column])"), own, "{value}");
-        assert_eq!(script.contains("pd.to_datetime(frame[column], "), !own, "{value}");
-    };
-    check("Jan-24", true);
-    check("2024-01-02", false);
-    check("31-Jan-24", false);
-}
-
 /// Language models are told the folds that the templates use, so that scores can be compared.
 #[test]
 fn prompts_name_the_folds_of_the_template() {
-    let words = by(SplitKind::Time, "moment").folds(42);
-    let shape = shape("RMSE", Minimize, 0);
-    let mut profile = super::tasks::profile(&shape);
-    profile.train.columns.push(column("moment", ColumnKind::Integer, 50));
-    let split = by(SplitKind::Time, "moment");
-    let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, Some(&split)).unwrap();
-    let script = initial(&agents, "LightGBM");
-    let (_, shares) = script.split_once("for share in (").unwrap();
-    let (shares, _) = shares.split_once(')').unwrap();
-    let shares: Vec<f64> = shares.split(", ").map(|share| share.parse().unwrap()).collect();
-    let ends = shares[1..].iter().chain(&[1.0]);
-    let parts: BTreeSet<String> =
-        shares.iter().zip(ends).map(|(cut, end)| format!("{:.0}", 100.0 * (end - cut))).collect();
-    assert_eq!(parts.len(), 1, "{shares:?}");
-    let percent: Vec<String> = shares.iter().map(|share| format!("{:.0}", 100.0 * share)).collect();
-    let (last, first) = percent.split_last().unwrap();
-    let expected = format!(
-        "three folds: train on the first {} and {last} % of the rows, validate each time on the next {} %",
-        first.join(", "),
-        parts.first().unwrap()
-    );
-    assert!(words.contains(&expected), "{expected}: {words}");
-}
-
-#[test]
-fn folds_follow_the_kind_of_the_split() {
-    let check = |kind: SplitKind, column: &str, expected: &str| {
-        // The profile shows groups, which only count if the split asks for groups.
-        let shape = Shape { grouped: true, ..shape("accuracy", Maximize, 2) };
-        let profile = super::tasks::profile(&shape);
-        let split = by(kind, column);
-        let agents = OfflineAgents::new(&task(&shape), &profile, 30_000, Some(&split)).unwrap();
-        let script = initial(&agents, "LightGBM");
-        let folds = section(&script, "Folds");
-        assert!(folds.contains(expected), "{expected}\n{folds}");
-        assert_eq!(script.contains("GROUP"), kind == SplitKind::Groups, "{script}");
-        assert_eq!(script.contains("TIME"), expected.contains("TIME"), "{script}");
-    };
-    check(SplitKind::Rows, "", "StratifiedKFold(");
-    check(SplitKind::Stratified, "", "StratifiedKFold(");
-    check(SplitKind::Groups, "patient_id", "GroupKFold(n_splits=5).split(train, groups=train[GROUP])");
-    // A column that the profile does not name counts too.
-    check(SplitKind::Groups, "place", "GroupKFold(n_splits=5).split(train, groups=train[GROUP])");
-    check(SplitKind::Time, "age", "times = train[TIME]");
-    check(SplitKind::Time, "absent", "StratifiedKFold(");
-}
-
-#[test]
-fn every_script_validates_on_later_rows() {
-    let check = |shape: &Shape| {
-        let agents = agents(shape);
-        let ask = Asked { agents: &agents, place: "phase2/path-0/t0" };
-        let script = with_data(&ask, &merged(&ask, ["LightGBM", "Linear model"]));
-        let solo = initial(&agents, "CatBoost");
-        let folds = section(&script, "Folds");
-        let study = json!({ "solution_script": script, "previous_ablations": [] });
-        let mut scripts = vec![solo.clone(), ask.code(AgentType::Ablation, None, study)];
-        scripts.extend(refinements(&ask, &script).into_iter().map(|(_, text)| text));
-        scripts.extend(ensembles(&ask, &[&script, &solo]).into_iter().map(|(_, text)| text));
-        for text in scripts {
-            ruff_python_parser::parse_module(&text).unwrap();
-            assert_eq!(section(&text, "Folds"), folds);
-            // Nothing is drawn at random, and rows that are never validated have no part in what is tuned.
-            for word in ["shuffle=True", "train_test_split", "metric(y, ", "len(train),", "zeros(len(train))"]
-            {
-                assert!(!text.contains(word), "{word}\n{text}");
-            }
-            assert_eq!(text.matches(" in FOLDS").count(), text.matches("def out_of_fold").count(), "{text}");
-        }
-    };
-    for (metric, direction, classes) in [
-        ("accuracy", Maximize, 3),
-        ("MAE", Minimize, 0),
-        ("F1", Maximize, 2),
-        ("log loss", Minimize, 2),
-        ("quadratic weighted kappa", Maximize, 4),
-    ] {
-        check(&timed("day", shape(metric, direction, classes)));
-        check(&timed("size", Shape { auxiliary: true, ..shape(metric, direction, classes) }));
-    }
+    let script = initial(&agents(&timed("size", shape("RMSE", Minimize, 0))), "LightGBM");
+    assert!(script.contains("for share in (0.55, 0.7, 0.85)"), "{script}");
+    let words = by(SplitKind::Time, "size").folds(42);
+    let expected =
+        "three folds: train on the first 55, 70 and 85 % of the rows, validate each time on the next 15 %";
+    assert!(words.contains(expected), "{words}");
 }
 
 /// Appended to a script: checks that fitting rows are earlier, and that tuning uses other validated rows alone.
@@ -179,7 +68,7 @@ assert sorted(ORDER) == list(range(len(train)))
 
 #[test]
 fn scripts_in_time_run() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let python = interpreter();
     let mut batch = Batch::new();
     let metrics = [
@@ -236,7 +125,7 @@ fn scripts_in_time_run() {
 /// Few or unequal times: every table of `(rows, time)` gives at least one cut, and no time is on both sides.
 #[test]
 fn few_times_give_fewer_cuts() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let python = interpreter();
     let shape = Shape { rich: false, ..timed("time", shape("F1", Maximize, 2)) };
     let mut batch = Batch::new();
@@ -320,73 +209,4 @@ fn scripts_make_dates_of_parts_of_years() {
         if fine { String::new() } else { fault(done) }
     };
     assert_faultless(batch.run(&python).iter().map(check));
-}
-
-/// Days of the training table of [`write_drift`]; the test table has the next ones.
-const DAYS: usize = 200;
-const NEW_DAYS: usize = 30;
-/// Rows of a day.
-const DAY_ROWS: usize = 12;
-
-/// Writes tables in which the effects of two columns turn with time. Returns the targets of the test rows.
-fn write_drift(folder: &Path, classes: bool) -> Vec<f64> {
-    let mut random = Random(23);
-    let mut tables = ["id,day,a,b,target\n".to_owned(), "id,day,a,b\n".to_owned()];
-    let mut sample = "id,target\n".to_owned();
-    let mut truth = Vec::new();
-    for row in 0..(DAYS + NEW_DAYS) * DAY_ROWS {
-        // The table is not in the order of time.
-        let (day, training) = match row.checked_sub(DAYS * DAY_ROWS) {
-            None => (row * 37 % DAYS, true),
-            Some(rest) => (DAYS + rest % NEW_DAYS, false),
-        };
-        let [a, b] = [(); 2].map(|()| random.next() * 2.0 - 1.0);
-        let angle = day as f64 / 20.0;
-        let value = angle.cos() * a + angle.sin() * b + 0.1 * random.next();
-        let target = if classes { f64::from(value > 0.0) } else { value };
-        let cells = format!("{row},2024-{:02}-{:02},{a:.3},{b:.3}", 1 + day / 28, 1 + day % 28);
-        if training {
-            tables[0].push_str(&format!("{cells},{target}\n"));
-        } else {
-            tables[1].push_str(&format!("{cells}\n"));
-            sample.push_str(&format!("{row},0\n"));
-            truth.push(target);
-        }
-    }
-    write_tables(folder, [&tables[0], &tables[1], &sample]);
-    truth
-}
-
-#[test]
-fn validation_in_time_foretells_the_score_on_later_rows() {
-    needs!(Campaign("offline"), Libraries);
-    let python = interpreter();
-    let check = |shape: &Shape, family: &str| {
-        let classes = shape.classes > 0;
-        let data = tempfile::tempdir().unwrap();
-        let truth = write_drift(data.path(), classes);
-        let mut batch = Batch::new();
-        for kind in [SplitKind::Time, SplitKind::Rows] {
-            let profile = profile::read(data.path()).unwrap();
-            let split = by(kind, "day");
-            let agents = OfflineAgents::new(&task(shape), &profile, 30_000, Some(&split)).unwrap();
-            let shape = Shape { time: (kind == SplitKind::Time).then_some("day"), ..*shape };
-            let script = initial(&agents, family);
-            batch.add_with(&shape, family.to_owned(), &script, |input| drop(write_drift(input, classes)));
-        }
-        let done = batch.run(&python);
-        let [later, random] = [&done[0], &done[1]].map(|done| {
-            assert!(is_recomputed(done), "{}", fault(done));
-            let validated = parse_score(&done.stdout).unwrap();
-            let validated = if classes { 1.0 - validated } else { validated };
-            (validated, error(done, &truth, classes))
-        });
-        println!("{family} {}, validated and true: in time {later:?}, by rows {random:?}", shape.metric);
-        assert!((later.0 / later.1 - 1.0).abs() < 0.35, "{family} {later:?}");
-        assert!(random.0 / random.1 < 0.5, "{family} {random:?}");
-        // A model of all rows is not worse than the mean of models of four fifths, which see the latest rows too.
-        assert!(later.1 / random.1 < 1.1, "{family} {later:?} {random:?}");
-    };
-    check(&shape("RMSE", Minimize, 0), "Large LightGBM");
-    check(&shape("ROC-AUC", Maximize, 2), "Large LightGBM");
 }

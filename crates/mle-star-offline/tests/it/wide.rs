@@ -3,14 +3,11 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use mle_star_domain::metric::Direction::{Maximize, Minimize};
-use mle_star_domain::role::AgentType;
+use mle_star_domain::metric::Direction::Minimize;
 use mle_star_domain::score::parse_score;
-use mle_star_leakage::{Facts, check};
 use mle_star_needs::needs;
 use mle_star_offline::OfflineAgents;
 use mle_star_tables::profile;
-use serde_json::json;
 
 use super::ask::{Asked, refinements};
 use super::python::{Batch, faults, initial, interpreter};
@@ -52,32 +49,8 @@ fn wide_agents(shape: &Shape) -> OfflineAgents {
 const SELECTED: [&str; 2] = ["CatBoost with selected columns", "LightGBM with selected columns"];
 
 #[test]
-fn columns_are_selected_if_there_are_many() {
-    let offered = |agents: &OfflineAgents| -> Vec<String> {
-        let ask = Asked { agents, place: "phase1/retriever" };
-        let answer = ask.json(AgentType::Retriever, None, json!({ "num_models": 4, "portfolio": true }));
-        let names = answer["models"].as_array().unwrap().iter();
-        names.map(|model| model["model_name"].as_str().unwrap().to_owned()).collect()
-    };
-    let wide = shape("ROC-AUC", Maximize, 2);
-    let agents = wide_agents(&wide);
-    let names = offered(&agents);
-    assert!(names[..4].contains(&SELECTED[0].to_owned()), "{names:?}");
-    assert!(names.contains(&SELECTED[1].to_owned()));
-    let narrow = offered(&super::tasks::agents(&wide));
-    assert!(!narrow.iter().any(|name| name.contains("selected")), "{narrow:?}");
-    for name in SELECTED {
-        let script = initial(&agents, name);
-        assert!(script.contains("judge.fit("), "{script}");
-        let facts =
-            Facts { targets: vec!["target".to_owned()], ids: vec!["id".to_owned()], ..Facts::default() };
-        assert_eq!(check(&script, &facts).unwrap(), []);
-    }
-}
-
-#[test]
 fn selected_columns_are_better_than_all_of_many() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let shapes = [shape("log loss", Minimize, 2), shape("RMSE", Minimize, 0)]
         .map(|shape| Shape { rich: false, ..shape });
     for shape in shapes {

@@ -6,7 +6,6 @@
 #[expect(dead_code, reason = "its other users make more of it")]
 mod loopback;
 
-use std::convert::Infallible;
 use std::future::pending;
 use std::io;
 use std::sync::Arc;
@@ -28,8 +27,8 @@ pub struct Api(Service);
 pub enum Reply {
     /// A whole body.
     Whole { status: u16, headers: Vec<(&'static str, String)>, body: String },
-    /// Pieces of a stream of events, each after a pause, and how it ends.
-    Pieces { pieces: Vec<String>, pause: Duration, end: End },
+    /// Pieces of a stream of events, and how it ends.
+    Pieces { pieces: Vec<String>, end: End },
     /// No response at all.
     Never,
 }
@@ -104,9 +103,9 @@ pub fn says(text: &str) -> Reply {
     streams(chat_events(text, "stop", &usage()), End::Close)
 }
 
-/// Pieces of a stream without pauses.
+/// Pieces of a stream.
 pub fn streams(pieces: Vec<String>, end: End) -> Reply {
-    Reply::Pieces { pieces, pause: Duration::ZERO, end }
+    Reply::Pieces { pieces, end }
 }
 
 /// A JSON document.
@@ -136,13 +135,14 @@ async fn send(reply: Reply) -> Response {
             }
             response
         }
-        Reply::Pieces { pieces, pause, end } => streamed(pieces, pause, end),
+        Reply::Pieces { pieces, end } => streamed(pieces, end),
     }
 }
 
-fn streamed(pieces: Vec<String>, pause: Duration, end: End) -> Response {
-    let pieces = stream::iter(pieces).then(move |piece| async move {
-        tokio::time::sleep(pause).await;
+fn streamed(pieces: Vec<String>, end: End) -> Response {
+    let pieces = stream::iter(pieces).then(|piece| async {
+        // Each is sent by itself.
+        tokio::time::sleep(Duration::ZERO).await;
         Ok::<_, io::Error>(Bytes::from(piece))
     });
     let body = match end {
@@ -151,13 +151,7 @@ fn streamed(pieces: Vec<String>, pause: Duration, end: End) -> Response {
             let reset = stream::once(async { Err(io::Error::from(io::ErrorKind::ConnectionReset)) });
             Body::from_stream(pieces.chain(reset))
         }
-        End::Hang => {
-            let open = stream::pending::<Result<Bytes, Infallible>>().map(|never| match never {
-                Ok(bytes) => Ok(bytes),
-                Err(never) => match never {},
-            });
-            Body::from_stream(pieces.chain(open))
-        }
+        End::Hang => Body::from_stream(pieces.chain(stream::pending())),
     };
     ([(header::CONTENT_TYPE, "text/event-stream; charset=utf-8")], body).into_response()
 }

@@ -90,18 +90,6 @@ async fn searches_end_with_the_time_of_the_call() {
 }
 
 #[tokio::test]
-async fn without_queries_no_results_are_told() {
-    let api = Api::start(|asked| says(if asked.nth == 0 { "{\"queries\": []}" } else { "models" })).await;
-    let setup = OpenAiSetup { search_command: command(FINDS), ..setup(&api.url("none")) };
-    assert_eq!(ask(setup, &retriever()).await.said(), "models");
-    let prompt = api.asked("none")[1].prompt();
-    assert!(
-        prompt.ends_with("# Search results\n\nNo search was made, and none is possible any more.\n"),
-        "{prompt}"
-    );
-}
-
-#[tokio::test]
 async fn only_a_retriever_with_a_command_searches() {
     let api = Api::start(|_| says("models")).await;
     assert_eq!(ask(setup(&api.url("without")), &retriever()).await.said(), "models");

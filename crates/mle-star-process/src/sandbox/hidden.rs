@@ -184,16 +184,4 @@ mod tests {
         let parents = ["/home/u", "/home/u/run", "/home/u/run/work", "/mnt/disk", "/mnt/disk/env"];
         assert_eq!(names(&root, &mounts.parents), parents);
     }
-
-    #[test]
-    fn the_system_is_not_hidden() {
-        let access = Access { readable: vec![PathBuf::from("/usr")], ..Access::default() };
-        let hidden = hidden_folders(&access);
-        assert!(hidden.contains(&PathBuf::from("/tmp")), "{hidden:?}");
-        assert!(
-            !hidden
-                .iter()
-                .any(|folder| ["/usr", "/etc", "/proc", "/"].iter().any(|kept| folder == Path::new(kept)))
-        );
-    }
 }

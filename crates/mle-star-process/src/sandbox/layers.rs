@@ -164,23 +164,6 @@ mod tests {
             Network::Allowed,
             &format!("{open}{end}network (switched on), cgroup limits (no delegated cgroup)"),
         );
-        let without = |layers: &mut Layers| {
-            (layers.network, layers.processes, layers.shared_memory) = (false, false, false);
-            layers.refusal = Some("EPERM".to_owned());
-        };
-        let bare = |layers: &mut Layers| layers.landlock = 0;
-        let mounts = all
-            .replace("landlock, read-only", "read-only")
-            .replace("landlock, hidden folders", "hidden folders, but /etc is open");
-        check(bare, Network::Denied, &format!("{mounts}{end}cgroup limits (no delegated cgroup)"));
-        check(
-            without,
-            Network::Denied,
-            &format!(
-                "writes (landlock), reads (landlock), network (landlock, TCP only), {end}processes (EPERM), \
-                 shared memory (EPERM), cgroup limits (no delegated cgroup)"
-            ),
-        );
         check(
             |layers| *layers = Layers::elsewhere(),
             Network::Denied,

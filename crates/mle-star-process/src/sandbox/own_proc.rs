@@ -42,35 +42,3 @@ pub(super) fn settings() -> Vec<CString> {
         .filter_map(|entry| CString::new(entry.path().as_os_str().as_bytes()).ok())
         .collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use nix::unistd::geteuid;
-
-    use super::*;
-
-    #[test]
-    fn proc_is_writable_only_where_its_settings_are_not() {
-        let check = |processes: bool, shared_memory: bool, has_gpus: bool, expected: bool| {
-            let layers = Layers { processes, shared_memory, ..Layers::none() };
-            let what = format!("{processes} {shared_memory} {has_gpus}");
-            assert_eq!(is_open(&layers, has_gpus), expected, "{what}");
-        };
-        check(true, true, false, true);
-        check(true, true, true, true);
-        check(false, true, true, true);
-        check(false, true, false, false);
-        check(false, false, false, false);
-        let is_powerful = geteuid().is_root() && access(POWERFUL[0], AccessFlags::W_OK).is_ok();
-        check(false, false, true, !is_powerful);
-    }
-
-    #[test]
-    fn settings_are_all_that_is_not_about_processes() {
-        let settings = settings();
-        let has = |path: &str| settings.iter().any(|setting| setting.as_bytes() == path.as_bytes());
-        assert!(has("/proc/sys"), "{settings:?}");
-        let own = format!("/proc/{}", std::process::id());
-        assert!(!["/proc/self", "/proc/thread-self", "/proc/meminfo", &own].iter().any(|path| has(path)));
-    }
-}

@@ -173,22 +173,3 @@ fn identity(map: &str) -> Option<Vec<u8>> {
     let lines: Option<String> = text.lines().map(line).collect();
     Some(lines?.into_bytes()).filter(|lines| !lines.is_empty())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_map_names_all_users_the_process_sees() {
-        let file = tempfile::NamedTempFile::new().unwrap();
-        let check = |text: &str, expected: Option<&str>| {
-            fs::write(file.path(), text).unwrap();
-            let found = identity(file.path().to_str().unwrap());
-            assert_eq!(found.as_deref(), expected.map(str::as_bytes), "{text:?}");
-        };
-        check("         0          0 4294967295\n", Some("0 0 4294967295\n"));
-        check("0 1000 1\n1 100000 65536\n", Some("0 0 1\n1 1 65536\n"));
-        check("", None);
-        check("what\n", None);
-    }
-}

@@ -45,6 +45,8 @@ async fn a_child_is_stopped_at_each_limit() {
     check("touch 1 2 3 4 5 6; sleep 600", files, killed(Resource::Files), "more than 5 files").await;
     let disk: fn(&mut Limits) = |limits| limits.disk.disk_mib = 1;
     check("head -c 3000000 /dev/zero > x; sleep 600", disk, killed(Resource::Files), "more than 1 MiB").await;
+    let full: fn(&mut Limits) = |limits| limits.disk.reserve_mib = u64::MAX;
+    check("sleep 600", full, killed(Resource::Disk), "nearly full").await;
     let memory: fn(&mut Limits) = |limits| limits.memory.memory_mib = 50;
     let variable = "x=$(head -c 80000000 /dev/zero | tr '\\0' x); sleep 600";
     check(variable, memory, killed(Resource::Memory), "the limit is 50 MiB").await;

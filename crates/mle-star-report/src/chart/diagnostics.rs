@@ -173,24 +173,3 @@ fn rows(value: f64) -> String {
     let count = value.round().max(0.0) as u64;
     if (value - value.round()).abs() < 1e-6 { grouped(count) } else { String::new() }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_lines_stand_where_no_line_is() {
-        let line = |points: &[[f64; 2]]| Line {
-            name: "a".to_owned(),
-            points: points.to_vec(),
-            intervals: Vec::new(),
-        };
-        let check = |points: &[[f64; 2]], expected| {
-            assert_eq!(place_of_names(&[line(points)]), expected, "{points:?}");
-        };
-        let good = [[0.0, 0.0], [0.1, 0.9], [1.0, 1.0]];
-        check(&good, (0.52, 0.36));
-        let rare = [[0.0, 1.0], [0.1, 0.3], [1.0, 0.3]];
-        check(&rare, (0.52, 0.95));
-    }
-}

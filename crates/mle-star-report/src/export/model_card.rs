@@ -133,18 +133,3 @@ fn files(report: &RunReport) -> Vec<String> {
         format!("report: `{folder}/report.html`; every step: `{folder}/journal.db`"),
     ]
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_stay_as_they_are() {
-        let check = |name: &str, expected: &str| assert_eq!(code(name), expected);
-        check("__index_level_0__", "`__index_level_0__`");
-        check("x<b>", "`x<b>`");
-        check("two\nlines", "`two`");
-        check("a`b``", "``` a`b`` ```");
-        check("", "`  `");
-    }
-}

@@ -362,28 +362,23 @@ fn minus(figure: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use minijinja::Environment;
-    use mle_star_domain::diagnostics::{Bin, Calibrated, PartScore};
+    use mle_star_domain::diagnostics::Calibrated;
 
     use super::*;
     use crate::page::{Part, environment, section};
 
-    fn rendered(environment: &Environment<'_>, found: &Diagnostics) -> String {
-        let part = Part { name: "diagnostics", title: "Diagnostics", is_over: true, logs: None };
-        section(environment, &part, &of(found, "rmse")).unwrap()
-    }
-
-    fn check(target: OfTarget, parts: Vec<Parts>, expected: &[&str], pictures: usize) {
+    fn check(target: OfTarget, expected: &[&str], pictures: usize) {
         let environment = environment().unwrap();
         let found = Diagnostics {
             of: RowsOf::HeldOut,
             rows: 1234,
             score: Some(-0.5),
-            parts,
+            parts: Vec::new(),
             targets: vec![target],
             targets_left_out: 0,
         };
-        let page = rendered(&environment, &found);
+        let part = Part { name: "diagnostics", title: "Diagnostics", is_over: true, logs: None };
+        let page = section(&environment, &part, &of(&found, "rmse")).unwrap();
         for words in ["1,234 held-out rows; rmse −0.50000."].iter().chain(expected) {
             assert!(page.contains(words), "{words}: {page}");
         }
@@ -391,27 +386,6 @@ mod tests {
         let ids: Vec<&str> = page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
         let unique: std::collections::HashSet<&&str> = ids.iter().collect();
         assert_eq!(unique.len(), ids.len(), "{ids:?}");
-    }
-
-    #[test]
-    fn parts_have_bars_and_a_table() {
-        let part = |name: &str, score| PartScore { name: name.to_owned(), rows: 20, score };
-        let parts = Parts {
-            of: RowsOf::Validation,
-            by: "store <b>".to_owned(),
-            parts: vec![part("north", Some(2.0)), part("west", None)],
-            left_out: 3,
-        };
-        check(
-            OfTarget::default(),
-            vec![parts],
-            &[
-                "rmse by store &lt;b&gt;, validation rows",
-                "3 parts with fewer rows",
-                "<td class=\"n\">none</td>",
-            ],
-            1,
-        );
     }
 
     #[test]
@@ -446,7 +420,6 @@ mod tests {
                 loss: "large".to_owned(),
                 ..OfTarget::default()
             },
-            Vec::new(),
             &[
                 "is-wrong\">500 <span class=\"share\">25 %",
                 "is-right\">1,500 ",
@@ -459,24 +432,6 @@ mod tests {
                 "The loss is large.",
             ],
             3,
-        );
-    }
-
-    #[test]
-    fn numbers_have_points_and_errors() {
-        let numbers = NumberErrors {
-            points: vec![[1.0, 2.0], [3.0, 3.5]],
-            errors: vec![Bin { from: -1.0, to: 0.0, rows: 3 }, Bin { from: 0.0, to: 1.0, rows: 4 }],
-            beyond: 2,
-            mean: -0.25,
-            median_size: 0.5,
-            most: 1.0,
-        };
-        check(
-            OfTarget { numbers: Some(numbers), ..OfTarget::default() },
-            Vec::new(),
-            &["2 of 9 rows, drawn at random", "The mean error is −0.25000", "2 rows beyond both ends"],
-            2,
         );
     }
 }

@@ -122,18 +122,6 @@ mod tests {
     }
 
     #[test]
-    fn lines_have_their_numbers_and_stand_in_blocks() {
-        let whole = side_by_side("a\nb\nc\nd\n", "a\nx\ny\nd\n");
-        let numbers: Vec<_> = all(&whole).iter().map(|line| (line.old, line.new)).collect();
-        let (one, both) = (Some(1), (Some(4), Some(4)));
-        let changed = [(Some(2), None), (Some(3), None), (None, Some(2)), (None, Some(3))];
-        assert_eq!(numbers, [[(one, one)].as_slice(), &changed, &[both]].concat());
-        let blocks: Vec<(bool, usize)> =
-            whole.hunks[0].blocks.iter().map(|block| (block.is_change, block.lines.len())).collect();
-        assert_eq!(blocks, [(false, 1), (true, 4), (false, 1)]);
-    }
-
-    #[test]
     fn diffs_are_line_by_line_with_some_lines_around() {
         let check = |before: &str, after: &str, expected: &str, counts: (usize, usize)| {
             let diff = diff(before, after);
@@ -150,14 +138,5 @@ mod tests {
         let many = |changed: &str| format!("{}{changed}\n{}", "same\n".repeat(9), "same\n".repeat(9));
         check(&many("a"), &many("b"), "   -+   ", (1, 1));
         assert_eq!(diff(&many("a"), &many("b")).hunks[0].line, 7);
-    }
-
-    #[test]
-    fn what_is_too_long_is_said_to_be() {
-        let lines = |count: usize| (0..count).map(|n| format!("{n}\n")).collect::<String>();
-        assert_eq!(diff("", &lines(COMPARABLE + 1)).note, "too long to be compared");
-        let most = diff("", &lines(SHOWN + 5));
-        assert_eq!((most.added, most.note), (SHOWN + 5, "the rest is omitted"));
-        assert_eq!(all(&most).len(), SHOWN);
     }
 }

@@ -142,26 +142,7 @@ mod tests {
 
     use super::*;
     use crate::at_work::AtWork;
-    use crate::views::tests::outcomes;
     use crate::views::tests::world::made;
-
-    #[tokio::test]
-    async fn finalists_have_places_of_their_own_and_losers_are_not_on_the_way() {
-        let (world, inputs) =
-            (outcomes::finalists().fails("finalization/choice-2/run"), outcomes::held_out());
-        let made = made(&world, &inputs).await;
-        let at_work = AtWork::of(&made.view);
-        let context = Context::of(&made.view, &at_work);
-        let (columns, dots, _) = arranged(&context);
-        let choice = columns.iter().position(|name| name == "choice").unwrap();
-        let finalists: Vec<&Dot> = dots.iter().filter(|dot| dot.column == choice).collect();
-        assert!(finalists.len() > 1, "{dots:?}");
-        assert!(finalists.iter().all(|dot| !dot.on_way), "{dots:?}");
-        let mut places: Vec<(usize, usize)> = dots.iter().map(|dot| (dot.column, dot.row)).collect();
-        places.sort_unstable();
-        places.dedup();
-        assert_eq!(places.len(), dots.len(), "no two at one place");
-    }
 
     #[tokio::test]
     async fn solutions_stand_right_of_what_they_were_made_from() {

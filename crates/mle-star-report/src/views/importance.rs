@@ -136,31 +136,3 @@ fn row(one: &ColumnImportance) -> ColumnRow {
         interval: one.interval.map(|ends| interval(ends).replace("[-", "[−").replace(" -", " −")),
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_that_hurt_are_said() {
-        let check = |columns: &[(&str, f64, Option<[f64; 2]>)], expected: Option<&str>| {
-            let of = |(column, difference, interval): &(&str, f64, Option<[f64; 2]>)| ColumnImportance {
-                column: (*column).to_owned(),
-                difference: *difference,
-                interval: *interval,
-            };
-            let columns: Vec<ColumnImportance> = columns.iter().map(of).collect();
-            assert_eq!(hurting(&columns).as_deref(), expected);
-        };
-        let better = Some([-0.2, -0.1]);
-        check(&[("a", 0.1, Some([0.05, 0.15])), ("b", -0.1, Some([-0.3, 0.1])), ("c", -0.1, None)], None);
-        check(
-            &[("a", 0.1, None), ("b", -0.15, better)],
-            Some("`b` hurts: the score is better when it is permuted"),
-        );
-        check(
-            &[("a", -0.15, better), ("b", -0.15, better)],
-            Some("`b`, `a` hurt: the score is better when each of them is permuted"),
-        );
-    }
-}

@@ -1,7 +1,10 @@
 //! Overview of a run: its task and its progress.
 
+use std::path::Path;
+
 use mle_star::journal::{EffectRecord, ForkedFrom, Kind};
 use mle_star::spending::was_made;
+use mle_star_domain::layout;
 use mle_star_domain::place::{self, Phase, Place};
 use mle_star_domain::task::ColumnRole;
 use serde::Serialize;
@@ -110,13 +113,19 @@ pub fn overview(context: &Context<'_>) -> Overview {
         is_over: summary.run.state != State::Running,
         score: score(context),
         work: work(context),
-        submission: summary.answer.submission.clone(),
+        submission: summary.answer.submission.as_ref().and_then(|path| here(&run.folder, path)),
         columns: run.snapshot.frozen.task.columns.clone(),
         notes: report.notes(),
         forked_from: run.snapshot.forked_from.as_ref().map(forked_from),
         from_user: notes(context),
         phases: phases(context),
     }
+}
+
+/// Where a file of `final/` lies now: a run folder may have been moved or copied since its path was recorded.
+fn here(folder: &Path, recorded: &str) -> Option<String> {
+    let name = Path::new(recorded).file_name()?;
+    Some(folder.join(layout::FINAL).join(name).display().to_string())
 }
 
 /// `RUN at PLACE, which paid $1.23 for what both share`.

@@ -3,7 +3,7 @@
 mod hostile;
 mod large;
 mod markup;
-pub(super) mod outcomes;
+mod outcomes;
 mod runners;
 mod trust;
 pub(super) mod world;
@@ -11,9 +11,9 @@ pub(super) mod world;
 use mle_star_domain::place::{Place, Step};
 
 use mle_star::journal::{Frozen, Kind};
-use mle_star::testing::{World, failed, frozen, ran};
+use mle_star::testing::{World, failed, frozen};
 use mle_star_domain::config::LeakageCheck;
-use mle_star_domain::effects::{DATA_CHANGED, ScriptOutcome};
+use mle_star_domain::effects::ScriptOutcome;
 use mle_star_domain::metric::Direction;
 
 use super::*;
@@ -183,50 +183,6 @@ async fn plans_blocks_and_verdicts_are_those_of_the_result() {
 }
 
 #[tokio::test]
-async fn a_run_without_its_result_tells_the_same() {
-    for (name, world) in worlds() {
-        let Made { mut view, .. } = made(&world, &frozen()).await;
-        let whole = of_run(&view);
-        view.result = None;
-        let without = of_run(&view);
-        let json = |value: &dyn erased::Json| value.json();
-        for (one, other) in [
-            (json(&whole.tree), json(&without.tree)),
-            (json(&whole.ledger), json(&without.ledger)),
-            (json(&whole.models), json(&without.models)),
-            (json(&whole.ablation), json(&without.ablation)),
-        ] {
-            assert_eq!(one, other, "{name}");
-        }
-    }
-}
-
-/// Values of different types in one list.
-mod erased {
-    pub trait Json {
-        fn json(&self) -> serde_json::Value;
-    }
-
-    impl<T: serde::Serialize> Json for T {
-        fn json(&self) -> serde_json::Value {
-            serde_json::to_value(self).unwrap()
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_run_whose_data_changed_says_so_first() {
-    let changed = vec![format!("{DATA_CHANGED} when the run began: `train.csv` in data changed")];
-    let world =
-        World::new().script("phase1/candidate-0/run", ScriptOutcome { notes: changed, ..ran(Some(0.7)) });
-    let says = async |world: &World| {
-        let made = made(world, &frozen()).await;
-        of_run(&made.view).overview.notes.iter().any(|note| note.contains("do not compare"))
-    };
-    assert_eq!([says(&world).await, says(&World::new()).await], [true, false]);
-}
-
-#[tokio::test]
 async fn the_same_run_gives_the_same_bytes() {
     for (name, world) in worlds() {
         let made = made(&world, &frozen()).await;
@@ -289,19 +245,6 @@ async fn a_run_cut_off_in_the_middle_shows_what_there_is() {
     let page = html::render(&made.view).unwrap();
     world::keep("running", &page);
     markup::check(&page);
-}
-
-#[tokio::test]
-async fn leaks_and_their_fixes_are_shown() {
-    let world = leaking(World::new(), "phase1/candidate-0/init", "phase1/candidate-0/leakage");
-    let Made { view, .. } = made(&world, &frozen()).await;
-    let leakage = of_run(&view).leakage;
-    assert_eq!((leakage.findings.len(), &leakage.suspected), (1, &None), "{leakage:?}");
-    let finding = &leakage.findings[0];
-    assert_eq!((finding.name.as_str(), finding.block.as_str()), ("candidate 1", "leak = 1"));
-    let fix = finding.fix.as_ref().unwrap();
-    assert_eq!((fix.added, fix.removed), (1, 1));
-    assert!(leakage.checked > 2);
 }
 
 #[tokio::test]

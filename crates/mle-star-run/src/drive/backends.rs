@@ -295,19 +295,6 @@ mod tests {
     }
 
     #[test]
-    fn prompts_name_every_machine_that_a_script_may_run_on() {
-        let check = |machines: &[&str], expected: &str| {
-            let machines: Vec<String> = machines.iter().map(|machine| (*machine).to_owned()).collect();
-            let isolation = Isolation { layers: Layers::none(), ..Isolation::new(Network::Allowed) };
-            let text = environment_text(&Environment::default(), &machines, &isolation);
-            assert!(text.contains(expected), "{text}");
-        };
-        check(&[], "look for GPUs");
-        check(&["2 cores"], "\n2 cores\n");
-        check(&["2 cores", "one A100"], "must work on each: 2 cores; one A100\n");
-    }
-
-    #[test]
     fn agents_hear_of_gpus_that_scripts_can_use() {
         let gpu = |index, name: &str| Gpu { index, name: name.to_owned(), memory_mib: 81_920 };
         let machine = Machine { cores: 2, memory_mib: 2048, gpus: vec![gpu(0, "A"), gpu(1, "B")] };
@@ -327,17 +314,5 @@ mod tests {
         check(&[], "A with 80 GiB");
         assert_eq!(hardware(&machine, 1), "2 CPU cores, 2 GiB of memory, 2 × A with 80 GiB");
         assert_eq!(hardware(&machine, 4), "1 CPU core, 2 GiB of memory, A with 80 GiB");
-    }
-
-    #[test]
-    fn libraries_that_an_interpreter_lacks_are_named() {
-        let check = |names: &[&str], expected: Option<&str>| {
-            let libraries = names.iter().map(|name| ((*name).to_owned(), "1".to_owned())).collect();
-            let environment = Environment { libraries, ..Environment::default() };
-            assert_eq!(missing(&environment).as_deref(), expected, "{names:?}");
-        };
-        check(&["NumPy", "pandas", "scikit_learn"], None);
-        check(&["numpy", "idna"], Some("pandas, scikit-learn"));
-        check(&[], Some("numpy, pandas, scikit-learn"));
     }
 }

@@ -241,15 +241,6 @@ mod tests {
     }
 
     #[test]
-    fn a_better_answer_of_an_earlier_process_stands_until_the_replay_comes_to_it() {
-        let left = best(Step::Merge(1), 0.9);
-        let before = Before { left: Mutex::new(Some(left.clone())), direction: Direction::Maximize };
-        let (early, late) = (best(Step::Candidate(0), 0.8), best(Step::Round(0), 0.85));
-        let seen = [&early, &left, &late, &early].map(|now| before.is_better(now));
-        assert_eq!(seen, [true, false, false, false]);
-    }
-
-    #[test]
     fn an_answer_without_a_submission_does_not_replace_one_with() {
         let run = tempfile::tempdir().unwrap();
         let folder = run.path().to_owned();

@@ -51,36 +51,3 @@ pub fn opening(runs: &[EarlierRun], config: &Config) -> Vec<String> {
     };
     runs.iter().enumerate().map(one).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_run_says_what_it_learns_from() {
-        let check = |context, count, expected: &str| {
-            let run = EarlierRun {
-                run_id: "old".to_owned(),
-                lines: vec![String::new(); count],
-                ..EarlierRun::default()
-            };
-            let config = Config { context, ..Config::default() };
-            assert_eq!(opening(&[run], &config), [expected]);
-        };
-        check(Context::Full, 2, "learning from old: 2 changes that were tried");
-        check(Context::Full, 1, "learning from old: 1 change that was tried");
-        check(Context::Full, 0, "note: old has tried nothing that could be learned from");
-        check(Context::Paper, 2, "note: --learn-from has no effect with context: paper");
-        let runs = vec![EarlierRun { run_id: "old".to_owned(), ..EarlierRun::default() }; MOST_LEARNED + 1];
-        let said = opening(&runs, &Config::default());
-        assert!(said[MOST_LEARNED - 1].contains("has tried nothing"), "{said:?}");
-        assert_eq!(said[MOST_LEARNED], "note: old is left out: agents are told of at most 24 earlier runs");
-    }
-
-    #[test]
-    fn a_run_that_does_not_exist_is_named() {
-        let folder = tempfile::tempdir().unwrap();
-        let error = read(&["nothing".to_owned()], Some(folder.path())).unwrap_err();
-        assert!(error.to_string().contains("no run nothing in"), "{error}");
-    }
-}

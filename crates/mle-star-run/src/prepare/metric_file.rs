@@ -234,21 +234,6 @@ mod tests {
     }
 
     #[test]
-    fn the_task_of_a_run_has_its_metric_file() {
-        let file = r#"{"name": "mine.py", "text": "", "modules": [["helper.py", "X = 1"]]}"#;
-        let task = format!(
-            r#"{{"data_dir": ".", "evaluation_metric": "my F1", "metric_direction": "maximize", "metric_file": {file}}}"#
-        );
-        let folder = tempfile::tempdir().unwrap();
-        fs::write(folder.path().join("task.json"), task).unwrap();
-        let source = task_source::find(&folder.path().join("task.json")).unwrap();
-        let own = own_metric(&source, &Invocation::default()).unwrap().unwrap();
-        assert_eq!((own.name.as_str(), own.file.modules.len()), ("my F1", 1));
-        let other = Invocation { metric: Some("RMSE".to_owned()), ..Invocation::default() };
-        assert_eq!(own_metric(&source, &other).unwrap(), None);
-    }
-
-    #[test]
     fn modules_beside_it_come_along() {
         let (folder, path) =
             written("from .classes import CLASSES\nimport numpy as np\nfrom helper import f\n");

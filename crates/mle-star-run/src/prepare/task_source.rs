@@ -207,40 +207,6 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_of_tasks_stands_for_them() {
-        let check_with = |files: &[&str], given: &str, expected: &[&str], over: &[&str]| {
-            let dir = tempfile::tempdir().unwrap();
-            for name in files {
-                let path = dir.path().join(name);
-                fs::create_dir_all(path.parent().unwrap()).unwrap();
-                fs::write(path, "").unwrap();
-            }
-            let paths =
-                |names: &[&str]| -> Vec<PathBuf> { names.iter().map(|name| dir.path().join(name)).collect() };
-            assert_eq!(all(&paths(&[given])), paths(expected), "{files:?}");
-            assert_eq!(skipped(&paths(&[given])), paths(over), "{files:?}");
-        };
-        let check = |files: &[&str], given: &str, expected: &[&str]| check_with(files, given, expected, &[]);
-        check(
-            &["t/b/train.csv", "t/a/prepared/public/x", "t/notes.txt", "t/.c/train.csv"],
-            "t",
-            &["t/a", "t/b"],
-        );
-        let files = ["t/a/task.yaml", "t/b/data/train.csv", "t/c/x", "t/r/journal.lock"];
-        check_with(&files, "t", &["t/a", "t/b"], &["t/c"]);
-        check(&["t/a/prepared/public/train.csv", "t/a/prepared/private/test.csv"], "t", &["t/a"]);
-        // A folder with a task stays one task, whatever its subfolders contain.
-        check(&["t/train.csv", "t/a/train.csv"], "t", &["t"]);
-        check(&["t/task.yaml", "t/a/train.csv", "t/b/train.csv"], "t", &["t"]);
-        check(&["t/description.md", "t/a/train.csv"], "t", &["t"]);
-        check(&["t/prepared/public/train.csv", "t/prepared/private/test.csv"], "t", &["t"]);
-        check(&["t/x"], "t", &["t"]);
-        check(&["t/x"], "t/x", &["t/x"]);
-        check(&["runs/r/journal.lock", "runs/r/input/train.csv"], "runs", &["runs"]);
-        check(&["r/journal.lock", "r/input/train.csv", "r/logs/x"], "r", &["r"]);
-    }
-
-    #[test]
     fn anything_else_is_refused() {
         let (file, run) = (tempfile::NamedTempFile::new().unwrap(), tempfile::tempdir().unwrap());
         fs::write(run.path().join("journal.lock"), "").unwrap();

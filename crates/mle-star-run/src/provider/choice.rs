@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use futures_util::future::LocalBoxFuture;
 use mle_star::agents::definitions;
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
 use mle_star_domain::config::{AgentsChoice, Config};
@@ -65,7 +66,14 @@ pub struct Choice {
 ///
 /// # Errors
 /// The user requested `claude`, `codex` or an endpoint, and it cannot be used.
-pub async fn choose(config: &Config, environment: &Environment<'_>) -> Result<Choice, Trouble> {
+pub fn choose<'run>(
+    config: &'run Config,
+    environment: &'run Environment<'run>,
+) -> LocalBoxFuture<'run, Result<Choice, Trouble>> {
+    Box::pin(chosen(config, environment))
+}
+
+async fn chosen(config: &Config, environment: &Environment<'_>) -> Result<Choice, Trouble> {
     if config.agents == AgentsChoice::Codex {
         return Ok(Choice::codex(codex::find(config, environment).await?));
     }

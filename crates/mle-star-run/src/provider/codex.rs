@@ -105,30 +105,3 @@ fn no_login() -> Trouble {
         "set CODEX_API_KEY, or log in with `codex login`; `mle-star doctor` shows the login",
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_login_that_codex_uses_is_found_by_name() {
-        let home = tempfile::tempdir().unwrap();
-        let at = |name: &str| home.path().join(name).display().to_string();
-        std::fs::create_dir_all(home.path().join("full/.codex")).unwrap();
-        std::fs::write(home.path().join("full/.codex/auth.json"), "{}").unwrap();
-        let check = |set: &[(&str, &str)], expected: Option<&str>| {
-            let look = |name: &str| {
-                set.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
-            };
-            assert_eq!(login(&look).map(|login| login.reason()).as_deref(), expected, "{set:?}");
-        };
-        let (empty, full, own) = (at("empty"), at("full"), at("full/.codex"));
-        check(&[], None);
-        check(&[("HOME", &empty)], None);
-        check(&[("HOME", &full)], Some("a stored login"));
-        check(&[("HOME", &empty), ("CODEX_HOME", &own)], Some("a stored login"));
-        check(&[("HOME", &full), ("CODEX_HOME", &empty)], None);
-        check(&[("HOME", &full), (KEY, "secret")], Some("CODEX_API_KEY is set"));
-        check(&[("HOME", &empty), (KEY, " ")], None);
-    }
-}

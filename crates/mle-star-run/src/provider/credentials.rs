@@ -199,16 +199,4 @@ mod tests {
             check(&[(switch, "false"), key], Some((Login::ApiKey, "ANTHROPIC_API_KEY is set")));
         }
     }
-
-    #[test]
-    fn a_gateway_is_shown_by_its_host_alone() {
-        let check = |url: &str, host: &str| {
-            let found = in_environment(&[("ANTHROPIC_BASE_URL", url)], gateway);
-            assert_eq!(found.as_deref(), Some(host), "{url}");
-        };
-        check("http://localhost:4000", "localhost:4000");
-        check("https://user:secret@llm.example.com/v1?key=secret", "llm.example.com");
-        check("llm.example.com/path", "llm.example.com");
-        assert_eq!(in_environment(&[], gateway), None);
-    }
 }

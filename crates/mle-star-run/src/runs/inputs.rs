@@ -262,31 +262,3 @@ fn differs(message: String) -> Trouble {
         "undo the change, or start a new run; a run can be resumed only with its own inputs",
     )
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn the_key_that_differs_is_named() {
-        let check = |expected: Value, found: Value, key: Option<&str>| {
-            assert_eq!(first_difference(&expected, &found).as_deref(), key);
-        };
-        check(json!({"a": 1}), json!({"a": 1}), None);
-        check(json!({"a": 1, "b": 2}), json!({"a": 1, "b": 3}), Some("b"));
-        check(json!({"p": {"x": 1}}), json!({"p": {"x": 2}}), Some("p.x"));
-        check(json!({"a": 1}), json!({"a": 1, "b": 1}), Some("b"));
-        check(json!({"a": 1, "b": null}), json!({"a": 1}), None);
-    }
-
-    #[test]
-    fn an_edited_template_is_named() {
-        let dir = tempfile::tempdir().unwrap();
-        let prompts = BTreeMap::from([("coder.md".to_owned(), "text".to_owned())]);
-        fs::create_dir(dir.path().join("prompts")).unwrap();
-        fs::write(dir.path().join("prompts/coder.md"), "text").unwrap();
-        assert_eq!(templates(&dir.path().join("prompts")).unwrap(), prompts);
-    }
-}

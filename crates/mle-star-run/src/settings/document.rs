@@ -231,15 +231,4 @@ mod tests {
         read("c.yaml", "texts:\n  - |\n    def f():\n    \treturn 1\n").unwrap();
         read("c.yaml", "text: >-  # a note\n  one\n  \ttwo\n").unwrap();
     }
-
-    #[test]
-    fn keys_are_found_in_the_text() {
-        let check =
-            |text: &str, keys: &[&str], expected| assert_eq!(position(text, keys), expected, "{keys:?}");
-        check("a: 1\nb: 2\n", &["b"], (2, 1));
-        check("m: the b: x\nb: 2\n", &["b"], (2, 1));
-        check("p:\n  a: 1\nq:\n  a: 2\n", &["q", "a"], (4, 3));
-        check("[q]\na = 2\n", &["q", "a"], (2, 1));
-        check("{a: 1, b: 2}\n", &["b"], (1, 8));
-    }
 }

@@ -98,35 +98,3 @@ pub(super) fn without(text: &str) -> String {
     }
     out + rest
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_only_equation_may_name_the_metric() {
-        let check = |text: &str, expected: &str| assert_eq!(with_name(text), expected);
-        check("Scored by $$MAE = \\frac{1}{n}|y-p|$$, in m.", "Scored by MAE, in m.");
-        check("Scored by $\\mathrm{RMSE} = \\sqrt{x}$.", "Scored by RMSE.");
-        check("It costs $5, and RMSE = 5.", "It costs $5, and RMSE = 5.");
-        check("Win $10,000 in all. Scored by $$RMSE = \\sqrt{x}$$", "Win $10,000 in all. Scored by RMSE");
-        let several = "Scored by $S = MAE / n$, where $MAE = |y-p|$.";
-        check(several, several);
-        check("Scored by $S = MAE / n$.", "Scored by $S = MAE / n$.");
-    }
-
-    #[test]
-    fn a_line_of_code_may_compute_the_metric() {
-        let check =
-            |code: &str, expected: Option<&str>| assert_eq!(computed(code).as_deref(), expected, "{code}");
-        check("score = roc_auc_score(y_true, y_score)\n", Some("The metric is the  roc_auc_score."));
-        check(
-            "from sklearn import metrics\n\nmetrics.f1_score(y, p, average=\"macro\")",
-            Some("The metric is the macro f1_score."),
-        );
-        check("np.sqrt(mean_squared_error(y, p))", None);
-        check("mean_squared_error(y, p, squared=False)", None);
-        check("a = 1\nroc_auc_score(y, p)", None);
-        check("pd.read_csv(path)", None);
-    }
-}

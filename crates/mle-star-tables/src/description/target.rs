@@ -70,34 +70,3 @@ fn named_at(sentence: &Sentence, names: &[Vec<String>], at: usize) -> Option<usi
     let longest = names.iter().filter(fits).max_by_key(|name| name.len())?;
     names.iter().position(|name| name == longest)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sentences_ask_for_a_column() {
-        let check = |text: &str, columns: &[&str], expected: Option<&str>| {
-            let found = target(&Description::read(text), columns);
-            assert_eq!(found.map(|(at, _)| columns[at]), expected, "{text}");
-        };
-        let columns = ["demand", "returns", "y"];
-        check("Predict `demand`. The evaluation metric is RMSE.", &columns, Some("demand"));
-        check("Your task is to\npredict the\ndemand of each day.", &columns, Some("demand"));
-        check("Forecast the Demand, not knowing the returns.", &columns, Some("demand"));
-        check("Predict `y`.", &columns, Some("y"));
-        check("Predict y.", &columns, None);
-        check("Target: returns", &columns, Some("returns"));
-        check("`returns` is the target column.", &columns, Some("returns"));
-        check("Predict demand. Then predict returns.", &columns, None);
-        check("Demand and returns are known.", &columns, None);
-        check("The column `demand` is to be predicted.", &columns, Some("demand"));
-        check("Predict the sale price of a house.", &["SaleType", "SalePrice"], Some("SalePrice"));
-        let features = ["age", "temperature", "balance"];
-        check("Predict whether a patient is ill, based on age.", &features, None);
-        check("Predict who leaves from the balance.", &features, None);
-        check("Predictive maintenance: temperature readings.", &features, None);
-        check("The prediction of the balance is asked.", &features, Some("balance"));
-        check("# Previous work\nOthers predict returns.\n# Task\nPredict demand.", &columns, Some("demand"));
-    }
-}

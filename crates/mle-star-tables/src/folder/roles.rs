@@ -86,32 +86,3 @@ impl Role {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_tell_the_roles_of_tables() {
-        let check = |stem: &str, expected| assert_eq!(likely(stem), expected, "{stem}");
-        check("train_labels", Some((Role::Train, 0)));
-        check("trainLabels", Some((Role::Train, 0)));
-        check("labels", Some((Role::Train, 1)));
-        check("en_train", Some((Role::Train, 2)));
-        check("train2", Some((Role::Train, 2)));
-        check("en_test_2", Some((Role::Test, 0)));
-        check("sample_submission_null", Some((Role::Sample, 0)));
-        check("en_sample_submission_2", Some((Role::Sample, 0)));
-        check("sampleEntry", Some((Role::Sample, 1)));
-        check("sample_answers_2", Some((Role::Sample, 1)));
-        check("SubmissionFormat", Some((Role::Sample, 1)));
-        check("example-solution", Some((Role::Sample, 1)));
-        check("race_results", None);
-        check("samples", None);
-        check("test_labels", None);
-        check("contest", None);
-        check("stores", None);
-        assert_eq!(usual("sampleSubmission"), Some(Role::Sample));
-        assert_eq!(usual("train_labels"), None);
-    }
-}

@@ -243,44 +243,28 @@ mod tests {
             );
         };
         let letter = |at: usize| ["A", "B", "C"][at % 3];
-        check(&|at| format!("{}/{at}/x", letter(at)), Some((Fields, &["1", "2"])));
         check(&|at| format!("{at:02}:{:02}", at * 7 % 60), Some((Fields, &["1", "2"])));
-        check(&|at| format!("{at}-{}", at + 5), Some((Fields, &["1", "2"])));
         check(&|at| format!("{}{at}", letter(at)), Some((Fields, &["1", "2"])));
-        check(&|at| format!("site_{at}"), Some((Fields, &["2"])));
         check(
             &|at| format!("{}{}{}QX{at:02}", letter(at), letter(at / 3), letter(at / 9)),
             Some((Letters, &["1", "2", "3", "6", "7"])),
         );
         check(&|at| format!("{at} months"), Some((Measured, &["number"])));
-        check(&|at| format!("{at}.5 {}", ["km", "miles"][at % 2]), Some((Measured, &["number", "unit"])));
         check(&|at| format!("${at},{:03}.25", at * 7), Some((Measured, &["number"])));
-        check(&|at| format!("{}%", at as f64 / 8.0 - 1.0), Some((Measured, &["number"])));
-        check(&|at| format!("{},{:02},000 km", at + 1, at * 2), Some((Measured, &["number"])));
-        // Decimal commas do not stand between thousands.
-        check(
-            &|at| if at % 4 == 0 { format!("{at},5 kg") } else { format!("{at} kg") },
-            Some((Fields, &["1"])),
-        );
         check(
             &|at| if at == 3 { "unknown".to_owned() } else { format!("{at}+ years") },
             Some((Measured, &["number"])),
         );
-        check(&|at| format!("{}/{at}{}", letter(at), ["/", ""][at % 2]), None);
         check(&|at| ["red", "green", "blue"][at % 3].repeat(at + 1), None);
-        check(&|at| if at % 9 == 3 { "unknown".to_owned() } else { format!("{at} years") }, None);
-        check(&|at| format!("1.2.{at}"), Some((Fields, &["3"])));
         // Some have another form.
         check(
             &|at| if at % 13 == 5 { "C23 C25".to_owned() } else { format!("{}{at}", letter(at)) },
             Some((Fields, &["1", "2"])),
         );
-        check(&|at| if at % 6 == 5 { "C23 C25".to_owned() } else { format!("{}{at}", letter(at)) }, None);
         // The rest has no number of words.
         check(
             &|at| format!("{} model{}{at}", ["Ford", "Opel", "Kia"][at % 3], " x".repeat(at % 4)),
             Some((Fields, &["1", "2"])),
         );
-        check(&|at| format!("first{at} last{}", " x".repeat(at % 4)), None);
     }
 }

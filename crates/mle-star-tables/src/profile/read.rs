@@ -228,18 +228,6 @@ fn unreadable(file: &str, error: &io::Error) -> Trouble {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    #[test]
-    fn the_rows_that_are_looked_at_are_spread_over_the_table() {
-        for rows in [ROWS_LOOKED_AT + 1, 150_000, 3_000_000] {
-            let looked: Vec<usize> = (0..rows).filter(|row| is_spread(*row, rows)).collect();
-            assert_eq!(looked.len(), ROWS_LOOKED_AT, "{rows}");
-            let last_tenth = looked.iter().filter(|row| **row >= rows - rows / 10).count();
-            assert!(last_tenth * 21 >= ROWS_LOOKED_AT, "{rows} {last_tenth}");
-        }
-    }
-
     #[test]
     fn a_sorted_table_shows_all_of_its_values() {
         let rows = (0..300_000).map(|row| format!("{},{}\n", row / 100_000, row / 290_000));

@@ -34,24 +34,3 @@ impl Sketch {
         (comparable > 0).then(|| found as f64 / comparable as f64)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::records::digest;
-
-    #[test]
-    fn shares_are_about_those_of_all_values() {
-        let sketch = |values: std::ops::Range<u64>| Sketch::new(values.map(|value| digest(&value)).collect());
-        let check = |one: std::ops::Range<u64>, other: std::ops::Range<u64>, expected: f64, within: f64| {
-            let share = sketch(one).share_in(&sketch(other)).unwrap();
-            assert!((share - expected).abs() <= within, "{share} instead of {expected}");
-        };
-        check(0..200, 0..100, 0.5, 0.0);
-        check(0..100, 0..200, 1.0, 0.0);
-        check(0..5_000, 0..50_000, 1.0, 0.0);
-        check(0..50_000, 25_000..75_000, 0.5, 0.1);
-        check(0..50_000, 50_000..90_000, 0.0, 0.0);
-        assert_eq!(Sketch::default().share_in(&Sketch::default()), None);
-    }
-}

@@ -42,34 +42,3 @@ fn counts_groups(found: &GroupColumn) -> bool {
         names_group || !found.ordered
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_tell_groups_from_times() {
-        let check = |name: &str, rising: bool, shuffled: bool| {
-            let found = |ordered| GroupColumn { column: name.to_owned(), groups: 40, ordered };
-            assert_eq!(
-                (counts_groups(&found(true)), counts_groups(&found(false))),
-                (rising, shuffled),
-                "{name}"
-            );
-        };
-        for name in
-            ["patient_id", "PatientID", "patientid", "Patients", "group", "unit_nr", "user.key", "ids"]
-        {
-            check(name, true, true);
-        }
-        for name in ["x", "altitude", "humid", "grid", "valid", "covid"] {
-            check(name, false, true);
-        }
-        for name in ["time_id", "weekId", "dayKey"] {
-            check(name, false, true);
-        }
-        for name in ["year", "Week", "day_of_study", "row", "time_step", "months"] {
-            check(name, false, false);
-        }
-    }
-}

@@ -42,24 +42,3 @@ fn few(found: impl Iterator<Item = Option<String>>) -> Option<String> {
     };
     listed.then(|| counts.iter().map(one).collect::<Vec<_>>().join(" or "))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_that_may_be_labels_are_counted() {
-        let check = |names: &[&str], expected: Option<&str>| {
-            let files: Vec<Cow<'_, Path>> =
-                names.iter().map(|name| Cow::Borrowed(Path::new(*name))).collect();
-            assert_eq!(of(&files).as_deref(), expected, "{names:?}");
-        };
-        let pets = ["cat.0.jpg", "cat.1.jpg", "cat.2.jpg", "cat.3.jpg", "dog.0.jpg", "dog.1.jpg"];
-        check(&pets, Some("names begin with `cat.` (4) or `dog.` (2)"));
-        let calls = ["x/a1_0.aif", "x/b2_1.aif", "x/c3_1.aif", "x/d4_1.aif", "x/e5_0.aif", "x/f6_0.aif"];
-        check(&calls, Some("names end with `_0` (3) or `_1` (3) before the ending"));
-        check(&["a_1.png", "b_2.png", "c_3.png"], None);
-        check(&["1.png", "2.png"], None);
-        check(&[], None);
-    }
-}

@@ -265,21 +265,3 @@ impl Unknown {
         (self.values.values().sum(), self.rows)
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn samples_have_no_period() {
-        let sample = Sample::of(3_000_000, ROWS_LOOKED_AT as u64);
-        let taken: Vec<u64> = (0..3_000_000).filter(|row| sample.has(*row)).collect();
-        assert!(taken.len().abs_diff(ROWS_LOOKED_AT) < 100, "{}", taken.len());
-        for period in [7, 30, 365, 1_000] {
-            let first = taken.iter().filter(|row| *row % period == 0).count() as u64;
-            let expected = ROWS_LOOKED_AT as u64 / period;
-            assert!(first.abs_diff(expected) <= expected / 10 + 10, "{period}: {first}");
-        }
-        assert!((0..100).all(|row| Sample::of(100, 100).has(row)));
-    }
-}

@@ -84,74 +84,6 @@ fn columns_are_described_by_their_values() {
 }
 
 #[test]
-fn targets_are_described_by_their_distribution() {
-    let with = |labels: &dyn Fn(usize) -> String, parts: &[&str]| {
-        let train = table("id,x,y", 1_000, |at| format!("{at},{},{}", at % 7, labels(at)));
-        let test = table("id,x", 50, |at| format!("{},{}", at + 1_000, at % 7));
-        check(&[("train.csv", &train), ("test.csv", &test)], parts);
-    };
-    with(
-        &|at| ["cat", "dog", "cat", "bird"][at % 4].to_owned(),
-        &["3 classes: `cat` 500 (50%), `bird` 250 (25%)"],
-    );
-    with(&|at| format!("c{}", at % 40), &["40 classes: `c0` 25 (2.5%)", " and 28 more."]);
-    with(&|at| format!("{}", (at % 100).max(1) * 3), &["minimum 3, 1% 3, 25% 75, median 150"]);
-    let skewed = |at: usize| format!("{}.25", if at.is_multiple_of(10) { at * at } else { 0 });
-    with(&skewed, &["maximum 980100.2; mean 32835.2; 90% are 0.25; skewness 4.8, after log1p 2.8"]);
-    let zeros = |at: usize| if at.is_multiple_of(4) { format!("{at}.5") } else { "0".to_owned() };
-    with(&zeros, &["; 75% are 0;"]);
-    with(&|at| if at < 3 { "0".to_owned() } else { at.to_string() }, &["; mean 499.5; 0 in 3 rows;"]);
-    with(
-        &|at| if at < 10 { String::new() } else { (at % 2).to_string() },
-        &["`y` (990 rows; 10 rows without a label)"],
-    );
-}
-
-#[test]
-fn classes_without_rows_are_told() {
-    let train = table("id,x,y", 100, |at| format!("{at},{},{}", at % 7, ["ash", "elm"][at % 2]));
-    let test = table("id,x", 50, |at| format!("{},{}", at + 100, at % 7));
-    let sample = table("id,p_ash,p_elm,p_yew", 50, |at| format!("{},0.4,0.4,0.2", at + 100));
-    let told = "- No training row has these classes of `sample_submission.csv`: `p_yew`; together they get the probability";
-    check(&[("train.csv", &train), ("test.csv", &test), ("sample_submission.csv", &sample)], &[told]);
-}
-
-#[test]
-fn further_targets_are_those_of_the_sample_submission() {
-    let train = table("id,x,y,z", 20, |at| format!("{at},1,{},{}", at % 2, at % 3));
-    let files = [
-        ("train.csv", train.as_str()),
-        ("test.csv", "id,x,extra\n30,1,5\n31,2,5\n"),
-        ("sample_submission.csv", "id,y,z\n30,0,0\n31,0,0\n"),
-    ];
-    check(
-        &files,
-        &["- `y` (20 rows): 2 classes", "- `z` (20 rows): 3 classes", "- Only in `test.csv`: `extra`\n"],
-    );
-}
-
-#[test]
-fn wide_tables_stay_short() {
-    let names: Vec<String> = (0..500).map(|at| format!("feature_{at}")).collect();
-    let cells = |at: usize| (0..500).map(|n| format!("{}.{n}", at * n % 97)).collect::<Vec<_>>().join(",");
-    let header = names.join(",");
-    let train = table(&format!("id,{header},town,y"), 60, |at| format!("{at},{},a,{}", cells(at), at % 2));
-    let test = table(&format!("id,{header},town"), 60, |at| format!("{},{},a", at + 60, cells(at)));
-    let dir = folder(&[("train.csv", &train), ("test.csv", &test)]);
-    let summary = summary_of(dir.path());
-    contains(
-        &summary,
-        &[
-            "| `id` | integer, row ID |",
-            "| `town` | category |",
-            "\n- 497 more number columns: `feature_3` … `feature_499`, no missing values, 5 constant\n",
-            " of 503 columns\n\n|",
-        ],
-    );
-    assert!(summary.lines().count() < 50, "{summary}");
-}
-
-#[test]
 fn every_section_of_large_data_fits() {
     let name =
         |at: usize| format!("{}_{at}_{}", ["a", "bc", "def"][at % 3].repeat(at % 20 + 1), "x".repeat(30));
@@ -207,65 +139,6 @@ fn auxiliary_tables_say_how_they_join() {
     let stores = table("store_id,town", 8, |at| format!("{at},town {at}"));
     let part = of(&format!("`store_id` {shares}"));
     check(&[("train.csv", &train), ("test.csv", &test), ("stores.csv", &stores)], &[&part]);
-}
-
-#[test]
-fn an_auxiliary_table_may_join_in_several_ways() {
-    let row = |at: usize| format!("{at},T{},T{}", at % 5, at * 3 % 7);
-    let train = table("id,home_team,away_team,y", 100, |at| format!("{},{}", row(at), at % 2));
-    let test = table("id,home_team,away_team", 20, row);
-    let teams = table("team,rank", 6, |at| format!("T{at},{at}"));
-    check(
-        &[("train.csv", &train), ("test.csv", &test), ("teams.csv", &teams)],
-        &[
-            "- `teams.csv`: 6 rows, joins on `team` = `home_team` of the training table (found for 100% of train rows and 100% of \
-           test rows; one row per key), and joins on `team` = `away_team` of the training table (found for 86% of train rows \
-           and 85% of test rows; one row per key); `team` category, `rank` integer",
-        ],
-    );
-}
-
-#[test]
-fn auxiliary_tables_say_what_is_known_too_early() {
-    let day = |day: usize| format!("2024-{:02}-{:02}", day / 28 + 1, day % 28 + 1);
-    let train =
-        table("id,client,asked,y", 80, |at| format!("{at},{},{},{}", at % 40, day(61 + at % 50), at % 2));
-    let events = table("client,bought,cost", 1400, |at| format!("{},{},{at}", at % 40, day(at / 40 * 8)));
-    let check = |first: usize, part: &str| {
-        let row = |at: usize| format!("{},{},{}", at + 80, at % 40, day(first + at % 20));
-        let test = table("id,client,asked", 80, row);
-        check(&[("train.csv", &train), ("test.csv", &test), ("events.csv", &events)], &[part]);
-    };
-    check(
-        221,
-        "35 rows per key on average); of the rows with the same `client`, summarise only those before the `asked` of \
-         the row, since later ones are not known for the test rows as they are for the training rows; `client` integer",
-    );
-    check(
-        300,
-        "; the table ends 43 days before most test rows, so leave out as many days before each training row; `client`",
-    );
-}
-
-#[test]
-fn other_files_are_counted_by_folder_and_ending() {
-    let train = table("id,y", 50, |at| format!("a{at},{}", at % 2));
-    let dir = folder(&[("train.csv", &train), ("notes/b.txt", "some words"), ("more.json", "{}")]);
-    for at in 0..60 {
-        let mut png = b"\x89PNG\r\n\x1a\n\0\0\0\x0dIHDR\0\0\0\x60\0\0\0\x20\x08\x02".to_vec();
-        png.extend([0; 14]);
-        fs::create_dir_all(dir.path().join("images/low")).unwrap();
-        fs::write(dir.path().join(format!("images/low/a{at}.png")), png).unwrap();
-    }
-    let summary = summary_of(dir.path());
-    contains(
-        &summary,
-        &[
-            "- `images`: 60 .png files, 2.4 kB; such as `images/low/a0.png`; 5 of them: 96×32 RGB; values of `id` name them, without their ending\n",
-            "- 1 .json file, 2 bytes; such as `more.json`; begins with the lines `{}`\n",
-            "- `notes`: 1 .txt file, 10 bytes; such as `notes/b.txt`",
-        ],
-    );
 }
 
 #[test]
@@ -351,30 +224,4 @@ fn held_out_rows_are_rows_of_the_test_table() {
     let seen = profile::read(&shown).unwrap();
     let of_scripts = Asked { data_dir: &shown, profile: Some(&seen), held_out: None, ..asked };
     assert_eq!(summary, summarize(&of_scripts));
-}
-
-#[test]
-fn differences_of_test_rows_are_said_without_held_out_dates() {
-    let dir = folder(&[("train.csv", "id,day,y\n1,5,0\n2,6,1\n"), ("test.csv", "id,day\n3,7\n")]);
-    let profile = profile::read(dir.path()).unwrap();
-    let check = |kind, parts: &[&str]| {
-        let split = Split {
-            kind,
-            column: Some("day".to_owned()),
-            why: "it ends with 6".to_owned(),
-            ..Split::default()
-        };
-        let summary = summarize(&Asked { split: Some(&split), ..asked(dir.path(), Some(&profile)) });
-        assert!(!summary.contains(&split.why), "{summary}");
-        contains(&summary, parts);
-    };
-    check(
-        SplitKind::Time,
-        &["- The test rows are later than the training rows, by `day`\n", "| integer, later in test |"],
-    );
-    check(
-        SplitKind::Groups,
-        &["- The test rows belong to other groups, by `day`\n", "| integer, other groups in test |"],
-    );
-    check(SplitKind::Stratified, &["| `day` | integer | 0% |"]);
 }

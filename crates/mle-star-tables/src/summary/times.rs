@@ -299,22 +299,3 @@ fn first(moments: &[Moment]) -> f64 {
 fn last(moments: &[Moment]) -> f64 {
     moments.iter().map(|moment| moment.at).fold(f64::NEG_INFINITY, f64::max)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_part_of_a_large_table_has_a_series_at_least_or_whole_stretches() {
-        let rows = 3_000_000;
-        for name in 0..200_u64 {
-            let mut part = Part::of(rows, true);
-            assert!(part.has(0, name) && part.has(1, name));
-        }
-        let mut part = Part::of(rows, false);
-        let taken: Vec<u64> = (0..rows).filter(|row| part.has(*row, 0)).collect();
-        assert!((taken.len() as u64).abs_diff(ROWS) <= 3 * STRETCH, "{}", taken.len());
-        let neighbours = taken.windows(2).filter(|pair| pair[1] == pair[0] + 1).count();
-        assert!(neighbours * 100 > taken.len() * 99, "{neighbours}");
-    }
-}

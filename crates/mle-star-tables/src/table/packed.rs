@@ -82,34 +82,3 @@ impl Packed {
 fn mask(bits: u8) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_come_back_as_they_were() {
-        let check = |words: &str, number: &dyn Fn(i64) -> Option<i64>| {
-            let mut packed = Packed::default();
-            let numbers: Vec<Option<i64>> = (0..1_000).map(number).collect();
-            numbers.iter().for_each(|number| packed.push(*number));
-            let found: Vec<Option<i64>> = (0..packed.len()).map(|at| packed.get(at)).collect();
-            assert_eq!((found, packed.get(1_000)), (numbers, None), "{words}");
-        };
-        check("rising", &Some);
-        check("all equal", &|_| Some(-5));
-        check("only gaps", &|_| None);
-        check("some gaps", &|at| (at % 7 != 0).then_some(at * at));
-        check("one bit", &|at| Some(at % 2));
-        check("all widths", &|at| Some(1 << (at / 17 % 62)));
-        check("negative", &|at| Some(-(at * 999_983)));
-        check("up to eighteen digits", &|at| Some((at - 500) * 1_999_999_999_999_999));
-    }
-
-    #[test]
-    fn small_numbers_need_few_bits() {
-        let mut packed = Packed::default();
-        (0..1_280).for_each(|at| packed.push(Some(at % 3)));
-        assert!(packed.bytes() < 500, "{}", packed.bytes());
-    }
-}

@@ -99,7 +99,7 @@ fn fault(row: &Row, name: &str, stdout: &str) -> String {
 
 #[test]
 fn leaks_are_found_and_honest_columns_are_not() {
-    needs!(Campaign("offline"), Libraries);
+    needs!(Libraries);
     let python = mle_star_needs::python_with_libraries();
     let dir = tempfile::tempdir().unwrap();
     run(&python, include_str!("tables.py"), dir.path(), &[]);

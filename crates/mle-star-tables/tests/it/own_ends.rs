@@ -5,7 +5,6 @@ use std::fs;
 use std::path::Path;
 
 use mle_star_domain::protocol::{Split, SplitKind};
-use mle_star_tables::periods::Timeline;
 use mle_star_tables::profile::Profile;
 use mle_star_tables::split::{Known, describe};
 use tempfile::TempDir;
@@ -90,23 +89,11 @@ fn series_that_end_at_times_of_their_own_have_stretches_like_their_test_rows() {
     let series = |own: fn(usize) -> Own| (0..12).map(own).collect::<Vec<Own>>();
     check(&series(|at| [at, 60 + 7 * at, 0, 5]), ["5 steps of `t`", ""], 5);
     check(&series(|at| [0, 60 + 7 * at, 3, 5]), ["5 steps of `t`", "3 steps of `t`"], 5);
-    check(&series(|at| [at * 10, 60, 0, 1 + at % 4]), ["1 to 4 times", ""], 5);
     // Series that are over stay in training, and so do those that are too short.
     check(&series(|at| [0, 60 + at, 0, if at % 4 == 0 { 0 } else { 6 }]), ["6 steps of `t`", ""], 5);
     check(&series(|at| [7 * at, if at % 4 == 0 { 7 } else { 61 }, 0, 6]), ["6 steps of `t`", ""], 5);
     // Most series are long enough for a third stretch, and few for a fourth.
     check(&series(|at| [at, 24 + at * 2, 0, 8]), ["8 steps of `t`", ""], 2);
-}
-
-#[test]
-fn short_series_have_shorter_stretches() {
-    let series: Vec<Own> = (0..30).map(|at| [at % 3, 6, 0, 9]).collect();
-    let (_dir, profile, split) = of_own_ends(&series);
-    let found = search(&profile, &split, FIFTH).err().unwrap();
-    assert_eq!(found.0, "the series are too short for a held-out period beside a validated one");
-    let timeline = Timeline::read(&profile, "y", Some("id"), &split).unwrap();
-    assert_eq!(timeline.periods(&profile, None).unwrap().folds[0].rows, 90);
-    assert!(timeline.note().unwrap().contains("at most half as long as their series"));
 }
 
 #[test]
@@ -132,22 +119,4 @@ fn single_rows_are_drawn_where_test_rows_lie_between_training_rows() {
     assert_eq!((found.test.len(), found.periods.folds.len()), (40 + 80, 5));
     let all: BTreeSet<&String> = found.test.iter().chain(found.folds.keys()).collect();
     assert_eq!(all.len(), 6 * 120);
-}
-
-#[test]
-fn rows_without_a_series_are_in_no_stretch() {
-    let rows = |times: fn(usize) -> std::ops::Range<usize>| -> Vec<Cells> {
-        (0..12).flat_map(|name| times(name).map(move |time| format!("{time},s{name}"))).collect()
-    };
-    let (known, asked) = (rows(|name| 0..60 + 7 * name), rows(|name| 60 + 7 * name..65 + 7 * name));
-    let without: Vec<Cells> = (50..60).map(|time| format!("{time},")).collect();
-    let (_dir, profile) = task(&[without, known].concat(), &asked);
-    let known = Known { target: Some("y"), id: Some("id"), group: Some("g"), ..Known::default() };
-    let split = describe(&profile, &known, false);
-    assert_eq!(split.series, ["g"], "{}", split.why);
-    let found = search(&profile, &split, FIFTH).unwrap();
-    assert_eq!((found.periods.length.as_str(), found.periods.folds.len()), ("5 steps of `t`", 5));
-    assert_eq!(found.test.len(), 60);
-    let all: BTreeSet<&String> = found.test.iter().chain(found.folds.keys()).collect();
-    assert!((0..10).all(|id| !all.contains(&format!("r{id}"))));
 }

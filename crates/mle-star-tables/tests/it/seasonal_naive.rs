@@ -141,30 +141,10 @@ fn months_have_a_season_of_a_year_and_numbers_have_none() {
     for (id, forecast) in &by_month.forecasts {
         assert_eq!(*forecast, id[2..].parse::<f64>().unwrap() - 12.0, "{id}");
     }
-    // The last month of a leap year is 366 days after the last known one.
-    let in_years: Vec<(String, bool)> = (0..132)
-        .map(|at| (format!("a-{at},{}-{:02}-28,{at}", 2010 + at / 12, at % 12 + 1), at >= 120))
-        .collect();
-    let by_year = found("id,day,y", &in_years).unwrap();
-    for (id, forecast) in &by_year.forecasts {
-        assert_eq!(*forecast, id[2..].parse::<f64>().unwrap() - 12.0, "{id}");
-    }
     let numbers: Vec<(String, bool)> = (0..120).map(|at| (format!("a-{at},{at},{at}"), at >= 114)).collect();
     let by_number = found("id,t,y", &numbers).unwrap();
     let days = days(&by_number);
     for (id, forecast) in &by_number.forecasts {
         assert_eq!(*forecast, (days[&by_number.folds[id]].0 - 1) as f64, "{id}");
     }
-}
-
-#[test]
-fn rows_without_series_or_with_classes_have_no_forecast() {
-    // Three rows a day, and no column names series.
-    let sales: Vec<(String, bool)> =
-        (0..600).map(|at| (format!("a-{at},{},{}", day(at / 3), at * 7 % 90), at >= 570)).collect();
-    assert!(found("id,day,y", &sales).is_none());
-    let classes: Vec<(String, bool)> = (0..200)
-        .map(|at| (format!("a-{at},{},{}", day(at), if at % 3 == 0 { "yes" } else { "no" }), at >= 190))
-        .collect();
-    assert!(found("id,day,y", &classes).is_none());
 }

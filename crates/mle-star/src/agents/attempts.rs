@@ -160,69 +160,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn failed_plans_stay_in_the_history() {
-        let tried = [("plan A", Some(0.82)), ("plan B", None), ("plan C", Some(1.0))];
-        let text =
-            history("# Improvement plans you have tried", &tried.map(|(plan, score)| Tried { plan, score }));
-        let expected = "# Improvement plans you have tried\n\n## Plan: plan A\n## Score: 0.82\n\n\
-                        ## Plan: plan B\n## Score: N/A (evaluation failed)\n\n## Plan: plan C\n## Score: 1.0";
-        assert_eq!(text, expected);
-    }
-
-    #[test]
-    fn outcomes_say_what_an_attempt_gained_and_why_it_failed() {
-        let check =
-            |attempt: RefinementAttempt, expected: &str| assert_eq!(outcome(&attempt, &[], "kept"), expected);
-        let failed = || RefinementAttempt::failed("plan".to_owned(), String::new());
-        check(failed(), "failed: no script");
-        check(failed().because("KeyError: 'x'"), "failed: KeyError: 'x'");
-        check(RefinementAttempt::skipped(Limit::Share), "failed: time share");
-        let effect = AttemptEffect {
-            seconds: Some(43.2),
-            failure: "KeyError: 'x'".to_owned(),
-            ..AttemptEffect::default()
-        };
-        check(RefinementAttempt { effect, ..failed() }, "failed after 43 s: KeyError: 'x'");
-        let scored = |gain, standard_error, was_improvement| RefinementAttempt {
-            score: Some(0.8125),
-            was_improvement,
-            effect: AttemptEffect {
-                gain: Some(gain),
-                standard_error,
-                seconds: Some(43.2),
-                ..AttemptEffect::default()
-            },
-            ..failed()
-        };
-        let better = "score 0.8125, better by 0.0031 (standard error 0.002), kept, 43 s";
-        check(scored(0.0031, Some(0.002), true), better);
-        check(scored(-0.5, None, false), "score 0.8125, worse by 0.5, not kept, 43 s");
-        check(scored(0.0, None, true), "score 0.8125, no difference, kept, 43 s");
-        // It may be worse on the rows that both predicted.
-        check(scored(0.5, None, false), "score 0.8125, better by 0.5, not kept, 43 s");
-        let after = |gain| outcome(&scored(0.5, None, false), &[scored(gain, None, true)], "kept");
-        assert_eq!(after(0.25), "score 0.8125, better by 0.5, not kept, 43 s");
-        let beaten = "score 0.8125, better by 0.5, not kept because an earlier attempt was better, 43 s";
-        assert_eq!(after(0.75), beaten);
-    }
-
-    #[test]
-    fn only_the_last_attempt_that_was_kept_is_part_of_the_solution() {
-        let scored = |was_improvement| RefinementAttempt {
-            score: Some(0.5),
-            was_improvement,
-            ..RefinementAttempt::failed("plan".to_owned(), String::new())
-        };
-        let step = [true, false, true, false].map(scored);
-        let words: Vec<String> = outcomes(&step, 100).map(|(_, outcome)| outcome).collect();
-        let replaced = "score 0.5, kept until a later attempt replaced it";
-        assert_eq!(words, [replaced, "score 0.5, not kept", "score 0.5, kept", "score 0.5, not kept"]);
-        let so_far = told(&step);
-        assert_eq!(so_far[0]["outcome"], "score 0.5, kept as the best so far");
-        assert_eq!(so_far[2]["outcome"], so_far[0]["outcome"]);
-    }
-
-    #[test]
     fn coders_see_the_diff_of_the_best_attempt_and_of_those_that_the_plan_names() {
         let attempt = |gain: Option<f64>| {
             let effect = AttemptEffect { gain, diff: format!("+{gain:?}"), ..AttemptEffect::default() };

@@ -42,20 +42,3 @@ fn denies_revision(text: &str) -> bool {
     };
     text.match_indices(ALL_USED).any(|(at, _)| !is_denied(&text[..at]))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_revision_is_not_taken_for_a_verdict() {
-        let check = |text: &str, expected: bool| assert_eq!(denies_revision(text), expected, "{text}");
-        let sentence = "All the provided information is used.";
-        check(sentence, true);
-        check(&format!("I looked at it. {sentence}"), true);
-        check(&format!("```\n{sentence}\n```"), true);
-        check(&format!("**{sentence}**\n```\nx = 1\ny = 2\n```"), true);
-        check(&format!("Both are read:\n```\nx = 1\ny = 2\n```\n{sentence}"), true);
-        check(&format!("Not {}\n```\nx = 1\ny = 2\n```", sentence.to_lowercase()), false);
-    }
-}

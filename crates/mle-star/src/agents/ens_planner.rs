@@ -99,32 +99,3 @@ fn outcome(rounds: &[EnsembleAttempt], index: usize) -> Value {
     let plan = news(&round.plan, rounds[..index].iter().map(|round| round.plan.as_str()), LONGEST_PLAN);
     json!({"plan": plan, "outcome": outcome, "mishaps": round.effect.mishaps})
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn errors_of_solutions_are_a_small_table() {
-        let by = |by: f64| Some(Difference { by, standard_error: 0.002 });
-        let of = |count: usize| Agreement {
-            rows: 800,
-            best: 1,
-            differences: vec![by(-0.003), by(0.0), None].into_iter().cycle().take(count).collect(),
-            correlations: (0..count)
-                .map(|row| (0..count).map(|column| (column + row != 3).then_some(0.5)).collect())
-                .collect(),
-            failure: String::new(),
-        };
-        let table = |count: usize| agreed(&of(count))["table"].as_array().unwrap().clone();
-        let expected = [
-            "| solution | difference | errors of 1 | errors of 2 |",
-            "| --- | --- | --- | --- |",
-            "| 1 | -0.003 (± 0.002) |  |  |",
-            "| 2 | best | 0.50 |  |",
-            "| 3 | unknown | 0.50 | - |",
-        ];
-        assert_eq!(table(3), expected);
-        assert_eq!((table(9).len(), agreed(&of(9))["rows"].as_u64()), (2 + MOST_SOLUTIONS, Some(800)));
-    }
-}

@@ -44,14 +44,3 @@ fn last_chars(text: &str, count: usize) -> &str {
     let skip = text.chars().count().saturating_sub(count);
     text.char_indices().nth(skip).map_or("", |(at, _)| &text[at..])
 }
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_end_is_counted_in_characters() {
-        let check = |text, count, expected: &str| assert_eq!(super::last_chars(text, count), expected);
-        check("äöü", 2, "öü");
-        check("äöü", 5, "äöü");
-        check("", 5, "");
-    }
-}

@@ -158,20 +158,3 @@ async fn contamination(
     }
     Ok(verdict)
 }
-
-#[cfg(test)]
-mod tests {
-    use mle_star_domain::answers::Contamination::{Novel, Same};
-
-    use super::overall;
-
-    #[test]
-    fn one_same_is_enough_and_novel_needs_all() {
-        let check = |verdicts: &[_], expected| assert_eq!(overall(verdicts), expected, "{verdicts:?}");
-        check(&[], None);
-        check(&[Some(Novel)], Some(Novel));
-        check(&[Some(Novel), Some(Same)], Some(Same));
-        check(&[Some(Novel), None], None);
-        check(&[None, Some(Same)], Some(Same));
-    }
-}

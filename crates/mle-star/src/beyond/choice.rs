@@ -317,22 +317,3 @@ impl Finalist {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::scored_as;
-
-    #[test]
-    fn finalists_are_four_different_scripts_at_most_after_the_best() {
-        let check = |solutions: &[(&str, f64)], expected: &[&str]| {
-            let solution = |(text, score): &(&str, f64)| scored_as(text, *score).unwrap();
-            let solutions: Vec<Scored> = solutions.iter().map(solution).collect();
-            let finalists = finalists(&solutions[0], &solutions);
-            assert_eq!(finalists.iter().map(Scored::text).collect::<Vec<_>>(), expected);
-        };
-        check(&[("a", 0.5)], &["a"]);
-        check(&[("a", 0.5), ("b", 0.6), ("a", 0.7), ("b", 0.8)], &["a", "b"]);
-        check(&[("a", 0.5), ("b", 0.6), ("c", 0.9), ("d", 0.7), ("e", 0.8)], &["a", "c", "e", "d"]);
-    }
-}

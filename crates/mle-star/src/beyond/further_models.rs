@@ -78,7 +78,7 @@ mod tests {
     use super::*;
     use crate::evaluation::Failure;
     use crate::solution::{Solution, SolutionPhase};
-    use crate::testing::scored_as;
+    use crate::testing::scored;
     use mle_star_domain::answers::Retrieval;
     use mle_star_domain::effects::Limit;
 
@@ -93,7 +93,7 @@ mod tests {
             names.iter().map(model).collect()
         };
         let further = |others: &[&str]| {
-            let best = scored_as("a", 0.5).unwrap();
+            let best = scored("a").unwrap();
             let solution = best.solution().clone();
             let failed = |text: &str, limit, mishaps: &[&str]| Evaluation {
                 solution: Solution::new(text.to_owned(), SolutionPhase::Init),

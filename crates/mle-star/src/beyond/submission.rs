@@ -371,17 +371,3 @@ fn changes(best: &Solution, script: &str, subsampled: bool) -> String {
     let subsampling = if subsampled { "subsampling removed" } else { "no subsampling removed" };
     format!("{subsampling}; {added} lines added, {removed} removed")
 }
-
-#[cfg(test)]
-mod tests {
-    use super::changes;
-    use crate::solution::{Solution, SolutionPhase};
-
-    #[test]
-    fn changes_are_counted_in_lines() {
-        let best = Solution::new("load()\nfit()\nscore()".to_owned(), SolutionPhase::Ensemble);
-        let script = "load()\nload_test()\nfit()\npredict()\nsubmit()";
-        assert_eq!(changes(&best, script, true), "subsampling removed; 3 lines added, 1 removed");
-        assert_eq!(changes(&best, best.text(), false), "no subsampling removed; 0 lines added, 0 removed");
-    }
-}

@@ -83,13 +83,4 @@ mod tests {
         let endless = Config { outer_loop_steps: u32::MAX, inner_loop_steps: u32::MAX, ..config.clone() };
         assert!(scripts_left(Step::Outer { path: 0, outer: 0 }, &endless, 1).is_some_and(|left| left > 1e18));
     }
-
-    #[test]
-    fn seconds_have_two_digits() {
-        let check = |seconds, expected: f64| assert!((rounded(seconds) - expected).abs() < 1e-9, "{seconds}");
-        check(0.2, 1.0);
-        check(7.9, 7.0);
-        check(94.9, 94.0);
-        check(1_239.0, 1_200.0);
-    }
 }

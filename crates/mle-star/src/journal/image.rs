@@ -143,15 +143,14 @@ fn unreadable(path: &Path, error: &io::Error) -> JournalError {
 }
 
 #[cfg(test)]
-#[expect(clippy::disallowed_methods, reason = "the journal is a file")]
 mod tests {
     use std::fs;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     use super::*;
+    use crate::journal::check;
     use crate::journal::storage::Mode;
     use crate::journal::store::{self, Store};
-    use crate::journal::{Journal, check};
     use crate::testing::frozen;
     use mle_star_domain::effects::Limit;
     use mle_star_domain::place::Place;
@@ -222,32 +221,5 @@ mod tests {
         for mode in [Mode::Rollback, Mode::Log, Mode::Rollback] {
             assert_eq!(Store::open(&copy, mode).unwrap().frozen(&copy).unwrap(), frozen(), "{mode:?}");
         }
-    }
-
-    #[test]
-    fn only_regular_files_of_a_sensible_size_are_read() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(store::FILE);
-        drop(Journal::create(folder.path(), &frozen()).unwrap());
-        let check = |spoil: &dyn Fn(&Path), expected: &str| {
-            let kept = fs::read(&path).unwrap();
-            spoil(&path);
-            let error = open(&path).unwrap_err().to_string();
-            assert!(error.contains(expected), "{error}");
-            fs::remove_file(&path).unwrap();
-            fs::write(&path, kept).unwrap();
-        };
-        let link = |path: &Path| {
-            fs::rename(path, path.with_extension("old")).unwrap();
-            std::os::unix::fs::symlink(path.with_extension("old"), path).unwrap();
-        };
-        check(&link, "it is a link");
-        check(&|path| File::options().write(true).open(path).unwrap().set_len(3 << 30).unwrap(), "1 GiB");
-        check(&|path| fs::write(path, "").unwrap(), "it is empty");
-        let socket = |path: &Path| {
-            fs::remove_file(path).unwrap();
-            drop(std::os::unix::net::UnixListener::bind(path).unwrap());
-        };
-        check(&socket, "No such device");
     }
 }

@@ -539,22 +539,3 @@ fn parse<T: serde::de::DeserializeOwned>(text: &str) -> rusqlite::Result<T> {
 fn now() -> String {
     jiff::Timestamp::now().to_string()
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::frozen;
-
-    #[test]
-    fn only_the_beginning_of_a_log_is_not_forced_to_the_disk() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(FILE);
-        let force = |store: &Store| {
-            store.db.pragma_query_value(None, "synchronous", |row| row.get::<_, i64>(0)).unwrap()
-        };
-        let store = Store::create(&path, &frozen(), Mode::Log).unwrap();
-        assert_eq!(force(&store), Force::Checkpoints as i64);
-        drop(store);
-        assert_eq!(force(&Store::open(&path, Mode::Log).unwrap()), Force::Checkpoints as i64);
-    }
-}

@@ -139,27 +139,6 @@ fn search_on_a_sample_leaves_time_for_more_rows() {
 }
 
 #[test]
-fn the_last_run_begins_only_if_it_ends_in_time() {
-    let (limits, _) = limits(100, Config::default());
-    let place = Place::from(Phase::Finalization);
-    let refused = |rehearsed: Option<f64>, now: f64| limits.too_late_to_begin(&place, rehearsed, now);
-    assert_eq!(refused(None, 99.0), None);
-    assert_eq!((refused(Some(20.0), 75.0), refused(Some(20.0), 77.0)), (None, Some(Limit::Time)));
-}
-
-#[test]
-fn search_leaves_a_tenth_of_the_time_for_finalization() {
-    for (total, ends) in [(60, 54), (1000, 900), (3600, 3240), (86_400, 77_760)] {
-        let (limits, _) = limits(total, Config::default());
-        // No phase has begun, so only the reserve can refuse.
-        assert_eq!(refused_at(&limits, &Place::of_path(0)), Some((ends, Limit::Time)), "{total}");
-        let finalization = Place::from(Phase::Finalization);
-        let all = u32::try_from(total).unwrap();
-        assert_eq!(refused_at(&limits, &finalization), Some((all, Limit::Time)), "{total}");
-    }
-}
-
-#[test]
 fn scripts_and_agents_have_what_is_left_of_their_phase() {
     let (limits, config) =
         limits(1000, Config { agent_timeout_seconds: 300, outer_loop_steps: 4, ..Config::default() });
@@ -188,66 +167,6 @@ fn short_runs_have_time_to_compare_the_tables() {
         let found = limits.script_timeout(&Place::tables(), Purpose::Comparison, 0.0).as_secs();
         assert_eq!(found, expected, "{total}");
     }
-}
-
-#[test]
-fn paths_that_share_slots_share_the_time_of_their_scripts() {
-    let check = |slots: usize, path_seconds: Option<u64>| {
-        let (limits, config) = limits(1000, Config::default());
-        limits.begin_phase(Phase::Phase2, &config, 100.0);
-        limits.divide_among_paths(2, slots, 10.0, 100.0);
-        let [place, other] = [0, 1].map(Place::of_path);
-        let left = |place| limits.script_timeout(place, Purpose::Score, 100.0).as_secs();
-        assert_eq!(left(&place), path_seconds.unwrap_or(650), "{slots} slots");
-        limits.use_script_time(&place, 300.0);
-        assert_eq!(left(&place), path_seconds.map_or(650, |all| all - 300), "{slots} slots");
-        assert_eq!(limits.out_of_time(&place, 200.0), None);
-        limits.use_script_time(&place, 25.0);
-        let spent = path_seconds.map(|_| Limit::Share);
-        assert_eq!(limits.out_of_time(&place, 200.0), spent, "{slots} slots");
-        // The other path and the work outside paths have their own time.
-        assert_eq!(limits.out_of_time(&other, 200.0), None);
-        assert_eq!(limits.out_of_time(&Step::Round(0).place(), 200.0), None);
-    };
-    check(1, Some(325));
-    check(2, None);
-    check(3, None);
-}
-
-#[test]
-fn as_many_paths_have_time_as_can_make_an_attempt() {
-    // Three paths have 650 s: the seconds of the solution that they begin with, slots, seconds of each path.
-    let check = |seconds: f64, slots: usize, expected: [u64; 3]| {
-        let (limits, config) = limits(1000, Config::default());
-        limits.begin_phase(Phase::Phase2, &config, 100.0);
-        ran(&limits, Purpose::Score, 10.0); // a study takes three times as long
-        limits.divide_among_paths(3, slots, seconds, 100.0);
-        let left = |path| {
-            let place = Place::of_path(path);
-            let refused = limits.out_of_time(&place, 100.0).is_some();
-            if refused { 0 } else { limits.script_timeout(&place, Purpose::Score, 100.0).as_secs() }
-        };
-        assert_eq!([0, 1, 2].map(left), expected, "{seconds} s, {slots} slots");
-    };
-    check(180.0, 1, [216, 216, 216]);
-    check(190.0, 1, [325, 325, 0]);
-    check(300.0, 1, [650, 0, 0]);
-    // There is no time for a single attempt.
-    check(700.0, 1, [216, 216, 216]);
-    check(300.0, 2, [433, 433, 433]);
-    check(600.0, 2, [650, 650, 0]);
-    check(600.0, 3, [650, 650, 650]);
-}
-
-#[test]
-fn before_the_first_solution_phase_1_may_use_the_time_of_the_others() {
-    let config = Config { time_limit_seconds: 1000, ..Config::default() };
-    let limits = Limits::new(&config, None);
-    limits.begin_phase(Phase::Phase1, &config, 0.0);
-    let place = Place::from(Phase::Phase1);
-    assert_eq!(refused_at(&limits, &place), Some((900, Limit::Time)));
-    find_solution(&limits);
-    assert_eq!(refused_at(&limits, &place), Some((100, Limit::Share)));
 }
 
 #[test]
@@ -294,36 +213,6 @@ fn nothing_begins_that_takes_longer_than_what_is_left() {
 }
 
 #[test]
-fn an_attempt_is_expected_to_take_as_long_as_what_it_changes() {
-    let (limits, config) = limits(1000, Config::default());
-    limits.begin_phase(Phase::Phase2, &config, 100.0);
-    ran(&limits, Purpose::Score, 10.0);
-    let begins = |step: Step, now: f64| limits.too_late_to_begin(&step.place(), Some(90.0), now).is_none();
-    let attempt = Step::Attempt { path: 0, outer: 0, inner: 0 };
-    assert!(begins(attempt, 659.0) && !begins(attempt, 661.0));
-    // With its ablation study.
-    ran(&limits, Purpose::Ablation, 100.0);
-    assert!(begins(Step::Outer { path: 0, outer: 1 }, 559.0));
-    assert!(!begins(Step::Outer { path: 0, outer: 1 }, 561.0));
-}
-
-#[test]
-fn a_merge_or_an_ensemble_is_expected_to_take_as_long_as_the_longest_of_its_solutions() {
-    let (limits, config) = limits(1000, Config::default());
-    limits.begin_phase(Phase::Phase3, &config, 100.0);
-    ran(&limits, Purpose::Score, 10.0);
-    let begins = |step: Step, built_on: Option<f64>, now: f64| {
-        limits.too_late_to_begin(&step.place(), built_on, now).is_none()
-    };
-    assert!(begins(Step::Round(0), None, 629.0) && !begins(Step::Round(0), None, 631.0));
-    for step in [Step::Round(0), Step::Merge(1)] {
-        assert!(begins(step, Some(90.0), 549.0) && !begins(step, Some(90.0), 551.0));
-    }
-    // A further model is made of none.
-    assert!(begins(Step::Extra(0), None, 851.0));
-}
-
-#[test]
 fn the_importance_of_columns_may_take_half_of_what_is_left() {
     let (limits, _) = limits(1000, Config::default());
     let place = Step::Finalization.place();
@@ -348,23 +237,6 @@ fn an_agent_is_asked_only_if_its_answer_leaves_time_for_the_script() {
     assert!(begins(489.0) && !begins(491.0));
     // They have read what length to aim at.
     assert!(runs(629.0) && !runs(631.0));
-}
-
-#[test]
-fn nothing_begins_that_takes_longer_than_what_its_path_may_use() {
-    let (limits, config) = limits(1000, Config::default());
-    limits.begin_phase(Phase::Phase2, &config, 100.0);
-    limits.divide_among_paths(2, 1, 10.0, 100.0);
-    let begins = |path: u32| {
-        limits.too_late_to_begin(&Step::Attempt { path, outer: 0, inner: 0 }.place(), None, 200.0).is_none()
-    };
-    ran(&limits, Purpose::Score, 30.0);
-    limits.use_script_time(&Place::of_path(0), 290.0);
-    assert!(begins(0));
-    limits.use_script_time(&Place::of_path(0), 10.0);
-    // 25 seconds are left of the path's 325.
-    assert!(!begins(0));
-    assert!(begins(1));
 }
 
 #[test]

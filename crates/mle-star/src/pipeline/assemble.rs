@@ -301,32 +301,3 @@ fn phases_completed(
     };
     Phase::ALL.iter().filter(|phase| done(phase)).map(|phase| phase.name().to_owned()).collect()
 }
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-    use crate::record::EffectState;
-
-    #[test]
-    fn tokens_of_all_calls_are_added_up() {
-        let call = |input, output, cache_read, cache_write| EffectRecord {
-            seq: 1,
-            place: Place::root(),
-            kind: Kind::Agent,
-            state: EffectState::Ended,
-            request: json!({}),
-            outcome: Some(json!({})),
-            limit: None,
-            usage: Usage { input, output, cache_read, cache_write, ..Usage::default() },
-            begun_at: String::new(),
-            ended_at: None,
-            elapsed_begun: 0.0,
-            elapsed_ended: None,
-        };
-        let sum = tokens(&[call(1, 20, 300, 4000), call(5, 60, 700, 8000)]);
-        let expected = Tokens { input: 6, output: 80, cache_read: 1000, cache_write: 12_000 };
-        assert_eq!(sum, expected);
-    }
-}

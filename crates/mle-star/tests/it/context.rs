@@ -1,9 +1,9 @@
 //! What agents are told beyond the paper, and calls that are not made twice.
 
 use mle_star::journal::{Frozen, Journal, Kind, read};
-use mle_star::testing::{World, failed, frozen, measured, protocol, ran};
-use mle_star_domain::config::{Config, Context, LeakageCheck, Preset, Switch};
-use mle_star_domain::effects::{Captured, ScriptOutcome};
+use mle_star::testing::{World, failed, frozen, measured, ran};
+use mle_star_domain::config::{Context, LeakageCheck};
+use mle_star_domain::effects::ScriptOutcome;
 
 use crate::{Folder, go_on, run};
 
@@ -58,16 +58,6 @@ async fn a_leak_that_is_found_after_the_run_is_corrected_and_the_script_runs_aga
 }
 
 #[tokio::test]
-async fn a_repair_of_a_script_that_is_not_accepted_is_not_checked() {
-    let world = World::new()
-        .fails("phase2/path-0/t0/k0/run")
-        .scores("phase2/path-0/t0/k0/debug-1/run", 0.4)
-        .scores("phase2/path-0/t0/k1/run", 0.4);
-    run(&world, &told()).await.unwrap();
-    assert!(!world.trace().iter().any(|place| place.starts_with("phase2") && place.ends_with("leakage")));
-}
-
-#[tokio::test]
 async fn a_script_is_judged_once() {
     let folder = Folder::fresh();
     let (world, inputs) = (World::new(), told());
@@ -85,101 +75,6 @@ async fn a_verdict_that_cannot_be_read_is_asked_for_again() {
     let world = World::new().agent("phase1/merge-1/leakage", "I am not sure.");
     run(&world, &told()).await.unwrap();
     assert!(world.trace().contains(&"phase1/final/leakage".to_owned()), "{:?}", world.trace());
-}
-
-#[tokio::test]
-async fn the_planner_sees_what_each_attempt_changed_and_gained() {
-    let output = |score: f64, text: &str| ScriptOutcome {
-        stdout: Captured::whole(text),
-        ..measured(&[score, score * 0.98, score * 1.02])
-    };
-    let mut inputs = told();
-    inputs.config.inner_loop_steps = 3;
-    let world = World::new()
-        .script("phase1/merge-1/run", output(0.5, "Fold 1: 0.49"))
-        .script("phase2/path-0/t0/k0/run", output(0.75, "Fold 1: 0.74"))
-        .script("phase2/path-0/t0/k1/run", failed("KeyError: 'x'"));
-    run(&world, &inputs).await.unwrap();
-    let planner = prompt(&world, "phase2/path-0/t0/k2/planner");
-    let told = [
-        "words of phase2/path-0/t0/summarize",
-        "The unchanged solution scores 0.5",
-        "Each attempt starts from the unchanged block",
-        "standard error of a difference is up to 0.0071: smaller",
-        "## Attempt 1: score 0.75, better by 0.25 (standard error 0.0071), kept",
-        "-block = 'phase1/merge-1/merger'\n+block = 'phase2/path-0/t0/k0/coder'",
-        "Fold 1: 0.74",
-        "complete in itself",
-        "merged with model-1: no difference, kept (score 0.5)",
-        "Aim at less than",
-    ];
-    contains_all(&planner, &told);
-}
-
-#[tokio::test]
-async fn no_difference_is_below_a_standard_error_of_zero() {
-    let output = |score: f64| measured(&[score, score - 0.01, score + 0.01]);
-    let world = World::new()
-        .script("phase1/merge-1/run", output(0.5))
-        .script("phase2/path-0/t0/k0/run", output(0.75));
-    run(&world, &told()).await.unwrap();
-    let planner = prompt(&world, "phase2/path-0/t0/k1/planner");
-    contains_all(&planner, &["better by 0.25 (standard error 0), kept"]);
-    assert!(!planner.contains("can be noise"), "{planner}");
-}
-
-#[tokio::test]
-async fn a_short_output_of_a_study_is_summarized_with_its_code() {
-    let check = async |output: &str, is_short: bool| {
-        let study = ScriptOutcome { stdout: Captured::whole(output), ..ran(None) };
-        let world = World::new().script("phase2/path-0/t0/run", study);
-        run(&world, &told()).await.unwrap();
-        let prompt = prompt(&world, "phase2/path-0/t0/summarize");
-        contains_all(&prompt, &[&format!("# Output of an ablation study\n\n```\n{output}")]);
-        assert_eq!(prompt.starts_with("# Code of an ablation study"), is_short, "{prompt}");
-        let from = if is_short { "from the code and its output:" } else { "from its output:" };
-        contains_all(&prompt, &[from]);
-    };
-    check("baseline: 0.5", true).await;
-    check(&"without a part: 0.4 (-0.1)\n".repeat(20), false).await;
-}
-
-#[tokio::test]
-async fn agents_of_a_step_begin_with_the_same_solution() {
-    let world = World::new();
-    run(&world, &told()).await.unwrap();
-    let asked = |name: &str| world.request(&format!("phase2/path-0/t0/{name}")).unwrap();
-    let begins = |name: &str, part: usize| {
-        let request = asked(name);
-        request.prompt[..request.shared[part]].to_owned()
-    };
-    let (solution, block) = (begins("ablation", 0), begins("k0/coder", 1));
-    assert!(solution.contains("block = 'phase1/merge-1/merger'"), "{solution}");
-    for name in ["extractor", "k0/coder", "k1/coder", "k1/planner"] {
-        assert_eq!(begins(name, 0), solution, "{name}");
-    }
-    assert_eq!([begins("k1/coder", 1), begins("k1/planner", 1)], [(); 2].map(|()| block.clone()));
-    // A service keeps beginnings for requests with the same tools and form of answer.
-    let alike = |name: &str| (asked(name).tools, asked(name).schema, asked(name).system);
-    assert_eq!(alike("ablation"), alike("k0/coder"));
-    let own = block.strip_prefix(&solution).unwrap();
-    assert!(own.starts_with("# Code block\n\nThis part of the solution (line 2), and nothing else"), "{own}");
-    assert!(asked("k0/coder").prompt[block.len()..].starts_with("# Refinement of a code block"));
-}
-
-#[tokio::test]
-async fn coder_and_planner_know_where_the_block_stands() {
-    let check = async |block: &str, lines: &str| {
-        let plans = serde_json::json!({"plans": [{"code_block": block, "plan": "plan"}]}).to_string();
-        let world = World::new().agent("phase2/path-0/t0/extractor", &plans);
-        run(&world, &told()).await.unwrap();
-        for name in ["k0/coder", "k1/planner"] {
-            let prompt = prompt(&world, &format!("phase2/path-0/t0/{name}"));
-            contains_all(&prompt, &[&format!("This part of the solution ({lines}), and nothing else")]);
-        }
-    };
-    check("print(block)", "line 3").await;
-    check("print('start')\nblock = 'phase1/merge-1/merger'\n", "lines 1 to 2").await;
 }
 
 #[tokio::test]
@@ -297,51 +192,6 @@ async fn prompts_begin_with_what_the_one_before_them_shares() {
 }
 
 #[tokio::test]
-async fn ensembles_build_on_the_best_one_and_see_what_their_members_printed() {
-    let mut inputs = told();
-    (inputs.config.num_parallel_solutions, inputs.config.ensemble_rounds) = (2, 2);
-    let better = |score, text: &str| ScriptOutcome { stdout: Captured::whole(text), ..ran(Some(score)) };
-    let world = World::new()
-        .script("phase2/path-0/t0/k0/run", better(0.6, "member one"))
-        .script("phase3/r0/run", better(0.7, "together"));
-    run(&world, &inputs).await.unwrap();
-    assert!(!prompt(&world, "phase3/r0/ensembler").contains("best ensemble so far"));
-    contains_all(&prompt(&world, "phase3/r0/ens_planner"), &["Its score is 0.6.", "member one"]);
-    contains_all(
-        &prompt(&world, "phase3/r1/ens_planner"),
-        &["The best ensemble so far", "score is 0.7", "together", "block = 'phase3/r0/ensembler'"],
-    );
-    contains_all(&prompt(&world, "phase3/r1/ensembler"), &["phase3/r0/ensembler", "score of each member"]);
-}
-
-#[tokio::test]
-async fn the_debugger_sees_the_failing_line_the_output_and_earlier_repairs() {
-    let broken = |line: usize, code: &str| ScriptOutcome {
-        stdout: Captured::whole("loaded"),
-        traceback: Some(format!(
-            "Traceback (most recent call last):\n  File \"s.py\", line {line}, in <module>\n    {code}\nKeyError: 'x'"
-        )),
-        ..failed("KeyError: 'x'")
-    };
-    let world = World::new()
-        .script("phase1/candidate-0/run", broken(1, "print('start')"))
-        .script("phase1/candidate-0/debug-1/run", broken(3, "print(block)"))
-        .agent("phase1/candidate-0/debug-1/debugger", "```python\nx = 1\ny = 2\nprint(block)\n```");
-    run(&world, &told()).await.unwrap();
-    let first = prompt(&world, "phase1/candidate-0/debug-1/debugger");
-    contains_all(
-        &first,
-        &[">    1 print('start')", "```\nloaded\n```", "The script is a solution", "must print"],
-    );
-    assert!(!first.contains("Repairs so far"));
-    let second = prompt(&world, "phase1/candidate-0/debug-2/debugger");
-    contains_all(
-        &second,
-        &[">    3 print(block)", "## Repair 1, for: KeyError: 'x'", "+y = 2", "for the same error"],
-    );
-}
-
-#[tokio::test]
 async fn the_debugger_of_a_study_knows_its_limit() {
     let study = "phase2/path-0/t0";
     let world = World::new().fails(&format!("{study}/run"));
@@ -354,83 +204,6 @@ async fn the_debugger_of_a_study_knows_its_limit() {
     for other in ["must print its score", "keep writing it", "is a solution"] {
         assert!(!asked.contains(other), "{asked}");
     }
-}
-
-#[tokio::test]
-async fn those_who_change_a_solution_know_its_run() {
-    let last = ScriptOutcome { peak_memory_mib: Some(512), ..measured(&[0.5, 0.4, 0.6]) };
-    let world = World::new().script("phase1/merge-1/run", last);
-    run(&world, &told()).await.unwrap();
-    let took = "took less than 1 s and used up to 512 MiB of memory";
-    for name in ["phase1/data/data", "phase2/path-0/t0/ablation", "phase2/path-0/t0/extractor"] {
-        contains_all(&prompt(&world, name), &[took]);
-    }
-    for name in ["k0/coder", "k1/planner"] {
-        contains_all(&prompt(&world, &format!("phase2/path-0/t0/{name}")), &[took]);
-    }
-    contains_all(&prompt(&world, "phase2/path-0/t0/extractor"), &["The solution scores 0.5"]);
-}
-
-#[tokio::test]
-async fn solutions_predict_the_test_table_where_predictions_are_combined() {
-    let check = async |selection: Switch, is_told: bool| {
-        let mut inputs = told();
-        inputs.protocol = Some(protocol());
-        inputs.config.ensemble_selection = selection;
-        inputs.config.num_parallel_solutions = 2;
-        let world = World::new();
-        run(&world, &inputs).await.unwrap();
-        for place in ["phase1/candidate-0/init", "phase1/merge-1/merger"] {
-            let request = world.request(place).unwrap();
-            assert_eq!(request.system.contains("Predict the test table as well"), is_told, "{place}");
-            assert_eq!(request.prompt.contains("Load the test table only to predict it"), is_told, "{place}");
-            assert_eq!(request.prompt.contains("Do not load the test data"), !is_told, "{place}");
-        }
-        let ensembler = prompt(&world, "phase3/r0/ensembler");
-        assert_eq!(ensembler.contains("models trained on all rows"), !is_told, "{ensembler}");
-    };
-    check(Switch::On, true).await;
-    check(Switch::Off, false).await;
-}
-
-#[tokio::test]
-async fn both_paths_look_at_different_things_and_share_lessons() {
-    let mut inputs = told();
-    (inputs.config.num_parallel_solutions, inputs.config.outer_loop_steps) = (2, 2);
-    let world = World::new().scores("phase2/path-1/t0/k0/run", 0.9);
-    run(&world, &inputs).await.unwrap();
-    let first = |path: u32| prompt(&world, &format!("phase2/path-{path}/t0/ablation"));
-    contains_all(&first(0), &["Look first at how the features are made"]);
-    contains_all(&first(1), &["Look first at the models"]);
-    let second = |path: u32, agent: &str| prompt(&world, &format!("phase2/path-{path}/t1/{agent}"));
-    contains_all(&second(0, "ablation"), &["Look first at how the data is used"]);
-    contains_all(&second(1, "ablation"), &["Look first at what happens to the predictions"]);
-    contains_all(&second(1, "extractor"), &["if the results allow it, what happens to the predictions"]);
-    let later = prompt(&world, "phase2/path-0/t1/extractor");
-    contains_all(
-        &later,
-        &[
-            "path 2 (path-1), block `block = 'phase1/merge-1/merger'`:\n  - plan of",
-            "better by 0.4, kept",
-            "; changed `-block = 'phase1/merge-1/merger'` `+block = 'phase2/path-1/t0/k0/coder'`",
-        ],
-    );
-    assert!(!later.contains("- path 1 ("), "what it tried itself stands above: {later}");
-    contains_all(&later, &["Each block is shown as it was before", "(score 0.5, no difference, kept"]);
-    let study = prompt(&world, "phase2/path-0/t1/ablation");
-    contains_all(&study, &["# Changes tried so far", "in each fold"]);
-}
-
-#[tokio::test]
-async fn the_first_study_is_free_and_later_ones_repeat_nothing() {
-    let mut inputs = told();
-    inputs.config.outer_loop_steps = 2;
-    let world = World::new();
-    run(&world, &inputs).await.unwrap();
-    let study = |step: u32| prompt(&world, &format!("phase2/path-0/t{step}/ablation"));
-    contains_all(&study(0), &["# What was tried in this run"]);
-    assert!(!study(0).contains("Do not test again"), "{}", study(0));
-    contains_all(&study(1), &["Do not test again a change that is listed above"]);
 }
 
 #[tokio::test]
@@ -456,17 +229,14 @@ async fn the_planner_of_ensembles_knows_why_a_round_failed_and_what_another_gain
     (inputs.config.num_parallel_solutions, inputs.config.ensemble_rounds) = (2, 3);
     inputs.config.max_debug_attempts = 1;
     let output = |score: f64| measured(&[score, score * 0.98, score * 1.02]);
-    let world = || {
-        World::new()
-            .script("phase1/merge-1/run", output(0.5))
-            .script("phase3/r0/run", failed("KeyError: 'x'"))
-            .script("phase3/r0/debug-1/run", failed("KeyError: 'y'"))
-            .script("phase3/r1/run", failed("KeyError: 'z'"))
-            .script("phase3/r1/debug-1/run", output(0.75))
-    };
-    let told = world();
-    run(&told, &inputs).await.unwrap();
-    let last = prompt(&told, "phase3/r2/ens_planner");
+    let world = World::new()
+        .script("phase1/merge-1/run", output(0.5))
+        .script("phase3/r0/run", failed("KeyError: 'x'"))
+        .script("phase3/r0/debug-1/run", failed("KeyError: 'y'"))
+        .script("phase3/r1/run", failed("KeyError: 'z'"))
+        .script("phase3/r1/debug-1/run", output(0.75));
+    run(&world, &inputs).await.unwrap();
+    let last = prompt(&world, "phase3/r2/ens_planner");
     let says = [
         "Differences are to the best of the given solutions.",
         "(failed after less than 1 s: KeyError: 'y')\n  - repaired after KeyError: 'x'\n",
@@ -474,34 +244,6 @@ async fn the_planner_of_ensembles_knows_why_a_round_failed_and_what_another_gain
         ", less than 1 s)\n  - repaired after KeyError: 'z'\n",
     ];
     contains_all(&last, &says);
-    inputs.config.context = Context::Paper;
-    let plain = world();
-    run(&plain, &inputs).await.unwrap();
-    let last = prompt(&plain, "phase3/r2/ens_planner");
-    contains_all(&last, &["## Score: N/A (evaluation failed)", "## Score: 0.75"]);
-    assert!(!last.contains("KeyError") && !last.contains("Differences"), "{last}");
-}
-
-#[tokio::test]
-async fn the_ledger_says_why_something_failed() {
-    let mut inputs = told();
-    (inputs.config.outer_loop_steps, inputs.config.max_debug_attempts) = (1, 0);
-    inputs.config.num_parallel_solutions = 2;
-    let world = World::new().script("phase2/path-0/t0/k0/run", failed("KeyError: 'x'"));
-    run(&world, &inputs).await.unwrap();
-    contains_all(&prompt(&world, "phase3/r0/ens_planner"), &["it failed (KeyError: 'x')"]);
-}
-
-#[tokio::test]
-async fn the_use_of_all_data_is_compared_with_its_standard_error() {
-    let output = |score: f64| measured(&[score, score * 0.98, score * 1.02]);
-    let world = World::new()
-        .script("phase1/merge-1/run", output(0.5))
-        .agent("phase1/data/data", "```python\nblock = 'more data'\n```")
-        .script("phase1/data/run", output(0.75));
-    run(&world, &told()).await.unwrap();
-    let study = prompt(&world, "phase2/path-0/t0/ablation");
-    contains_all(&study, &["data left unused is built in: better by 0.25 (standard error 0.0071), kept"]);
 }
 
 #[tokio::test]
@@ -523,57 +265,5 @@ async fn constant_parts_stand_in_the_system_prompt_of_those_who_need_them() {
             assert!(!request.prompt.contains(part), "{part} in the prompt of {place}");
         }
         contains_all(&request.system, &["Do exactly this task"]);
-    }
-}
-
-#[tokio::test]
-async fn earlier_runs_are_told() {
-    let mut inputs = told();
-    let lines = vec!["first solution: CatBoost: score 0.7".to_owned()];
-    let (run_id, task, metric) = ("old".to_owned(), "flights".to_owned(), "ROC-AUC".to_owned());
-    inputs.learned = vec![mle_star::lessons::EarlierRun { run_id, task, metric, lines }];
-    let says =
-        ["# What was tried in an earlier run (task flights, metric ROC-AUC)", "- first solution: CatBoost"];
-    let world = World::new();
-    run(&world, &inputs).await.unwrap();
-    contains_all(&prompt(&world, "phase2/path-0/t0/ablation"), &says);
-    inputs.config.context = Context::Paper;
-    let world = World::new();
-    run(&world, &inputs).await.unwrap();
-    assert!(!prompt(&world, "phase2/path-0/t0/ablation").contains("earlier run"));
-}
-
-#[tokio::test]
-async fn the_papers_preset_adds_nothing() {
-    let mut inputs = frozen();
-    let mut keys = Config::of_preset(Preset::Paper);
-    keys.insert("preset".to_owned(), "paper".into());
-    inputs.config = Config::from_layer(keys).unwrap();
-    inputs.data_summary = Some("THE DATA".to_owned());
-    let world = World::new().fails("phase1/candidate-0/run");
-    run(&world, &inputs).await.unwrap();
-    let added = [
-        "THE DATA",
-        "# Validation",
-        "What was tried in this run",
-        "# Time",
-        "standard error",
-        "Its score is",
-        "Look first at",
-        "These are no leaks",
-        "best ensemble so far",
-        "The line of the script that failed",
-        "The script is a solution",
-        "random_state=",
-        "Only this block will be replaced",
-        "return it unchanged",
-        "predicts only the test rows",
-    ];
-    for place in world.trace().iter().filter(|place| !place.ends_with("/run")) {
-        let request = world.request(place).unwrap();
-        assert!(request.shared.is_empty());
-        for text in added {
-            assert!(!request.prompt.contains(text) && !request.system.contains(text), "{text} at {place}");
-        }
     }
 }

@@ -1,72 +1,11 @@
 //! The events of a run.
 
-use std::collections::BTreeSet;
 use std::path::Path;
 
 use mle_star::event::{Event, line_schema};
 use mle_star::testing::{World, frozen};
-use mle_star_domain::place::{Phase, Place};
 
 use crate::run;
-
-fn places(world: &World, pick: impl Fn(&Event) -> Option<Place>) -> Vec<String> {
-    let mut places: Vec<String> =
-        world.events().iter().filter_map(pick).map(|place| place.to_string()).collect();
-    places.sort();
-    places
-}
-
-#[tokio::test]
-async fn every_effect_step_and_phase_is_told_when_it_begins_and_when_it_ends() {
-    let world = World::new()
-        .fails("phase1/candidate-1/run")
-        .scores("phase1/candidate-0/run", 0.6)
-        .scores("phase3/r1/run", 0.9);
-    run(&world, &frozen()).await.unwrap();
-    let mut effects = world.trace();
-    effects.sort();
-    let started = places(&world, |event| match event {
-        Event::AgentStarted { place, .. } | Event::ScriptStarted { place, .. } => Some(place.clone()),
-        _ => None,
-    });
-    let ended = places(&world, |event| match event {
-        Event::AgentEnded { place, replayed: false, .. } => Some(place.clone()),
-        Event::ScriptEnded { place, replayed: false, .. } => Some(place.clone()),
-        _ => None,
-    });
-    assert_eq!((&started, &ended), (&effects, &effects));
-    let step_started = places(&world, |event| match event {
-        Event::StepStarted { place, .. } => Some(place.place()),
-        _ => None,
-    });
-    let step_ended = places(&world, |event| match event {
-        Event::StepEnded { place, .. } => Some(place.place()),
-        _ => None,
-    });
-    let steps: BTreeSet<&str> = step_ended.iter().map(String::as_str).collect();
-    for step in
-        ["phase1/candidate-1", "phase1/merge-1", "phase2/path-1/t0", "phase2/path-0/t0/k1", "phase3/r1"]
-    {
-        assert!(steps.contains(step), "{step} is not in {steps:?}");
-    }
-    assert!(step_started.iter().all(|step| steps.contains(step.as_str())), "{step_started:?} {steps:?}");
-    let phases: Vec<Phase> = world
-        .events()
-        .iter()
-        .filter_map(|event| if let Event::PhaseStarted { phase } = event { Some(*phase) } else { None })
-        .collect();
-    assert_eq!(phases, Phase::ALL);
-    let best: Vec<(String, f64)> = world
-        .events()
-        .iter()
-        .filter_map(|event| match event {
-            Event::Best { place, score, .. } => Some((place.to_string(), *score)),
-            _ => None,
-        })
-        .collect();
-    assert_eq!(best.last().unwrap(), &("phase3/r1".to_owned(), 0.9));
-    assert!(best.windows(2).all(|pair| pair[0].1 < pair[1].1), "{best:?}");
-}
 
 #[tokio::test]
 async fn what_goes_wrong_is_a_warning_at_its_place() {

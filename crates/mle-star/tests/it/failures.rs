@@ -93,19 +93,6 @@ async fn a_finalization_that_fails_leaves_the_best_script_and_its_own_submission
 }
 
 #[tokio::test]
-async fn what_is_broken_outside_ends_the_run_and_no_path_is_blamed() {
-    let world = World::new().breaks_once("phase2/path-0/t0/k0/coder");
-    let (inputs, folder) = (frozen(), Folder::fresh());
-    let journal = Journal::create(folder.path(), &inputs).unwrap();
-    assert!(matches!(go_on(&world, &inputs, &journal).await, Err(Stop::Outside(_))));
-    drop(journal);
-    assert_eq!(read(folder.path()).unwrap().failures(), []);
-    let (journal, frozen) = Journal::open(folder.path()).unwrap();
-    let result = go_on(&world, &frozen, &journal).await.unwrap().result;
-    assert_eq!(statuses(&result), [(0, PathStatus::Finished), (1, PathStatus::Finished)]);
-}
-
-#[tokio::test]
 async fn a_path_that_failed_stays_failed_when_the_defect_is_gone() {
     let (inputs, folder) = (frozen(), Folder::fresh());
     let world =

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use mle_star::event::Event;
 use mle_star::journal::{Frozen, Journal};
-use mle_star::testing::{World, measured, submitted};
+use mle_star::testing::{World, measured, ran, submitted};
 use mle_star_domain::config::{LeakageGate, Probes};
 use mle_star_domain::effects::{DataView, Fits, Fitted, ScriptOutcome};
 use mle_star_domain::measure::Chance;
@@ -343,22 +343,42 @@ async fn skipped_probes_say_why() {
 }
 
 #[tokio::test]
-async fn a_score_that_does_not_change_was_not_computed() {
-    let mut inputs = held_out();
-    inputs.config.probes = Probes::Final;
-    for (printed, verdict, score) in [(0.9, ProbeVerdict::Suspect, 0.8), (0.7, ProbeVerdict::Skipped, 0.9)] {
-        let world = with_rounds()
-            .scores("finalization/probe-0/shuffled-target/run", printed)
-            .script("finalization/probe-1/shuffled-target/run", by_chance(0.0));
+async fn what_a_probe_suspects_gives_way_to_the_next_best() {
+    use ProbeVerdict::{Pass, Skipped, Suspect};
+    let check = async |probe: &str, outcome: ScriptOutcome, verdict, expected: &str| {
+        let mut inputs = held_out();
+        inputs.config.probes = Probes::Final;
+        let [first, second] = [0, 1].map(|n| format!("finalization/probe-{n}/shuffled-target/run"));
+        let world = with_rounds().script(&first, by_chance(0.0)).script(&second, by_chance(0.0));
+        let world = world.script(&format!("finalization/probe-0/{probe}/run"), outcome);
         let trust = trust(&world, &inputs).await;
-        assert_eq!(trust.validation_score, Some(score), "{:?}", trust.probes);
-        let same = warnings(&world, "finalization", "with a permuted target, the score is the same");
-        assert_eq!(same == 1, verdict == ProbeVerdict::Suspect);
-        if verdict == ProbeVerdict::Skipped {
-            assert_eq!(trust.probes[0].verdict, verdict);
-            assert!(trust.probes[0].detail.contains("left no predictions"), "{:?}", trust.probes);
+        let score = if verdict == Suspect { 0.8 } else { 0.9 };
+        assert_eq!(trust.validation_score, Some(score), "{expected}: {:?}", trust.probes);
+        if verdict == Suspect {
+            assert_eq!(warnings(&world, "finalization", expected), 1, "{expected}");
+        } else {
+            let found = trust.probes.iter().find(|one| one.name == probe).unwrap();
+            assert!(found.verdict == verdict && found.detail.contains(expected), "{found:?}");
         }
-    }
+    };
+    let (score, rows) = ("shuffled-target", "replaced-test-rows");
+    // It was not computed from the labels.
+    check(score, ran(Some(0.9)), Suspect, "with a permuted target, the score is the same").await;
+    check(score, ran(Some(0.7)), Skipped, "left no predictions").await;
+    check(rows, measured(&[0.7, 0.69, 0.71]), Suspect, "with other test rows").await;
+    let leak = |by, line| {
+        with_fits(Fits::Leak { estimator: "TargetEncoder".to_owned(), by, line, rows: 90, of: 100 })
+    };
+    let transformer =
+        "for rows that what makes their features, TargetEncoder in line 7, was fitted on with their labels";
+    check("fits", leak(Fitted::Transformer, 7), Suspect, transformer).await;
+    let model =
+        "90 of 100 validation predictions are for rows that their model, TargetEncoder, was fitted on";
+    check("fits", leak(Fitted::Model, 0), Suspect, model).await;
+    let clean = with_fits(Fits::Clean { rows: 90, of: 100 });
+    check("fits", clean, Pass, "90 of 100 validation predictions are by").await;
+    let unknown = with_fits(Fits::Unknown { why: "no fit was seen".to_owned() });
+    check("fits", unknown, Skipped, "no fit was seen").await;
 }
 
 #[tokio::test]
@@ -372,55 +392,4 @@ async fn an_unprobed_solution_that_replaces_a_suspect_one_is_named_so() {
     let trust = trust(&world, &inputs).await;
     assert_eq!(trust.validation_score, Some(0.8), "{:?}", trust.probes);
     assert_eq!(trust.choice.rule, "validation score, after a suspect one, not probed");
-}
-
-#[tokio::test]
-async fn test_rows_must_not_move_a_validation_score() {
-    let mut inputs = held_out();
-    inputs.config.probes = Probes::Final;
-    let world = with_rounds()
-        .script("finalization/probe-0/shuffled-target/run", by_chance(0.0))
-        .script("finalization/probe-0/replaced-test-rows/run", measured(&[0.7, 0.69, 0.71]));
-    let trust = trust(&world, &inputs).await;
-    assert_eq!(trust.validation_score, Some(0.8), "{:?}", trust.probes);
-    assert_eq!(warnings(&world, "finalization", "with other test rows"), 1);
-}
-
-#[tokio::test]
-async fn no_model_may_predict_validation_rows_that_it_was_fitted_on() {
-    let mut inputs = held_out();
-    inputs.config.probes = Probes::Final;
-    let probed = |fits: Fits| {
-        with_rounds()
-            .script("finalization/probe-0/shuffled-target/run", by_chance(0.0))
-            .script("finalization/probe-0/fits/run", with_fits(fits))
-    };
-    let leak = |by, line| Fits::Leak { estimator: "TargetEncoder".to_owned(), by, line, rows: 90, of: 100 };
-    let check = async |fits: Fits, verdict, expected: &str, score: f64| {
-        let world = probed(fits);
-        let trust = trust(&world, &inputs).await;
-        assert_eq!(trust.validation_score, Some(score), "{:?}", trust.probes);
-        if verdict == ProbeVerdict::Suspect {
-            assert_eq!(warnings(&world, "finalization", expected), 1);
-        } else {
-            let probe = &trust.probes[2];
-            assert_eq!((probe.name.as_str(), probe.verdict), ("fits", verdict));
-            assert!(probe.detail.contains(expected), "{probe:?}");
-        }
-    };
-    let transformer =
-        "for rows that what makes their features, TargetEncoder in line 7, was fitted on with their labels";
-    check(leak(Fitted::Transformer, 7), ProbeVerdict::Suspect, transformer, 0.8).await;
-    let model =
-        "90 of 100 validation predictions are for rows that their model, TargetEncoder, was fitted on";
-    check(leak(Fitted::Model, 0), ProbeVerdict::Suspect, model, 0.8).await;
-    check(
-        Fits::Clean { rows: 90, of: 100 },
-        ProbeVerdict::Pass,
-        "90 of 100 validation predictions are by",
-        0.9,
-    )
-    .await;
-    let why = Fits::Unknown { why: "no fit was seen".to_owned() };
-    check(why, ProbeVerdict::Skipped, "no fit was seen", 0.9).await;
 }

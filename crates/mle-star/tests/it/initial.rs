@@ -7,7 +7,6 @@ use mle_star::testing::{World, failed, frozen, ran};
 use mle_star_domain::effects::ScriptOutcome;
 use mle_star_domain::metric::Direction;
 use mle_star_domain::place::{Place, Step};
-use serde_json::json;
 
 use crate::{run, warnings};
 
@@ -218,24 +217,6 @@ async fn leaks_are_corrected_before_the_run() {
 }
 
 #[tokio::test]
-async fn a_leaking_block_that_occurs_twice_is_corrected_where_it_stands_first() {
-    let check = async |block: &str, script: &str, corrected: &str| {
-        let leak = json!([{"leakage_status": "Yes Data Leakage", "code_block": block}]).to_string();
-        let world = World::new()
-            .agent("phase1/candidate-0/init", &format!("```python\n{script}\n```"))
-            .agent("phase1/candidate-0/leakage", &leak)
-            .agent("phase1/candidate-0/leakage-fix-1", "```python\nclean = 1\n```");
-        phase1(&world, 1, Direction::Maximize).await;
-        assert_eq!(world.script_run("phase1/candidate-0/run").unwrap().script, corrected);
-    };
-    check("x = fit(all)", "x = fit(all)\nblock = 1\nx = fit(all)", "clean = 1\nblock = 1\nx = fit(all)")
-        .await;
-    // Compared by lines, without trailing blanks.
-    check("a = 1\nb = 2", "a = 1 \nb = 2\nblock = 1\na = 1 \nb = 2", "clean = 1\nblock = 1\na = 1 \nb = 2")
-        .await;
-}
-
-#[tokio::test]
 async fn a_correction_that_changes_nothing_is_unusable() {
     let leak = r#"[{"leakage_status": "Yes Data Leakage", "code_block": "print(block)"}]"#;
     for same in ["```python\nprint(block)\n```", "```python\n\n  print(block)  \n```"] {
@@ -314,45 +295,23 @@ async fn the_last_leakage_check_keeps_what_runs_and_says_what_it_suspects() {
 }
 
 #[tokio::test]
-async fn a_last_leakage_check_that_a_limit_refuses_is_not_said_to_have_found_nothing() {
-    let check = async |limit: Option<f64>, expected: &str| {
+async fn a_last_leakage_check_that_is_not_made_is_not_said_to_have_found_nothing() {
+    let check = async |world: World, limit: Option<f64>, expected: &str| {
         let mut inputs = frozen();
         inputs.config.max_budget_usd = limit;
-        let world = World::new().costs_at("phase1/data/data", 10.0);
+        let world = world.costs_at("phase1/data/data", 10.0);
         run(&world, &inputs).await.unwrap();
         let note = world.events().into_iter().find_map(|event| match event {
             Event::StepEnded { place: Step::LeakageCheck, verdict } => Some(verdict.note),
             _ => None,
         });
         assert_eq!(note.as_deref(), Some(expected));
+        warnings(&world, "phase1/final", "the script is not checked for leakage: the agent failed")
     };
-    check(None, "no leak found").await;
-    check(Some(5.0), "not checked again for leakage").await;
-}
-
-#[tokio::test]
-async fn a_last_leakage_check_that_fails_is_not_said_to_have_found_nothing() {
-    let world = World::new().agent_fails("phase1/final/leakage");
-    run(&world, &frozen()).await.unwrap();
-    let note = world.events().into_iter().find_map(|event| match event {
-        Event::StepEnded { place: Step::LeakageCheck, verdict } => Some(verdict.note),
-        _ => None,
-    });
-    assert_eq!(note.as_deref(), Some("not checked again for leakage"));
-    assert_eq!(
-        warnings(&world, "phase1/final", "the script is not checked for leakage: the agent failed"),
-        1
-    );
-}
-
-#[tokio::test]
-async fn a_leak_that_an_earlier_correction_removed_is_not_suspected() {
-    let leak = r#"[{"leakage_status": "Yes Data Leakage", "code_block": "print('start')\nblock = 'phase1/candidate-0/init'"},
-                   {"leakage_status": "Yes Data Leakage", "code_block": "block = 'phase1/candidate-0/init'"}]"#;
-    let world = World::new()
-        .agent("phase1/final/leakage", leak)
-        .agent("phase1/final/leakage-fix-1", "```python\nblock = 'clean'\n```");
-    assert!(!result(&world, 1, Direction::Maximize).await.leakage_suspected);
+    assert_eq!(check(World::new(), None, "no leak found").await, 0);
+    assert_eq!(check(World::new(), Some(5.0), "not checked again for leakage").await, 0);
+    let dead = World::new().agent_fails("phase1/final/leakage");
+    assert_eq!(check(dead, None, "not checked again for leakage").await, 1);
 }
 
 #[tokio::test(start_paused = true)]

@@ -21,41 +21,6 @@ fn a_second_writer_learns_which_process_holds_the_run() {
     assert!(matches!(Journal::create(folder.path(), &frozen()), Err(JournalError::Exists(_))));
 }
 
-#[test]
-fn journals_of_one_process_say_nothing_of_each_other() {
-    let made = |mark: &str, length: usize| {
-        let (folder, mut inputs) = (Folder::fresh(), frozen());
-        inputs.task.description = mark.repeat(length);
-        drop(Journal::create(folder.path(), &inputs).unwrap());
-        let (journal, frozen) = Journal::open(folder.path()).unwrap();
-        assert_eq!((frozen, journal.effects().unwrap()), (inputs, Vec::new()));
-        bytes(&folder)[0].clone()
-    };
-    let has = |bytes: &[u8], mark: &str| bytes.windows(mark.len()).any(|window| window == mark.as_bytes());
-    let journals = [made("first ", 9000), made("second ", 10), made("third ", 3000)];
-    for (index, journal) in journals.iter().enumerate() {
-        let found = ["first first", "second second", "third third"].map(|mark| has(journal, mark));
-        assert_eq!(found, [index == 0, index == 1, index == 2]);
-    }
-}
-
-#[tokio::test]
-async fn a_journal_of_larger_pages_goes_on() {
-    let (folder, inputs) = (Folder::fresh(), frozen());
-    let world = World::new().breaks_once("phase2/path-0/t0/summarize");
-    let journal = Journal::create(folder.path(), &inputs).unwrap();
-    go_on(&world, &inputs, &journal).await.unwrap_err();
-    drop(journal);
-    let sql = "PRAGMA journal_mode = DELETE; PRAGMA page_size = 4096; VACUUM; PRAGMA journal_mode = WAL";
-    rusqlite::Connection::open(folder.path().join("journal.db")).unwrap().execute_batch(sql).unwrap();
-    assert_eq!(bytes(&folder)[0][16..18], 4096_u16.to_be_bytes());
-    let (journal, _) = Journal::open(folder.path()).unwrap();
-    let before = world.trace().len();
-    go_on(&world, &inputs, &journal).await.unwrap();
-    let places = |trace: &[String]| trace.iter().filter(|place| place.starts_with("phase1")).count();
-    assert_eq!((places(&world.trace()[..before]) > 0, places(&world.trace()[before..])), (true, 0));
-}
-
 /// A run with paid and free calls, refusals and calls that ended it.
 #[tokio::test]
 async fn the_ledger_tells_of_every_record_but_its_texts() {
@@ -287,14 +252,6 @@ fn the_first_process_to_lock_a_folder_creates_the_run() {
     assert!(matches!(late, Err(JournalError::Exists(_))));
 }
 
-#[test]
-fn the_log_of_an_empty_journal_is_not_lost() {
-    let folder = Folder::fresh();
-    std::fs::write(folder.path().join("journal.db"), "").unwrap();
-    std::fs::write(folder.path().join("journal.db-wal"), "something").unwrap();
-    check_refused(&folder, "it is empty");
-}
-
 #[tokio::test]
 async fn what_a_run_is_made_with_is_noted_when_it_changes() {
     let (folder, world, inputs) = (Folder::fresh(), World::new(), frozen());
@@ -326,20 +283,4 @@ async fn what_a_run_is_made_with_is_noted_when_it_changes() {
     let (journal, _) = Journal::open(old.path()).unwrap();
     assert_eq!(journal.note_made_with(with("2")).unwrap(), None);
     assert_eq!(known(&old), [entry("2", true)]);
-}
-
-#[tokio::test]
-async fn a_journal_of_another_format_is_refused() {
-    let folder = Folder::fresh();
-    let journal = Journal::create(folder.path(), &frozen()).unwrap();
-    drop(journal);
-    let db = rusqlite::Connection::open(folder.path().join("journal.db")).unwrap();
-    db.execute_batch("PRAGMA user_version = 2").unwrap();
-    drop(db);
-    let is_refused = |error: JournalError| {
-        assert!(matches!(error, JournalError::Format { found: 2, .. }), "{error}");
-        assert!(error.to_string().contains("journal.db has journal format 2"), "{error}");
-    };
-    is_refused(read(folder.path()).unwrap_err());
-    is_refused(Journal::open(folder.path()).map(drop).unwrap_err());
 }

@@ -6,7 +6,6 @@ use mle_star::journal::{EffectState, Frozen, Journal};
 use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen, ran};
-use mle_star_domain::config::Config;
 use mle_star_domain::effects::{Limit, OutOfMemory, ScriptEnd, ScriptOutcome};
 
 use crate::{Folder, go_on, go_on_with, warnings};
@@ -71,33 +70,6 @@ async fn a_script_that_loses_three_runners_is_given_up_and_not_repaired() {
     assert_eq!(said.unwrap(), "The script was given up: loss 3.");
     // The path goes on with its next attempt.
     assert_eq!(times(&world, "phase2/path-0/t0/k1/run"), 1);
-}
-
-#[tokio::test]
-async fn a_run_goes_on_after_a_lost_script_as_after_a_failed_one() {
-    let inputs = frozen();
-    let without_repairs = Config { max_debug_attempts: 0, ..inputs.config.clone() };
-    let without_repairs = Frozen { config: without_repairs, ..inputs };
-    let last = [
-        "phase1/candidate-1/run",
-        "phase1/merge-1/run",
-        RUN,
-        "phase3/r0/run",
-        "phase2/path-1/t0/ablation/run",
-    ];
-    for place in last {
-        let (lost, failed) = (World::new().loses(place, 3), World::new().fails(place));
-        let ends = [&lost, &failed].map(async |world| {
-            let finished = crate::run(world, &without_repairs).await.unwrap();
-            let (best, phases) = (finished.result.final_solution, finished.result.phases_completed);
-            let mut done = world.trace();
-            done.sort();
-            done.dedup();
-            (best.score, phases, done)
-        });
-        let [lost, failed] = ends;
-        assert_eq!(lost.await, failed.await, "{place}");
-    }
 }
 
 #[tokio::test]
@@ -187,6 +159,16 @@ async fn a_lost_script_runs_on_the_runner_that_comes_next() {
     let outcome = recorded(&journal, "phase1/candidate-0/run");
     assert_eq!((outcome.runner.as_deref(), times(&world, "phase1/candidate-0/run")), (Some("near-2"), 2));
     assert_eq!(outcome.notes, ["run again elsewhere: loss 1"]);
+    let told = world.events().into_iter().find_map(|event| match event {
+        Event::ScriptEnded { place, lost_runners, .. } if place.as_str() == "phase1/candidate-0/run" => {
+            Some(lost_runners)
+        }
+        _ => None,
+    });
+    assert_eq!(
+        (&outcome.lost_runners, told.unwrap()),
+        (&vec!["near-1".to_owned()], vec!["near-1".to_owned()])
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -28,7 +28,6 @@ mod provisional;
 mod refinement;
 mod resume;
 mod retrieval;
-mod runners;
 mod selection;
 mod solution;
 mod speed;

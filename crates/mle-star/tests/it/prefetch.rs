@@ -24,13 +24,3 @@ async fn the_calls_of_a_successful_run_are_predicted_except_one() {
     check(|config| (config.num_parallel_solutions, config.ensemble_rounds) = (1, 1)).await;
     check(|config| (config.num_parallel_solutions, config.ensemble_rounds) = (3, 2)).await;
 }
-
-#[tokio::test]
-async fn what_goes_wrong_surprises_for_a_call_and_no_longer() {
-    let mut inputs = frozen();
-    inputs.config.num_parallel_solutions = 1;
-    let world = World::new().fails("phase1/candidate-0/run").fails("phase2/path-0/t0/k0/run");
-    run(&world, &inputs).await.unwrap();
-    let repairs = ["phase1/candidate-0/debug-1/debugger", "phase2/path-0/t0/k0/debug-1/debugger"];
-    assert_eq!(world.surprises(), [&["phase1/retriever"][..], &repairs].concat());
-}

@@ -2,8 +2,7 @@
 
 use mle_star::result::Phase2Result;
 use mle_star::testing::{World, frozen, ran};
-use mle_star_domain::answers::CodeBlockCategory;
-use mle_star_domain::effects::{Captured, Limit, ScriptEnd, ScriptOutcome};
+use mle_star_domain::effects::{Captured, ScriptEnd, ScriptOutcome};
 use mle_star_domain::metric::Direction;
 
 use crate::run;
@@ -152,20 +151,6 @@ async fn blocks_that_cannot_be_used_are_asked_for_again() {
 }
 
 #[tokio::test]
-async fn the_note_of_a_second_call_says_what_was_wrong() {
-    let world =
-        World::new().agent("phase2/path-0/t0/extractor", r#"[{"code_block": "print(", "plan": "p"}]"#);
-    path(&world, 1, 1).await;
-    let request = world.request("phase2/path-0/t0/extractor-2").unwrap();
-    assert!(
-        request.inputs["note"].as_str().unwrap().contains("more than once"),
-        "{}",
-        request.inputs["note"]
-    );
-    assert!(request.prompt.contains("more than once"));
-}
-
-#[tokio::test]
 async fn an_ablation_that_does_not_run_is_repaired_or_does_without() {
     let world = World::new().fails("phase2/path-0/t0/run");
     path(&world, 1, 1).await;
@@ -216,22 +201,6 @@ async fn an_empty_summary_is_replaced_by_the_output() {
 }
 
 #[tokio::test]
-async fn ablations_have_a_limit_of_their_own() {
-    let check = async |limit: u64, steps: u32, expected: f64| {
-        let mut inputs = frozen();
-        inputs.config.time_limit_seconds = limit;
-        inputs.config.outer_loop_steps = steps;
-        inputs.config.num_parallel_solutions = 1;
-        let world = World::new();
-        run(&world, &inputs).await.unwrap();
-        let timeout = world.script_run("phase2/path-0/t0/run").unwrap().timeout.as_secs_f64();
-        assert!((timeout - expected).abs() < 0.5, "{timeout} {expected}");
-    };
-    check(86_400, 4, 600.0).await;
-    check(800, 4, 100.0).await;
-}
-
-#[tokio::test]
 async fn paths_do_not_see_one_another() {
     let world = World::new().scores("phase2/path-0/t0/k0/run", 0.9);
     let mut inputs = frozen();
@@ -240,27 +209,4 @@ async fn paths_do_not_see_one_another() {
     assert_eq!(paths.iter().map(|path| path.best_score).collect::<Vec<_>>(), [0.9, 0.5]);
     let other = world.request("phase2/path-1/t1/ablation").unwrap();
     assert!(!other.inputs["solution_script"].as_str().unwrap().contains("path-0"));
-}
-
-#[tokio::test]
-async fn a_step_records_its_block_with_plan_and_category() {
-    let plan = r#"[{"code_block": "print(block)", "plan": "scale it", "category": "preprocessing"}]"#;
-    let path = path(&World::new().agent("phase2/path-0/t0/extractor", plan), 1, 1).await;
-    let (step, block) = (&path.step_history[0], &path.refined_blocks[0]);
-    assert_eq!((step.code_block.as_str(), step.plan.as_str()), ("print(block)", "scale it"));
-    assert_eq!((block.content.as_str(), block.outer_step), ("print(block)", 0));
-    assert_eq!([step.category, block.category], [Some(CodeBlockCategory::Preprocessing); 2]);
-}
-
-#[tokio::test]
-async fn an_attempt_that_a_limit_stops_records_the_limit() {
-    let mut inputs = frozen();
-    inputs.config.max_budget_usd = Some(10.0);
-    (inputs.config.num_parallel_solutions, inputs.config.inner_loop_steps) = (1, 3);
-    let world = World::new().costs(Some(0.0)).costs_at("phase2/path-0/t0/k1/leakage", 6.0);
-    let path = run(&world, &inputs).await.unwrap().result.phase2_results.remove(0);
-    let attempts = &path.step_history[0].inner_loop_attempts;
-    let limits: Vec<Option<Limit>> = attempts.iter().map(|attempt| attempt.limit).collect();
-    assert_eq!(limits, [None, None, Some(Limit::Budget)]);
-    assert!(!world.trace().contains(&"phase2/path-0/t0/k2/run".to_owned()));
 }

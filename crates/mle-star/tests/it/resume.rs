@@ -8,8 +8,8 @@ use mle_star::slots::Slots;
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen, measured, scored_with_submission, submitted};
 use mle_star_domain::config::{Context, FinalChoice, LeakageCheck};
-use mle_star_domain::effects::ScriptOutcome;
-use mle_star_needs::needs;
+use mle_star_domain::effects::{ScriptOutcome, Usage};
+use mle_star_domain::place::Place;
 
 use crate::holdout::{earlier_period, held_out};
 use crate::{Folder, go_on, run};
@@ -110,13 +110,11 @@ async fn every_cut_leads_to_the_same_end(
 
 #[tokio::test]
 async fn a_run_killed_at_any_moment_ends_like_an_undisturbed_one() {
-    needs!(Campaign("killed"));
     every_cut_leads_to_the_same_end(&eventful(), &inputs(), timeless).await;
 }
 
 #[tokio::test]
 async fn a_run_with_the_programs_own_settings_pays_for_nothing_twice() {
-    needs!(Campaign("killed"));
     let mut inputs = inputs();
     (inputs.config.context, inputs.config.leakage_check) = (Context::Full, LeakageCheck::Accepted);
     let world = eventful().script("phase3/r1/run", scored_with_submission(0.9)).agent(
@@ -150,7 +148,6 @@ async fn a_run_with_the_programs_own_settings_pays_for_nothing_twice() {
 
 #[tokio::test]
 async fn a_run_killed_in_the_final_choice_looks_at_nothing_twice() {
-    needs!(Campaign("killed"));
     let mut inputs = held_out();
     inputs.config.final_choice = FinalChoice::Holdout;
     let world = eventful()
@@ -176,7 +173,6 @@ async fn a_run_killed_in_the_final_choice_looks_at_nothing_twice() {
 
 #[tokio::test]
 async fn a_run_killed_between_answers_makes_none_twice() {
-    needs!(Campaign("killed"));
     let mut inputs = earlier_period();
     inputs.config.outer_loop_steps = 2;
     let predicted =
@@ -192,14 +188,12 @@ async fn a_run_killed_between_answers_makes_none_twice() {
 
 #[tokio::test]
 async fn a_run_whose_path_failed_ends_the_same_wherever_it_was_killed() {
-    needs!(Campaign("killed"));
     let world = || eventful().panics("phase2/path-0/t1/k0/coder").panics("phase3/r1/ensembler");
     every_cut_leads_to_the_same_end(&world(), &inputs(), timeless).await;
 }
 
 #[tokio::test]
 async fn a_run_whose_retriever_searched_in_vain_ends_the_same_wherever_it_was_killed() {
-    needs!(Campaign("killed"));
     every_cut_leads_to_the_same_end(&eventful().agent_fails("phase1/retriever"), &frozen(), timeless).await;
 }
 
@@ -317,9 +311,25 @@ async fn a_changed_input_stops_the_run_and_names_the_place() {
 
 #[tokio::test]
 async fn records_hold_what_was_asked_and_what_came_back() {
-    let (inputs, folder, world) = (inputs(), Folder::fresh(), World::new().costs(Some(0.25)));
+    let used = |place: &Place| match place.as_str() {
+        "phase1/candidate-0/init" => Usage {
+            cost_usd: Some(0.25),
+            input: 1,
+            output: 20,
+            cache_read: 300,
+            cache_write: 4000,
+            ..Usage::default()
+        },
+        "phase1/data/data" => {
+            Usage { input: 5, output: 60, cache_read: 700, cache_write: 8000, ..Usage::free() }
+        }
+        _ => Usage::free(),
+    };
+    let (inputs, folder, world) = (inputs(), Folder::fresh(), World::new().uses(used));
     let journal = Journal::create(folder.path(), &inputs).unwrap();
-    go_on(&world, &inputs, &journal).await.unwrap();
+    let tokens = go_on(&world, &inputs, &journal).await.unwrap().result.tokens;
+    assert_eq!((tokens.input, tokens.output), (6, 80));
+    assert_eq!((tokens.cache_read, tokens.cache_write), (1000, 12_000));
     let snapshot = read(folder.path()).unwrap();
     assert_eq!(snapshot.frozen, inputs);
     let find = |place: &str| snapshot.effects.iter().find(|effect| effect.place.as_str() == place).unwrap();

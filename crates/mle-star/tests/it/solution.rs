@@ -1,7 +1,5 @@
 //! Code blocks: found exactly, replaced exactly, refused when in doubt.
 
-use std::ops::RangeInclusive;
-
 use mle_star::solution::{BlockError, Solution, SolutionPhase};
 use proptest::prelude::*;
 
@@ -51,43 +49,6 @@ fn the_first_of_equal_blocks_is_replaced() {
     check("a = 1\n", " \n", Err(BlockError::Empty));
     let other = solution("b = 2").find_block("b = 2").unwrap();
     assert_eq!(solution("a = 1").replace_block(&other, "new"), Err(BlockError::Absent));
-}
-
-#[test]
-fn of_equal_blocks_the_one_near_a_line_is_replaced() {
-    let script = solution("def f():\n    fit(x)\nmy_fit(x)\nfit(x)\nfit(x)\n");
-    let check = |line: usize, expected: &str| {
-        let block = script.find_block_near("fit(x)", line).unwrap();
-        assert_eq!(script.replace_block(&block, "new").unwrap().text(), expected, "{line}");
-        assert_eq!(script.lines_of(&block).unwrap().count(), 1);
-    };
-    check(2, "def f():\n    new\nmy_fit(x)\nfit(x)\nfit(x)\n");
-    check(4, "def f():\n    fit(x)\nmy_fit(x)\nnew\nfit(x)\n");
-    check(99, "def f():\n    fit(x)\nmy_fit(x)\nfit(x)\nnew\n");
-    assert_eq!(script.find_block_near("other", 1), Err(BlockError::Absent));
-}
-
-#[test]
-fn the_lines_of_a_block_are_those_that_are_replaced() {
-    let check = |text: &str, quoted: &str, expected: Option<(usize, usize)>| {
-        let script = solution(text);
-        let block = script.find_first_block(quoted).unwrap();
-        assert_eq!(
-            script.lines_of(&block).map(RangeInclusive::into_inner),
-            expected,
-            "{quoted:?} in {text:?}"
-        );
-    };
-    check("a = 1\n", "a = 1", Some((1, 1)));
-    check("a = 1\nb = 2\nc = 3", "b = 2\nc = 3", Some((2, 3)));
-    check("if a:\n    b = 2\n", "b = 2", Some((2, 2)));
-    check("x = 1 \r\ny = 2\r\nz = 3\r\n", "y = 2\nz = 3", Some((2, 3)));
-    // The one that is replaced.
-    check("a = 1\nb = 2\na = 1\n", "a = 1", Some((1, 1)));
-    // The text alone occurs twice.
-    check("x = a = 1\nb = 2\na = 1\n", "\na = 1\n", Some((3, 3)));
-    let other = solution("b = 2").find_block("b = 2").unwrap();
-    assert_eq!(solution("a = 1").lines_of(&other), None);
 }
 
 /// Lines as scripts have them: indented, with braces, quotes, unicode and trailing blanks.

@@ -94,18 +94,6 @@ async fn durations_of_the_phases_add_up() {
     assert!((phases.iter().sum::<f64>() - durations.total_duration_seconds).abs() < 0.01, "{durations:?}");
 }
 
-#[tokio::test(start_paused = true)]
-async fn the_submission_script_may_use_all_the_time_that_is_left() {
-    let mut inputs = frozen();
-    inputs.config.time_limit_seconds = 600;
-    let world = World::new().takes(0, 5);
-    run(&world, &inputs).await.unwrap();
-    let scripts = world.trace().iter().filter(|place| place.ends_with("/run")).count();
-    let left = 600.0 - 5.0 * f64::from(u32::try_from(scripts - 1).unwrap());
-    let timeout = world.script_run("finalization/run").unwrap().timeout.as_secs_f64();
-    assert!((timeout - left).abs() < 0.5, "{timeout} of {left}");
-}
-
 #[tokio::test]
 async fn a_second_run_starts_from_nothing() {
     let world = World::new().costs(Some(0.25));

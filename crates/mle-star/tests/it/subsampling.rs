@@ -11,18 +11,6 @@ use crate::run;
 const SAMPLES: &str = "```python\nprint('start')\ntrain = train.sample(10)\nprint('end')\n```";
 
 #[tokio::test]
-async fn a_solution_that_may_subsample_is_no_submission_script() {
-    let mut inputs = told();
-    inputs.config.num_parallel_solutions = 2;
-    let world = World::new()
-        .agent("phase3/r1/ensembler", SAMPLES)
-        .script("phase3/r1/run", scored_with_submission(0.8))
-        .agent("finalization/subsampling_extract", "I do not know.");
-    let finished = run(&world, &inputs).await.unwrap();
-    assert_eq!(finished.submission.unwrap().as_str(), "finalization/run");
-}
-
-#[tokio::test]
 async fn a_solution_that_wrote_the_submission_is_not_run_again() {
     let mut inputs = told();
     inputs.config.num_parallel_solutions = 2;

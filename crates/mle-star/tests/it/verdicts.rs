@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use mle_star::event::Event;
-use mle_star::journal::{Journal, JournalError, Kind, read};
+use mle_star::journal::{Journal, JournalError, read};
 use mle_star::stop::Stop;
 use mle_star::testing::{World, frozen, submitted};
 use mle_star::verdict::{Unrecorded, Verdict, Verdicts, answer};
@@ -11,7 +11,7 @@ use mle_star_domain::metric::Direction;
 use mle_star_domain::place::Step;
 use proptest::prelude::*;
 
-use crate::{Folder, go_on, run};
+use crate::{Folder, go_on};
 
 /// The verdicts of a run in this world, with its events.
 async fn verdicts(world: &World) -> Verdicts {
@@ -45,36 +45,6 @@ async fn every_step_is_closed_once_and_announced_as_recorded() {
         .filter_map(|place| mle_star_domain::place::Place::from(place.as_str()).step())
         .collect();
     assert_eq!(recorded.keys().copied().collect::<BTreeSet<_>>(), effects);
-}
-
-#[tokio::test]
-async fn a_verdict_says_what_was_kept_and_what_it_was_made_from() {
-    let world = World::new()
-        .scores("phase1/candidate-1/run", 0.6)
-        .scores("phase1/merge-1/run", 0.7)
-        .scores("phase2/path-0/t0/k0/run", 0.6)
-        .scores("phase2/path-0/t0/k1/run", 0.8)
-        .scores("phase3/r0/run", 0.9)
-        .scores("phase3/r1/run", 0.85);
-    let recorded = verdicts(&world).await;
-    let check = |step: Step, score: Option<f64>, kept: bool, from: &[Step], best: Option<Step>| {
-        let verdict = &recorded[&step];
-        assert_eq!((verdict.score, verdict.kept, verdict.from.as_slice()), (score, kept, from), "{step}");
-        assert_eq!(verdict.best.as_ref().map(|best| best.step), best, "{step}");
-    };
-    let (merge, attempt) = (Step::Merge(1), |path, inner| Step::Attempt { path, outer: 0, inner });
-    check(Step::Candidate(0), Some(0.5), true, &[], None);
-    check(merge, Some(0.7), true, &[Step::Candidate(1), Step::Candidate(0)], Some(merge));
-    check(Step::DataCheck, None, false, &[merge], Some(merge));
-    check(Step::LeakageCheck, None, false, &[merge], Some(merge));
-    check(attempt(0, 0), Some(0.6), false, &[merge], Some(merge));
-    check(attempt(0, 1), Some(0.8), true, &[merge], Some(attempt(0, 1)));
-    check(Step::Outer { path: 0, outer: 0 }, Some(0.8), true, &[merge], Some(attempt(0, 1)));
-    check(Step::Outer { path: 1, outer: 0 }, None, false, &[merge], Some(merge));
-    let inputs = [attempt(0, 1), merge];
-    check(Step::Round(0), Some(0.9), true, &inputs, Some(Step::Round(0)));
-    check(Step::Round(1), Some(0.85), false, &inputs, Some(Step::Round(0)));
-    check(Step::Finalization, None, true, &[Step::Round(0)], None);
 }
 
 #[tokio::test]
@@ -130,17 +100,6 @@ async fn the_answer_is_what_would_be_submitted_and_what_is() {
     assert_eq!(answers.last().unwrap().0, Step::Round(0));
     let submission = Some("phase1/candidate-1/run".to_owned());
     assert!(answers.iter().all(|(_, one)| *one == submission), "{answers:?}");
-}
-
-#[tokio::test]
-async fn records_without_effects_are_no_effects() {
-    let (inputs, folder) = (frozen(), Folder::fresh());
-    let journal = Journal::create(folder.path(), &inputs).unwrap();
-    run(&World::new(), &inputs).await.unwrap();
-    go_on(&World::new(), &inputs, &journal).await.unwrap();
-    let kinds = |kind: Kind| journal.ledger().unwrap().iter().filter(|effect| effect.kind == kind).count();
-    assert_eq!(kinds(Kind::Failure), 0);
-    assert!(kinds(Kind::Verdict) > 8);
 }
 
 proptest! {

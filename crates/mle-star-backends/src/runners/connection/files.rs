@@ -280,20 +280,4 @@ mod tests {
         assert!(why.starts_with(&format!("this machine cannot read {}", file.display())), "{why}");
         assert_eq!(source.unreadable(), Some(&*why));
     }
-
-    #[tokio::test]
-    async fn only_the_output_of_the_last_start_counts() {
-        let folder = tempfile::tempdir().unwrap();
-        let [out, err] = ["out", "err"].map(|name| folder.path().join(name));
-        let log = |path: &PathBuf| (path.clone(), tokio::fs::File::from_std(File::create(path).unwrap()), 0);
-        let logs = [log(&out), log(&err)];
-        let (files, left) = (HashMap::new(), HashMap::new());
-        let mut receiving = Receiving { logs, folder: folder.path().to_owned(), files, left };
-        receiving.logs[0].2 = LONGEST_OUTPUT;
-        receiving.output(Stream::Stdout, true, b"again").await.unwrap();
-        receiving.output(Stream::Stdout, false, b" and on").await.unwrap();
-        assert_eq!(fs::read_to_string(&out).unwrap(), "again and on");
-        receiving.logs[0].2 = LONGEST_OUTPUT;
-        receiving.output(Stream::Stdout, false, b"x").await.unwrap_err();
-    }
 }

@@ -141,24 +141,4 @@ mod tests {
         kept.failed(not("no route", Hope::Some), later());
         assert_eq!(kept.refused.as_deref(), Some("another version"));
     }
-
-    #[test]
-    fn few_runners_start_at_once_and_no_more_than_are_needed() {
-        let entry = json!({"name": "a", "command": ["x"], "count": 20});
-        let mut kept = FleetEntry::new(serde_json::from_value(entry).unwrap());
-        let now = Instant::now();
-        let start = |kept: &mut FleetEntry, began: Option<Instant>| {
-            let number = kept.started.len() as u32;
-            kept.started.insert(number, began);
-        };
-        (0..5).for_each(|_| start(&mut kept, Some(now)));
-        assert!(!kept.may_start() && kept.soon() == 5);
-        kept.slots = Some(4);
-        assert_eq!(kept.soon(), 20);
-        // Those that are ready, or wait in a queue, do not count.
-        kept.started.values_mut().for_each(|began| *began = None);
-        assert!(kept.may_start() && kept.soon() == 0);
-        kept.started.values_mut().for_each(|began| *began = now.checked_sub(QUEUED));
-        assert!(kept.may_start() && kept.soon() == 0);
-    }
 }

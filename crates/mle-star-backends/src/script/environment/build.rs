@@ -26,7 +26,8 @@ use super::interpreter::{self, Interpreter};
 use super::registry::{self, Obstacle};
 use super::{Environment, Origin};
 
-/// The libraries with their exact versions, for every Python since 3.11.
+/// The libraries with their exact versions, for every Python since 3.11: all that they need, but for what CatBoost draws with in
+/// notebooks (plotly, graphviz), a fifth of the installation.
 const LOCK: &str = include_str!("../../../python/requirements.lock");
 /// Installed with pip to install the rest, if uv is not on PATH.
 const UV: &str = "uv==0.13.8";
@@ -179,7 +180,7 @@ async fn with_uv(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> Re
     run(venv, "creating a virtual environment", progress).await?;
     let mut install = command(&uv, home);
     install.args(&uses).args(["pip", "install", "--python", "venv/bin/python", "--compile-bytecode"]);
-    install.args(["--only-binary", ":all:", "-r", "requirements.txt"]);
+    install.args(["--no-deps", "--only-binary", ":all:", "-r", "requirements.txt"]);
     install.args(registry::is_registry_disabled().then_some("--no-index"));
     run(install, "installing the libraries with uv", progress).await
 }
@@ -196,7 +197,7 @@ async fn with_pip(home: &Path, base: &Interpreter, progress: &Progress<'_>) -> R
     })?;
     let mut install = command(&home.join("venv/bin/python"), home);
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    install.args(["--only-binary", ":all:", "-r", "requirements.txt"]);
+    install.args(["--no-deps", "--only-binary", ":all:", "-r", "requirements.txt"]);
     run(install, "installing the libraries with pip", progress).await.map_err(
         |Failure { reason, obstacle, .. }| {
             if let Some(obstacle) = obstacle {

@@ -47,7 +47,6 @@ mod tests {
                 "{series:?} {folds} {groups:?}"
             );
         };
-        check(&["shop"], 2, false, &[3, 4], true);
         check(&["shop"], 1, true, &[3, 4], true);
         check(&["shop"], 2, true, &[3, 4], false);
         // Series named by two columns have no group number.

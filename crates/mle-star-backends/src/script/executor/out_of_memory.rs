@@ -74,51 +74,27 @@ mod tests {
 
     use super::*;
 
-    const EXITED: ScriptEnd = ScriptEnd::Exited { code: 1 };
-
-    fn check(
-        end: ScriptEnd,
-        traceback: Option<&str>,
-        stderr: &str,
-        killed: bool,
-        expected: Option<OutOfMemory>,
-    ) {
-        let outcome = ScriptOutcome {
-            stderr: Captured::whole(stderr),
-            traceback: traceback.map(|line| {
-                format!("Traceback (most recent call last):\n  File \"solution.py\", line 1\n    raise MemoryError\n{line}")
-            }),
-            ..ScriptOutcome::of(end)
-        };
-        assert_eq!(cause(&outcome, || killed), expected, "{outcome:?}");
-    }
-
     #[test]
     fn out_of_memory_is_recognized_by_the_error() {
         use OutOfMemory::{Allocation, Gpu, Machine};
-        let signalled = |signal| ScriptEnd::Signalled { signal };
+        let check = |end, traceback: Option<&str>, stderr: &str, killed, expected| {
+            let start =
+                "Traceback (most recent call last):\n  File \"solution.py\", line 1\n    raise MemoryError";
+            let traceback = traceback.map(|line| format!("{start}\n{line}"));
+            let stderr = Captured::whole(stderr);
+            let outcome = ScriptOutcome { stderr, traceback, ..ScriptOutcome::of(end) };
+            assert_eq!(cause(&outcome, || killed), expected, "{outcome:?}");
+        };
+        let (signalled, exited) = (|signal| ScriptEnd::Signalled { signal }, ScriptEnd::Exited { code: 1 });
         check(signalled(9), None, "", true, Some(Machine));
         check(signalled(9), None, "", false, None);
-        check(signalled(11), None, "", true, None);
         check(signalled(6), None, "terminate called after 'std::bad_alloc'", false, Some(Allocation));
-        check(ScriptEnd::TimedOut, Some("MemoryError"), "", true, None);
-        let raised = |exception: &str, killed, expected| check(EXITED, Some(exception), "", killed, expected);
-        raised("MemoryError", false, Some(Allocation));
-        raised(
-            "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 8 GiB",
-            false,
-            Some(Allocation),
-        );
-        raised("RuntimeError: DefaultCPUAllocator: can't allocate memory", false, Some(Allocation));
-        raised("OSError: [Errno 12] Cannot allocate memory", false, Some(Allocation));
-        raised("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", false, Some(Gpu));
-        let worker = "joblib.externals.loky.process_executor.TerminatedWorkerError: A worker";
-        raised(worker, true, Some(Machine));
-        raised(worker, false, None);
-        raised("KeyError: 'x'", true, None);
+        let worker = Some("joblib.externals.loky.process_executor.TerminatedWorkerError: A worker");
+        check(exited.clone(), worker, "", true, Some(Machine));
+        check(exited.clone(), worker, "", false, None);
         // A message of several lines. The kept traceback ends with the first.
         let (kept, printed) = ("XGBoostError:", "XGBoostError:\nallocation: cudaErrorMemoryAllocation\n");
-        check(EXITED, Some(kept), printed, false, Some(Gpu));
-        check(EXITED, Some("KeyError: 'x'"), "MemoryError, ignored\nKeyError: 'x'\n", true, None);
+        check(exited.clone(), Some(kept), printed, false, Some(Gpu));
+        check(exited, Some("KeyError: 'x'"), "MemoryError, ignored\nKeyError: 'x'\n", true, None);
     }
 }

@@ -129,16 +129,3 @@ fn put_first(variables: &mut Vec<(OsString, OsString)>, modules: &Path) {
     }
     variables.push(("PYTHONPATH".into(), path));
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_path_of_modules_is_kept() {
-        let mut variables = vec![("A".into(), "b".into()), ("PYTHONPATH".into(), "/own".into())];
-        put_first(&mut variables, Path::new("/work/.modules"));
-        assert_eq!(variables[1], ("PYTHONPATH".into(), "/work/.modules:/own".into()));
-        assert_eq!(variables.len(), 2);
-    }
-}

@@ -8,15 +8,13 @@ use std::process::Command;
 use std::time::Duration;
 
 use mle_star::backend::ScriptRunner;
-use mle_star_domain::effects::ScriptEnd;
 use mle_star_needs::needs;
 use mle_star_process::machine::Gpu;
 use mle_star_process::sandbox::{Isolation, Layers, Network};
-use mle_star_process::warm::WarmStart;
 use nix::sys::resource::{Resource, getrlimit};
 
-use super::target::{Ends, Target, assert_ended};
-use super::world::{IS_WARM, Pulse, World, request};
+use super::target::{Ends, Target};
+use super::world::{IS_WARM, World, request};
 
 #[tokio::test]
 async fn what_takes_too_much_is_stopped() {
@@ -25,17 +23,12 @@ async fn what_takes_too_much_is_stopped() {
         target.check(attack, Ends::Stopped(note)).await;
     };
     stopped("x = []\nwhile True: x.append(b'x' * (10 << 20))", "the limit is 300 MiB").await;
-    let children = "for _ in range(8):\n    if os.fork() == 0:\n        x = b'x' * (60 << 20)\n        time.sleep(600)\n";
-    stopped(&format!("{children}os.wait()"), "the limit is 300 MiB").await;
     let lying = "for n in range(60): open(f'/dev/shm/{n}', 'wb').write(b'x' * (10 << 20))\ntime.sleep(600)";
     stopped(lying, "the limit is 300 MiB").await;
     let nameless = "f = os.fdopen(os.memfd_create('x'), 'wb', 0)\nfor n in range(40): f.write(b'x' * (1 << 20))\nwhile True:\n    f = os.fdopen(os.memfd_create('x'), 'wb', 0)\n    held = globals().setdefault('held', [])\n    held.append(f)\n    f.write(b'x' * (20 << 20))";
     stopped(nameless, "the limit is 300 MiB").await;
     let large = "f = open('x', 'wb', 0)\nwhile True: f.write(b'x' * (1 << 20))";
     target.check(large, Ends::Refused("File too large", Some("disk space"))).await;
-    let with_signal = format!("import signal\nsignal.signal(signal.SIGXFSZ, signal.SIG_DFL)\n{large}");
-    let outcome = target.world.run(&with_signal).await;
-    assert!(outcome.notes.iter().any(|note| note.contains("disk space")), "{outcome:?}");
     let several = "for n in range(9): open(str(n), 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
     stopped(several, "more than 50 MiB of the disk").await;
     let descriptors = "held = [open('/dev/null') for _ in range(100_000)]";
@@ -44,56 +37,13 @@ async fn what_takes_too_much_is_stopped() {
     target.check(limits, Ends::Nothing("(0, 0) (52428800, 52428800)\n")).await;
     stopped("for n in range(5000): open(f'final/{n}', 'w').close()\ntime.sleep(600)", "more than 2000 files")
         .await;
-}
-
-/// The size of a folder is measured even if scripts hide it, and the folder is removed.
-#[tokio::test]
-async fn hidden_folders_are_found_and_removed() {
-    let target = Target::new().await;
-    let fill = "for n in range(9): open(f'd/{n}', 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
+    let deep = "for _ in range(1_500):\n    os.mkdir('d')\n    os.chdir('d')\ntime.sleep(600)";
+    stopped(deep, "nested more than 200 deep").await;
     // Root can read the folder; other users get an error.
     let is_root = nix::unistd::geteuid().is_root();
     let found = if is_root { "more than 50 MiB of the disk" } else { "permission to read its folder d" };
-    let unlisted = format!("os.mkdir('d')\nos.chmod('d', 0o300)\n{fill}");
-    target.check(&unlisted, Ends::Stopped(found)).await;
-    // Too small to be stopped before it is hidden, however slow the machine is.
-    let begun = "os.mkdir('d')\nopen('d/x', 'wb').write(b'x' * (20 << 20))\nos.chmod('d', 0o400)\n";
-    let listed = format!("{begun}try:\n    {fill}").replace("\ntime", "\nexcept OSError: pass\ntime");
-    target.check(&listed, Ends::Stopped(found)).await;
-    let deep = |name: &str| format!("for _ in range(1_500):\n    os.mkdir({name})\n    os.chdir({name})\n");
-    for name in ["'d'", "'d' * 255"] {
-        let (quick, slow) = (deep(name), format!("{}time.sleep(600)", deep(name)));
-        target.check(&slow, Ends::Stopped("nested more than 200 deep")).await;
-        target.check(&quick, Ends::Contained("nested more than 200 deep")).await;
-    }
-}
-
-#[tokio::test]
-async fn the_users_terminals_are_closed() {
-    let target = Target::new().await;
-    let look = "for path in ('/dev/ptmx', '/dev/tty', *(f'/dev/pts/{n}' for n in range(100))):\n    try: os.open(path, os.O_RDWR | os.O_NOCTTY)\n    \
-                except OSError: continue\n    print('open', path)\nprint('done')";
-    target.check(look, Ends::Nothing("done\n")).await;
-}
-
-/// Memory that the usual files of `/proc` do not count.
-#[tokio::test]
-async fn memory_is_found_wherever_it_lies() {
-    needs!(Campaign("isolation"));
-    let target = Target::new().await;
-    let stopped = async |attack: &str| {
-        target.check(attack, Ends::Stopped("the limit is 300 MiB")).await;
-    };
-    let headless = "import ctypes, threading\ndef fill():\n    time.sleep(0.3)\n    x = b'x' * (500 << 20)\n    time.sleep(600)\n\
-                    threading.Thread(target=fill).start()\nlibc = ctypes.CDLL(None)\nlibc.pthread_exit(None)";
-    stopped(headless).await;
-    let tables = "import mmap\nm = mmap.mmap(-1, 200 << 30, mmap.MAP_PRIVATE | 0x4000, mmap.PROT_READ)\n\
-                  for at in range(0, 200 << 30, 2 << 20): m[at]\ntime.sleep(600)";
-    stopped(tables).await;
-    let elsewhere = "import ctypes\nfolder = os.open('/dev/shm', os.O_RDONLY)\nos.mkdir('empty')\ntime.sleep(0.5)\nlibc = ctypes.CDLL(None)\n\
-                     libc.unshare(0x10000000)\nlibc.chroot(b'empty')\n\
-                     for n in range(60):\n    f = os.open(str(n), os.O_CREAT | os.O_WRONLY, dir_fd=folder)\n    os.write(f, b'x' * (10 << 20))\ntime.sleep(600)";
-    stopped(elsewhere).await;
+    let unlisted = "os.mkdir('d')\nos.chmod('d', 0o300)\nfor n in range(9): open(f'd/{n}', 'wb').write(b'x' * (20 << 20))\ntime.sleep(600)";
+    stopped(unlisted, found).await;
 }
 
 /// Unlimited bombs would disturb other programs on the machine. These stop by themselves, but later than they must
@@ -110,7 +60,6 @@ async fn fork_bombs_are_stopped_within_moments() {
         format!("{count}while count() < 400:\n    try: os.fork()\n    except OSError: pass\ntime.sleep(600)");
     let too_many = Ends::Stopped("more than 100 processes at once");
     check(&target, &wild, too_many).await;
-    check(&target, "for _ in range(8): os.fork()\ntime.sleep(600)", too_many).await;
     // Every process, including the first, leaves its parent, so no process tree has them all.
     let fleeing = "n = 0\nwhile n < 2000:\n    n += 1\n    if os.fork(): os._exit(0)";
     check(&target, fleeing, Ends::Contained("more processes and threads")).await;
@@ -123,32 +72,6 @@ async fn fork_bombs_are_stopped_within_moments() {
 }
 
 #[tokio::test]
-async fn what_does_not_end_is_ended() {
-    needs!(Campaign("isolation"));
-    let target = Target::new().await;
-    let check = async |attack: &str, ends| {
-        target.check(attack, ends).await;
-    };
-    check("while True: os.write(1, b'x' * 65536)", Ends::Late).await;
-    check("signal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(600)", Ends::Late).await;
-    check("subprocess.Popen(['cat', '/dev/zero'])\nsys.stdin.read()\ntime.sleep(600)", Ends::Late).await;
-    let daemon = "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)\n    os._exit(0)\nos.wait()";
-    check(daemon, Ends::Cleaned("killed 1 process that the script left running")).await;
-    let zombies = "for _ in range(30):\n    if os.fork() == 0: os._exit(0)\nprint('done')";
-    check(zombies, Ends::Nothing("done\n")).await;
-    let parents = "for _ in range(5):\n    if os.fork() == 0:\n        if os.fork() == 0: os._exit(0)\n        time.sleep(600)\nprint('done')";
-    check(parents, Ends::Cleaned("killed 5 processes that the script left running")).await;
-    let flood = "import os\nos.write(1, b'x' * (1 << 20))\nopen('final/submission.csv', 'w').close()\nos.write(1, b'')\nos._exit(3)";
-    let outcome = target.world.run(flood).await;
-    assert_eq!((outcome.end, outcome.stdout.bytes), (ScriptEnd::Exited { code: 3 }, 1 << 20));
-    check(
-        "import shutil\nshutil.rmtree(os.getcwd(), ignore_errors=True)\nprint('gone')",
-        Ends::Nothing("gone\n"),
-    )
-    .await;
-}
-
-#[tokio::test]
 async fn what_is_outside_is_out_of_reach() {
     let target = Target::new().await;
     let refused = async |attack: &str| {
@@ -156,14 +79,11 @@ async fn what_is_outside_is_out_of_reach() {
     };
     for file in ["$JOURNAL", "$DATA", "$SECRET", "'input/train.csv'"] {
         refused(&format!("open({file}, 'a').write('x')")).await;
-        refused(&format!("os.chmod({file}, 0)")).await;
-        let times = format!("os.utime({file}, (1, 1))");
-        target.check(&times, Ends::Refused("Error: [Errno", None)).await;
     }
-    refused("os.symlink($SECRET, 'x')\nopen('x', 'a').write('x')").await;
+    refused("os.chmod($DATA, 0)").await;
+    target.check("os.utime($DATA, (1, 1))", Ends::Refused("Error: [Errno", None)).await;
     refused("os.symlink(os.path.dirname($SECRET), 'x')\nopen('x/new', 'w').write('x')").await;
     refused("print(open($SECRET).read())").await;
-    refused("print(open($JOURNAL).read())").await;
     refused("print(os.listdir(os.path.dirname($JOURNAL)))").await;
     let link = "os.link($SECRET, 'x')\nprint(open('x').read())";
     target.check(link, Ends::Refused("Error: [Errno", Some("only in its own folder"))).await;
@@ -174,17 +94,16 @@ async fn what_is_outside_is_out_of_reach() {
     let linked = [
         format!("os.rmdir('final'); os.symlink({foreign:?}, 'final')"),
         format!("os.symlink({:?}, 'final/submission.csv')", foreign.join("submission.csv")),
-        "os.rename('final', 'x'); os.symlink('x', 'final'); open('x/submission.csv', 'w').write('id,y\\n')"
-            .to_owned(),
     ];
     for attack in &linked {
         let outcome = target.check(attack, Ends::Cleaned("behind a link")).await;
         assert_eq!(outcome.submission, None, "{attack}");
         assert!(foreign.join("submission.csv").exists(), "{attack}");
     }
-    let device = "os.mknod('x', 0o60600, os.makedev(254, 0))";
-    target.check(device, Ends::Refused("Error: [Errno", None)).await;
-    refused("print(open('/etc/shadow').read())").await;
+    // The user's terminals.
+    let terminals = "for path in ('/dev/ptmx', '/dev/tty', *(f'/dev/pts/{n}' for n in range(100))):\n    try: os.open(path, os.O_RDWR | os.O_NOCTTY)\n    \
+                     except OSError: continue\n    print('open', path)\nprint('done')";
+    target.check(terminals, Ends::Nothing("done\n")).await;
     // The home of the program's user, whatever HOME says.
     let home = "import pwd\nprint(os.listdir(pwd.getpwuid(os.getuid()).pw_dir))";
     target.check(home, Ends::Refused("Error: [Errno", None)).await;
@@ -202,16 +121,11 @@ async fn who_is_outside_is_out_of_reach() {
         hidden(&format!("socket.socket(socket.AF_UNIX).connect({address})")).await;
     }
     hidden("os.kill(os.getppid(), 9)").await;
-    for file in ["environ", "mem"] {
-        let read = format!("print(open(f'/proc/{{os.getppid()}}/{file}').read())");
-        target.check(&read, Ends::Refused("Error: [Errno", Some("only in its own folder"))).await;
-    }
     let refused = async |attack: &str| {
         target.check(attack, Ends::Refused("Error", Some("no network access"))).await;
     };
     refused("socket.create_connection(('127.0.0.1', $TCP), 5)").await;
     refused("socket.create_connection(('192.0.2.1', 80), 5)").await;
-    refused("socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', $UDP))").await;
     let by_name = "socket.create_connection(('example.org', 80), 5)";
     target.check(by_name, Ends::Refused("gaierror", Some("no network access"))).await;
     let udp = "socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('127.0.0.1', $UDP))";
@@ -228,10 +142,6 @@ async fn a_script_leaves_its_worker_alone() {
     let all = "for n in os.listdir('/proc'):\n    if n.isdigit() and int(n) != os.getpid():\n        try: os.kill(int(n), 9)\n        except OSError: pass\nprint('tried')";
     // The guard is the first of its processes: it cannot be killed from inside.
     target.check(all, Ends::Nothing("tried\n")).await;
-    let trace = "import ctypes\nfor n in (1, os.getppid()): print(ctypes.CDLL(None).ptrace(16, n, 0, 0))";
-    target.check(trace, Ends::Nothing("-1\n-1\n")).await;
-    let open_files = "for n in os.listdir('/proc'):\n    if n.isdigit() and int(n) != os.getpid():\n        try: print(os.listdir(f'/proc/{n}/fd'), open(f'/proc/{n}/mem', 'r+b', 0).write(b'x'))\n        except OSError as e: print('no')";
-    target.check(open_files, Ends::Nothing("no\n")).await;
     let lying = "open('/dev/shm/left', 'w').write('x')\nprint(os.listdir('/dev/shm'))";
     target.check(lying, Ends::Nothing("['left']\n")).await;
     let queue = "import ctypes\nc = ctypes.CDLL(None)\nprint(c.msgget(77, 0) , c.msgget(77, 0o1666) >= 0)";
@@ -251,29 +161,6 @@ async fn a_script_leaves_its_worker_alone() {
     target.check_with(&runner, &kill, Ends::Nothing("alive\n"), "all is well\n").await;
 }
 
-/// A guard that no longer responds cannot end scripts; the program does not wait for it forever.
-#[tokio::test]
-async fn a_script_that_stops_its_supervisor_is_ended() {
-    needs!(Campaign("isolation"));
-    let check = async |is_warm: bool| {
-        let mut world = World::new().await;
-        world.setup.isolation.layers = Layers::none();
-        let runner = if is_warm { world.warm_runner(&[]).await } else { world.runner() };
-        let mut pulse = Pulse::new(world.folder.path());
-        let script = format!(
-            "import os, signal, time\nos.open({:?}, os.O_WRONLY)\nprint({IS_WARM}, flush=True)\nos.kill(os.getppid(), signal.SIGSTOP)\ntime.sleep(600)",
-            pulse.path
-        );
-        let outcome = runner.run(&request(&script, Duration::from_secs(1))).await.unwrap();
-        assert!(pulse.is_dead_within(Duration::from_secs(20)), "{is_warm}: a process is still alive");
-        assert_ended(&outcome, "stop", Ends::Late);
-        assert_eq!(outcome.stdout.text(), if is_warm { "True\n" } else { "False\n" });
-        let next = runner.run(&request("print('all is well')", Duration::from_secs(60))).await.unwrap();
-        assert_eq!(next.stdout.text(), "all is well\n");
-    };
-    tokio::join!(check(false), check(true));
-}
-
 #[tokio::test]
 async fn honest_scripts_find_what_they_need() {
     let mut target = Target::new().await;
@@ -288,10 +175,7 @@ async fn honest_scripts_find_what_they_need() {
     };
     let loopback = "s = socket.create_server(('127.0.0.1', 0))\nc = socket.create_connection(s.getsockname())\nprint('heard')";
     check(loopback, "heard\n").await;
-    let temporary = "import tempfile\nwith tempfile.NamedTemporaryFile('w') as f: f.write('x')\nprint(os.path.isdir(tempfile.mkdtemp()))";
-    check(temporary, "True\n").await;
     check("print(open('input/far.csv').read())", "far away\n").await;
-    check("print(open('input/train.csv').read().split())", "['id,y', '1,0']\n").await;
     check(
         "open(os.path.expanduser('~/.cache'), 'w').write('x')\nprint(os.getuid() == os.stat('.').st_uid)",
         "True\n",
@@ -304,11 +188,6 @@ async fn honest_scripts_find_what_they_need() {
     check(
         "print(subprocess.run(['ls', 'input'], capture_output=True, text=True).stdout.split())",
         "['big', 'far.csv', 'train.csv']\n",
-    )
-    .await;
-    check(
-        "os.mkdir('a'); open('a/x', 'w').close(); os.rename('a/x', 'final/x'); print(os.listdir('final'))",
-        "['x']\n",
     )
     .await;
 }
@@ -368,7 +247,6 @@ async fn every_script_has_its_own_tmp() {
     let is_needed = std::env::var("LD_LIBRARY_PATH").is_ok_and(|paths| paths.contains("/tmp/"));
     if all.shared_memory && !is_needed {
         check(other, &all, "1 False\n").await;
-        check(other, &Layers { landlock: 0, ..all.clone() }, "1 False\n").await;
     }
     if all.shared_memory {
         check(tmp, &all, "closed\n").await;
@@ -389,10 +267,8 @@ async fn with_the_network_on_it_is_there() {
     assert_eq!(outcome.stdout.text(), "there\n", "{outcome:?}");
     assert!(target.tcp.accept().is_ok());
     // Other sockets stay closed.
-    let hidden = Ends::Refused("Error: [Errno", None);
-    for address in ["$SOCKET", "'\\0$NAME'"] {
-        target.check(&format!("socket.socket(socket.AF_UNIX).connect({address})"), hidden).await;
-    }
+    let other = "socket.socket(socket.AF_UNIX).connect($SOCKET)";
+    target.check(other, Ends::Refused("Error: [Errno", None)).await;
 }
 
 /// Each layer enforces what is documented, even if the other one is missing.
@@ -440,7 +316,7 @@ async fn a_script_that_limits_the_program_is_ended() {
 /// No layer requires root or is weaker without it.
 #[test]
 fn as_root_who_is_not_root_is_as_safe() {
-    needs!(Campaign("isolation"), Root);
+    needs!(Root);
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o777)).unwrap();
     let (own, program) = (std::env::current_exe().unwrap(), folder.path().join("tests"));
@@ -452,7 +328,6 @@ fn as_root_who_is_not_root_is_as_safe() {
         "attacks::honest_scripts_find_what_they_need",
         "attacks::threads_have_names_and_the_machine_keeps_its_settings",
         "attacks::fork_bombs_are_stopped_within_moments",
-        "attacks::hidden_folders_are_found_and_removed",
         "warm::a_script_sees_what_it_sees_when_started_cold",
     ];
     for test in tests {
@@ -468,75 +343,4 @@ fn as_root_who_is_not_root_is_as_safe() {
         let said = String::from_utf8_lossy(&output.stdout);
         assert!(said.contains("1 passed"), "{said}{}", String::from_utf8_lossy(&output.stderr));
     }
-}
-
-/// The usual libraries, with their threads, helpers, caches and memory-mapped arrays.
-#[tokio::test]
-async fn honest_libraries_find_what_they_need() {
-    needs!(Campaign("libraries"), Libraries);
-    let mut world = World::new().await;
-    world.setup.environment.python = mle_star_needs::python_with_libraries();
-    world.setup.machine.memory_mib = 16_000;
-    let modules = WarmStart::default().modules;
-    let modules: Vec<&str> = modules.iter().map(String::as_str).collect();
-    for runner in [world.runner(), world.warm_runner(&modules).await] {
-        let script = include_str!("libraries.py");
-        let outcome = runner.run(&request(script, Duration::from_secs(120))).await.unwrap();
-        let expected = "loky True\nrf True\nlgb True\nxgb True\ncat True\nplot True\npandas 1\n";
-        assert_eq!(outcome.stdout.text(), expected, "{outcome:?}");
-        assert!(!outcome.is_error() && outcome.notes.is_empty(), "{outcome:?}");
-    }
-}
-
-/// A script has the same user as its guard, and so may lower the guard's limits. Its orphans make the guard wait
-/// again.
-#[tokio::test]
-async fn a_script_that_limits_its_supervisor_is_ended() {
-    needs!(Campaign("isolation"));
-    let mut target = Target::new().await;
-    let limit = |name: &str, then: &str| {
-        format!(
-            "import resource as r\nr.prlimit(os.getppid(), r.RLIMIT_{name}, (0, 0))\nif os.fork() == 0:\n    os.fork()\n    os._exit(0)\nos.wait()\nif os.fork() == 0:\n    if os.fork() == 0:\n        os.setsid()\n        time.sleep(600)\n    os._exit(0)\nos.wait()\n{then}"
-        )
-    };
-    let undisturbed = target.check("time.sleep(600)", Ends::Late).await.duration_seconds;
-    for name in ["NOFILE", "AS", "DATA", "STACK", "NPROC", "SIGPENDING"] {
-        let seconds = target.check(&limit(name, "time.sleep(600)"), Ends::Late).await.duration_seconds;
-        // Two seconds are for helpers that clean up; a guard that hangs is killed after five.
-        assert!(seconds < 4.0 + undisturbed, "{name}: {seconds} s, undisturbed {undisturbed} s");
-    }
-    let ended = "killed 1 process that the script left running";
-    target.check(&limit("NOFILE", "print('done')"), Ends::Cleaned(ended)).await;
-    // Keeps the guard busy until the kernel enforces its CPU time limit.
-    let busy = "while True:\n    if os.fork() == 0:\n        os.fork()\n        os._exit(0)\n    os.wait()";
-    let outcome = target.check(&limit("CPU", busy), Ends::Stopped("")).await;
-    assert!(outcome.notes[0].contains("supervisor process was killed"), "{outcome:?}");
-    // Without a process namespace to kill, escaped processes are found in the kernel's list.
-    target.world.setup.isolation.layers = Layers::none();
-    target.check(&limit("NOFILE", "print('done')"), Ends::Cleaned(ended)).await;
-}
-
-/// Global state of the machine is neither changed nor used to pass data on.
-#[tokio::test]
-#[expect(unsafe_code, reason = "there is no wrapper for keyrings")]
-async fn what_is_the_machines_stays_as_it_is() {
-    let mut target = Target::new().await;
-    // As after a login: child processes inherit the session's keys. SAFETY: gives this thread an empty session
-    // keyring.
-    unsafe { nix::libc::syscall(nix::libc::SYS_keyctl, 1, std::ptr::null::<u8>()) };
-    let keys = "import ctypes, platform\nc = ctypes.CDLL(None, use_errno=True)\nadd, ask, _ = {'x86_64': (248, 249, 250), 'aarch64': (217, 218, 219)}[platform.machine()]\nfound = c.syscall(ask, b'user', b'mle-star', None, 0)\nno_keyrings = c.syscall(add, b'user', b'mle-star', b'x', 1, -3) < 0\nprint('found' if found >= 0 else 'refused' if no_keyrings else 'added')";
-    let first = target.world.run(keys).await.stdout.text();
-    assert!(["added\n", "refused\n"].contains(&first.as_str()), "{first}");
-    let printed = if first == "added\n" { Ends::Nothing("added\n") } else { Ends::Nothing("refused\n") };
-    target.check(keys, printed).await;
-    let one = target.world.warm_runner(&[]).await;
-    for _ in 0..2 {
-        target.check_with(&one, keys, printed, "all is well, warm\n").await;
-    }
-    target.world.setup.isolation.layers = Layers { landlock: 0, ..Layers::probed().clone() };
-    for file in ["sys/kernel/core_pattern", "irq/default_smp_affinity"] {
-        target.check(&format!("open('/proc/{file}', 'r+')"), Ends::Refused("Error: [Errno", None)).await;
-    }
-    let own = "open('/proc/self/oom_score_adj', 'w').write('700')\nprint(open('/proc/self/oom_score_adj').read().strip())";
-    target.check(own, Ends::Nothing("700\n")).await;
 }

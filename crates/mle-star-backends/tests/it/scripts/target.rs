@@ -28,8 +28,6 @@ pub enum Ends {
     Cleaned(&'static str),
     /// It has no effect, or ends with an exception and a note that contains this, depending on timing.
     Contained(&'static str),
-    /// It ends at its time limit.
-    Late,
 }
 
 /// The world of the attacks: small limits, a journal, a secret, listeners of the host.
@@ -118,9 +116,8 @@ impl Target {
         next: &str,
     ) -> ScriptOutcome {
         let mut pulse = Pulse::new(self.world.folder.path());
-        let limit = if matches!(expected, Ends::Late) { 2 } else { 60 };
         let script = self.script(&pulse.path, attack);
-        let outcome = runner.run(&request(&script, Duration::from_secs(limit))).await.unwrap();
+        let outcome = runner.run(&request(&script, Duration::from_secs(60))).await.unwrap();
         assert!(
             pulse.is_dead_within(Duration::from_secs(20)),
             "{attack}: a process survived, or none began: {outcome:?}"
@@ -145,7 +142,7 @@ fn abstract_name(world: &World) -> String {
     world.folder.path().display().to_string()
 }
 
-pub fn assert_ended(outcome: &ScriptOutcome, attack: &str, expected: Ends) {
+fn assert_ended(outcome: &ScriptOutcome, attack: &str, expected: Ends) {
     let notes = outcome.notes.join("\n");
     let traceback = outcome.traceback.clone().unwrap_or_default();
     let holds = match expected {
@@ -156,7 +153,6 @@ pub fn assert_ended(outcome: &ScriptOutcome, attack: &str, expected: Ends) {
         Ends::Nothing(printed) => outcome.stdout.text() == printed && !outcome.is_error(),
         Ends::Cleaned(note) => !outcome.is_error() && notes.contains(note),
         Ends::Contained(note) => !outcome.is_error() || notes.contains(note),
-        Ends::Late => outcome.end == ScriptEnd::TimedOut && notes.contains("its time limit"),
     };
     assert!(holds, "{attack}: {outcome:#?}");
 }

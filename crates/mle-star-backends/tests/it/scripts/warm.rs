@@ -14,7 +14,7 @@ use mle_star_process::machine::{Gpu, Machine};
 use mle_star_process::sandbox::Layers;
 use mle_star_process::warm::WarmStart;
 
-use super::world::{IS_WARM, Pulse, World, request, warm_start};
+use super::world::{IS_WARM, World, request, warm_start};
 
 /// The same folder, once with a worker that imports `modules` and once without.
 async fn runners(world: &mut World, modules: &[&str]) -> [ScriptBackend; 2] {
@@ -81,7 +81,7 @@ async fn a_script_sees_what_it_sees_when_started_cold() {
 
 #[tokio::test]
 async fn libraries_compute_what_they_compute_when_started_cold() {
-    needs!(Campaign("libraries"), Libraries);
+    needs!(Libraries);
     compare_with(
         mle_star_needs::python_with_libraries(),
         &[],
@@ -207,7 +207,6 @@ async fn what_goes_wrong_warm_is_run_cold_once() {
     let kills = format!("import os\nif {IS_WARM}: os.kill(os.getppid(), 9)\nprint('alive')\n");
     check("", &kills, "alive\n", "the worker was killed").await;
     check("import os; os._exit(3)", "print(1)", "1\n", "the worker ended before it was ready").await;
-    check("import sys, os; os.write(2, b'bad luck\\n'); os._exit(3)", "print(1)", "1\n", "bad luck").await;
     let thread =
         "import threading, time\nthreading.Thread(target=time.sleep, args=(600,), daemon=True).start()";
     check(thread, "print(1)", "1\n", "a library started a thread on import").await;
@@ -231,18 +230,6 @@ async fn a_worker_is_replaced_when_scripts_import_more() {
 }
 
 #[tokio::test]
-async fn a_variable_that_an_import_sets_is_the_scripts_but_for_the_workers_folder() {
-    let mut world = World::new().await;
-    let sets = "import os\nos.environ.update(BY_IMPORT='1', CACHE_OF_IMPORT=os.path.expanduser('~/cache'))\n";
-    with_modules(&mut world, &[("seaborn.py", sets)]);
-    let [_, runner] = runners(&mut world, &["seaborn"]).await;
-    let script = format!(
-        "import os; print({IS_WARM}, *(os.environ.get(n) for n in ('BY_IMPORT', 'CACHE_OF_IMPORT')))"
-    );
-    assert_eq!(run(&runner, &script).await.stdout.text(), "True 1 None\n");
-}
-
-#[tokio::test]
 async fn what_the_workers_of_a_killed_program_left_is_removed() {
     let world = World::new().await;
     let left = world.setup.run_folder.join("work/worker-x/__pycache__");
@@ -251,47 +238,21 @@ async fn what_the_workers_of_a_killed_program_left_is_removed() {
     assert!(!left.parent().unwrap().exists());
 }
 
-/// A library's temporary folder is the worker's: it still exists after the first script.
-#[tokio::test]
-async fn what_an_import_took_is_not_given_back_by_a_script() {
-    let mut world = World::new().await;
-    let takes =
-        "import weakref\nclass Thing: pass\nthing = Thing()\nweakref.finalize(thing, print, 'given back')\n";
-    with_modules(&mut world, &[("seaborn.py", takes)]);
-    let [cold, warm] = runners(&mut world, &["seaborn"]).await;
-    let script = "import seaborn, weakref\nown = seaborn.Thing()\nweakref.finalize(own, print, 'own')";
-    assert_eq!(run(&cold, script).await.stdout.text(), "own\ngiven back\n");
-    for _ in 0..2 {
-        warm.warmed_up(0).await;
-        assert_eq!(run(&warm, script).await.stdout.text(), "own\n");
-    }
-}
-
-/// A launcher that never becomes a worker, or a worker whose imports never end.
+/// A worker whose imports never end, or a launcher that never becomes one.
 #[tokio::test]
 async fn no_script_waits_for_a_worker() {
-    let check = async |module: &str, launcher: Option<&str>| {
+    for (launcher, script) in [(None, "print(1)"), (Some("#!/bin/sh\ncat > /dev/null\n"), "import poison")] {
         let mut world = World::new().await;
-        with_modules(&mut world, &[("poison.py", module)]);
-        let python = world.setup.environment.python.clone();
-        if let Some(launcher) = launcher {
-            fs::write(&python, launcher).unwrap();
-        }
+        with_modules(&mut world, &[("poison.py", "import time; time.sleep(600)")]);
+        // Reads its standard input, which ends for scripts and not for workers.
+        launcher.into_iter().for_each(|text| fs::write(&world.setup.environment.python, text).unwrap());
         world.setup.warm_start = Some(warm_start(&["poison"]));
         let runner = world.runner();
         runner.warm_up();
-        let mut first = request("import poison", Duration::from_secs(20));
-        if launcher.is_none() {
-            "print(1)".clone_into(&mut first.script);
-        }
-        let outcome = runner.run(&first).await.unwrap();
+        let outcome = runner.run(&request(script, Duration::from_secs(20))).await.unwrap();
         assert_eq!((outcome.end, outcome.notes.len()), (ScriptEnd::Exited { code: 0 }, 0), "{launcher:?}");
         assert!(outcome.duration_seconds < 10.0, "{launcher:?}");
-    };
-    check("import time; time.sleep(600)", None).await;
-    // Reads its standard input, which ends for scripts and not for workers.
-    check("", Some("#!/bin/sh\ncat\n")).await;
-    check("", Some("#!/bin/sh\ncat > /dev/null\n")).await;
+    }
 }
 
 #[tokio::test]
@@ -318,45 +279,4 @@ async fn the_worker_sees_no_gpu_and_its_scripts_see_theirs() {
         assert_eq!(at(&cold, script.clone()).await, format!("False ['{gpus}', '3']\n{given}\n"));
         assert_eq!(at(&warm, script).await, format!("True ['', '3']\n{given}\n"));
     }
-}
-
-#[tokio::test]
-async fn nothing_survives_a_forked_script_however_it_ends() {
-    let check = async |last: &str, limit: Duration, expected: ScriptEnd| {
-        let mut world = World::new().await;
-        let [_, runner] = runners(&mut world, &[]).await;
-        let mut pulse = Pulse::new(world.folder.path());
-        let script = pulse.family(last);
-        let outcome = runner.run(&request(&script, limit)).await.unwrap();
-        assert!(pulse.is_dead_within(Duration::ZERO), "{last}: a process is still alive");
-        assert_eq!(
-            (&outcome.end, outcome.stdout.text().as_str()),
-            (&expected, "started\n"),
-            "{last}: {outcome:?}"
-        );
-        assert!(is_warm(&runner).await, "{last}: the worker is lost");
-    };
-    let soon = Duration::from_secs(20);
-    check("", soon, ScriptEnd::Exited { code: 0 }).await;
-    check("raise ValueError", soon, ScriptEnd::Exited { code: 1 }).await;
-    check("os.kill(os.getpid(), 9)", soon, ScriptEnd::Signalled { signal: 9 }).await;
-    check("time.sleep(600)", Duration::from_secs(3), ScriptEnd::TimedOut).await;
-    check("deaf()\ntime.sleep(600)", Duration::from_secs(3), ScriptEnd::TimedOut).await;
-}
-
-#[tokio::test]
-async fn a_dropped_run_ends_the_forked_script() {
-    let mut world = World::new().await;
-    let [_, runner] = runners(&mut world, &[]).await;
-    assert!(is_warm(&runner).await);
-    let pulse = Pulse::new(world.folder.path());
-    let long = request(&pulse.family("deaf()\ntime.sleep(600)"), Duration::from_secs(600));
-    let same = runner.clone();
-    let running = tokio::spawn(async move { same.run(&long).await });
-    let mut pulse = pulse.alive().await;
-    running.abort();
-    assert!(running.await.unwrap_err().is_cancelled());
-    assert!(pulse.is_dead_within(Duration::ZERO), "a process is still alive");
-    runner.warmed_up(0).await;
-    assert!(is_warm(&runner).await, "the slot has no worker any more");
 }

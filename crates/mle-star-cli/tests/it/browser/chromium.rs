@@ -1,20 +1,24 @@
-//! Chromium, driven through its driver by the WebDriver protocol: JSON over HTTP, one request at a time.
+//! Chromium, driven through its driver. Accessibility is checked by axe-core.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpStream;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use axum::http::Method;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use fantoccini::error::CmdError;
+use fantoccini::wd::WebDriverCompatibleCommand;
+use fantoccini::{Client, ClientBuilder, Locator};
+use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
+use tokio::runtime::Runtime;
+use url::{ParseError, Url};
 
 /// The timeout for anything to appear.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// The key of element IDs.
-const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// The width of a desktop window in pixels.
 pub const DESK: u32 = 1280;
 /// The width of a window in pixels that has room for a list and what is opened beside it.
@@ -28,65 +32,48 @@ const LONGEST: u64 = 6000;
 
 /// One browser with one window; ends with the test.
 pub struct Browser {
+    runtime: Runtime,
+    client: Client,
     driver: Child,
-    port: u16,
-    session: String,
     /// Holds its profile.
     _profile: tempfile::TempDir,
+}
+
+/// A command that only the driver of Chromium knows.
+#[derive(Debug)]
+struct Own {
+    path: &'static str,
+    body: Value,
+}
+
+impl WebDriverCompatibleCommand for Own {
+    fn endpoint(&self, driver: &Url, session: Option<&str>) -> Result<Url, ParseError> {
+        driver.join(&format!("session/{}/{}", session.unwrap_or_default(), self.path))
+    }
+
+    fn method_and_body(&self, _: &Url) -> (Method, Option<String>) {
+        (Method::POST, Some(self.body.to_string()))
+    }
 }
 
 impl Browser {
     pub fn start() -> Self {
         let (driver, port) = (0..5).find_map(|_| started_driver()).expect("the driver does not start");
-        let profile = tempfile::tempdir().unwrap();
-        let mut browser = Self { driver, port, session: String::new(), _profile: profile };
-        let answer = browser.ask("POST", "/session", &browser.wanted());
-        browser.session = answer["sessionId"].as_str().unwrap().to_owned();
-        browser.tell("timeouts", &json!({"script": SCRIPT_TIME, "pageLoad": 60_000}));
-        browser
-    }
-
-    /// A headless browser without background requests. Root cannot use the sandbox, and every page is ours.
-    fn wanted(&self) -> Value {
-        let profile = format!("--user-data-dir={}", self._profile.path().display());
-        let arguments = [
-            "--headless=new",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--disable-background-networking",
-            "--disable-component-update",
-            "--no-first-run",
-            "--hide-scrollbars",
-            "--window-size=1280,900",
-            &profile,
-        ];
-        let options = json!({"binary": variable("MLE_STAR_TEST_CHROMIUM"), "args": arguments});
-        json!({"capabilities": {"alwaysMatch": {
-            "goog:chromeOptions": options,
-            "goog:loggingPrefs": {"browser": "ALL"},
-        }}})
+        let (runtime, profile) = (Runtime::new().unwrap(), tempfile::tempdir().unwrap());
+        let mut builder = ClientBuilder::new(HttpConnector::new());
+        builder.capabilities(serde_json::from_value(wanted(profile.path())).unwrap());
+        let client = runtime.block_on(builder.connect(&format!("http://127.0.0.1:{port}"))).unwrap();
+        Self { runtime, client, driver, _profile: profile }
     }
 
     /// Opens an address and waits until it is loaded.
     pub fn open(&self, url: &str) {
-        self.tell("url", &json!({"url": url}));
-    }
-
-    /// Makes every page opened from now on run a script before its own.
-    pub fn run_first(&self, script: &str) {
-        self.devtools("Page.addScriptToEvaluateOnNewDocument", &json!({"source": script}));
+        self.done(self.client.goto(url));
     }
 
     /// The value that JavaScript code `return`s.
     pub fn run(&self, script: &str) -> Value {
-        self.tell("execute/sync", &json!({"script": script, "args": []}))
-    }
-
-    /// The value that JavaScript code passes to `done`.
-    fn run_until_done(&self, script: &str) -> Value {
-        let script = format!("const done = arguments[arguments.length - 1]; {script}");
-        self.tell("execute/async", &json!({"script": script, "args": []}))
+        self.done(self.client.execute(script, Vec::new()))
     }
 
     /// Waits until an expression is true.
@@ -109,48 +96,38 @@ impl Browser {
 
     /// The text of the first element that a selector finds, as it is shown.
     pub fn text(&self, selector: &str) -> String {
-        let script = format!(
-            "const found = document.querySelector({}); return found ? found.innerText : ''",
-            json!(selector)
-        );
-        self.run(&script).as_str().unwrap().to_owned()
+        let found = format!("const found = document.querySelector({});", json!(selector));
+        self.run(&format!("{found} return found ? found.innerText : ''")).as_str().unwrap().to_owned()
     }
 
     /// Clicks on the element of a selector, which must be visible.
     pub fn click(&self, selector: &str) {
         // An update of a section replaces its elements.
         let clicked = (0..10).any(|_| {
-            let path = format!("/session/{}/element/{}/click", self.session, self.element(selector));
-            let value = self.answer("POST", &path, &json!({}));
-            let is_gone = value["error"] == "stale element reference";
-            assert!(value["error"].is_null() || is_gone, "{selector}: {value}");
-            !is_gone
+            let click = async { self.client.find(Locator::Css(selector)).await?.click().await };
+            match self.runtime.block_on(click) {
+                Err(error) if error.is_stale_element_reference() => false,
+                ended => ended.map(|()| true).unwrap_or_else(|error| panic!("{selector}: {error}")),
+            }
         });
         assert!(clicked, "{selector} is never still");
     }
 
     /// Replaces the value of a field.
     pub fn fill(&self, selector: &str, text: &str) {
-        let element = self.element(selector);
-        self.tell(&format!("element/{element}/clear"), &json!({}));
-        self.tell(&format!("element/{element}/value"), &json!({"text": text}));
+        let field = self.done(self.client.find(Locator::Css(selector)));
+        self.done(field.clear());
+        self.done(field.send_keys(text));
     }
 
     /// Chooses an option of a list by its value.
     pub fn choose(&self, selector: &str, value: &str) {
-        self.click(&format!("{selector} option[value=\"{value}\"]"));
+        self.done(self.done(self.client.find(Locator::Css(selector))).select_by_value(value));
     }
 
-    /// Presses a key, a character of the WebDriver protocol, in the element that has the focus.
-    pub fn press(&self, key: char) {
-        let active = self.run("return document.activeElement");
-        let active = active[ELEMENT].as_str().unwrap();
-        self.tell(&format!("element/{active}/value"), &json!({"text": key.to_string()}));
-    }
-
-    fn element(&self, selector: &str) -> String {
-        let found = self.tell("element", &json!({"using": "css selector", "value": selector}));
-        found[ELEMENT].as_str().unwrap().to_owned()
+    /// Presses a key in the element that has the focus.
+    pub fn press(&self, key: fantoccini::key::Key) {
+        self.done(self.done(self.client.active_element()).send_keys(&key.to_string()));
     }
 
     /// The path and query of the page that is open.
@@ -190,17 +167,17 @@ impl Browser {
     /// The violations found by the audit, with their elements. To name the elements of what passed takes longer
     /// than the audit itself.
     pub fn violations(&self) -> Vec<String> {
-        let found = self.run_until_done(
-            "axe.run(document, {resultTypes: ['violations']}).then(result => done(result.violations.map(v => v.id + ': ' + v.help + ' ' + \
+        let script = "const done = arguments[arguments.length - 1]; \
+             axe.run(document, {resultTypes: ['violations']}).then(result => done(result.violations.map(v => v.id + ': ' + v.help + ' ' + \
              v.nodes.slice(0, 4).map(n => n.html + ' ' + n.any.map(a => a.message)).join('\\n'))), \
-             error => done(['' + error]))",
-        );
+             error => done(['' + error]))";
+        let found = self.done(self.client.execute_async(script, Vec::new()));
         found.as_array().unwrap().iter().map(|line| line.as_str().unwrap().to_owned()).collect()
     }
 
     /// Errors on the console since the last check.
     pub fn errors(&self) -> Vec<String> {
-        let lines = self.tell("se/log", &json!({"type": "browser"}));
+        let lines = self.own("se/log", json!({"type": "browser"}));
         let severe = lines.as_array().unwrap().iter().filter(|line| line["level"] == "SEVERE");
         severe.map(|line| line["message"].as_str().unwrap().to_owned()).collect()
     }
@@ -228,42 +205,46 @@ impl Browser {
     }
 
     fn devtools(&self, command: &str, parameters: &Value) -> Value {
-        self.tell("goog/cdp/execute", &json!({"cmd": command, "params": parameters}))
+        self.own("goog/cdp/execute", json!({"cmd": command, "params": parameters}))
     }
 
-    fn tell(&self, command: &str, body: &Value) -> Value {
-        self.ask("POST", &format!("/session/{}/{command}", self.session), body)
+    fn own(&self, path: &'static str, body: Value) -> Value {
+        self.done(self.client.issue_cmd(Own { path, body }))
     }
 
-    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
-        let value = self.answer(method, path, body);
-        assert!(value.get("error").is_none() || value["message"].is_null(), "{path}: {value}");
-        value
-    }
-
-    fn answer(&self, method: &str, path: &str, body: &Value) -> Value {
-        let answer = self.asked(method, path, &body.to_string()).unwrap();
-        serde_json::from_str::<Value>(&answer).unwrap()["value"].take()
-    }
-
-    fn asked(&self, method: &str, path: &str, body: &str) -> std::io::Result<String> {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port))?;
-        stream.set_read_timeout(Some(Duration::from_millis(SCRIPT_TIME.into()) + PATIENCE))?;
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n");
-        let head = format!("{head}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n", body.len());
-        stream.write_all(head.as_bytes())?;
-        stream.write_all(body.as_bytes())?;
-        body_of(BufReader::new(stream))
+    fn done<T>(&self, command: impl Future<Output = Result<T, CmdError>>) -> T {
+        self.runtime.block_on(command).unwrap()
     }
 }
 
 impl Drop for Browser {
     fn drop(&mut self) {
         // Ending the session ends the browser; ending only the driver would leave it running.
-        let _ = self.asked("DELETE", &format!("/session/{}", self.session), "");
+        let _ = self.runtime.block_on(self.client.clone().close());
         let _ = self.driver.kill();
         let _ = self.driver.wait();
     }
+}
+
+/// A headless browser without background requests. Root cannot use the sandbox, and every page is ours.
+fn wanted(profile: &Path) -> Value {
+    let arguments = [
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--disable-background-networking",
+        "--disable-component-update",
+        "--no-first-run",
+        "--hide-scrollbars",
+        "--window-size=1280,900",
+        &format!("--user-data-dir={}", profile.display()),
+    ];
+    json!({
+        "goog:chromeOptions": {"binary": variable("MLE_STAR_TEST_CHROMIUM"), "args": arguments},
+        "goog:loggingPrefs": {"browser": "ALL"},
+        "timeouts": {"script": SCRIPT_TIME, "pageLoad": 60_000},
+    })
 }
 
 /// The driver and its port; `None` if another process took its port for IPv4 or IPv6 first.
@@ -278,20 +259,6 @@ fn started_driver() -> Option<(Child, u16)> {
             None
         }
     }
-}
-
-/// The body of an answer; the driver does not close the connection after it.
-fn body_of(mut answer: impl BufRead) -> std::io::Result<String> {
-    let (mut length, mut line) = (0, String::new());
-    while answer.read_line(&mut line)? > 2 {
-        if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-            length = value.trim().parse().unwrap();
-        }
-        line.clear();
-    }
-    let mut body = vec![0; length];
-    answer.read_exact(&mut body)?;
-    Ok(String::from_utf8(body).unwrap())
 }
 
 fn variable(name: &str) -> PathBuf {

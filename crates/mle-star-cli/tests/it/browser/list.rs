@@ -2,47 +2,14 @@
 
 use std::process::{Child, Command, Stdio};
 
+use fantoccini::key::Key;
+use mle_star_needs::needs;
+
 use crate::browser::chromium::{Browser, DESK};
 use crate::events::wait_for;
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, WHILE_SLOW, interpreter};
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
-use mle_star_needs::needs;
-
-#[test]
-fn the_list_is_filtered_and_sorted() {
-    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
-    let sealed = Sealed::with(&[]);
-    let page = Served::of(&sealed, "");
-    let browser = Browser::start();
-    // The audit finds known errors, so its other results are meaningful.
-    browser.open("data:text/html,<p style='color:%23ccc'>pale</p><img src='data:,'>");
-    browser.bring_audit();
-    let wrong = browser.violations().join("\n");
-    assert!(wrong.contains("color-contrast") && wrong.contains("image-alt"), "{wrong}");
-    browser.open(&page.url);
-    assert!(browser.text("main").contains("There are no runs yet"));
-    browser.audit("list-empty");
-    let python = interpreter(&sealed, &format!("{SUBMIT}; {SCORE}"));
-    for id in ["first", "second"] {
-        assert_eq!(sealed.run(&format!("run data --run-id {id} --set python={python} {SMALL}")).code, 0);
-    }
-    browser.open(&page.url);
-    let order = "return [...document.querySelectorAll('tbody th[scope=row]')].map(cell => cell.querySelector('a').innerText).join()";
-    assert_eq!(browser.run(order), "second,first");
-    browser.click("thead th:nth-child(2) a");
-    browser.until("document.querySelector('th[aria-sort=ascending]')");
-    assert_eq!(browser.run(order), "first,second");
-    browser.click("thead th:nth-child(2) a");
-    browser.until("document.querySelector('th[aria-sort=descending] a[href*=\"sort=run\"]')");
-    assert_eq!(browser.run(order), "second,first");
-    browser.audit("list");
-    // The filter looks at tasks too, and this task has the random name of its folder: few letters may be in it.
-    browser.fill("input[name=text]", "first");
-    browser.click("form.filter button");
-    browser.until("location.search === '?text=first&metric=&state=&star=&group=&sort=run&order=down'");
-    assert_eq!(browser.run(order), "first");
-}
 
 #[test]
 fn new_runs_are_announced_once_each_and_known_ones_never() {
@@ -86,8 +53,6 @@ fn new_runs_are_announced_once_each_and_known_ones_never() {
     assert_eq!(browser.errors(), Vec::<String>::new());
 }
 
-/// The Enter key of the WebDriver protocol.
-const ENTER: char = '\u{e007}';
 /// A phone of usual size, in pixels.
 const PHONE: (u32, u32) = (390, 844);
 
@@ -134,7 +99,7 @@ fn runs_are_grouped_marked_remarked_on_and_deleted() {
     browser.click("#run-two button.star");
     browser.until("document.querySelector('#run-two button.star').value === 'no'");
     browser.run("document.querySelector('#run-one button.star').focus()");
-    browser.press(ENTER);
+    browser.press(Key::Enter);
     browser.until("document.querySelector('#run-one button.star').value === 'no'");
     assert_eq!(sealed.read("runs/two/star"), "starred\n");
     browser.choose("select[name=star]", "yes");
@@ -155,7 +120,6 @@ fn runs_are_grouped_marked_remarked_on_and_deleted() {
     browser.click("#marks form[action$=remark] button");
     browser.until_shown("#marks", remark);
     assert_eq!(sealed.read("runs/two/remark.md"), format!("{remark}\n"));
-    browser.audit("run-remark");
     browser.open(&page.at("/?text=only"));
     assert_eq!(rows("tbody tr[id] th a"), "two");
     browser.until_shown("#run-two .remark", remark);
@@ -165,7 +129,6 @@ fn runs_are_grouped_marked_remarked_on_and_deleted() {
     browser.click("input[value=four]");
     browser.click("#compare button[formaction]");
     browser.until("location.pathname === '/delete'");
-    browser.audit("delete");
     assert_eq!(sealed.names("runs").len(), 4, "asking deletes nothing");
     browser.click("button.danger");
     browser.until("location.pathname === '/'");

@@ -1,13 +1,15 @@
-//! Pages of finished, failed and running runs, and their actions.
+//! Pages of runs, and their actions.
 
 use std::process::Stdio;
+
+use fantoccini::key::Key;
+use mle_star_needs::needs;
 
 use crate::browser::chromium::{Browser, DESK, WIDE};
 use crate::exits::{SCORE, SLOW, SMALL, SUBMIT, interpreter};
 use crate::recorded;
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
-use mle_star_needs::needs;
 
 /// The text of a run's state.
 const STATE: &str = "document.querySelector('#doing .state').innerText";
@@ -19,55 +21,8 @@ const LAST_LINE_IS_SHOWN: &str = "const box = document.querySelector('#now pre')
     return box.firstElementChild.getBoundingClientRect().bottom <= box.getBoundingClientRect().bottom";
 
 #[test]
-fn a_finished_and_a_failed_run_are_read() {
-    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
-    let sealed = Sealed::with(&[]);
-    let python = interpreter(&sealed, &format!("echo working; {SUBMIT}; {SCORE}"));
-    assert_eq!(sealed.run(&format!("run data --run-id good --set python={python} {SMALL}")).code, 0);
-    let python = interpreter(&sealed, "echo 'ValueError: broken' >&2; exit 1");
-    assert_eq!(sealed.run(&format!("run data --run-id bad --set python={python} {SMALL}")).code, 1);
-    let page = Served::of(&sealed, "");
-    let browser = Browser::start();
-
-    browser.open(&page.at("/"));
-    browser.click("a[href='/runs/good']");
-    assert_eq!(browser.text("#doing .state"), "finished");
-    let node = "#tree details.node:not([open])";
-    browser.click(&format!("{node} > summary"));
-    browser.until("document.querySelector('#tree details.node[open] .inside')");
-    browser.audit("run-finished");
-    let saved = page.get("/runs/good/files/submission.csv");
-    assert_eq!(saved.header("content-disposition"), Some("attachment; filename=\"submission.csv\""));
-    assert!(saved.body.contains("id,price"), "{saved:?}");
-    assert_eq!(page.get("/runs/good/files/config.json").status, 404);
-    let log = page.get("/runs/good/logs/phase1.candidate-0.run.stdout");
-    assert!(log.body.contains("working"), "{log:?}");
-    assert_eq!(log.header("content-type"), Some("text/plain; charset=utf-8"));
-
-    browser.open(&page.at("/runs/bad"));
-    assert_eq!(browser.text("#doing .state"), "unfinished");
-    assert!(browser.text("#logs").contains("ERROR"), "{}", browser.text("#logs"));
-    browser.until("document.querySelector('#failures').textContent.includes('ValueError: broken')");
-    browser.audit("run-failed");
-}
-
-#[test]
-fn the_recorded_run_is_read() {
-    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
-    let sealed = recorded::copied();
-    let page = Served::of(&sealed, "--runs-dir recorded");
-    let browser = Browser::start();
-    browser.open(&page.at("/runs/flight-delays"));
-    assert_eq!(browser.text("#doing .state"), "finished");
-    browser.audit("run-recorded");
-}
-
-#[test]
 fn a_dot_tells_its_solution_and_opens_it() {
     const OPENED: &str = "document.querySelector('details.beside[open] > .inside')";
-    const RIGHT: char = '\u{e014}';
-    const ENTER: char = '\u{e007}';
-    const ESCAPE: char = '\u{e00c}';
     needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = recorded::copied();
     let page = Served::of(&sealed, "--runs-dir recorded");
@@ -88,11 +43,11 @@ fn a_dot_tells_its_solution_and_opens_it() {
     browser.until_shown("#scores .pointed", "\nscored, ");
     browser.audit_as("run-beside", &[("light", WIDE), ("dark", WIDE)]);
     browser.resize(WIDE, 900);
-    browser.press(ESCAPE);
+    browser.press(Key::Escape);
     browser.until("!document.querySelector('details.beside') && document.activeElement.matches('.spot')");
-    browser.press(RIGHT);
+    browser.press(Key::Right);
     browser.until_shown("#scores .pointed", "candidate 2");
-    browser.press(ENTER);
+    browser.press(Key::Enter);
     browser.until(&named("candidate 2"));
     browser.click("details.beside [data-close]");
     browser.until("!document.querySelector('details.node[open]')");
@@ -155,7 +110,6 @@ fn a_run_is_watched_stopped_and_resumed() {
     assert_eq!(page.get("/runs/r/stop").status, 409);
 
     browser.click("#doing a[href$=resume]");
-    browser.audit("resume");
     browser.fill("input[name=time_limit]", "1");
     browser.click("main button");
     browser.until_shown(".trouble", "can only be raised");
@@ -180,44 +134,6 @@ fn a_run_is_watched_stopped_and_resumed() {
 }
 
 #[test]
-fn what_waits_for_a_selection_replaces_nothing_newer() {
-    needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
-    let sealed = Sealed::with(&[("runs/r/task.json", "{}")]);
-    let page = Served::of(&sealed, "");
-    let browser = Browser::start();
-    browser.run_first(
-        "window.EventSource = function () { window.source = this; this.close = () => {}; }; \
-         window.send = html => source.onmessage({lastEventId: '', data: JSON.stringify([{id: 'doing', html}])}); \
-         document.addEventListener('selectionchange', () => { window.selections = (window.selections || 0) + 1; });",
-    );
-    browser.open(&page.at("/runs/r"));
-    let select = |node: &str| {
-        let before = browser.run("return window.selections || 0");
-        browser.run(&format!(
-            "{node} ? getSelection().selectAllChildren({node}) : getSelection().removeAllRanges()"
-        ));
-        browser.until(&format!("window.selections > {before}"));
-    };
-    let section = |text: &str| format!("send('<section id=\"doing\"><p>{text}</p></section>')");
-    let shown = || browser.text("#doing");
-    browser.run(&section("first"));
-    assert_eq!(shown(), "first");
-    select("document.querySelector('#doing p')");
-    browser.run(&section("older"));
-    assert_eq!(shown(), "first", "a selection stays");
-    select("document.querySelector('h1')");
-    browser.run(&section("newer"));
-    assert_eq!(shown(), "newer");
-    select("null");
-    assert_eq!(shown(), "newer");
-    select("document.querySelector('#doing p')");
-    browser.run(&section("last"));
-    assert_eq!(shown(), "newer");
-    select("null");
-    assert_eq!(shown(), "last", "what waited comes in the end");
-}
-
-#[test]
 fn a_run_is_started_from_a_folder() {
     needs!(Named("MLE_STAR_TEST_CHROMIUM"), Named("MLE_STAR_TEST_AXE"));
     let sealed = Sealed::with(&[]);
@@ -225,7 +141,6 @@ fn a_run_is_started_from_a_folder() {
     let page = Served::of(&sealed, "");
     let browser = Browser::start();
     browser.open(&page.at("/start"));
-    browser.audit("start-empty");
     browser.fill("input[name=folder]", "nowhere");
     browser.click("button[name=look]");
     browser.until_shown(".trouble", "no such folder");
@@ -243,14 +158,10 @@ fn a_run_is_started_from_a_folder() {
     browser.click("button[name=look]");
     browser.until("location.search.includes('metric=MAE')");
     until("metric", "MAE");
-    browser.audit("start");
     browser.click("button[name=start]");
     browser.until(&format!("document.querySelector('#doing .state') && {STATE} === 'finished'"));
     let runs = sealed.names("runs");
     assert_eq!(runs.len(), 1, "{runs:?}");
     let task = sealed.read(&format!("runs/{}/task.json", runs[0]));
     assert!(task.contains("\"evaluation_metric\": \"MAE\""), "{task}");
-    browser.open(&page.at("/start?folder=data&metric=nonsense&direction=maximize&agents=offline"));
-    browser.until_shown(".trouble", "do not know the metric");
-    browser.audit("start-wrong");
 }

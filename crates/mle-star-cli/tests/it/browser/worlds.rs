@@ -9,14 +9,16 @@ use mle_star::slots::Slots;
 use mle_star::testing::World;
 use mle_star::testing::worlds::{attack, hostile, large};
 use mle_star_needs::needs;
+use serde_json::json;
 use tokio::runtime::Runtime;
 
 use crate::browser::chromium::{Browser, DESK, PHONE};
+use crate::browser::report::OPEN_ALL;
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
 
 /// Solves a task into a complete run folder.
-pub fn solve(folder: &Path, world: &World, frozen: &Frozen) {
+fn solve(folder: &Path, world: &World, frozen: &Frozen) {
     fs::create_dir_all(folder).unwrap();
     fs::write(folder.join("task.json"), "{}").unwrap();
     let journal = Journal::create(folder, frozen).unwrap();
@@ -27,12 +29,12 @@ pub fn solve(folder: &Path, world: &World, frozen: &Frozen) {
 }
 
 /// The length of the long texts of a hostile run.
-pub const PADDING: usize = 100_000;
+const PADDING: usize = 100_000;
 /// Opens every tenth solution. The audit of all of them takes a minute.
-pub const OPEN_SOME: &str = "[...document.querySelectorAll('#tree details.node')].filter((_, n) => n % 10 === 0)\
+const OPEN_SOME: &str = "[...document.querySelectorAll('#tree details.node')].filter((_, n) => n % 10 === 0)\
     .forEach(node => [node, ...node.querySelectorAll('details')].forEach(inside => { inside.open = true; }))";
 /// Lines of half a script in a large one.
-pub const LINES: usize = 20;
+const LINES: usize = 20;
 
 #[test]
 fn a_hostile_run_is_text() {
@@ -45,6 +47,10 @@ fn a_hostile_run_is_text() {
     solve(&sealed.path("runs").join(other), &World::new(), &inputs);
     solve(&sealed.path("runs").join(id), &world, &inputs);
     sealed.write(&format!("runs/{id}/logs/mle-star.log"), attack().as_bytes());
+    sealed.write(&format!("runs/{id}/runners.json"), b"[]");
+    let runner = json!({"time": "2026-01-02T03:04:05Z", "run_id": "r", "event": "runner", "runner": attack(),
+        "state": "failed", "host": attack(), "slots": 1, "waited": null, "detail": attack()});
+    sealed.write(&format!("runs/{id}/logs/events.jsonl"), format!("{runner}\n").as_bytes());
 
     let page = Served::of(&sealed, "");
     let browser = Browser::start();
@@ -59,7 +65,8 @@ fn a_hostile_run_is_text() {
     browser.click("tbody tr[id] th a");
     browser.until("document.querySelector('#doing .state')");
     unharmed("hostile-run");
-    browser.run("document.querySelectorAll('details').forEach(details => { details.open = true; })");
+    browser.run(OPEN_ALL);
+    browser.until_shown("#runners", "window.attacked = 1");
     for part in ["window.attacked = 1", "window.attacked = 2", "window.attacked = 5", "⟨U+202E⟩"] {
         assert!(browser.text("main").contains(part), "{part} is shown");
     }
@@ -69,6 +76,20 @@ fn a_hostile_run_is_text() {
     unharmed("hostile-compare");
     browser.open(&page.at(&format!("/start?folder={}", ids[0])));
     unharmed("hostile-start");
+
+    let mut report = sealed.command("report");
+    assert!(report.arg(id).status().unwrap().success());
+    let file = sealed.path("report.html");
+    fs::copy(sealed.path("runs").join(id).join("report.html"), &file).unwrap();
+    browser.open(&format!("file://{}", file.display()));
+    browser.run(OPEN_ALL);
+    unharmed("hostile-report");
+    assert!(browser.text("main").contains("window.attacked = 4"));
+    // The report's content policy blocks what escaping might miss.
+    browser.run("const evil = document.createElement('div'); evil.innerHTML = '<img src=x onerror=\"window.attacked = 7\">'; document.body.append(evil)");
+    browser.run("const evil = document.createElement('script'); evil.textContent = 'window.attacked = 8'; document.body.append(evil)");
+    assert_eq!(browser.run("return window.attacked || 0"), 0);
+    assert!(browser.errors().iter().all(|line| line.contains("Content Security Policy")));
 }
 
 #[test]

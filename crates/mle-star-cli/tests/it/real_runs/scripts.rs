@@ -5,9 +5,7 @@
 pub enum Style {
     /// pandas and scikit-learn, with every mistake.
     Learned,
-    /// Only the standard library, which is fast, with a mistake in the first script.
-    Light,
-    /// Only the standard library, without mistakes.
+    /// Only the standard library, which is fast, without mistakes.
     Flawless,
 }
 
@@ -101,7 +99,7 @@ pub fn init(style: Style, is_first: bool) -> String {
             "from sklearn.tree import DecisionTreeClassifier\n",
             "DecisionTreeClassifier(max_depth=4, random_state=0)",
         ),
-        (Style::Light | Style::Flawless, _) => (LIGHT, "", "Hours(C=1.0)"),
+        (Style::Flawless, _) => (LIGHT, "", "Hours(C=1.0)"),
     };
     let text = with_models(&format!("{import}{text}"), model);
     if is_first && style != Style::Flawless { text.replace(MISTAKES[0].1, MISTAKES[0].0) } else { text }

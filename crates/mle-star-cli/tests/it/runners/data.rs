@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::Duration;
 
 use mle_star::backend::ScriptRunner;
-use mle_star::slots::Lease;
 use mle_star_domain::effects::{DataView, ScriptRequest};
 use serde_json::json;
 
@@ -117,73 +116,6 @@ async fn a_file_whose_sending_was_cut_goes_on_where_it_stopped() {
     fleet.end().await;
     let sent = sent(&world);
     assert!(sent < 14 << 20, "{sent} bytes were sent");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn data_that_does_not_fit_into_the_cache_is_said() {
-    let world = World::new().await;
-    fs::write(world.path("data/big.bin"), noise(1 << 20, 3)).unwrap();
-    let mut fleet = world.fleet(&world.command(&["--copy-data", "--cache-limit", "0"]), 1);
-    let there = world.scripts(Some(&fleet));
-    let lease = fleet.lease().await;
-    let outcome = there.run(&world.request("", lease.slot(), Duration::from_secs(60))).await.unwrap();
-    let loss = outcome.loss().unwrap();
-    assert!(loss.contains("near-1") && loss.contains("its limit is 0.0 GiB"), "{loss}");
-    drop(lease);
-    fleet.end().await;
-}
-
-/// The runner stays: another file here would not help it, and another runner would not have this one.
-#[tokio::test(flavor = "multi_thread")]
-async fn what_this_machine_cannot_send_is_no_loss_of_a_runner() {
-    let world = World::new().await;
-    let mut command = world.command(&["--copy-data"]);
-    command[1] = format!("MLE_STAR_CACHE={}/{{id}}", world.path("caches").display());
-    let mut fleet = world.fleet(&command, 2);
-    let there = world.scripts(Some(&fleet));
-    let lease = fleet.lease().await;
-    let run = async |script: &str, lease: &Lease| {
-        let ran = there.run(&world.request(script, lease.slot(), Duration::from_secs(60))).await;
-        ran.map(|outcome| outcome.stdout.head.clone()).map_err(|stop| format!("{stop:?}"))
-    };
-    let long = |mib: usize| format!("x = '{}'\nprint(len(x) >> 20)", "x".repeat(mib << 20));
-    assert_eq!(run(&long(5), &lease).await.unwrap(), "5\n");
-    let refused = run(&long(16), &lease).await.unwrap_err();
-    assert!(refused.contains("a script has more than the 16 MiB that a runner takes"), "{refused}");
-    fs::remove_file(world.path("data/train.csv")).unwrap();
-    let second = fleet.lease().await;
-    let refused = run("", &second).await.unwrap_err();
-    assert!(refused.contains("this machine cannot read") && refused.contains("data/train.csv"), "{refused}");
-    assert!(fleet.states().values().all(|state| state == "Ready"), "{:?}", fleet.details());
-    drop((lease, second));
-    fleet.end().await;
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn data_that_is_there_needs_no_room_and_is_sent_again_if_it_is_damaged() {
-    let world = World::new().await;
-    let run = async |options: &[&str]| {
-        let mut fleet = world.fleet(&world.command(options), 1);
-        let there = world.scripts(Some(&fleet));
-        let lease = fleet.lease().await;
-        let script = "print(open('input/train.csv').read())";
-        let request = world.request(script, lease.slot(), Duration::from_secs(60));
-        let outcome = there.run(&request).await.unwrap();
-        assert_eq!(outcome.stdout.head, "id,y\n1,0\n2,1\n\n", "{options:?}: {outcome:?}");
-        drop(lease);
-        fleet.end().await;
-    };
-    run(&["--copy-data"]).await;
-    run(&["--copy-data", "--cache-limit", "0"]).await;
-    // Also the list of the files, after a loss of power.
-    for folder in fs::read_dir(world.cache().join("data/files")).unwrap() {
-        for file in fs::read_dir(folder.unwrap().path()).unwrap() {
-            let path = file.unwrap().path();
-            fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
-            fs::File::options().write(true).open(&path).unwrap().set_len(1).unwrap();
-        }
-    }
-    run(&["--copy-data"]).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -3,7 +3,6 @@
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::symlink;
-use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
@@ -14,8 +13,8 @@ use serde_json::{Value, json};
 
 use crate::exits::{SMALL, SUBMIT, interpreter};
 use crate::killed::{effects, outcome, working_below};
+use crate::runs;
 use crate::sealed::{Said, Sealed};
-use crate::{held_out, runs};
 
 /// Every script runs on a runner.
 const ONLY_THERE: &str = "--set max_concurrent_scripts=0 --config runners.yaml";
@@ -116,7 +115,7 @@ fn a_run_on_runners_alone_ends_like_one_here() {
 
 #[test]
 fn real_scripts_have_the_same_scores_on_runners_even_if_one_is_killed() {
-    needs!(Campaign("libraries"), Libraries);
+    needs!(Libraries);
     let sealed = runs::task();
     let python = runs::interpreter();
     let line = format!("run data --json --set python={} {} --run-id", python.display(), runs::SMALL);
@@ -137,7 +136,7 @@ fn real_scripts_have_the_same_scores_on_runners_even_if_one_is_killed() {
 
 #[test]
 fn runners_use_the_environment_of_their_own_cache() {
-    needs!(Campaign("libraries"), Libraries);
+    needs!(Libraries);
     let sealed = runs::task();
     // Each side finds the environment in a cache of its own.
     let made = runs::interpreter().ancestors().nth(3).unwrap().to_owned();
@@ -180,45 +179,6 @@ fn a_killed_run_goes_on_with_the_last_runners_or_with_others() {
 }
 
 #[test]
-fn a_killed_run_goes_on_without_its_runners() {
-    let (sealed, line) = small(1.0);
-    let line = format!("{line} r --jobs 1 --config runners.yaml --set num_parallel_solutions=2");
-    // The second script waits for this machine, so a runner is started.
-    killed_at(&sealed, &line, "phase1/candidate", "near");
-    let said = sealed.run("resume r --json --runner none");
-    succeeded(&said);
-    let runners = places(&said.stdout);
-    assert!(!runners.is_empty() && runners.iter().all(String::is_empty), "{runners:?}");
-    assert_eq!(sealed.read("runs/r/runners.json").trim(), "[]");
-    assert!(effects(&sealed, "r").values().all(|times| *times == 1));
-}
-
-#[test]
-fn two_runs_at_once_share_a_cache() {
-    let (sealed, line) = small(0.1);
-    // More than a piece, and the same for both.
-    let noise: Vec<u8> =
-        (0..3_000_000_u64).map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();
-    sealed.write("data/noise.bin", &noise);
-    let children = ["one", "two"].map(|id| start(&sealed, &format!("{line} {id} {ONLY_THERE}")));
-    for child in children {
-        let output = child.wait_with_output().unwrap();
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
-    }
-    nothing_is_left(&sealed);
-    assert_eq!(result(&sealed, "one"), result(&sealed, "two"));
-    assert_eq!(sealed.names("cache/runners"), Vec::<String>::new());
-    let below = |folder: String| {
-        let folder = Path::new("cache/data/files").join(folder);
-        sealed.names(&folder).into_iter().map(move |name| folder.join(name))
-    };
-    let files: Vec<_> = sealed.names("cache/data/files").into_iter().flat_map(below).collect();
-    assert!(!files.iter().any(|file| file.extension().is_some()), "{files:?}");
-    let sizes = files.iter().map(|file| sealed.path(file.to_str().unwrap()).metadata().unwrap().len());
-    assert_eq!(sizes.filter(|size| *size == noise.len() as u64).count(), 1, "it was received twice");
-}
-
-#[test]
 fn wrong_runners_are_usage_errors_that_name_them() {
     let (sealed, line) = small(0.1);
     let check = |entries: Value, more: &str, parts: &[&str]| {
@@ -244,18 +204,6 @@ fn wrong_runners_are_usage_errors_that_name_them() {
 }
 
 #[test]
-fn only_the_named_runners_are_used() {
-    let (sealed, line) = small(0.1);
-    let broken = json!({"name": "broken", "command": ["no-such-program"]});
-    configure(&sealed, "runners.yaml", &json!([broken, entry(&sealed, "near"), entry(&sealed, "third")]));
-    let said = sealed.run(&format!("{line} r {ONLY_THERE} --runner near"));
-    succeeded(&said);
-    let runners = places(&said.stdout);
-    assert!(!runners.is_empty() && runners.iter().all(|runner| runner == "near-1"), "{runners:?}");
-    assert!(!said.stdout.contains("broken-1"), "{}", said.stdout);
-}
-
-#[test]
 fn a_run_whose_runners_cannot_be_started_says_so_and_goes_on_later() {
     let (sealed, line) = small(0.1);
     let broken = json!({"name": "far", "command": ["sh", "-c", "echo No route to host >&2; exit 255"]});
@@ -277,50 +225,6 @@ fn a_run_whose_runners_cannot_be_started_says_so_and_goes_on_later() {
     sealed.write("runners.yaml", working.as_bytes());
     succeeded(&sealed.run("resume r --config runners.yaml"));
     assert!(effects(&sealed, "r").values().all(|times| *times == 1));
-}
-
-/// Scripts look for held-out labels where they lie on this machine, which is the runner's as well.
-#[test]
-fn scripts_on_runners_cannot_read_held_out_labels() {
-    for copies in [true, false] {
-        let sealed = held_out::task();
-        let root = sealed.path(".").canonicalize().unwrap();
-        let files =
-            ["runs/*/holdout/labels.csv", "data/train.csv", "cache/data/files/*/*", "cache/data/views/*/*"];
-        let at = files.map(|file| format!("{}/{file}", root.display())).join(" ");
-        let count = format!("cat {at} 2>/dev/null | wc -l");
-        let attack = format!(
-            "echo \"found $({count}), sees $(wc -l < input/train.csv)\"; {SUBMIT}; {}",
-            held_out::PREDICT
-        );
-        let python = interpreter(&sealed, &attack);
-        let mut near = entry(&sealed, "near");
-        if !copies {
-            near["command"].as_array_mut().unwrap().pop();
-        }
-        configure(&sealed, "runners.yaml", &json!([near]));
-        let said = sealed.run(&format!(
-            "run data --json --set python={python} {SMALL} --run-id r {ONLY_THERE} --set holdout=0.2"
-        ));
-        succeeded(&said);
-        assert!(places(&said.stdout).iter().all(|runner| runner == "near-1"), "{}", said.stdout);
-        let logs = sealed.names("runs/r/logs").into_iter().filter(|name| name.ends_with(".stdout"));
-        for log in logs {
-            let first =
-                sealed.read(&format!("runs/r/logs/{log}")).lines().next().unwrap_or_default().to_owned();
-            // The last script gets the original files as its data, in place or copied.
-            let (found, rows) = match (log.starts_with("finalization.run"), copies) {
-                (false, _) => (0, 2001),
-                (true, true) => (0, 2501),
-                (true, false) => (2501, 2501),
-            };
-            assert_eq!(first, format!("found {found}, sees {rows}"), "{log}, copies: {copies}");
-        }
-        // They are there for others.
-        let found = std::process::Command::new("sh").args(["-c", &count]).output().unwrap().stdout;
-        let found: usize = String::from_utf8(found).unwrap().trim().parse().unwrap();
-        assert!(found > 500 + 2500, "{found}");
-    }
 }
 
 #[test]

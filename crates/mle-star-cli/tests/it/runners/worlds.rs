@@ -21,25 +21,19 @@ const NOT_INSTALLED: i32 = 77;
 #[test]
 fn runners_work_behind_ssh() {
     needs!(Root);
-    enter("ssh.sh", "program_behind_ssh", &[]);
+    enter("ssh.sh", "program_behind_ssh");
 }
 
 #[test]
 fn runners_work_on_slurm() {
     needs!(Root);
-    enter("slurm.sh", "program_on_slurm", &[]);
-}
-
-#[test]
-fn runners_wait_while_the_queue_of_slurm_is_full() {
-    needs!(Root);
-    enter("slurm.sh", "program_on_a_full_slurm", &[("MLE_STAR_WORLD_JOBS", "1")]);
+    enter("slurm.sh", "program_on_slurm");
 }
 
 #[test]
 fn runners_work_on_ray() {
     needs!(Root, Named("MLE_STAR_TEST_RAY"));
-    enter("ray.sh", "program_on_ray", &[]);
+    enter("ray.sh", "program_on_ray");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -48,12 +42,11 @@ async fn forty_scripts_elsewhere_end_with_the_program() {
     all_end_with_the_program(&world, json!({"name": "near", "command": world.command(&[])}), 8).await;
 }
 
-/// Starts a world with these variables and a function of this file in it.
-fn enter(world: &str, function: &str, variables: &[(&str, &str)]) {
+/// Starts a world and a function of this file in it.
+fn enter(world: &str, function: &str) {
     let mut command = Command::new(folder().join(world));
     command.arg(std::env::current_exe().unwrap());
     command.args(["--ignored", "--exact", "--nocapture", &format!("runners::worlds::{function}")]);
-    command.envs(variables.iter().copied());
     // What a test runner sets is not for the world.
     command.env_remove("NEXTEST").env_remove("NEXTEST_EXECUTION_MODE");
     let output = command.output().unwrap();
@@ -258,33 +251,6 @@ fn slurm_entry(world: &World, name: &str, options: &str) -> Value {
     json!({"name": name, "command": words.chain(runner).collect::<Vec<_>>()})
 }
 
-/// Slurm takes two jobs, though its nodes have room for four; `srun` asks again.
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "a world starts it"]
-async fn program_on_a_full_slurm() {
-    let world = World::new().await;
-    let options = ["-J", "other", "-c1", "-o", "/dev/null", "--wrap", "sleep 300"];
-    for _ in 0..2 {
-        let submitted = Command::new("sbatch").args(options).output().unwrap();
-        assert!(submitted.status.success(), "{submitted:?}");
-    }
-    let mut fleet = world.fleet_of(json!([slurm_entry(&world, "late", "-c1")]));
-    {
-        let lease = fleet.lease();
-        tokio::pin!(lease);
-        tokio::select! {
-            _ = &mut lease => panic!("there is a runner"),
-            () = tokio::time::sleep(Duration::from_secs(4)) => {}
-        }
-        assert_eq!(fleet.states()["late-1"], "Waiting", "{:?}", fleet.details());
-        queue_has("late", false).await;
-        assert!(Command::new("scancel").args(["--name=other"]).status().unwrap().success());
-        drop(lease.await);
-    }
-    assert_eq!(run(&world, &fleet, "phase1/candidate-0/run", "print(1)").await.unwrap(), "1");
-    fleet.end().await;
-}
-
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a world starts it"]
 async fn program_on_slurm() {
@@ -326,16 +292,6 @@ async fn program_on_slurm() {
     assert!(lost.contains("gpu-1 was lost"), "{lost}");
     fleet.end().await;
 
-    // Jobs that can never start wait in the queue until the time for a start is over.
-    let mut waits = entry("large", "-c64");
-    waits["start_timeout"] = json!(3);
-    let mut fleet = world.fleet_of(json!([waits]));
-    tokio::select! {
-        _ = fleet.lease() => panic!("there is a runner"),
-        failed = fleet.comes_to("Failed") => assert!(failed.contains("did not answer within 3 s"), "{failed}"),
-    }
-    fleet.end().await;
-    is_not_queued("large").await;
     // A job that waits leaves the queue when the program ends.
     let mut fleet = world.fleet_of(json!([entry("queued", "-c64")]));
     tokio::select! {

@@ -129,24 +129,6 @@ fn a_failed_start_is_reported_and_leaves_nothing() {
 }
 
 #[test]
-fn a_metric_of_a_file_is_not_filled_in_as_one_that_is_known() {
-    let metric =
-        "DIRECTION = 'minimize'\n\ndef score(solution, submission, row_id_column_name):\n    return 0.0\n";
-    let sealed =
-        Sealed::with(&[("data/m.py", metric), ("data/task.yaml", "metric_file: m.py\n"), ("m.py", metric)]);
-    let page = Served::of(&sealed, "");
-    let check = |form: &str| {
-        let seen = page.get(&format!("/start?{form}")).body;
-        assert!(seen.contains(">Start the run<"), "{seen}");
-        assert!(seen.contains("<input name=\"metric\" value=\"\">"), "{seen}");
-    };
-    check("folder=data");
-    fs::remove_file(sealed.path("data/task.yaml")).unwrap();
-    // `~` is the folder of the test.
-    check("folder=data&metric_file=~%2Fm.py");
-}
-
-#[test]
 fn a_run_is_started_and_resumed_without_scripts_in_the_page() {
     let sealed = Sealed::with(&[]);
     let python = interpreter(&sealed, &format!("{WHILE_SLOW}; {SUBMIT}; {SCORE}")).replace('/', "%2F");

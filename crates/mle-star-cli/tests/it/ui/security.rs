@@ -118,8 +118,12 @@ fn others_need_the_token_that_was_printed() {
     let cookie = cookie.split(';').next().unwrap();
     assert_eq!(page.ask("GET", "/", &[("Cookie", &format!("a=b; {cookie}"))], "").status, 200);
     assert_eq!(page.ask("GET", "/", &[("Cookie", &format!("{cookie}0"))], "").status, 403);
-    let elsewhere = [("Host", "evil.org"), ("Cookie", cookie)];
-    assert_eq!(page.ask("GET", "/", &elsewhere, "").status, 403);
+    let named = |host: &str| page.ask("GET", "/", &[("Host", host), ("Cookie", cookie)], "").status;
+    let machine = fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    for host in ["10.0.0.1", machine.trim()] {
+        assert_eq!(named(&format!("{host}:{}", page.port)), 200, "{host}");
+    }
+    assert_eq!(named("evil.org"), 403);
     assert!(!Served::of(&sealed, "").url.contains("token"));
 }
 

@@ -170,31 +170,16 @@ fn name_rows<'a>(
 
 #[cfg(test)]
 mod tests {
-    use mle_star_domain::diagnostics::Calibrated;
-
     use super::*;
     use crate::labels::Columns;
     use crate::names::Metric;
 
-    fn diagnosed(
-        metric: Metric,
-        truth: &str,
-        file: &str,
-        scores: Option<&str>,
-        divisions: &[Division],
-    ) -> Diagnostics {
+    fn diagnosed(metric: Metric, truth: &str, file: &str, divisions: &[Division]) -> Diagnostics {
         let labels =
             Labels::read(truth.as_bytes(), &Columns::new(Some("id".to_owned()), "y"), metric).unwrap();
-        let header = |file: &str| -> Vec<String> {
-            file.lines().next().unwrap_or_default().split(',').map(str::to_owned).collect()
-        };
-        let (of_file, of_scores) = (header(file), header(scores.unwrap_or_default()));
-        let layout = |header| Layout { header, id_column: Some("id") };
-        let files = Files {
-            predictions: file.as_bytes(),
-            layout: layout(&of_file),
-            class_scores: scores.map(|text| (text.as_bytes(), layout(&of_scores))),
-        };
+        let header = ["id", "y"].map(str::to_owned);
+        let layout = Layout { header: &header, id_column: Some("id") };
+        let files = Files { predictions: file.as_bytes(), layout, class_scores: None };
         labels.diagnose(&files, Others::Ignore, divisions).unwrap()
     }
 
@@ -206,7 +191,7 @@ mod tests {
     fn probabilities_of_two_classes_have_curves_and_are_counted_above_one_half() {
         let truth = "id,y\na,0\nb,0\nc,1\nd,1\n";
         let check = |file: &str, confusion: &[[u64; 2]], area: f64, precision: f64, worst: &str| {
-            let found = diagnosed(Metric::RocAuc, truth, file, None, &[]);
+            let found = diagnosed(Metric::RocAuc, truth, file, &[]);
             let classes = found.targets[0].classes.as_ref().unwrap();
             assert_eq!(classes.confusion, confusion, "{file}");
             assert_eq!((classes.threshold, classes.curves.len()), (Some(0.5), 1));
@@ -222,61 +207,21 @@ mod tests {
         check("id,y\na,0.1\nb,0.4\nc,0.35\nd,0.8\n", &[[2, 0], [1, 1]], 0.75, 0.833_333_333_333_333_3, "c");
         check("id,y\na,0.5\nb,0.5\nc,0.5\nd,0.5\n", &[[2, 0], [2, 0]], 0.5, 0.5, "");
         check("id,y\nd,0.9\nc,0.7\nb,0.2\na,0.6\n", &[[1, 1], [0, 2]], 1.0, 1.0, "a");
-        // Scores that are no probabilities are of no class, and have no calibration.
-        let found = diagnosed(Metric::RocAuc, truth, "id,y\na,-3\nb,0\nc,1\nd,7\n", None, &[]);
-        let classes = found.targets[0].classes.as_ref().unwrap();
-        assert!(classes.confusion.is_empty() && classes.calibration.is_empty() && classes.curves.len() == 1);
-        assert!(found.targets[0].worst.is_empty());
-    }
-
-    #[test]
-    fn labels_take_curves_from_the_scores_behind_them() {
-        let truth = "id,y\n1,low\n2,mid\n3,top\n4,top\n";
-        let file = "id,y\n1,low\n2,top\n3,top\n4,low\n";
-        let check = |scores: Option<&str>, curves: usize, worst: &[[&str; 3]]| {
-            let found = diagnosed(Metric::Accuracy, truth, file, scores, &[]);
-            let classes = found.targets[0].classes.as_ref().unwrap();
-            assert_eq!(classes.confusion, [[1, 0, 0], [0, 0, 1], [1, 0, 1]]);
-            assert_eq!((classes.threshold, classes.curves.len()), (None, curves));
-            assert_eq!(worst_of(&found.targets[0]), worst);
-        };
-        check(None, 0, &[["2", "mid", "top"], ["4", "top", "low"]]);
-        let scores = "id,low,mid,top\n1,0.8,0.1,0.1\n2,0,0.3,0.7\n3,0.1,0.1,0.8\n4,0.6,0.2,0.2\n";
-        let worst = [
-            ["4", "top", "low (0.200 for top)"],
-            ["2", "mid", "top (0.300 for mid)"],
-            ["1", "low", "low (0.800 for low)"],
-            ["3", "top", "top (0.800 for top)"],
-        ];
-        let mut found: Vec<[&str; 3]> = worst.to_vec();
-        // Rows with the same loss are in the order of their hash.
-        let of_scores = diagnosed(Metric::Accuracy, truth, file, Some(scores), &[]);
-        let told = worst_of(&of_scores.targets[0]);
-        if told[2] != worst[2] {
-            found.swap(2, 3);
-        }
-        check(Some(scores), 3, &found);
     }
 
     #[test]
     fn probabilities_are_compared_with_what_came_true() {
-        let rows = 1000_u32;
         let (mut truth, mut file) = ("id,y\n".to_owned(), "id,y\n".to_owned());
-        for row in 0..rows {
+        for row in 0..1000_u32 {
             // Of every ten rows with the probability n/10, n are of the class.
             let (bin, place) = (row % 10, row / 10 % 10);
             truth += &format!("{row},{}\n", u8::from(place < bin));
             file += &format!("{row},{}\n", f64::from(bin) / 10.0);
         }
-        let found = diagnosed(Metric::LogLoss, &truth, &file, None, &[]);
-        let classes = found.targets[0].classes.as_ref().unwrap();
-        assert_eq!((classes.calibration.len(), classes.calibrated.as_deref()), (10, Some("1")));
-        for Calibrated { rows, predicted, observed, interval: [low, high] } in &classes.calibration {
-            assert!(
-                (predicted - observed).abs() < 1e-9 && *rows == 100 && low <= observed && observed <= high
-            );
-        }
-        assert_eq!(found.targets[0].worst.len(), WORST);
+        let found = diagnosed(Metric::LogLoss, &truth, &file, &[]);
+        let calibration = &found.targets[0].classes.as_ref().unwrap().calibration;
+        assert_eq!(calibration.len(), 10);
+        assert!(calibration.iter().all(|bin| bin.rows == 100 && (bin.predicted - bin.observed).abs() < 1e-9));
     }
 
     #[test]
@@ -288,7 +233,7 @@ mod tests {
             let error = if row == 7 { 1000.0 } else { f64::from(row % 21) - 10.0 };
             file += &format!("{row},{}\n", f64::from(row % 100) + error);
         }
-        let found = diagnosed(Metric::Rmse, &truth, &file, None, &[]);
+        let found = diagnosed(Metric::Rmse, &truth, &file, &[]);
         let numbers = found.targets[0].numbers.as_ref().unwrap();
         assert!((300..=500).contains(&numbers.points.len()), "{}", numbers.points.len());
         assert_eq!(numbers.errors.iter().map(|bin| bin.rows).sum::<u64>() + numbers.beyond, u64::from(rows));
@@ -296,7 +241,7 @@ mod tests {
         assert_eq!(worst_of(&found.targets[0])[0], ["7", "7", "1007"]);
         assert_eq!(found.targets[0].worst[0].loss, 1000.0);
         // All errors are the same.
-        let found = diagnosed(Metric::Mae, "id,y\n1,1\n2,2\n", "id,y\n1,2\n2,3\n", None, &[]);
+        let found = diagnosed(Metric::Mae, "id,y\n1,1\n2,2\n", "id,y\n1,2\n2,3\n", &[]);
         assert!(found.targets[0].numbers.as_ref().unwrap().errors.is_empty());
     }
 
@@ -311,7 +256,7 @@ mod tests {
                 names: ["a", "b", "c"].map(str::to_owned).to_vec(),
                 is_ordered,
             };
-            let found = diagnosed(Metric::Mae, truth, file, None, &[division]);
+            let found = diagnosed(Metric::Mae, truth, file, &[division]);
             let told = found.parts.first().map(|parts| {
                 parts.parts.iter().map(|part| (part.name.as_str(), part.rows, part.score.unwrap())).collect()
             });

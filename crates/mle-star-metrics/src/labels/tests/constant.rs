@@ -19,11 +19,9 @@ fn a_score_stands_beside_that_of_the_best_constant() {
     };
     let numbers: Vec<&str> = ["1", "2", "3", "4", "100"].into_iter().cycle().take(40).collect();
     check(Metric::Rmse, &numbers, "id,y", "5", Some(1522.0_f64.sqrt()));
-    check(Metric::Mae, &numbers, "id,y", "5", Some(20.2));
     check(Metric::R2, &numbers, "id,y", "5", Some(0.0));
     let classes: Vec<&str> = ["0", "0", "0", "1"].into_iter().cycle().take(40).collect();
     check(Metric::RocAuc, &classes, "id,y", "0.5", Some(0.5));
-    check(Metric::AveragePrecision, &classes, "id,y", "0.5", Some(0.25));
     let entropy = -(0.25_f64 * 0.25_f64.ln() + 0.75 * 0.75_f64.ln());
     check(Metric::LogLoss, &classes, "id,y", "0.5", Some(entropy));
     check(Metric::Accuracy, &classes, "id,y", "0", Some(0.75));
@@ -31,28 +29,4 @@ fn a_score_stands_beside_that_of_the_best_constant() {
     let three: Vec<&str> = ["a", "a", "b", "c"].into_iter().cycle().take(40).collect();
     let entropy = -(0.5 * 0.5_f64.ln() + 0.5 * 0.25_f64.ln());
     check(Metric::LogLoss, &three, "id,a,b,c", "0.4,0.3,0.3", Some(entropy));
-    check(Metric::Accuracy, &three, "id,y", "a", Some(0.5));
-}
-
-#[test]
-fn a_score_stands_beside_that_of_forecasts_of_its_rows() {
-    let labels = labels(&rows(0..30, f64::from), Metric::Mae);
-    let forecasts =
-        |ids: std::ops::Range<i32>| Forecasts::read(rows(ids, |id| f64::from(id) + 2.0).as_bytes()).unwrap();
-    let naive = |labels: &Labels, ids: std::ops::Range<i32>| {
-        let header = header("id,y");
-        let layout = Layout { header: &header, id_column: Some("id") };
-        let file = rows(ids, |_| 3.0);
-        labels.evaluate(file.as_bytes(), &layout, Others::Reject, 50).unwrap().seasonal_naive
-    };
-    assert_eq!(naive(&labels, 0..30), None);
-    let beside = labels.clone().beside(forecasts(5..30));
-    assert_eq!(naive(&beside, 5..30), Some(2.0));
-    assert_eq!(naive(&beside, 10..30), Some(2.0));
-    // Without a forecast of a row, scores would be of other rows.
-    assert_eq!(naive(&beside, 4..30), None);
-}
-
-fn rows(ids: std::ops::Range<i32>, of: impl Fn(i32) -> f64) -> String {
-    format!("id,y\n{}", ids.map(|id| format!("{id},{}\n", of(id))).collect::<String>())
 }

@@ -284,15 +284,6 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_dropped_tree_takes_its_group_along() {
-        let folder = folder();
-        let tree = start(folder.path(), WAITING);
-        let alive = ready(folder.path());
-        drop(tree);
-        check_gone(alive, "dropped");
-    }
-
-    #[tokio::test]
     async fn the_death_of_the_program_ends_the_group() {
         if let Some(folder) = env::var_os(FOLDER) {
             let mut tree = start(Path::new(&folder), WAITING);

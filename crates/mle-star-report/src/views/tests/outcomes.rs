@@ -1,21 +1,15 @@
 //! What is said of steps without a script of their own, of steps that were stopped, and of work that needs no slot.
 
-use mle_star::event::{Event, Line, Outline};
-use mle_star::journal::EffectState;
-use mle_star::testing::{measured, protocol, scored_with_submission, submitted};
-use mle_star_domain::config::{Context as AgentContext, FinalChoice, LeakageGate};
+use mle_star::testing::{measured, protocol, submitted};
+use mle_star_domain::config::{FinalChoice, LeakageGate};
 use mle_star_domain::effects::{AgentReply, Usage};
-use mle_star_domain::layout::{EVENTS, LOGS};
-use mle_star_domain::place::Phase;
 use mle_star_domain::protocol::{Holdout, Protocol};
 use serde_json::json;
 
 use super::*;
-use crate::run_view;
-use crate::views::now::NowView;
 
 /// Inputs with 100 of 1,000 rows held out, which choose among the best.
-pub fn held_out() -> Frozen {
+fn held_out() -> Frozen {
     let holdout = Holdout::On { rows: 100, of: 1000, seed: 1, digest: "d".to_owned(), period: false };
     let mut inputs = Frozen { protocol: Some(Protocol { holdout, ..protocol() }), ..frozen() };
     inputs.config.final_choice = FinalChoice::Holdout;
@@ -23,7 +17,7 @@ pub fn held_out() -> Frozen {
 }
 
 /// A run in which the first round wrote its own submission, and is not the best on held-out rows.
-pub fn finalists() -> World {
+fn finalists() -> World {
     let round = ScriptOutcome { submission: submitted(&[]).submission, ..measured(&[0.9, 0.89, 0.91]) };
     World::new()
         .script("phase3/r0/run", round)
@@ -66,25 +60,6 @@ async fn finalists_were_compared_whoever_wrote_their_submission() {
 }
 
 #[tokio::test]
-async fn a_run_that_only_keeps_the_model_is_not_the_submission() {
-    let mut inputs = frozen();
-    inputs.config.context = AgentContext::Full;
-    let world = World::new()
-        .script("phase3/r1/run", scored_with_submission(0.8))
-        .agent("phase3/r1/ensembler", "```python\nwrites = 'the submission'\n```")
-        .agent("finalization/model/test", "```python\nopen('predict.py')\n```")
-        .fails("finalization/model/run");
-    let made = made(&world, &inputs).await;
-    assert!(world.trace().contains(&"finalization/model/run".to_owned()), "{:?}", world.trace());
-    let views = of_run(&made.view);
-    let valid = ("kept", "valid submission, written by the solution itself".to_owned());
-    assert_eq!(outcome(&views, "finalization"), valid);
-    assert!(views.failures.scripts.is_empty(), "{:?}", views.failures.scripts);
-    let code = code::at(&made.view, "finalization").unwrap();
-    assert_eq!(code.script, made.view.result.unwrap().final_solution.content);
-}
-
-#[tokio::test]
 async fn the_reason_why_no_script_ran_is_told() {
     let leak = json!({"answers": [{"leakage_status": "Yes Data Leakage", "code_block": "absent"}]});
     let world = World::new().reply("phase1/final/leakage", AgentReply::text(leak.to_string()));
@@ -121,33 +96,6 @@ async fn a_step_that_a_stop_cut_off_has_not_failed() {
     assert_eq!(outcome(&views, "phase2/path-1/t0"), ("done", "measured".to_owned()));
 }
 
-/// What a running run does, with these events of its world.
-fn now(made: &mut Made, inputs: &Frozen, events: Vec<Event>) -> NowView {
-    let outline = Outline::new(inputs, false, 0.0, Usage::free());
-    let all = [Event::RunStarted(Box::new(outline))].into_iter().chain(events);
-    let line = |(second, event)| {
-        let time = jiff::Timestamp::from_second(second).unwrap();
-        serde_json::to_string(&Line { time, run_id: "r".to_owned(), event }).unwrap() + "\n"
-    };
-    let logs = made.folder.path().join(LOGS);
-    std::fs::create_dir_all(&logs).unwrap();
-    std::fs::write(logs.join(EVENTS), (0..).zip(all).map(line).collect::<String>()).unwrap();
-    made.view.summary.run.state = State::Running;
-    of_run(&made.view).now.unwrap()
-}
-
-#[tokio::test]
-async fn the_program_itself_waits_for_no_turn() {
-    let (world, inputs) = (finalists().breaks_once("finalization/choice-1/look-choosing"), held_out());
-    let mut made = begun(&world, &inputs).await;
-    let ends = |event: &Event| matches!(event, Event::Stopped(_) | Event::RunEnded { .. });
-    let events = world.events().into_iter().filter(|event| !ends(event)).collect();
-    let now = now(&mut made, &inputs, events);
-    let told: Vec<(&str, bool)> = now.work.iter().map(|work| (work.what.as_str(), work.waits)).collect();
-    assert_eq!(told, [("the program", false)], "{:?}", now.work);
-    assert_eq!(outcome(&of_run(&made.view), "finalization/choice-1"), ("open", "being worked on".to_owned()));
-}
-
 #[tokio::test]
 async fn a_leaking_solution_that_the_last_check_replaced_is_never_the_best() {
     let world = leaking(World::new(), "phase1/merge-1/merger", "phase1/final/leakage")
@@ -156,35 +104,4 @@ async fn a_leaking_solution_that_the_last_check_replaced_is_never_the_best() {
     let Made { view, .. } = made(&world, &frozen()).await;
     assert!(world.trace().contains(&"phase1/final/run".to_owned()), "{:?}", world.trace());
     assert_eq!(view.summary.best_score, Some(0.6));
-}
-
-#[tokio::test]
-async fn the_best_score_has_no_step_while_another_solution_goes_on() {
-    let data = "```python\nprint('more')\nblock = 'data'\nprint(block)\n```";
-    let world = World::new()
-        .scores("phase1/merge-1/run", 0.9)
-        .agent("phase1/data/data", data)
-        .scores("phase1/data/run", 0.85)
-        .breaks_once("phase2/path-0/t0/ablation");
-    let made = begun(&world, &frozen()).await;
-    let score = of_run(&made.view).overview.score;
-    assert_eq!((made.view.summary.best_score, score.best_at), (Some(0.9), None));
-}
-
-#[tokio::test]
-async fn a_run_with_a_language_model_is_not_said_to_have_no_cost() {
-    let made = begun(&World::new().breaks_once("phase1/retriever"), &frozen()).await;
-    assert_eq!(of_run(&made.view).costs.nothing, "Nothing was spent.");
-}
-
-#[tokio::test]
-async fn a_phase_that_was_set_aside_is_not_the_current_one() {
-    let mut made = made(&World::new(), &frozen()).await;
-    assert_eq!(made.view.summary.phase, Some(Phase::Finalization));
-    for effect in &mut made.view.snapshot.effects {
-        if effect.place.phase() == Some(Phase::Finalization) {
-            effect.state = EffectState::Aside;
-        }
-    }
-    assert_eq!(run_view::phase(&made.view.snapshot), Some(Phase::Phase3));
 }

@@ -5,7 +5,6 @@ use std::fs;
 use mle_star::event::{Event, Line, Outline, RunnerState, RunnerStatus};
 use mle_star::journal::Journal;
 use mle_star::slots::Slots;
-use mle_star::testing::worlds::attack;
 use mle_star::testing::{World, frozen};
 use mle_star_domain::effects::ScriptOutcome;
 use mle_star_domain::layout::{EVENTS, LOGS, RUNNERS};
@@ -115,26 +114,4 @@ async fn the_present_of_runners_is_that_of_a_running_run() {
     view.summary.run.state = State::Unfinished;
     let shown = row(&view);
     assert_eq!((shown.figures.state, shown.mood, shown.now), (Some("ended"), "", Vec::new()));
-}
-
-#[tokio::test]
-async fn what_runners_say_is_shown_as_text() {
-    let event = runner("far-1", RunnerState::Failed, &attack());
-    let Event::Runner { runner: status } = event else { unreachable!() };
-    let event = Event::Runner { runner: RunnerStatus { host: Some(attack()), ..status } };
-    let (_folder, view) = on_runners(&World::new(), vec![event]).await;
-    let page = html::render(&view).unwrap();
-    markup::check(&page);
-    for raw in ["<script>window", "<img", "<svg onload", "\u{202e}", "\u{0}", "\u{1b}"] {
-        assert!(!page.contains(raw), "{raw:?}");
-    }
-    let section = page.split("id=\"runners\"").nth(1).unwrap();
-    assert!(section.contains("window.attacked = 1"), "it is shown");
-}
-
-#[tokio::test]
-async fn a_run_without_runners_has_no_part_about_them() {
-    let made = super::world::made(&World::new(), &frozen()).await;
-    assert!(of_run(&made.view).runners.is_none());
-    assert!(!html::render(&made.view).unwrap().contains("id=\"runners\""));
 }

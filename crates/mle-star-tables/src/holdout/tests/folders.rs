@@ -153,17 +153,6 @@ fn rows_are_copied_as_they_are() {
 }
 
 #[test]
-fn the_sample_submission_keeps_its_order() {
-    let mut files = files();
-    files[2] = table("sample_submission.csv", "id,y", 100..140, |n| format!("{},cat", 239 - n));
-    let view = view(&files, &split(SplitKind::Rows, None));
-    let ids = view.ids("data/sample_submission.csv");
-    let own: Vec<usize> = ids.iter().map(|id| id.parse().unwrap()).filter(|id| *id >= 100).collect();
-    assert_eq!(own, (100..140).rev().collect::<Vec<_>>());
-    assert_eq!(ids.iter().collect::<BTreeSet<_>>(), view.ids("data/test.csv").iter().collect());
-}
-
-#[test]
 fn other_files_are_linked_and_copies_left_out() {
     let mut all = files();
     let train = all[0].1.clone();
@@ -209,20 +198,6 @@ fn another_name_of_the_training_table_is_found() {
     };
     check("alias.dat", |train, name| std::os::unix::fs::symlink(train, name));
     check("old/first.bin", |train, name| fs::hard_link(train, name));
-}
-
-#[test]
-fn tables_that_changed_are_reported_and_leave_nothing_behind() {
-    let (data, into) = (folder(&files()), tempfile::tempdir().unwrap());
-    let plan = planned(data.path(), &split(SplitKind::Rows, None), FIFTH, 1).unwrap();
-    fs::write(data.path().join("test.csv"), "id,x,g,day\n100,0,g,0\n").unwrap();
-    let other = profile::read(data.path()).unwrap();
-    let trouble = write(&other, &plan, &into.path().join("data")).unwrap_err();
-    assert!(trouble.message.contains("not those from which the rows were chosen"), "{trouble}");
-    fs::write(data.path().join("train.csv"), "id,x,g,day,y\n1,0,g,0,cat\n").unwrap();
-    let trouble = labels(&other, &plan, &into.path().join("labels.csv")).unwrap_err();
-    assert!(trouble.message.contains("train.csv changed after it was read"), "{trouble}");
-    assert_eq!(fs::read_dir(into.path()).unwrap().count(), 0);
 }
 
 #[test]

@@ -111,34 +111,3 @@ fn is_quoted(text: &str, at: usize, word: &str) -> bool {
 fn is_telling(value: &str) -> bool {
     value.chars().filter(|letter| letter.is_alphabetic()).count() > 1
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_values_where_they_stand_among_values() {
-        let check = |text: &str, word: &str, is_predicted: bool, expected: bool| {
-            let found = words(text, &[word], &["EU", "AP", "Pollen", "Grvl"], is_predicted);
-            assert_eq!(found == Words::of([word]) && !found.is_empty(), expected, "{text}");
-        };
-        check("Which office: EU (Europe), NA (North America) or AP (Asia)?", "NA", true, true);
-        check("Predict the allergy: None, Pollen or Dust.", "None", true, true);
-        check("The region is EU, AP or NA.", "NA", false, true);
-        check("Values\n\n- `EU`: Europe\n- `AP`: Asia\n- `NA`: North America", "NA", false, true);
-        check("Alley:\n   Grvl\tGravel\n   Pave\tPaved\n   NA \tNo alley access", "NA", false, true);
-        check("The class is \"None\" for healthy people.", "None", true, true);
-        check("The class is \"None\" for healthy people.", "None", false, false);
-        // A word for what is missing.
-        check("The region is EU or AP, NA if unknown.", "NA", false, false);
-        check("The region is EU, AP or NA (missing).", "NA", false, false);
-        check("Missing values are written NA. The region is EU or AP.", "NA", false, false);
-        check("- EU: Europe\n- AP: Asia\n- NA: not recorded", "NA", false, false);
-        check("Regions: EU, AP, NA. In all columns, NA is a missing value.", "NA", false, false);
-        // Other words and other values.
-        check("", "NA", true, false);
-        check("NASA and EU", "NA", true, false);
-        check("The NA columns are left out. The region is EU or AP.", "NA", false, false);
-        check("None of them is alike.", "None", true, false);
-    }
-}

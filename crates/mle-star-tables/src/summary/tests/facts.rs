@@ -59,14 +59,6 @@ fn columns_that_tell_the_target_are_told_with_errors() {
         ],
         &["- `k`"],
     );
-    // The class that differs most.
-    check(
-        "kind",
-        &|at| ["a", "b", "c", "d"][at % 4].to_owned(),
-        &|at| ["red", "red", "blue", "green"][at % 4].to_owned(),
-        &["- `kind` (100%) `red`: `a` 100.0% ±1.0, `b` 100.0% ±1.0, `c` 0.0% ±1.0, `d` 0.0% ±1.0\n"],
-        &[],
-    );
     let nothing = "- No column of 2 alone tells `y` beyond chance\n";
     check(
         "a,b",
@@ -75,15 +67,6 @@ fn columns_that_tell_the_target_are_told_with_errors() {
         &[nothing],
         &[],
     );
-}
-
-#[test]
-fn of_many_levels_those_are_told_that_chance_does_not_explain() {
-    let level = |at: usize| format!("c{}", at % 20);
-    let label = |at: usize| format!("{}.5", if at % 20 < 2 { 900 + drawn(at, 50) } else { drawn(at, 50) });
-    let summary = of("code", level, label);
-    contains(&summary, &["`c0` ", "`c1` ", ", 18 other levels "]);
-    assert!(!summary.contains("`c2` "), "{summary}");
 }
 
 /// A panel of 8 shops over 120 days and 28 days to predict; the level of each rises in the last 28 days.
@@ -138,32 +121,4 @@ fn times_are_told_by_their_series_seasons_and_drift() {
         ],
     );
     check(true, &["; gaps in 1 of them, 0.33% of all steps\n"]);
-}
-
-#[test]
-fn held_out_rows_tell_nothing_of_the_target() {
-    let label = |at: usize| f64::from(u32::try_from(at % 40 + drawn(at, 30)).unwrap()) + 0.5;
-    let row = |at: usize| format!("id{at},{},{}", at % 40, ["Rome", "Ames"][at % 2]);
-    let train = table("id,x,town,y", 3_000, |at| format!("{},{}", row(at), label(at)));
-    let test = table("id,x,town", 50, |at| row(at + 3_000));
-    let sample = table("id,y", 50, |at| format!("id{},1.5", at + 3_000));
-    let dir = folder(&[("train.csv", &train), ("test.csv", &test), ("sample_submission.csv", &sample)]);
-    let profile = profile::read(dir.path()).unwrap();
-    let split = Split { kind: SplitKind::Rows, ..Split::default() };
-    let roles = Roles { target: Some(TARGET), id: Some(ID), weight: None };
-    let plan = plan(&profile, &roles, &split, Share::Of(0.5, 10_000), 1).unwrap();
-    let asked = Asked { split: Some(&split), held_out: Some(&plan), ..asked(dir.path(), Some(&profile)) };
-    // What is told is what the tables of the search tell.
-    let into = tempfile::tempdir().unwrap();
-    let shown = into.path().join("input");
-    crate::holdout::write(&profile, &plan, &shown).unwrap();
-    let seen = profile::read(&shown).unwrap();
-    let of_scripts = Asked { data_dir: &shown, profile: Some(&seen), held_out: None, ..asked };
-    let told = |summary: &str| {
-        let from = summary.find("## Target by column").unwrap();
-        summary[from..].split("\n\n## ").next().unwrap().to_owned()
-    };
-    let [whole, of_scripts] = [summarize(&asked), summarize(&of_scripts)].map(|summary| told(&summary));
-    assert_eq!(whole, of_scripts);
-    assert!(whole.contains("- `x` ("), "{whole}");
 }

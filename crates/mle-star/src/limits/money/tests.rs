@@ -55,27 +55,6 @@ fn calls_begin_beside_others_only_if_all_reserves_fit() {
 }
 
 #[test]
-fn a_call_is_refused_if_its_agent_costs_more_than_is_left() {
-    let [search, last] = places();
-    let purse = purse(10.0);
-    let pay =
-        |agent, cost| purse.try_reserve(&call(&last, agent)).unwrap().ok().unwrap().settle(paid(cost)).1;
-    assert_eq!(pay(AgentType::Coder, 3.0), []);
-    assert_eq!(pay(AgentType::Coder, 3.0), []);
-    // 6 spent and 1 kept: one more call of 3 fits, but no second one beside it.
-    let under_way = purse.try_reserve(&call(&search, AgentType::Coder)).unwrap().ok().unwrap();
-    assert_eq!(begins(&purse, &search, AgentType::Coder), None);
-    assert_eq!(under_way.settle(paid(2.5)).1, [Warning::MostIsSpent]);
-    assert_eq!(begins(&purse, &search, AgentType::Coder), Some(Err(Limit::Budget)));
-    assert_eq!(begins(&purse, &last, AgentType::Coder), Some(Err(Limit::Budget)));
-    // A planner costs up to 0.039 at this price.
-    assert_eq!(begins(&purse, &search, AgentType::Planner), Some(Ok(1.5)));
-    pay(AgentType::Planner, 0.49);
-    assert_eq!(begins(&purse, &search, AgentType::Test), Some(Err(Limit::Budget)));
-    assert_eq!(begins(&purse, &last, AgentType::Test), Some(Ok(1.01)));
-}
-
-#[test]
 fn an_estimate_does_not_refuse_the_first_call() {
     let [search, _] = places();
     let purse = purse(0.01);

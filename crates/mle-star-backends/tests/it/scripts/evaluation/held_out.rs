@@ -10,8 +10,8 @@ use std::time::Duration;
 use mle_star::backend::ScriptRunner;
 use mle_star_backends::script::evaluation::{EvaluationSetup, HoldoutSetup};
 use mle_star_domain::effects::{
-    CombinationRequest, CombinedBy, DataView, Importance, ImportanceRequest, ImportanceRows, Look,
-    LookRequest, Member, Purpose, RefitRequest, ScriptOutcome, ScriptRequest,
+    DataView, Importance, ImportanceRequest, ImportanceRows, Look, LookRequest, Purpose, RefitRequest,
+    ScriptOutcome, ScriptRequest,
 };
 use mle_star_domain::layout;
 use mle_star_domain::metric::Direction;
@@ -174,6 +174,14 @@ async fn a_submission_is_kept_without_the_held_out_rows_and_scored_on_them() {
     let kept = held.world.runner().submission(STEM, &script).unwrap();
     let sample = fs::read_to_string(held.original.join("sample_submission.csv")).unwrap();
     assert_eq!(column(&fs::read_to_string(kept).unwrap(), 0), column(&sample, 0));
+    // So is one in another spelling.
+    let quoted =
+        format!("{PREDICT}submit([(f'\" {{id}}\"', y) for id, y in rows], '\\ufeffid,y\\r\\n', '\\r\\n')");
+    held.world.run(&quoted).await;
+    let kept = held.world.runner().submission(STEM, &quoted).unwrap();
+    assert_eq!(column(&fs::read_to_string(kept).unwrap(), 0).len(), TEST_ROWS);
+    let look = held.look(PLACE, &quoted, HoldoutPart::Whole).await;
+    assert_eq!(look.measured.map(|found| found.rows), Some(450), "{}", look.failure);
 
     let parts = [HoldoutPart::Whole, HoldoutPart::Choosing, HoldoutPart::Reporting];
     let mut found = Vec::new();
@@ -251,12 +259,8 @@ def submit(rows):
 
 #[tokio::test]
 async fn the_importance_of_a_column_is_how_much_worse_copies_without_it_are_predicted() {
-    let check = async |add: fn(&Path), submit: &str| -> Importance {
-        let held = HeldOut::new(|data, _| {
-            labels_by_x(data);
-            add(data);
-        })
-        .await;
+    let check = async |submit: &str| -> Importance {
+        let held = HeldOut::new(|data, _| labels_by_x(data)).await;
         let script = format!("{PREDICT_BY_X}{submit}");
         held.world.run(&script).await;
         let run = Place::from("finalization/importance/run");
@@ -278,29 +282,17 @@ async fn the_importance_of_a_column_is_how_much_worse_copies_without_it_are_pred
         };
         held.world.runner().importance(&request).await.unwrap()
     };
-    let alone: fn(&Path) = |_| ();
-    let beside: fn(&Path) = |data| fs::write(data.join("stores.csv"), "id,n\n1,2\n").unwrap();
-    for add in [alone, beside] {
-        // The mean distance of two digits below 7 is 16 / 7.
-        let found =
-            check(add, if std::ptr::fn_addr_eq(add, alone) { "submit(rows)" } else { BY_ORDER }).await;
-        assert_eq!((found.rows, found.repetitions, found.failure.as_str()), (450, 5, ""));
-        let [x, z] = found.columns.as_slice() else { panic!("{found:?}") };
-        assert_eq!((x.column.as_str(), z.column.as_str(), z.difference), ("x", "z", 0.0));
-        let [low, high] = x.interval.unwrap();
-        assert!((x.difference - 16_000.0 / 7.0).abs() < 100.0, "{found:?}");
-        assert!(low < x.difference && x.difference < high && high - low < 400.0, "{found:?}");
-    }
-    let by_length = check(alone, "submit([(id, y + len(test)) for id, y in rows])").await;
-    assert!(by_length.failure.contains("statistics of the test table"), "{by_length:?}");
-    assert!(by_length.columns.is_empty());
-    let constant = check(alone, "submit([(id, 918273640000) for id, y in rows])").await;
+    // The mean distance of two digits below 7 is 16 / 7.
+    let found = check("submit(rows)").await;
+    assert_eq!((found.rows, found.repetitions, found.failure.as_str()), (450, 5, ""));
+    let [x, z] = found.columns.as_slice() else { panic!("{found:?}") };
+    assert_eq!((x.column.as_str(), z.column.as_str(), z.difference), ("x", "z", 0.0));
+    let [low, high] = x.interval.unwrap();
+    assert!((x.difference - 16_000.0 / 7.0).abs() < 100.0, "{found:?}");
+    assert!(low < x.difference && x.difference < high && high - low < 400.0, "{found:?}");
+    let constant = check("submit([(id, 918273640000) for id, _ in rows])").await;
     assert!(constant.failure.contains("predicts the same whatever"), "{constant:?}");
 }
-
-/// IDs that are repeated name no row, but rows stay in their order.
-const BY_ORDER: &str = "
-submit([(row['id'], 918273640000 + 1000 * int(row['x'])) for row in test] if len(test) > 900 else rows)";
 
 /// What a script predicts for an earlier period is scored, alone and combined, and never submitted.
 #[tokio::test]
@@ -315,64 +307,14 @@ async fn predictions_for_an_earlier_period_are_scored_and_are_no_answer() {
     assert_eq!(held.world.runner().submission(STEM, &script), None);
     assert_eq!(fs::read_dir(held.world.file(layout::SUBMISSIONS)).unwrap().count(), 0);
     // It is checked against the rows that it sees.
-    let test_rows = "submit([(id, 0) for id in range(3000, 3400)])";
-    for (submit, data) in [(test_rows, DataView::Search), ("submit(rows[1:])", DataView::Search)] {
-        let outcome = held.run_on(data, &format!("{PREDICT}{submit}")).await;
-        assert!(outcome.submission.is_some_and(|found| !found.findings.is_empty()), "{submit}");
-    }
+    let outcome = held.world.run(&format!("{PREDICT}submit([(id, 0) for id in range(3000, 3400)])")).await;
+    assert!(outcome.submission.is_some_and(|found| !found.findings.is_empty()));
     // The same script on the original files answers.
     let outcome = held.run_on(DataView::Whole, &script).await;
     assert_eq!(outcome.submission.map(|found| (found.rows, found.findings.len())), Some((Some(400), 0)));
     let kept = held.world.runner().submission(STEM, &script).unwrap();
     let sample = fs::read_to_string(held.original.join("sample_submission.csv")).unwrap();
     assert_eq!(column(&fs::read_to_string(kept).unwrap(), 0), column(&sample, 0));
-}
-
-#[tokio::test]
-async fn combined_predictions_for_an_earlier_period_are_no_answer() {
-    let held = HeldOut::new(|_, _| ()).await.earlier_period();
-    let validate = "train = list(csv.reader(open('input/train.csv')))[1:]\n\
-                    text = 'id,y\\n' + ''.join(f'{id},{y}\\n' for id, _, y in train)\n\
-                    open('final/validation_predictions.csv', 'w').write(text)\n\
-                    print('Final Validation Performance: 0')";
-    let script = format!("{PREDICT}submit(rows)\n{validate}");
-    let outcome = held.world.run(&script).await;
-    let measured = outcome.measured.clone().unwrap_or_else(|| panic!("{outcome:?}"));
-    let member = Member { run: Place::from(PLACE), script, seconds: 1.0 };
-    let (place, script) = (Place::from("phase3/selection/run"), "combined".to_owned());
-    let members = vec![(member, 1.0)];
-    let by = CombinedBy::Mean;
-    let request = CombinationRequest { place: place.clone(), script: script.clone(), members, by, measured };
-    let runner = held.world.runner();
-    let outcome = runner.combine(&request).await.unwrap();
-    assert_eq!(outcome.submission.map(|found| (found.rows, found.findings.len())), Some((Some(450), 0)));
-    let looked = held.look(place.as_str(), &script, HoldoutPart::Whole).await;
-    assert_eq!(looked.measured.map(|found| found.rows), Some(450), "{}", looked.failure);
-    assert_eq!(runner.submission(&place.file_stem(), &script), None);
-}
-
-/// What the check of submissions accepts can be trimmed.
-#[tokio::test]
-async fn submissions_in_other_spellings_are_trimmed_and_scored_too() {
-    let held = HeldOut::new(|_, _| ()).await;
-    let check = async |submit: &str| {
-        let script = format!("{PREDICT}{submit}");
-        let outcome = held.world.run(&script).await;
-        assert_eq!(outcome.submission.map(|found| found.findings), Some(Vec::new()), "{submit}");
-        let kept = held.world.runner().submission(STEM, &script).unwrap();
-        assert_eq!(column(&fs::read_to_string(kept).unwrap(), 0).len(), TEST_ROWS, "{submit}");
-        let look = held.look(PLACE, &script, HoldoutPart::Whole).await;
-        assert_eq!(look.measured.map(|found| found.rows), Some(450), "{submit}: {}", look.failure);
-    };
-    check("submit(rows, end='\\r\\n')").await;
-    check("submit(rows, start='\\ufeffid,y\\n')").await;
-    check("submit(rows, start=' id , y\\n')").await;
-    check("submit([(f' {id} ', y) for id, y in rows])").await;
-    check("submit([(f'\"{id}\"', y) for id, y in rows])").await;
-    check("submit(rows, end='\\n\\n')").await;
-    check("submit(rows, end='\\r')").await;
-    check("submit(rows)\ntext = open('final/submission.csv').read()\nopen('final/submission.csv', 'w').write(text.rstrip())")
-        .await;
 }
 
 #[tokio::test]
@@ -391,14 +333,9 @@ async fn without_a_valid_submission_there_is_no_score() {
         assert_eq!(held.world.runner().submission(STEM, &script), None, "{submit}");
     };
     check("submit(rows[:-5])", true).await;
-    check("submit([row for row in rows if row[0] < 3000])", true).await;
     check("submit([row for row in rows if row[0] >= 3000])", true).await;
-    check("submit(rows + rows[:1])", true).await;
-    check("submit([(id, 'nan') for id, _ in rows])", true).await;
     check("open('final/submission.csv', 'w').truncate(3 << 30)", true).await;
     check("pass", false).await;
-    let never = held.look("phase9/never/run", "print()", HoldoutPart::Choosing).await;
-    assert!(never.measured.is_none() && never.failure.contains("no valid submission"), "{never:?}");
     // The same script on all rows leaves nothing to score.
     let script = format!("{PREDICT}submit(rows)  # on all rows");
     let outcome = held.run_on(DataView::Whole, &script).await;
@@ -428,7 +365,6 @@ async fn validation_predictions_are_for_enough_rows_that_scripts_see() {
         assert!(outcome.measured.is_none() && mismatch.contains(expected), "{expected}: {outcome:?}");
     };
     refused(126, "", "126 of 2550 labelled rows, too few for a score: validate on at least 127 rows").await;
-    refused(1, "", "1 of 2550 labelled rows").await;
     let hidden = *held.ids.first().unwrap();
     refused(200, &format!("{hidden},{}\n", LABEL + hidden as u64), "not expected").await;
 }

@@ -68,74 +68,17 @@ async fn held_out_labels_are_out_of_reach() {
         symlink("../far", data.join("far")).unwrap();
     })
     .await;
-}
-
-#[tokio::test]
-async fn held_out_labels_are_out_of_reach_beside_large_data() {
+    // Too large to be copied.
     finds_nothing(|data, _| fs::File::create(data.join("big.bin")).unwrap().set_len(40 << 20).unwrap()).await;
-    finds_nothing(|data, _| {
-        fs::create_dir(data.join("images")).unwrap();
-        (0..1_100).for_each(|n| fs::write(data.join(format!("images/{n}.png")), "png").unwrap());
-    })
-    .await;
-}
-
-/// Many links must not make the whole original folder readable, nor a folder with other runs.
-#[tokio::test]
-async fn held_out_labels_are_out_of_reach_beside_many_files() {
-    let many = |folder: &Path, count: usize| {
-        (0..count).for_each(|n| fs::write(folder.join(format!("{n}.png")), "png").unwrap());
-    };
-    finds_nothing(|data, _| many(data, 100)).await;
-    finds_nothing(|data, _| many(data, 490)).await;
+    // Many links must not make the whole original folder readable, nor a folder with other runs.
     finds_nothing(|data, _| {
         fs::create_dir_all(data.join("old/run/holdout")).unwrap();
         fs::write(data.join("old/run/journal.lock"), "").unwrap();
         let labels: String = (0..3_000).map(|n| format!("{}\n", LABEL + n)).collect();
         fs::write(data.join("old/run/holdout/labels.csv"), labels).unwrap();
-        many(&data.join("old"), 100);
+        (0..490).for_each(|n| fs::write(data.join(format!("{n}.png")), "png").unwrap());
     })
     .await;
-}
-
-/// A project whose package is installed from its source folder has its data and runs there too.
-#[tokio::test]
-async fn held_out_labels_are_out_of_reach_in_the_folder_of_a_package() {
-    let mut held = HeldOut::new(|_, _| ()).await;
-    let root = held.world.folder.path().canonicalize().unwrap();
-    let labels: String = (0..3_000).map(|n| format!("{}\n", LABEL + n)).collect();
-    for (name, text) in [
-        ("package/__init__.py", "there = 'found'\n"),
-        ("module.py", "there = 'found'\n"),
-        ("other/journal.lock", ""),
-        ("other/holdout/labels.csv", labels.as_str()),
-        ("venv/bin/x", ""),
-    ] {
-        fs::create_dir_all(root.join(name).parent().unwrap()).unwrap();
-        fs::write(root.join(name), text).unwrap();
-    }
-    let python = held.world.setup.environment.python.canonicalize().unwrap();
-    let (home, name) = (python.parent().unwrap(), python.file_name().unwrap());
-    let packages = root.join("venv/lib").join(name).join("site-packages");
-    fs::create_dir_all(&packages).unwrap();
-    fs::write(packages.join("own.pth"), format!("{}\n", root.display())).unwrap();
-    fs::write(root.join("venv/pyvenv.cfg"), format!("home = {}\n", home.display())).unwrap();
-    symlink(&python, root.join("venv/bin/python")).unwrap();
-    held.world.setup.environment.python = root.join("venv/bin/python");
-    let script = format!(
-        "import module, package\nprint(module.there, package.there)\nALONE = [{:?}, {:?}, {:?}, {root:?}]\nEVERYWHERE = False\n{}",
-        held.original,
-        root.join("run"),
-        root.join("other"),
-        include_str!("search.py")
-    );
-    let probed = Layers::probed();
-    let landlock = Layers { landlock: probed.landlock, limits: true, ..Layers::none() };
-    for layers in [probed.clone(), Layers { landlock: 0, ..probed.clone() }, landlock] {
-        held.world.setup.isolation.layers = layers.clone();
-        let outcome = held.world.run(&script).await;
-        assert_eq!(outcome.stdout.text(), "found found\nown 2550 found []\n", "{layers:?} {outcome:?}");
-    }
 }
 
 /// The search finds what can be found.

@@ -70,7 +70,7 @@ async fn fits(world: &World, script: &str) -> Fits {
 
 #[tokio::test]
 async fn models_that_predict_what_they_were_fitted_on_are_found() {
-    needs!(Campaign("libraries"), Libraries);
+    needs!(Libraries);
     let world = world().await;
     let check = async |script: &str, name: &str, fitted: Fitted, at: u64| {
         let expected =
@@ -80,54 +80,25 @@ async fn models_that_predict_what_they_were_fitted_on_are_found() {
     let model = Fitted::Model;
     check("model = Ridge().fit(X, y)\nwrite(model.predict(X))", "Ridge", model, 0).await;
     check(
-        "model = Ridge()\nmodel.fit(X.values, np.log1p(y + 9))\nwrite(np.expm1(model.predict(X.values)))",
-        "Ridge",
-        model,
-        1,
-    )
-    .await;
-    check(
         "model = Ridge().fit(X, y)\nwrite(out_of_fold(lambda _, rows: model.predict(X.iloc[rows])))",
         "Ridge",
         model,
         0,
     )
     .await;
-    check(
-        "model = LogisticRegression().fit(X, label)\nwrite(model.predict(X))",
-        "LogisticRegression",
-        model,
-        0,
-    )
-    .await;
-    check(
-        "model = LogisticRegression().fit(X, label)\nwrite((model.predict_proba(X)[:, 1] > 0.4) * 1)",
-        "LogisticRegression",
-        model,
-        0,
-    )
-    .await;
     check("search = GridSearchCV(Ridge(), {'alpha': [1, 2]}).fit(X, y)\nwrite(search.best_estimator_.predict(X))", "GridSearchCV", model, 0).await;
-    check("from sklearn.tree import DecisionTreeRegressor as Tree\none = Ridge().fit(X, y)\ntwo = Tree().fit(X, y)\nwrite(0.7 * one.predict(X) + 0.3 * two.predict(X))", "DecisionTreeRegressor", model, 2).await;
     check("from sklearn.feature_extraction.text import TfidfVectorizer\nwords = TfidfVectorizer().fit_transform(X.a.astype(str) + ' ' + group)\nmodel = LogisticRegression().fit(words, label)\nwrite(model.predict_proba(words)[:, 1])", "LogisticRegression", model, 2).await;
     // What predictions for the other folds are put together by is fitted on its own rows.
     check("parts = np.c_[cross_val_predict(Ridge(), X, y), cross_val_predict(Ridge(9), X[['a']], y)]\nlast = Ridge().fit(parts, y)\nwrite(last.predict(parts))", "Ridge", model, 1).await;
     check("import lightgbm\nmodel = lightgbm.LGBMRegressor(n_estimators=9, verbose=-1).fit(X, y)\nwrite(model.predict(X))", "LGBMRegressor", model, 1).await;
     check("import lightgbm\nmodel = lightgbm.train({'verbose': -1}, lightgbm.Dataset(X, y), 9)\nwrite(model.predict(X))", "Booster", model, 1).await;
-    check(
-        "import xgboost\nmodel = xgboost.XGBRegressor(n_estimators=9).fit(X, y)\nwrite(model.predict(X))",
-        "XGBRegressor",
-        model,
-        1,
-    )
-    .await;
     check("import xgboost\nmodel = xgboost.train({}, xgboost.DMatrix(X, label=y), 9)\nwrite(model.predict(xgboost.DMatrix(X)))", "Booster", model, 1).await;
     check("import catboost\nmodel = catboost.CatBoostRegressor(iterations=9, verbose=0, allow_writing_files=False)\nmodel.fit(catboost.Pool(X, y))\nwrite(model.predict(X))", "CatBoostRegressor", model, 2).await;
 }
 
 #[tokio::test]
 async fn transformers_that_learn_from_labels_before_the_folds_are_found() {
-    needs!(Campaign("libraries"), Libraries);
+    needs!(Libraries);
     let world = world().await;
     let check = async |script: &str, name: &str, at: u64| {
         let by = Fitted::Transformer;
@@ -143,7 +114,7 @@ async fn transformers_that_learn_from_labels_before_the_folds_are_found() {
 
 #[tokio::test]
 async fn honest_scripts_pass_whatever_else_they_predict() {
-    needs!(Campaign("libraries"), Libraries);
+    needs!(Libraries);
     let world = world().await;
     let check = async |script: &str, rows: u64| {
         assert_eq!(fits(&world, script).await, Fits::Clean { rows, of: rows }, "{script}");
@@ -152,8 +123,6 @@ async fn honest_scripts_pass_whatever_else_they_predict() {
     let further =
         "\nmodel = Ridge().fit(X, y)\nprint(model.score(X, y), model.predict(X)[:3])\nmodel.predict(T)";
     check(&format!("write(out_of_fold(lambda fit, rows: Ridge().fit(X.iloc[fit], y[fit]).predict(X.iloc[rows]))){further}"), 600).await;
-    check(&format!("write(cross_val_predict(Ridge(), X, y, n_jobs=2)){further}"), 600).await;
-    check(&format!("from sklearn.ensemble import RandomForestRegressor as Forest\nwrite(cross_val_predict(Forest(9, n_jobs=2), X, y)){further}"), 600).await;
     check("def predict(fit, rows):\n    return LogisticRegression().fit(X.iloc[fit], label[fit]).predict(X.iloc[rows])\nwrite(out_of_fold(predict))\nprint((LogisticRegression().fit(X, label).predict(X) == label).mean())", 600).await;
     check(&format!("fit, held, of_fit, _ = train_test_split(X, y, random_state=0)\nwrite(Ridge().fit(fit, of_fit).predict(held), train.id[held.index]){further}"), 150).await;
     check(&format!("def predict(fit, rows):\n    models = [Ridge(alpha).fit(X.iloc[fit], y[fit]) for alpha in (1, 99)]\n    return 0.3 * models[0].predict(X.iloc[rows]) + 0.7 * models[1].predict(X.iloc[rows])\nwrite(out_of_fold(predict)){further}"), 600).await;
@@ -166,7 +135,7 @@ async fn honest_scripts_pass_whatever_else_they_predict() {
 
 #[tokio::test]
 async fn what_is_not_certain_is_not_reported() {
-    needs!(Campaign("libraries"), Libraries);
+    needs!(Libraries);
     let world = world().await;
     let check = async |script: &str, expected: &str| {
         let Fits::Unknown { why } = fits(&world, script).await else { panic!("{script}") };
