@@ -42,11 +42,7 @@ def finished(wine: pd.DataFrame, tmp_path_factory: pytest.TempPathFactory) -> ml
     )
 
 
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--all-checks", action="store_true", help="all checks of scikit-learn: some six minutes")
-
-
-#: Checks of scikit-learn that start runs, left to `--all-checks`. Two others that do are tried each time.
+#: Checks of scikit-learn that start runs. Two others that do are tried each time.
 LONG = {
     "check_class_weight_classifiers",
     "check_classifier_data_not_an_array",
@@ -78,13 +74,12 @@ LONG = {
 }
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    if config.getoption("--all-checks"):
-        return
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "deep: takes too long for every commit")
 
-    def is_long(item: pytest.Item) -> bool:
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
         check = item.callspec.params.get("check") if hasattr(item, "callspec") else None
-        return check is not None and check.func.__name__ in LONG
-
-    config.hook.pytest_deselected(items=[item for item in items if is_long(item)])
-    items[:] = [item for item in items if not is_long(item)]
+        if check is not None and check.func.__name__ in LONG:
+            item.add_marker(pytest.mark.deep)

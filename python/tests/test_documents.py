@@ -28,6 +28,7 @@ def test_the_page_begins_with_five_lines() -> None:
     assert len([line for line in first.splitlines()[1:] if line]) <= 5
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs(path: Path, tmp_path: Path) -> None:
     notebook = nbformat.read(path, as_version=4)

@@ -108,6 +108,7 @@ def test_settings_are_parameters() -> None:
     assert "seed=4" in repr(estimator)
 
 
+@pytest.mark.deep
 def test_without_probabilities() -> None:
     labels = np.repeat([10, 20], 40)
     numbers = np.random.default_rng(0).normal(size=(80, 3)) + labels[:, None] / 4
@@ -117,6 +118,7 @@ def test_without_probabilities() -> None:
     assert not hasattr(estimator, "predict_proba")
 
 
+@pytest.mark.deep
 def test_a_regressor_is_searched_in_a_pipeline(tmp_path: Path) -> None:
     features, values = load_diabetes(return_X_y=True)
     pipeline = make_pipeline(StandardScaler(), mle_star.Regressor(**OFFLINE, folder=tmp_path))

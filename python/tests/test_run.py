@@ -91,6 +91,7 @@ def test_importance_is_given_or_refused_with_a_reason(finished: mle_star.Run) ->
         assert list(finished.importance()) == ["column", "difference", "low", "high"]
 
 
+@pytest.mark.deep
 def test_a_table_file_and_a_test_table(wine: pd.DataFrame, tmp_path: Path) -> None:
     wine.to_csv(tmp_path / "my.wine.csv.gz", index=False)
     new = wine.drop(columns="target").head(30)
@@ -214,6 +215,7 @@ def test_a_started_run_is_stopped_and_resumed(wine: pd.DataFrame) -> None:
     assert longer.result["config"]["time_limit_seconds"] == 22
 
 
+@pytest.mark.deep
 def test_another_process_waits_for_a_run(wine: pd.DataFrame) -> None:
     run = mle_star.start(wine, target="target", metric="log loss", agents="offline", time_limit=60, **TINY)
     assert mle_star.Run.open(run.path).wait(quiet=True).status == "finished"

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
@@ -80,7 +80,7 @@ const TESTS: &str = "tests";
 
 /// The lines of each row.
 fn counted(root: &Path) -> BTreeMap<String, usize> {
-    let mut counted = BTreeMap::new();
+    let (mut counted, tests) = (BTreeMap::new(), test_modules(root));
     for top in ["crates", "lab", "python", "xtask", "integrations"] {
         for ending in ["rs", "py"] {
             for file in files(&root.join(top), ending) {
@@ -89,7 +89,8 @@ fn counted(root: &Path) -> BTreeMap<String, usize> {
                     continue;
                 }
                 let text = fs::read_to_string(&file).unwrap_or_default();
-                let lines = if ending == "rs" { of_rust(path, &text) } else { of_python(path, &text) };
+                let is_test = is_test(path) || tests.iter().any(|module| path.starts_with(module));
+                let lines = if ending == "rs" { of_rust(is_test, &text) } else { of_python(is_test, &text) };
                 *counted.entry(row_of(path)).or_default() += lines.production;
                 *counted.entry(TESTS.to_owned()).or_default() += lines.tests;
             }
@@ -109,13 +110,30 @@ fn row_of(path: &Path) -> String {
     }
 }
 
+/// The files and folders of modules that are declared under `#[cfg(test)]`.
+fn test_modules(root: &Path) -> Vec<PathBuf> {
+    let mut modules = Vec::new();
+    for file in files(&root.join("crates"), "rs") {
+        let text = fs::read_to_string(&file).unwrap_or_default();
+        let path = file.strip_prefix(root).unwrap_or(&file);
+        let is_root = file.file_name().is_some_and(|name| name == "lib.rs" || name == "main.rs");
+        let folder = if is_root { path.with_file_name("") } else { path.with_extension("") };
+        for declared in text.split("#[cfg(test)]\nmod ").skip(1) {
+            if let Some((name, _)) = declared.split_once(';').filter(|(name, _)| !name.contains(' ')) {
+                modules.extend([folder.join(name), folder.join(name).with_extension("rs")]);
+            }
+        }
+    }
+    modules
+}
+
 fn is_test(path: &Path) -> bool {
     let folders = ["tests", "examples", "benches", "testing"];
     let is_named = |name: &str| folders.contains(&name) || ["tests.rs", "testing.rs"].contains(&name);
     path.iter().any(|name| name.to_str().is_some_and(is_named))
 }
 
-fn of_python(path: &Path, text: &str) -> Lines {
+fn of_python(is_test: bool, text: &str) -> Lines {
     let mut in_text = false;
     let counts = |line: &&str| {
         let line = line.trim();
@@ -126,12 +144,12 @@ fn of_python(path: &Path, text: &str) -> Lines {
         !line.is_empty() && !line.starts_with('#') && !was_in_text && !line.starts_with("\"\"\"")
     };
     let lines = text.lines().filter(counts).count();
-    if is_test(path) { Lines { production: 0, tests: lines } } else { Lines { production: lines, tests: 0 } }
+    if is_test { Lines { production: 0, tests: lines } } else { Lines { production: lines, tests: 0 } }
 }
 
-fn of_rust(path: &Path, text: &str) -> Lines {
+fn of_rust(is_test: bool, text: &str) -> Lines {
     let counts = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
-    if is_test(path) {
+    if is_test {
         return Lines { production: 0, tests: text.lines().filter(counts).count() };
     }
     let mut lines = Lines::default();
@@ -165,11 +183,11 @@ mod tests {
     #[test]
     fn lines_above_a_row_and_crates_without_one_are_found() {
         let text = "//! What.\n\nfn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {\n    }\n}\nfn c() {}\n";
-        let lines = of_rust(Path::new("crates/x/src/lib.rs"), text);
+        let lines = of_rust(is_test(Path::new("crates/x/src/lib.rs")), text);
         assert_eq!(lines, Lines { production: 2, tests: 5 });
-        assert_eq!(of_rust(Path::new("crates/x/tests/it.rs"), text), Lines { production: 0, tests: 7 });
+        assert_eq!(of_rust(is_test(Path::new("crates/x/tests/it.rs")), text), Lines { production: 0, tests: 7 });
         let python = "\"\"\"What.\n\nMore.\n\"\"\"\n# why\nx = 1\n";
-        assert_eq!(of_python(Path::new("python/p/a.py"), python), Lines { production: 1, tests: 0 });
+        assert_eq!(of_python(false, python), Lines { production: 1, tests: 0 });
         let rows = BTreeMap::from([("x".to_owned(), Row { lines: 2, goal: 1 })]);
         let check = |name: &str, today: usize, found: usize| {
             assert_eq!(
