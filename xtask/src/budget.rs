@@ -185,7 +185,10 @@ mod tests {
         let text = "//! What.\n\nfn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {\n    }\n}\nfn c() {}\n";
         let lines = of_rust(is_test(Path::new("crates/x/src/lib.rs")), text);
         assert_eq!(lines, Lines { production: 2, tests: 5 });
-        assert_eq!(of_rust(is_test(Path::new("crates/x/tests/it.rs")), text), Lines { production: 0, tests: 7 });
+        assert_eq!(
+            of_rust(is_test(Path::new("crates/x/tests/it.rs")), text),
+            Lines { production: 0, tests: 7 }
+        );
         let python = "\"\"\"What.\n\nMore.\n\"\"\"\n# why\nx = 1\n";
         assert_eq!(of_python(false, python), Lines { production: 1, tests: 0 });
         let rows = BTreeMap::from([("x".to_owned(), Row { lines: 2, goal: 1 })]);

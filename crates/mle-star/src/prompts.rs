@@ -176,6 +176,24 @@ mod tests {
         );
     }
 
+    /// `docs/prompts` does not show these.
+    #[test]
+    fn the_prompts_that_follow_a_finding_carry_their_instructions() {
+        let check = |name: &str, values: Value, says: &[&str]| {
+            let prompt = Prompts::new(BTreeMap::new()).unwrap().render(name, &Values::new(&values)).unwrap();
+            for phrase in says {
+                assert!(prompt.contains(phrase), "{name} does not contain {phrase:?}:\n{prompt}");
+            }
+        };
+        let block = json!({"code_block_with_subsampling": "x = x[:9]", "environment": "Python 3.11"});
+        let says =
+            ["x = x[:9]", "Python 3.11", "all training samples are used", "do not introduce dummy variables"];
+        check("test_subsampling_remove.md", block, &says);
+        let compared = json!({"reference_discussion": "REFERENCE", "final_solution": "x = 1"});
+        let says = ["REFERENCE", "x = 1", "`Novel`", "`Same`", "too similar", "{\"verdict\": \"Novel\"}"];
+        check("test_contamination.md", compared, &says);
+    }
+
     #[test]
     fn a_missing_value_names_the_template() {
         let error = render("{{ nothing }}", &json!({})).unwrap_err().to_string();

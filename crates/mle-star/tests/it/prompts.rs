@@ -142,14 +142,8 @@ impl Case {
             metric: self.task.evaluation_metric.clone(),
             lines: vec![self.earlier.1.to_owned()],
         };
-        let mut task = self.task.clone();
-        if preset == Preset::Paper {
-            task.reference_discussions = vec![
-                "LightGBM with the mean delay of each plane on the days before: ROC-AUC 0.73.".to_owned(),
-            ];
-        }
         Frozen {
-            task,
+            task: self.task.clone(),
             protocol: (preset == Preset::Default).then(|| self.protocol.clone()),
             config: Config::from_layer(keys.collect()).unwrap(),
             data_summary: Some(self.data.trim_end().to_owned()),
@@ -192,7 +186,7 @@ fn fenced(script: &str) -> String {
     format!("```python\n{script}```")
 }
 
-fn world(case: &Case, preset: Preset) -> World {
+fn world(case: &Case) -> World {
     let [(first, model), (second, other)] = case.models;
     let [value, lower, higher] = case.values;
     let [leak, corrected] = case.leak;
@@ -240,25 +234,16 @@ fn world(case: &Case, preset: Preset) -> World {
             .script(&format!("{step}/k0/run"), case.scored(0.7310 + 0.001 * f64::from(path)))
             .script(&format!("{step}/k1/run"), case.scored(0.7260));
     }
-    // The paper's prompts ask for samples.
-    let samples = "train = train.sample(n=min(len(train), 30000), random_state=42)";
-    let read = "train = pd.read_csv(\"./input/train.csv\")\n";
-    let ensemble = merged.replace("averaged", "ranked and averaged");
-    let ensemble = match preset {
-        Preset::Paper => ensemble.replace(read, &format!("{read}{samples}\n")),
-        Preset::Default => ensemble,
-    };
     world
         .agent("phase3/r0/ens_planner", "Average the ranks of both solutions.")
-        .agent("phase3/r0/ensembler", &fenced(&ensemble))
+        .agent("phase3/r0/ensembler", &fenced(&merged.replace("averaged", "ranked and averaged")))
         .script("phase3/r0/run", case.scored(0.7330))
-        .agent("finalization/subsampling_extract", &fenced(&format!("{samples}\n")))
-        .agent("finalization/subsampling_remove", &fenced("train = train.reset_index(drop=True)\n"))
+        .agent("finalization/subsampling_extract", "No subsampling found.")
 }
 
 /// The prompts of one call of each kind, the last one of those that are told more with every step.
 fn prompts(world: &World) -> BTreeMap<PathBuf, String> {
-    const SHOWN: [&str; 20] = [
+    const SHOWN: [&str; 18] = [
         "phase1/retriever",
         "phase1/candidate-0/init",
         "phase1/candidate-1/debug-2/debugger",
@@ -277,8 +262,6 @@ fn prompts(world: &World) -> BTreeMap<PathBuf, String> {
         "phase3/r1/ensembler",
         "finalization/subsampling_extract",
         "finalization/test",
-        "finalization/subsampling_remove",
-        "finalization/contamination-0",
     ];
     let request = |place: &str| world.request(place).unwrap();
     let shown = SHOWN.into_iter().enumerate();
@@ -314,7 +297,7 @@ async fn the_prompts_are_those_in_the_documents() {
         ("numbers", Preset::Default, Case::progression()),
         ("later-times", Preset::Default, Case::drugstores()),
     ] {
-        let world = world(&case, preset);
+        let world = world(&case);
         run(&world, &case.inputs(preset)).await.unwrap();
         for (file, prompt) in prompts(&world) {
             let (path, prompt) = (docs.join(name).join(file), format!("{}\n", timeless(&prompt).trim_end()));
