@@ -53,7 +53,7 @@ fn every_page_is_accessible() {
         ("run", "/runs/good"),
     ] {
         browser.open(&page.at(path));
-        browser.audit(name);
+        browser.audit_as(name, &[("light", DESK), ("dark", PHONE)]);
     }
     browser.resize(WIDE, 900);
     browser.click("#tree details.node:not([open]) > summary");

@@ -3,6 +3,7 @@
 use mle_star_needs::needs;
 use serde_json::Value;
 
+use crate::runs::SMALL;
 use crate::sealed::{Said, Sealed};
 
 const FILE: &str = "
@@ -35,9 +36,8 @@ fn task() -> Sealed {
 fn run(sealed: &Sealed, file: &str, options: &str) -> Said {
     sealed.write("mine.py", file.as_bytes());
     let python = mle_star_needs::python_with_libraries();
-    let limits = "--time-limit 15";
     sealed.run(&format!(
-        "run data --agents offline --metric-file mine.py --set python={} --run-id r {limits} {options}",
+        "run data --agents offline --metric-file mine.py --set python={} --run-id r {SMALL} {options}",
         python.display()
     ))
 }
