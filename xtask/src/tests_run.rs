@@ -118,7 +118,8 @@ pub fn run(needs: &Needs, selection: &[&str]) -> io::Result<(Count, Vec<String>)
     command.env_remove("INSTA_FORCE_PASS");
     let (ok, text) = watched(command)?;
     let mut count = counted(&text);
-    count.failed += usize::from(!ok && count.failed == 0);
+    // A selection without a test is a mistake.
+    count.failed += usize::from(count.failed == 0 && (!ok || count.passed == 0));
     let text_of_skipped = fs::read_to_string(&file).unwrap_or_default();
     let skipped = skipped(&text_of_skipped);
     for (why, count) in &skipped {
@@ -152,7 +153,7 @@ fn skipped(text: &str) -> BTreeMap<&str, usize> {
 
 /// The totals in nextest's summary.
 fn counted(text: &str) -> Count {
-    let is_summary = |line: &&str| line.trim_start().starts_with("Summary [") && line.contains("tests run:");
+    let is_summary = |line: &&str| line.trim_start().starts_with("Summary [") && line.contains(" run: ");
     let summary = text.lines().rfind(is_summary).unwrap_or_default();
     let number_before = |word: &str| {
         let before = summary.split(word).next().filter(|before| before.len() < summary.len())?;

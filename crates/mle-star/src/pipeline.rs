@@ -30,10 +30,10 @@ const HEARTBEAT: Duration = Duration::from_secs(5);
 
 /// Runs the pipeline. Recorded effects are read back from the journal.
 ///
+/// The future is on the heap, so that it is compiled here, and not again in each crate that waits for it.
+///
 /// # Errors
 /// The stop that ended the run. The journal is ready for a resume.
-///
-/// The future is on the heap, so that it is compiled here, and not again in each crate that waits for it.
 pub fn run<'run>(
     frozen: &'run Frozen,
     prompts: &'run Prompts,

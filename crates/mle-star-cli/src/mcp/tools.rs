@@ -117,13 +117,14 @@ fn definition<I: JsonSchema, O: JsonSchema>(
     let input = schema::<I>(SchemaSettings::draft2020_12());
     let mut output = schema::<O>(SchemaSettings::draft2020_12().for_serialize());
     output.values_mut().for_each(without_explained_words);
-    json!({
+    let mut definition = json!({
         "name": name,
         "description": about,
         "inputSchema": input,
         "outputSchema": output,
-        "annotations": annotations,
-    })
+    });
+    definition["annotations"] = annotations;
+    definition
 }
 
 /// The schema of an object, with everything in one place: some clients do not resolve references.
