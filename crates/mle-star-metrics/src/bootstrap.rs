@@ -291,6 +291,17 @@ mod tests {
     }
 
     #[test]
+    fn weights_follow_the_distribution() {
+        let mut counts = [0_u32; 12];
+        for key in 0..100_000 {
+            counts[weight(key, 3) as usize] += 1;
+        }
+        for (count, expected) in counts.iter().zip([36_788.0, 36_788.0, 18_394.0, 6_131.0, 1_533.0, 307.0]) {
+            assert!((f64::from(*count) - expected).abs() < 5.0 * f64::sqrt(expected), "{counts:?}");
+        }
+    }
+
+    #[test]
     fn the_error_of_a_mean_is_that_of_theory() {
         let (truth, predicted, keys) = numbers(2_000);
         let (truth, predictions) = (Truth::Numbers(&truth), Predictions::Numbers(&predicted));
