@@ -44,6 +44,15 @@ impl Description {
         self.sentences.is_empty()
     }
 
+    /// Whether it says anything about scores, clear or not.
+    pub fn speaks_of_scores(&self) -> bool {
+        const STEMS: &str = "scor leaderboard rank graded grading";
+        let speaks = |word: &str| {
+            STEMS.split(' ').chain(metric::STEMS.split(' ')).any(|stem| word.starts_with(stem))
+        };
+        self.sentences.iter().flat_map(|sentence| &sentence.words).any(|word| speaks(&word.text))
+    }
+
     pub(crate) fn sentences(&self) -> &[Sentence] {
         &self.sentences
     }

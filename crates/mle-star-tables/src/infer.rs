@@ -99,8 +99,6 @@ pub fn infer(
 ) -> Result<Inferred, Trouble> {
     let mut guesses = Vec::new();
     let text = Description::read(description);
-    let metric = metric::name(&text, given, &mut guesses)?;
-    let direction = metric::direction(&metric, &text, given.direction, &mut guesses)?;
     let mut roles = roles::named(profile, &given.roles)?;
     let (id, found) = match profile {
         Some(profile) => {
@@ -113,6 +111,16 @@ pub fn infer(
     };
     let (mut targets, target_unknown) = found_targets(found, &mut guesses);
     let target = targets.first().cloned();
+    if let (Some(profile), [only]) = (profile, targets.as_slice()) {
+        targets = profile.targets(only, id.as_deref()).into_iter().map(str::to_owned).collect();
+    }
+    let held = profile.into_iter().flat_map(|profile| {
+        let column = |name: &String| profile.train.column(name);
+        targets.iter().filter_map(column)
+    });
+    let named = metric::name(&text, given, &held.collect::<Vec<_>>(), &mut guesses);
+    let metric = named.map_err(|metric| together(metric, target_unknown.as_ref()))?;
+    let direction = metric::direction(&metric, &text, given.direction, &mut guesses)?;
     if let Some(profile) = profile {
         roles::check(profile, &roles, target.as_deref(), id.as_deref())?;
     }
@@ -133,12 +141,11 @@ pub fn infer(
         if given.metric.is_none() {
             fit::check_logarithm(target, metric)?;
         }
-        let asked = positive::Asked { profile, target, id: id.as_deref(), metric, description: &text };
+        let may_choose = given.metric.is_none() && !text.speaks_of_scores();
+        let asked =
+            positive::Asked { profile, target, id: id.as_deref(), metric, description: &text, may_choose };
         roles.positive_class =
             positive::positive(asked, given.roles.positive_class.as_deref(), &mut guesses)?;
-    }
-    if let (Some(profile), [only]) = (profile, targets.as_slice()) {
-        targets = profile.targets(only, id.as_deref()).into_iter().map(str::to_owned).collect();
     }
     Ok(Inferred {
         task_type,
@@ -152,6 +159,13 @@ pub fn infer(
         guesses,
         target_unknown,
     })
+}
+
+/// Asks for the metric and, if it is open too, for the target.
+fn together(metric: Trouble, target: Option<&Trouble>) -> Trouble {
+    let Some(target) = target else { return metric };
+    let message = format!("{}, and {}", metric.message, target.message);
+    Trouble::new(message, format!("{}; {}", metric.hint, target.hint))
 }
 
 /// The columns to predict, or why they are unknown. A guess is told.

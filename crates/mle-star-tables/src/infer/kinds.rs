@@ -179,19 +179,20 @@ impl<'a> Columns<'a> {
             return (known.is_for_regression(), format!("{known} is a metric for {compared}"));
         }
         let target = self.target.and_then(|target| self.profile?.train.column(target));
-        match target {
-            Some(column) if column.kind == ColumnKind::Float && has_fractions(column) => {
-                (true, format!("\"{}\" holds fractions", column.name))
-            }
-            Some(column) if column.kind.is_number() && column.distinct > MOST_CLASSES => {
-                (true, format!("\"{}\" holds {} different numbers", column.name, column.distinct))
-            }
-            Some(column) => {
-                (false, format!("\"{}\" holds {} different values", column.name, column.distinct))
-            }
-            None => (false, "most tasks are, and the target is not known".to_owned()),
-        }
+        target.map_or_else(|| (false, "most tasks are, and the target is not known".to_owned()), holds_numbers)
     }
+}
+
+/// Whether a target holds numbers rather than classes, and why.
+pub(super) fn holds_numbers(target: &Column) -> (bool, String) {
+    let Column { name, kind, distinct, .. } = target;
+    if *kind == ColumnKind::Float && has_fractions(target) {
+        return (true, format!("\"{name}\" holds fractions"));
+    }
+    if kind.is_number() && *distinct > MOST_CLASSES {
+        return (true, format!("\"{name}\" holds {distinct} different numbers"));
+    }
+    (false, format!("\"{name}\" holds {distinct} different values"))
 }
 
 /// The spelling of an enum value in files.

@@ -1,19 +1,24 @@
 //! Infers the metric and its direction.
 
 use mle_star_domain::metric::Direction;
+use mle_star_domain::task::TaskType;
 use mle_star_domain::trouble::Trouble;
 use mle_star_metrics::names::Metric;
 
+use super::kinds::holds_numbers;
 use super::{Given, Guess};
 use crate::description::{self, Description, DirectionReading, MetricReading};
+use crate::profile::Column;
 
 /// What every hint about a metric ends with.
 const FILE: &str = "or compute it with --metric-file";
 
-/// The given metric, otherwise the one in the description.
+/// The given metric, otherwise the one in the description, otherwise the usual one for these targets if the description says
+/// nothing about scores.
 pub(super) fn name(
     description: &Description,
     given: &Given,
+    targets: &[&Column],
     guesses: &mut Vec<Guess>,
 ) -> Result<String, Trouble> {
     if let Some(name) = &given.metric {
@@ -45,8 +50,32 @@ pub(super) fn name(
             );
             Err(Trouble::new(message, format!("say which metric counts with --metric, {FILE}")))
         }
-        MetricReading::None => Err(nothing(description)),
+        MetricReading::None => match usual(targets, given.task_type) {
+            Some((metric, holds)) if !description.speaks_of_scores() => {
+                let reason = format!("the usual one, since {holds}; --metric sets another");
+                let value = metric.name().into_owned();
+                guesses.push(Guess { field: "evaluation_metric", value: value.clone(), reason });
+                Ok(value)
+            }
+            _ => Err(nothing(description)),
+        },
     }
+}
+
+/// The metric of targets for which nothing names one, and what they hold.
+fn usual(targets: &[&Column], task_type: Option<TaskType>) -> Option<(Metric, String)> {
+    let (are_numbers, holds): (Vec<bool>, Vec<String>) =
+        targets.iter().map(|target| holds_numbers(target)).unzip();
+    let first = targets.first()?;
+    let is_regression = task_type.map_or(are_numbers[0], |given| given == TaskType::Regression);
+    let metric = match (is_regression, targets.len()) {
+        (true, 1) => Metric::Rmse,
+        (true, _) if are_numbers.iter().all(|are| *are) => Metric::ColumnRmse,
+        (false, 1) if first.distinct == 2 => Metric::RocAuc,
+        (false, 1) => Metric::LogLoss,
+        _ => return None,
+    };
+    Some((metric, holds.into_iter().next()?))
 }
 
 /// The given metric, if it says all that it must.
@@ -69,7 +98,7 @@ fn given_name<'a>(name: &'a str, given: &Given) -> Result<&'a str, Trouble> {
 
 fn nothing(description: &Description) -> Trouble {
     let message = if description.is_empty() {
-        "the evaluation metric is not given, and there is no description.md that could name it"
+        "the evaluation metric is not given, and nothing describes it"
     } else {
         "the evaluation metric is not given, and the description does not name one clearly"
     };

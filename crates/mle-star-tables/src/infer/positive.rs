@@ -27,6 +27,8 @@ pub(super) struct Asked<'a> {
     pub(super) id: Option<&'a str>,
     pub(super) metric: Option<Metric>,
     pub(super) description: &'a Description,
+    /// Whether the program chose the metric, so that it may choose the label.
+    pub(super) may_choose: bool,
 }
 
 /// The given label, otherwise the one that the sample's column, the labels or a sentence tell. `None` where it does not
@@ -90,6 +92,9 @@ impl<'a> Asked<'a> {
         }
         if let Some(label) = usual(labels) {
             return Ok((label, "which is the usual meaning".to_owned()));
+        }
+        if self.may_choose {
+            return Ok((1, "the later of the two; --positive-class sets the other".to_owned()));
         }
         let [one, other] = labels;
         let message = format!(
