@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use crate::protocol::HoldoutPart;
 use crate::role::{AgentType, Variant};
 
-pub use step::{Asked, Call, Expected, Line, Script, Step, StepKind, StepRow, Until};
+pub use step::{Asked, BASELINES, Call, Expected, Line, Script, Step, StepKind, StepRow, Until};
 
 /// A path of names in the algorithms, for example `phase1/candidate-0/init`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -80,6 +80,8 @@ const IMPORTANCE: &str = "importance";
 const UNPERMUTED: &str = "unpermuted";
 /// The name of the second submission script, which keeps its model.
 const MODEL: &str = "model";
+/// The name of a baseline's run on the original files, where scripts of the search predict an earlier period.
+const ORIGINAL: &str = "original";
 /// The name of the look at the answer that stands if finalization fails.
 const FALLBACK: &str = "fallback";
 /// The name of a second evaluation or selection in a step, without the leak.
@@ -167,6 +169,12 @@ impl Place {
     /// Whether it belongs to the script that keeps the submission's model.
     pub fn is_model(&self) -> bool {
         self.is_within(&Step::Finalization.place().model())
+    }
+
+    /// The place of a baseline's run on the original files.
+    #[must_use]
+    pub fn original(&self) -> Self {
+        self.join(ORIGINAL)
     }
 
     /// The place of the look at the answer that stands if finalization fails.

@@ -41,6 +41,9 @@ pub struct Protocol {
     pub by_order: bool,
     /// The program's own script that compares training and test table; empty if they cannot be compared.
     pub comparison: String,
+    /// The program's own solutions, one for each of [`BASELINES`](crate::place::BASELINES); none if it has none for the task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub baselines: Vec<String>,
     /// Whether solutions are evaluated as in the paper. Only the test rows of a single table, if there are any, are scored by
     /// the program.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

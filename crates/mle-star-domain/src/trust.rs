@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::metric::{Direction, Score};
 use crate::place::Place;
 use crate::protocol::{Holdout, NewSeries, Shift, Split};
 
@@ -91,6 +92,79 @@ impl Trust {
         let suspect = self.probes.iter().find(|probe| probe.verdict == ProbeVerdict::Suspect);
         suspect.map(|probe| probe.detail.as_str())
     }
+}
+
+/// Validated and held-out scores that differ by more standard errors of their difference do not belong together.
+const CONTRADICTED: f64 = 2.0;
+/// The half of a 95 % interval, in standard errors.
+const HALF: f64 = 1.96;
+
+/// The one score to expect on the rows of the test table.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ExpectedScore {
+    /// The score, in the metric's unit.
+    pub score: f64,
+    /// Its 95 % interval, low and high; `null` if it is not known.
+    pub interval: Option<[f64; 2]>,
+    /// The rows that it is from.
+    pub from: ScoreSource,
+    /// What the best constant prediction scores; `null` if it is not known.
+    pub constant: Option<f64>,
+}
+
+/// The rows that an expected score is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ScoreSource {
+    /// Held-out rows.
+    Holdout,
+    /// Validation rows.
+    Validation,
+    /// Both, each by its precision.
+    Both,
+}
+
+impl Trust {
+    /// The score to expect; `None` if no score is known.
+    ///
+    /// It is the mean of the validated and the held-out score by their precision, and its standard error the geometric mean of
+    /// theirs. If the validated score is better by more than chance, the held-out one alone counts. `lab/trust.md` has the
+    /// coverage of the interval.
+    pub fn expected(&self, direction: Direction) -> Option<ExpectedScore> {
+        let (held_out, validated) = (self.holdout_score, self.validation_score);
+        let intervals = self.holdout_interval.zip(self.validation_interval);
+        let both = held_out.zip(validated).zip(intervals);
+        let both = both.and_then(|(scores, intervals)| together(scores, intervals, direction));
+        let (score, interval, from) = match (both, held_out, validated) {
+            (Some((score, interval)), ..) => (score, Some(interval), ScoreSource::Both),
+            (None, Some(score), _) => (score, self.holdout_interval, ScoreSource::Holdout),
+            (None, None, Some(score)) => (score, self.validation_interval, ScoreSource::Validation),
+            (None, None, None) => return None,
+        };
+        Some(ExpectedScore { score, interval, from, constant: self.constant_score })
+    }
+}
+
+/// The held-out and the validated score together, with the interval; `None` if they contradict each other.
+fn together(
+    (held_out, validated): (f64, f64),
+    intervals: ([f64; 2], [f64; 2]),
+    direction: Direction,
+) -> Option<(f64, [f64; 2])> {
+    let error = |[low, high]: [f64; 2]| (high - low) / (2.0 * HALF);
+    let (of_held_out, of_validated) = (error(intervals.0), error(intervals.1));
+    let gap = Score::new(validated, direction)?.gain_over(Score::new(held_out, direction)?);
+    // Without any error, the scores say nothing about each other.
+    if gap > CONTRADICTED * of_held_out.hypot(of_validated) || of_held_out.min(of_validated) <= 0.0 {
+        return None;
+    }
+    let (weight, other) = (of_held_out.powi(-2), of_validated.powi(-2));
+    let score = (held_out * weight + validated * other) / (weight + other);
+    let half = HALF * (of_held_out * of_validated).sqrt();
+    // No further than either interval goes, so that it stays in the metric's range.
+    let low = intervals.0[0].min(intervals.1[0]);
+    let high = intervals.0[1].max(intervals.1[1]);
+    Some((score, [(score - half).max(low), (score + half).min(high)]))
 }
 
 /// The score of a period of time.

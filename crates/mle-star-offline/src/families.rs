@@ -17,6 +17,8 @@ pub(crate) enum Family {
     Discriminant,
     /// Forecasts from the past of each series alone.
     Seasons,
+    /// The same prediction for every row.
+    Constant,
 }
 
 /// A model in a script: its title, and the suffix of its functions.
@@ -56,6 +58,7 @@ impl Family {
             Self::NeuralNetwork => "Neural network",
             Self::Discriminant => "Linear discriminant analysis",
             Self::Seasons => "Seasons and levels",
+            Self::Constant => "Constant",
         }
     }
 
@@ -73,6 +76,7 @@ impl Family {
             Self::NeuralNetwork => "neural_network",
             Self::Discriminant => "discriminant",
             Self::Seasons => "seasons",
+            Self::Constant => "constant",
         }
     }
 
@@ -80,7 +84,7 @@ impl Family {
     pub(crate) fn encoding(self) -> &'static str {
         match self {
             Self::CatBoost => "encoding_catboost",
-            Self::Seasons => "encoding_none",
+            Self::Seasons | Self::Constant => "encoding_none",
             Self::Linear | Self::TfidfLinear | Self::NeuralNetwork | Self::Discriminant => "encoding_scaled",
             _ => "encoding_trees",
         }
@@ -88,7 +92,7 @@ impl Family {
 
     /// The template of its features.
     pub(crate) fn features(self) -> &'static str {
-        if self == Self::Seasons { "features_none" } else { "features" }
+        if matches!(self, Self::Seasons | Self::Constant) { "features_none" } else { "features" }
     }
 
     /// The family that a model name means, also as other authors write it.
@@ -125,6 +129,7 @@ impl Family {
                 return (module, "LinearDiscriminantAnalysis".to_owned());
             }
             Self::Seasons => return ("sklearn.dummy", "DummyRegressor".to_owned()),
+            Self::Constant => ("sklearn.dummy", "Dummy"),
             Self::Linear | Self::TfidfLinear if classification => {
                 return ("sklearn.linear_model", "LogisticRegression".to_owned());
             }

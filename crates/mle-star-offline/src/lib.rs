@@ -44,9 +44,11 @@ use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 
+use families::Family;
 use inputs::{Inputs, fenced};
 use joins::Join;
 use mle_star_tables::profile::Profile;
+use portfolio::Model;
 use problem::{FoldsFile, Problem};
 use templates::TemplateError;
 
@@ -104,6 +106,22 @@ impl OfflineAgents {
     pub fn averaging_periods(mut self) -> Self {
         self.problem.names.folds_file.iter_mut().for_each(|file| file.averages = true);
         self
+    }
+
+    /// Scripts with solutions that cost little: a constant, and a linear model of the columns as they are.
+    ///
+    /// # Errors
+    /// A template is broken.
+    pub fn baselines(&self) -> Result<Vec<String>, Trouble> {
+        let problem = self.problem.plain();
+        let script = |family| Ok(writer::solution(&problem, Model::of(family))?.text());
+        let linear = if problem.columns.texts.is_empty() { Family::Linear } else { Family::TfidfLinear };
+        [Family::Constant, linear].into_iter().map(script).collect::<Result<_, TemplateError>>().map_err(
+            |error| {
+                let message = format!("a built-in template does not render: {error:#}");
+                Trouble::new(message, "this is a bug in mle-star, please report it")
+            },
+        )
     }
 
     /// What models get beside the columns of the training table, in one line; `None` if it is nothing.

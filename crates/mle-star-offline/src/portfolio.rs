@@ -47,7 +47,7 @@ const EARLY: &[&str] = &["early stopping"];
 /// Seasons and holidays.
 const DATES: &[&str] = &["calendar parts of dates"];
 
-static MODELS: [Model; 33] = [
+static MODELS: [Model; 34] = [
     plain(Family::TfidfLinear),
     Model {
         title: "TF-IDF linear model of characters",
@@ -148,6 +148,7 @@ static MODELS: [Model; 33] = [
         ..plain(Family::Linear)
     },
     Model { past: Past::Alone, ..plain(Family::Seasons) },
+    plain(Family::Constant),
     Model {
         title: "LightGBM with forecasts",
         slug: "lightgbm_forecasts",

@@ -277,6 +277,15 @@ impl Problem {
         Self { joins, ..self.clone() }.with_columns(columns)
     }
 
+    /// This problem with the columns of the training table as they are; unchanged if no feature is among them.
+    pub(crate) fn plain(&self) -> Self {
+        if self.own.is_empty() {
+            return self.clone();
+        }
+        let (columns, derived) = (self.own.clone(), Derived::default());
+        Self { columns, derived, joins: Vec::new(), pair: None, history: None, ..self.clone() }
+    }
+
     /// This problem with the history of its series, if the test rows are later rows of the same series and there is one
     /// target, a number or one of a few classes.
     pub(crate) fn with_history(self, profile: &Profile) -> Self {

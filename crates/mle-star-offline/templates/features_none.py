@@ -1,4 +1,4 @@
 # === Features: {{ m.title }} ===
 def features_{{ m.slug }}(frame):
-    """No columns: the past of each series says all."""
+    """No columns."""
     return frame[[]]

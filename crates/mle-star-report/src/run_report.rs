@@ -152,7 +152,8 @@ impl RunReport {
             let best = self.score.validation_score.map_or_else(|| "none".to_owned(), number);
             return vec![format!("no final result yet; best validation score so far: {best}")];
         }
-        let mut lines: Vec<String> = self.score.line(&self.run.metric).into_iter().collect();
+        let mut lines: Vec<String> = self.score.expected_line(&self.run.metric).into_iter().collect();
+        lines.extend(self.score.line(&self.run.metric));
         lines.extend(self.score.reported_part());
         lines.extend(self.score.by_period());
         lines.extend(self.score.beside_naive());

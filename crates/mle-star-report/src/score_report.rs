@@ -7,7 +7,7 @@ use std::fmt;
 use mle_star::result::FinalResult;
 use mle_star_domain::metric::{Direction, Score};
 use mle_star_domain::protocol::{Holdout, Split};
-use mle_star_domain::trust::{PeriodScore, Trust};
+use mle_star_domain::trust::{ExpectedScore, PeriodScore, Trust};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -20,6 +20,8 @@ const LONGEST_CAUSE: usize = 300;
 /// The scores of a run's solution, in the metric's unit. Intervals are 95 %, low and high.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ScoreReport {
+    /// The one score to expect on the rows of the test table.
+    pub expected: Option<ExpectedScore>,
     /// The score that guided the search: optimistic.
     pub validation_score: Option<f64>,
     /// Its interval for a score on the test rows.
@@ -81,12 +83,18 @@ impl ScoreReport {
     pub fn of(result: &FinalResult) -> Self {
         let validation_score = Some(result.validation_score());
         let Some(trust) = &result.trust else { return Self { validation_score, ..Self::default() } };
-        Self { validation_score: trust.validation_score.or(validation_score), ..Self::of_trust(trust) }
+        let expected = result.expected.clone();
+        Self {
+            expected,
+            validation_score: trust.validation_score.or(validation_score),
+            ..Self::of_trust(trust)
+        }
     }
 
     /// The scores as far as the program can tell how far to trust them.
     pub fn of_trust(trust: &Trust) -> Self {
         Self {
+            expected: None,
             validation_score: trust.validation_score,
             validation_interval: trust.validation_interval,
             constant_score: trust.constant_score,
@@ -183,6 +191,18 @@ impl ScoreReport {
         let why = self.unverified.as_deref();
         let why = why.unwrap_or("the script wrote no validation predictions that can be scored");
         format!("the validation score is not verified: {}", first_line(why, LONGEST_CAUSE))
+    }
+
+    /// The score to expect.
+    pub fn expected(&self) -> Option<Figure> {
+        self.expected.as_ref().map(|expected| Figure::of(expected.score, expected.interval))
+    }
+
+    /// The score to expect in one line: `expect ROC-AUC 0.812 [0.801, 0.823]; a constant has 0.500`.
+    pub fn expected_line(&self, metric: &str) -> Option<String> {
+        let constant = self.expected.as_ref().and_then(|expected| expected.constant);
+        let constant = constant.map(|constant| format!("; a constant has {}", number(constant)));
+        Some(format!("expect {metric} {}{}", self.expected()?, constant.unwrap_or_default()))
     }
 
     /// Both scores in one line: `ROC-AUC: 0.81230 validated [0.801, 0.823], 0.80980 held out [0.790, 0.829]`.

@@ -205,6 +205,11 @@ pub fn prepare_for(
         let split = protocol.as_ref().and_then(|protocol| protocol.split.as_ref());
         columns::table(&KnownColumns::of(&task, &task.column_roles()), profile, split, &reason)
     });
+    let with_baselines = |protocol: Protocol| {
+        let baselines = provider::baselines(&task, &config, profile.as_ref(), &protocol);
+        Protocol { baselines, ..protocol }
+    };
+    let protocol = protocol.map(with_baselines);
     sources.extend(columns::lines(&KnownColumns::of(&task, &task.column_roles()), profile.as_ref()));
     sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));
     Ok(Prepared {

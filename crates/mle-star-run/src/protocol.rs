@@ -125,6 +125,7 @@ pub fn decide<'a>(
         like_rows: has_folds_file,
         unverified: verified.err(),
         comparison: script.unwrap_or_default(),
+        baselines: Vec::new(),
         is_papers: false,
         targets,
     };
@@ -186,6 +187,7 @@ fn without_scores(why: &str) -> Protocol {
         like_rows: false,
         mean_over_periods: false,
         comparison: String::new(),
+        baselines: Vec::new(),
         is_papers: false,
         targets: Vec::new(),
     }

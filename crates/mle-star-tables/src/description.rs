@@ -48,7 +48,7 @@ impl Description {
     pub fn speaks_of_scores(&self) -> bool {
         const STEMS: &str = "scor leaderboard rank graded grading";
         let speaks = |word: &str| {
-            STEMS.split(' ').chain(metric::STEMS.split(' ')).any(|stem| word.starts_with(stem))
+            STEMS.split(' ').chain(metric::cue::STEMS.split(' ')).any(|stem| word.starts_with(stem))
         };
         self.sentences.iter().flat_map(|sentence| &sentence.words).any(|word| speaks(&word.text))
     }

@@ -2,6 +2,7 @@
 //!
 //! The stages stand before, between and after the algorithms (`paper`), in the order that `pipeline` gives them.
 
+pub(crate) mod baseline;
 pub(crate) mod choice;
 pub(crate) mod earlier_answer;
 pub(crate) mod further_models;

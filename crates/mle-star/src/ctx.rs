@@ -45,7 +45,7 @@ use mle_star_domain::effects::{
     ScriptRequest, Usage,
 };
 use mle_star_domain::metric::Score;
-use mle_star_domain::place::{Name, Place};
+use mle_star_domain::place::{Name, Place, Step};
 use mle_star_domain::protocol::{Protocol, Shift};
 use mle_star_domain::role::{AgentType, Form};
 use mle_star_domain::task::Task;
@@ -271,7 +271,9 @@ impl<'a> Ctx<'a> {
         if !outcome.earlier {
             self.run.limits.use_script_time(&place, outcome.value.duration_seconds);
         }
-        self.run.limits.ran(purpose, &outcome.value);
+        if !matches!(place.step(), Some(Step::Baseline(_))) {
+            self.run.limits.ran(purpose, &outcome.value);
+        }
         self.report_outcome(&place, &outcome);
         Ok(outcome)
     }

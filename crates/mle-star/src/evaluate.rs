@@ -14,7 +14,7 @@ use crate::scored::{Evidence, Scored};
 use crate::solution::Solution;
 use crate::stop::Stop;
 
-pub(crate) use execute::{Execution, attempt, execute};
+pub(crate) use execute::{Execution, attempt, execute, run_once};
 use execute::{failure, no_score};
 use leakage::check;
 pub(crate) use leakage::without_leakage;
@@ -91,11 +91,23 @@ pub(crate) async fn evaluate_checked(ctx: &Ctx<'_>, checked: Script) -> Result<E
     Ok(evaluation)
 }
 
+/// Runs a solution of the program's own for its score: it is neither checked for leaks nor repaired.
+pub(crate) async fn score_once(ctx: &Ctx<'_>, solution: Solution) -> Result<Evaluation, Stop> {
+    let script = Script { checked: true, ..Script::new(solution) };
+    let evaluation = scored(ctx, run_once(ctx, script, Purpose::Score).await?)?;
+    announce(ctx, &evaluation);
+    Ok(evaluation)
+}
+
 /// Runs a solution, with repairs, for its score.
 async fn score(ctx: &Ctx<'_>, solution: Script) -> Result<Evaluation, Stop> {
+    scored(ctx, execute(ctx, solution, Purpose::Score).await?)
+}
+
+/// The score of a solution that ran.
+fn scored(ctx: &Ctx<'_>, execution: Execution) -> Result<Evaluation, Stop> {
     let step = ctx.current_step()?;
-    let Execution { solution, leaks, checked, result, mishaps } =
-        execute(ctx, solution, Purpose::Score).await?;
+    let Execution { solution, leaks, checked, result, mishaps } = execution;
     let scored = result.and_then(|ran| {
         let no_score = || no_score().of(&ran.outcome);
         let score = ran.outcome.value().and_then(|value| ctx.score(value)).ok_or_else(no_score)?;

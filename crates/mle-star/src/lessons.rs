@@ -90,7 +90,8 @@ fn most_useful(verdicts: &Verdicts, direction: Direction, at: Option<Step>, most
         (Some(Step::Round(_)), Step::Round(_)) => true,
         _ => false,
     };
-    let others = verdicts.iter().filter(|(step, _)| !in_detail(**step));
+    let is_own = |step: Step| matches!(step, Step::Baseline(_));
+    let others = verdicts.iter().filter(|(step, _)| !in_detail(**step) && !is_own(**step));
     let mut found: Vec<Line<'_>> = others
         .filter_map(|(step, verdict)| Line::of(verdicts, direction, *step, verdict))
         .enumerate()

@@ -21,6 +21,7 @@ use crate::ctx::{Ctx, Outside, Run};
 use crate::journal::{Frozen, Journal};
 use crate::prompts::Prompts;
 use crate::stop::Stop;
+use search::Search;
 
 pub use crate::result::FinishedRun;
 pub use replay::check_recorded;
@@ -62,16 +63,20 @@ async fn run_to_its_end(
 }
 
 async fn solve(ctx: &Ctx<'_>) -> Result<FinishedRun, Stop> {
-    ctx.compare_tables().await?;
     // On the heap: unoptimised, the stack of a thread with the default size would be too small for the phases.
     let search = Box::pin(phases::initial(&ctx.phase(Phase::Phase1)?)).await?;
-    let search = Box::pin(phases::refinement(&ctx.phase(Phase::Phase2)?, search)).await?;
-    let search = match search.paths.len() {
-        1 => phases::without_ensemble(ctx, search),
-        _ => Box::pin(phases::ensembles(&ctx.phase(Phase::Phase3)?, search)).await?,
-    };
+    let search = if search.is_baseline() { search } else { refined(ctx, search).await? };
     let last = Box::pin(phases::finalization(&ctx.phase(Phase::Finalization)?, &search)).await?;
     earlier_answer::unless_worse(ctx, assemble::assemble(ctx, &search, last)?)
+}
+
+/// Phases 2 and 3.
+async fn refined(ctx: &Ctx<'_>, search: Search) -> Result<Search, Stop> {
+    let search = Box::pin(phases::refinement(&ctx.phase(Phase::Phase2)?, search)).await?;
+    match search.paths.len() {
+        1 => Ok(phases::without_ensemble(ctx, search)),
+        _ => Box::pin(phases::ensembles(&ctx.phase(Phase::Phase3)?, search)).await,
+    }
 }
 
 async fn heartbeat(journal: &Journal) -> Stop {

@@ -17,9 +17,9 @@ use mle_star_domain::answers::{CodeBlockCategory, Contamination, Retrieval, Retr
 use mle_star_domain::config::Config;
 use mle_star_domain::effects::{ColumnImportance, ImportanceRows, Limit, Lookup, ScriptOutcome};
 use mle_star_domain::metric::{Direction, Score};
-use mle_star_domain::place::{Phase, Place};
+use mle_star_domain::place::{Phase, Place, Step};
 use mle_star_domain::task::Task;
-use mle_star_domain::trust::Trust;
+use mle_star_domain::trust::{ExpectedScore, Trust};
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -28,6 +28,12 @@ pub struct FinalResult {
     pub task: Task,
     /// The configuration.
     pub config: Config,
+    /// The program's own solutions that cost little; empty if it made none.
+    #[serde(default)]
+    pub baseline: Vec<BaselineScore>,
+    /// The one score to expect on the rows of the test table; `null` if nothing is known of it.
+    #[serde(default)]
+    pub expected: Option<ExpectedScore>,
     /// The result of Algorithm 1.
     pub phase1: Phase1Result,
     /// The results of Algorithm 2, one per path; empty if it never began.
@@ -109,6 +115,19 @@ pub struct FinalResult {
     pub model: ModelRecord,
 }
 
+/// The validation score of a solution of the program's own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BaselineScore {
+    /// `constant`, or `linear` for ridge or logistic regression.
+    pub name: String,
+    /// The score, in the metric's unit.
+    pub score: f64,
+    /// Its 95 % interval, low and high; `null` if it is not known.
+    pub interval: Option<[f64; 2]>,
+    /// How long its script took, in seconds.
+    pub seconds: f64,
+}
+
 /// What predicts other rows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModelRecord {
@@ -159,6 +178,11 @@ impl FinalResult {
     pub(crate) fn last_search_step(&self) -> Option<&Lineage> {
         let of_search = |step: &&Lineage| step.place.phase() != Some(Phase::Finalization);
         self.lineage.iter().rev().filter(of_search).find(|step| step.score.is_some())
+    }
+
+    /// The step of the search whose solution is the final one.
+    pub fn final_step(&self) -> Option<Step> {
+        self.last_search_step()?.place.step()
     }
 
     /// The score that the final solution had during the search, on the (possibly subsampled) rows on which all

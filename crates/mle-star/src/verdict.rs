@@ -164,7 +164,7 @@ impl From<&Scored> for Best {
 }
 
 /// The solution that a run with these verdicts submits, or would submit if it ended now: the best ensemble, unless
-/// the best solution of a path is strictly better; before both, s_0. `None` before the end of Phase 1. A combination that
+/// the best solution of a path is strictly better; before both, s_0; before the end of Phase 1, the baseline. A combination that
 /// was kept has been compared with all of them. Where solutions of a phase validated on different rows, the best one is that
 /// of their comparison on like rows.
 pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
@@ -191,7 +191,9 @@ pub fn answer(verdicts: &Verdicts, direction: Direction) -> Option<&Best> {
         bests.into_iter().chain(ensemble).filter_map(|best| Some((best, scored(&best)?))).collect();
     // The best of the paths in order, then the ensembles; the last of equals wins.
     let best = last_best(known, |(_, score)| *score).map(|(best, _)| best);
-    best.or_else(|| verdicts.get(&Step::LeakageCheck)?.best.as_ref())
+    let baseline =
+        || verdicts.iter().rev().find(|(step, _)| matches!(step, Step::Baseline(_)))?.1.best.as_ref();
+    best.or_else(|| verdicts.get(&Step::LeakageCheck)?.best.as_ref()).or_else(baseline)
 }
 
 /// One step on the way to the final solution.

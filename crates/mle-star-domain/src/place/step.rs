@@ -15,6 +15,8 @@ use crate::role::{AgentType, Variant};
 /// A step of the algorithms. Counters are those of the paper: they begin at 0, merges at 1. Steps are ordered as the algorithms take them; path by path where paths run side by side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
+    /// A solution of the program's own that costs little, before any agent is asked: one of [`BASELINES`].
+    Baseline(u32),
     /// Algorithm 1, lines 2-5: the solution for one model.
     Candidate(u32),
     /// Algorithm 1, lines 8-16: one reference solution merged into the best so far.
@@ -79,6 +81,8 @@ pub struct StepRow {
 /// What views show of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepKind {
+    /// A solution of the program's own.
+    Baseline,
     /// A first solution for one model.
     Candidate,
     /// One solution merged into another.
@@ -104,6 +108,8 @@ pub enum StepKind {
 /// A part of a run in which each record depends on those before it: if one is made again, all later ones are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Line {
+    /// The solutions of the program's own.
+    Baselines,
     /// The comparison of the tables, and the retriever.
     Start,
     /// The solution for one model.
@@ -197,7 +203,11 @@ pub enum Script {
     Submission,
 }
 
+/// The solutions of the program's own, by the number of their step.
+pub const BASELINES: [&str; 2] = ["constant", "linear"];
+
 /// The names of the steps in places.
+const BASELINE: &str = "baseline-";
 const CANDIDATE: &str = "candidate-";
 const MERGE: &str = "merge-";
 const DATA_CHECK: &str = "data";
@@ -223,6 +233,9 @@ pub(super) fn parse<'a>(phase: Phase, mut names: impl Iterator<Item = &'a str>) 
         (phase, Some(LIKE_ROWS)) => Some(Step::LikeRows(phase)),
         (Phase::Phase1, Some(DATA_CHECK)) => Some(Step::DataCheck),
         (Phase::Phase1, Some(LEAKAGE_CHECK)) => Some(Step::LeakageCheck),
+        (Phase::Phase1, Some(name)) if let Some(baseline) = name.strip_prefix(BASELINE) => {
+            (0..).zip(BASELINES).find(|(_, name)| *name == baseline).map(|(index, _)| Step::Baseline(index))
+        }
         (Phase::Phase1, Some(name)) => {
             counter(name, CANDIDATE).map(Step::Candidate).or_else(|| counter(name, MERGE).map(Step::Merge))
         }
@@ -272,6 +285,7 @@ impl Step {
     pub fn place(self) -> Place {
         let phase = Place::from(self.phase());
         match self {
+            Self::Baseline(index) => phase.join(format_args!("{BASELINE}{}", baseline(index))),
             Self::Candidate(index) => phase.join(format_args!("{CANDIDATE}{index}")),
             Self::Merge(count) => phase.join(format_args!("{MERGE}{count}")),
             Self::DataCheck => phase.join(DATA_CHECK),
@@ -296,6 +310,14 @@ impl Step {
         use AgentType::{Ablation, Coder, Data, EnsPlanner, Ensembler, Extractor, Init, Leakage, Merger};
         use AgentType::{Planner, Summarize, Test};
         match self {
+            Self::Baseline(_) => StepRow {
+                phase: Phase::Phase1,
+                kind: StepKind::Baseline,
+                line: Line::Baselines,
+                expected: Expected::Shortest,
+                until: Until::Search,
+                ..StepRow::LAST
+            },
             Self::Candidate(index) => StepRow {
                 phase: Phase::Phase1,
                 kind: StepKind::Candidate,
@@ -447,7 +469,8 @@ impl Step {
             Self::Round(round) => {
                 vec![more(round, Self::Round(round + 1)).unwrap_or(Self::Finalization)]
             }
-            Self::Extra(_)
+            Self::Baseline(_)
+            | Self::Extra(_)
             | Self::Selection
             | Self::Choice(_)
             | Self::LikeRows(_)
@@ -459,6 +482,7 @@ impl Step {
     /// Its name for people, counted from 1: `path 1, step 2, attempt 3`.
     pub fn title(self) -> String {
         match self {
+            Self::Baseline(index) => format!("baseline: {}", baseline(index)),
             Self::Candidate(index) => format!("candidate {}", index + 1),
             Self::Merge(count) => format!("merge {count}"),
             Self::DataCheck => "unused data".to_owned(),
@@ -480,7 +504,11 @@ impl Step {
     /// The number of steps of its kind before it in a row.
     pub fn index(self) -> u32 {
         match self {
-            Self::Candidate(index) | Self::Extra(index) | Self::Round(index) | Self::Choice(index) => index,
+            Self::Baseline(index)
+            | Self::Candidate(index)
+            | Self::Extra(index)
+            | Self::Round(index)
+            | Self::Choice(index) => index,
             Self::Merge(count) => count.saturating_sub(1),
             Self::Outer { outer, .. } => outer,
             Self::Attempt { inner, .. } => inner,
@@ -501,6 +529,7 @@ impl Step {
     /// How many steps of its kind a run with this configuration takes in a row.
     pub fn times(self, config: &Config) -> u32 {
         match self {
+            Self::Baseline(_) => 2,
             Self::Candidate(_) | Self::Extra(_) => config.num_retrieved_models,
             Self::Merge(_) => config.num_retrieved_models.saturating_sub(1),
             Self::Outer { .. } => config.outer_loop_steps,
@@ -526,28 +555,33 @@ impl Step {
 
     fn order(self) -> (u8, u32, u32, Option<u32>) {
         match self {
-            Self::Candidate(index) => (0, index, 0, None),
-            Self::Merge(count) => (1, count, 0, None),
-            Self::DataCheck => (2, 0, 0, None),
-            Self::LeakageCheck => (3, 0, 0, None),
-            Self::Outer { path, outer } => (4, path, outer, None),
-            Self::Attempt { path, outer, inner } => (4, path, outer, Some(inner)),
-            Self::Extra(index) => (5, index, 0, None),
-            Self::Round(round) => (6, round, 0, None),
-            Self::Selection => (7, 0, 0, None),
-            Self::Choice(index) => (8, index, 0, None),
+            Self::Baseline(index) => (0, index, 0, None),
+            Self::Candidate(index) => (1, index, 0, None),
+            Self::Merge(count) => (2, count, 0, None),
+            Self::DataCheck => (3, 0, 0, None),
+            Self::LeakageCheck => (4, 0, 0, None),
+            Self::Outer { path, outer } => (5, path, outer, None),
+            Self::Attempt { path, outer, inner } => (5, path, outer, Some(inner)),
+            Self::Extra(index) => (6, index, 0, None),
+            Self::Round(round) => (7, round, 0, None),
+            Self::Selection => (8, 0, 0, None),
+            Self::Choice(index) => (9, index, 0, None),
             // After all steps whose solutions it compares.
-            Self::LikeRows(Phase::Phase1) => (3, 1, 0, None),
-            Self::LikeRows(Phase::Phase2) => (4, u32::MAX, 0, None),
-            Self::LikeRows(Phase::Phase3) => (6, u32::MAX, 0, None),
-            Self::LikeRows(Phase::Finalization) => (8, u32::MAX, 0, None),
+            Self::LikeRows(Phase::Phase1) => (4, 1, 0, None),
+            Self::LikeRows(Phase::Phase2) => (5, u32::MAX, 0, None),
+            Self::LikeRows(Phase::Phase3) => (7, u32::MAX, 0, None),
+            Self::LikeRows(Phase::Finalization) => (9, u32::MAX, 0, None),
             // After all steps of its phase.
-            Self::Provisional(Phase::Phase1) => (3, 2, 0, None),
-            Self::Provisional(Phase::Phase2) => (4, u32::MAX, 1, None),
-            Self::Provisional(Phase::Phase3) => (7, 1, 0, None),
-            Self::Finalization | Self::Provisional(Phase::Finalization) => (9, 0, 0, None),
+            Self::Provisional(Phase::Phase1) => (4, 2, 0, None),
+            Self::Provisional(Phase::Phase2) => (5, u32::MAX, 1, None),
+            Self::Provisional(Phase::Phase3) => (8, 1, 0, None),
+            Self::Finalization | Self::Provisional(Phase::Finalization) => (10, 0, 0, None),
         }
     }
+}
+
+fn baseline(index: u32) -> &'static str {
+    BASELINES.get(index as usize).copied().unwrap_or_default()
 }
 
 impl PartialOrd for Step {

@@ -290,6 +290,7 @@ mod tests {
             by_order: false,
             class_scores: false,
             comparison: String::new(),
+            baselines: Vec::new(),
             is_papers: false,
             targets: vec!["visits".to_owned()],
             periods,

@@ -86,7 +86,7 @@ fn stronger(family: Family) -> Preset {
         Family::NeuralNetwork => &[("alpha", Times(30.0)), ("max_iter", Times(0.6))],
         // Between the estimated shrinkage and no correlations at all.
         Family::Discriminant => &[("shrinkage", Set("0.5"))],
-        Family::Seasons => &[],
+        Family::Seasons | Family::Constant => &[],
     }
 }
 

@@ -54,7 +54,7 @@ fn arranged(context: &Context<'_>) -> (Vec<String>, Vec<Dot>, Vec<Spot>) {
 
 /// Whether a step of this kind makes a solution of its own.
 fn makes_solution(kind: StepKind) -> bool {
-    !matches!(kind, StepKind::Study | StepKind::LikeRows | StepKind::Provisional)
+    !matches!(kind, StepKind::Baseline | StepKind::Study | StepKind::LikeRows | StepKind::Provisional)
 }
 
 /// The horizontal order of a step: a rank, and a number within it.
@@ -79,7 +79,7 @@ impl Column {
 
 fn column(step: &Step<'_>) -> Column {
     match step.kind {
-        StepKind::Candidate => Column(0, 0),
+        StepKind::Baseline | StepKind::Candidate => Column(0, 0),
         StepKind::Merge => Column(1, counter(step)),
         StepKind::Data => Column(2, 0),
         StepKind::LeakageCheck => Column(3, 0),
@@ -99,7 +99,7 @@ fn row(step: &Step<'_>, lanes: usize, candidates: usize) -> usize {
         StepKind::Attempt => step.place.path().unwrap_or_default() * (lanes + 1) + counter(step),
         // Solutions that were not kept do not block the lines.
         StepKind::Merge | StepKind::Data | StepKind::LeakageCheck => usize::from(!step.is_kept()),
-        StepKind::Study | StepKind::LikeRows | StepKind::Provisional => 0,
+        StepKind::Baseline | StepKind::Study | StepKind::LikeRows | StepKind::Provisional => 0,
     }
 }
 

@@ -49,7 +49,7 @@ pub fn status(context: &Context<'_>, step: &Step<'_>) -> (&'static str, String) 
         }
         (_, None, _) => without_run(context, step),
         (_, _, None) => ("failed", "printed no score".to_owned()),
-        (StepKind::Candidate, ..) => ("kept", "scored".to_owned()),
+        (StepKind::Baseline | StepKind::Candidate, ..) => ("kept", "scored".to_owned()),
         _ if step.is_kept() => ("kept", "kept".to_owned()),
         _ => ("dropped", "not kept".to_owned()),
     }

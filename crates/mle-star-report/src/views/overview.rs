@@ -65,6 +65,10 @@ pub struct OverviewScore {
     /// The step of the final solution, or of the best score; `None` while the run would submit another solution than the one
     /// with the best score.
     pub best_at: Option<String>,
+    /// The score to expect on the rows of the test table.
+    pub expected: Option<Figure>,
+    /// What a constant prediction scores.
+    pub constant: Option<String>,
     /// The validation score of the final solution.
     pub validated: Option<Figure>,
     /// Its score on held-out rows.
@@ -151,6 +155,8 @@ fn score(context: &Context<'_>) -> OverviewScore {
         first: first.map(|score| number(score.value())),
         best: run.summary.best_score.map(number),
         best_at: best.map(|best| format!("{}, {best}", place_name(&best.place()))),
+        expected: report.score.expected(),
+        constant: report.score.constant_score.map(number),
         validated: report.score.validated().filter(|_| has_trust),
         held_out: report.score.held_out(),
     }

@@ -32,7 +32,8 @@ pub fn plan(context: &Context<'_>, step: &Step<'_>) -> Option<String> {
             _ => prose(AgentType::Planner),
         },
         StepKind::Round => prose(AgentType::EnsPlanner).or_else(note),
-        StepKind::Data
+        StepKind::Baseline
+        | StepKind::Data
         | StepKind::LeakageCheck
         | StepKind::Study
         | StepKind::LikeRows

@@ -213,6 +213,7 @@ fn ran_on(step: &Step<'_>) -> Option<String> {
 fn kind(step: &Step<'_>) -> &'static str {
     match step.kind {
         StepKind::Submission if matches!(step.step, place::Step::Choice(_)) => "comparison",
+        StepKind::Baseline => "baseline",
         StepKind::Candidate => "candidate",
         StepKind::Merge => "merge",
         StepKind::Data => "data",

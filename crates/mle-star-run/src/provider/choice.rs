@@ -9,7 +9,7 @@ use std::time::Duration;
 use futures_util::future::LocalBoxFuture;
 use mle_star::agents::definitions;
 use mle_star_claude::{ClaudeAgents, ClaudeSetup};
-use mle_star_domain::config::{AgentsChoice, Config};
+use mle_star_domain::config::{AgentsChoice, Config, Preset};
 use mle_star_domain::protocol::Protocol;
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
@@ -169,29 +169,47 @@ pub fn rules(
 ) -> Result<Option<OfflineAgents>, Trouble> {
     match (chosen, profile) {
         (Chosen::Claude(_) | Chosen::Files | Chosen::OpenAi(_) | Chosen::Codex(_), _) => Ok(None),
-        (Chosen::Offline, Some(profile)) => {
-            let split = protocol.and_then(|protocol| protocol.split.as_ref());
-            let agents = OfflineAgents::new(task, profile, config.subsample_limit, split)?;
-            let agents = agents.with_seed(config.seed);
-            let gap = |protocol: &Protocol| protocol.periods.as_ref().map_or(0.0, |periods| periods.gap_size);
-            let folds = protocol.filter(|protocol| protocol.has_folds_file).map(gap);
-            let averages = protocol.is_some_and(|protocol| protocol.mean_over_periods);
-            let given = protocol.and_then(|protocol| protocol.own_folds.as_ref());
-            let agents = match given {
-                Some(given) => agents.with_folds(usize::from(given.count)),
-                None => agents,
-            };
-            Ok(Some(match folds {
-                Some(gap) if averages => agents.with_folds_file(gap).averaging_periods(),
-                Some(gap) => agents.with_folds_file(gap),
-                None => agents,
-            }))
-        }
+        (Chosen::Offline, Some(profile)) => offline(task, config, profile, protocol).map(Some),
         (Chosen::Offline, None) => Err(Trouble::new(
             "the offline agents need a training table",
             "add a train.csv to the data folder",
         )),
     }
+}
+
+/// The scripts of the program's own solutions, whoever the agents are: none with the preset `paper`, and for a task that the
+/// rules cannot solve.
+pub fn baselines(
+    task: &Task,
+    config: &Config,
+    profile: Option<&Profile>,
+    protocol: &Protocol,
+) -> Vec<String> {
+    let profile = profile.filter(|_| config.preset != Preset::Paper && !protocol.is_papers);
+    let rules = profile.and_then(|profile| offline(task, config, profile, Some(protocol)).ok());
+    rules.and_then(|rules| rules.baselines().ok()).unwrap_or_default()
+}
+
+fn offline(
+    task: &Task,
+    config: &Config,
+    profile: &Profile,
+    protocol: Option<&Protocol>,
+) -> Result<OfflineAgents, Trouble> {
+    let split = protocol.and_then(|protocol| protocol.split.as_ref());
+    let agents = OfflineAgents::new(task, profile, config.subsample_limit, split)?.with_seed(config.seed);
+    let gap = |protocol: &Protocol| protocol.periods.as_ref().map_or(0.0, |periods| periods.gap_size);
+    let folds = protocol.filter(|protocol| protocol.has_folds_file).map(gap);
+    let averages = protocol.is_some_and(|protocol| protocol.mean_over_periods);
+    let agents = match protocol.and_then(|protocol| protocol.own_folds.as_ref()) {
+        Some(given) => agents.with_folds(usize::from(given.count)),
+        None => agents,
+    };
+    Ok(match folds {
+        Some(gap) if averages => agents.with_folds_file(gap).averaging_periods(),
+        Some(gap) => agents.with_folds_file(gap),
+        None => agents,
+    })
 }
 
 /// Where agents of `claude` work.

@@ -7,7 +7,7 @@ mod agreement;
 mod around;
 mod assertion;
 mod contrast;
-mod cue;
+pub(super) mod cue;
 mod decide;
 mod levels;
 mod mention;

@@ -179,7 +179,8 @@ impl<'a> Columns<'a> {
             return (known.is_for_regression(), format!("{known} is a metric for {compared}"));
         }
         let target = self.target.and_then(|target| self.profile?.train.column(target));
-        target.map_or_else(|| (false, "most tasks are, and the target is not known".to_owned()), holds_numbers)
+        target
+            .map_or_else(|| (false, "most tasks are, and the target is not known".to_owned()), holds_numbers)
     }
 }
 

@@ -18,6 +18,7 @@ const FIRST: Name = Name::Agent(AgentType::Retriever);
 const AGAIN: Name = Name::Again(AgentType::Retriever, 2);
 
 /// The models and their source.
+#[derive(Default)]
 pub(crate) struct Retrieved {
     /// At least one, at most M.
     pub models: Vec<RetrievedModel>,

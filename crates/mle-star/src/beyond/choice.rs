@@ -3,7 +3,8 @@
 //! Why: the best validation score is the one that a leak made best, if one did. What it may change: which solution becomes
 //! the answer. It is the one with the best validation score, as in the paper, unless one half of the rows that no script has
 //! seen contradicts this score. Then, that half chooses among all solutions of the run, since the next best may have the
-//! same leak; solutions that it cannot tell apart go by validation. Either way, the other half reports. With `final_choice: holdout`, it always chooses, among the few best.
+//! same leak; solutions that it cannot tell apart go by validation. Either way, the other half reports. Few held-out rows are
+//! not halved: validation chooses, and all of them report. With `final_choice: holdout`, it always chooses, among the few best.
 
 use super::ranking::{Compared, by_held_out, by_held_out_and_validation, by_validation_within_error};
 use crate::agents;
@@ -89,7 +90,7 @@ pub(crate) async fn choose(
     let finalists = finalists(best, solutions);
     let all = with_all(library, &finalists);
     let looked = match ctx.config().final_choice {
-        FinalChoice::Auto if ctx.holds_out() && all.len() > 1 => look_at_half(ctx, best).await?,
+        FinalChoice::Auto if ctx.divides_holdout() && all.len() > 1 => look_at_half(ctx, best).await?,
         _ => None,
     };
     let contradicted = looked.as_ref().filter(|looked| looked.is_contradicted);

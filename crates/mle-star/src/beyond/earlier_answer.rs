@@ -8,6 +8,7 @@ use crate::ctx::Ctx;
 use crate::result::{FinalResult, FinishedRun};
 use crate::stop::Stop;
 use mle_star_domain::metric::Score;
+use mle_star_domain::place::Step;
 use mle_star_domain::trust::Trust;
 
 /// The new result, with the answer from before the limit was raised if the new answer is worse.
@@ -50,7 +51,8 @@ fn is_worse(ctx: &Ctx<'_>, new: &FinishedRun, earlier: &FinalResult) -> Result<b
     }
     // The rule's choice could not be finalized, so another answer stands.
     let is_chosen = new.result.not_best.is_none();
-    if let Some(step) = earlier.last_search_step().filter(|_| is_chosen)
+    let is_own = matches!(earlier.final_step(), Some(Step::Baseline(_)));
+    if let Some(step) = earlier.last_search_step().filter(|_| is_chosen && !is_own)
         && ctx.still_has(step)?
     {
         return Ok(false);

@@ -40,7 +40,8 @@ pub(crate) async fn answer_so_far(
     let Some(phase) = ctx.place().phase().filter(|_| ctx.predicts_period() && !is_same) else {
         return Ok(before);
     };
-    let mut others = if before.is_none() { library.best_first() } else { Vec::new() };
+    let is_baseline = |known: &Provisional| matches!(known.best.step(), Step::Baseline(_));
+    let mut others = if before.as_ref().is_none_or(is_baseline) { library.best_first() } else { Vec::new() };
     others.retain(|one| !one.leaks());
     // A script that predicts no test rows cannot answer before an agent has made a submission script of it.
     let solutions = [best].into_iter().chain(&others).filter(|one| one.wrote_submission());

@@ -98,6 +98,12 @@ impl<'a> Ctx<'a> {
         self.run.protocol.is_some_and(|protocol| protocol.holdout.is_on())
     }
 
+    /// Whether there are so many held-out rows that one half can choose and the other half still reports well.
+    pub(crate) fn divides_holdout(&self) -> bool {
+        const FEWEST: u64 = 2_000;
+        self.run.protocol.and_then(|protocol| protocol.holdout.rows()).is_some_and(|rows| rows >= FEWEST)
+    }
+
     /// Whether scripts of the search predict an earlier period instead of the rows of the test table.
     pub(crate) fn predicts_period(&self) -> bool {
         self.run.protocol.is_some_and(|protocol| protocol.holdout.is_period())
@@ -107,6 +113,11 @@ impl<'a> Ctx<'a> {
     pub(crate) fn predicted_period(&self) -> Option<&'a Period> {
         let protocol = self.run.protocol.filter(|protocol| protocol.holdout.is_period())?;
         protocol.periods.as_ref()?.held_out.as_ref()
+    }
+
+    /// The scripts of the program's own solutions; none for the paper's way.
+    pub(crate) fn baselines(&self) -> &'a [String] {
+        self.run.protocol.map(|protocol| protocol.baselines.as_slice()).unwrap_or_default()
     }
 
     /// Whether the labels of the test table are known to the program.

@@ -140,6 +140,12 @@ impl<'a> Ctx<'a> {
         Self { place: self.place.without_labels(), ..self.clone() }
     }
 
+    /// The run at a baseline's run on the original files.
+    #[must_use]
+    pub(crate) fn on_original(&self) -> Self {
+        Self { place: self.place.original(), ..self.clone() }
+    }
+
     /// The run at the look at the answer that stands if finalization fails.
     #[must_use]
     pub(crate) fn of_fallback(&self) -> Self {
@@ -216,7 +222,9 @@ impl<'a> Ctx<'a> {
         let limit = verdict.limit.or_else(|| self.refused_in(step));
         let verdict = Verdict { limit, ..verdict };
         self.run.journal.close(step, &verdict)?;
-        self.run.limits.closed(&verdict);
+        if !matches!(step, Step::Baseline(_)) {
+            self.run.limits.closed(&verdict);
+        }
         let mut history = self.history();
         history.verdicts.insert(step, verdict.clone());
         history.open.remove(&step);

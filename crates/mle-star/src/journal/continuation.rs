@@ -69,7 +69,7 @@ fn line_of(place: &Place) -> Option<Line> {
 /// Where the basis of a line is recorded. All paths have the same.
 fn basis_of(line: Line) -> Place {
     let (phase, name) = match line {
-        Line::Start | Line::Candidate(_) => (Phase::Phase1, "candidates"),
+        Line::Baselines | Line::Start | Line::Candidate(_) => (Phase::Phase1, "candidates"),
         Line::Merges => (Phase::Phase1, "merges"),
         Line::Checks => (Phase::Phase1, "checks"),
         Line::Path(_) => (Phase::Phase2, "paths"),
@@ -92,7 +92,9 @@ impl Journal {
         let changes = reopened(&records);
         let (direction, mut continued) = (frozen.task.metric_direction, lock(&self.continued));
         let before = continued.last().and_then(|last: &Continuation| last.floor);
-        let known = earlier.map(FinalResult::search_score);
+        let is_own =
+            |result: &&FinalResult| result.final_step().is_some_and(|step| matches!(step, Step::Baseline(_)));
+        let known = earlier.filter(|result| !is_own(result)).map(FinalResult::search_score);
         let floors = [before, known, best_so_far(&records, direction)].into_iter().flatten();
         let floor = last_best(floors.filter_map(|floor| Score::new(floor, direction)), |score| *score);
         let last = records.last().map_or(0, |record| record.seq);
@@ -268,7 +270,8 @@ fn open_from(records: &[EffectRecord]) -> BTreeMap<Line, i64> {
     let has =
         |holds: &dyn Fn(Line, &EffectRecord) -> bool| live.iter().any(|(line, record)| holds(*line, record));
     let is_settled = |line: Line| match line {
-        Line::Start => has(&|_, record| is_scored(record)),
+        Line::Baselines => true,
+        Line::Start => has(&|of, record| of != Line::Baselines && is_scored(record)),
         // Their models were tried later.
         Line::Candidate(_) => has(&|of, _| of == Line::Extras),
         Line::Checks => has(&|of, record| matches!(of, Line::Path(_)) && is_scored(record)),
@@ -303,7 +306,8 @@ fn best_so_far(records: &[EffectRecord], direction: Direction) -> Option<f64> {
     let verdicts = records.iter().filter(|record| record.counts() && record.kind == Kind::Verdict);
     let read = |record: &EffectRecord| {
         let verdict: Verdict = serde_json::from_value(record.outcome.clone()?).ok()?;
-        Some((record.place.step()?, verdict))
+        let step = record.place.step().filter(|step| !matches!(step, Step::Baseline(_)))?;
+        Some((step, verdict))
     };
     let verdicts: Verdicts = verdicts.filter_map(read).collect();
     let merged = || {

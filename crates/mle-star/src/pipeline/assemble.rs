@@ -7,8 +7,9 @@ use crate::library::Library;
 use crate::paper::refine::Refinement;
 use crate::record::{EffectRecord, Kind};
 use crate::result::{
-    CodeBlockRecord, Costs, Durations, FinalPredictions, FinalResult, FinishedRun, ModelRecord, PathRecord,
-    PathStatus, Phase1Result, Phase2Result, Phase3Result, SolutionScript, StoppedBy, Tokens,
+    BaselineScore, CodeBlockRecord, Costs, Durations, FinalPredictions, FinalResult, FinishedRun,
+    ModelRecord, PathRecord, PathStatus, Phase1Result, Phase2Result, Phase3Result, SolutionScript, StoppedBy,
+    Tokens,
 };
 use crate::scored::Scored;
 use crate::spending::{Calls, Spending, spending};
@@ -36,6 +37,8 @@ pub(super) fn assemble(ctx: &Ctx<'_>, search: &Search, last: Last) -> Result<Fin
     let result = FinalResult {
         task: ctx.task().clone(),
         config: ctx.config().clone(),
+        baseline: search.baseline.iter().map(baseline).collect(),
+        expected: trust.as_ref().and_then(|trust| trust.expected(ctx.task().metric_direction)),
         phase1: phase1(search),
         phase2_results: refined.iter().map(|(path, _)| phase2(path)).collect(),
         paths: refined.iter().map(|(_, record)| record.clone()).collect(),
@@ -193,6 +196,15 @@ fn periods(
 fn report_lineage(ctx: &Ctx<'_>, step: Step) {
     for Lineage { place, score, note, .. } in ctx.lineage(step) {
         ctx.info(format!("lineage: {place}, score {score:?}, {note}"));
+    }
+}
+
+fn baseline(solution: &Scored) -> BaselineScore {
+    BaselineScore {
+        name: solution.solution().source_model().unwrap_or_default().to_owned(),
+        score: solution.score().value(),
+        interval: solution.measured().and_then(|measured| measured.interval),
+        seconds: solution.facts().seconds,
     }
 }
 

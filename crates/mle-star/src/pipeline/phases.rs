@@ -5,6 +5,7 @@ use mle_star_domain::metric::last_best;
 use mle_star_domain::place::{Line, Step};
 
 use super::search::{Ensemble, Search};
+use crate::beyond::baseline::{Baseline, baseline};
 use crate::beyond::further_models::{further_models, try_further_models};
 use crate::beyond::last::Last;
 use crate::beyond::like_rows::best_on_like_rows;
@@ -21,18 +22,33 @@ use crate::result::{EnsembleAttempt, PathRecord, StepRecord};
 use crate::scored::Scored;
 use crate::stop::Stop;
 
-/// Phase 1: Algorithm 1, then the checks of s_0.
+/// Phase 1: the baseline, Algorithm 1, then the checks of s_0. If a limit ends it without a solution, the baseline stands.
 pub(super) async fn initial(ctx: &Ctx<'_>) -> Result<Search, Stop> {
+    let baseline = baseline(ctx).await?;
+    ctx.compare_tables().await?;
+    match (Box::pin(solutions(ctx, &baseline)).await, baseline.best()) {
+        (Err(Stop::Limit(limit)), Some(best)) => {
+            let limit = limit.name();
+            ctx.warn(format!(
+                "the {limit} ended the search before its first solution, so the baseline stands"
+            ));
+            Ok(Search::of_baseline(baseline, best))
+        }
+        (made, _) => made,
+    }
+}
+
+async fn solutions(ctx: &Ctx<'_>, baseline: &Baseline) -> Result<Search, Stop> {
     let Initial { retrieved, candidates, merges, best } = initial_solution(ctx).await?;
     let mut library = Library::default();
     library.add_evaluated(&candidates);
     merges.iter().filter_map(|merge| merge.scored.as_ref()).for_each(|scored| library.add(scored));
     ctx.rest_on(Line::Checks, [&best])?;
     let initial = checks::check(ctx, best, &mut library).await?;
-    let provisional = answer_so_far(ctx, &initial.best, &library, None).await?;
+    let provisional = answer_so_far(ctx, &initial.best, &library, baseline.provisional.clone()).await?;
     ctx.end_phase(Some(&initial.best))?;
-    let (paths, ensemble) = (Vec::new(), None);
-    Ok(Search { retrieved, candidates, merges, initial, paths, ensemble, library, provisional })
+    let (paths, ensemble, baseline) = (Vec::new(), None, baseline.solutions.clone());
+    Ok(Search { baseline, retrieved, candidates, merges, initial, paths, ensemble, library, provisional })
 }
 
 /// Phase 2: Algorithm 2 on L paths in parallel. A failed path keeps its best solution, and the others continue.
@@ -53,7 +69,7 @@ pub(super) async fn refinement(ctx: &Ctx<'_>, mut search: Search) -> Result<Sear
         search.library.extend(std::mem::take(&mut path.library));
     }
     ctx.isolated(best_on_like_rows(ctx, &search.refined())).await?.ok();
-    let best = search.solution_of(ctx.answer());
+    let best = search.solution_of(ctx.answer(), ctx.config().acceptance);
     search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
     ctx.end_phase(Some(&best))?;
     Ok(search)
@@ -107,7 +123,7 @@ pub(super) async fn ensembles(ctx: &Ctx<'_>, mut search: Search) -> Result<Searc
     let made = compared.or_else(|| last_best(made, Scored::score));
     let rounds = all_rounds(ctx, rounds.attempts);
     search.ensemble = selected.or(made).map(|best| Ensemble { rounds, best });
-    let best = search.solution_of(ctx.answer());
+    let best = search.solution_of(ctx.answer(), ctx.config().acceptance);
     search.provisional = answer_so_far(ctx, &best, &search.library, search.provisional).await?;
     ctx.end_phase(search.ensemble.as_ref().map(|ensemble| &ensemble.best))?;
     Ok(search)
@@ -152,7 +168,7 @@ fn all_rounds(ctx: &Ctx<'_>, mut rounds: Vec<EnsembleAttempt>) -> Vec<EnsembleAt
 /// Finalization: chooses, probes and finalizes the answer. If that fails, the submission is the one of the chosen validation
 /// script.
 pub(super) async fn finalization(ctx: &Ctx<'_>, search: &Search) -> Result<Last, Stop> {
-    let best = &search.solution_of(ctx.answer());
+    let best = &search.solution_of(ctx.answer(), ctx.config().acceptance);
     let mut stands = choice::Chosen::by_validation(best, std::slice::from_ref(best));
     let last = Box::pin(async {
         let chosen = choice::choose(ctx, best, &search.answers(), &search.library).await?;

@@ -1,6 +1,7 @@
 //! What the search has found so far: the value that the phases take and return.
 
 use crate::agents::Retrieved;
+use crate::beyond::baseline::Baseline;
 use crate::beyond::provisional::Provisional;
 use crate::closing::Merged;
 use crate::evaluation::Evaluation;
@@ -10,9 +11,13 @@ use crate::paper::refine::Refinement;
 use crate::result::{EnsembleAttempt, PathRecord};
 use crate::scored::Scored;
 use crate::verdict::Best;
+use mle_star_domain::config::Acceptance;
+use mle_star_domain::place::Step;
 
 /// What the search has found.
 pub(super) struct Search {
+    /// The program's own solutions.
+    pub baseline: Vec<Scored>,
     pub retrieved: Retrieved,
     pub candidates: Vec<Evaluation>,
     pub merges: Vec<Merged>,
@@ -38,6 +43,27 @@ pub(super) struct Ensemble {
 }
 
 impl Search {
+    /// What a run has whose limit ends before Phase 1 has a solution.
+    pub fn of_baseline(baseline: Baseline, best: Scored) -> Self {
+        let initial = CheckedSolution { best, leakage_suspected: false };
+        Self {
+            baseline: baseline.solutions,
+            retrieved: Retrieved::default(),
+            candidates: Vec::new(),
+            merges: Vec::new(),
+            initial,
+            paths: Vec::new(),
+            ensemble: None,
+            library: Library::default(),
+            provisional: baseline.provisional,
+        }
+    }
+
+    /// Whether the baseline is all that the run has.
+    pub fn is_baseline(&self) -> bool {
+        matches!(self.initial.best.step(), Step::Baseline(_))
+    }
+
     /// The best solution of each path.
     pub fn refined(&self) -> Vec<Scored> {
         self.paths.iter().map(|(path, _)| path.best.clone()).collect()
@@ -49,10 +75,12 @@ impl Search {
         self.refined().into_iter().chain(ensemble).rev().chain([self.initial.best.clone()]).collect()
     }
 
-    /// The solution of this answer; s_0 without one.
-    pub fn solution_of(&self, answer: Option<Best>) -> Scored {
+    /// The solution of this answer; s_0 without one. A baseline that would replace it by this rule stands instead.
+    pub fn solution_of(&self, answer: Option<Best>, rule: Acceptance) -> Scored {
         let run = answer.map(|best| best.run);
         let is_it = |one: &Scored| Some(one.place()) == run.as_ref();
-        self.answers().into_iter().find(is_it).unwrap_or_else(|| self.initial.best.clone())
+        let best = self.answers().into_iter().find(is_it).unwrap_or_else(|| self.initial.best.clone());
+        let better = self.baseline.iter().filter(|own| own.score().beats(best.score()));
+        better.filter(|own| own.replaces(&best, rule)).next_back().cloned().unwrap_or(best)
     }
 }

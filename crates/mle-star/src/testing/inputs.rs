@@ -29,6 +29,7 @@ pub fn protocol() -> Protocol {
         like_rows: false,
         mean_over_periods: false,
         comparison: String::new(),
+        baselines: Vec::new(),
         targets: Vec::new(),
     }
 }

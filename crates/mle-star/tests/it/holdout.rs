@@ -12,7 +12,7 @@ use mle_star_domain::protocol::{Holdout, Period, Periods, Protocol, Split, Split
 
 use crate::{run, warnings};
 
-/// Inputs with 100 of 1,000 rows held out.
+/// Inputs with 2,000 of 20,000 rows held out.
 pub fn held_out() -> Frozen {
     let split = Split {
         kind: SplitKind::Time,
@@ -20,7 +20,7 @@ pub fn held_out() -> Frozen {
         why: "`week` is later in test.csv".to_owned(),
         ..Split::default()
     };
-    let holdout = Holdout::On { rows: 100, of: 1000, seed: 1, digest: "d".to_owned(), period: false };
+    let holdout = Holdout::On { rows: 2000, of: 20_000, seed: 1, digest: "d".to_owned(), period: false };
     let comparison = "compare()".to_owned();
     let protocol = Protocol { split: Some(split), holdout, comparison, ..protocol() };
     Frozen { protocol: Some(protocol), ..frozen() }
@@ -30,7 +30,7 @@ pub fn held_out() -> Frozen {
 pub fn earlier_period() -> Frozen {
     let mut inputs = held_out();
     let protocol = inputs.protocol.as_mut().unwrap();
-    protocol.holdout = Holdout::On { rows: 100, of: 1000, seed: 1, digest: "d".to_owned(), period: true };
+    protocol.holdout = Holdout::On { rows: 2000, of: 20_000, seed: 1, digest: "d".to_owned(), period: true };
     let held_out =
         Period { from: "2020-05-01".to_owned(), to: "2020-05-28".to_owned(), rows: 100, ..Period::default() };
     protocol.periods = Some(Periods { held_out: Some(held_out), ..Periods::default() });
@@ -69,7 +69,7 @@ async fn the_submission_script_is_scored_before_it_sees_the_held_out_labels() {
     assert_eq!(finished.submission.unwrap().to_string(), "finalization/run");
     let trust = finished.result.trust.unwrap();
     assert_eq!((trust.validation_score, trust.verified), (Some(0.9), Some(true)));
-    assert_eq!((trust.holdout_score, trust.holdout_rows, trust.holdout_looks), (Some(0.85), Some(100), 3));
+    assert_eq!((trust.holdout_score, trust.holdout_rows, trust.holdout_looks), (Some(0.85), Some(2000), 3));
     let interval = trust.holdout_interval.unwrap();
     assert!(interval[0] < 0.85 && 0.85 < interval[1]);
     assert_eq!(trust.choice.rule, "validation score");

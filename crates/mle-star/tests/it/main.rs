@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 #![expect(clippy::disallowed_methods, reason = "tests look at journals from outside")]
 
+mod baseline;
 mod choice;
 mod context;
 mod continuing;

@@ -18,7 +18,8 @@ pub(super) struct Cue {
 }
 
 /// Beginnings of words about evaluation in other languages.
-pub(super) const STEMS: &str = "evalu évalu avali valuta bewert auswert metri métri gemess puntua pontua метри оцен";
+pub(in crate::description) const STEMS: &str =
+    "evalu évalu avali valuta bewert auswert metri métri gemess puntua pontua метри оцен";
 
 /// The clearest cue of a sentence.
 pub(super) fn cue(sentence: &Sentence, mentions: &[Mention]) -> Option<Cue> {
