@@ -39,6 +39,7 @@ const SOURCES: &[(&str, &str)] = templates![
     "members/neural_network",
     "members/discriminant",
     "members/seasons",
+    "members/constant",
     "cross_validation",
     "cross_validation_in_time",
     "cross_validation_of_targets",

@@ -206,10 +206,10 @@ pub fn prepare_for(
         columns::table(&KnownColumns::of(&task, &task.column_roles()), profile, split, &reason)
     });
     let with_baselines = |protocol: Protocol| {
-        let baselines = provider::baselines(&task, &config, profile.as_ref(), &protocol);
-        Protocol { baselines, ..protocol }
+        let baselines = provider::baselines(&task, &config, profile.as_ref(), &protocol)?;
+        Ok::<_, Trouble>(Protocol { baselines, ..protocol })
     };
-    let protocol = protocol.map(with_baselines);
+    let protocol = protocol.map(with_baselines).transpose()?;
     sources.extend(columns::lines(&KnownColumns::of(&task, &task.column_roles()), profile.as_ref()));
     sources.extend(protocol.iter().flat_map(|protocol| protocol::lines(protocol, &config)));
     Ok(Prepared {

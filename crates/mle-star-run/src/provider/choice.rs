@@ -179,15 +179,18 @@ pub fn rules(
 
 /// The scripts of the program's own solutions, whoever the agents are: none with the preset `paper`, and for a task that the
 /// rules cannot solve.
+///
+/// # Errors
+/// A built-in template is broken.
 pub fn baselines(
     task: &Task,
     config: &Config,
     profile: Option<&Profile>,
     protocol: &Protocol,
-) -> Vec<String> {
+) -> Result<Vec<String>, Trouble> {
     let profile = profile.filter(|_| config.preset != Preset::Paper && !protocol.is_papers);
     let rules = profile.and_then(|profile| offline(task, config, profile, Some(protocol)).ok());
-    rules.and_then(|rules| rules.baselines().ok()).unwrap_or_default()
+    rules.map_or_else(|| Ok(Vec::new()), |rules| rules.baselines())
 }
 
 fn offline(
