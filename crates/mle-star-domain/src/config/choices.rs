@@ -45,7 +45,7 @@ pub enum Acceptance {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum FinalChoice {
-    /// The validation score, unless one half of the held-out rows contradicts it. Then this half chooses among all
+    /// The validation score, unless one half of 2,000 or more held-out rows contradicts it. Then this half chooses among all
     /// solutions, and the other half gives the reported score.
     Auto,
     /// The validation score, as in the paper.
