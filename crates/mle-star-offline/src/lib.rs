@@ -44,7 +44,6 @@ use mle_star_domain::role::{AgentType, Variant};
 use mle_star_domain::task::Task;
 use mle_star_domain::trouble::Trouble;
 
-use families::Family;
 use inputs::{Inputs, fenced};
 use joins::Join;
 use mle_star_tables::profile::Profile;
@@ -114,9 +113,9 @@ impl OfflineAgents {
     /// A template is broken.
     pub fn baselines(&self) -> Result<Vec<String>, Trouble> {
         let problem = self.problem.plain();
-        let script = |family| Ok(writer::solution(&problem, Model::of(family))?.text());
-        let linear = if problem.columns.texts.is_empty() { Family::Linear } else { Family::TfidfLinear };
-        [Family::Constant, linear].into_iter().map(script).collect::<Result<_, TemplateError>>().map_err(
+        let script = |slug| Ok(writer::solution(&problem, Model::named(slug))?.text());
+        let linear = if problem.columns.texts.is_empty() { "linear_quick" } else { "tfidf_linear" };
+        ["constant", linear].into_iter().map(script).collect::<Result<_, TemplateError>>().map_err(
             |error| {
                 let message = format!("a built-in template does not render: {error:#}");
                 Trouble::new(message, "this is a bug in mle-star, please report it")

@@ -47,7 +47,7 @@ const EARLY: &[&str] = &["early stopping"];
 /// Seasons and holidays.
 const DATES: &[&str] = &["calendar parts of dates"];
 
-static MODELS: [Model; 34] = [
+static MODELS: [Model; 35] = [
     plain(Family::TfidfLinear),
     Model {
         title: "TF-IDF linear model of characters",
@@ -149,6 +149,7 @@ static MODELS: [Model; 34] = [
     },
     Model { past: Past::Alone, ..plain(Family::Seasons) },
     plain(Family::Constant),
+    Model { slug: "linear_quick", parameters: &[("max_iter", "300")], ..plain(Family::Linear) },
     Model {
         title: "LightGBM with forecasts",
         slug: "lightgbm_forecasts",
@@ -307,8 +308,12 @@ impl Model {
 
     /// The plain model of a family.
     pub(crate) fn of(family: Family) -> &'static Self {
-        // Every family has a plain model.
-        MODELS.iter().find(|model| model.slug == family.slug()).unwrap_or(&MODELS[2])
+        Self::named(family.slug())
+    }
+
+    /// The model with exactly this slug, which the table has.
+    pub(crate) fn named(slug: &str) -> &'static Self {
+        MODELS.iter().find(|model| model.slug == slug).unwrap_or(&MODELS[2])
     }
 
     /// The model with this slug, ignoring a number at its end (`lightgbm_2`).

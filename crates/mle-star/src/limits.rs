@@ -45,6 +45,8 @@ const STUDIED: f64 = 3.0;
 /// Seconds that the comparison of training and test table may take in short runs. It usually takes a few, and more on a
 /// busy core, where it starts beside the worker's imports. Without it, nobody knows of columns that tell the answer.
 const COMPARISON: f64 = 20.0;
+/// The largest share of the time that the linear model of the baseline takes.
+const BASELINE: f64 = 0.25;
 /// The largest share of the remaining time that a probe of the final solution takes.
 const PROBE: f64 = 0.1;
 /// The same of the run that tells the importance of columns: little comes after it.
@@ -247,6 +249,8 @@ impl Limits {
     /// The time limit of a script that begins now.
     pub fn script_timeout(&self, place: &Place, purpose: Purpose, now: f64) -> Duration {
         let own = match purpose {
+            // The constant needs nothing, and is all that a very short run has.
+            Purpose::Score if matches!(place.step(), Some(Step::Baseline(1..))) => self.total * BASELINE,
             Purpose::Ablation => self.ablation_timeout,
             Purpose::Comparison => self.comparison_timeout,
             Purpose::Probe => self.probe_time(place, now),
