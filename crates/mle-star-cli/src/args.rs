@@ -53,8 +53,7 @@ pub enum Command {
     /// Run tasks with several seeds and time limits, and compare the scores in one table
     ///
     /// Makes one run for each task, time limit (budget) and seed, one after the other. Runs are in BENCH/runs, where `show`,
-    /// `report` and `ui` find them; results in BENCH/results.json and BENCH/results.csv; what a benchmark asks to disclose in
-    /// BENCH/disclosure. The same command continues an interrupted bench: finished runs are kept, others are resumed.
+    /// `report` and `ui` find them; results in BENCH/results.json and BENCH/results.csv. The same command continues an interrupted bench: finished runs are kept, others are resumed.
     /// Settings of runs come from the config file and the environment, as for `run`.
     Bench(Box<BenchArgs>),
     /// Resume an interrupted or failed run, or one that a limit cut short

@@ -14,11 +14,11 @@ use mle_star_run::settings::process_environment;
 
 use super::tasks::say_skipped;
 use crate::args::{BenchArgs, RunArgs};
-use crate::bench::cell::{Here, begun, graded, is_finished};
+use crate::bench::cell::{begun, graded, is_finished};
 use crate::bench::folder::{Folder, RUNS};
 use crate::bench::plan::{Cell, Described, Plan, described};
 use crate::bench::results::{Results, RunRow, State, results, row};
-use crate::bench::{disclosure, table};
+use crate::bench::table;
 use crate::exit::{Exit, Failure};
 use crate::foreground::{Listening, Seen, drive_in_turn};
 use crate::output;
@@ -33,7 +33,6 @@ struct Bench<'a> {
     /// One for each cell.
     rows: Vec<RunRow>,
     options: RunArgs,
-    here: Here,
     seen: Seen,
 }
 
@@ -53,11 +52,10 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
     allow_many();
     let folder = Folder::open(&out, &plan)?;
     let listening = Listening::start()?;
-    let mut bench = Bench::new(args, folder, &plan, options)?;
+    let mut bench = Bench::new(args, folder, &plan, options);
     bench.announce();
     bench.make(&listening)?;
     let results = bench.write()?;
-    disclosure::write(&bench.folder, &plan, &results)?;
     if let Some(exit) = listening.stopped().filter(|_| !results.complete) {
         return Err(interrupted(exit, &results));
     }
@@ -67,19 +65,17 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
         table::lines(&results, output::data_columns()).iter().for_each(|line| output::shown(line));
     }
     bench.say(&format!("\nresults: {0}/results.json, {0}/results.csv", out.display()));
-    bench.say(&format!("disclosure: {}/disclosure/disclosure.md", out.display()));
     bench.say(&format!("runs: mle-star ui --runs-dir {}", shell::quoted(&out.join(RUNS))));
     Ok(results.exit())
 }
 
 impl<'a> Bench<'a> {
-    fn new(args: &'a BenchArgs, folder: Folder, plan: &'a Plan, options: RunArgs) -> Result<Self, Failure> {
+    fn new(args: &'a BenchArgs, folder: Folder, plan: &'a Plan, options: RunArgs) -> Self {
         let cells = plan.cells();
         let rows = cells.iter().map(|cell| row(&folder, cell)).collect();
-        let here = Here::look(side_by_side(args))?;
         let look = if args.quiet { Look::plain() } else { Look::of(&process_environment) };
         let seen = Seen { show: Show::Status, look, json: false };
-        Ok(Self { args, folder, plan, cells, rows, options, here, seen })
+        Self { args, folder, plan, cells, rows, options, seen }
     }
 
     fn say(&self, line: &str) {
@@ -130,7 +126,7 @@ impl<'a> Bench<'a> {
             self.say(&format!("[{}/{}] {}", at + 1, self.cells.len(), cell.words()));
             match begun(&self.folder, cell, &self.options) {
                 Ok(Some(run)) => {
-                    self.folder.note_process(cell, self.here.process(cell, &run))?;
+                    self.folder.forget_failure(cell)?;
                     runs.push((cell.words(), run));
                     running.push(at);
                 }
