@@ -41,7 +41,7 @@ pub fn of_cell(folder: &Folder, cell: &Cell<'_>, options: &RunArgs) -> RunArgs {
     let mut settings = options.settings.clone();
     settings.set.push(format!("seed={}", cell.seed));
     RunArgs {
-        tasks: vec![cell.task.task.clone()],
+        path: cell.task.task.clone(),
         runs_dir: Some(folder.runs()),
         run_id: Some(cell.id()),
         time_limit: cell.budget.map(|seconds| seconds.to_string()),

@@ -287,10 +287,8 @@ fn an_estimate_creates_nothing() {
     let said = sealed.run("bench tasks/one tasks/two --agents offline --preset tml-bench --estimate");
     check_code(&said, 0);
     assert!(said.stdout.contains("30 runs, at most 5h 40m"), "{}", said.stdout);
-    let json = sealed
-        .run("bench tasks/one --agents offline --seeds 3 --budgets 60,90 --parallel 2 --estimate --json");
+    let json = sealed.run("bench tasks/one --agents offline --seeds 3 --budgets 60,90 --estimate --json");
     let estimate: Value = serde_json::from_str(&json.stdout).unwrap();
-    // The second of three batches has a run of 60 s and one of 90 s.
-    assert_eq!((&estimate["runs"], &estimate["most_seconds"]), (&Value::from(6), &Value::from(240.0)));
+    assert_eq!((&estimate["runs"], &estimate["most_seconds"]), (&Value::from(6), &Value::from(450.0)));
     assert!(!sealed.path("bench").exists());
 }

@@ -10,7 +10,6 @@ use mle_star_run::prepare::{Intent, prepare_for};
 use mle_star_run::settings::process_environment;
 use serde::Serialize;
 
-use super::side_by_side;
 use crate::args::{BenchArgs, RunArgs};
 use crate::bench::folder::RUNS;
 use crate::bench::plan::{Plan, PlannedTask};
@@ -23,7 +22,7 @@ use crate::output;
 struct Estimate {
     /// The number of runs.
     runs: usize,
-    /// The longest time limit of each batch of runs side by side, added up.
+    /// The time limits of the runs, added up.
     most_seconds: f64,
     tasks: Vec<OfTask>,
     /// US dollars, lowest and highest; `None` for agents that are free, and if a price is unknown.
@@ -57,11 +56,8 @@ pub fn print(args: &BenchArgs, plan: &Plan, options: &RunArgs, out: &Path) -> Re
     };
     let limit = |budget: Option<u64>, task: &PlannedTask| budget.unwrap_or(task.config.time_limit_seconds);
     let cells = plan.cells();
-    let batches = cells.chunks(side_by_side(args));
-    let longest =
-        batches.map(|batch| batch.iter().map(|cell| limit(cell.budget, cell.task)).max().unwrap_or(0));
     #[expect(clippy::cast_precision_loss, reason = "seconds")]
-    let most_seconds = longest.sum::<u64>() as f64;
+    let most_seconds = cells.iter().map(|cell| limit(cell.budget, cell.task)).sum::<u64>() as f64;
     let estimate = Estimate { runs: cells.len(), most_seconds, cost_usd: costs.map(sum), tasks };
     if args.json {
         output::json(&estimate)?;
@@ -75,7 +71,7 @@ fn of_task(task: &PlannedTask, plan: &Plan, options: &RunArgs, out: &Path) -> Of
     let runs = plan.budgets.len() * plan.seeds.len();
     let args = RunArgs {
         estimate: true,
-        tasks: vec![task.task.clone()],
+        path: task.task.clone(),
         // Its runs tell what calls cost.
         runs_dir: Some(out.join(RUNS)),
         ..options.clone()
