@@ -45,7 +45,7 @@ pub fn bench(args: &BenchArgs) -> Result<Exit, Failure> {
         say_skipped(&args.tasks);
     }
     if args.estimate {
-        return estimate::print(args, &plan, &options, &out);
+        return estimate::print(args, &plan, &options);
     }
     let folder = Folder::open(&out, &plan)?;
     let listening = Listening::start()?;

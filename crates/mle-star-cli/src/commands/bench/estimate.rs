@@ -11,7 +11,6 @@ use mle_star_run::settings::process_environment;
 use serde::Serialize;
 
 use crate::args::{BenchArgs, RunArgs};
-use crate::bench::folder::RUNS;
 use crate::bench::plan::{Plan, PlannedTask};
 use crate::estimate;
 use crate::exit::{Exit, Failure};
@@ -48,8 +47,8 @@ struct OfTask {
 ///
 /// # Errors
 /// JSON cannot be written.
-pub fn print(args: &BenchArgs, plan: &Plan, options: &RunArgs, out: &Path) -> Result<Exit, Failure> {
-    let tasks: Vec<OfTask> = plan.tasks.iter().map(|task| of_task(task, plan, options, out)).collect();
+pub fn print(args: &BenchArgs, plan: &Plan, options: &RunArgs) -> Result<Exit, Failure> {
+    let tasks: Vec<OfTask> = plan.tasks.iter().map(|task| of_task(task, plan, options)).collect();
     let costs: Option<Vec<(f64, f64)>> = tasks.iter().map(|task| task.cost_usd).collect();
     let sum = |costs: Vec<(f64, f64)>| {
         costs.into_iter().fold((0.0, 0.0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
@@ -67,13 +66,11 @@ pub fn print(args: &BenchArgs, plan: &Plan, options: &RunArgs, out: &Path) -> Re
     Ok(if estimate.tasks.iter().any(|task| task.error.is_some()) { Exit::Usage } else { Exit::Done })
 }
 
-fn of_task(task: &PlannedTask, plan: &Plan, options: &RunArgs, out: &Path) -> OfTask {
+fn of_task(task: &PlannedTask, plan: &Plan, options: &RunArgs) -> OfTask {
     let runs = plan.budgets.len() * plan.seeds.len();
     let args = RunArgs {
         estimate: true,
         path: task.task.clone(),
-        // Its runs tell what calls cost.
-        runs_dir: Some(out.join(RUNS)),
         ..options.clone()
     };
     let of_run = estimated(&args, &task.task);
