@@ -90,7 +90,7 @@ pub enum Command {
     Predict(PredictArgs),
     /// Write report.html for a run
     Report(RunRef),
-    /// Write a finished run as a notebook or a model card
+    /// Write a finished run as a notebook, or log it to MLflow
     Export(ExportArgs),
     /// Delete runs
     ///

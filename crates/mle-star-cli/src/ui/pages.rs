@@ -12,7 +12,7 @@ use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use futures_util::stream::unfold;
 use mle_star_domain::trouble::Trouble;
-use mle_star_report::export::{MODEL_CARD, NOTEBOOK};
+use mle_star_report::export::NOTEBOOK;
 use mle_star_report::html::PARTS;
 use mle_star_report::run_view::{self, State};
 use serde_json::json;
@@ -26,7 +26,7 @@ use super::live::{self, Since};
 use super::run::{FIRST, LOGS, nothing};
 use super::site::Site;
 use super::{files, logs};
-use crate::commands::export::text;
+use crate::commands::export::notebook_text;
 use crate::listing::{Entry, Read, read_marks};
 use crate::processes::Late;
 
@@ -124,8 +124,8 @@ pub async fn result_file(
     Of(site): Of<Arc<Site>>,
     Path((id, wanted)): Path<(String, String)>,
 ) -> Result<Response, Page> {
-    if [NOTEBOOK, MODEL_CARD].contains(&wanted.as_str()) {
-        return exported(&site, id, wanted).await;
+    if wanted == NOTEBOOK {
+        return exported(&site, id).await;
     }
     let found = in_background(move || {
         let folder = site.find(&id)?;
@@ -139,15 +139,15 @@ pub async fn result_file(
     Ok(stream(file, Some(name)))
 }
 
-/// Makes the notebook or the model card of a run, as a download.
-async fn exported(site: &Arc<Site>, id: String, wanted: String) -> Result<Response, Page> {
-    let (site, name) = (Arc::clone(site), wanted.clone());
+/// Makes the notebook of a run, as a download.
+async fn exported(site: &Arc<Site>, id: String) -> Result<Response, Page> {
+    let site = Arc::clone(site);
     let made = in_background(move || {
         let view =
             run_view::read(&site.find(&id)?).map_err(|error| ErrorResponse::missing(error.trouble()))?;
-        text(&view, &name).map_err(ErrorResponse::missing)
+        notebook_text(&view).map_err(ErrorResponse::missing)
     });
-    let saved = format!("attachment; filename=\"{wanted}\"");
+    let saved = format!("attachment; filename=\"{NOTEBOOK}\"");
     let headers = [(CONTENT_TYPE, "application/octet-stream".to_owned()), (CONTENT_DISPOSITION, saved)];
     Ok((headers, made.await?).into_response())
 }

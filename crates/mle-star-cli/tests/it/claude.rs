@@ -255,6 +255,3 @@ fn an_estimate_counts_what_a_run_will_do_and_makes_none() {
     assert_eq!(sealed.names("runs"), ["r"]);
 }
 
-fn result_cost(sealed: &Sealed) -> f64 {
-    json(&sealed.read("runs/r/result.json"))["total_cost_usd"].as_f64().unwrap()
-}
