@@ -17,7 +17,6 @@ const TEMPLATES: [(&str, &str); 16] = [
     ("ui/row.html", include_str!("../../templates/ui/row.html")),
     ("ui/reading.html", include_str!("../../templates/ui/reading.html")),
     ("ui/run.html", include_str!("../../templates/ui/run.html")),
-    ("ui/compare.html", include_str!("../../templates/ui/compare.html")),
     ("ui/doing.html", include_str!("../../templates/ui/doing.html")),
     ("ui/logs.html", include_str!("../../templates/ui/logs.html")),
     ("ui/note.html", include_str!("../../templates/ui/note.html")),

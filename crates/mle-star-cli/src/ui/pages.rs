@@ -27,7 +27,7 @@ use super::run::{FIRST, LOGS, nothing};
 use super::site::Site;
 use super::{files, logs};
 use crate::commands::export::notebook_text;
-use crate::listing::{Entry, Read, read_marks};
+use crate::listing::{Entry, Read};
 use crate::processes::Late;
 
 /// Bytes that are sent at a time.
@@ -80,8 +80,6 @@ pub async fn list_events(
 pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageResponse {
     let (of, at) = (Arc::clone(&site), id.clone());
     let folder = in_background(move || of.find(&at)).await?;
-    let of = folder.clone();
-    let marks = in_background(move || Ok(read_marks(&of))).await?;
     let sections = site.run(&id, folder).now().await;
     let mut shown: Vec<&str> = vec![sections.html(FIRST)];
     for (name, _) in PARTS {
@@ -95,7 +93,7 @@ pub async fn run_page(Of(site): Of<Arc<Site>>, Path(id): Path<String>) -> PageRe
     let parts = PARTS.iter().filter(|(name, _)| is_there(name));
     let parts: Vec<_> = parts.map(|(name, title)| json!({"name": name, "title": title})).collect();
     let values = json!({
-        "id": id, "address": address, "marks": marks, "parts": parts, "sections": shown, "revision": sections.revision,
+        "id": id, "address": address, "parts": parts, "sections": shown, "revision": sections.revision,
         "now": jiff::Timestamp::now().as_second(),
     });
     Page::rendered("ui/run.html", &values)

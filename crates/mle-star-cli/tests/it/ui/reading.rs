@@ -129,7 +129,6 @@ fn reading_with_write_access_writes_nothing_either() {
         "/",
         "/runs/finished",
         "/runs/killed",
-        "/compare?run=finished&run=killed",
         "/start",
         "/runs/finished/files/submission.csv",
         "/runs/finished/files/solution.ipynb",
