@@ -17,7 +17,6 @@ mod fork;
 mod image;
 mod lock;
 mod notes;
-#[cfg_attr(not(target_os = "linux"), path = "journal/owner/elsewhere.rs")]
 mod owner;
 mod reader;
 mod storage;
