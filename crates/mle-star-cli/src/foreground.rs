@@ -60,12 +60,7 @@ pub fn drive_in_turn(listening: &Listening, seen: Seen, run: OpenRun) -> Result<
     drive_with_threads(shown(run, seen, listening.signals.clone(), |_, _| {}))
 }
 
-async fn shown(
-    run: OpenRun,
-    seen: Seen,
-    signals: Signals,
-    afterwards: Afterwards,
-) -> Result<Exit, Failure> {
+async fn shown(run: OpenRun, seen: Seen, signals: Signals, afterwards: Afterwards) -> Result<Exit, Failure> {
     let around = Around::new(seen, signals, &run);
     let folder = run.folder.clone();
     let ended = supervise(run, &around, &around.terminal.only_run()).await;

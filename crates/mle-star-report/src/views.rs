@@ -41,7 +41,6 @@ use context::Context;
 pub use diff::diff;
 pub use ledger::Entry;
 pub use runners::Figures;
-pub use scores::course;
 
 /// All views of a run. Scores are in the metric's unit, times in seconds.
 #[derive(Clone, Debug, Serialize)]

@@ -273,7 +273,8 @@ impl State {
     /// The next request that can be served, with its slot, or without one if a host is to be reserved for it.
     fn first(&self) -> Option<(&Waiting, Option<Slot>)> {
         if let Some((ticket, host)) = self.reserved {
-            let served = self.queue.get(&ticket).and_then(|waiting| Some((waiting, Some(self.slot_for(waiting)?))));
+            let served =
+                self.queue.get(&ticket).and_then(|waiting| Some((waiting, Some(self.slot_for(waiting)?))));
             // Nobody else gets this host, and nobody reserves another.
             if served.is_some() || self.open.iter().all(|open| *open == host) {
                 return served;

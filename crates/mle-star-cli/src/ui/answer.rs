@@ -11,7 +11,7 @@ use mle_star_report::html;
 use serde::Serialize;
 
 /// The templates of the pages and their frame.
-const TEMPLATES: [(&str, &str); 16] = [
+const TEMPLATES: [(&str, &str); 15] = [
     ("ui/layout.html", include_str!("../../templates/ui/layout.html")),
     ("ui/list.html", include_str!("../../templates/ui/list.html")),
     ("ui/row.html", include_str!("../../templates/ui/row.html")),

@@ -16,10 +16,7 @@ use crate::deletion;
 ///
 /// # Errors
 /// None is given, one does not exist, or a process works on one.
-pub async fn page(
-    Of(site): Of<Arc<Site>>,
-    Query(pairs): Query<Vec<(String, String)>>,
-) -> PageResponse {
+pub async fn page(Of(site): Of<Arc<Site>>, Query(pairs): Query<Vec<(String, String)>>) -> PageResponse {
     let ids = chosen(pairs);
     let of = ids.clone();
     in_background(move || deletable(&site, &of)).await?;

@@ -9,7 +9,7 @@ use axum::extract::Request;
 use axum::http::header::CONTENT_TYPE;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::get;
 use mle_star_domain::trouble::Trouble;
 use mle_star_report::html;
 use tokio::net::TcpListener;

@@ -235,12 +235,7 @@ fn an_estimate_counts_what_a_run_will_do_and_makes_none() {
     let rules = estimate("", &[]);
     assert!(rules.contains("cost: none") && rules.contains("  agent calls "), "{rules}");
     let assumed = estimate("--max-budget-usd 0.0001 --set agent_models.coder=haiku", &[KEY]);
-    for part in [
-        "coder          haiku $",
-        "(assumed: 3.0k tokens in at $1",
-        "sonnet $",
-        "$0.0001 will end",
-    ] {
+    for part in ["coder          haiku $", "(assumed: 3.0k tokens in at $1", "sonnet $", "$0.0001 will end"] {
         assert!(assumed.contains(part), "{part}: {assumed}");
     }
     assert!(!sealed.path("runs").exists());
@@ -254,4 +249,3 @@ fn an_estimate_counts_what_a_run_will_do_and_makes_none() {
     assert!(estimated["cost_usd"][1].as_f64() > estimated["cost_usd"][0].as_f64(), "{estimated}");
     assert_eq!(sealed.names("runs"), ["r"]);
 }
-

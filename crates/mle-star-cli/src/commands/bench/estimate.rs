@@ -68,11 +68,7 @@ pub fn print(args: &BenchArgs, plan: &Plan, options: &RunArgs) -> Result<Exit, F
 
 fn of_task(task: &PlannedTask, plan: &Plan, options: &RunArgs) -> OfTask {
     let runs = plan.budgets.len() * plan.seeds.len();
-    let args = RunArgs {
-        estimate: true,
-        path: task.task.clone(),
-        ..options.clone()
-    };
+    let args = RunArgs { estimate: true, path: task.task.clone(), ..options.clone() };
     let of_run = estimated(&args, &task.task);
     let nothing = OfTask {
         task: task.name.clone(),

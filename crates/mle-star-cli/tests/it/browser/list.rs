@@ -2,7 +2,6 @@
 
 use std::process::{Child, Command, Stdio};
 
-use fantoccini::key::Key;
 use mle_star_needs::needs;
 
 use crate::browser::chromium::{Browser, DESK};
