@@ -389,7 +389,7 @@ mod tests {
         let many = [(0, 0, Shared), (1, 0, Shared), (2, 0, Shared), (3, 1, Shared), (4, 1, Shared)];
         check(1, &many[..3], "0 | 1 | 2 |").await;
         check(1, &many, "0 | 3 | 1 | 4 | 2 |").await;
-        check(2, &many, "0 3 | 1 | 4 | 2 | |").await;
+        check(2, &many, "0 1 | 3 | 2 | 4 | |").await;
         // An exclusive request waits for the others to end, and no other request is served before it.
         let exclusive = [(0, 0, Shared), (1, 1, Exclusive), (2, 2, Shared), (3, 3, Shared)];
         check(2, &exclusive, "0 | 1 | 2 3 | |").await;

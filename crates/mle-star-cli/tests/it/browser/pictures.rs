@@ -6,7 +6,7 @@ use crate::browser::chromium::Browser;
 use crate::sealed::Sealed;
 use crate::ui::served::Served;
 
-/// The runs directory with the recorded run and one of a minute.
+/// The runs directory with the recorded run.
 const RUNS: &str = "MLE_STAR_TEST_PICTURED_RUNS";
 
 #[test]
